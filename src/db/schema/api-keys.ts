@@ -1,0 +1,25 @@
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { ApiKeyId, MerchantId } from "../../lib/ids.ts";
+
+/** API keys. The secret itself is nowhere: only its SHA-256 and the form that may be shown. */
+export const apiKeys = sqliteTable(
+  "api_keys",
+  {
+    id: text("id").$type<ApiKeyId>().primaryKey(),
+    merchantId: text("merchant_id").$type<MerchantId>().notNull(),
+    kind: text("kind", { enum: ["SECRET", "PUBLIC"] }).notNull(),
+    name: text("name").notNull(),
+    hash: text("hash").notNull().unique(),
+    display: text("display").notNull(),
+    /** JSON array of permission names in upper snake (decisions 7). */
+    permissions: text("permissions").notNull(),
+    /** JSON array of CIDRs, or null for any address. */
+    allowedIps: text("allowed_ips"),
+    expiresAtMs: integer("expires_at_ms"),
+    revokedAtMs: integer("revoked_at_ms"),
+    createdBy: text("created_by"),
+    lastUsedAtMs: integer("last_used_at_ms"),
+    createdAtMs: integer("created_at_ms").notNull(),
+  },
+  (t) => [index("api_keys_merchant").on(t.merchantId)],
+);

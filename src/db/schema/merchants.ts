@@ -1,0 +1,32 @@
+import { sql } from "drizzle-orm";
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { MerchantId } from "../../lib/ids.ts";
+import { micros } from "../columns.ts";
+
+/** Merchants with their settings as columns; the defaults are those of decisions 4. */
+export const merchants = sqliteTable("merchants", {
+  id: text("id").$type<MerchantId>().primaryKey(),
+  name: text("name").notNull(),
+  invoiceLifetimeSeconds: integer("invoice_lifetime_seconds").notNull().default(3_600),
+  rateLockSeconds: integer("rate_lock_seconds").notNull().default(3_600),
+  /** Percent with two digits, as hundredths: 100 is 1 %. */
+  underpaidToleranceBasisPoints: integer("underpaid_tolerance_basis_points").notNull().default(100),
+  underpaidToleranceMaxMicros: micros("underpaid_tolerance_max_micros").notNull().default(sql`5000000`),
+  overpaidToleranceBasisPoints: integer("overpaid_tolerance_basis_points").notNull().default(500),
+  monitorSeconds: integer("monitor_seconds").notNull().default(86_400),
+  latePaymentPolicy: text("late_payment_policy", { enum: ["REVIEW", "ACCEPT"] })
+    .notNull()
+    .default("REVIEW"),
+  quorumAboveMicros: micros("quorum_above_micros"),
+  walletChangeDelayHours: integer("wallet_change_delay_hours").notNull().default(0),
+  maxActiveInvoices: integer("max_active_invoices").notNull().default(10_000),
+  /** Invoices in AWAITING_PAYMENT or PENDING_CONFIRMATION; moved in the batch of every change into or out of them. */
+  activeInvoices: integer("active_invoices").notNull().default(0),
+  /** JSON: name, colour, support URL. */
+  brand: text("brand"),
+  /** JSON: origins that may frame the checkout. */
+  frameAncestors: text("frame_ancestors"),
+  createdAtMs: integer("created_at_ms").notNull(),
+  updatedAtMs: integer("updated_at_ms").notNull(),
+  deletedAtMs: integer("deleted_at_ms"),
+});

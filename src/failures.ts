@@ -1,0 +1,64 @@
+// Every way Edgetill says no, with the facts each carries: a closed union. Operations return members of it, `http/errors.ts` is the one
+// map to status and message, and the reference at /docs lists the codes. Storage faults that a retry may mend are members too.
+import type { InvoiceId, WalletId } from "./lib/ids.ts";
+
+export interface FieldProblem {
+  /** Path of the field in the body or query, joined by dots; empty for the whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export type Failure =
+  // the request itself
+  | { readonly code: "VALIDATION_FAILED"; readonly details: readonly FieldProblem[] }
+  | { readonly code: "MALFORMED_JSON" }
+  | { readonly code: "UNSUPPORTED_MEDIA_TYPE" }
+  | { readonly code: "BODY_TOO_LARGE" }
+  | { readonly code: "ROUTE_NOT_FOUND" }
+  | { readonly code: "METHOD_NOT_ALLOWED"; readonly allow: readonly string[] }
+  // who is calling, and what they may do
+  | { readonly code: "UNAUTHORIZED" }
+  | { readonly code: "IP_NOT_ALLOWED" }
+  | { readonly code: "MERCHANT_MISMATCH" }
+  | { readonly code: "MERCHANT_NOT_FOUND" }
+  | { readonly code: "PERMISSION_DENIED"; readonly permission: string }
+  | { readonly code: "PUBLIC_KEY_FORBIDDEN" }
+  | { readonly code: "RATE_LIMITED"; readonly retryAfterSeconds: number }
+  // idempotency
+  | { readonly code: "IDEMPOTENCY_KEY_INVALID" }
+  | { readonly code: "IDEMPOTENCY_KEY_REUSED" }
+  | { readonly code: "OPERATION_IN_PROGRESS"; readonly retryAfterSeconds: number }
+  // wallets
+  | { readonly code: "UNSUPPORTED_PAIR"; readonly cryptocurrency: string; readonly network: string }
+  | { readonly code: "INVALID_ADDRESS"; readonly reason: string }
+  | { readonly code: "INVALID_XPUB"; readonly reason: string }
+  | { readonly code: "DERIVATION_PATH_MISMATCH"; readonly reason: string }
+  | { readonly code: "XPUB_NOT_SUPPORTED"; readonly network: string }
+  | { readonly code: "PRIVATE_KEY_REFUSED" }
+  | { readonly code: "WALLET_EXISTS"; readonly walletId: WalletId | undefined }
+  | { readonly code: "WALLET_HAS_ACTIVE_PAYMENTS" }
+  | { readonly code: "WALLET_NOT_FOUND" }
+  | { readonly code: "WALLET_FROZEN" }
+  | { readonly code: "WALLET_IS_NOT_XPUB" }
+  // invoices
+  | { readonly code: "INVOICE_NOT_FOUND" }
+  | { readonly code: "UNKNOWN_CURRENCY"; readonly currency: string; readonly known: readonly string[] }
+  | { readonly code: "EXTERNAL_ID_EXISTS"; readonly invoiceId: InvoiceId | undefined }
+  | { readonly code: "NO_ENABLED_WALLET"; readonly cryptocurrency: string; readonly network: string }
+  | { readonly code: "INVOICE_NOT_PAYABLE"; readonly status: string }
+  | { readonly code: "INVOICE_NOT_EDITABLE"; readonly status: string }
+  | { readonly code: "INVOICE_NOT_CANCELLABLE"; readonly status: string }
+  | { readonly code: "INVOICE_HAS_PAYMENTS" }
+  | { readonly code: "TOO_MANY_ACTIVE_INVOICES"; readonly limit: number }
+  | { readonly code: "RATE_UNAVAILABLE" }
+  | { readonly code: "AMOUNTS_EXHAUSTED" }
+  | { readonly code: "AMOUNT_TOO_SMALL" }
+  | { readonly code: "ANY_AMOUNT_NEEDS_OWN_ADDRESS" }
+  | { readonly code: "KEY_SHARED" }
+  | { readonly code: "NETWORK_NOT_WATCHED"; readonly network: string }
+  // outages of what the operation needed; safe to repeat
+  | { readonly code: "STORAGE_UNAVAILABLE" }
+  | { readonly code: "CONTENTION" }
+  | { readonly code: "INTERNAL_ERROR" };
+
+export type FailureCode = Failure["code"];

@@ -1,0 +1,22 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+
+export { bytesToHex, hexToBytes, utf8ToBytes };
+
+/** SHA-256 of UTF-8 text, lower-case hex. Synchronous on purpose: no `await` may come between a read and a write inside an object. */
+export function sha256Hex(text: string): string {
+  return bytesToHex(sha256(utf8ToBytes(text)));
+}
+
+/** Compares digests in constant time; both are fixed-length hex of the same algorithm. */
+export function equalDigests(a: string, b: string): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);
+  return difference === 0;
+}
+
+/** Joins fields so that no two different lists give the same text: each field is preceded by its length. */
+export function lengthPrefixed(fields: readonly string[]): string {
+  return fields.map((field) => `${field.length}:${field}`).join("|");
+}

@@ -1,0 +1,9 @@
+/** ISO 8601 with milliseconds and `Z`, as every timestamp on the wire. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
