@@ -23,6 +23,7 @@ export default defineConfig(async () => ({
                 RATE_SOURCE: "fixed",
                 PUBLIC_URL: "http://localhost:8787",
                 ROW_MAC_KEY: "test:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
+                CHAIN_SOURCES: "{}",
               },
             },
           }),
