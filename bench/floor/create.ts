@@ -1,0 +1,168 @@
+// The least that a create must spend, without router, validation, permissions or limits: what the product is compared with.
+//   FULL   key look-up, object claim, D1 batch of 3
+//   FULL2  FULL and a second object call that keeps the answer
+//   FULLD  FULL2 with a wallet object, a derivation and a payment row
+//   FULLM  one merged object call, the derivation, and the answer in the D1 batch of 5
+import { D1 } from "./sql.ts";
+
+export const SHAPES = ["FULL", "FULL2", "FULLD", "FULLM"] as const;
+export type Shape = (typeof SHAPES)[number];
+
+export interface ClaimCalls {
+  reserve(key: string, bodyHash: string): Promise<boolean>;
+  complete(key: string, answer: string): Promise<void>;
+  reserveWithIndex(key: string, bodyHash: string): Promise<number | undefined>;
+}
+
+export interface FloorEnv {
+  readonly db: Pick<D1Database, "prepare" | "batch">;
+  claimsOf(name: string): ClaimCalls;
+  allocate(walletName: string, invoiceId: string): Promise<number>;
+  addressAt(index: number): string;
+  nowMs(): number;
+}
+
+export interface CreateRequest {
+  readonly apiKey: string;
+  readonly idempotencyKey: string;
+  readonly rawBody: string;
+}
+
+interface CreateBody {
+  readonly name: string;
+  readonly rawAmount: number;
+  readonly currency?: string;
+  readonly customerEmail?: string;
+  readonly customerName?: string;
+  readonly customerAddress?: string;
+  readonly customerPhoneNumber?: string;
+  readonly description?: string;
+  readonly redirectUrl?: string;
+}
+
+const ID_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const LIFETIME_MS = 3_600_000;
+
+/** Status and body. 401 for an unknown key, 409 for a known idempotency key, else 201 and the invoice. */
+export async function create(shape: Shape, env: FloorEnv, request: CreateRequest): Promise<readonly [number, object]> {
+  const key = await env.db
+    .prepare(D1.findKey)
+    .bind(await sha256Hex(request.apiKey))
+    .first<{ merchant_id: string }>();
+  if (key === null) return [401, { statusCode: 401 }];
+  const body: CreateBody = JSON.parse(request.rawBody);
+  const bodyHash = await sha256Hex(request.rawBody);
+  if (shape === "FULLM") return createMerged(env, key.merchant_id, body, request.idempotencyKey, bodyHash);
+
+  const claims = env.claimsOf(key.merchant_id);
+  if (!(await claims.reserve(request.idempotencyKey, bodyHash))) return [409, { statusCode: 409 }];
+  const { statements, invoice, nowMs } = prepareInvoice(env, key.merchant_id, body);
+  let answer: object = invoice;
+  if (shape === "FULLD") {
+    const address = env.addressAt(await env.allocate(key.merchant_id, invoice.id));
+    answer = { ...invoice, address };
+    statements.push(env.db.prepare(D1.insertPayment).bind(newId("pay"), invoice.id, address, null, nowMs));
+  }
+  await env.db.batch(statements);
+  if (shape !== "FULL") await claims.complete(request.idempotencyKey, JSON.stringify(answer));
+  return [201, answer];
+}
+
+async function createMerged(
+  env: FloorEnv,
+  merchantId: string,
+  body: CreateBody,
+  key: string,
+  bodyHash: string,
+): Promise<readonly [number, object]> {
+  const { statements, invoice, nowMs } = prepareInvoice(env, merchantId, body);
+  const index = await env.claimsOf(`merged-${merchantId}`).reserveWithIndex(key, bodyHash);
+  if (index === undefined) return [409, { statusCode: 409 }];
+  const address = env.addressAt(index);
+  const answer = { ...invoice, address };
+  statements.push(
+    env.db.prepare(D1.insertPayment).bind(`pay_${invoice.id}`, invoice.id, address, null, nowMs),
+    env.db.prepare(D1.insertAnswer).bind(merchantId, key, bodyHash, JSON.stringify(answer), nowMs),
+  );
+  await env.db.batch(statements);
+  return [201, answer];
+}
+
+/** Customer, invoice and timeline item, and the invoice as it is answered. */
+function prepareInvoice(env: FloorEnv, merchantId: string, body: CreateBody) {
+  const nowMs = env.nowMs();
+  const [id, customerId, itemId] = [newId("inv"), newId("cus"), newId("itl")];
+  const amount = body.rawAmount.toFixed(6);
+  const currency = body.currency ?? "USD";
+  const email = body.customerEmail ?? null;
+  const name = body.customerName ?? null;
+  const address = body.customerAddress ?? null;
+  const phoneNumber = body.customerPhoneNumber ?? null;
+  const description = body.description ?? null;
+  const redirectUrl = body.redirectUrl ?? null;
+  const status = "AWAITING_PAYMENT";
+  const expiresAtMs = nowMs + LIFETIME_MS;
+  const statements = [
+    env.db.prepare(D1.insertCustomer).bind(customerId, merchantId, email, name, address, phoneNumber, nowMs),
+    env.db
+      .prepare(D1.insertInvoice)
+      .bind(
+        id,
+        merchantId,
+        customerId,
+        body.name,
+        description,
+        redirectUrl,
+        amount,
+        amount,
+        currency,
+        status,
+        expiresAtMs,
+        nowMs,
+        nowMs,
+      ),
+    env.db.prepare(D1.insertTimeline).bind(itemId, id, status, nowMs),
+  ];
+  const time = new Date(nowMs).toISOString();
+  const invoice = {
+    id,
+    merchantId,
+    customerId,
+    productId: null,
+    name: body.name,
+    description,
+    redirectUrl,
+    rawAmount: amount,
+    endAmount: amount,
+    currency,
+    status,
+    expiresAt: new Date(expiresAtMs).toISOString(),
+    createdAt: time,
+    updatedAt: time,
+    customer: { id: customerId, email, name, address, phoneNumber },
+    product: null,
+    payments: [],
+    invoiceTimeline: [{ id: itemId, invoiceId: id, paymentStatus: status, time }],
+  };
+  return { statements, invoice, nowMs };
+}
+
+/** 26 characters: 10 of time, 16 of randomness. */
+function newId(prefix: string): string {
+  let rest = Date.now();
+  let time = "";
+  for (let i = 0; i < 10; i++) {
+    time = ID_ALPHABET.charAt(rest % 32) + time;
+    rest = Math.floor(rest / 32);
+  }
+  let random = "";
+  for (const byte of crypto.getRandomValues(new Uint8Array(16))) random += ID_ALPHABET.charAt(byte & 31);
+  return `${prefix}_${time}${random}`;
+}
+
+export async function sha256Hex(text: string): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  let hex = "";
+  for (const byte of digest) hex += (byte < 16 ? "0" : "") + byte.toString(16);
+  return hex;
+}

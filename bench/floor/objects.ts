@@ -1,0 +1,69 @@
+// The floor's two objects as plain classes over an object's SQL; floor/worker.ts is their shell in workerd.
+import { CLAIMS, WALLET } from "./sql.ts";
+
+export type SqlValue = string | number | null;
+
+/** The part of a Durable Object's storage that the floor uses. */
+export interface ObjectSql {
+  exec(sql: string, ...params: SqlValue[]): { toArray(): Record<string, unknown>[] };
+}
+
+/** Idempotency keys of one merchant. */
+export class Claims {
+  readonly #sql: ObjectSql;
+
+  constructor(sql: ObjectSql) {
+    this.#sql = sql;
+    sql.exec(CLAIMS.createTable);
+  }
+
+  /** One read and one write: false when the key is known. */
+  reserve(key: string, bodyHash: string, nowMs: number): boolean {
+    if (this.#isKnown(key)) return false;
+    this.#sql.exec(CLAIMS.insert, key, bodyHash, nowMs);
+    return true;
+  }
+
+  /** The second call of FULL2 and FULLD: keeps the exact answer. */
+  complete(key: string, answer: string): void {
+    this.#sql.exec(CLAIMS.complete, answer, key);
+  }
+
+  /** FULLM: the claim and the address index in one call and one commit; undefined when the key is known. */
+  reserveWithIndex(key: string, bodyHash: string, nowMs: number): number | undefined {
+    if (this.#isKnown(key)) return undefined;
+    this.#sql.exec(CLAIMS.createIndexTable);
+    const index = numberIn(this.#sql.exec(CLAIMS.nextIndex).toArray(), "idx") - 1;
+    this.#sql.exec(CLAIMS.insertWithIndex, key, bodyHash, String(index), nowMs);
+    return index;
+  }
+
+  #isKnown(key: string): boolean {
+    return this.#sql.exec(CLAIMS.find, key).toArray().length > 0;
+  }
+}
+
+/** The address index of one wallet. */
+export class AddressIndex {
+  readonly #sql: ObjectSql;
+
+  constructor(sql: ObjectSql) {
+    this.#sql = sql;
+    sql.exec(WALLET.createIndex);
+    sql.exec(WALLET.createAddresses);
+    sql.exec(WALLET.start);
+  }
+
+  allocate(invoiceId: string): number {
+    const index = numberIn(this.#sql.exec(WALLET.readIndex).toArray(), "idx");
+    this.#sql.exec(WALLET.writeIndex, index + 1);
+    this.#sql.exec(WALLET.insertAddress, index, invoiceId, null);
+    return index;
+  }
+}
+
+function numberIn(rows: readonly Record<string, unknown>[], column: string): number {
+  const value = rows[0]?.[column];
+  if (typeof value !== "number") throw new Error(`no number in ${column}`);
+  return value;
+}

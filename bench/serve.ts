@@ -1,0 +1,93 @@
+// Serves a bundled worker in Miniflare on a direct socket of loopback: no proxy before it (performance.md "Where"). All state is in a
+// temporary directory of Miniflare's, gone with it.
+import { readdirSync, readFileSync } from "node:fs";
+import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from "miniflare";
+
+/** Miniflare's D1, as far as seeding needs it. */
+export type BenchDatabase = Awaited<ReturnType<Miniflare["getD1Database"]>>;
+
+export interface Served {
+  readonly host: string;
+  readonly port: number;
+  readonly database: () => Promise<BenchDatabase>;
+  /** CPU seconds of its workerd process until now; undefined where /proc is not there. */
+  readonly cpuSeconds: () => number | undefined;
+  readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
+  readonly stop: () => Promise<void>;
+}
+
+export interface WorkerShape {
+  readonly code: string;
+  /** Bindings, compatibility and limits in wrangler's own form, without the script. */
+  readonly options: Omit<V4WorkerOptions, "modules" | "script" | "scriptPath" | "modulesRoot">;
+  readonly inspectorPort?: number;
+}
+
+/** Ticks a second of /proc's CPU times; Linux on every platform that Node runs on. */
+const TICKS_PER_SECOND = 100;
+
+export async function serve(shape: WorkerShape): Promise<Served> {
+  const before = new Set(childrenNamed("workerd"));
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      ...shape.options,
+      modules: [{ type: "ESModule", path: "worker.js", contents: shape.code }],
+      modulesRoot: ".",
+      unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+      host: "127.0.0.1",
+      port: 0,
+      cf: false,
+      ...(shape.inspectorPort === undefined ? {} : { inspectorPort: shape.inspectorPort }),
+    }),
+  );
+  await miniflare.ready;
+  const url = await miniflare.unsafeGetDirectURL();
+  const workerd = childrenNamed("workerd").find((pid) => !before.has(pid));
+  return {
+    host: url.hostname,
+    port: Number(url.port),
+    database: () => miniflare.getD1Database("DB"),
+    cpuSeconds: () => (workerd === undefined ? undefined : cpuSecondsOf(workerd)),
+    fetch: (path, init) => fetch(new URL(path, url), init),
+    stop: () => miniflare.dispose(),
+  };
+}
+
+/** Process ids of our own children of that name; none where there is no /proc. */
+function childrenNamed(name: string): number[] {
+  let entries: string[];
+  try {
+    entries = readdirSync("/proc");
+  } catch {
+    return [];
+  }
+  return entries
+    .filter((entry) => /^\d+$/.test(entry))
+    .flatMap((entry) => {
+      const stat = statOf(Number(entry));
+      return stat !== undefined && stat.name === name && stat.parent === process.pid ? [Number(entry)] : [];
+    });
+}
+
+function cpuSecondsOf(pid: number): number | undefined {
+  const stat = statOf(pid);
+  return stat === undefined ? undefined : (stat.userTicks + stat.systemTicks) / TICKS_PER_SECOND;
+}
+
+/** /proc/<pid>/stat (proc(5)): the name stands in brackets and may hold blanks; after it, fields 3 (state), 4 (parent), 14, 15 (CPU). */
+function statOf(pid: number): { name: string; parent: number; userTicks: number; systemTicks: number } | undefined {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, "utf8");
+  } catch {
+    return undefined; // it has ended since
+  }
+  const nameEnd = text.lastIndexOf(")");
+  const fields = text.slice(nameEnd + 2).split(" ");
+  return {
+    name: text.slice(text.indexOf("(") + 1, nameEnd),
+    parent: Number(fields[1]),
+    userTicks: Number(fields[11]),
+    systemTicks: Number(fields[12]),
+  };
+}
