@@ -1,0 +1,52 @@
+// Coins and tokens as the networks carry them, and the grain of each: how fine a direct wallet's amounts are told apart (chains.md 4).
+
+export interface Asset {
+  /** Upper-case code, as echoed on the wire. */
+  readonly code: string;
+  /** A base unit is 10^-`decimals` of the coin. */
+  readonly decimals: number;
+  /** The token's contract in canonical form (EIP-55, TRON base58check); null for the native coin. */
+  readonly contract: string | null;
+  /** Finest grain of a direct wallet's amounts, in base units: quotes are rounded up to it and salts counted in it (chains.md 4). */
+  readonly grainUnits: bigint;
+  /** Coarser grains in base units, coarsest first, tried before `grainUnits` so that most customers see a plain figure. */
+  readonly coarseGrainUnits: readonly bigint[];
+  readonly isStable: boolean;
+  /** The code whose market price it takes. */
+  readonly rateCode: string;
+}
+
+/** `10^exponent` base units. */
+const ten = (exponent: number): bigint => 10n ** BigInt(exponent);
+
+function coin(code: string, decimals: number, grainUnits: bigint): Asset {
+  const coarseGrainUnits = Object.freeze<bigint[]>([]);
+  return Object.freeze({
+    code,
+    decimals,
+    contract: null,
+    grainUnits,
+    coarseGrainUnits,
+    isStable: false,
+    rateCode: code,
+  });
+}
+
+const STABLE_CODES: readonly string[] = ["USDT", "USDC", "DAI", "EURC"];
+
+/** Grains of tokens: stablecoins 10^-2, 10^-3, 10^-4 and at last 10^-6; 8-decimal tokens one unit (exchanges cut at 8 digits). */
+export function token(code: string, decimals: number, contract: string): Asset {
+  const isStable = STABLE_CODES.includes(code);
+  const isCoarse = isStable || decimals === 6;
+  const coarseGrainUnits = Object.freeze(isCoarse ? [2, 3, 4].map((digits) => ten(decimals - digits)) : []);
+  const grainUnits = isCoarse ? ten(decimals - 6) : 1n;
+  return Object.freeze({ code, decimals, contract, grainUnits, coarseGrainUnits, isStable, rateCode: code });
+}
+
+export const BTC = coin("BTC", 8, 1n);
+export const LTC = coin("LTC", 8, 10n);
+export const ETH = coin("ETH", 18, ten(10));
+export const POL = coin("POL", 18, ten(12));
+export const BNB = coin("BNB", 18, ten(10));
+export const CRO = coin("CRO", 18, ten(12));
+export const TRX = coin("TRX", 6, 1n);
