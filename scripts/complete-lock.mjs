@@ -1,0 +1,79 @@
+// `npm run lock:complete`, after every change of the packages: makes package-lock.json the same whichever registry wrote it.
+// A mirror that lacks the packages of other systems makes npm leave them out without a word; npm 11's `npm ci` then refuses the lock
+// file, and on such a system the compiled part would be missing. Each gets an entry marked for its system, looked up only there.
+// Addresses of registries are left out, so that everybody installs from their own. Running it twice changes nothing.
+import { readFileSync, writeFileSync } from "node:fs";
+
+const LOCK_FILE = "package-lock.json";
+const EXACT_VERSION = /^\d+\.\d+\.\d+/;
+/** The words by which packages name a system, and npm's own name for it. */
+const SYSTEMS = new Map([
+  ["darwin", "darwin"],
+  ["windows", "win32"],
+  ["win32", "win32"],
+  ["android", "android"],
+  ["freebsd", "freebsd"],
+  ["linux", "linux"],
+]);
+const PROCESSORS = new Map([
+  ["arm64", "arm64"],
+  ["x64", "x64"],
+  ["amd64", "x64"],
+  ["64", "x64"],
+]);
+const C_LIBRARIES = new Map([
+  ["musl", "musl"],
+  ["gnu", "glibc"],
+]);
+
+const before = readFileSync(LOCK_FILE, "utf8");
+const lock = JSON.parse(before);
+const packages = lock.packages;
+
+for (const [path, entry] of Object.entries(packages)) {
+  delete entry.resolved;
+  for (const [name, version] of Object.entries(entry.optionalDependencies ?? {}))
+    addIfAbsent(path, entry, name, version);
+}
+lock.packages = Object.fromEntries(Object.entries(packages).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+const after = `${JSON.stringify(lock, null, 2)}\n`;
+if (after === before) console.log(`${LOCK_FILE} is complete.`);
+else writeFileSync(LOCK_FILE, after);
+
+function addIfAbsent(path, parent, name, version) {
+  const places = placesOf(path, name);
+  const present = places.find((place) => packages[place] !== undefined);
+  if (present !== undefined && (packages[present].version === version || !EXACT_VERSION.test(version))) return;
+  // Another version stands where this one would be found: it goes beside its parent.
+  const place = present === undefined ? `node_modules/${name}` : places[0];
+  const { cpu, libc, os } = systemOf(name, version);
+  // npm's own order of the fields; what is undefined is not written.
+  packages[place] = { version, cpu, dev: parent.dev, libc, optional: true, os };
+  console.log(`added ${place} ${version}`);
+}
+
+/** Where Node looks for `name` from the package at `path`, nearest first. */
+function placesOf(path, name) {
+  const places = [];
+  let from = path;
+  while (from !== "") {
+    places.push(`${from}/node_modules/${name}`);
+    from = from.slice(0, Math.max(0, from.lastIndexOf("node_modules/") - 1));
+  }
+  return [...places, `node_modules/${name}`];
+}
+
+function systemOf(name, version) {
+  const words = name.split(/[/-]/);
+  const os = words.map((word) => SYSTEMS.get(word)).find((each) => each !== undefined);
+  const cpu = words.map((word) => PROCESSORS.get(word)).findLast((each) => each !== undefined);
+  const libc = words.map((word) => C_LIBRARIES.get(word)).find((each) => each !== undefined);
+  if (os === undefined || cpu === undefined || !EXACT_VERSION.test(version)) {
+    console.error(
+      `${name} ${version} is absent and its name does not say for which system it is: teach ${import.meta.url}.`,
+    );
+    process.exit(1);
+  }
+  return { cpu: [cpu], libc: libc === undefined ? undefined : [libc], os: [os] };
+}

@@ -1,0 +1,41 @@
+// Runs before `npm start`, `npm test` and the like: installs the locked packages when they are absent or older than the lock file.
+// Plain JavaScript that imports nothing from node_modules, because on a fresh clone it runs under whatever Node is there; what npm runs
+// next finds the current Node of the `node` package first on its path.
+import { spawnSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+
+const OLDEST_NODE = 20;
+const LOCAL_NODE = process.platform === "win32" ? "node_modules/.bin/node.cmd" : "node_modules/.bin/node";
+
+if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+  stop(`Node ${OLDEST_NODE} or newer is needed, this is ${process.version}.`);
+}
+
+// npm writes its own copy of the lock file last, so an interrupted install counts as none.
+if (changedAtMs("node_modules/.package-lock.json") < changedAtMs("package-lock.json")) {
+  console.log("Installing the locked packages (once, about a minute) ...");
+  // --include=dev: NODE_ENV=production or omit=dev would leave out wrangler and the current Node.
+  // --ignore-scripts=false: a user's own setting would leave out the Node that the install script of `node` brings.
+  const npm = spawnSync("npm ci --include=dev --ignore-scripts=false --no-audit --no-fund --loglevel=error", {
+    shell: true,
+    stdio: "inherit",
+  });
+  if (npm.status !== 0) stop("The packages could not be installed; npm's message is above.");
+}
+
+if (!existsSync(LOCAL_NODE)) {
+  stop(
+    `${LOCAL_NODE} is missing: the install script of the package "node" did not run.\n` +
+      "Allow it (npm config set ignore-scripts false), delete node_modules and run the command again.",
+  );
+}
+
+/** Milliseconds; 0 when there is no such file. */
+function changedAtMs(path) {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+function stop(message) {
+  console.error(message);
+  process.exit(1);
+}
