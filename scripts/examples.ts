@@ -1,0 +1,44 @@
+// The three commands that `npm start` prints: they work when pasted as they are, in this order, in any shell.
+import { randomBytes } from "node:crypto";
+import type { Demo } from "./demo.ts";
+
+/**
+ * BIP84, "Test vectors", account 0 of the mnemonic "abandon ... about": its private key is known to everybody.
+ * The path is written with h, which needs no quoting in a shell.
+ */
+const TEST_KEY = {
+  walletType: "XPUB_WALLET",
+  cryptocurrency: "BTC",
+  network: "BTC",
+  xpub: "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs",
+  derivationPath: "m/84h/0h/0h",
+};
+
+/** `reference` tells one start's invoice from another's; it is also its Idempotency-Key. */
+export function examples(demo: Demo, reference = `demo-${randomBytes(4).toString("hex")}`): string {
+  const merchant = `${demo.baseUrl}/api/v1/merchants/merchant/${demo.merchantId}`;
+  const key = `-H 'x-api-key: ${demo.secretKey}'`;
+  const json = "-H 'content-type: application/json'";
+  const invoice = {
+    name: "Order 1001",
+    rawAmount: 49.9,
+    currency: "USD",
+    customerEmail: "customer@example.com",
+    externalId: reference,
+  };
+  return `
+# 1. Register a wallet: a public test key, so never pay to it. Where it is registered already the answer is 409 WALLET_EXISTS.
+curl -sS '${merchant}/wallets' \\
+  ${key} ${json} \\
+  -d '${JSON.stringify(TEST_KEY)}'
+
+# 2. Create an invoice of 49.90 USD. Run it twice: the Idempotency-Key gives the same answer, not a second invoice.
+curl -sS '${merchant}/invoices' \\
+  ${key} ${json} -H 'idempotency-key: ${reference}' \\
+  -d '${JSON.stringify(invoice)}'
+
+# 3. Read it, found by your own reference (or by its id: ${merchant}/invoices/<id>).
+curl -sS '${merchant}/invoices?externalId=${reference}' \\
+  ${key}
+`;
+}

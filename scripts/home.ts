@@ -1,0 +1,76 @@
+// The home of a development server (EDGETILL_HOME): secrets made once, the state of D1 and the objects, and demo.json for scripts.
+// What is secret is readable by its owner only.
+import { randomBytes } from "node:crypto";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { StartError } from "./settings.ts";
+
+export interface Home {
+  readonly path: string;
+  /** D1, Durable Objects and cache. */
+  readonly state: string;
+  /** NAME=value lines for `wrangler dev --env-file`. */
+  readonly secretsFile: string;
+  /** The rows of the demo merchant: run at every start, so that an emptied state gets them back. */
+  readonly seedFile: string;
+  readonly demoFile: string;
+  /** Lets another start have this home. May be called again. */
+  release(): void;
+}
+
+/** How each secret is made when it is absent; a key has an id, so that two may stand while one replaces the other. */
+const SECRETS: Readonly<Record<string, () => string>> = {
+  ROW_MAC_KEY: () => `dev1:${randomBytes(32).toString("base64")}`,
+};
+
+/** Makes what is absent and keeps what is there. Throws StartError when another server uses this home. */
+export function openHome(path: string): Home {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const lock = lockHome(path);
+  const secretsFile = join(path, "secrets.env");
+  addMissingSecrets(secretsFile);
+  return {
+    path,
+    state: join(path, "state"),
+    secretsFile,
+    seedFile: join(path, "seed.sql"),
+    demoFile: join(path, "demo.json"),
+    release: () => {
+      if (lock.isOpen) lock.close();
+    },
+  };
+}
+
+/** Replaces the file in one step, so that nobody reads half of it, and never leaves it readable by others. */
+export function writePrivateFile(path: string, text: string): void {
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  chmodSync(draft, 0o600);
+  renameSync(draft, path);
+}
+
+/**
+ * Two servers on one state would hand out the same addresses, each from its own memory. The lock is SQLite's on a file of ours: the
+ * system gives it back when the process ends, however it ends, so there is no stale lock to clean up.
+ */
+function lockHome(path: string): DatabaseSync {
+  const lock = new DatabaseSync(join(path, "lock.sqlite"));
+  try {
+    lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (error instanceof Error && error.message.includes("locked")) {
+      throw new StartError(`Another server is running on ${path}. Stop it, or set EDGETILL_HOME to another folder.`);
+    }
+    throw error;
+  }
+}
+
+function addMissingSecrets(file: string): void {
+  const present = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const missing = Object.entries(SECRETS).filter(([name]) => !new RegExp(`^${name}=`, "m").test(present));
+  if (missing.length === 0) return;
+  writePrivateFile(file, present + missing.map(([name, make]) => `${name}=${make()}\n`).join(""));
+}

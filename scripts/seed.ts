@@ -1,0 +1,88 @@
+// The demo merchant of a development server: one merchant, an `sk_` key that holds all a key may, and a `pk_` key.
+import { randomBytes } from "node:crypto";
+import { drizzle } from "drizzle-orm/sqlite-proxy";
+import { newApiKey } from "../src/auth/api-key.ts";
+import { apiKeys } from "../src/db/schema/api-keys.ts";
+import { merchants } from "../src/db/schema/merchants.ts";
+import { type IdPrefix, makeId, newUlid } from "../src/lib/ids.ts";
+import { keyPermissionName, PUBLIC_KEY_PERMISSIONS, SECRET_KEY_PERMISSIONS } from "../src/teams/permissions.ts";
+
+export type MerchantRow = typeof merchants.$inferInsert;
+export type ApiKeyRow = typeof apiKeys.$inferInsert;
+export interface Rows {
+  readonly merchants: readonly MerchantRow[];
+  readonly apiKeys: readonly ApiKeyRow[];
+}
+export interface NewKey {
+  readonly secret: string;
+  readonly row: ApiKeyRow;
+}
+
+export function newMerchant(name: string, nowMs: number): MerchantRow {
+  return { id: newId("mer", nowMs), name, createdAtMs: nowMs, updatedAtMs: nowMs };
+}
+
+/** A key with all that its kind may hold; `changes` makes it another. */
+export function newKey(
+  merchantId: MerchantRow["id"],
+  kind: ApiKeyRow["kind"],
+  nowMs: number,
+  changes: Partial<ApiKeyRow> = {},
+): NewKey {
+  const { secret, hash, display } = newApiKey(kind, randomBytes);
+  const held = kind === "SECRET" ? SECRET_KEY_PERMISSIONS : PUBLIC_KEY_PERMISSIONS;
+  const permissions = JSON.stringify(held.map(keyPermissionName));
+  const id = newId("key", nowMs);
+  return {
+    secret,
+    row: {
+      id,
+      merchantId,
+      kind,
+      name: `Demo ${kind.toLowerCase()} key`,
+      hash,
+      display,
+      permissions,
+      createdAtMs: nowMs,
+      ...changes,
+    },
+  };
+}
+
+export function newDemoRows(nowMs: number): {
+  readonly merchant: MerchantRow;
+  readonly secret: NewKey;
+  readonly open: NewKey;
+} {
+  const merchant = newMerchant("Demo shop", nowMs);
+  return { merchant, secret: newKey(merchant.id, "SECRET", nowMs), open: newKey(merchant.id, "PUBLIC", nowMs) };
+}
+
+/** SQL that inserts the rows; what is there already stays as it is. */
+export function insertSql(rows: Rows): string {
+  const database = drizzle(async () => ({ rows: [] }));
+  return [
+    ...rows.merchants.map((row) => database.insert(merchants).values(row).onConflictDoNothing()),
+    ...rows.apiKeys.map((row) => database.insert(apiKeys).values(row).onConflictDoNothing()),
+  ]
+    .map((insert) => withLiterals(insert.toSQL()))
+    .join("");
+}
+
+function newId<P extends IdPrefix>(prefix: P, nowMs: number): ReturnType<typeof makeId<P>> {
+  return makeId(prefix, newUlid(nowMs, randomBytes(16)));
+}
+
+/** A file of SQL has no bound parameters: each `?` becomes the literal of its value. No name of ours contains a `?`. */
+function withLiterals({ sql, params }: { readonly sql: string; readonly params: readonly unknown[] }): string {
+  let next = 0;
+  return `${sql.replaceAll("?", () => literal(params[next++]))};\n`;
+}
+
+function literal(value: unknown): string {
+  if (value === null) return "NULL";
+  if (typeof value === "number" && Number.isSafeInteger(value)) return String(value);
+  // Text that the command's own splitting or SQLite's end of text could cut is not written at all.
+  if (typeof value === "string" && !/[\0;\r\n]/.test(value)) return `'${value.replaceAll("'", "''")}'`;
+  throw new Error(`no SQL literal for ${typeof value}`);
+}

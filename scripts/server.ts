@@ -1,0 +1,113 @@
+// A development server from nothing to ready, and its end; `npm start` and the contract tests are both this.
+import type { ChildProcess } from "node:child_process";
+import { type Demo, prepareDemo } from "./demo.ts";
+import { demandFreePort } from "./free-port.ts";
+import { type Home, openHome } from "./home.ts";
+import { type Settings, StartError } from "./settings.ts";
+import { executeSqlFile, migrate, spawnServer } from "./wrangler.ts";
+
+const READY_WITHIN_MS = 60_000;
+const READY_EVERY_MS = 100;
+/** `wrangler dev` runs no crons, so we do; production runs them every minute. */
+const SCHEDULE_EVERY_MS = 5_000;
+/** For wrangler to end its own children; then it is killed. */
+const END_WITHIN_MS = 5_000;
+
+export interface Server {
+  readonly demo: Demo;
+  /** Whether the demo merchant was made by this start. */
+  readonly isNew: boolean;
+  /** Settles when the server has ended, with its exit code (null after a signal). */
+  readonly ended: Promise<number | null>;
+  /** Ends the server and everything it started. May be called again. */
+  stop(): Promise<void>;
+}
+
+export interface StartOptions {
+  /** Runs between the seed and the start: tests insert their own rows there. */
+  readonly seedMore?: (home: Home, demo: Demo) => Promise<void>;
+  /** Takes all that the server prints; without it the terminal gets the errors. */
+  readonly logFile?: string;
+}
+
+/** Whether the server has ended, for those who wait for something else meanwhile. */
+interface Life {
+  readonly isOver: boolean;
+}
+
+export async function startServer(settings: Settings, options: StartOptions = {}): Promise<Server> {
+  await demandFreePort(settings.port);
+  const home = openHome(settings.home);
+  try {
+    await migrate(home);
+    const { demo, isNew } = prepareDemo(home, settings.baseUrl, Date.now());
+    await executeSqlFile(home, home.seedFile);
+    await options.seedMore?.(home, demo);
+    return { demo, isNew, ...(await serve(home, settings, options.logFile)) };
+  } catch (error) {
+    home.release();
+    throw error;
+  }
+}
+
+async function serve(
+  home: Home,
+  settings: Settings,
+  logFile: string | undefined,
+): Promise<Pick<Server, "ended" | "stop">> {
+  const child = spawnServer(home, settings, logFile);
+  const life = { isOver: false };
+  const ended = new Promise<number | null>((resolve) => {
+    child.once("close", (status) => {
+      life.isOver = true;
+      home.release();
+      resolve(status);
+    });
+  });
+  const stop = () => end(child, ended);
+  try {
+    await readiness(settings.baseUrl, life, logFile);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  runSchedule(settings.baseUrl, life);
+  return { ended, stop };
+}
+
+async function readiness(baseUrl: string, life: Life, logFile: string | undefined): Promise<void> {
+  const lateAtMs = Date.now() + READY_WITHIN_MS;
+  const place = logFile === undefined ? "above" : `in ${logFile}`;
+  while (Date.now() < lateAtMs) {
+    if (life.isOver) throw new StartError(`The server ended before it was ready; its message is ${place}.`);
+    if (await answersWell(`${baseUrl}/healthz`)) return;
+    await new Promise((resolve) => setTimeout(resolve, READY_EVERY_MS));
+  }
+  throw new StartError(`${baseUrl}/healthz did not answer within ${READY_WITHIN_MS / 1_000} seconds; see ${place}.`);
+}
+
+/** One run after the other, never two at once; a failed run is told and the next one goes on. Keeps no process alive. */
+async function runSchedule(baseUrl: string, life: Life): Promise<void> {
+  while (!life.isOver) {
+    const isGood = await answersWell(`${baseUrl}/cdn-cgi/handler/scheduled?cron=*+*+*+*+*`);
+    if (!isGood && !life.isOver) console.error("A scheduled run failed.");
+    await new Promise((resolve) => setTimeout(resolve, SCHEDULE_EVERY_MS).unref());
+  }
+}
+
+async function answersWell(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(30_000) });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+async function end(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
+  child.kill("SIGTERM");
+  const kill = setTimeout(() => child.kill("SIGKILL"), END_WITHIN_MS);
+  await ended;
+  clearTimeout(kill);
+}

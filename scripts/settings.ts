@@ -1,0 +1,88 @@
+// What `npm start` reads from its environment. A bad value stops the start with a sentence that names it: a server that runs with
+// something else than it was told is worse than none.
+import { resolve } from "node:path";
+
+const REAL_RATE_SOURCES = ["coinbase", "kraken", "coingecko", "frankfurter"];
+
+/** Stops a start; the message is for the person at the terminal. */
+export class StartError extends Error {}
+
+export interface Settings {
+  readonly port: number;
+  readonly baseUrl: string;
+  /** Absolute; everything that a start writes is below it. */
+  readonly home: string;
+  /** Variables of the Worker by name, as wrangler.toml has them. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function readSettings(environment: Environment): Settings {
+  const port = wholeNumber(environment, "PORT", "8787", { from: 1, to: 65_535 });
+  const baseUrl = `http://localhost:${port}`;
+  return {
+    port,
+    baseUrl,
+    home: resolve(given(environment, "EDGETILL_HOME") ?? ".edgetill"),
+    variables: {
+      ENVIRONMENT: "development",
+      PUBLIC_URL: baseUrl,
+      RATE_SOURCE: rateSource(environment),
+      CHAIN_SOURCES: chainSources(environment),
+      POLL_SECONDS: pollSeconds(environment),
+      RATE_LIMIT_PER_MINUTE: String(
+        wholeNumber(environment, "RATE_LIMIT_PER_MINUTE", "300", { from: 0, to: 1_000_000 }),
+      ),
+    },
+  };
+}
+
+/** An empty variable counts as none. */
+function given(environment: Environment, name: string): string | undefined {
+  const text = environment[name]?.trim();
+  return text === "" ? undefined : text;
+}
+
+function wholeNumber(
+  environment: Environment,
+  name: string,
+  otherwise: string,
+  range: { from: number; to: number },
+): number {
+  const text = given(environment, name) ?? otherwise;
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= range.from && value <= range.to) return value;
+  throw new StartError(`${name} must be a whole number from ${range.from} to ${range.to}, not "${text}".`);
+}
+
+function rateSource(environment: Environment): string {
+  const text = given(environment, "RATE_SOURCE") ?? "fixed";
+  if (text === "fixed") return text;
+  const names = text.split(",").map((name) => name.trim());
+  if (names.every((name) => REAL_RATE_SOURCES.includes(name))) return names.join(",");
+  throw new StartError(`RATE_SOURCE must be "fixed", or a list of ${REAL_RATE_SOURCES.join(",")}, not "${text}".`);
+}
+
+/** The value may carry vendors' keys, so no message repeats it. */
+function chainSources(environment: Environment): string {
+  const text = given(environment, "CHAIN_SOURCES") ?? "{}";
+  if (isJsonObject(text)) return text;
+  throw new StartError("CHAIN_SOURCES must be a JSON object.");
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+/** Empty leaves every network at its own pace. */
+function pollSeconds(environment: Environment): string {
+  const text = given(environment, "POLL_SECONDS") ?? "";
+  if (text === "" || (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0)) return text;
+  throw new StartError(`POLL_SECONDS must be a number of seconds above 0, not "${text}".`);
+}

@@ -1,0 +1,47 @@
+// One server for all contract tests: a real `wrangler dev` on a free port with a home of its own, ended by its id when they are done.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { findFreePort } from "../../scripts/free-port.ts";
+import { startServer } from "../../scripts/server.ts";
+import { readSettings } from "../../scripts/settings.ts";
+import { type Extra, seedExtra } from "../support/seed-extra.ts";
+
+/** What `inject("edgetill")` gives. */
+export interface Edgetill extends Extra {
+  readonly baseUrl: string;
+  readonly merchantId: string;
+  readonly secretKey: string;
+  readonly publicKey: string;
+  /** Where the server keeps its state; all that it prints is in `server.log` there. */
+  readonly home: string;
+}
+
+declare module "vitest" {
+  interface ProvidedContext {
+    edgetill: Edgetill;
+  }
+}
+
+export default async function serve(project: TestProject): Promise<() => Promise<void>> {
+  const home = mkdtempSync(join(tmpdir(), "edgetill-contract-"));
+  const settings = readSettings({
+    PORT: String(await findFreePort()),
+    EDGETILL_HOME: home,
+    RATE_LIMIT_PER_MINUTE: "0",
+  });
+  let extra: Extra | undefined;
+  const server = await startServer(settings, {
+    logFile: join(home, "server.log"),
+    seedMore: async (at, demo) => {
+      extra = await seedExtra(at, demo.merchantId, Date.now());
+    },
+  });
+  if (extra === undefined) throw new Error("the server started without its seed");
+  project.provide("edgetill", { ...server.demo, ...extra, home });
+  return async () => {
+    await server.stop();
+    rmSync(home, { recursive: true, force: true });
+  };
+}

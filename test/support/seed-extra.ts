@@ -1,0 +1,56 @@
+// What the access tests need beside the demo merchant: a second merchant, and keys that must be refused.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Home } from "../../scripts/home.ts";
+import { type ApiKeyRow, insertSql, newKey, newMerchant } from "../../scripts/seed.ts";
+import { executeSqlFile } from "../../scripts/wrangler.ts";
+import { type MerchantId, parseId } from "../../src/lib/ids.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/teams/permissions.ts";
+
+const HOUR_MS = 3_600_000;
+/** An address that no caller of a test has (RFC 5737). */
+const ELSEWHERE = "203.0.113.7/32";
+
+export interface Extra {
+  readonly other: { readonly merchantId: string; readonly secretKey: string };
+  /** Secret keys of the demo merchant. All but the first two hold every permission that a key may. */
+  readonly keys: {
+    readonly noPermissions: string;
+    /** The ten `*:view` permissions. */
+    readonly viewOnly: string;
+    readonly expired: string;
+    readonly revoked: string;
+    readonly otherIp: string;
+  };
+}
+
+/** Inserts the rows into the local D1 of `home`; the server must not run yet. */
+export async function seedExtra(home: Home, demoMerchantId: string, nowMs: number): Promise<Extra> {
+  const demo = parseId("mer", demoMerchantId);
+  if (demo === undefined) throw new Error(`not a merchant's id: ${demoMerchantId}`);
+  const other = newMerchant("Another shop", nowMs);
+  const key = (merchantId: MerchantId, changes: Partial<ApiKeyRow> = {}) =>
+    newKey(merchantId, "SECRET", nowMs, changes);
+  const views = SECRET_KEY_PERMISSIONS.filter((each) => each.endsWith(":view")).map(keyPermissionName);
+  const made = {
+    other: key(other.id),
+    noPermissions: key(demo, { permissions: "[]" }),
+    viewOnly: key(demo, { permissions: JSON.stringify(views) }),
+    expired: key(demo, { expiresAtMs: nowMs - HOUR_MS }),
+    revoked: key(demo, { revokedAtMs: nowMs - HOUR_MS }),
+    otherIp: key(demo, { allowedIps: JSON.stringify([ELSEWHERE]) }),
+  };
+  const file = join(home.path, "extra.sql");
+  writeFileSync(file, insertSql({ merchants: [other], apiKeys: Object.values(made).map(({ row }) => row) }));
+  await executeSqlFile(home, file);
+  return {
+    other: { merchantId: other.id, secretKey: made.other.secret },
+    keys: {
+      noPermissions: made.noPermissions.secret,
+      viewOnly: made.viewOnly.secret,
+      expired: made.expired.secret,
+      revoked: made.revoked.secret,
+      otherIp: made.otherIp.secret,
+    },
+  };
+}
