@@ -1,0 +1,103 @@
+// Which amount a direct wallet asks for. On a shared address the amount is what tells invoices apart (decisions 4, "Amount for a direct
+// wallet"): the plain price if it is free, else slightly less, so that nobody pays more. A price's candidates are numbered 0, 1, 2, ... in
+// the order in which they are tried; the table of reservations keeps the number (its salt), and so finds the next free one by an index.
+import { floorDiv, minBig, roundUpTo } from "../lib/money.ts";
+
+/** How finely an asset's direct amounts are counted (chains.md 4). */
+export interface AmountGrain {
+  /** Quotes are rounded up to it; every amount is a multiple of it. */
+  readonly grainUnits: bigint;
+  /** Coarser steps, tried first for figures that are easy to read; coarsest first, each a multiple of the next and of `grainUnits`. */
+  readonly coarseGrainUnits: readonly bigint[];
+}
+
+/** The most that may be subtracted: a two-hundredth (0.5 %) of the price, and this many grains. */
+const MOST_GRAINS = 10_000n;
+const DISCOUNT_DIVISOR = 200n;
+/** After a collision one of this many next salts is drawn, so that two that collided do not meet again. */
+const REDRAW_SPAN = 64;
+
+/** The price of a quote: rounded up to the asset's grain. */
+export function plainUnits(quoteUnits: bigint, asset: AmountGrain): bigint {
+  return roundUpTo(quoteUnits, asset.grainUnits);
+}
+
+/** How many candidates a price has, the plain one included: 1 to 10,001. `priceUnits` is a `plainUnits`. */
+export function saltCapacity(priceUnits: bigint, asset: AmountGrain): number {
+  return Number(mostGrains(priceUnits, asset)) + 1;
+}
+
+/**
+ * The `salt`-th candidate of a price: 0 is the price, then the multiples of the coarsest grain subtracted, smallest first, then those of
+ * the next finer that the coarser did not reach, and so on. All distinct, above zero, at most 0.5 % below the price. Takes constant time.
+ */
+export function saltedUnits(priceUnits: bigint, asset: AmountGrain, salt: number): bigint {
+  const limitUnits = mostGrains(priceUnits, asset) * asset.grainUnits;
+  let rest = BigInt(salt);
+  if (rest === 0n) return priceUnits;
+  let coarser: bigint | undefined;
+  for (const grain of [...asset.coarseGrainUnits, asset.grainUnits]) {
+    const skipEvery = coarser === undefined ? undefined : stepsBetween(coarser, grain);
+    const multiples = floorDiv(limitUnits, grain);
+    const count = skipEvery === undefined ? multiples : multiples - floorDiv(multiples, skipEvery);
+    if (rest <= count) return priceUnits - nthMultiple(rest, skipEvery) * grain;
+    rest -= count;
+    coarser = grain;
+  }
+  throw new Error(`salt ${salt} is beyond the candidates of ${priceUnits}`);
+}
+
+/**
+ * The salt to try, given the first taken ones of the price in ascending order (all of them, or as many as were read) and the greatest
+ * taken. The smallest free of those read; else the one after the greatest; undefined when only a gap beyond those read could be free.
+ */
+export function nextSalt(facts: {
+  readonly takenSalts: readonly number[];
+  readonly maxTakenSalt: number | undefined;
+  readonly capacity: number;
+}): number | undefined {
+  const { takenSalts, maxTakenSalt, capacity } = facts;
+  const gap = takenSalts.findIndex((salt, i) => salt !== i);
+  const afterTaken = Math.max(takenSalts.length, (maxTakenSalt ?? -1) + 1);
+  const salt = gap === -1 ? afterTaken : gap;
+  return salt < capacity ? salt : undefined;
+}
+
+/** After a collision on `salt`: one of the next 64, drawn by `random` in [0, 1); undefined when none comes after it. */
+export function randomSaltAfter(facts: {
+  readonly salt: number;
+  readonly capacity: number;
+  readonly random: number;
+}): number | undefined {
+  const span = Math.min(REDRAW_SPAN, facts.capacity - facts.salt - 1);
+  return span <= 0 ? undefined : facts.salt + 1 + Math.floor(facts.random * span);
+}
+
+/** Whether a merchant who holds `ownCount` amounts of a price may take another: where the address is shared, up to half (rounded up). */
+export function mayHold(facts: {
+  readonly isShared: boolean;
+  readonly ownCount: number;
+  readonly capacity: number;
+}): boolean {
+  return !facts.isShared || facts.ownCount < Math.ceil(facts.capacity / 2);
+}
+
+/** How many finest grains may be subtracted from a price. */
+function mostGrains(priceUnits: bigint, { grainUnits }: AmountGrain): bigint {
+  if (priceUnits <= 0n || priceUnits % grainUnits !== 0n)
+    throw new Error(`a price is a positive multiple of the grain: ${priceUnits} by ${grainUnits}`);
+  const grains = floorDiv(priceUnits, DISCOUNT_DIVISOR * grainUnits);
+  return minBig(grains, MOST_GRAINS);
+}
+
+/** How many steps of `fine` make one of `coarse`. */
+function stepsBetween(coarse: bigint, fine: bigint): bigint {
+  if (coarse <= fine || coarse % fine !== 0n)
+    throw new Error(`grain ${coarse} is no multiple of the next finer, ${fine}`);
+  return floorDiv(coarse, fine);
+}
+
+/** The n-th (from 1) positive integer, leaving out every multiple of `skipEvery`. */
+function nthMultiple(n: bigint, skipEvery: bigint | undefined): bigint {
+  return skipEvery === undefined ? n : n + floorDiv(n - 1n, skipEvery - 1n);
+}
