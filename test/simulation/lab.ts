@@ -1,0 +1,69 @@
+// What a campaign's schedules share: one migrated database and one small database per object, each rolled back after every schedule.
+import { DatabaseSync } from "node:sqlite";
+import { type Db, openDb } from "../../src/db/client.ts";
+import type { ObjectStorage } from "../../src/lib/object-storage.ts";
+import { type Effect, migratedDatabase, savepoints, sqliteD1, sqliteStorage, statementCache } from "./sqlite-d1.ts";
+
+export type Row = Record<string, string | number | null>;
+
+export class Lab {
+  readonly #sqlite = migratedDatabase();
+  readonly #prepared = statementCache(this.#sqlite);
+  readonly #transact = savepoints(this.#sqlite);
+  readonly #storages = new Map<string, { sqlite: DatabaseSync; storage: ObjectStorage }>();
+  readonly #instances = new Map<string, unknown>();
+  #isInSchedule = false;
+
+  /** The drizzle client whose every call is a step of one client. */
+  db(effect: Effect): Db {
+    return openDb(sqliteD1(this.#prepared, this.#transact, effect));
+  }
+
+  /** Rows as they stand, outside of the world's time. */
+  rows(sql: string, ...params: (string | number)[]): Row[] {
+    const statement = this.#sqlite.prepare(sql);
+    return statement.all(...params) as Row[];
+  }
+
+  /**
+   * The instance of an object: the same one until it is evicted, with its own storage. Made once before the first schedule, its tables are
+   * there for all of them.
+   */
+  object<T>(name: string, make: (storage: ObjectStorage) => T): T {
+    const alive = this.#instances.get(name);
+    if (alive !== undefined) return alive as T;
+    const made = make(this.storageOf(name));
+    this.#instances.set(name, made);
+    return made;
+  }
+
+  /** Takes the memory of every object; their storage stays. */
+  evictObjects(): void {
+    this.#instances.clear();
+  }
+
+  /** Runs one schedule and takes back all it wrote. */
+  async schedule<T>(work: () => Promise<T>): Promise<T> {
+    const databases = () => [this.#sqlite, ...[...this.#storages.values()].map((each) => each.sqlite)];
+    for (const sqlite of databases()) sqlite.exec("SAVEPOINT schedule");
+    this.#isInSchedule = true;
+    try {
+      return await work();
+    } finally {
+      this.#isInSchedule = false;
+      this.evictObjects();
+      for (const sqlite of databases()) sqlite.exec("ROLLBACK TO schedule; RELEASE schedule");
+    }
+  }
+
+  /** The storage of an object, for what goes around its class. */
+  storageOf(name: string): ObjectStorage {
+    const known = this.#storages.get(name);
+    if (known !== undefined) return known.storage;
+    const sqlite = new DatabaseSync(":memory:");
+    const storage = sqliteStorage(statementCache(sqlite), savepoints(sqlite));
+    if (this.#isInSchedule) sqlite.exec("SAVEPOINT schedule");
+    this.#storages.set(name, { sqlite, storage });
+    return storage;
+  }
+}

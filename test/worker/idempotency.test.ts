@@ -1,0 +1,396 @@
+import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { openDb } from "../../src/db/client.ts";
+import { ATTEMPT_LIMIT_MS } from "../../src/db/retry.ts";
+import { events } from "../../src/db/schema/events.ts";
+import { invoices, timelineItems } from "../../src/db/schema/invoices.ts";
+import { assertions, operations } from "../../src/db/schema/operations.ts";
+import { LEASE_MS, REMEMBERED_MS } from "../../src/idempotency/claims.ts";
+import { fingerprint, keyHash } from "../../src/idempotency/idempotency-key.ts";
+import { keysOf } from "../../src/idempotency/idempotency-keys.ts";
+import { type OnceAnswer, type OnceEffects, type Prepared, runOnce } from "../../src/idempotency/run-once.ts";
+import { derivedId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
+import { sleep } from "../../src/lib/sleep.ts";
+import { HOUR_MS } from "../../src/lib/time.ts";
+import { randomFrom } from "../support/random.ts";
+
+const freshUlid = () => newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)));
+const freshMerchant = (): MerchantId => makeId("mer", freshUlid());
+const realDb = openDb(env.DB);
+function effects(merchantId: MerchantId, over: Partial<OnceEffects> = {}): OnceEffects {
+  return {
+    db: realDb,
+    keys: keysOf(env.IDEMPOTENCY_KEYS, merchantId),
+    nowMs: () => Date.now(),
+    sleep,
+    background: () => {},
+    newOperationId: freshUlid,
+    ...over,
+  };
+}
+
+function keyOf(merchantId: MerchantId, key: string, body: string = "{}") {
+  return {
+    hash: keyHash({ merchantId, keySpace: "secret", key }),
+    fingerprint: fingerprint({ method: "POST", path: "/things", body: JSON.parse(body) }),
+  };
+}
+
+/** A small operation: one event row; its bytes differ each time it is decided, as a clock would make them. */
+function workOf(db: OnceEffects["db"], merchantId: MerchantId) {
+  return async (operationId: string): Promise<Prepared> => ({
+    kind: "ready",
+    status: 201,
+    body: JSON.stringify({ id: makeId("inv", operationId), decided: crypto.randomUUID() }),
+    statements: [
+      db.insert(events).values({
+        id: derivedId("evt", operationId),
+        merchantId,
+        type: "invoice.created",
+        invoiceId: makeId("inv", operationId),
+        sequence: 1,
+        data: "{}",
+        createdAtMs: 0,
+      }),
+    ],
+  });
+}
+
+async function rowsOf(merchantId: MerchantId) {
+  const [eventRows, operationRows] = await realDb.batch([
+    realDb.select({ id: events.id }).from(events).where(eq(events.merchantId, merchantId)),
+    realDb.select({ id: operations.id }).from(operations).where(eq(operations.merchantId, merchantId)),
+  ]);
+  return { events: eventRows.length, operations: operationRows.length };
+}
+
+describe("claims of one merchant's object", () => {
+  const stubOf = (merchantId: string) => env.IDEMPOTENCY_KEYS.getByName(merchantId);
+
+  it("a key is claimed once, and another fingerprint is a conflict whatever became of the first", async () => {
+    const keys = keysOf(env.IDEMPOTENCY_KEYS, freshMerchant());
+    const first = await keys.claim("k", "f", 1_000);
+    expect(first).toEqual({ kind: "first", operationId: expect.stringMatching(/^[0-9A-Z]{26}$/), attempt: 1 });
+    const operationId = first.kind === "first" ? first.operationId : "";
+    expect(await keys.claim("k", "f", 2_000)).toEqual({ kind: "known", operationId, leaseUntilMs: 1_000 + LEASE_MS });
+    expect(await keys.claim("k", "other", 2_000)).toEqual({ kind: "conflict" });
+    await keys.endLease("k", operationId, 1);
+    expect(await keys.claim("k", "other", 2_000)).toEqual({ kind: "conflict" });
+    expect(await keys.claim("k", "f", 2_000)).toEqual({ kind: "known", operationId, leaseUntilMs: 0 });
+  });
+
+  it("a key is remembered for exactly 24 hours from its first use, even while its operation still runs", async () => {
+    const keys = keysOf(env.IDEMPOTENCY_KEYS, freshMerchant());
+    const first = await keys.claim("k", "f", 5_000);
+    const operationId = first.kind === "first" ? first.operationId : "";
+    expect(await keys.claim("k", "f", 5_000 + REMEMBERED_MS - 1)).toMatchObject({ kind: "known", operationId });
+    expect(await keys.takeOver("k", operationId, 5_000 + REMEMBERED_MS - 1)).toEqual({ kind: "granted", attempt: 2 });
+    expect(await keys.takeOver("k", operationId, 5_000 + REMEMBERED_MS)).toEqual({ kind: "gone" });
+    const next = await keys.claim("k", "other body", 5_000 + REMEMBERED_MS);
+    expect(next).toMatchObject({ kind: "first", attempt: 1 });
+    expect(next).not.toMatchObject({ operationId });
+    expect(await keys.takeOver("k", operationId, 5_000 + REMEMBERED_MS)).toEqual({ kind: "gone" });
+  });
+
+  it("a lease is taken over only when it is over, by one of many, and a zombie cannot end its successor's", async () => {
+    const keys = keysOf(env.IDEMPOTENCY_KEYS, freshMerchant());
+    const first = await keys.claim("k", "f", 0);
+    const operationId = first.kind === "first" ? first.operationId : "";
+    expect(await keys.takeOver("k", operationId, LEASE_MS - 1)).toEqual({ kind: "wait", leaseUntilMs: LEASE_MS });
+    const asked = await Promise.all(Array.from({ length: 20 }, () => keys.takeOver("k", operationId, LEASE_MS)));
+    expect(asked.filter((each) => each.kind === "granted")).toEqual([{ kind: "granted", attempt: 2 }]);
+    await keys.endLease("k", operationId, 1);
+    expect(await keys.takeOver("k", operationId, LEASE_MS)).toEqual({ kind: "wait", leaseUntilMs: 2 * LEASE_MS });
+    await keys.endLease("k", operationId, 2);
+    expect(await keys.takeOver("k", operationId, LEASE_MS)).toEqual({ kind: "granted", attempt: 3 });
+    expect(await keys.takeOver("k", "another operation", 9 * LEASE_MS)).toEqual({ kind: "gone" });
+  });
+
+  it("claims survive the loss of the object's memory between any two steps", async () => {
+    const keys = keysOf(env.IDEMPOTENCY_KEYS, freshMerchant());
+    const first = await keys.claim("k", "f", 0);
+    const operationId = first.kind === "first" ? first.operationId : "";
+    await abortAllDurableObjects();
+    expect(await keys.claim("k", "f", 1)).toEqual({ kind: "known", operationId, leaseUntilMs: LEASE_MS });
+    await abortAllDurableObjects();
+    expect(await keys.takeOver("k", operationId, LEASE_MS)).toEqual({ kind: "granted", attempt: 2 });
+    await abortAllDurableObjects();
+    await keys.endLease("k", operationId, 2);
+    await abortAllDurableObjects();
+    expect(await keys.claim("k", "f", LEASE_MS)).toEqual({ kind: "known", operationId, leaseUntilMs: 0 });
+  });
+
+  it("the alarm survives eviction, deletes only what has expired, and sets the next one as long as keys are left", async () => {
+    const stub = stubOf(freshMerchant());
+    const nowMs = Date.now();
+    const longAgoMs = nowMs - REMEMBERED_MS - 2 * HOUR_MS;
+    for (let i = 0; i < 1_200; i++) stub.claim(`old ${i}`, "f", longAgoMs);
+    await stub.claim("fresh", "f", nowMs);
+    const look = () =>
+      runInDurableObject(stub, async (_, state) => ({
+        keys: Number(state.storage.sql.exec("SELECT count(*) AS n FROM claims").one().n),
+        alarmMs: await state.storage.getAlarm(),
+      }));
+    expect(await look()).toEqual({ keys: 1_201, alarmMs: expect.any(Number) });
+    await evictDurableObject(stub);
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+    const half = await look();
+    expect(half.keys).toBe(201);
+    expect(half.alarmMs).toBeGreaterThan(nowMs);
+    await evictDurableObject(stub);
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+    expect(await look()).toEqual({ keys: 1, alarmMs: expect.any(Number) });
+    expect((await look()).alarmMs).toBeGreaterThan(nowMs + HOUR_MS - 60_000);
+    expect(await stub.claim("fresh", "f", nowMs + 1)).toMatchObject({ kind: "known" });
+  });
+
+  it("an object without keys has no alarm, and its next claim sets one again", async () => {
+    const stub = stubOf(freshMerchant());
+    const alarm = () => runInDurableObject(stub, (_, state) => state.storage.getAlarm());
+    expect(await alarm()).toBeNull();
+    await stub.claim("k", "f", Date.now() - REMEMBERED_MS - 2 * HOUR_MS);
+    expect(await alarm()).not.toBeNull();
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+    expect(await alarm()).toBeNull();
+    await stub.claim("k2", "f", Date.now());
+    expect(await alarm()).toBeGreaterThan(Date.now() + REMEMBERED_MS);
+  });
+});
+
+describe("an operation run once", () => {
+  it("200 requests with one key at once leave one row and get 200 identical answers", async () => {
+    const merchantId = freshMerchant();
+    const fx = effects(merchantId);
+    const key = keyOf(merchantId, "one");
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, () => runOnce(fx, { merchantId, key }, workOf(fx.db, merchantId))),
+    );
+    const bodies = answers.map((answer) =>
+      answer.kind === "answer" ? `${answer.status} ${answer.body}` : answer.kind,
+    );
+    expect(new Set(bodies).size).toBe(1);
+    expect(bodies[0]).toMatch(/^201 \{"id":"inv_/);
+    expect(answers.filter((answer) => answer.kind === "answer" && !answer.isReplay)).toHaveLength(1);
+    expect(await rowsOf(merchantId)).toEqual({ events: 1, operations: 1 });
+  });
+
+  it("a key with another body is refused, the same key of another merchant is its own", async () => {
+    const [a, b] = [freshMerchant(), freshMerchant()];
+    const run = (merchantId: MerchantId, body: string) => {
+      const fx = effects(merchantId);
+      return runOnce(fx, { merchantId, key: keyOf(merchantId, "shared", body) }, workOf(fx.db, merchantId));
+    };
+    const first = await run(a, '{"n":1,"m":2}');
+    expect(first).toMatchObject({ kind: "answer", isReplay: false });
+    expect(await run(a, '{ "m": 2.0, "n": 1e0 }')).toEqual({ ...first, isReplay: true });
+    expect(await run(a, '{"n":2}')).toEqual({ kind: "refused", failure: { code: "IDEMPOTENCY_KEY_REUSED" } });
+    expect(await run(b, '{"n":2}')).toMatchObject({ kind: "answer", isReplay: false });
+    expect(await rowsOf(a)).toEqual({ events: 1, operations: 1 });
+    expect(await rowsOf(b)).toEqual({ events: 1, operations: 1 });
+  });
+
+  it("without a key every request runs", async () => {
+    const merchantId = freshMerchant();
+    const fx = effects(merchantId);
+    for (let i = 0; i < 3; i++) {
+      expect(await runOnce(fx, { merchantId, key: undefined }, workOf(fx.db, merchantId))).toMatchObject({
+        isReplay: false,
+      });
+    }
+    expect(await rowsOf(merchantId)).toEqual({ events: 3, operations: 3 });
+  });
+
+  it("a refusal is not remembered: the same key goes on with the same operation id", async () => {
+    const merchantId = freshMerchant();
+    const ended: Promise<void>[] = [];
+    const fx = effects(merchantId, { background: (work) => ended.push(work) });
+    const request = { merchantId, key: keyOf(merchantId, "refused first") };
+    const seen: string[] = [];
+    const refusal: OnceAnswer = { kind: "refused", failure: { code: "AMOUNTS_EXHAUSTED" } };
+    expect(
+      await runOnce(fx, request, async (operationId) => {
+        seen.push(operationId);
+        return refusal;
+      }),
+    ).toEqual(refusal);
+    await Promise.all(ended);
+    const answer = await runOnce(fx, request, (operationId) => {
+      seen.push(operationId);
+      return workOf(fx.db, merchantId)(operationId);
+    });
+    expect(answer).toMatchObject({ kind: "answer", isReplay: false });
+    expect(seen).toHaveLength(2);
+    expect(new Set(seen).size).toBe(1);
+  });
+
+  it("a batch that violates a key is decided again with that key named, at most five times", async () => {
+    const merchantId = freshMerchant();
+    const fx = effects(merchantId);
+    const timelineItem = (operationId: string, n: number) =>
+      fx.db.insert(timelineItems).values({
+        id: derivedId("itl", operationId, n),
+        invoiceId: makeId("inv", merchantId),
+        position: 1,
+        paymentStatus: "PAID",
+        timeMs: 0,
+      });
+    await timelineItem(freshUlid(), 0);
+    const conflicts: unknown[] = [];
+    const answer = await runOnce(fx, { merchantId, key: undefined }, async (operationId, conflict, tries) => {
+      conflicts.push(conflict);
+      expect(tries).toBe(conflicts.length - 1);
+      const statement =
+        tries < 2 ? timelineItem(operationId, tries) : fx.db.insert(assertions).values({ name: "never", holds: 0 });
+      return { kind: "ready", status: 201, body: "{}", statements: [statement] };
+    });
+    expect(answer).toEqual({ kind: "refused", failure: { code: "CONTENTION" } });
+    const onPosition = { kind: "unique", table: "timeline_items", columns: ["invoice_id", "position"] };
+    const onAssertion = { kind: "assertion" };
+    expect(conflicts).toEqual([undefined, onPosition, onPosition, onAssertion, onAssertion]);
+    expect(await rowsOf(merchantId)).toEqual({ events: 0, operations: 0 });
+    expect(await realDb.select().from(assertions)).toEqual([]);
+  });
+
+  it("an operation is never replayed to another merchant", async () => {
+    const [owner, other] = [freshMerchant(), freshMerchant()];
+    const operationId = freshUlid();
+    const run = (merchantId: MerchantId) => {
+      const fx = effects(merchantId, { newOperationId: () => operationId });
+      return runOnce(fx, { merchantId, key: undefined }, workOf(fx.db, merchantId));
+    };
+    expect(await run(owner)).toMatchObject({ kind: "answer" });
+    await expect(run(other)).rejects.toThrow("no row of the operation");
+  });
+
+  it("a bug is thrown, and what it logs of a failed query holds no bound value", async () => {
+    const merchantId = freshMerchant();
+    const fx = effects(merchantId);
+    const wrong = fx.db.insert(invoices).values({ id: "inv_secret", merchantId } as never);
+    const answer = runOnce(fx, { merchantId, key: undefined }, async () => ({
+      kind: "ready",
+      status: 201,
+      body: "{}",
+      statements: [wrong],
+    }));
+    await expect(answer).rejects.toThrow("NOT NULL constraint failed");
+    await expect(answer).rejects.not.toThrow("inv_secret");
+  });
+});
+
+/** Clocks and waits run this much faster than the wall's; the limit of one attempt at storage stays as it is. */
+const HASTE = 20;
+
+describe("1,500 keys, three clients each, and faults everywhere", () => {
+  it("every key ends with one operation and all of its answers are the same bytes", async () => {
+    const random = randomFrom(20_261_121);
+    const startMs = Date.now();
+    const merchants = Array.from({ length: 5 }, freshMerchant);
+    const faults = { lostBefore: 0, lostAfter: 0, twice: 0, crashed: 0 };
+    const lost = () => new Error("D1_ERROR: Network connection lost.");
+
+    /** One client's attempt at one key; its clock is ahead by `skewMs`, so that leases end under their holders. */
+    async function attempt(merchantId: MerchantId, key: string, skewMs: number): Promise<OnceAnswer | "crashed"> {
+      let crash: (reason: "crashed") => void = () => {};
+      const crashed = new Promise<"crashed">((resolve) => {
+        crash = resolve;
+      });
+      const isDead = { now: false };
+      const die = () => {
+        faults.crashed++;
+        isDead.now = true;
+        crash("crashed");
+        return new Promise<never>(() => {});
+      };
+      async function faulty<T>(work: () => Promise<T>): Promise<T> {
+        if (isDead.now) return new Promise<never>(() => {});
+        const fate = random();
+        if (fate < 0.03) {
+          faults.lostBefore++;
+          throw lost();
+        }
+        if (fate < 0.04) return die();
+        if (fate < 0.06) {
+          faults.twice++;
+          await Promise.allSettled([work(), work()]);
+          throw lost();
+        }
+        const result = await work();
+        if (fate < 0.07) return die();
+        if (fate < 0.1) {
+          faults.lostAfter++;
+          throw lost();
+        }
+        return result;
+      }
+      const real = keysOf(env.IDEMPOTENCY_KEYS, merchantId);
+      const db = openDb(faultyD1(faulty));
+      const fx = effects(merchantId, {
+        db,
+        keys: {
+          claim: (...args) => faulty(() => real.claim(...args)),
+          takeOver: (...args) => faulty(() => real.takeOver(...args)),
+          endLease: (...args) => faulty(() => real.endLease(...args)),
+        },
+        nowMs: () => startMs + (Date.now() - startMs) * HASTE + skewMs,
+        sleep: (ms, signal) => sleep(ms === ATTEMPT_LIMIT_MS ? ms : ms / HASTE, signal),
+      });
+      const isRefused = random() < 0.1;
+      const work = async (operationId: string): Promise<Prepared> =>
+        isRefused ? { kind: "refused", failure: { code: "AMOUNTS_EXHAUSTED" } } : workOf(db, merchantId)(operationId);
+      return Promise.race([runOnce(fx, { merchantId, key: keyOf(merchantId, key) }, work), crashed]);
+    }
+
+    async function client(merchantId: MerchantId, key: string): Promise<string> {
+      let skewMs = 0;
+      for (let tries = 0; tries < 60; tries++) {
+        const answer = await attempt(merchantId, key, skewMs);
+        if (answer !== "crashed" && answer.kind === "answer") return answer.body;
+        if (random() < 0.5) skewMs += LEASE_MS;
+      }
+      throw new Error(`no answer for ${key}`);
+    }
+
+    const keys = Array.from({ length: 1_500 }, (_, i) => ({
+      merchantId: merchants[i % 5] ?? freshMerchant(),
+      key: `k${i}`,
+    }));
+    let differing = 0;
+    const next = keys.values();
+    const lane = async () => {
+      for (const { merchantId, key } of next) {
+        const bodies = await Promise.all([0, 1, 2].map(() => client(merchantId, key)));
+        if (new Set(bodies).size !== 1) differing++;
+      }
+    };
+    await Promise.all(Array.from({ length: 50 }, lane));
+
+    expect(differing).toBe(0);
+    const counts = await Promise.all(merchants.map(rowsOf));
+    expect(counts).toEqual(merchants.map(() => ({ events: 300, operations: 300 })));
+    for (const count of Object.values(faults)) expect(count).toBeGreaterThan(100);
+  }, 60_000);
+});
+
+/** The real database, with a fault at any of its calls. */
+function faultyD1(faulty: <T>(work: () => Promise<T>) => Promise<T>): D1Database {
+  const patched = (statement: D1PreparedStatement): D1PreparedStatement => {
+    const { bind, all, raw, run } = {
+      bind: statement.bind.bind(statement),
+      all: statement.all.bind(statement),
+      raw: statement.raw.bind(statement),
+      run: statement.run.bind(statement),
+    };
+    return Object.assign(statement, {
+      bind: (...values: unknown[]) => patched(bind(...values)),
+      all: () => faulty(() => all()),
+      raw: () => faulty(() => raw()),
+      run: () => faulty(() => run()),
+    });
+  };
+  return {
+    prepare: (sql: string) => patched(env.DB.prepare(sql)),
+    batch: (statements: D1PreparedStatement[]) => faulty(() => env.DB.batch(statements)),
+  } as unknown as D1Database;
+}
