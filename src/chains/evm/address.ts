@@ -1,0 +1,68 @@
+// Addresses of EVM chains (chains.md 5): 0x and 40 hexadecimal digits, all lower, all upper, or with an exact EIP-55 checksum.
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { bytesToHex, utf8ToBytes } from "../../lib/bytes.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { trimSpaces, whatItLooksLike } from "../address-text.ts";
+import { NETWORKS, type Network } from "../networks.ts";
+
+/** 40 hexadecimal digits without 0x, lower case. Below this the EVM chains keep precompiles and system contracts (Polygon's 0x1010, BNB's 0x1000 on). */
+const FIRST_ORDINARY = 0x10000n;
+
+/** Where coins go to be destroyed, and what exchanges write for "the native coin": nobody has a key to them. */
+const UNSPENDABLE: readonly string[] = [
+  "000000000000000000000000000000000000dead",
+  "dead000000000000000000000000000000000000",
+  "dead000000000000000042069420694206942069",
+  "deaddeaddeaddeaddeaddeaddeaddeaddeaddead",
+  "ffffffffffffffffffffffffffffffffffffffff",
+  "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
+];
+
+/** Well-known contracts that are pasted by mistake and are no asset of the registry: bridged USDC.e on Polygon and Cronos. */
+const OTHER_CONTRACTS: readonly string[] = [
+  "2791bca1f2de4661ed88a30c99a7a9449aa84174",
+  "c21223249ca28397b4b6541dffaecc539bff0c59",
+];
+
+const TOKEN_CONTRACTS: readonly string[] = NETWORKS.filter((network) => network.family === "evm")
+  .flatMap((network) => network.assets)
+  .flatMap((asset) => (asset.contract === null ? [] : [asset.contract.slice(2).toLowerCase()]))
+  .concat(OTHER_CONTRACTS);
+
+/** The address with its EIP-55 checksum, or why the text is no address to be paid at; the reason never repeats the text. */
+export function parseEvmAddress(network: Network, text: string): Result<string, { readonly reason: string }> {
+  const address = trimSpaces(text);
+  const [, digits] = /^0x([0-9a-fA-F]{40})$/.exec(address) ?? [];
+  if (digits === undefined) {
+    const isUpperPrefix = /^0X[0-9a-fA-F]{40}$/.test(address);
+    const shape = isUpperPrefix ? "it must start with 0x, not 0X" : whatItLooksLike(address);
+    return err({ reason: shape ?? `it is no ${network.displayName} address` });
+  }
+  const checksummed = checksumAddress(digits);
+  const hasOneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
+  if (!hasOneCase && address !== checksummed) {
+    return err({ reason: "its EIP-55 checksum fails: a character is wrong, or its upper and lower case were changed" });
+  }
+  const problem = recipientProblem(digits.toLowerCase());
+  return problem === undefined ? ok(checksummed) : err({ reason: problem });
+}
+
+/** EIP-55: a letter is upper case where the same digit of keccak-256 over the lower-case text is 8 or more. `digits` without 0x. */
+export function checksumAddress(digits: string): string {
+  const lower = digits.toLowerCase();
+  const hash = bytesToHex(keccak_256(utf8ToBytes(lower)));
+  let text = "0x";
+  for (let i = 0; i < lower.length; i++) {
+    const digit = lower.charAt(i);
+    text += hash.charAt(i) >= "8" ? digit.toUpperCase() : digit;
+  }
+  return text;
+}
+
+function recipientProblem(digits: string): string | undefined {
+  if (/^0+$/.test(digits)) return "this is the zero address";
+  if (UNSPENDABLE.includes(digits)) return "this is a burn address, which nobody can spend from";
+  if (BigInt(`0x${digits}`) < FIRST_ORDINARY) return "this is the address of a precompiled or system contract";
+  if (TOKEN_CONTRACTS.includes(digits)) return "this is the contract of a token, not an address that receives it";
+  return undefined;
+}
