@@ -1,0 +1,45 @@
+import { execFileSync } from "node:child_process";
+import { describe, expect, test } from "vitest";
+import { examples } from "../../../scripts/examples.ts";
+
+const DEMO = {
+  baseUrl: "http://localhost:9000",
+  merchantId: "mer_01M7XZ9WM3FTR1PNZBVPPCS17R",
+  secretKey: "sk_secret",
+  publicKey: "pk_public",
+};
+const PRINT_ARGUMENTS = "curl() { for each in \"$@\"; do printf '%s\\0' \"$each\"; done; printf '\\n'; };";
+
+/** The arguments that each command would give to curl, as a plain shell reads the text. */
+function pasted(): string[][] {
+  const output = execFileSync("sh", ["-c", PRINT_ARGUMENTS + examples(DEMO, "demo-1")], { encoding: "utf8" });
+  const lines = output.split("\n").filter((line) => line !== "");
+  return lines.map((line) => line.split("\0").slice(0, -1));
+}
+
+describe("the printed commands, as a shell reads them", () => {
+  test("they are three, for the demo merchant, with its secret key", () => {
+    const path = `${DEMO.baseUrl}/api/v1/merchants/merchant/${DEMO.merchantId}`;
+    const commands = pasted();
+    expect(commands.map((each) => each[1])).toEqual([
+      `${path}/wallets`,
+      `${path}/invoices`,
+      `${path}/invoices?externalId=demo-1`,
+    ]);
+    expect(commands.every((each) => each.includes("x-api-key: sk_secret"))).toBe(true);
+  });
+
+  test("the bodies are JSON, and the invoice can be repeated and found by its reference", () => {
+    const [wallet, invoice] = pasted();
+    expect(JSON.parse(wallet?.at(-1) ?? "")).toMatchObject({
+      walletType: "XPUB_WALLET",
+      derivationPath: "m/84h/0h/0h",
+    });
+    expect(JSON.parse(invoice?.at(-1) ?? "")).toMatchObject({ rawAmount: 49.9, currency: "USD", externalId: "demo-1" });
+    expect(invoice).toContain("idempotency-key: demo-1");
+  });
+
+  test("every start prints another reference, so that its invoice is a new one", () => {
+    expect(examples(DEMO)).not.toBe(examples(DEMO));
+  });
+});

@@ -1,0 +1,106 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { prepareDemo } from "../../../scripts/demo.ts";
+import { type Home, openHome } from "../../../scripts/home.ts";
+import { StartError } from "../../../scripts/settings.ts";
+import { apiKeyKind } from "../../../src/auth/api-key.ts";
+
+const NOW_MS = Date.UTC(2026, 10, 21);
+let folder: string;
+let opened: Home[];
+
+beforeEach(() => {
+  folder = join(mkdtempSync(join(tmpdir(), "edgetill-home-")), "home");
+  opened = [];
+});
+afterEach(() => {
+  for (const home of opened) home.release();
+  rmSync(join(folder, ".."), { recursive: true });
+});
+
+function open(): Home {
+  const home = openHome(folder);
+  opened.push(home);
+  return home;
+}
+function reopen(): Home {
+  for (const home of opened) home.release();
+  return open();
+}
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+describe("the home of a development server", () => {
+  test("the row key is a key id and 32 random bytes, made once and kept", () => {
+    const first = readFileSync(open().secretsFile, "utf8");
+    const [, keyId, key] = /^ROW_MAC_KEY=([^:]+):(.+)\n$/.exec(first) ?? [];
+    expect([keyId, Buffer.from(key ?? "", "base64").length]).toEqual(["dev1", 32]);
+    expect(readFileSync(reopen().secretsFile, "utf8")).toBe(first);
+  });
+
+  test("a secret that is absent is added, and what was there stays", () => {
+    const { secretsFile } = open();
+    writeFileSync(secretsFile, "OTHER_KEY=x:y\n");
+    expect(readFileSync(reopen().secretsFile, "utf8")).toMatch(/^OTHER_KEY=x:y\nROW_MAC_KEY=dev1:.{44}\n$/);
+  });
+
+  test("only the owner can read the folder and what is secret in it", () => {
+    const home = open();
+    prepareDemo(home, "http://localhost:1", NOW_MS);
+    expect([folder, home.secretsFile, home.demoFile, home.seedFile].map(modeOf)).toEqual(["700", "600", "600", "600"]);
+  });
+
+  test("a second server is refused until the first lets go", () => {
+    open();
+    expect(() => openHome(folder)).toThrow(StartError);
+    expect(() => reopen()).not.toThrow();
+  });
+});
+
+describe("the demo merchant", () => {
+  test("demo.json holds the address, the merchant and a well-formed key of each kind", () => {
+    const home = open();
+    const { demo, isNew } = prepareDemo(home, "http://localhost:1", NOW_MS);
+    expect(JSON.parse(readFileSync(home.demoFile, "utf8"))).toEqual(demo);
+    expect(Object.keys(demo)).toEqual(["baseUrl", "merchantId", "secretKey", "publicKey"]);
+    expect([isNew, apiKeyKind(demo.secretKey), apiKeyKind(demo.publicKey)]).toEqual([true, "SECRET", "PUBLIC"]);
+  });
+
+  test("a second start keeps merchant, keys and rows; only the address follows the port", () => {
+    const first = open();
+    const before = prepareDemo(first, "http://localhost:1", NOW_MS);
+    const seed = readFileSync(first.seedFile, "utf8");
+    const second = reopen();
+    expect(prepareDemo(second, "http://localhost:2", NOW_MS + 1)).toEqual({
+      demo: { ...before.demo, baseUrl: "http://localhost:2" },
+      isNew: false,
+    });
+    expect(readFileSync(second.seedFile, "utf8")).toBe(seed);
+  });
+
+  test("keys whose rows were never written are not kept", () => {
+    const home = open();
+    const { demo } = prepareDemo(home, "http://localhost:1", NOW_MS);
+    rmSync(home.seedFile);
+    const again = prepareDemo(home, "http://localhost:1", NOW_MS);
+    expect(again.isNew).toBe(true);
+    expect(again.demo.secretKey).not.toBe(demo.secretKey);
+    expect(existsSync(home.seedFile)).toBe(true);
+  });
+
+  test("a damaged demo.json stops the start and says what to do", () => {
+    const home = open();
+    prepareDemo(home, "http://localhost:1", NOW_MS);
+    writeFileSync(home.demoFile, "{");
+    expect(() => prepareDemo(home, "http://localhost:1", NOW_MS)).toThrow(/Delete it to get a new demo merchant/);
+  });
+
+  test("the secrets of the keys are in demo.json alone", () => {
+    const home = open();
+    const { demo } = prepareDemo(home, "http://localhost:1", NOW_MS);
+    const seed = readFileSync(home.seedFile, "utf8");
+    expect(seed).not.toContain(demo.secretKey);
+    expect(seed).not.toContain(demo.publicKey);
+  });
+});

@@ -1,0 +1,65 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const COMPLETE = resolve("scripts/complete-lock.mjs");
+
+/** The lock file after lock:complete, from a copy of ours or from `lock`. */
+function completed(lock?: unknown): string {
+  const folder = mkdtempSync(join(tmpdir(), "edgetill-lock-"));
+  const file = join(folder, "package-lock.json");
+  try {
+    if (lock === undefined) cpSync("package-lock.json", file);
+    else writeFileSync(file, JSON.stringify(lock));
+    execFileSync(process.execPath, [COMPLETE], { cwd: folder, stdio: "pipe" });
+    return readFileSync(file, "utf8");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe("the lock file", () => {
+  test("it is complete: npm run lock:complete has nothing to do", () => {
+    expect(completed()).toBe(readFileSync("package-lock.json", "utf8"));
+  });
+
+  test("a package that is absent for another system gets an entry for that system alone", () => {
+    const tool = {
+      version: "1.0.0",
+      dev: true,
+      optionalDependencies: { "@t/cli-linux-x64-musl": "1.0.0", "@t/cli-win32-arm64": "1.0.0" },
+    };
+    const { packages } = JSON.parse(completed({ packages: { "node_modules/t": tool } }));
+    expect(packages["node_modules/@t/cli-linux-x64-musl"]).toEqual({
+      version: "1.0.0",
+      cpu: ["x64"],
+      dev: true,
+      libc: ["musl"],
+      optional: true,
+      os: ["linux"],
+    });
+    expect(packages["node_modules/@t/cli-win32-arm64"]).toMatchObject({ cpu: ["arm64"], os: ["win32"] });
+  });
+
+  test("where another version is found first, the entry goes beside its parent", () => {
+    const packages = {
+      "node_modules/a/node_modules/t": { version: "1.0.0", optionalDependencies: { "t-darwin-arm64": "1.0.0" } },
+      "node_modules/t-darwin-arm64": { version: "2.0.0" },
+    };
+    const after = JSON.parse(completed({ packages })).packages;
+    expect(after["node_modules/a/node_modules/t/node_modules/t-darwin-arm64"]).toMatchObject({ version: "1.0.0" });
+    expect(after["node_modules/t-darwin-arm64"]).toEqual({ version: "2.0.0" });
+  });
+
+  test("a package whose name tells no system is refused, not guessed", () => {
+    const packages = { "node_modules/t": { version: "1.0.0", optionalDependencies: { fsevents: "2.3.3" } } };
+    expect(() => completed({ packages })).toThrow(/does not say for which system/);
+  });
+
+  test("addresses of registries are dropped", () => {
+    const packages = { "node_modules/t": { version: "1.0.0", resolved: "https://registry.example/t.tgz" } };
+    expect(completed({ packages })).not.toContain("registry.example");
+  });
+});

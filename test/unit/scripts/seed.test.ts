@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { beforeEach, describe, expect, test } from "vitest";
+import { insertSql, newDemoRows, newKey, newMerchant } from "../../../scripts/seed.ts";
+import { hashApiKey } from "../../../src/auth/api-key.ts";
+
+const NOW_MS = Date.UTC(2026, 10, 21);
+let database: DatabaseSync;
+
+beforeEach(() => {
+  database = new DatabaseSync(":memory:");
+  for (const file of readdirSync("migrations")
+    .filter((each) => each.endsWith(".sql"))
+    .sort()) {
+    database.exec(readFileSync(`migrations/${file}`, "utf8"));
+  }
+});
+
+const demoSql = () => {
+  const { merchant, secret, open } = newDemoRows(NOW_MS);
+  return { merchant, secret, open, sql: insertSql({ merchants: [merchant], apiKeys: [secret.row, open.row] }) };
+};
+
+describe("the seed", () => {
+  test("it makes one merchant with a secret key of 27 permissions and a public key of 3, stored as hashes", () => {
+    const { merchant, secret, open, sql } = demoSql();
+    database.exec(sql);
+    expect(database.prepare("SELECT id, name FROM merchants").all()).toEqual([{ id: merchant.id, name: "Demo shop" }]);
+    const keys =
+      "SELECT kind, hash, json_array_length(permissions) AS held, merchant_id FROM api_keys ORDER BY kind DESC";
+    expect(database.prepare(keys).all()).toEqual([
+      { kind: "SECRET", hash: hashApiKey(secret.secret), held: 27, merchant_id: merchant.id },
+      { kind: "PUBLIC", hash: hashApiKey(open.secret), held: 3, merchant_id: merchant.id },
+    ]);
+  });
+
+  test("run again it changes nothing, not even what was changed since", () => {
+    const { sql } = demoSql();
+    database.exec(sql);
+    database.exec("UPDATE api_keys SET revoked_at_ms = 1; UPDATE merchants SET name = 'Mine'");
+    const rows = () => [
+      database.prepare("SELECT * FROM merchants").all(),
+      database.prepare("SELECT * FROM api_keys").all(),
+    ];
+    const before = rows();
+    database.exec(sql);
+    expect(rows()).toEqual(before);
+  });
+
+  test("a text is written as text, whatever it holds", () => {
+    const name = `O'Brien's "shop" ?, $1 -- \\ 漢字`;
+    database.exec(insertSql({ merchants: [newMerchant(name, NOW_MS)], apiKeys: [] }));
+    expect(database.prepare("SELECT name FROM merchants").all()).toEqual([{ name }]);
+  });
+
+  test.each(["a;b", "a\nb", "a\0b"])("a text that would be cut into statements is refused: %j", (name) => {
+    expect(() => insertSql({ merchants: [newMerchant(name, NOW_MS)], apiKeys: [] })).toThrow("no SQL literal");
+  });
+
+  test("no two keys are the same", () => {
+    const { id } = newMerchant("Shop", NOW_MS);
+    const secrets = Array.from({ length: 100 }, () => newKey(id, "SECRET", NOW_MS).secret);
+    expect(new Set(secrets).size).toBe(100);
+  });
+});

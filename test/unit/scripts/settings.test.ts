@@ -1,0 +1,68 @@
+import { resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readSettings, StartError } from "../../../scripts/settings.ts";
+
+describe("what npm start is told", () => {
+  test("without any variable it serves on 8787 with fixed rates and keeps its state in .edgetill", () => {
+    expect(readSettings({})).toEqual({
+      port: 8787,
+      baseUrl: "http://localhost:8787",
+      home: resolve(".edgetill"),
+      variables: {
+        ENVIRONMENT: "development",
+        PUBLIC_URL: "http://localhost:8787",
+        RATE_SOURCE: "fixed",
+        CHAIN_SOURCES: "{}",
+        POLL_SECONDS: "",
+        RATE_LIMIT_PER_MINUTE: "300",
+      },
+    });
+  });
+
+  test("an empty variable counts as none", () => {
+    const names = ["PORT", "EDGETILL_HOME", "RATE_SOURCE", "CHAIN_SOURCES", "POLL_SECONDS", "RATE_LIMIT_PER_MINUTE"];
+    expect(readSettings(Object.fromEntries(names.map((name) => [name, " "])))).toEqual(readSettings({}));
+  });
+
+  test("ENVIRONMENT, PUBLIC_URL and secrets of the shell do not reach the server", () => {
+    const shell = { ENVIRONMENT: "production", PUBLIC_URL: "https://pay.example", ROW_MAC_KEY: "k:v" };
+    expect(readSettings(shell)).toEqual(readSettings({}));
+  });
+
+  test("the base address follows the port, and is the public one", () => {
+    const { baseUrl, variables } = readSettings({ PORT: "9000" });
+    expect([baseUrl, variables.PUBLIC_URL]).toEqual(["http://localhost:9000", "http://localhost:9000"]);
+  });
+
+  test("chain sources arrive letter for letter", () => {
+    const sources = '{"ETH":[{"url":"http://127.0.0.1:8545/$KEY?a=b#c"}]}';
+    expect(readSettings({ CHAIN_SOURCES: sources }).variables.CHAIN_SOURCES).toBe(sources);
+  });
+
+  test.each([
+    ["PORT", "http"],
+    ["PORT", "0"],
+    ["PORT", "65536"],
+    ["PORT", "80.5"],
+    ["PORT", "0x50"],
+    ["RATE_SOURCE", "bitstamp"],
+    ["RATE_SOURCE", "fixed,kraken"],
+    ["RATE_SOURCE", "kraken,"],
+    ["CHAIN_SOURCES", "ETH"],
+    ["CHAIN_SOURCES", "[]"],
+    ["CHAIN_SOURCES", "null"],
+    ["POLL_SECONDS", "0"],
+    ["POLL_SECONDS", "-1"],
+    ["POLL_SECONDS", "soon"],
+    ["RATE_LIMIT_PER_MINUTE", "-1"],
+    ["RATE_LIMIT_PER_MINUTE", "1e3"],
+  ])("%s=%s stops the start with a message that names the variable", (name, value) => {
+    const start = () => readSettings({ [name]: value });
+    expect(start).toThrow(StartError);
+    expect(start).toThrow(name);
+  });
+
+  test("a refused value of CHAIN_SOURCES is not repeated, because it may carry a vendor's key", () => {
+    expect(() => readSettings({ CHAIN_SOURCES: "{secret-key" })).toThrow(/^CHAIN_SOURCES must be a JSON object\.$/);
+  });
+});
