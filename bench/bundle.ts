@@ -11,7 +11,8 @@ export interface Bundle {
 /** A file of the repository, or source text that is resolved from its root. */
 export type Entry = { readonly file: string } | { readonly text: string };
 
-export async function bundleWorker(entry: Entry): Promise<Bundle> {
+/** `isReadable` leaves the code as written, for a profile; everything that is measured is minified. */
+export async function bundleWorker(entry: Entry, isReadable = false): Promise<Bundle> {
   const built = await build({
     ...("file" in entry
       ? { entryPoints: [entry.file] }
@@ -22,7 +23,7 @@ export async function bundleWorker(entry: Entry): Promise<Bundle> {
     format: "esm",
     target: "es2024",
     supported: { using: true },
-    minify: true,
+    minify: !isReadable,
     keepNames: true,
     metafile: true,
     conditions: ["workerd", "worker", "browser"],

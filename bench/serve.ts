@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from "miniflare";
 
-/** Miniflare's D1, as far as seeding needs it. */
-export type BenchDatabase = Awaited<ReturnType<Miniflare["getD1Database"]>>;
+/** The D1 binding, reached from outside the worker. */
+export type BenchDatabase = D1Database;
 
 export interface Served {
   readonly host: string;
@@ -20,7 +20,9 @@ export interface WorkerShape {
   readonly code: string;
   /** Bindings, compatibility and limits in wrangler's own form, without the script. */
   readonly options: Omit<V4WorkerOptions, "modules" | "script" | "scriptPath" | "modulesRoot">;
-  readonly inspectorPort?: number;
+  readonly inspectorPort?: number | undefined;
+  /** The same worker so many times in one runtime, for timing start-up; the first one answers. */
+  readonly copies?: number;
 }
 
 /** Ticks a second of /proc's CPU times; Linux on every platform that Node runs on. */
@@ -28,12 +30,16 @@ const TICKS_PER_SECOND = 100;
 
 export async function serve(shape: WorkerShape): Promise<Served> {
   const before = new Set(childrenNamed("workerd"));
+  const worker = {
+    ...shape.options,
+    modules: [{ type: "ESModule", path: "worker.js", contents: shape.code }],
+    modulesRoot: ".",
+    unsafeInspectorProxy: shape.inspectorPort !== undefined,
+  } satisfies V4WorkerOptions;
+  const copies = Array.from({ length: (shape.copies ?? 1) - 1 }, (_, i) => ({ ...worker, name: `copy-${i + 1}` }));
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
-      ...shape.options,
-      modules: [{ type: "ESModule", path: "worker.js", contents: shape.code }],
-      modulesRoot: ".",
-      unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
+      workers: [{ ...worker, unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] }, ...copies],
       host: "127.0.0.1",
       port: 0,
       cf: false,

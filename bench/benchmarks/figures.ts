@@ -1,0 +1,43 @@
+// The kinds of figure that several benchmarks share.
+import { type Measured, medianText } from "../interleave.ts";
+import type { Figure, Target } from "../report.ts";
+import { pairedRatio } from "../statistics.ts";
+
+export interface Comparison {
+  readonly what: string;
+  readonly ours: Measured;
+  readonly baseline: string;
+  readonly theirs: Measured;
+  readonly target?: Target | undefined;
+}
+
+/** Requests a second, ours over theirs: more is better. */
+export function throughput(of: Comparison): Figure {
+  return figure(of, `${of.what}, req/s`, of.ours.perSecond, of.theirs.perSecond, "/s");
+}
+
+/** Median latency, ours over theirs: less is better. */
+export function latency(of: Comparison): Figure {
+  return figure(of, `${of.what}, p50`, of.ours.p50Ms, of.theirs.p50Ms, "ms");
+}
+
+/** CPU of the whole workerd process a request, ours over theirs; nothing where it cannot be read. */
+export function cpu(of: Comparison): readonly Figure[] {
+  return of.ours.cpuMs.length === 0 ? [] : [figure(of, `${of.what}, CPU`, of.ours.cpuMs, of.theirs.cpuMs, "ms")];
+}
+
+function figure(
+  of: Comparison,
+  what: string,
+  ours: readonly number[],
+  theirs: readonly number[],
+  unit: string,
+): Figure {
+  return {
+    what,
+    baseline: of.baseline,
+    ratio: pairedRatio(ours, theirs),
+    ...(of.target === undefined ? {} : { target: of.target }),
+    measured: `${medianText(ours, unit)} against ${medianText(theirs, unit)}`,
+  };
+}

@@ -1,0 +1,104 @@
+// Bundle size: the minified Worker, compressed as it is uploaded, against the libraries alone that it imports.
+import { globSync, readFileSync } from "node:fs";
+import { type Bundle, bundleWorker, bytesByLibrary } from "../bundle.ts";
+import type { Context } from "../context.ts";
+import type { Outcome } from "../report.ts";
+import type { Spread } from "../statistics.ts";
+
+/** performance.md: the foundation's bound. */
+export const MAX_GZIP_KIB = 130;
+
+export async function size(context: Context): Promise<Outcome> {
+  context.progress("bundling the product and its libraries");
+  const product = await bundleWorker({ file: "src/index.ts" });
+  const libraries = await bundleWorker({ text: librariesEntry() });
+  return {
+    figures: [
+      {
+        what: "bundle, gzip",
+        baseline: `the bound of ${MAX_GZIP_KIB} KiB`,
+        ratio: exactly(product.gzipBytes / (MAX_GZIP_KIB * 1_024)),
+        target: { atMost: 1 },
+        measured: kib(product.gzipBytes),
+      },
+      {
+        what: "bundle, gzip",
+        baseline: "the libraries alone",
+        ratio: exactly(product.gzipBytes / libraries.gzipBytes),
+        measured: `${kib(product.gzipBytes)} against ${kib(libraries.gzipBytes)}`,
+      },
+    ],
+    listings: [
+      {
+        title: `Bundle by library (minified ${kib(Buffer.byteLength(product.code))}, gzip ${kib(product.gzipBytes)})`,
+        columns: ["library", "minified KiB", "of the bundle"],
+        rows: libraryRows(product),
+      },
+    ],
+  };
+}
+
+function libraryRows(bundle: Bundle): string[][] {
+  const libraries = bytesByLibrary(bundle.metafile);
+  const total = libraries.reduce((sum, [, bytes]) => sum + bytes, 0);
+  return libraries.map(([name, bytes]) => [
+    name,
+    (bytes / 1_024).toFixed(1),
+    `${((bytes / total) * 100).toFixed(0)} %`,
+  ]);
+}
+
+/** A figure that is the same in every round. */
+function exactly(ratio: number): Spread {
+  return { median: ratio, low: ratio, high: ratio };
+}
+
+function kib(bytes: number): string {
+  return `${(bytes / 1_024).toFixed(1)} KiB`;
+}
+
+const IMPORT = /^import (type )?([^"';]+) from "([^".][^"]*)";/gm;
+const REEXPORT = /^export (type )?(\{[^}]+\}) from "([^".][^"]*)";/gm;
+
+/**
+ * A module that keeps exactly what src imports from packages, read from src itself, so that it cannot go stale. Of a namespace
+ * import (`import * as z`) the members that the file names are taken.
+ */
+export function librariesEntry(): string {
+  const names = new Map<string, Set<string>>();
+  const add = (pkg: string, name: string) => names.set(pkg, (names.get(pkg) ?? new Set()).add(name));
+  for (const file of globSync("src/**/*.{ts,tsx}").filter((path) => !path.endsWith(".d.ts"))) {
+    const text = readFileSync(file, "utf8");
+    for (const [, isType, clause = "", pkg = ""] of [...text.matchAll(IMPORT), ...text.matchAll(REEXPORT)]) {
+      if (isType !== undefined || pkg.startsWith("cloudflare:") || pkg.startsWith("node:")) continue;
+      for (const name of importedNames(clause, text)) add(pkg, name);
+    }
+  }
+  const imports: string[] = [];
+  const kept: string[] = [];
+  for (const [pkg, each] of names) {
+    const locals = [...each].map((name) => {
+      const local = `kept${kept.length}`;
+      kept.push(local);
+      return `${name} as ${local}`;
+    });
+    imports.push(`import { ${locals.join(", ")} } from "${pkg}";`);
+  }
+  return `${imports.join("\n")}\nglobalThis.kept = [${kept.join(", ")}];`;
+}
+
+/** `{ a, type B, c as d }` gives a, c; `* as z` the members used as `z.member(` or `z.member.`; a plain name the default export. */
+function importedNames(clause: string, text: string): string[] {
+  const namespace = /^\* as (\w+)$/.exec(clause.trim())?.[1];
+  if (namespace !== undefined) {
+    const members = text.matchAll(new RegExp(`\\b${namespace}\\.([a-z]\\w*)[(.]`, "g"));
+    return [...members].flatMap(([, member]) => member ?? []).filter((member) => member !== "core");
+  }
+  const braces = /\{([^}]*)\}/.exec(clause)?.[1];
+  if (braces === undefined) return ["default"];
+  return braces
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && !name.startsWith("type "))
+    .flatMap((name) => name.split(/\s+as\s+/)[0] ?? []);
+}

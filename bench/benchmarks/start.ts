@@ -1,0 +1,61 @@
+// Start-up: what a worker adds to a trivial one, against what its libraries alone add. One start is lost in the noise of starting the
+// runtime, so each start holds many copies of the worker, whose isolates workerd all makes before it answers.
+import { bundleWorker } from "../bundle.ts";
+import type { Context } from "../context.ts";
+import type { Outcome } from "../report.ts";
+import { type Served, serve, type WorkerShape } from "../serve.ts";
+import { pairedRatio, spread } from "../statistics.ts";
+import { librariesEntry } from "./size.ts";
+
+const COPIES = 12;
+const TRIVIAL = 'export default { fetch() { return new Response("ok"); } };';
+
+export async function start(context: Context): Promise<Outcome> {
+  const rounds = context.options.isQuick ? 3 : 7;
+  const product = await bundleWorker({
+    text: answeringOk('import worker from "./src/index.ts";\nglobalThis.kept = worker;'),
+  });
+  const libraries = await bundleWorker({ text: answeringOk(librariesEntry()) });
+  const codes = { trivial: TRIVIAL, libraries: libraries.code, product: product.code };
+  const seconds: Record<keyof typeof codes, number[]> = { trivial: [], libraries: [], product: [] };
+  for (let round = 0; round <= rounds; round++) {
+    context.progress(`starting ${COPIES} copies, round ${round} of ${rounds}`);
+    for (const name of ["trivial", "libraries", "product"] as const) {
+      const took = await secondsToStart(codes[name]);
+      if (round > 0) seconds[name].push(took); // the first round warms the disk
+    }
+  }
+  const over = (of: readonly number[]) => of.map((value, round) => value - (seconds.trivial[round] ?? Number.NaN));
+  const milliseconds = (of: readonly number[]) => ((spread(of).median * 1_000) / COPIES).toFixed(1);
+  return {
+    figures: [
+      {
+        what: "start-up over a trivial worker",
+        baseline: "the same with only the libraries",
+        ratio: pairedRatio(over(seconds.product), over(seconds.libraries)),
+        target: { atMost: 1.3 },
+        measured: `${milliseconds(over(seconds.product))} ms, libraries ${milliseconds(over(seconds.libraries))} ms an isolate`,
+      },
+    ],
+  };
+}
+
+/** The module's code is kept and evaluated, but what answers is the same in all. */
+function answeringOk(source: string): string {
+  return `${source}\n${TRIVIAL}`;
+}
+
+async function secondsToStart(code: string): Promise<number> {
+  const options = {
+    compatibilityDate: "2026-11-02",
+    compatibilityFlags: ["nodejs_compat"],
+  } satisfies WorkerShape["options"];
+  const from = performance.now();
+  const served: Served = await serve({ code, options: { ...options, name: "start-0" }, copies: COPIES });
+  const answer = await served.fetch("/");
+  const took = (performance.now() - from) / 1_000;
+  const text = await answer.text();
+  await served.stop();
+  if (text !== "ok") throw new Error(`a started worker answered ${answer.status} ${text.slice(0, 100)}`);
+  return took;
+}

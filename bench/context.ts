@@ -1,0 +1,80 @@
+// What every benchmark shares: the servers, started on first use and ended together, the load generator, and the progress line.
+import { serveFloor } from "./floor/server.ts";
+import { type LoadGenerator, startLoadGenerator } from "./load/client.ts";
+import type { Options } from "./options.ts";
+import { type Merchant, type Product, type ProductOptions, serveProduct } from "./product.ts";
+import type { Served } from "./serve.ts";
+
+export interface Plan {
+  readonly connections: readonly number[];
+  readonly rounds: number;
+  readonly seconds: number;
+}
+
+/** Request numbers set aside for one window. */
+const NUMBERS_A_WINDOW = 200_000;
+
+export class Context {
+  readonly options: Options;
+  readonly load: LoadGenerator;
+  readonly plan: Plan;
+  readonly #stops: (() => Promise<void>)[] = [];
+  readonly #products = new Map<string, Promise<Product>>();
+  #floor: Promise<Served> | undefined;
+  #xpubMerchant: Promise<Merchant> | undefined;
+  #nextNumber = 0;
+
+  constructor(options: Options) {
+    this.options = options;
+    this.load = startLoadGenerator();
+    this.plan = options.isQuick
+      ? { connections: [16], rounds: 3, seconds: 0.7 }
+      : { connections: [1, 16, 64], rounds: 3, seconds: 2 };
+  }
+
+  floor(): Promise<Served> {
+    this.#floor ??= this.keep(serveFloor());
+    return this.#floor;
+  }
+
+  /** One server for each `name`; the options are those of the first call. */
+  product(name = "default", options: ProductOptions = {}): Promise<Product> {
+    const known = this.#products.get(name);
+    if (known !== undefined) return known;
+    this.progress(`starting the product (${name})`);
+    const started = serveProduct(options);
+    this.#products.set(name, started);
+    this.#stops.push(async () => (await started).served.stop());
+    return started;
+  }
+
+  /** The one merchant of the default product that holds the extended key: a second one may hold few of its addresses. */
+  xpubMerchant(make: (product: Product) => Promise<Merchant>): Promise<Merchant> {
+    this.#xpubMerchant ??= this.product().then(make);
+    return this.#xpubMerchant;
+  }
+
+  /** Ends `served` with everything else. */
+  keep(served: Promise<Served>): Promise<Served> {
+    this.#stops.push(async () => (await served).stop());
+    return served;
+  }
+
+  freshNumbers(): { readonly from: number; readonly count: number } {
+    const from = this.#nextNumber;
+    this.#nextNumber += NUMBERS_A_WINDOW;
+    return { from, count: NUMBERS_A_WINDOW };
+  }
+
+  /** One line that is written over on a terminal, and left standing in a log. */
+  progress(text: string): void {
+    if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${text}`);
+    else process.stderr.write(`  ${text}\n`);
+  }
+
+  async stop(): Promise<void> {
+    if (process.stderr.isTTY) process.stderr.write("\r\x1b[2K");
+    this.load.stop();
+    await Promise.allSettled(this.#stops.map((stop) => stop()));
+  }
+}

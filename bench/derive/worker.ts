@@ -1,0 +1,35 @@
+// One address after another in workerd: the product's way and the plain way of the library, each `GET /<way>?from=&count=`. The answer is
+// all addresses, so that the two can be compared, or with `last` only the last of them, so that a timing holds no text.
+import { HDKey } from "@scure/bip32";
+import { p2wpkh } from "@scure/btc-signer";
+import { networkNamed } from "../../src/chains/networks.ts";
+import { addressAt, receiveChain } from "../../src/wallets/derive-address.ts";
+import { parseExtendedKey } from "../../src/wallets/extended-key.ts";
+import { ZPUB, ZPUB_VERSIONS } from "../floor/derive.ts";
+
+const WAYS: Readonly<Record<string, (from: number, count: number) => string[]>> = {
+  naive: (from, count) =>
+    Array.from({ length: count }, (_, i) => {
+      const { publicKey } = HDKey.fromExtendedKey(ZPUB, ZPUB_VERSIONS).derive(`m/0/${from + i}`);
+      if (publicKey === null) throw new Error("a derived key without a public key");
+      return p2wpkh(publicKey).address ?? "";
+    }),
+  product: (from, count) => {
+    const network = networkNamed("BTC");
+    if (network === undefined) throw new Error("no network BTC");
+    const key = parseExtendedKey({ network, xpub: ZPUB, derivationPath: "m/84'/0'/0'" });
+    if (!key.ok) throw new Error(key.error.reason);
+    const chain = receiveChain(key.value, network);
+    return Array.from({ length: count }, (_, i) => addressAt(chain, from + i));
+  },
+};
+
+export default {
+  fetch(request: Request): Response {
+    const { pathname, searchParams } = new URL(request.url);
+    const way = WAYS[pathname.slice(1)];
+    if (way === undefined) return new Response("ok");
+    const addresses = way(Number(searchParams.get("from")), Number(searchParams.get("count")));
+    return searchParams.has("last") ? new Response(addresses.at(-1)) : Response.json(addresses);
+  },
+};

@@ -1,0 +1,108 @@
+// Rounds in turn: A B A B, each for a short window, so that whatever else the machine does falls on both (performance.md).
+import type { Context } from "./context.ts";
+import { COUNTER } from "./load/job.ts";
+import { type RequestShape, requestText } from "./load/request.ts";
+import type { Served } from "./serve.ts";
+import { percentile } from "./statistics.ts";
+
+export interface Target {
+  readonly label: string;
+  readonly served: Served;
+  readonly templates: readonly string[];
+  readonly expectStatus: number;
+  /** One group; every answer must match. */
+  readonly pattern: string;
+  /** Whether every answer must be about another thing, as creates must. */
+  readonly isDistinct: boolean;
+  /** Numbers used again and again, for a replay; otherwise each request has a new one. */
+  readonly numbers?: { readonly from: number; readonly count: number };
+}
+
+export interface Window {
+  readonly connections: number;
+  readonly rounds: number;
+  readonly seconds: number;
+}
+
+/** One figure a round, in the order of the rounds. */
+export interface Measured {
+  readonly perSecond: readonly number[];
+  readonly p50Ms: readonly number[];
+  readonly p90Ms: readonly number[];
+  /** CPU of the workerd process a request; empty where it cannot be read. */
+  readonly cpuMs: readonly number[];
+}
+
+export const INVOICE_ID = '"id":"(inv_[0-9A-Z]{26})"';
+
+/** A target that sends one shape of request; a POST gets a fresh idempotency key each time. */
+export function target(label: string, served: Served, shape: RequestShape, expect: Partial<Target> = {}): Target {
+  const isCreate = shape.method === "POST";
+  const keyed = isCreate ? { ...shape.headers, "idempotency-key": `bench-${COUNTER}` } : (shape.headers ?? {});
+  return {
+    label,
+    served,
+    templates: [requestText({ ...shape, headers: keyed })],
+    expectStatus: isCreate ? 201 : 200,
+    pattern: INVOICE_ID,
+    isDistinct: isCreate,
+    ...expect,
+  };
+}
+
+/** Measures all targets round by round; the result has one entry for each, in their order. */
+export async function interleave<const T extends readonly Target[]>(
+  context: Context,
+  targets: T,
+  window: Window,
+): Promise<{ readonly [K in keyof T]: Measured }>;
+export async function interleave(context: Context, targets: readonly Target[], window: Window): Promise<Measured[]> {
+  for (const each of targets) await measure(context, each, { ...window, seconds: Math.min(1, window.seconds) });
+  const rounds: {
+    readonly perSecond: number;
+    readonly p50Ms: number;
+    readonly p90Ms: number;
+    readonly cpuMs: number;
+  }[][] = targets.map(() => []);
+  for (let round = 1; round <= window.rounds; round++) {
+    for (const [i, each] of targets.entries()) {
+      context.progress(`${each.label}, c = ${window.connections}, round ${round} of ${window.rounds}`);
+      rounds[i]?.push(await measure(context, each, window));
+    }
+  }
+  return rounds.map((figures) => ({
+    perSecond: figures.map((figure) => figure.perSecond),
+    p50Ms: figures.map((figure) => figure.p50Ms),
+    p90Ms: figures.map((figure) => figure.p90Ms),
+    cpuMs: figures.map((figure) => figure.cpuMs).filter((cpuMs) => !Number.isNaN(cpuMs)),
+  }));
+}
+
+async function measure(context: Context, of: Target, window: Window) {
+  const cpuBefore = of.served.cpuSeconds();
+  const result = await context.load.run({
+    host: of.served.host,
+    port: of.served.port,
+    connections: window.connections,
+    maxSeconds: window.seconds,
+    maxRequests: 200_000,
+    templates: of.templates,
+    numbers: of.numbers ?? context.freshNumbers(),
+    expectStatus: of.expectStatus,
+    pattern: of.pattern,
+  });
+  const cpuAfter = of.served.cpuSeconds();
+  if (of.isDistinct && result.distinct !== result.requests) {
+    throw new Error(`${of.label}: ${result.requests} answers about ${result.distinct} things`);
+  }
+  const cpuSeconds = cpuBefore === undefined || cpuAfter === undefined ? Number.NaN : cpuAfter - cpuBefore;
+  return { ...result, cpuMs: (cpuSeconds * 1_000) / result.requests };
+}
+
+/** Median over rounds, as text with its unit. */
+export function medianText(values: readonly number[], unit: string): string {
+  const sorted = [...values].sort((a, b) => a - b);
+  if (sorted.length === 0) return "not measured";
+  const value = percentile(sorted, 0.5);
+  return `${value >= 100 ? value.toFixed(0) : value.toFixed(2)} ${unit}`;
+}

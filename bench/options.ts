@@ -1,0 +1,35 @@
+// The command line of `npm run bench -- ...`.
+import { parseArgs } from "node:util";
+
+export interface Options {
+  /** Names of the benchmarks to run; empty means all. */
+  readonly only: readonly string[];
+  /** About a minute instead of seven: shorter windows, one concurrency, fewer rows. */
+  readonly isQuick: boolean;
+  /** Print the table as markdown, to be pasted into the README. */
+  readonly isMarkdown: boolean;
+  /** How many invoices the large table holds. */
+  readonly largeRows: number;
+}
+
+const FULL_ROWS = 1_000_000;
+const QUICK_ROWS = 100_000;
+
+/** Throws with a message for the caller on an option or a name that is not known. */
+export function parseOptions(args: readonly string[], known: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: "string" },
+      quick: { type: "boolean", default: false },
+      markdown: { type: "boolean", default: false },
+      rows: { type: "string" },
+    },
+  });
+  const only = (values.only ?? "").split(",").filter((name) => name !== "");
+  const unknown = only.filter((name) => !known.includes(name));
+  if (unknown.length > 0) throw new Error(`no benchmark ${unknown.join(", ")}; there are ${known.join(", ")}`);
+  const largeRows = Number(values.rows ?? (values.quick ? QUICK_ROWS : FULL_ROWS));
+  if (!Number.isInteger(largeRows) || largeRows < 10_000) throw new Error("--rows takes a whole number from 10000");
+  return { only, isQuick: values.quick, isMarkdown: values.markdown, largeRows };
+}

@@ -1,0 +1,121 @@
+// The product as it is deployed: the minified bundle of src/index.ts with the bindings of wrangler.toml, its own migrations, and
+// merchants with keys. Two settings differ from production: rates are fixed and networks need no chain source (ENVIRONMENT=development).
+import { readdirSync, readFileSync } from "node:fs";
+import { newApiKey } from "../src/auth/api-key.ts";
+import { makeId, newUlid } from "../src/lib/ids.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../src/teams/permissions.ts";
+import { bundleWorker, type Entry } from "./bundle.ts";
+import { type BenchDatabase, type Served, serve, type WorkerShape } from "./serve.ts";
+
+export interface ProductOptions {
+  /** Requests a minute and key; 0 switches the limiter off. */
+  readonly rateLimit?: number;
+  readonly entry?: Entry;
+  /** Opens the inspector and leaves the code readable, for a profile. */
+  readonly inspectorPort?: number;
+}
+
+export interface Merchant {
+  readonly merchantId: string;
+  readonly headers: { readonly "x-api-key": string };
+  /** Path of something of this merchant. */
+  readonly path: (rest: string) => string;
+}
+
+export interface Product {
+  readonly served: Served;
+  readonly code: string;
+  readonly database: BenchDatabase;
+  readonly newMerchant: () => Promise<Merchant>;
+}
+
+/** Never reached, but counted: creates are measured with the limiter on. */
+const ALLOW_ALL = 1_000_000;
+/** No merchant of a benchmark meets its bound of active invoices. */
+const MAX_ACTIVE_INVOICES = 1_000_000_000;
+
+export async function serveProduct(options: ProductOptions = {}): Promise<Product> {
+  const isReadable = options.inspectorPort !== undefined;
+  const { code } = await bundleWorker(options.entry ?? { file: "src/index.ts" }, isReadable);
+  const served = await serve({
+    code,
+    options: await workerOptions(options.rateLimit ?? ALLOW_ALL),
+    ...(isReadable ? { inspectorPort: options.inspectorPort } : {}),
+  });
+  const database = await served.database();
+  await migrate(database);
+  return { served, code, database, newMerchant: () => newMerchant(database) };
+}
+
+/** wrangler.toml as wrangler itself reads it for local use, with our variables. */
+async function workerOptions(rateLimit: number): Promise<WorkerShape["options"]> {
+  // Said before wrangler is loaded, which warns about secrets that it cannot know here.
+  process.env.WRANGLER_LOG = "none";
+  const { unstable_getMiniflareWorkerOptions } = await import("wrangler");
+  const { workerOptions } = unstable_getMiniflareWorkerOptions("wrangler.toml");
+  return {
+    ...workerOptions,
+    name: "edgetill",
+    bindings: {
+      ...Object(workerOptions.bindings),
+      ENVIRONMENT: "development",
+      PUBLIC_URL: "http://localhost",
+      RATE_SOURCE: "fixed",
+      RATE_LIMIT_PER_MINUTE: String(rateLimit),
+      ROW_MAC_KEY: `bench:${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`,
+      CHAIN_SOURCES: "",
+    },
+  };
+}
+
+async function migrate(database: BenchDatabase): Promise<void> {
+  const files = readdirSync("migrations").filter((name) => name.endsWith(".sql"));
+  for (const file of files.sort()) {
+    const statements = readFileSync(`migrations/${file}`, "utf8").split("--> statement-breakpoint");
+    await database.batch(statements.map((statement) => database.prepare(statement)));
+  }
+}
+
+async function newMerchant(database: BenchDatabase): Promise<Merchant> {
+  const nowMs = Date.now();
+  const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+  const merchantId = makeId("mer", newUlid(nowMs, randomBytes(16)));
+  const key = newApiKey("SECRET", randomBytes);
+  const permissions = JSON.stringify(SECRET_KEY_PERMISSIONS.map(keyPermissionName));
+  await database.batch([
+    database
+      .prepare(
+        "INSERT INTO merchants (id, name, max_active_invoices, created_at_ms, updated_at_ms) VALUES (?, ?, ?, ?, ?)",
+      )
+      .bind(merchantId, "Bench", MAX_ACTIVE_INVOICES, nowMs, nowMs),
+    database
+      .prepare(
+        "INSERT INTO api_keys (id, merchant_id, kind, name, hash, display, permissions, created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      )
+      .bind(
+        makeId("key", newUlid(nowMs, randomBytes(16))),
+        merchantId,
+        "SECRET",
+        "bench",
+        key.hash,
+        key.display,
+        permissions,
+        nowMs,
+      ),
+  ]);
+  return {
+    merchantId,
+    headers: { "x-api-key": key.secret },
+    path: (rest) => `/api/v1/merchants/merchant/${merchantId}${rest}`,
+  };
+}
+
+/** Registers a wallet over HTTP, as a merchant would; what is missing or wrong throws with the answer. */
+export async function registerWallet(product: Product, merchant: Merchant, wallet: object): Promise<void> {
+  const answer = await product.served.fetch(merchant.path("/wallets"), {
+    method: "POST",
+    headers: { ...merchant.headers, "content-type": "application/json" },
+    body: JSON.stringify(wallet),
+  });
+  if (answer.status !== 201) throw new Error(`a wallet was refused: ${answer.status} ${await answer.text()}`);
+}

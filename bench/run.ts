@@ -1,0 +1,64 @@
+// `npm run bench`: measures the product against baselines of the same run, prints one table and writes JSON beside it.
+//   npm run bench -- --only create,derive    some of them
+//   npm run bench -- --quick                 about a minute: shorter windows, one concurrency, fewer rows
+//   npm run bench -- --markdown              the table as the README holds it
+//   npm run bench -- --rows 100000           the size of the large table
+// A whole run writes results/latest.json, which is committed as the source of the README's table; any other run writes
+// results/partial.json, which is not.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { create, createWithXpub } from "./benchmarks/create.ts";
+import { derive } from "./benchmarks/derive.ts";
+import { get, replay } from "./benchmarks/read.ts";
+import { createAtManyRows, list } from "./benchmarks/rows.ts";
+import { size } from "./benchmarks/size.ts";
+import { start } from "./benchmarks/start.ts";
+import { Context } from "./context.ts";
+import { parseOptions } from "./options.ts";
+import { type Outcome, printOutcomes } from "./report.ts";
+
+const BENCHMARKS: Readonly<Record<string, (context: Context) => Promise<Outcome>>> = {
+  create,
+  "create-xpub": createWithXpub,
+  replay,
+  get,
+  list,
+  "create-rows": createAtManyRows,
+  derive,
+  size,
+  start,
+};
+
+const options = parseOptions(process.argv.slice(2), Object.keys(BENCHMARKS));
+const context = new Context(options);
+const startedMs = Date.now();
+const outcomes: Record<string, Outcome> = {};
+const failures: Record<string, string> = {};
+try {
+  for (const [name, run] of Object.entries(BENCHMARKS)) {
+    if (options.only.length > 0 && !options.only.includes(name)) continue;
+    try {
+      outcomes[name] = await run(context);
+    } catch (error) {
+      // One broken benchmark does not cost the others their minutes; the run still fails.
+      failures[name] = error instanceof Error ? error.message : String(error);
+    }
+  }
+} finally {
+  await context.stop();
+}
+
+const seconds = Math.round((Date.now() - startedMs) / 1_000);
+const machine = { node: process.version, cores: cpus().length, cpu: cpus()[0]?.model ?? "unknown" };
+console.log(printOutcomes(Object.values(outcomes), options.isMarkdown));
+console.log(`\n${machine.cores} cores (${machine.cpu}), Node ${machine.node}, ${seconds} s.`);
+for (const [name, message] of Object.entries(failures)) console.error(`\n${name} failed: ${message}`);
+
+const isWhole = !options.isQuick && options.only.length === 0 && Object.keys(failures).length === 0;
+mkdirSync(`${import.meta.dirname}/results`, { recursive: true });
+const file = `${import.meta.dirname}/results/${isWhole ? "latest" : "partial"}.json`;
+writeFileSync(
+  file,
+  `${JSON.stringify({ at: new Date().toISOString(), machine, options, seconds, outcomes, failures }, null, 2)}\n`,
+);
+process.exitCode = Object.keys(failures).length > 0 ? 1 : 0;

@@ -1,0 +1,60 @@
+// Fills a merchant with old invoices and their relations, in SQL: creating a million over HTTP would take an hour.
+import type { BenchDatabase } from "./serve.ts";
+
+/** Rows of one statement. */
+const CHUNK = 10_000;
+/** Invoices of one customer. */
+const INVOICES_A_CUSTOMER = 10;
+
+/** `n` is the invoice's number; ids are a ULID's shape with the number in its digits, so they sort as they were made. */
+const id = (prefix: string, n: string) => `'${prefix}_01' || printf('%024d', ${n})`;
+const CUSTOMER_NUMBER = `(n / ${INVOICES_A_CUSTOMER}) * ${INVOICES_A_CUSTOMER}`;
+
+const NUMBERS = "WITH RECURSIVE numbers(n) AS (SELECT ?1 UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < ?2)";
+/** ?3 is the merchant, ?4 the time of invoice 0; each later one is a second younger. */
+const CREATED_AT = "?4 + n * 1000";
+
+const STATEMENTS: readonly string[] = [
+  `INSERT INTO customers (id, merchant_id, email, email_key, name, created_at_ms, updated_at_ms)
+   ${NUMBERS} SELECT ${id("cus", "n")}, ?3, 'seed-' || n || '@example.com', 'seed-' || n || '@example.com', 'Seed', ${CREATED_AT}, ${CREATED_AT}
+   FROM numbers WHERE n % ${INVOICES_A_CUSTOMER} = 0`,
+  `INSERT INTO invoices (id, merchant_id, customer_id, name, amount_micros, currency, status, received_micros, confirmed_micros, is_late,
+     needs_review, warnings, underpaid_tolerance_micros, overpaid_tolerance_micros, late_payment_policy, rate_lock_seconds,
+     monitor_seconds, is_from_public_key, event_sequence, timeline_position, expires_at_ms, monitor_until_ms, created_at_ms, updated_at_ms)
+   ${NUMBERS} SELECT ${id("inv", "n")}, ?3, ${id("cus", CUSTOMER_NUMBER)}, 'Order ' || n, 25500000, 'USD',
+     CASE WHEN n % 10 = 0 THEN 'EXPIRED' ELSE 'PAID' END, 25500000, 25500000, 0,
+     0, '[]', 255000, 1275000, 'REVIEW', 3600,
+     86400, 0, 1, 1, ${CREATED_AT} + 3600000, ${CREATED_AT} + 90000000, ${CREATED_AT}, ${CREATED_AT} FROM numbers`,
+  `INSERT INTO timeline_items (id, invoice_id, position, payment_status, time_ms)
+   ${NUMBERS} SELECT ${id("itl", "n")}, ${id("inv", "n")}, 1, 'AWAITING_PAYMENT', ${CREATED_AT} FROM numbers`,
+  `INSERT INTO events (id, merchant_id, type, invoice_id, sequence, data, created_at_ms)
+   ${NUMBERS} SELECT ${id("evt", "n")}, ?3, 'invoice.created', ${id("inv", "n")}, 1, '{}', ${CREATED_AT} FROM numbers`,
+];
+
+export interface SeededRange {
+  /** Time and id of the invoice with this number, 0 the oldest. */
+  readonly positionOf: (n: number) => { readonly createdAtMs: number; readonly id: string };
+}
+
+/** Adds `count` finished invoices, a customer for every ten, and for each a timeline item and an event. */
+export async function seedInvoices(
+  database: BenchDatabase,
+  merchantId: string,
+  count: number,
+  progress: (text: string) => void,
+): Promise<SeededRange> {
+  const startMs = Date.now() - (count + 3_600) * 1_000;
+  for (let from = 0; from < count; from += CHUNK) {
+    progress(`seeding invoices, ${from} of ${count}`);
+    const to = Math.min(from + CHUNK, count);
+    await database.batch(STATEMENTS.map((sql) => database.prepare(sql).bind(from, to, merchantId, startMs)));
+  }
+  const row = await database
+    .prepare("SELECT count(*) AS rows FROM invoices WHERE merchant_id = ?")
+    .bind(merchantId)
+    .first<{ rows: number }>();
+  if (row?.rows !== count) throw new Error(`${row?.rows} invoices were seeded, not ${count}`);
+  return {
+    positionOf: (n) => ({ createdAtMs: startMs + n * 1_000, id: `inv_01${String(n).padStart(24, "0")}` }),
+  };
+}
