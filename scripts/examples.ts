@@ -37,7 +37,7 @@ curl -sS '${merchant}/invoices' \\
   ${key} ${json} -H 'idempotency-key: ${reference}' \\
   -d '${JSON.stringify(invoice)}'
 
-# 3. Read it, found by your own reference (or by its id: ${merchant}/invoices/<id>).
+# 3. Read it, found by your own reference. GET .../invoices/{id} reads it by its id.
 curl -sS '${merchant}/invoices?externalId=${reference}' \\
   ${key}
 `;
