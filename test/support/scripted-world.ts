@@ -1,0 +1,65 @@
+import { Lab } from "../simulation/lab.ts";
+import type { Effect } from "../simulation/sqlite-d1.ts";
+import { type Client, World } from "../simulation/world.ts";
+
+/** What befalls the next steps at a point, in order; after the last everything happens. */
+export type Script = Record<
+  string,
+  ("happens" | "lost before" | "answer lost" | "hangs" | "lands late" | "overloaded")[]
+>;
+
+/**
+ * Runs `work` in a calm world whose faults are scripted, to its rest. Time passes at once: a limit of 3 seconds costs nothing.
+ * `seen` counts the steps at each point, `nowMs` is the world's clock since the start.
+ */
+export async function inScriptedWorld<T>(
+  script: Script,
+  work: (of: { effect: Effect; client: Client; world: World; lab: Lab }) => Promise<T>,
+): Promise<{ result: T; seen: Record<string, number>; elapsedMs: number; lab: Lab }> {
+  const lab = new Lab();
+  const world = new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} });
+  const startMs = world.nowMs;
+  const client = world.client(() => {});
+  const seen: Record<string, number> = {};
+  const queues = new Map(Object.entries(script).map(([point, fates]) => [point, [...fates]]));
+  const real = world.effectOf(client);
+  const lost = () => new Error("D1_ERROR: Network connection lost.");
+  const effect: Effect = async (point, happen) => {
+    seen[point] = (seen[point] ?? 0) + 1;
+    const fate = queues.get(point)?.shift() ?? "happens";
+    switch (fate) {
+      case "happens":
+        return real(point, happen);
+      case "lost before":
+        throw lost();
+      case "answer lost":
+        await real(point, happen);
+        throw lost();
+      case "hangs":
+        return new Promise(() => {});
+      case "lands late":
+        void world
+          .sleepOf(client)(60_000)
+          .then(() => real(point, happen))
+          .catch(() => {});
+        return new Promise(() => {});
+      case "overloaded":
+        throw new Error("D1_ERROR: D1 DB is overloaded. Too many requests queued.");
+    }
+  };
+  let outcome: { value: T } | { error: unknown } | undefined;
+  let elapsedMs = 0;
+  work({ effect, client, world, lab }).then(
+    (value) => {
+      outcome = { value };
+      elapsedMs = world.nowMs - startMs;
+    },
+    (error: unknown) => {
+      outcome = { error };
+    },
+  );
+  await world.run(10_000);
+  if (outcome === undefined) throw new Error("the work never came to an end");
+  if ("error" in outcome) throw outcome.error;
+  return { result: outcome.value, seen, elapsedMs, lab };
+}
