@@ -1,0 +1,96 @@
+// Facts for the rules of invoices: an invoice of 100 USD at the default tolerances, asked in two assets. The first is priced so that one
+// base unit is one micro-unit: in a table of cases, units are then the worth.
+import type { NetworkWatch } from "../../src/invoices/closing.ts";
+import type { InvoiceFacts, InvoiceState, Settlement } from "../../src/invoices/status.ts";
+import type { PricedMethod } from "../../src/invoices/value.ts";
+import { makeId } from "../../src/lib/ids.ts";
+import type { CreditedPayment } from "../../src/payments/payment.ts";
+
+export const E = 100_000_000n;
+export const TOL = 1_000_000n;
+export const OVER = 5_000_000n;
+export const EXPIRES = 1_000_000;
+export const MONITOR_UNTIL = 2_000_000;
+export const REORG_WINDOW = 10_000;
+
+export const USDT: PricedMethod = {
+  network: "ETH",
+  cryptocurrency: "USDT",
+  amountUnits: E,
+  quotedAtMs: 0,
+  rate: "1",
+  decimals: 6,
+};
+/** 100 USD are 147,059 satoshi here: no divisor of E, so that rounding shows. */
+export const BTC: PricedMethod = {
+  network: "BTC",
+  cryptocurrency: "BTC",
+  amountUnits: 147_059n,
+  quotedAtMs: 0,
+  rate: "68000.1",
+  decimals: 8,
+};
+
+export function stateOf(changes: Partial<InvoiceState> = {}): InvoiceState {
+  return {
+    status: "AWAITING_PAYMENT",
+    amountMicros: E,
+    receivedMicros: 0n,
+    confirmedMicros: 0n,
+    isLate: false,
+    needsReview: false,
+    underpaidToleranceMicros: TOL,
+    overpaidToleranceMicros: OVER,
+    latePaymentPolicy: "REVIEW",
+    expiresAtMs: EXPIRES,
+    monitorUntilMs: MONITOR_UNTIL,
+    cancelledAtMs: null,
+    closedAtMs: null,
+    ...changes,
+  };
+}
+
+export function factsOf(invoice: Partial<InvoiceState> = {}, changes: Partial<InvoiceFacts> = {}): InvoiceFacts {
+  return { invoice: stateOf(invoice), resolution: null, methods: [USDT, BTC], watches: [], ...changes };
+}
+
+export function paymentOf(
+  changes: Partial<Omit<CreditedPayment, "id">> & { readonly n?: number } = {},
+): CreditedPayment {
+  const { n = 0, ...rest } = changes;
+  return {
+    id: makeId("pay", String(n).padStart(26, "0")),
+    network: "ETH",
+    cryptocurrency: "USDT",
+    amountUnits: E,
+    status: "CONFIRMED",
+    receivedAtMs: 1_000,
+    reorgedAtMs: null,
+    reorgWindowMs: REORG_WINDOW,
+    fiatMicros: null,
+    isLate: false,
+    ...rest,
+  };
+}
+
+/** A cursor that moves, at `passedMs`. */
+export function cursorAt(passedMs: number, lastMovedAtMs = Number.MAX_SAFE_INTEGER): NetworkWatch {
+  return { kind: "cursor", network: "ETH", passedMs, lastMovedAtMs };
+}
+
+/** The facts after a settlement was stored. */
+export function stored(
+  facts: InvoiceFacts,
+  payments: readonly CreditedPayment[],
+  settlement: Settlement,
+): { readonly facts: InvoiceFacts; readonly payments: readonly CreditedPayment[] } {
+  const { status, receivedMicros, confirmedMicros, isLate, needsReview, closedAtMs } = settlement;
+  const marks = new Map(settlement.lateness.map((change) => [change.id, change.isLate]));
+  return {
+    facts: {
+      ...facts,
+      invoice: { ...facts.invoice, status, receivedMicros, confirmedMicros, isLate, needsReview, closedAtMs },
+    },
+    payments: payments.map((payment) => ({ ...payment, isLate: marks.get(payment.id) ?? payment.isLate })),
+  };
+}
