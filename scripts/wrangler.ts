@@ -75,6 +75,7 @@ function environment(home: Home): NodeJS.ProcessEnv {
     // With the banner goes the look for a newer version.
     WRANGLER_HIDE_BANNER: "true",
     WRANGLER_WRITE_LOGS: "false",
+    XDG_CONFIG_HOME: join(home.path, "config"),
     WRANGLER_REGISTRY_PATH: join(home.path, "registry"),
     WRANGLER_CACHE_DIR: join(home.path, "cache"),
     // No pages of wrangler's own beside ours, and no store of every log line.
