@@ -1,0 +1,99 @@
+// One bounded GET. An outside service may hang, redirect, answer with a page, stop half-way or never end: each becomes an outage with a
+// name, never an exception and never a partial text.
+import { err, ok, type Result } from "./result.ts";
+import { SECOND_MS } from "./time.ts";
+
+export type OutageKind =
+  /** No answer, or not all of it, within the time limit. */
+  | "TIMEOUT"
+  /** The connection failed. */
+  | "UNREACHABLE"
+  /** 429 or 418: we ask too often. */
+  | "RATE_LIMITED"
+  /** Any other status than 200, redirects included. */
+  | "BAD_STATUS"
+  /** A 200 that is not JSON: a portal's, a proxy's or a challenge page. */
+  | "NOT_JSON"
+  /** JSON that ends too early, or more of it than we read. */
+  | "TRUNCATED"
+  | "TOO_LARGE"
+  /** JSON of another shape than agreed. */
+  | "UNEXPECTED_SHAPE"
+  /** The service says in a 200 that it failed. */
+  | "REFUSED";
+
+/** `retryAfterMs`: what the service asked for itself; null when it did not say. */
+export interface Outage {
+  readonly kind: OutageKind;
+  readonly message: string;
+  readonly retryAfterMs: number | null;
+}
+
+export function outage(kind: OutageKind, message: string, retryAfterMs: number | null = null): Outage {
+  return { kind, message, retryAfterMs };
+}
+
+/** The body of a 200 as text. `limitBytes` bounds it while it is read; redirects are not followed; the timer covers the whole body. */
+export async function fetchText(of: {
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly url: string;
+  readonly timeoutMs: number;
+  readonly limitBytes: number;
+}): Promise<Result<string, Outage>> {
+  const signal = AbortSignal.timeout(of.timeoutMs);
+  const headers = { accept: "application/json", "user-agent": "edgetill" };
+  try {
+    const response = await of.fetch(of.url, { headers, redirect: "manual", signal });
+    if (response.status === 200) return await boundedText(response, of.limitBytes);
+    await response.body?.cancel();
+    const kind = response.status === 429 || response.status === 418 ? "RATE_LIMITED" : "BAD_STATUS";
+    return err(outage(kind, `status ${response.status}`, retryAfterMs(response.headers.get("retry-after"))));
+  } catch (error) {
+    const kind = signal.aborted ? "TIMEOUT" : "UNREACHABLE";
+    return err(outage(kind, error instanceof Error ? error.message : String(error)));
+  }
+}
+
+async function boundedText(response: Response, limitBytes: number): Promise<Result<string, Outage>> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  if (response.body === null) return ok(text);
+  const reader = response.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return ok(text + decoder.decode());
+    bytes += value.byteLength;
+    if (bytes > limitBytes) {
+      await reader.cancel();
+      return err(outage("TOO_LARGE", `more than ${limitBytes} bytes`));
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+/** Only the form in seconds; a date would need a clock. */
+function retryAfterMs(header: string | null): number | null {
+  return header !== null && /^\d{1,5}$/.test(header) ? Number(header) * SECOND_MS : null;
+}
+
+/**
+ * Parses JSON with every number as its source text, so that no figure passes through a float. The engine's reviver gives that text
+ * (`context.source`, in V8 since 11.4, so in workerd and in Node 22 and later); without it the shortest text of the number stands in.
+ * A text that opens like JSON and does not parse was cut off; one that does not is a page.
+ */
+export function parseExactJson(text: string): Result<JsonText, Outage> {
+  try {
+    return ok(JSON.parse(text, numberAsText));
+  } catch {
+    const kind = /^\s*[[{]/.test(text) ? "TRUNCATED" : "NOT_JSON";
+    return err(outage(kind, `${text.length} characters that are not JSON`));
+  }
+}
+
+/** JSON whose numbers are text. */
+export type JsonText = string | boolean | null | readonly JsonText[] | { readonly [key: string]: JsonText };
+
+function numberAsText(_key: string, value: JsonText | number, context?: { readonly source?: string }): JsonText {
+  return typeof value === "number" ? (context?.source ?? String(value)) : value;
+}

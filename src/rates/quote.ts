@@ -1,0 +1,205 @@
+// From prices seen to what a customer is asked (chains.md 6, decisions 4). A price counts when two sources agree on it now; nothing here
+// guesses: a rate that cannot be had is absent, and absence is RATE_UNAVAILABLE, never an old or a lone price.
+import { ceilDiv, MICRO_DIGITS, parseUnits } from "../lib/money.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { DAY_MS, MINUTE_MS } from "../lib/time.ts";
+import { isWithinPercent, median, product, quotient } from "./decimal-text.ts";
+
+/** A price is fresh for five minutes, that instant included. */
+export const FRESH_MS = 5 * MINUTE_MS;
+/** A central bank's rate is used on its own day and the five after it: Thursday's serves Easter Tuesday until the next is out. */
+export const FIAT_DAYS = 5;
+/** How far a source's clock may be ahead of ours. */
+const SKEW_MS = MINUTE_MS;
+const OUTLIER_PERCENT = 2;
+const DEPEG_PERCENT = 2;
+const SOURCES_NEEDED = 2;
+
+/** What one source says one coin is worth. `usd`: positive plain decimal text; `atMs`: when that was true, as far as the source tells. */
+export interface PricePoint {
+  readonly source: string;
+  readonly asset: string;
+  readonly usd: string;
+  readonly atMs: number;
+}
+
+/** Units of a fiat currency for one US dollar; `dateMs`: the start (UTC) of the day the rate was set on. */
+export interface FiatPoint {
+  readonly source: string;
+  readonly code: string;
+  readonly perUsd: string;
+  readonly dateMs: number;
+}
+
+/** `atMs`: the oldest of the sources kept. */
+export interface AssetRate {
+  readonly usd: string;
+  readonly atMs: number;
+  readonly sources: readonly string[];
+}
+
+/** `atMs`: the start (UTC) of the day the rate was set on. */
+export interface FiatRate {
+  readonly perUsd: string;
+  readonly atMs: number;
+  readonly source: string;
+}
+
+/** What is known now, by code. Plain data: it crosses RPC and is stored as JSON. USD itself is not in `fiat`. */
+export interface RateTable {
+  readonly assets: Readonly<Record<string, AssetRate>>;
+  readonly fiat: Readonly<Record<string, FiatRate>>;
+}
+
+export const EMPTY_RATE_TABLE: RateTable = Object.freeze({ assets: Object.freeze({}), fiat: Object.freeze({}) });
+
+/** Where operations get their rates. Never throws; a rate that cannot be had is not in the table. */
+export interface RateSource {
+  table(): Promise<RateTable>;
+}
+
+/** `rate`: price of one whole coin in the invoice currency, plain decimal text. `rateAtMs`: when the oldest crypto price in it was seen. */
+export interface Quote {
+  readonly rate: string;
+  readonly rateAtMs: number;
+  readonly sources: readonly string[];
+}
+
+/** What each stablecoin is meant to be worth one of. */
+const PEGS: Readonly<Record<string, string>> = { USDT: "USD", USDC: "USD", DAI: "USD", EURC: "EUR" };
+
+/**
+ * The table of points: per asset the median of at least two fresh sources after those more than 2 % off the median of all are dropped.
+ * Fewer than two left, or a stablecoin more than 2 % off its peg: absent. Of several points of one source the newest counts.
+ */
+export function combine(
+  points: { readonly prices: readonly PricePoint[]; readonly fiat: readonly FiatPoint[] },
+  nowMs: number,
+): RateTable {
+  const fiat = Object.fromEntries(
+    newestBy(
+      points.fiat.filter((point) => isFiatCurrent(point.dateMs, nowMs)),
+      (point) => point.code,
+      (point) => point.dateMs,
+    ).map(({ code, perUsd, dateMs, source }): [string, FiatRate] => [code, { perUsd, atMs: dateMs, source }]),
+  );
+  const fresh = newestBy(
+    points.prices.filter((point) => isFresh(point.atMs, nowMs)),
+    (point) => `${point.source} ${point.asset}`,
+    (point) => point.atMs,
+  );
+  const assets: Record<string, AssetRate> = {};
+  for (const code of new Set(fresh.map((point) => point.asset))) {
+    const rate = agreed(
+      fresh.filter((point) => point.asset === code),
+      nowMs,
+    );
+    if (rate !== undefined && isOnPeg(code, rate, fiat)) assets[code] = rate;
+  }
+  return { assets, fiat };
+}
+
+/**
+ * The price of one coin of `assetCode` in `currency`: direct for USD, times the fiat rate, or across USD for a crypto currency; "1" in
+ * itself. RATE_UNAVAILABLE when an input is missing or stale at `nowMs`, whatever the table's keeper did about it.
+ */
+export function quoteRate(of: {
+  readonly table: RateTable;
+  readonly assetCode: string;
+  readonly currency: string;
+  readonly nowMs: number;
+}): Result<Quote, "RATE_UNAVAILABLE"> {
+  const { table, assetCode, currency, nowMs } = of;
+  if (assetCode === currency) return ok({ rate: "1", rateAtMs: nowMs, sources: [] });
+  const asset = freshAsset(table, assetCode, nowMs);
+  if (asset === undefined) return err("RATE_UNAVAILABLE");
+  if (currency === "USD") return ok({ rate: asset.usd, rateAtMs: asset.atMs, sources: asset.sources });
+  const fiat = own(table.fiat, currency);
+  if (fiat !== undefined) {
+    if (!isFiatCurrent(fiat.atMs, nowMs)) return err("RATE_UNAVAILABLE");
+    const sources = [...new Set([...asset.sources, fiat.source])];
+    return ok({ rate: product(asset.usd, fiat.perUsd), rateAtMs: asset.atMs, sources });
+  }
+  const counter = freshAsset(table, currency, nowMs);
+  if (counter === undefined) return err("RATE_UNAVAILABLE");
+  return ok({
+    rate: quotient(asset.usd, counter.usd),
+    rateAtMs: Math.min(asset.atMs, counter.atMs),
+    sources: [...new Set([...asset.sources, ...counter.sources])],
+  });
+}
+
+/** The fewest base units (10^-`decimals` of a coin) that are worth at least `amountMicros` at `rate`: an exact ceiling. */
+export function unitsFor(of: {
+  readonly amountMicros: bigint;
+  readonly rate: string;
+  readonly decimals: number;
+}): bigint {
+  const rate = exactRate(of.rate);
+  const numerator = of.amountMicros * 10n ** BigInt(of.decimals + rate.scale);
+  return ceilDiv(numerator, rate.digits * 10n ** BigInt(MICRO_DIGITS));
+}
+
+/** What `units` base units are worth at `rate`, in micro-units of the rate's currency: an exact floor. */
+export function microsFor(of: { readonly units: bigint; readonly rate: string; readonly decimals: number }): bigint {
+  const rate = exactRate(of.rate);
+  return (of.units * rate.digits * 10n ** BigInt(MICRO_DIGITS)) / 10n ** BigInt(of.decimals + rate.scale);
+}
+
+/** Plain decimal text as digits × 10^-scale. A rate is made here or read from our own row: anything else is a bug. */
+function exactRate(text: string): { readonly digits: bigint; readonly scale: number } {
+  const point = text.indexOf(".");
+  const scale = point === -1 ? 0 : text.length - point - 1;
+  const digits = /^[\d.]+$/.test(text) ? parseUnits(text, scale) : err("NOT_A_DECIMAL");
+  if (!digits.ok || digits.value === 0n) throw new Error(`not a positive plain decimal rate: ${text}`);
+  return { digits: digits.value, scale };
+}
+
+function agreed(points: readonly PricePoint[], nowMs: number): AssetRate | undefined {
+  if (points.length < SOURCES_NEEDED) return undefined;
+  const middle = median(points.map((point) => point.usd));
+  const kept = points.filter((point) => isWithinPercent(point.usd, middle, OUTLIER_PERCENT));
+  if (kept.length < SOURCES_NEEDED) return undefined;
+  return {
+    usd: median(kept.map((point) => point.usd)),
+    atMs: Math.min(nowMs, ...kept.map((point) => point.atMs)),
+    sources: kept.map((point) => point.source).sort(),
+  };
+}
+
+/** A stablecoin whose peg cannot be checked is not quoted either. */
+function isOnPeg(code: string, rate: AssetRate, fiat: Readonly<Record<string, FiatRate>>): boolean {
+  const peg = own(PEGS, code);
+  if (peg === undefined) return true;
+  const perUsd = peg === "USD" ? "1" : own(fiat, peg)?.perUsd;
+  return perUsd !== undefined && isWithinPercent(product(rate.usd, perUsd), "1", DEPEG_PERCENT);
+}
+
+function freshAsset(table: RateTable, code: string, nowMs: number): AssetRate | undefined {
+  const rate = own(table.assets, code);
+  return rate !== undefined && isFresh(rate.atMs, nowMs) ? rate : undefined;
+}
+
+function isFresh(atMs: number, nowMs: number): boolean {
+  return nowMs - atMs <= FRESH_MS && atMs - nowMs <= SKEW_MS;
+}
+
+function isFiatCurrent(dateMs: number, nowMs: number): boolean {
+  const days = Math.floor(nowMs / DAY_MS) - Math.floor(dateMs / DAY_MS);
+  return days >= -1 && days <= FIAT_DAYS;
+}
+
+/** An own property: a code such as "constructor" is not in any table. */
+function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+/** One of each key, the newest; of equals the first. */
+function newestBy<T>(items: readonly T[], key: (item: T) => string, time: (item: T) => number): T[] {
+  const newest = new Map<string, T>();
+  for (const item of items) {
+    const held = newest.get(key(item));
+    if (held === undefined || time(item) > time(held)) newest.set(key(item), item);
+  }
+  return [...newest.values()];
+}
