@@ -46,14 +46,14 @@ const VERSIONS: Readonly<Record<number, string>> = {
 };
 
 /** Human-readable parts of witness addresses (chains.md 5). */
-const WITNESS_PARTS: Readonly<Record<string, string>> = {
-  bc: "a Bitcoin address",
-  tb: "a Bitcoin testnet address",
-  bcrt: "a Bitcoin regtest address",
-  ltc: "a Litecoin address",
-  tltc: "a Litecoin testnet address",
-  rltc: "a Litecoin regtest address",
-};
+const WITNESS_PARTS: ReadonlyMap<string, string> = new Map([
+  ["bc", "a Bitcoin address"],
+  ["tb", "a Bitcoin testnet address"],
+  ["bcrt", "a Bitcoin regtest address"],
+  ["ltc", "a Litecoin address"],
+  ["tltc", "a Litecoin testnet address"],
+  ["rltc", "a Litecoin regtest address"],
+]);
 
 const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/^$/, "it is empty"],
@@ -81,7 +81,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
 export function whatItLooksLike(text: string): string | undefined {
   const known = SHAPES.find(([shape]) => shape.test(text));
   if (known !== undefined) return known[1];
-  const witness = WITNESS_PARTS[/^([a-z]+)1/i.exec(text)?.[1]?.toLowerCase() ?? ""];
+  const witness = WITNESS_PARTS.get(/^([a-z]+)1/i.exec(text)?.[1]?.toLowerCase() ?? "");
   if (witness !== undefined) return decodeSegwit(text).ok ? `this is ${witness}` : `this looks like ${witness}`;
   const payload = decodeBase58check(text);
   if (payload === undefined) {

@@ -1,0 +1,7 @@
+import { type Network, type NetworkName, networkNamed } from "../../src/chains/networks.ts";
+
+export function network(name: NetworkName): Network {
+  const found = networkNamed(name);
+  if (found === undefined) throw new Error(`${name} is not in the registry`);
+  return found;
+}

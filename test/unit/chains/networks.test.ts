@@ -1,0 +1,170 @@
+import { describe, expect, test } from "vitest";
+import { decodeBase58check } from "../../../src/chains/address-text.ts";
+import { checksumAddress } from "../../../src/chains/evm/address.ts";
+import { assetOn, CRYPTO_CODES, NETWORKS, networkNamed } from "../../../src/chains/networks.ts";
+import { network } from "../../support/named-network.ts";
+
+describe("a network", () => {
+  test.each([
+    ["BTC", ["btc", "Bitcoin"]],
+    ["LTC", ["litecoin"]],
+    ["ETH", ["eth"]],
+    ["POL", ["polygon", "MATIC", "Polygon"]],
+    ["BNB", ["bsc", "BSC"]],
+    ["CRO", ["Cronos"]],
+    ["TRX", ["TRON", "tron"]],
+    ["POL_AMOY", ["polygon_amoy"]],
+    ["BNB_TESTNET", ["bsc_testnet"]],
+    ["CRO_TESTNET", ["CRONOS_TESTNET"]],
+    ["TRX_NILE", ["tron_nile"]],
+  ] as const)("%s is found under its name and its aliases %j in any case", (name, others) => {
+    for (const spelling of [name, name.toLowerCase(), ...others]) expect(networkNamed(spelling)?.name).toBe(name);
+  });
+
+  test.each(["", " BTC", "BTC\n", "bıtcoin", "DOGE", "BTC_TESTNET4", "__proto__", "constructor", "B".repeat(10_000)])(
+    "%j is none",
+    (text) => {
+      expect(networkNamed(text)).toBeUndefined();
+    },
+  );
+
+  test("has a name and aliases that no other has", () => {
+    const names = NETWORKS.flatMap((each) => [each.name, ...each.aliases]);
+    expect(new Set(names).size).toBe(names.length);
+    expect(NETWORKS).toHaveLength(16);
+  });
+
+  test("has a chain id that no other has, unless it is Bitcoin-like and has address prefixes", () => {
+    const ids = NETWORKS.flatMap((each) => (each.chainId === null ? [] : [each.chainId]));
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const each of NETWORKS) {
+      expect(each.chainId === null).toBe(each.family === "bitcoin");
+      expect(each.utxo !== null).toBe(each.family === "bitcoin");
+      expect(each.coinType !== null).toBe(each.family === "bitcoin");
+    }
+  });
+
+  test("of a test chain has coin type 1 and the main chain's pace", () => {
+    for (const each of NETWORKS.filter((one) => one.isTest)) {
+      const main = network(each.nativeCode as "BTC");
+      expect(main.isTest).toBe(false);
+      expect(each.coinType).toBe(main.coinType === null ? null : 1);
+      expect(each.blockSeconds).toBe(main.blockSeconds);
+      expect(each.reorgWindowBlocks).toBe(main.reorgWindowBlocks);
+    }
+  });
+
+  test("cannot be changed by whoever reads it", () => {
+    const btc = network("BTC");
+    for (const part of [
+      NETWORKS,
+      btc,
+      btc.assets,
+      btc.assets[0],
+      btc.aliases,
+      btc.utxo,
+      btc.assets[0]?.coarseGrainUnits,
+    ]) {
+      expect(Object.isFrozen(part)).toBe(true);
+    }
+  });
+});
+
+describe("confirmations and reorg windows are those of chains.md 3", () => {
+  test.each([
+    ["BTC", 600, 6, 3, 6],
+    ["LTC", 150, 12, 6, 12],
+    ["ETH", 12, 64, 12, 64],
+    ["POL", 2, 64, 12, 64],
+    ["BNB", 0.45, 32, 15, 32],
+    ["CRO", 6, 5, 2, 5],
+    ["TRX", 3, 19, 19, 30],
+  ] as const)("%s", (name, blockSeconds, reorgWindowBlocks, recommendedConfirmations, overlapBlocks) => {
+    expect(network(name)).toMatchObject({ blockSeconds, reorgWindowBlocks, recommendedConfirmations, overlapBlocks });
+  });
+});
+
+describe("an asset", () => {
+  test.each([
+    ["ETH", "USDT", 6],
+    ["ETH", "DAI", 18],
+    ["ETH", "WBTC", 8],
+    ["POL", "USDT", 6],
+    ["BNB", "USDT", 18],
+    ["BNB", "USDC", 18],
+    ["CRO", "USDC", 6],
+    ["CRO", "DAI", 18],
+    ["TRX", "USDT", 6],
+    ["TRX", "TRX", 6],
+    ["BTC", "BTC", 8],
+    ["LTC", "LTC", 8],
+    ["BNB", "BNB", 18],
+  ] as const)("on %s, %s has %i decimals", (name, code, decimals) => {
+    expect(assetOn(network(name), code.toLowerCase())).toMatchObject({ code, decimals });
+  });
+
+  test.each([
+    ["BTC", "USDT"],
+    ["TRX", "USDC"],
+    ["BNB", "WBTC"],
+    ["ETH", "BTC"],
+    ["ETH", "SHIB"],
+    ["ETH", "UNI"],
+    ["POL", "USDC.e"],
+    ["BNB_TESTNET", "USDT"],
+    ["TRX_NILE", "USDT"],
+    ["ETH", ""],
+    ["ETH", "__proto__"],
+  ] as const)("on %s, %j is none", (name, code) => {
+    expect(assetOn(network(name), code)).toBeUndefined();
+  });
+
+  test("comes native coin first, each code once a network", () => {
+    for (const each of NETWORKS) {
+      expect(each.assets[0]).toMatchObject({ code: each.nativeCode, contract: null });
+      expect(each.assets.slice(1).every((asset) => asset.contract !== null)).toBe(true);
+      expect(new Set(each.assets.map((asset) => asset.code)).size).toBe(each.assets.length);
+    }
+  });
+
+  test("has its contract in canonical form", () => {
+    for (const each of NETWORKS) {
+      for (const { contract } of each.assets) {
+        if (contract === null) continue;
+        if (each.family === "evm") expect(checksumAddress(contract.slice(2))).toBe(contract);
+        else expect(decodeBase58check(contract)?.[0]).toBe(0x41);
+      }
+    }
+  });
+
+  test.each([
+    ["BTC", "BTC", 1n, []],
+    ["LTC", "LTC", 10n, []],
+    ["ETH", "ETH", 10n ** 10n, []],
+    ["BNB", "BNB", 10n ** 10n, []],
+    ["POL", "POL", 10n ** 12n, []],
+    ["CRO", "CRO", 10n ** 12n, []],
+    ["TRX", "TRX", 1n, []],
+    ["ETH", "WBTC", 1n, []],
+    ["ETH", "USDT", 1n, [10_000n, 1_000n, 100n]],
+    ["BNB", "USDT", 10n ** 12n, [10n ** 16n, 10n ** 15n, 10n ** 14n]],
+    ["ETH", "DAI", 10n ** 12n, [10n ** 16n, 10n ** 15n, 10n ** 14n]],
+  ] as const)("on %s, %s has the grain of chains.md 4", (name, code, grainUnits, coarseGrainUnits) => {
+    expect(assetOn(network(name), code)).toMatchObject({ grainUnits, coarseGrainUnits });
+  });
+
+  test("has coarser grains that are multiples of the next finer one", () => {
+    for (const asset of NETWORKS.flatMap((each) => each.assets)) {
+      const grains = [...asset.coarseGrainUnits, asset.grainUnits];
+      grains.slice(1).forEach((finer, index) => {
+        const coarser = grains[index] ?? 0n;
+        expect(coarser > finer && coarser % finer === 0n).toBe(true);
+      });
+    }
+  });
+
+  test("code is listed once", () => {
+    const codes = ["BTC", "LTC", "ETH", "USDT", "USDC", "DAI", "WBTC", "EURC", "POL", "BNB", "CRO", "TRX"];
+    expect([...CRYPTO_CODES].sort()).toEqual(codes.sort());
+  });
+});
