@@ -1,7 +1,6 @@
 // The state of an invoice is a function of facts; nothing nudges it (decisions 4). `settle` reads all facts anew each time, so that it
 // does not matter when, how often or in which order they were learnt: the stored status only decides which moves are told.
 import type { PaymentId } from "../lib/ids.ts";
-import { minBig } from "../lib/money.ts";
 import type { CreditedPayment } from "../payments/payment.ts";
 import type { EventType } from "../webhooks/event.ts";
 import { closingOf, type NetworkWatch } from "./closing.ts";
@@ -163,27 +162,21 @@ function statusOnceClosed({ confirmed, isUnsettled }: Tally, isClosed: boolean):
 
 /** E - tol, the least that pays the invoice. */
 function leastMicros(invoice: InvoiceState): bigint {
-  return invoice.amountMicros - minBig(invoice.underpaidToleranceMicros, invoice.amountMicros);
+  return invoice.amountMicros - invoice.underpaidToleranceMicros;
 }
 
-type Columns = Omit<Settlement, "moves" | "events" | "lateness" | "hasChanged">;
+const COLUMNS = ["status", "receivedMicros", "confirmedMicros", "isLate", "needsReview", "closedAtMs"] as const;
+type Columns = Pick<Settlement, (typeof COLUMNS)[number]>;
 
 /** What there is to tell since the stored row. */
 function newsOf(
   { invoice, resolution }: InvoiceFacts,
   columns: Columns,
   { tally, lateness }: { readonly tally: Tally; readonly lateness: Settlement["lateness"] },
-): Pick<Settlement, "moves" | "events" | "lateness" | "hasChanged"> {
+): Omit<Settlement, keyof Columns> {
   const isByMoney = resolution?.action !== "ACCEPT";
   const moves = movesBetween({ from: invoice.status, to: columns.status, isByMoney });
-  const hasChanged =
-    moves.length > 0 ||
-    lateness.length > 0 ||
-    columns.receivedMicros !== invoice.receivedMicros ||
-    columns.confirmedMicros !== invoice.confirmedMicros ||
-    columns.isLate !== invoice.isLate ||
-    columns.needsReview !== invoice.needsReview ||
-    columns.closedAtMs !== invoice.closedAtMs;
+  const hasChanged = lateness.length > 0 || COLUMNS.some((column) => columns[column] !== invoice[column]);
   const isPartiallyPaid =
     isByMoney && columns.receivedMicros > invoice.receivedMicros && !covers(tally.received, leastMicros(invoice));
   return { moves, events: eventsOf({ moves, isPartiallyPaid, lateness, hasChanged }), lateness, hasChanged };

@@ -262,7 +262,7 @@ describe("the marks", () => {
 });
 
 describe("news", () => {
-  const late = paymentOf({ n: 9, receivedAtMs: EXPIRES + 1 });
+  const late = paymentOf({ n: 5, receivedAtMs: EXPIRES + 2 });
   const names = (facts: InvoiceFacts, payments: CreditedPayment[], nowMs = OPEN) =>
     settle(facts, payments, nowMs).events.map(({ type }) => type);
 
@@ -290,6 +290,11 @@ describe("news", () => {
     expect(names(factsOf(), money({ detected: E - TOL }))).toEqual(["invoice.pending_confirmation"]);
   });
 
+  it("a partial payment of an accepted invoice is no partial payment any more", () => {
+    const facts = factsOf({ status: "PAID" }, { resolution: { action: "ACCEPT" } });
+    expect(names(facts, money({ detected: 5n }))).toEqual(["invoice.updated"]);
+  });
+
   it("a cancellation is told alone", () => {
     const settlement = settle(factsOf({ cancelledAtMs: OPEN }), [], OPEN);
     expect(settlement.moves).toEqual([{ from: "AWAITING_PAYMENT", to: "CANCELLED" }]);
@@ -311,14 +316,17 @@ describe("news", () => {
   it("each late payment is told once, oldest first, after the moves", () => {
     const earlier = paymentOf({ n: 8, receivedAtMs: EXPIRES + 1 });
     const facts = factsOf();
-    const settlement = settle(facts, [late, earlier], CLOSED);
+    const twin = paymentOf({ n: 4, receivedAtMs: EXPIRES + 2 });
+    const payments = [late, twin, earlier];
+    const settlement = settle(facts, payments, CLOSED);
     expect(settlement.events).toEqual([
       { type: "invoice.expired", previousStatus: "AWAITING_PAYMENT", paymentId: null },
       { type: "payment.expired", previousStatus: "AWAITING_PAYMENT", paymentId: null },
       { type: "invoice.payment_late", previousStatus: null, paymentId: earlier.id },
+      { type: "invoice.payment_late", previousStatus: null, paymentId: twin.id },
       { type: "invoice.payment_late", previousStatus: null, paymentId: late.id },
     ]);
-    const after = stored(facts, [late, earlier], settlement);
+    const after = stored(facts, payments, settlement);
     expect(settle(after.facts, after.payments, CLOSED)).toMatchObject({ events: [], hasChanged: false });
   });
 

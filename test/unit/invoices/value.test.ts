@@ -104,6 +104,20 @@ describe("worth of a method that was quoted anew", () => {
     expect(worth([sent(requoted, units, { receivedAtMs })]).micros).toBe(micros);
   });
 
+  it("earlier quotes may come in any order", () => {
+    const earlierQuotes = [
+      { amountUnits: 100n, quotedAtMs: 3_000 },
+      { amountUnits: 50n, quotedAtMs: 1_000 },
+    ];
+    const of = (units: bigint, receivedAtMs: number) =>
+      worthOf({
+        expectedMicros: E,
+        methods: [{ ...requoted, earlierQuotes }],
+        payments: [sent(requoted, units, { receivedAtMs })],
+      }).micros;
+    expect([of(50n, 0), of(50n, 2_999), of(100n, 3_000), of(200n, 5_000)]).toEqual([E, E, E, E]);
+  });
+
   it("each quote with money is an addend of its own", () => {
     const payments = [sent(requoted, 50n, { receivedAtMs: 2_000 }), sent(requoted, 100n, { receivedAtMs: 6_000 })];
     expect(worth(payments)).toEqual({ micros: E, slackMicros: 1n });
