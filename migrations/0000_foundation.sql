@@ -51,10 +51,12 @@ CREATE TABLE `amount_reservations` (
 	`salt` integer NOT NULL,
 	`invoice_id` text NOT NULL,
 	`merchant_id` text NOT NULL,
+	`held_until_ms` integer NOT NULL,
 	`created_at_ms` integer NOT NULL,
 	PRIMARY KEY(`network`, `cryptocurrency`, `address`, `units`)
 );
 --> statement-breakpoint
+CREATE INDEX `amount_reservations_held` ON `amount_reservations` (`held_until_ms`);--> statement-breakpoint
 CREATE INDEX `amount_reservations_price` ON `amount_reservations` (`network`,`cryptocurrency`,`address`,`price_units`,`salt`);--> statement-breakpoint
 CREATE INDEX `amount_reservations_invoice` ON `amount_reservations` (`invoice_id`);--> statement-breakpoint
 CREATE TABLE `invoices` (
@@ -114,6 +116,7 @@ CREATE TABLE `payment_methods` (
 	`rate_at_ms` integer,
 	`rate_sources` text,
 	`quoted_at_ms` integer,
+	`earlier_quotes` text,
 	`required_confirmations` integer NOT NULL,
 	`mac` text,
 	`mac_key_id` text,

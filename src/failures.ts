@@ -42,7 +42,6 @@ export type Failure =
   | { readonly code: "WALLET_IS_NOT_XPUB" }
   // invoices
   | { readonly code: "INVOICE_NOT_FOUND" }
-  | { readonly code: "UNKNOWN_CURRENCY"; readonly currency: string; readonly known: readonly string[] }
   | { readonly code: "EXTERNAL_ID_EXISTS"; readonly invoiceId: InvoiceId | undefined }
   | { readonly code: "NO_ENABLED_WALLET"; readonly cryptocurrency: string; readonly network: string }
   | { readonly code: "INVOICE_NOT_PAYABLE"; readonly status: string }
@@ -52,9 +51,9 @@ export type Failure =
   | { readonly code: "TOO_MANY_ACTIVE_INVOICES"; readonly limit: number }
   | { readonly code: "RATE_UNAVAILABLE" }
   | { readonly code: "AMOUNTS_EXHAUSTED" }
-  | { readonly code: "AMOUNT_TOO_SMALL" }
   | { readonly code: "ANY_AMOUNT_NEEDS_OWN_ADDRESS" }
   | { readonly code: "KEY_SHARED" }
+  | { readonly code: "PUBLIC_ADDRESS_LIMIT" }
   | { readonly code: "NETWORK_NOT_WATCHED"; readonly network: string }
   // outages of what the operation needed; safe to repeat
   | { readonly code: "STORAGE_UNAVAILABLE" }

@@ -33,13 +33,17 @@ export function outage(kind: OutageKind, message: string, retryAfterMs: number |
   return { kind, message, retryAfterMs };
 }
 
-/** The body of a 200 as text. `limitBytes` bounds it while it is read; redirects are not followed; the timer covers the whole body. */
-export async function fetchText(of: {
+export interface BoundedGet {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly url: string;
+  /** For the whole answer, body included. */
   readonly timeoutMs: number;
+  /** Bounds the body while it is read. */
   readonly limitBytes: number;
-}): Promise<Result<string, Outage>> {
+}
+
+/** The body of a 200 as text; redirects are not followed. */
+export async function fetchText(of: BoundedGet): Promise<Result<string, Outage>> {
   const signal = AbortSignal.timeout(of.timeoutMs);
   const headers = { accept: "application/json", "user-agent": "edgetill" };
   try {
@@ -89,6 +93,12 @@ export function parseExactJson(text: string): Result<JsonText, Outage> {
     const kind = /^\s*[[{]/.test(text) ? "TRUNCATED" : "NOT_JSON";
     return err(outage(kind, `${text.length} characters that are not JSON`));
   }
+}
+
+/** The body of a 200 as JSON whose numbers are text. */
+export async function fetchExactJson(of: BoundedGet): Promise<Result<JsonText, Outage>> {
+  const text = await fetchText(of);
+  return text.ok ? parseExactJson(text.value) : text;
 }
 
 /** JSON whose numbers are text. */

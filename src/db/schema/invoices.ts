@@ -1,17 +1,8 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { CustomerId, InvoiceId, MerchantId, ProductId, TimelineItemId, WalletId } from "../../lib/ids.ts";
+import type { InvoiceStatus } from "../../invoices/status.ts";
 import { baseUnits, micros } from "../columns.ts";
-
-export const INVOICE_STATUSES = [
-  "AWAITING_PAYMENT",
-  "PENDING_CONFIRMATION",
-  "PAID",
-  "OVERPAID",
-  "UNDERPAID",
-  "EXPIRED",
-  "CANCELLED",
-] as const;
 
 /** Invoices. Tolerances, late policy and monitor window are copies of the merchant's settings at creation (decisions 4). */
 export const invoices = sqliteTable(
@@ -29,7 +20,7 @@ export const invoices = sqliteTable(
     metadata: text("metadata"),
     amountMicros: micros("amount_micros").notNull(),
     currency: text("currency").notNull(),
-    status: text("status", { enum: INVOICE_STATUSES }).notNull(),
+    status: text("status").$type<InvoiceStatus>().notNull(),
     receivedMicros: micros("received_micros").notNull(),
     confirmedMicros: micros("confirmed_micros").notNull(),
     isLate: integer("is_late", { mode: "boolean" }).notNull(),
@@ -75,7 +66,7 @@ export const timelineItems = sqliteTable(
     id: text("id").$type<TimelineItemId>().primaryKey(),
     invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
     position: integer("position").notNull(),
-    paymentStatus: text("payment_status", { enum: INVOICE_STATUSES }).notNull(),
+    paymentStatus: text("payment_status").$type<InvoiceStatus>().notNull(),
     timeMs: integer("time_ms").notNull(),
   },
   (t) => [uniqueIndex("timeline_items_position").on(t.invoiceId, t.position)],
@@ -103,6 +94,8 @@ export const paymentMethods = sqliteTable(
     /** JSON array of source names. */
     rateSources: text("rate_sources"),
     quotedAtMs: integer("quoted_at_ms"),
+    /** JSON array of `{ amountUnits, quotedAtMs }`: what was asked before, where the method was quoted anew. */
+    earlierQuotes: text("earlier_quotes"),
     requiredConfirmations: integer("required_confirmations").notNull(),
     mac: text("mac"),
     macKeyId: text("mac_key_id"),
@@ -130,10 +123,13 @@ export const amountReservations = sqliteTable(
     salt: integer("salt").notNull(),
     invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
+    /** The end of the invoice's monitor window; an active invoice holds its amounts whatever it says. */
+    heldUntilMs: integer("held_until_ms").notNull(),
     createdAtMs: integer("created_at_ms").notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.network, t.cryptocurrency, t.address, t.units] }),
+    index("amount_reservations_held").on(t.heldUntilMs),
     index("amount_reservations_price").on(t.network, t.cryptocurrency, t.address, t.priceUnits, t.salt),
     index("amount_reservations_invoice").on(t.invoiceId),
   ],

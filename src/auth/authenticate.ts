@@ -1,0 +1,81 @@
+// Proves who is calling and reads what the request needs, in ONE storage call: the key, the merchant of the path, and whatever the route
+// asked for. What the route read is thrown away unless the key is good, so nothing of it can leak (ARCHITECTURE "One request").
+import type { BatchItem, BatchResponse } from "drizzle-orm/batch";
+import type { Db } from "../db/client.ts";
+import type { Failure } from "../failures.ts";
+import { equalDigests } from "../lib/bytes.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { MINUTE_MS } from "../lib/time.ts";
+import type { MerchantRow } from "../merchants/store.ts";
+import { selectMerchant } from "../merchants/store.ts";
+import { permissionsOfKey } from "../teams/permissions.ts";
+import { apiKeyKind, hashApiKey } from "./api-key.ts";
+import { isIpAllowed } from "./ip-allow-list.ts";
+import type { ApiKeyPrincipal } from "./principal.ts";
+import { type ApiKeyRow, selectApiKey, touchApiKey } from "./store.ts";
+
+export type Statements = readonly BatchItem<"sqlite">[];
+
+export interface Authenticated<R extends Statements> {
+  readonly principal: ApiKeyPrincipal;
+  readonly merchant: MerchantRow;
+  readonly read: BatchResponse<R>;
+  /** Whether the key's last use should be noted (at most once a minute). */
+  readonly isTouchDue: boolean;
+}
+
+export interface Credentials {
+  readonly apiKey: string | undefined;
+  /** The merchant the path names. */
+  readonly merchantId: string;
+  readonly ip: string | undefined;
+  readonly nowMs: number;
+}
+
+/** 401 for a key that is missing, malformed, unknown, expired or revoked: one and the same answer. 403 for a foreign merchant or address. */
+export async function authenticate<const R extends Statements>(
+  db: Db,
+  credentials: Credentials,
+  reads: R,
+): Promise<Result<Authenticated<R>, Failure>> {
+  const { apiKey, nowMs } = credentials;
+  if (apiKey === undefined || apiKeyKind(apiKey) === undefined) return err({ code: "UNAUTHORIZED" });
+  const hash = hashApiKey(apiKey);
+  const [keys, merchants, ...read] = await db.batch([
+    selectApiKey(db, hash),
+    selectMerchant(db, credentials.merchantId),
+    ...reads,
+  ]);
+  const [key] = keys;
+  if (key === undefined || !equalDigests(key.hash, hash) || !isLive(key, nowMs)) return err({ code: "UNAUTHORIZED" });
+  if (key.merchantId !== credentials.merchantId) return err({ code: "MERCHANT_MISMATCH" });
+  const [merchant] = merchants;
+  if (merchant === undefined) return err({ code: "MERCHANT_NOT_FOUND" });
+  if (key.allowedIps !== null && !isIpAllowed(credentials.ip, namesIn(key.allowedIps)))
+    return err({ code: "IP_NOT_ALLOWED" });
+  return ok({ principal: principalOf(key), merchant, read, isTouchDue: (key.lastUsedAtMs ?? 0) <= nowMs - MINUTE_MS });
+}
+
+/** Notes that a key was used; may be lost. */
+export async function noteKeyUse(db: Db, principal: ApiKeyPrincipal, nowMs: number): Promise<void> {
+  await touchApiKey(db, principal.keyId, nowMs);
+}
+
+function isLive(key: ApiKeyRow, nowMs: number): boolean {
+  return key.revokedAtMs === null && (key.expiresAtMs === null || key.expiresAtMs > nowMs);
+}
+
+function principalOf(key: ApiKeyRow): ApiKeyPrincipal {
+  return {
+    kind: "API_KEY",
+    keyKind: key.kind,
+    keyId: key.id,
+    merchantId: key.merchantId,
+    permissions: permissionsOfKey(namesIn(key.permissions)),
+  };
+}
+
+function namesIn(json: string): readonly string[] {
+  const parsed: unknown = JSON.parse(json);
+  return Array.isArray(parsed) ? parsed.filter((each) => typeof each === "string") : [];
+}

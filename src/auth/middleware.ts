@@ -1,0 +1,187 @@
+// The pipeline of every merchant route, in the order that is the design (ARCHITECTURE "One request"): authenticate and read, permission,
+// rate limit, validate, and only then the work. A 401, 403, 429 or 400 is therefore never remembered by an Idempotency-Key.
+import type * as z from "zod";
+import { type Db, openDb } from "../db/client.ts";
+import type { Failure } from "../failures.ts";
+import { type ParsedBody, readBody } from "../http/body.ts";
+import { type AppContext, callerIp } from "../http/context.ts";
+import { failureResponse } from "../http/errors.ts";
+import { type RateVerdict, rateLimitHeaders } from "../http/rate-limit.ts";
+import type { RouteSpec } from "../http/route.ts";
+import { validate } from "../http/validate.ts";
+import type { Json } from "../lib/canonical-json.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { keyPermissionName, type Permission } from "../teams/permissions.ts";
+import { type Authenticated, authenticate, noteKeyUse, type Statements } from "./authenticate.ts";
+import type { ApiKeyPrincipal } from "./principal.ts";
+
+const DEFAULT_PER_MINUTE = 300;
+/** decisions 7: what one browser may ask of a public key in a minute. */
+const PUBLIC_KEY_PER_MINUTE_AND_IP = 30;
+
+/** What a handler gets: a proved caller, what was read for it, and a valid request. */
+export interface MerchantCall<Body, Query, R extends Statements> extends Authenticated<R> {
+  readonly env: Env;
+  readonly db: Db;
+  readonly nowMs: number;
+  readonly body: Body;
+  readonly query: Query;
+  readonly params: Readonly<Record<string, string>>;
+  readonly method: string;
+  readonly path: string;
+  /** The body before defaults, for the idempotency fingerprint. */
+  readonly json: Json | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly background: (work: Promise<unknown>) => void;
+}
+
+export interface Reply {
+  readonly status: number;
+  /** JSON text, or another text with its content type among the headers. */
+  readonly body: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What a route may key its reads by. The caller is not proved yet: values are bound into queries, and what they find is thrown away. */
+export interface ReadInput<Body, Query> {
+  readonly db: Db;
+  readonly env: Env;
+  readonly nowMs: number;
+  readonly merchantId: string;
+  readonly params: Readonly<Record<string, string>>;
+  /** Undefined when the request is not valid; why is told after authentication. */
+  readonly request: { readonly body: Body; readonly query: Query } | undefined;
+}
+
+export interface MountedRoute {
+  readonly spec: RouteSpec;
+  readonly handle: (c: AppContext) => Promise<Response>;
+}
+
+export interface MerchantRoute<B extends z.ZodType, Q extends z.ZodType, R extends Statements> {
+  readonly spec: RouteSpec<B, Q> & { readonly permission: Permission };
+  /** What to read together with the key; keyed by the path's merchant. */
+  readonly reads: (input: ReadInput<z.output<B>, z.output<Q>>) => R | Promise<R>;
+  /** A look at the raw body before the schema: what must never be echoed is refused here. */
+  readonly screen?: (json: Json) => Failure | undefined;
+  readonly answer: (call: MerchantCall<z.output<B>, z.output<Q>, R>) => Promise<Result<Reply, Failure>>;
+}
+
+export function merchantRoute<B extends z.ZodType, Q extends z.ZodType, const R extends Statements>(
+  route: MerchantRoute<B, Q, R>,
+): MountedRoute {
+  return { spec: route.spec, handle: (c) => respond(c, route) };
+}
+
+async function respond<B extends z.ZodType, Q extends z.ZodType, R extends Statements>(
+  c: AppContext,
+  route: MerchantRoute<B, Q, R>,
+): Promise<Response> {
+  const extra: Record<string, string> = route.spec.isForPublicKeys ? { "access-control-allow-origin": "*" } : {};
+  const outcome = await run(c, route, extra);
+  const response = outcome.ok
+    ? new Response(outcome.value.body, {
+        status: outcome.value.status,
+        headers: { "content-type": "application/json; charset=utf-8", ...outcome.value.headers },
+      })
+    : failureResponse(outcome.error, c.get("requestId"));
+  for (const [name, value] of Object.entries(extra)) response.headers.set(name, value);
+  return response;
+}
+
+async function run<B extends z.ZodType, Q extends z.ZodType, R extends Statements>(
+  c: AppContext,
+  route: MerchantRoute<B, Q, R>,
+  headers: Record<string, string>,
+): Promise<Result<Reply, Failure>> {
+  const { spec } = route;
+  const nowMs = c.get("nowMs");
+  const db = openDb(c.env.DB);
+  const params: Record<string, string> = c.req.param();
+  const merchantId = params.merchantId ?? "";
+  const parsed = await readBody(c.req.raw);
+  const json = parsed.ok ? parsed.value.json : undefined;
+  const request = requestOf(route, parsed, c.req.query());
+  const reads = await route.reads({
+    db,
+    env: c.env,
+    nowMs,
+    merchantId,
+    params,
+    request: request.ok ? request.value : undefined,
+  });
+  const caller = await authenticate(
+    db,
+    { apiKey: c.req.header("x-api-key"), merchantId, ip: callerIp(c), nowMs },
+    reads,
+  );
+  if (!caller.ok) return caller;
+  const { principal } = caller.value;
+  const refusal = accessRefusal(spec, route.spec.permission, principal) ?? (await limit(c, principal, headers));
+  if (refusal !== undefined) return err(refusal);
+  const background = (work: Promise<unknown>) => c.executionCtx.waitUntil(work.catch(() => undefined));
+  if (caller.value.isTouchDue) background(noteKeyUse(db, principal, nowMs));
+  if (!request.ok) return request;
+  return route.answer({
+    ...caller.value,
+    ...request.value,
+    env: c.env,
+    db,
+    nowMs,
+    params,
+    json,
+    method: spec.method,
+    path: c.req.path,
+    idempotencyKey: c.req.header("idempotency-key"),
+    background,
+  });
+}
+
+/** A public key is refused by what it is before what it holds is looked at. */
+function accessRefusal(spec: RouteSpec, permission: Permission, principal: ApiKeyPrincipal): Failure | undefined {
+  if (principal.keyKind === "PUBLIC" && !spec.isForPublicKeys) return { code: "PUBLIC_KEY_FORBIDDEN" };
+  if (principal.permissions.has(permission)) return undefined;
+  return { code: "PERMISSION_DENIED", permission: keyPermissionName(permission) };
+}
+
+async function limit(
+  c: AppContext,
+  principal: ApiKeyPrincipal,
+  headers: Record<string, string>,
+): Promise<Failure | undefined> {
+  const perMinute = Number(c.env.RATE_LIMIT_PER_MINUTE || DEFAULT_PER_MINUTE);
+  if (perMinute === 0) return undefined;
+  const byKey = await take(c, `key:${principal.keyId}`, perMinute);
+  if (byKey === undefined) return undefined;
+  Object.assign(headers, rateLimitHeaders(perMinute, byKey));
+  if (!byKey.isAllowed) return { code: "RATE_LIMITED", retryAfterSeconds: byKey.resetSeconds };
+  const ip = callerIp(c);
+  if (principal.keyKind === "SECRET" || ip === undefined) return undefined;
+  const byIp = await take(c, `pk:${principal.keyId}:${ip}`, PUBLIC_KEY_PER_MINUTE_AND_IP);
+  if (byIp === undefined || byIp.isAllowed) return undefined;
+  return { code: "RATE_LIMITED", retryAfterSeconds: byIp.resetSeconds };
+}
+
+/** Undefined when the limiter cannot be asked: the API stays open (security.md 3). */
+async function take(c: AppContext, name: string, perMinute: number): Promise<RateVerdict | undefined> {
+  try {
+    return await c.env.RATE_LIMITER.getByName(name).take(perMinute, c.get("nowMs"));
+  } catch {
+    return undefined;
+  }
+}
+
+function requestOf<B extends z.ZodType, Q extends z.ZodType, R extends Statements>(
+  route: MerchantRoute<B, Q, R>,
+  parsed: Result<ParsedBody, Failure>,
+  queryText: Record<string, string>,
+): Result<{ readonly body: z.output<B>; readonly query: z.output<Q> }, Failure> {
+  if (!parsed.ok) return parsed;
+  const { json } = parsed.value;
+  const screened = json === undefined ? undefined : route.screen?.(json);
+  if (screened !== undefined) return err(screened);
+  const query = validate(route.spec.query, queryText);
+  if (!query.ok) return query;
+  const body = validate(route.spec.body, json);
+  return body.ok ? ok({ body: body.value, query: query.value }) : body;
+}

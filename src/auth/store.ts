@@ -1,0 +1,14 @@
+import { eq } from "drizzle-orm";
+import type { Db } from "../db/client.ts";
+import { apiKeys } from "../db/schema/api-keys.ts";
+import type { ApiKeyId } from "../lib/ids.ts";
+
+export type ApiKeyRow = typeof apiKeys.$inferSelect;
+
+export function selectApiKey(db: Db, hash: string) {
+  return db.select().from(apiKeys).where(eq(apiKeys.hash, hash)).limit(1);
+}
+
+export function touchApiKey(db: Db, id: ApiKeyId, nowMs: number) {
+  return db.update(apiKeys).set({ lastUsedAtMs: nowMs }).where(eq(apiKeys.id, id));
+}

@@ -1,0 +1,75 @@
+// The map of the API: middleware order and every mount. A route is declared once, in its feature's routes.ts; here it is mounted,
+// documented, and known to the access tests.
+import { Hono } from "hono";
+import type { MountedRoute } from "../auth/middleware.ts";
+import { invoiceRoutes } from "../invoices/routes.ts";
+import { walletRoutes } from "../wallets/routes.ts";
+import { type AppContext, type AppEnv, bugResponse, callerIp, requestContext } from "./context.ts";
+import { deploymentOf } from "./deployment.ts";
+import { DOCS_CSP, docsPage } from "./docs.ts";
+import { failureResponse } from "./errors.ts";
+import { healthOf } from "./health.ts";
+import { openApiDocument } from "./openapi.ts";
+import { publicSpecs } from "./public-specs.ts";
+import { type RouteSpec, servesPath } from "./route.ts";
+
+const ROUTES: readonly MountedRoute[] = [...walletRoutes, ...invoiceRoutes];
+
+/** Every route of the Worker, as the documents and the access tests enumerate them. */
+export const SPECS: readonly RouteSpec[] = [...publicSpecs, ...ROUTES.map((route) => route.spec)];
+
+export function createApp(): Hono<AppEnv> {
+  const app = new Hono<AppEnv>();
+  app.use(requestContext);
+  app.use(shield);
+  for (const { spec, handle } of ROUTES) app.on(spec.method, spec.path, handle);
+  app.get("/openapi.json", (c) => c.json(openApiDocument(SPECS, deploymentOf(c.env).publicUrl)));
+  app.get("/docs", (c) => c.html(docsPage(SPECS), 200, { "content-security-policy": DOCS_CSP }));
+  app.get("/healthz", async (c) => {
+    const health = await healthOf(c.env.DB, deploymentOf(c.env));
+    return c.json(health, health.status === "ok" ? 200 : 503);
+  });
+  app.notFound(nothingHere);
+  app.onError(bugResponse);
+  return app;
+}
+
+/** The outer shield, per address and before anything is looked up; production only, where the edge tells who calls (security.md 3). */
+async function shield(c: AppContext, next: () => Promise<void>): Promise<Response | undefined> {
+  const ip = callerIp(c);
+  if (deploymentOf(c.env).isDevelopment || ip === undefined) {
+    await next();
+    return undefined;
+  }
+  const verdict = await c.env.IP_SHIELD.limit({ key: networkOf(ip) });
+  if (!verdict.success) return failureResponse({ code: "RATE_LIMITED", retryAfterSeconds: 60 }, c.get("requestId"));
+  await next();
+  return undefined;
+}
+
+/** An IPv6 caller owns its whole /64. */
+function networkOf(ip: string): string {
+  return ip.includes(":") ? ip.split(":").slice(0, 4).join(":") : ip;
+}
+
+/** 404, or 405 with what the path takes; a preflight is answered only where a public key may call. */
+function nothingHere(c: AppContext): Response {
+  const serving = SPECS.filter((spec) => servesPath(spec, c.req.path));
+  if (c.req.method === "OPTIONS" && serving.some((spec) => spec.isForPublicKeys && spec.permission !== null))
+    return preflight(serving);
+  if (serving.length === 0) return failureResponse({ code: "ROUTE_NOT_FOUND" }, c.get("requestId"));
+  return failureResponse({ code: "METHOD_NOT_ALLOWED", allow: serving.map((spec) => spec.method) }, c.get("requestId"));
+}
+
+function preflight(serving: readonly RouteSpec[]): Response {
+  const methods = serving.filter((spec) => spec.isForPublicKeys).map((spec) => spec.method);
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-origin": "*",
+      "access-control-allow-methods": methods.join(", "),
+      "access-control-allow-headers": "x-api-key, content-type, idempotency-key",
+      "access-control-max-age": "86400",
+    },
+  });
+}

@@ -1,0 +1,42 @@
+// What every request carries from its first line on, and the two things that hold for every answer: a request id and security headers.
+import type { Context, MiddlewareHandler } from "hono";
+import { makeId, newUlid, type RequestId } from "../lib/ids.ts";
+import { failureResponse } from "./errors.ts";
+import { setSecurityHeaders } from "./security-headers.ts";
+
+export interface AppEnv {
+  Bindings: Env;
+  Variables: { requestId: RequestId; nowMs: number };
+}
+
+export type AppContext = Context<AppEnv>;
+
+export const requestContext: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const nowMs = Date.now();
+  c.set("nowMs", nowMs);
+  c.set("requestId", makeId("req", newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)))));
+  await next();
+  c.res.headers.set("x-request-id", c.get("requestId"));
+  setSecurityHeaders(c.res.headers);
+};
+
+/** A bug: a dull answer to the caller, the rest to the log, without anything a caller sent. */
+export function bugResponse(error: unknown, c: AppContext): Response {
+  console.error(
+    JSON.stringify({ level: "error", requestId: c.get("requestId"), route: c.req.routePath, ...describe(error) }),
+  );
+  return failureResponse({ code: "INTERNAL_ERROR" }, c.get("requestId"));
+}
+
+/** A failed query's own message holds every bound value: only its cause, the database's word, may be logged. */
+function describe(error: unknown): { readonly error: string; readonly stack?: string | undefined } {
+  if (!(error instanceof Error)) return { error: "a thrown value that is no Error" };
+  if (error.cause instanceof Error) return describe(error.cause);
+  if (error.message.startsWith("Failed query")) return { error: "failed query" };
+  return { error: `${error.name}: ${error.message}`, stack: error.stack };
+}
+
+/** The caller's address as the edge saw it; undefined where nothing in front tells. */
+export function callerIp(c: AppContext): string | undefined {
+  return c.req.header("cf-connecting-ip");
+}

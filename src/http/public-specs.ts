@@ -1,0 +1,52 @@
+import * as z from "zod";
+import { noBody, noQuery, type RouteSpec } from "./route.ts";
+
+const open = {
+  method: "GET",
+  permission: null,
+  isForPublicKeys: true,
+  isIdempotent: false,
+  body: noBody,
+  query: noQuery,
+  refusals: [],
+} as const;
+
+/** Routes that anybody may call. */
+export const publicSpecs: readonly RouteSpec[] = [
+  {
+    ...open,
+    path: "/healthz",
+    operationId: "health",
+    tag: "Service",
+    summary: "Whether storage answers, and per configured network its cursor",
+    answers: [
+      {
+        status: 200,
+        description: "Healthy",
+        schema: z.object({
+          status: z.enum(["ok", "degraded"]),
+          database: z.enum(["ok", "unavailable"]),
+          networks: z.record(z.string(), z.object({ height: z.int().nullable(), lagSeconds: z.int().nullable() })),
+          warnings: z.array(z.string()),
+        }),
+      },
+      { status: 503, description: "Storage does not answer" },
+    ],
+  },
+  {
+    ...open,
+    path: "/openapi.json",
+    operationId: "openapi",
+    tag: "Service",
+    summary: "This reference for machines",
+    answers: [{ status: 200, description: "An OpenAPI 3.1 document" }],
+  },
+  {
+    ...open,
+    path: "/docs",
+    operationId: "docs",
+    tag: "Service",
+    summary: "This reference for people",
+    answers: [{ status: 200, description: "A page", alsoAs: "text/html" }],
+  },
+];

@@ -1,0 +1,45 @@
+// A route as data: what the pipeline enforces, what the OpenAPI document says and what the access tests enumerate are one declaration.
+import * as z from "zod";
+import type { FailureCode } from "../failures.ts";
+
+export interface RouteAnswer {
+  readonly status: number;
+  readonly description: string;
+  /** Absent for an answer without a JSON body. */
+  readonly schema?: z.ZodType;
+  /** Another media type that the route may answer with. */
+  readonly alsoAs?: string;
+}
+
+export interface RouteSpec<Body extends z.ZodType = z.ZodType, Query extends z.ZodType = z.ZodType> {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** Hono path with `:parameters`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** What the caller must hold; null for a route that anybody may call. */
+  readonly permission: string | null;
+  /** Whether a `pk_` key may call it (decisions 7). */
+  readonly isForPublicKeys: boolean;
+  /** Whether it creates something, so that Idempotency-Key applies (decisions 6). */
+  readonly isIdempotent: boolean;
+  readonly body: Body;
+  readonly query: Query;
+  readonly answers: readonly RouteAnswer[];
+  /** Refusals of its own, beside those that every route of its kind can give. */
+  readonly refusals: readonly FailureCode[];
+}
+
+/** The body of a route that takes none: absent, or an empty object. */
+export const noBody = z.strictObject({}).optional();
+/** The query of a route that takes none; what else is there is ignored. */
+export const noQuery = z.object({});
+
+/** Whether a request path is one the route serves. */
+export function servesPath(spec: RouteSpec, path: string): boolean {
+  const want = spec.path.split("/");
+  const have = path.split("/");
+  return want.length === have.length && want.every((part, i) => part.startsWith(":") || part === have[i]);
+}

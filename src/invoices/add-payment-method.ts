@@ -1,0 +1,108 @@
+// A payment method picked for an invoice that stands: by the API or, later, by the customer. Idempotent per (invoice, pair): an ACTIVE
+// one is answered as it is. Its change goes through `runOnce`, so that a retry with the same key answers the same bytes.
+import { isConflictOn } from "../db/conflict.ts";
+import type { Failure } from "../failures.ts";
+import type { Prepared, Work } from "../idempotency/run-once.ts";
+import { err, type Result } from "../lib/result.ts";
+import { selectPayableWallets } from "../wallets/store.ts";
+import { type Activation, activate, type PayableWallet } from "./activate-payment-method.ts";
+import { buildChange, readFile } from "./change-invoice.ts";
+import { type InvoiceFile, isQuoteOver } from "./invoice.ts";
+import { methodBodyOf } from "./invoice-body.ts";
+import { isSamePair, type Pair, pricesJson } from "./payment-method.ts";
+import { publicAddressRefusal } from "./public-address-limit.ts";
+import { type RefreshEffects, refreshInvoice } from "./refresh-invoice.ts";
+
+export interface PickRequest {
+  readonly pair: Pair;
+  readonly isFromPublicKey: boolean;
+  readonly file: InvoiceFile;
+}
+
+/** 201 with the method that was activated, 200 with one that already was. */
+export function addPaymentMethod(fx: RefreshEffects, request: PickRequest): Work {
+  const lostSalts: number[] = [];
+  let triedSalt: number | undefined;
+  return async (operationId, conflict, tries) => {
+    if (isConflictOn(conflict, "amount_reservations") && triedSalt !== undefined) lostSalts.push(triedSalt);
+    const file = await currentFile(fx, request, tries);
+    if (!file.ok) return refused(file.error);
+    const { invoice, methods } = file.value;
+    const known = methods.find((method) => method.status === "ACTIVE" && isSamePair(method, request.pair));
+    if (known !== undefined && isQuoteOver(invoice, known, fx.nowMs)) return refused({ code: "RATE_UNAVAILABLE" });
+    if (known !== undefined) {
+      return {
+        kind: "ready",
+        status: 200,
+        body: JSON.stringify(methodBodyOf(invoice, known, fx.body)),
+        statements: [],
+      };
+    }
+    if (invoice.status !== "AWAITING_PAYMENT") return refused({ code: "INVOICE_NOT_PAYABLE", status: invoice.status });
+    const activation = await activateOn(fx, request, file.value, { operationId, lostSalts });
+    if (!activation.ok) return refused(activation.error);
+    triedSalt = activation.value.salt;
+    return prepare(fx, file.value, activation.value, operationId);
+  };
+}
+
+/** The invoice as it is true now: settled and with fresh quotes. */
+async function currentFile(
+  fx: RefreshEffects,
+  request: PickRequest,
+  tries: number,
+): Promise<Result<InvoiceFile, Failure>> {
+  if (tries === 0) return refreshInvoice(fx, request.file);
+  const { merchantId, id } = request.file.invoice;
+  const again = await readFile(fx, merchantId, id);
+  if (!again.ok) return again;
+  return again.value === undefined ? err({ code: "INVOICE_NOT_FOUND" }) : refreshInvoice(fx, again.value);
+}
+
+async function activateOn(
+  fx: RefreshEffects,
+  request: PickRequest,
+  file: InvoiceFile,
+  run: { readonly operationId: string; readonly lostSalts: readonly number[] },
+): Promise<Result<Activation, Failure>> {
+  const { invoice } = file;
+  const effects = { ...fx, rates: await fx.table() };
+  const prices = pricesJson(effects, invoice, [request.pair]);
+  const wallets: readonly PayableWallet[] = await selectPayableWallets(fx.db, invoice.merchantId, prices);
+  const wallet = wallets.find((each) => isSamePair(each, request.pair));
+  if (wallet === undefined) {
+    return err({
+      code: "NO_ENABLED_WALLET",
+      cryptocurrency: request.pair.cryptocurrency,
+      network: request.pair.network,
+    });
+  }
+  const limit = await publicAddressRefusal(fx.db, {
+    merchantId: invoice.merchantId,
+    wallet,
+    isFromPublicKey: request.isFromPublicKey,
+  });
+  return limit === undefined ? activate(effects, { invoice, wallet, ...run }) : err(limit);
+}
+
+function prepare(fx: RefreshEffects, file: InvoiceFile, activation: Activation, operationId: string): Prepared {
+  const { method } = activation;
+  // A direct amount is a promise of the payer's; own addresses have one anyway. Both are told by the same event.
+  const built = buildChange(
+    fx,
+    file,
+    {
+      columns: {},
+      methods: [method],
+      events: [{ type: "payment.created", method }],
+      statements: activation.statements,
+    },
+    operationId,
+  );
+  const body = JSON.stringify(methodBodyOf(built.file.invoice, method, fx.body));
+  return { kind: "ready", status: 201, body, statements: built.statements };
+}
+
+function refused(failure: Failure): Prepared {
+  return { kind: "refused", failure };
+}

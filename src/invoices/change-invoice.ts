@@ -1,0 +1,203 @@
+// Every change of an invoice that stands: read, decide purely, one batch; the event's (invoice, sequence) is the lock. Whoever lost reads
+// again and decides again, five times, then 503 (reliability.md 3).
+import type { BatchItem } from "drizzle-orm/batch";
+import type { Customer } from "../customers/customer.ts";
+import type { Db } from "../db/client.ts";
+import { type BatchConflict, batchConflict } from "../db/conflict.ts";
+import { faultKind, MAX_REPEATS, pauseMs, readWithRetry, withinLimit } from "../db/retry.ts";
+import type { Failure } from "../failures.ts";
+import { derivedId, type InvoiceId, type MerchantId } from "../lib/ids.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import type { Sleep } from "../lib/sleep.ts";
+import { moveActiveInvoices } from "../merchants/store.ts";
+import type { EventType } from "../webhooks/event.ts";
+import { selectEvent } from "../webhooks/store.ts";
+import type { Invoice, InvoiceFile, PaymentMethod, TimelineItem } from "./invoice.ts";
+import { type BodyContext, invoiceBodyOf, methodBodyOf } from "./invoice-body.ts";
+import { isSamePair } from "./payment-method.ts";
+import { recordEvents } from "./record-events.ts";
+import { type InvoiceStatus, isActive } from "./status.ts";
+import { fileOf, insertTimeline, selectInvoiceRow, updateInvoice } from "./store.ts";
+
+export interface ChangeEffects {
+  readonly db: Db;
+  readonly body: BodyContext;
+  readonly sleep: Sleep;
+  readonly nowMs: number;
+  newOperationId(): string;
+}
+
+/** What a decision wants changed. At least one event: its sequence is the lock. */
+export interface Change {
+  readonly columns: Partial<Invoice>;
+  readonly customer?: Customer;
+  /** Methods as they are after the change; others stay. */
+  readonly methods?: readonly PaymentMethod[];
+  /** Status after each move, in order. */
+  readonly moves?: readonly InvoiceStatus[];
+  readonly events: readonly [ChangeEvent, ...ChangeEvent[]];
+  /** Writes beyond the invoice's own row: amounts, mirrors, customers. */
+  readonly statements?: readonly BatchItem<"sqlite">[];
+}
+
+export interface ChangeEvent {
+  readonly type: EventType;
+  readonly previousStatus?: InvoiceStatus | undefined;
+  /** The method that a `payment.*` event tells of. */
+  readonly method?: PaymentMethod | undefined;
+}
+
+/** The invoice after the change, and the statements that make it so. */
+export function buildChange(
+  fx: Pick<ChangeEffects, "db" | "body" | "nowMs">,
+  file: InvoiceFile,
+  change: Change,
+  operationId: string,
+): { readonly file: InvoiceFile; readonly statements: readonly BatchItem<"sqlite">[] } {
+  const moves = change.moves ?? [];
+  const items = moves.map(
+    (status, n): TimelineItem => ({
+      id: derivedId("itl", operationId, n),
+      invoiceId: file.invoice.id,
+      position: file.invoice.timelinePosition + n + 1,
+      paymentStatus: status,
+      timeMs: fx.nowMs,
+    }),
+  );
+  const columns: Partial<Invoice> = {
+    ...change.columns,
+    ...(moves.length === 0 ? {} : { status: moves.at(-1) ?? file.invoice.status }),
+    timelinePosition: file.invoice.timelinePosition + items.length,
+    eventSequence: file.invoice.eventSequence + change.events.length,
+    updatedAtMs: fx.nowMs,
+  };
+  const after: InvoiceFile = {
+    ...file,
+    invoice: { ...file.invoice, ...columns },
+    customer: change.customer ?? file.customer,
+    methods: mergeMethods(file.methods, change.methods ?? []),
+    timeline: [...file.timeline, ...items],
+  };
+  const [first, ...more] = items;
+  return {
+    file: after,
+    statements: [
+      recordChange(fx, file, after, change, operationId),
+      updateInvoice(fx.db, file.invoice, columns),
+      ...(first === undefined ? [] : [insertTimeline(fx.db, [first, ...more])]),
+      ...(change.statements ?? []),
+      ...activeMove(fx, file.invoice, after.invoice),
+    ],
+  };
+}
+
+/**
+ * Changes an invoice that was read before (or not yet). `decide` answers undefined when there is nothing to do; it is asked again with
+ * fresh facts and the constraint that refused the batch. Answers the invoice as it then stands.
+ */
+export async function changeInvoice(
+  fx: ChangeEffects,
+  of: { readonly merchantId: MerchantId; readonly id: string; readonly read: InvoiceFile | undefined },
+  decide: (
+    file: InvoiceFile,
+    conflict: BatchConflict | undefined,
+    operationId: string,
+  ) => Promise<Result<Change | undefined, Failure>>,
+): Promise<Result<InvoiceFile, Failure>> {
+  let file = of.read;
+  let conflict: BatchConflict | undefined;
+  for (let tries = 0; tries < 5; tries++) {
+    if (tries > 0) {
+      const again = await readFile(fx, of.merchantId, of.id);
+      if (!again.ok) return again;
+      file = again.value;
+    }
+    if (file === undefined) return err({ code: "INVOICE_NOT_FOUND" });
+    const operationId = fx.newOperationId();
+    const change = await decide(file, conflict, operationId);
+    if (!change.ok) return change;
+    if (change.value === undefined) return ok(file);
+    const built = buildChange(fx, file, change.value, operationId);
+    const sent = await send(fx, built.statements, operationId);
+    if (sent.kind === "stands") return ok(built.file);
+    if (sent.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });
+    conflict = sent.conflict;
+  }
+  return err({ code: "CONTENTION" });
+}
+
+/** The invoice as it stands now; undefined when the merchant has none of this id. */
+export async function readFile(
+  fx: Pick<ChangeEffects, "db" | "sleep">,
+  merchantId: MerchantId,
+  id: InvoiceId | string,
+): Promise<Result<InvoiceFile | undefined, Failure>> {
+  const rows = await readWithRetry(fx.sleep, async () => selectInvoiceRow(fx.db, merchantId, id));
+  if (!rows.ok) return rows;
+  const [row] = rows.value;
+  return ok(row === undefined ? undefined : fileOf(row));
+}
+
+type Sent =
+  | { readonly kind: "stands" }
+  | { readonly kind: "unknown" }
+  | { readonly kind: "conflict"; readonly conflict: BatchConflict };
+
+/** Repeating is safe: a second arrival of the same batch violates its own event. Whether that is so, the event's row tells. */
+async function send(fx: ChangeEffects, statements: readonly BatchItem<"sqlite">[], operationId: string): Promise<Sent> {
+  const [first, ...more] = statements;
+  if (first === undefined) return { kind: "stands" };
+  for (let repeat = 0; ; repeat++) {
+    try {
+      await withinLimit(fx.sleep, fx.db.batch([first, ...more]));
+      return { kind: "stands" };
+    } catch (error) {
+      const conflict = batchConflict(error);
+      if (conflict !== undefined)
+        return (await isRecorded(fx, operationId)) ? { kind: "stands" } : { kind: "conflict", conflict };
+      const fault = faultKind(error);
+      if (fault === "other") throw error;
+      if (fault === "overloaded" || repeat === MAX_REPEATS) {
+        return (await isRecorded(fx, operationId)) ? { kind: "stands" } : { kind: "unknown" };
+      }
+      await fx.sleep(pauseMs(repeat));
+    }
+  }
+}
+
+async function isRecorded(fx: ChangeEffects, operationId: string): Promise<boolean> {
+  const rows = await readWithRetry(fx.sleep, async () => selectEvent(fx.db, derivedId("evt", operationId, 0)));
+  return rows.ok && rows.value.length === 1;
+}
+
+function recordChange(
+  fx: Pick<ChangeEffects, "db" | "body" | "nowMs">,
+  before: InvoiceFile,
+  after: InvoiceFile,
+  change: Change,
+  operationId: string,
+): BatchItem<"sqlite"> {
+  const invoiceJson = JSON.stringify(invoiceBodyOf(after, fx.body));
+  const firstSequence = before.invoice.eventSequence + 1;
+  const [first, ...more] = change.events.map(({ method, ...event }) => ({
+    ...event,
+    ...(method === undefined ? {} : { paymentMethod: methodBodyOf(after.invoice, method, fx.body) }),
+  }));
+  if (first === undefined) throw new Error("a change without an event");
+  return recordEvents(fx.db, { invoice: after.invoice, firstSequence, operationId, invoiceJson, nowMs: fx.nowMs }, [
+    first,
+    ...more,
+  ]);
+}
+
+function mergeMethods(stored: readonly PaymentMethod[], changed: readonly PaymentMethod[]): readonly PaymentMethod[] {
+  const kept = stored.filter((method) => !changed.some((other) => isSamePair(method, other)));
+  return [...kept, ...changed];
+}
+
+/** Keeps the merchant's count of active invoices in step. */
+function activeMove(fx: Pick<ChangeEffects, "db">, before: Invoice, after: Invoice): readonly BatchItem<"sqlite">[] {
+  const was = isActive(before.status);
+  const is = isActive(after.status);
+  return was === is ? [] : [moveActiveInvoices(fx.db, after.merchantId, is ? 1 : -1)];
+}

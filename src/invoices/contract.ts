@@ -1,0 +1,203 @@
+// The wire of invoices: what a request may say, and the shape of what is answered (Interface 2.2, decisions 4).
+import * as z from "zod";
+import { microsFromJsonNumber } from "../lib/money.ts";
+import { listQuery, paginationBody } from "../lib/pagination.ts";
+import { KNOWN_CURRENCIES } from "../rates/currencies.ts";
+import { isRedirectUrl } from "./redirect-url.ts";
+import { INVOICE_STATUSES } from "./status.ts";
+
+/** Text of at most `max` code points; `min` 1 unless told otherwise. */
+function text(max: number, min = 1) {
+  return z
+    .string()
+    .refine((value) => [...value].length <= max, `must have at most ${max} characters`)
+    .refine((value) => value.length >= min, "must not be empty")
+    .meta({ minLength: min, maxLength: max });
+}
+
+const rawAmount = z
+  .number()
+  .min(0)
+  .max(1_000_000)
+  .transform((value, context) => {
+    const micros = microsFromJsonNumber(value);
+    if (micros.ok) return micros.value;
+    context.addIssue({ code: "custom", message: "must be from 0 to 1000000" });
+    return z.NEVER;
+  })
+  .meta({
+    description:
+      "Expected amount in `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit. 0 asks for any amount.",
+    examples: [49.9],
+  });
+
+const currency = z
+  .string()
+  .max(20)
+  .transform((value) => value.toUpperCase())
+  .refine((value) => KNOWN_CURRENCIES.includes(value), `unknown currency; known are ${KNOWN_CURRENCIES.join(", ")}`)
+  .meta({ description: "Currency code; default USD.", enum: [...KNOWN_CURRENCIES], examples: ["USD"] });
+
+const metadata = z
+  .record(z.string(), z.string())
+  .refine((value) => Object.keys(value).length <= 50, "must have at most 50 keys")
+  .refine(
+    (value) => new TextEncoder().encode(JSON.stringify(value)).length <= 8_192,
+    "must be at most 8,192 bytes as JSON",
+  );
+
+const redirectUrl = z
+  .string()
+  .max(2_048)
+  .refine(isRedirectUrl, "must be an http or https URL without user name or password")
+  .meta({ format: "uri", description: "Where the customer is sent after payment; http or https." });
+
+export const pairBody = z.strictObject({ cryptocurrency: text(20), network: text(30) });
+
+const customerFields = {
+  customerEmail: z.email().max(320).optional(),
+  customerName: text(200).optional(),
+  customerAddress: text(500, 0).optional(),
+  customerPhoneNumber: text(50, 0).optional(),
+};
+
+export const createInvoiceBody = z.strictObject({
+  name: text(200).meta({ description: "Display name.", examples: ["Order 1001"] }),
+  rawAmount,
+  currency: currency.default("USD"),
+  ...customerFields,
+  description: text(1_000, 0).optional(),
+  redirectUrl: redirectUrl.optional(),
+  metadata: metadata.optional(),
+  externalId: text(200).optional(),
+  expiresInSeconds: z.int().min(60).max(2_592_000).optional(),
+  paymentMethods: z.array(pairBody).max(20).optional(),
+});
+export type CreateInvoiceBody = z.output<typeof createInvoiceBody>;
+
+export const updateInvoiceBody = z.strictObject({
+  name: text(200).optional(),
+  ...customerFields,
+  description: text(1_000, 0).nullable().optional(),
+  redirectUrl: redirectUrl.nullable().optional(),
+  metadata: metadata.optional(),
+});
+export type UpdateInvoiceBody = z.output<typeof updateInvoiceBody>;
+
+const timeFilter = z
+  .string()
+  .refine((value) => !Number.isNaN(Date.parse(value)), "must be an ISO 8601 time")
+  .transform((value) => Date.parse(value));
+
+export const listInvoicesQuery = z.object({
+  ...listQuery,
+  status: z.enum(INVOICE_STATUSES).optional(),
+  currency: currency.optional(),
+  customerId: z.string().max(40).optional(),
+  externalId: z.string().max(200).optional(),
+  createdFrom: timeFilter.optional(),
+  createdTo: timeFilter.optional(),
+  needsReview: z
+    .enum(["true", "false"])
+    .transform((value) => value === "true")
+    .optional(),
+  search: z.string().min(1).max(320).optional(),
+});
+export type ListInvoicesQuery = z.output<typeof listInvoicesQuery>;
+
+// ---- answers
+
+const time = z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
+const amount = z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["49.900000"] });
+
+export const methodBody = z.object({
+  cryptocurrency: z.string(),
+  network: z.string(),
+  status: z.enum(["AVAILABLE", "ACTIVE", "UNAVAILABLE"]),
+  reason: z.string().nullable(),
+  address: z.string().nullable(),
+  amount: z.string().nullable().meta({ description: "What to send, in whole coins." }),
+  amountDue: z.string().nullable().meta({ description: "What is still missing, in whole coins." }),
+  rate: z.string().nullable().meta({ description: "Price of one coin in the invoice currency." }),
+  rateAt: time.nullable(),
+  quotedAt: time.nullable(),
+  paymentUri: z.string().nullable(),
+  requiredConfirmations: z.int(),
+});
+
+export const paymentBody = z.object({
+  id: z.string(),
+  invoiceId: z.string().nullable(),
+  merchantId: z.string(),
+  chainId: z.int().nullable(),
+  network: z.string(),
+  currency: z.string(),
+  txHash: z.string(),
+  outputIndex: z.string(),
+  fromAddress: z.string().nullable(),
+  toAddress: z.string(),
+  amount: z.string(),
+  fiatAmount: amount.nullable(),
+  status: z.enum(["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"]),
+  confirmations: z.int(),
+  requiredConfirmations: z.int(),
+  blockHeight: z.int().nullable(),
+  isLate: z.boolean(),
+  matchedBy: z.string().nullable(),
+  receivedTxAt: time,
+  confirmedTxAt: time.nullable(),
+  createdAt: time,
+  updatedAt: time,
+});
+
+export const invoiceBody = z.object({
+  id: z.string(),
+  merchantId: z.string(),
+  customerId: z.string().nullable(),
+  productId: z.string().nullable(),
+  name: z.string(),
+  description: z.string().nullable(),
+  redirectUrl: z.string().nullable(),
+  rawAmount: amount,
+  endAmount: amount,
+  currency: z.string(),
+  status: z.enum(INVOICE_STATUSES),
+  expiresAt: time,
+  createdAt: time,
+  updatedAt: time,
+  customer: z
+    .object({
+      id: z.string(),
+      email: z.string().nullable(),
+      name: z.string().nullable(),
+      address: z.string().nullable(),
+      phoneNumber: z.string().nullable(),
+    })
+    .nullable(),
+  product: z.null(),
+  payments: z.array(paymentBody),
+  invoiceTimeline: z.array(
+    z.object({ id: z.string(), invoiceId: z.string(), paymentStatus: z.enum(INVOICE_STATUSES), time }),
+  ),
+  metadata: z.record(z.string(), z.string()).nullable(),
+  externalId: z.string().nullable(),
+  checkoutUrl: z.string(),
+  paymentMethods: z.array(methodBody),
+  amountReceived: amount,
+  amountConfirmed: amount,
+  isLate: z.boolean(),
+  needsReview: z.boolean(),
+  resolution: z
+    .object({ action: z.string(), reason: z.string(), actor: z.string(), at: time, txHash: z.string().nullable() })
+    .nullable(),
+  warnings: z.array(z.string()),
+  monitorUntil: time,
+});
+
+export const invoiceListBody = z.object({
+  data: z.array(invoiceBody),
+  nextCursor: z.string().nullable(),
+  pagination: paginationBody.optional(),
+});
+export const methodListBody = z.object({ data: z.array(methodBody) });
+export const paymentListBody = z.object({ data: z.array(paymentBody) });

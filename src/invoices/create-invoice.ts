@@ -1,0 +1,294 @@
+// Creating an invoice: decide on what was read, activate what is asked for, and hand over one batch: customer, invoice, timeline item,
+// methods, amounts, events. `runOnce` adds the stored answer and sends it (reliability.md 1, 3).
+import type { BatchItem } from "drizzle-orm/batch";
+import {
+  type Customer,
+  emailKeyOf,
+  isSameCustomer,
+  namesCustomer,
+  newCustomer,
+  withFields,
+} from "../customers/customer.ts";
+import { insertCustomer, selectCustomerByEmail, updateCustomer } from "../customers/store.ts";
+import type { Db } from "../db/client.ts";
+import { type BatchConflict, isConflictOn } from "../db/conflict.ts";
+import type { Failure } from "../failures.ts";
+import type { Prepared, Work } from "../idempotency/run-once.ts";
+import { derivedId, type InvoiceId, makeId } from "../lib/ids.ts";
+import { err } from "../lib/result.ts";
+import { SECOND_MS } from "../lib/time.ts";
+import { type MerchantRow, moveActiveInvoices } from "../merchants/store.ts";
+import { selectPayableWallets } from "../wallets/store.ts";
+import { type Activation, type ActivationEffects, activate, type PayableWallet } from "./activate-payment-method.ts";
+import type { Invoice, InvoiceFile, TimelineItem } from "./invoice.ts";
+import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
+import { type Pair, pricesJson, unavailableMethod, walletsToActivate } from "./payment-method.ts";
+import { publicAddressRefusal } from "./public-address-limit.ts";
+import { recordEvents } from "./record-events.ts";
+import { insertInvoice, insertTimeline, putMethod, selectByExternalId } from "./store.ts";
+import { overpaidToleranceMicros, underpaidToleranceMicros } from "./value.ts";
+
+/** A valid request: the contract's body with its pairs in canonical form. */
+export interface NewInvoice {
+  readonly name: string;
+  readonly rawAmount: bigint;
+  readonly currency: string;
+  readonly customerEmail?: string | undefined;
+  readonly customerName?: string | undefined;
+  readonly customerAddress?: string | undefined;
+  readonly customerPhoneNumber?: string | undefined;
+  readonly description?: string | undefined;
+  readonly redirectUrl?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly externalId?: string | undefined;
+  readonly expiresInSeconds?: number | undefined;
+  readonly pairs: readonly Pair[] | undefined;
+}
+
+/** What a create decides on, read before in one call with the key. */
+export interface CreateFacts {
+  readonly wallets: readonly PayableWallet[];
+  readonly customer: Customer | undefined;
+  readonly sameExternalId: InvoiceId | undefined;
+}
+
+export interface CreateEffects extends ActivationEffects {
+  readonly body: BodyContext;
+}
+
+export interface CreateRequest {
+  readonly merchant: MerchantRow;
+  readonly isFromPublicKey: boolean;
+  readonly invoice: NewInvoice;
+  readonly facts: CreateFacts;
+}
+
+/** The reads of a create, for the call that reads the key; every value is bound, none is trusted. */
+export function createReads(
+  db: Db,
+  merchantId: string,
+  of: { readonly email: string | undefined; readonly externalId: string | undefined; readonly prices: string },
+) {
+  return [
+    selectPayableWallets(db, merchantId, of.prices),
+    selectCustomerByEmail(db, merchantId, of.email === undefined ? undefined : emailKeyOf(of.email)),
+    selectByExternalId(db, merchantId, of.externalId),
+  ] as const;
+}
+
+/** The work of one create, for `runOnce`: called again with what refused its batch, and by whoever takes over, with the same id. */
+export function createInvoice(fx: CreateEffects, request: CreateRequest): Work {
+  const lostSalts = new Map<string, number[]>();
+  let triedSalts = new Map<string, number>();
+  return async (operationId, conflict, tries) => {
+    noteLosses(lostSalts, triedSalts, conflict);
+    const facts = tries === 0 ? request.facts : await readFacts(fx, request, lostSalts);
+    const plan = planInvoice(fx, { ...request, facts }, operationId);
+    if ("code" in plan) return { kind: "refused", failure: plan };
+    const activations = await activateAll(fx, request, plan, { operationId, lostSalts });
+    triedSalts = new Map(activations.flatMap(({ key, salt }) => (salt === undefined ? [] : [[key, salt] as const])));
+    return prepare(fx, request, { plan, facts, activations, operationId });
+  };
+}
+
+/** After a collision the amounts tried are off the table for this request, whoever holds them. */
+function noteLosses(
+  lost: Map<string, number[]>,
+  tried: Map<string, number>,
+  conflict: BatchConflict | undefined,
+): void {
+  if (!isConflictOn(conflict, "amount_reservations")) return;
+  for (const [key, salt] of tried) lost.set(key, [...(lost.get(key) ?? []), salt]);
+}
+
+/** The same reads again, now with the price of every direct wallet that lost its amount. */
+async function readFacts(fx: CreateEffects, request: CreateRequest, lost: Map<string, number[]>): Promise<CreateFacts> {
+  const { invoice, facts, merchant } = request;
+  const contested = facts.wallets.filter((wallet) => lost.has(keyOf(wallet)));
+  const amount = { amountMicros: invoice.rawAmount, currency: invoice.currency };
+  const prices = pricesJson(fx, amount, [...(invoice.pairs ?? []), ...contested]);
+  const [wallets, customers, same] = await fx.db.batch(
+    createReads(fx.db, merchant.id, { email: invoice.customerEmail, externalId: invoice.externalId, prices }),
+  );
+  return { wallets, customer: customers[0], sameExternalId: same[0]?.id };
+}
+
+interface Plan {
+  readonly invoice: Invoice;
+  readonly toActivate: readonly PayableWallet[];
+  readonly customer: Customer | undefined;
+}
+
+/** Everything that can be decided without the world. */
+function planInvoice(fx: CreateEffects, request: CreateRequest, operationId: string): Plan | Failure {
+  const { merchant, facts, invoice: wanted } = request;
+  const id = makeId("inv", operationId);
+  if (merchant.activeInvoices >= merchant.maxActiveInvoices) {
+    return { code: "TOO_MANY_ACTIVE_INVOICES", limit: merchant.maxActiveInvoices };
+  }
+  // Our own earlier batch may stand already: then this one aborts on its operation id and the stored answer is given.
+  if (facts.sameExternalId !== undefined && facts.sameExternalId !== id) {
+    return { code: "EXTERNAL_ID_EXISTS", invoiceId: facts.sameExternalId };
+  }
+  const chosen = walletsToActivate(facts.wallets, wanted.pairs, {
+    amountMicros: wanted.rawAmount,
+    macKeys: fx.macKeys,
+    isWatched: fx.isWatched,
+  });
+  if (!chosen.ok) return chosen.error;
+  const customer = customerOf(request, operationId);
+  const hasWallet = facts.wallets.some((wallet) => wallet.isEnabled);
+  const warnings = hasWallet ? [] : ["NO_ENABLED_WALLET"];
+  const invoice = newInvoice(fx.nowMs, request, { id, customerId: customer?.id ?? null, warnings });
+  return { invoice, toActivate: chosen.value, customer };
+}
+
+/** A public key makes a customer only for a new email and never changes one (decisions 7). */
+function customerOf(request: CreateRequest, operationId: string): Customer | undefined {
+  const { facts, invoice, merchant } = request;
+  if (!namesCustomer(invoice)) return undefined;
+  if (facts.customer === undefined) return newCustomer(derivedId("cus", operationId), merchant.id, invoice);
+  return request.isFromPublicKey ? facts.customer : withFields(facts.customer, invoice);
+}
+
+function newInvoice(
+  nowMs: number,
+  request: CreateRequest,
+  given: { readonly id: InvoiceId; readonly customerId: Invoice["customerId"]; readonly warnings: readonly string[] },
+): Invoice {
+  const { merchant, invoice: wanted } = request;
+  const expiresAtMs = nowMs + (wanted.expiresInSeconds ?? merchant.invoiceLifetimeSeconds) * SECOND_MS;
+  const expectedMicros = wanted.rawAmount;
+  return {
+    id: given.id,
+    merchantId: merchant.id,
+    customerId: given.customerId,
+    productId: null,
+    externalId: wanted.externalId ?? null,
+    name: wanted.name,
+    description: wanted.description ?? null,
+    redirectUrl: wanted.redirectUrl ?? null,
+    metadata: wanted.metadata === undefined ? null : JSON.stringify(wanted.metadata),
+    amountMicros: wanted.rawAmount,
+    currency: wanted.currency,
+    status: "AWAITING_PAYMENT",
+    receivedMicros: 0n,
+    confirmedMicros: 0n,
+    isLate: false,
+    needsReview: false,
+    resolution: null,
+    warnings: JSON.stringify(given.warnings),
+    underpaidToleranceMicros: underpaidToleranceMicros({
+      expectedMicros,
+      basisPoints: merchant.underpaidToleranceBasisPoints,
+      maxMicros: merchant.underpaidToleranceMaxMicros,
+    }),
+    overpaidToleranceMicros: overpaidToleranceMicros({
+      expectedMicros,
+      basisPoints: merchant.overpaidToleranceBasisPoints,
+    }),
+    latePaymentPolicy: merchant.latePaymentPolicy,
+    rateLockSeconds: merchant.rateLockSeconds,
+    monitorSeconds: merchant.monitorSeconds,
+    isFromPublicKey: request.isFromPublicKey,
+    eventSequence: 0,
+    timelinePosition: 1,
+    expiresAtMs,
+    monitorUntilMs: expiresAtMs + merchant.monitorSeconds * SECOND_MS,
+    cancelledAtMs: null,
+    closedAtMs: null,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+}
+
+type Activated = Pick<Activation, "method" | "statements" | "salt"> & { readonly key: string };
+
+/** What cannot be had now comes back UNAVAILABLE with its reason; creating an invoice never fails for it (decisions 4). */
+async function activateAll(
+  fx: CreateEffects,
+  request: CreateRequest,
+  plan: Plan,
+  run: { readonly operationId: string; readonly lostSalts: ReadonlyMap<string, readonly number[]> },
+): Promise<readonly Activated[]> {
+  const activated: Activated[] = [];
+  for (const wallet of plan.toActivate) {
+    const key = keyOf(wallet);
+    const lostSalts = run.lostSalts.get(key) ?? [];
+    const { isFromPublicKey } = request;
+    const limit = await publicAddressRefusal(fx.db, { merchantId: wallet.merchantId, wallet, isFromPublicKey });
+    const outcome =
+      limit === undefined
+        ? await activate(fx, { invoice: plan.invoice, wallet, operationId: run.operationId, lostSalts })
+        : err(limit);
+    if (outcome.ok) {
+      activated.push({ ...outcome.value, key });
+      continue;
+    }
+    const method = unavailableMethod(plan.invoice, wallet, outcome.error.code);
+    activated.push({ key, method, salt: undefined, statements: [putMethod(fx.db, method)] });
+  }
+  return activated;
+}
+
+function prepare(
+  fx: CreateEffects,
+  request: CreateRequest,
+  of: {
+    readonly plan: Plan;
+    readonly facts: CreateFacts;
+    readonly activations: readonly Activated[];
+    readonly operationId: string;
+  },
+): Prepared {
+  const { plan, activations, operationId } = of;
+  const methods = activations.map(({ method }) => method);
+  const active = methods.filter((method) => method.status === "ACTIVE");
+  const invoice: Invoice = { ...plan.invoice, eventSequence: 1 + active.length };
+  const item: TimelineItem = {
+    id: derivedId("itl", operationId),
+    invoiceId: invoice.id,
+    position: 1,
+    paymentStatus: invoice.status,
+    timeMs: fx.nowMs,
+  };
+  const file: InvoiceFile = { invoice, customer: plan.customer, methods, payments: [], timeline: [item] };
+  const body = invoiceBodyOf(file, fx.body);
+  const text = JSON.stringify(body);
+  const events = recordEvents(fx.db, { invoice, firstSequence: 1, operationId, invoiceJson: text, nowMs: fx.nowMs }, [
+    { type: "invoice.created" },
+    ...active.map((method) => ({
+      type: "payment.created" as const,
+      paymentMethod: body.paymentMethods.find(
+        (each) => each.network === method.network && each.cryptocurrency === method.cryptocurrency,
+      ),
+    })),
+  ]);
+  return {
+    kind: "ready",
+    status: 201,
+    body: request.isFromPublicKey ? JSON.stringify(publicInvoiceBody(body)) : text,
+    statements: [
+      ...customerStatements(fx, of.facts.customer, plan.customer),
+      insertInvoice(fx.db, invoice),
+      insertTimeline(fx.db, [item]),
+      ...activations.flatMap(({ statements }) => statements),
+      events,
+      moveActiveInvoices(fx.db, invoice.merchantId, 1),
+    ],
+  };
+}
+
+function customerStatements(
+  fx: CreateEffects,
+  before: Customer | undefined,
+  after: Customer | undefined,
+): readonly BatchItem<"sqlite">[] {
+  if (after === undefined) return [];
+  if (before === undefined) return [insertCustomer(fx.db, after, fx.nowMs)];
+  return isSameCustomer(before, after) ? [] : [updateCustomer(fx.db, after, fx.nowMs)];
+}
+
+function keyOf(pair: Pair): string {
+  return `${pair.cryptocurrency}_${pair.network}`;
+}

@@ -1,0 +1,127 @@
+// An invoice and its relations as the rules see them. The tables hold exactly these members; stores hand them over unchanged.
+import type { Customer } from "../customers/customer.ts";
+import type { CustomerId, InvoiceId, MerchantId, PaymentId, ProductId, TimelineItemId, WalletId } from "../lib/ids.ts";
+import type { InvoiceStatus } from "./status.ts";
+
+export interface Invoice {
+  readonly id: InvoiceId;
+  readonly merchantId: MerchantId;
+  readonly customerId: CustomerId | null;
+  readonly productId: ProductId | null;
+  readonly externalId: string | null;
+  readonly name: string;
+  readonly description: string | null;
+  readonly redirectUrl: string | null;
+  /** JSON object of strings. */
+  readonly metadata: string | null;
+  readonly amountMicros: bigint;
+  readonly currency: string;
+  readonly status: InvoiceStatus;
+  readonly receivedMicros: bigint;
+  readonly confirmedMicros: bigint;
+  readonly isLate: boolean;
+  readonly needsReview: boolean;
+  /** JSON of a `Resolution`. */
+  readonly resolution: string | null;
+  /** JSON array of warning codes. */
+  readonly warnings: string;
+  readonly underpaidToleranceMicros: bigint;
+  readonly overpaidToleranceMicros: bigint;
+  readonly latePaymentPolicy: "REVIEW" | "ACCEPT";
+  readonly rateLockSeconds: number;
+  readonly monitorSeconds: number;
+  readonly isFromPublicKey: boolean;
+  readonly eventSequence: number;
+  readonly timelinePosition: number;
+  readonly expiresAtMs: number;
+  readonly monitorUntilMs: number;
+  readonly cancelledAtMs: number | null;
+  readonly closedAtMs: number | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface TimelineItem {
+  readonly id: TimelineItemId;
+  readonly invoiceId: InvoiceId;
+  readonly position: number;
+  readonly paymentStatus: InvoiceStatus;
+  readonly timeMs: number;
+}
+
+export interface PaymentMethod {
+  readonly invoiceId: InvoiceId;
+  readonly cryptocurrency: string;
+  readonly network: string;
+  readonly merchantId: MerchantId;
+  readonly walletId: WalletId;
+  readonly walletType: "DIRECT_WALLET" | "XPUB_WALLET";
+  readonly status: "ACTIVE" | "UNAVAILABLE";
+  readonly reason: string | null;
+  readonly address: string | null;
+  readonly addressIndex: number | null;
+  readonly amountUnits: bigint | null;
+  readonly rate: string | null;
+  readonly rateAtMs: number | null;
+  /** JSON array of source names. */
+  readonly rateSources: string | null;
+  readonly quotedAtMs: number | null;
+  /** JSON array of `{ amountUnits, quotedAtMs }`: what was asked before this quote. */
+  readonly earlierQuotes: string | null;
+  readonly requiredConfirmations: number;
+  readonly mac: string | null;
+  readonly macKeyId: string | null;
+  readonly activatedAtMs: number | null;
+}
+
+export interface Payment {
+  readonly id: PaymentId;
+  readonly merchantId: MerchantId;
+  readonly invoiceId: InvoiceId | null;
+  readonly network: string;
+  readonly cryptocurrency: string;
+  readonly chainId: number | null;
+  readonly txHash: string;
+  readonly outputIndex: string;
+  readonly fromAddress: string | null;
+  readonly toAddress: string;
+  readonly amountUnits: bigint;
+  readonly fiatMicros: bigint | null;
+  readonly status: "DETECTED" | "CONFIRMED" | "DROPPED" | "REORGED" | "UNMATCHED" | "IGNORED";
+  readonly confirmations: number;
+  readonly requiredConfirmations: number;
+  readonly blockHeight: number | null;
+  readonly isLate: boolean;
+  readonly matchedBy: string | null;
+  readonly receivedAtMs: number;
+  readonly confirmedAtMs: number | null;
+  readonly reorgedAtMs: number | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** An invoice with everything its answer shows. */
+export interface InvoiceFile {
+  readonly invoice: Invoice;
+  readonly customer: Customer | undefined;
+  readonly methods: readonly PaymentMethod[];
+  readonly payments: readonly Payment[];
+  readonly timeline: readonly TimelineItem[];
+}
+
+/** When the rate of a method stops being locked: min(expiresAt, quotedAt + rateLockSeconds) (decisions 4). */
+export function rateLockedUntilMs(invoice: Invoice, method: PaymentMethod): number {
+  return Math.min(invoice.expiresAtMs, (method.quotedAtMs ?? 0) + invoice.rateLockSeconds * 1_000);
+}
+
+/** Whether the method must be quoted anew: its lock is over, the invoice still awaits its first money and can still be paid. */
+export function isQuoteOver(invoice: Invoice, method: PaymentMethod, nowMs: number): boolean {
+  return (
+    method.status === "ACTIVE" &&
+    method.amountUnits !== null &&
+    invoice.status === "AWAITING_PAYMENT" &&
+    invoice.receivedMicros === 0n &&
+    nowMs <= invoice.expiresAtMs &&
+    nowMs > rateLockedUntilMs(invoice, method)
+  );
+}

@@ -1,0 +1,316 @@
+import type { Statements } from "../auth/authenticate.ts";
+import { type MerchantCall, type MountedRoute, merchantRoute, type Reply } from "../auth/middleware.ts";
+import type { Failure } from "../failures.ts";
+import { noBody, noQuery } from "../http/route.ts";
+import { answerOnce } from "../idempotency/middleware.ts";
+import type { Json } from "../lib/canonical-json.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { containsSecret, FREE_TEXT } from "../wallets/secret-material.ts";
+import { addPaymentMethod } from "./add-payment-method.ts";
+import { cancelInvoice } from "./cancel-invoice.ts";
+import {
+  type CreateInvoiceBody,
+  createInvoiceBody,
+  invoiceBody,
+  invoiceListBody,
+  listInvoicesQuery,
+  methodBody,
+  methodListBody,
+  pairBody,
+  paymentListBody,
+  updateInvoiceBody,
+} from "./contract.ts";
+import { createInvoice, createReads, type NewInvoice } from "./create-invoice.ts";
+import { invoiceEffects } from "./effects.ts";
+import type { InvoiceFile } from "./invoice.ts";
+import { invoiceBodyOf, paymentBodyOf, publicInvoiceBody } from "./invoice-body.ts";
+import { listInvoices, pageReads } from "./list-invoices.ts";
+import { listMethods, methodReads } from "./list-methods.ts";
+import { canonicalPairs, pricesJson } from "./payment-method.ts";
+import { invoiceReads, refreshInvoice } from "./refresh-invoice.ts";
+import { fileOf, type InvoiceRow } from "./store.ts";
+import { updateInvoiceText } from "./update-invoice.ts";
+
+const BASE = "/api/v1/merchants/merchant/:merchantId/invoices";
+const ONE = `${BASE}/:invoiceId`;
+
+const create = merchantRoute({
+  spec: {
+    method: "POST",
+    path: BASE,
+    operationId: "createInvoice",
+    tag: "Invoices",
+    summary: "Create an invoice",
+    description:
+      "Send an Idempotency-Key with every call. Named payment methods are activated at once, and so is the only available one.",
+    permission: "invoice:create",
+    isForPublicKeys: true,
+    isIdempotent: true,
+    body: createInvoiceBody,
+    query: noQuery,
+    answers: [{ status: 201, description: "The invoice", schema: invoiceBody }],
+    refusals: [
+      "EXTERNAL_ID_EXISTS",
+      "NO_ENABLED_WALLET",
+      "UNSUPPORTED_PAIR",
+      "TOO_MANY_ACTIVE_INVOICES",
+      "PRIVATE_KEY_REFUSED",
+    ],
+  },
+  screen: refuseSecrets,
+  reads: async ({ db, env, nowMs, merchantId, request }) => {
+    const body = request?.body;
+    const pairs = canonicalPairs(body?.paymentMethods ?? []);
+    const isPriced = body !== undefined && pairs.ok && pairs.value.length > 0;
+    const prices = isPriced
+      ? pricesJson({ rates: await invoiceEffects(env, db, nowMs).table(), nowMs }, amountOf(body), pairs.value)
+      : "{}";
+    return createReads(db, merchantId, { email: body?.customerEmail, externalId: body?.externalId, prices });
+  },
+  answer: async (call) => {
+    const { body, principal, merchant, read } = call;
+    const isFromPublicKey = principal.keyKind === "PUBLIC";
+    if (isFromPublicKey && asksMoreThanPublic(body)) return err({ code: "PUBLIC_KEY_FORBIDDEN" });
+    const pairs = canonicalPairs(body.paymentMethods ?? []);
+    if (!pairs.ok) return pairs;
+    const { paymentMethods, ...rest } = body;
+    const invoice: NewInvoice = { ...rest, pairs: paymentMethods === undefined ? undefined : pairs.value };
+    const [wallets, customers, same] = read;
+    const facts = { wallets, customer: customers[0], sameExternalId: same[0]?.id };
+    const fx = invoiceEffects(call.env, call.db, call.nowMs);
+    return answerOnce(
+      call,
+      createInvoice({ ...fx, rates: await fx.table() }, { merchant, isFromPublicKey, invoice, facts }),
+    );
+  },
+});
+
+const list = merchantRoute({
+  spec: {
+    method: "GET",
+    path: BASE,
+    operationId: "listInvoices",
+    tag: "Invoices",
+    summary: "List invoices, newest first",
+    permission: "invoice:view",
+    isForPublicKeys: false,
+    isIdempotent: false,
+    body: noBody,
+    query: listInvoicesQuery,
+    answers: [{ status: 200, description: "One page", schema: invoiceListBody }],
+    refusals: [],
+  },
+  reads: ({ db, merchantId, request }) => pageReads(db, merchantId, request?.query),
+  answer: async (call) => {
+    const [rows, counts] = call.read;
+    const { body: context } = invoiceEffects(call.env, call.db, call.nowMs);
+    const page = listInvoices({ rows, total: counts[0]?.total ?? 0 }, call.query, context);
+    if (page.ok) return json(200, page.value);
+    return err({ code: "VALIDATION_FAILED", details: [{ path: "cursor", message: "is not a cursor of this list" }] });
+  },
+});
+
+const get = merchantRoute({
+  spec: {
+    method: "GET",
+    path: ONE,
+    operationId: "getInvoice",
+    tag: "Invoices",
+    summary: "Read an invoice as it is true now",
+    permission: "invoice:view",
+    isForPublicKeys: true,
+    isIdempotent: false,
+    body: noBody,
+    query: noQuery,
+    answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
+    refusals: ["INVOICE_NOT_FOUND"],
+  },
+  reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
+  answer: async (call) => {
+    const file = await currentFile(call, call.read[0]);
+    return file.ok ? invoiceReply(call, 200, file.value) : file;
+  },
+});
+
+const update = merchantRoute({
+  spec: {
+    method: "PATCH",
+    path: ONE,
+    operationId: "updateInvoice",
+    tag: "Invoices",
+    summary: "Change what an invoice says, while it awaits payment",
+    permission: "invoice:update",
+    isForPublicKeys: false,
+    isIdempotent: false,
+    body: updateInvoiceBody,
+    query: noQuery,
+    answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
+    refusals: ["INVOICE_NOT_FOUND", "INVOICE_NOT_EDITABLE", "PRIVATE_KEY_REFUSED"],
+  },
+  screen: refuseSecrets,
+  reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
+  answer: async (call) => {
+    const file = await currentFile(call, call.read[0]);
+    if (!file.ok) return file;
+    const changed = await updateInvoiceText(invoiceEffects(call.env, call.db, call.nowMs), file.value, call.body);
+    return changed.ok ? invoiceReply(call, 200, changed.value) : changed;
+  },
+});
+
+const cancel = merchantRoute({
+  spec: {
+    method: "POST",
+    path: `${ONE}/cancel`,
+    operationId: "cancelInvoice",
+    tag: "Invoices",
+    summary: "Cancel an invoice that has seen no money",
+    permission: "invoice:cancel",
+    isForPublicKeys: false,
+    isIdempotent: false,
+    body: noBody,
+    query: noQuery,
+    answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
+    refusals: ["INVOICE_NOT_FOUND", "INVOICE_HAS_PAYMENTS", "INVOICE_NOT_CANCELLABLE"],
+  },
+  reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
+  answer: async (call) => {
+    const file = await currentFile(call, call.read[0]);
+    if (!file.ok) return file;
+    const cancelled = await cancelInvoice(invoiceEffects(call.env, call.db, call.nowMs), file.value);
+    return cancelled.ok ? invoiceReply(call, 200, cancelled.value) : cancelled;
+  },
+});
+
+const methods = merchantRoute({
+  spec: {
+    method: "GET",
+    path: `${ONE}/payment-methods`,
+    operationId: "listPaymentMethods",
+    tag: "Invoices",
+    summary: "Ways to pay an invoice: active ones, and those that can be picked",
+    permission: "invoice:view",
+    isForPublicKeys: true,
+    isIdempotent: false,
+    body: noBody,
+    query: noQuery,
+    answers: [{ status: 200, description: "Payment methods", schema: methodListBody }],
+    refusals: ["INVOICE_NOT_FOUND"],
+  },
+  reads: ({ db, merchantId, params }) => methodReads(db, merchantId, params.invoiceId ?? ""),
+  answer: async (call) => {
+    const file = await currentFile(call, call.read[0]);
+    if (!file.ok) return file;
+    const fx = invoiceEffects(call.env, call.db, call.nowMs);
+    return json(200, { data: listMethods(file.value, call.read[1], { ...fx.body, isWatched: fx.isWatched }) });
+  },
+});
+
+const pick = merchantRoute({
+  spec: {
+    method: "POST",
+    path: `${ONE}/payment-methods`,
+    operationId: "activatePaymentMethod",
+    tag: "Invoices",
+    summary: "Pick a way to pay: locks the rate and gives an address or an amount",
+    permission: "invoice:create",
+    isForPublicKeys: true,
+    isIdempotent: true,
+    body: pairBody,
+    query: noQuery,
+    answers: [
+      { status: 201, description: "The payment method, activated", schema: methodBody },
+      { status: 200, description: "The payment method, which was active already", schema: methodBody },
+    ],
+    refusals: [
+      "INVOICE_NOT_FOUND",
+      "INVOICE_NOT_PAYABLE",
+      "UNSUPPORTED_PAIR",
+      "NO_ENABLED_WALLET",
+      "WALLET_FROZEN",
+      "RATE_UNAVAILABLE",
+      "AMOUNTS_EXHAUSTED",
+      "ANY_AMOUNT_NEEDS_OWN_ADDRESS",
+      "KEY_SHARED",
+      "PUBLIC_ADDRESS_LIMIT",
+      "NETWORK_NOT_WATCHED",
+    ],
+  },
+  reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
+  answer: async (call) => {
+    const [row] = call.read[0];
+    if (row === undefined) return err({ code: "INVOICE_NOT_FOUND" });
+    const pairs = canonicalPairs([call.body]);
+    if (!pairs.ok) return pairs;
+    const [pair] = pairs.value;
+    if (pair === undefined) throw new Error("one pair in, none out");
+    const isFromPublicKey = call.principal.keyKind === "PUBLIC";
+    const fx = invoiceEffects(call.env, call.db, call.nowMs);
+    return answerOnce(call, addPaymentMethod(fx, { pair, isFromPublicKey, file: fileOf(row) }));
+  },
+});
+
+const payments = merchantRoute({
+  spec: {
+    method: "GET",
+    path: `${ONE}/payments`,
+    operationId: "listInvoicePayments",
+    tag: "Invoices",
+    summary: "Payments credited to an invoice",
+    permission: "payment:view",
+    isForPublicKeys: false,
+    isIdempotent: false,
+    body: noBody,
+    query: noQuery,
+    answers: [{ status: 200, description: "Payments, oldest first", schema: paymentListBody }],
+    refusals: ["INVOICE_NOT_FOUND"],
+  },
+  reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
+  answer: async (call) => {
+    const [row] = call.read[0];
+    return row === undefined
+      ? err({ code: "INVOICE_NOT_FOUND" })
+      : json(200, { data: row.payments.map(paymentBodyOf) });
+  },
+});
+
+export const invoiceRoutes: readonly MountedRoute[] = [create, list, get, update, cancel, methods, pick, payments];
+
+/** The invoice that was read, settled and quoted as of now. */
+async function currentFile<B, Q, R extends Statements>(
+  call: MerchantCall<B, Q, R>,
+  rows: readonly InvoiceRow[],
+): Promise<Result<InvoiceFile, Failure>> {
+  const [row] = rows;
+  if (row === undefined) return err({ code: "INVOICE_NOT_FOUND" });
+  return refreshInvoice(invoiceEffects(call.env, call.db, call.nowMs), fileOf(row));
+}
+
+function invoiceReply<B, Q, R extends Statements>(
+  call: MerchantCall<B, Q, R>,
+  status: number,
+  file: InvoiceFile,
+): Result<Reply, Failure> {
+  const body = invoiceBodyOf(file, invoiceEffects(call.env, call.db, call.nowMs).body);
+  return json(status, call.principal.keyKind === "PUBLIC" ? publicInvoiceBody(body) : body);
+}
+
+function json(status: number, body: object): Result<Reply, Failure> {
+  return ok({ status, body: JSON.stringify(body) });
+}
+
+/** Free text may hold hashes and sentences; what is unmistakably a private key is refused all the same. */
+function refuseSecrets(body: Json): Failure | undefined {
+  return containsSecret(body, FREE_TEXT) ? { code: "PRIVATE_KEY_REFUSED" } : undefined;
+}
+
+function amountOf(body: CreateInvoiceBody): { readonly amountMicros: bigint; readonly currency: string } {
+  return { amountMicros: body.rawAmount, currency: body.currency };
+}
+
+/** decisions 7: what a browser may not say when it creates an invoice. */
+function asksMoreThanPublic(body: CreateInvoiceBody): boolean {
+  const { externalId, metadata, expiresInSeconds, paymentMethods } = body;
+  return (
+    [externalId, metadata, expiresInSeconds].some((each) => each !== undefined) || (paymentMethods?.length ?? 0) > 1
+  );
+}

@@ -1,0 +1,282 @@
+import { and, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import type { Customer } from "../customers/customer.ts";
+import type { Db } from "../db/client.ts";
+import { amountReservations, invoices, paymentMethods, timelineItems } from "../db/schema/invoices.ts";
+import type { InvoiceId, MerchantId } from "../lib/ids.ts";
+import type { Position } from "../lib/pagination.ts";
+import type { Invoice, InvoiceFile, Payment, PaymentMethod, TimelineItem } from "./invoice.ts";
+
+/** JSON as SQLite writes it: booleans are 0 and 1, base units are text. */
+type Raw<T> = {
+  [K in keyof T]: T[K] extends bigint
+    ? string
+    : T[K] extends bigint | null
+      ? string | null
+      : T[K] extends boolean
+        ? number
+        : T[K];
+};
+
+// Columns are written out: in a one-table select drizzle drops the table from a column inside a fragment, and `id` would be the inner one.
+const customerJson =
+  sql`(select json_object('id', id, 'merchantId', merchant_id, 'email', email, 'emailKey', email_key, 'name', name,
+  'address', address, 'phoneNumber', phone_number) from customers where customers.id = invoices.customer_id)`
+    .mapWith((text: string): Customer => JSON.parse(text))
+    .as("customer_json");
+
+const timelineJson = sql`(select json_group_array(json_object('id', id, 'invoiceId', invoice_id, 'position', position,
+  'paymentStatus', payment_status, 'timeMs', time_ms)) from (select * from timeline_items item
+  where item.invoice_id = invoices.id order by item.position))`
+  .mapWith((text: string): TimelineItem[] => JSON.parse(text))
+  .as("timeline_json");
+
+const methodsJson = sql`(select json_group_array(json_object('invoiceId', invoice_id, 'cryptocurrency', cryptocurrency,
+  'network', network, 'merchantId', merchant_id, 'walletId', wallet_id, 'walletType', wallet_type, 'status', status, 'reason', reason,
+  'address', address, 'addressIndex', address_index, 'amountUnits', amount_units, 'rate', rate, 'rateAtMs', rate_at_ms,
+  'rateSources', rate_sources, 'quotedAtMs', quoted_at_ms, 'earlierQuotes', earlier_quotes, 'requiredConfirmations', required_confirmations, 'mac', mac,
+  'macKeyId', mac_key_id, 'activatedAtMs', activated_at_ms)) from (select * from payment_methods method
+  where method.invoice_id = invoices.id order by method.cryptocurrency, method.network))`
+  .mapWith(methodsIn)
+  .as("methods_json");
+
+const paymentsJson =
+  sql`(select json_group_array(json_object('id', id, 'merchantId', merchant_id, 'invoiceId', invoice_id,
+  'network', network, 'cryptocurrency', cryptocurrency, 'chainId', chain_id, 'txHash', tx_hash, 'outputIndex', output_index,
+  'fromAddress', from_address, 'toAddress', to_address, 'amountUnits', amount_units, 'fiatMicros', cast(fiat_micros as text),
+  'status', status, 'confirmations', confirmations, 'requiredConfirmations', required_confirmations, 'blockHeight', block_height,
+  'isLate', is_late, 'matchedBy', matched_by, 'receivedAtMs', received_at_ms, 'confirmedAtMs', confirmed_at_ms,
+  'reorgedAtMs', reorged_at_ms, 'createdAtMs', created_at_ms, 'updatedAtMs', updated_at_ms)) from (select * from payments paid
+  where paid.invoice_id = invoices.id order by paid.received_at_ms, paid.id))`
+    .mapWith(paymentsIn)
+    .as("payments_json");
+
+const fileColumns = {
+  ...getTableColumns(invoices),
+  customer: customerJson,
+  timeline: timelineJson,
+  methods: methodsJson,
+  payments: paymentsJson,
+};
+
+export type InvoiceRow = Invoice & {
+  readonly customer: Customer | null;
+  readonly timeline: readonly TimelineItem[];
+  readonly methods: readonly PaymentMethod[];
+  readonly payments: readonly Payment[];
+};
+
+/** An invoice with its relations, as one row: one statement, whatever hangs on it. */
+export function selectInvoiceRow(db: Db, merchantId: string, invoiceId: string) {
+  return db
+    .select(fileColumns)
+    .from(invoices)
+    .where(and(sql`${invoices.id} = ${invoiceId}`, sql`${invoices.merchantId} = ${merchantId}`))
+    .limit(1);
+}
+
+export function fileOf(row: InvoiceRow): InvoiceFile {
+  const { customer, timeline, methods, payments, ...invoice } = row;
+  return { invoice, customer: customer ?? undefined, timeline, methods, payments };
+}
+
+export interface InvoiceFilter {
+  readonly status?: Invoice["status"] | undefined;
+  readonly currency?: string | undefined;
+  readonly customerId?: string | undefined;
+  readonly externalId?: string | undefined;
+  readonly createdFrom?: number | undefined;
+  readonly createdTo?: number | undefined;
+  readonly needsReview?: boolean | undefined;
+  readonly search?: string | undefined;
+}
+
+/** One page, newest first by (created_at, id): the row-value form costs the same on every page. */
+export function selectInvoicePage(
+  db: Db,
+  merchantId: string,
+  page: { filter: InvoiceFilter; after: Position | undefined; limit: number; offset: number },
+) {
+  const after =
+    page.after === undefined
+      ? undefined
+      : sql`(${invoices.createdAtMs}, ${invoices.id}) < (${page.after.createdAtMs}, ${page.after.id})`;
+  return db
+    .select(fileColumns)
+    .from(invoices)
+    .where(and(...matching(merchantId, page.filter), after))
+    .orderBy(desc(invoices.createdAtMs), desc(invoices.id))
+    .limit(page.limit)
+    .offset(page.offset);
+}
+
+/** How many match; `isWanted` false makes it read nothing. */
+export function countInvoices(db: Db, merchantId: string, filter: InvoiceFilter, isWanted: boolean) {
+  const wanted = isWanted ? undefined : sql`0`;
+  return db
+    .select({ total: sql<number>`count(*)` })
+    .from(invoices)
+    .where(and(wanted, ...matching(merchantId, filter)));
+}
+
+function matching(merchantId: string, filter: InvoiceFilter): (SQL | undefined)[] {
+  return [
+    sql`${invoices.merchantId} = ${merchantId}`,
+    filter.status === undefined ? undefined : eq(invoices.status, filter.status),
+    filter.currency === undefined ? undefined : eq(invoices.currency, filter.currency),
+    filter.customerId === undefined ? undefined : sql`${invoices.customerId} = ${filter.customerId}`,
+    filter.externalId === undefined ? undefined : eq(invoices.externalId, filter.externalId),
+    filter.createdFrom === undefined ? undefined : sql`${invoices.createdAtMs} >= ${filter.createdFrom}`,
+    filter.createdTo === undefined ? undefined : sql`${invoices.createdAtMs} <= ${filter.createdTo}`,
+    filter.needsReview === undefined ? undefined : sql`${invoices.needsReview} = ${filter.needsReview ? 1 : 0}`,
+    filter.search === undefined ? undefined : found(merchantId, filter.search),
+  ];
+}
+
+/** decisions 1: a prefix of the name, or an exact id, email or externalId. */
+function found(merchantId: string, text: string): SQL {
+  return sql`(substr(${invoices.name}, 1, length(${text})) = ${text} or ${invoices.id} = ${text} or ${invoices.externalId} = ${text}
+    or ${invoices.customerId} in (select id from customers where merchant_id = ${merchantId} and email_key = lower(${text})))`;
+}
+
+/** The merchant's invoice of an external id; none for an undefined one. */
+export function selectByExternalId(db: Db, merchantId: string, externalId: string | undefined) {
+  return db
+    .select({ id: invoices.id })
+    .from(invoices)
+    .where(and(sql`${invoices.merchantId} = ${merchantId}`, eq(invoices.externalId, externalId ?? "")))
+    .limit(1);
+}
+
+/** Unpaid invoices made with public keys that hold an address of an extended key: they widen the gap (decisions 7). */
+export function countPublicAddresses(db: Db, merchantId: MerchantId) {
+  return db
+    .select({ count: sql<number>`count(*)` })
+    .from(invoices)
+    .where(
+      and(
+        eq(invoices.merchantId, merchantId),
+        eq(invoices.status, "AWAITING_PAYMENT"),
+        eq(invoices.isFromPublicKey, true),
+        sql`exists (select 1 from payment_methods method where method.invoice_id = ${invoices.id}
+          and method.status = 'ACTIVE' and method.address_index is not null)`,
+      ),
+    );
+}
+
+/** Invoices whose time is over, oldest first: what a sweep looks at. */
+export function selectDueInvoices(db: Db, nowMs: number, limit: number) {
+  return db
+    .select(fileColumns)
+    .from(invoices)
+    .where(and(eq(invoices.status, "AWAITING_PAYMENT"), sql`${invoices.expiresAtMs} < ${nowMs}`))
+    .orderBy(invoices.expiresAtMs)
+    .limit(limit);
+}
+
+export function insertInvoice(db: Db, invoice: Invoice) {
+  return db.insert(invoices).values(invoice);
+}
+
+export function updateInvoice(db: Db, of: { merchantId: MerchantId; id: InvoiceId }, changes: Partial<Invoice>) {
+  return db
+    .update(invoices)
+    .set(changes)
+    .where(and(eq(invoices.id, of.id), eq(invoices.merchantId, of.merchantId)));
+}
+
+export function insertTimeline(db: Db, items: readonly [TimelineItem, ...TimelineItem[]]) {
+  return db.insert(timelineItems).values([...items]);
+}
+
+/** Writes a method, over the one that the invoice has of this pair (a failed try at creation, or a quote that is over). */
+export function putMethod(db: Db, method: PaymentMethod) {
+  const { invoiceId, cryptocurrency, network, ...rest } = method;
+  return db
+    .insert(paymentMethods)
+    .values(method)
+    .onConflictDoUpdate({
+      target: [paymentMethods.invoiceId, paymentMethods.cryptocurrency, paymentMethods.network],
+      set: rest,
+    });
+}
+
+/** Reserves amounts; the primary key (network, asset, address, units) refuses one that is taken, by whichever merchant. */
+export function insertReservation(db: Db, reservation: typeof amountReservations.$inferInsert) {
+  return db.insert(amountReservations).values(reservation);
+}
+
+interface Price {
+  readonly network: string;
+  readonly cryptocurrency: string;
+  readonly address: string;
+  readonly priceUnits: bigint;
+}
+
+/** The smallest free amount number of a price whose numbers reach its end: a gap that a finished invoice left. None: no row. */
+export function selectFreeSalt(db: Db, price: Price & { readonly capacity: number }) {
+  const next = sql<number>`held.salt + 1`;
+  const held = sql`amount_reservations held`;
+  const at = (
+    name: string,
+  ) => sql`${sql.raw(name)}.network = ${price.network} and ${sql.raw(name)}.cryptocurrency = ${price.cryptocurrency}
+    and ${sql.raw(name)}.address = ${price.address} and ${sql.raw(name)}.price_units = ${price.priceUnits.toString()}`;
+  return db
+    .select({ salt: next })
+    .from(held)
+    .where(
+      sql`${at("held")} and held.salt + 1 < ${price.capacity} and not exists (
+        select 1 from amount_reservations after where ${at("after")} and after.salt = held.salt + 1)`,
+    )
+    .orderBy(sql`held.salt`)
+    .limit(1);
+}
+
+/** How many amounts of a price a merchant holds, and whether anybody else has a live wallet on that address. */
+export function selectHolding(db: Db, price: Price & { readonly merchantId: MerchantId }) {
+  const isShared = sql`exists (select 1 from wallets other where other.network = ${price.network} and other.address = ${price.address}
+    and other.deleted_at_ms is null and other.merchant_id <> ${price.merchantId})`;
+  return db
+    .select({ ownCount: sql<number>`count(*)`, isShared: isShared.mapWith(Boolean) })
+    .from(amountReservations)
+    .where(
+      and(
+        eq(amountReservations.network, price.network),
+        eq(amountReservations.cryptocurrency, price.cryptocurrency),
+        eq(amountReservations.address, price.address),
+        eq(amountReservations.priceUnits, price.priceUnits),
+        eq(amountReservations.merchantId, price.merchantId),
+      ),
+    );
+}
+
+/** The end of monitoring moved: a cancelled invoice is watched for less long. */
+export function moveReservations(db: Db, invoiceId: InvoiceId, heldUntilMs: number) {
+  return db.update(amountReservations).set({ heldUntilMs }).where(eq(amountReservations.invoiceId, invoiceId));
+}
+
+/** Deletes amounts that nobody watches any more, of invoices that are not active; bounded, so that a sweep never runs long. */
+export function releaseReservations(db: Db, nowMs: number, limit: number) {
+  return db.delete(amountReservations).where(
+    sql`rowid in (select held.rowid from amount_reservations held join invoices done on done.id = held.invoice_id
+      where held.held_until_ms <= ${nowMs} and done.status not in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION') limit ${limit})`,
+  );
+}
+
+function methodsIn(text: string): PaymentMethod[] {
+  const raw: Raw<PaymentMethod>[] = JSON.parse(text);
+  return raw.map((method) => ({ ...method, amountUnits: bigOrNull(method.amountUnits) }));
+}
+
+function paymentsIn(text: string): Payment[] {
+  const raw: Raw<Payment>[] = JSON.parse(text);
+  return raw.map((payment) => ({
+    ...payment,
+    amountUnits: BigInt(payment.amountUnits),
+    fiatMicros: bigOrNull(payment.fiatMicros),
+    isLate: payment.isLate === 1,
+  }));
+}
+
+function bigOrNull(text: string | null): bigint | null {
+  return text === null ? null : BigInt(text);
+}

@@ -1,0 +1,140 @@
+import { and, asc, eq, getTableColumns, isNull, sql } from "drizzle-orm";
+import type { Db } from "../db/client.ts";
+import { events } from "../db/schema/events.ts";
+import { assertions } from "../db/schema/operations.ts";
+import { wallets } from "../db/schema/wallets.ts";
+import type { EventId, MerchantId, WalletId } from "../lib/ids.ts";
+import { GAP_WARNING_AT, type Wallet } from "./wallet.ts";
+
+/** How many taken salts of a price are read at once. */
+export const SALTS_READ = 64;
+
+export type WalletRow = typeof wallets.$inferSelect;
+
+/** All live wallets of a merchant, oldest first. `merchantId` may be a path's, unproved. */
+export function selectLiveWallets(db: Db, merchantId: string) {
+  return db
+    .select()
+    .from(wallets)
+    .where(and(sql`${wallets.merchantId} = ${merchantId}`, isNull(wallets.deletedAtMs)))
+    .orderBy(asc(wallets.createdAtMs), asc(wallets.id));
+}
+
+/** One live wallet by id. */
+export function selectLiveWallet(db: Db, merchantId: string, walletId: string) {
+  return db
+    .select()
+    .from(wallets)
+    .where(
+      and(sql`${wallets.id} = ${walletId}`, sql`${wallets.merchantId} = ${merchantId}`, isNull(wallets.deletedAtMs)),
+    )
+    .limit(1);
+}
+
+/**
+ * Live wallets with what an activation must know of each: whether an older live wallet of another merchant has the same key, how many of
+ * this wallet's addresses received money if so, and, for a direct wallet whose price is known, which amounts of that price are taken.
+ * `prices` is JSON of `<cryptocurrency>_<network>` to the plain amount in base units.
+ */
+export function selectPayableWallets(db: Db, merchantId: string, prices: string) {
+  // Columns are written out: in a one-table select drizzle drops the table from a column inside a fragment.
+  const isKeyShared = sql<number>`(wallets.key_hash is not null and exists (
+    select 1 from wallets elder where elder.key_hash = wallets.key_hash and elder.deleted_at_ms is null
+    and elder.merchant_id <> wallets.merchant_id and (elder.created_at_ms, elder.id) < (wallets.created_at_ms, wallets.id)))`;
+  const price = sql`json_extract(${prices}, '$.' || wallets.cryptocurrency || '_' || wallets.network)`;
+  const atPrice = sql`from amount_reservations taken where taken.network = wallets.network
+    and taken.cryptocurrency = wallets.cryptocurrency and taken.address = wallets.address and taken.price_units = ${price}`;
+  return db
+    .select({
+      ...getTableColumns(wallets),
+      isKeyShared: isKeyShared.mapWith(Boolean).as("is_key_shared"),
+      paidAddresses: sql<number>`case when ${isKeyShared} then (select count(*) from payment_methods method
+        join invoices paid on paid.id = method.invoice_id
+        where method.wallet_id = wallets.id and paid.received_micros > 0) else 0 end`.as("paid_addresses"),
+      takenSalts:
+        sql<string>`(select json_group_array(salt) from (select salt ${atPrice} order by salt limit ${SALTS_READ}))`.as(
+          "taken_salts",
+        ),
+      maxSalt: sql<number | null>`(select max(salt) ${atPrice})`.as("max_salt"),
+    })
+    .from(wallets)
+    .where(and(sql`${wallets.merchantId} = ${merchantId}`, isNull(wallets.deletedAtMs)))
+    .orderBy(asc(wallets.createdAtMs), asc(wallets.id));
+}
+
+export function insertWallet(db: Db, wallet: Wallet) {
+  return db.insert(wallets).values(wallet);
+}
+
+export function updateLiveWallet(
+  db: Db,
+  of: { merchantId: MerchantId; walletId: WalletId },
+  changes: Partial<Pick<Wallet, "isEnabled" | "requiredConfirmations" | "deletedAtMs" | "frozenAtMs">> & {
+    updatedAtMs: number;
+  },
+) {
+  return db
+    .update(wallets)
+    .set(changes)
+    .where(and(eq(wallets.id, of.walletId), eq(wallets.merchantId, of.merchantId), isNull(wallets.deletedAtMs)));
+}
+
+/** The mirror of an allocation: it only moves forward, whatever order answers arrive in (reliability.md 2). */
+export function noteAllocation(db: Db, walletId: WalletId, allocated: { index: number; nowMs: number }) {
+  return db
+    .update(wallets)
+    .set({
+      lastUsedIndex: sql`max(${wallets.lastUsedIndex}, ${allocated.index})`,
+      nextIndex: sql`max(${wallets.nextIndex}, ${allocated.index + 1})`,
+      gap: sql`${wallets.gap} + 1`,
+      updatedAtMs: allocated.nowMs,
+    })
+    .where(eq(wallets.id, walletId));
+}
+
+/** The gap warning, recorded by the very allocation that reaches the mark: the condition is read inside the batch. */
+export function warnOfGap(
+  db: Db,
+  warning: { eventId: EventId; merchantId: MerchantId; walletId: WalletId; nowMs: number },
+) {
+  const { eventId, merchantId, walletId, nowMs } = warning;
+  return db.insert(events).select(
+    sql`select ${eventId}, ${merchantId}, 'wallet.gap_limit_warning', null, null,
+      json_object('walletId', id, 'cryptocurrency', cryptocurrency, 'network', network, 'gap', gap, 'nextIndex', next_index), ${nowMs}
+      from wallets where id = ${walletId} and gap = ${GAP_WARNING_AT}`,
+  );
+}
+
+/** Aborts the batch unless the wallet is live and enabled at that moment. */
+export function assertWalletUsable(db: Db, walletId: WalletId) {
+  return db.insert(assertions).select(
+    sql`select 'wallet is usable', 0 where not exists (
+      select 1 from wallets where id = ${walletId} and deleted_at_ms is null and is_enabled = 1 and frozen_at_ms is null)`,
+  );
+}
+
+/**
+ * Aborts the batch while the wallet is tied (Interface 4.3, decisions 3): an active invoice of this merchant has an ACTIVE method that
+ * pays to the wallet's address (direct) or is of the wallet's pair (xpub).
+ */
+export function assertWalletNotTied(db: Db, wallet: Wallet) {
+  return db.insert(assertions).select(sql`select 'wallet is not tied', 0 where exists (${activeTie(wallet)})`);
+}
+
+/** The tie itself, for the check before the batch. */
+export function selectActiveTie(db: Db, wallet: Wallet) {
+  return db
+    .select({ isTied: sql<number>`exists (${activeTie(wallet)})` })
+    .from(wallets)
+    .where(eq(wallets.id, wallet.id));
+}
+
+function activeTie(wallet: Wallet) {
+  const destination =
+    wallet.walletType === "DIRECT_WALLET"
+      ? sql`method.address = ${wallet.address}`
+      : sql`method.cryptocurrency = ${wallet.cryptocurrency}`;
+  return sql`select 1 from invoices active join payment_methods method on method.invoice_id = active.id
+    where active.merchant_id = ${wallet.merchantId} and active.status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')
+    and method.status = 'ACTIVE' and method.network = ${wallet.network} and ${destination}`;
+}
