@@ -12,6 +12,7 @@ export interface RateClientSettings {
   readonly nowMs: () => number;
   /** Without a slash at the end. */
   readonly baseUrl: string;
+  readonly timeoutMs: number;
 }
 
 /** Prices of coins in US dollars. Never throws. Codes it does not know are left out. */

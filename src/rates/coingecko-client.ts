@@ -1,0 +1,70 @@
+// CoinGecko `GET /api/v3/simple/price`: one call for all ids. Prices are JSON numbers, read from their source text. `last_updated_at`
+// tells when the price was true, in seconds: CoinGecko answers from a cache of its own, and a coin that stopped trading keeps its price.
+import * as z from "zod";
+import { fetchExactJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { SECOND_MS } from "../lib/time.ts";
+import { positiveDecimal } from "./decimal-text.ts";
+import type { PricePoint } from "./quote.ts";
+import type { RateClient, RateClientSettings } from "./rate-client.ts";
+
+export const COINGECKO_URL = "https://api.coingecko.com";
+const SOURCE = "coingecko";
+const LIMIT_BYTES = 262_144;
+
+const IDS: Readonly<Record<string, string>> = {
+  BTC: "bitcoin",
+  LTC: "litecoin",
+  ETH: "ethereum",
+  POL: "polygon-ecosystem-token",
+  BNB: "binancecoin",
+  CRO: "crypto-com-chain",
+  TRX: "tron",
+  WBTC: "wrapped-bitcoin",
+  USDT: "tether",
+  USDC: "usd-coin",
+  DAI: "dai",
+  EURC: "euro-coin",
+};
+
+/** Numbers are text here (fetch-text.ts). */
+const answer = z.record(
+  z.string(),
+  z.object({
+    usd: z.string().nullish(),
+    last_updated_at: z
+      .string()
+      .regex(/^\d{1,11}$/)
+      .nullish(),
+  }),
+);
+
+/** Prices of those `codes` that came with a time; none of them at all is an outage. */
+export function parseCoingecko(json: JsonText, codes: readonly string[]): Result<readonly PricePoint[], Outage> {
+  const parsed = answer.safeParse(json);
+  if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
+  const points = codes.flatMap((asset): PricePoint[] => {
+    const id = Object.hasOwn(IDS, asset) ? IDS[asset] : undefined;
+    const coin = id === undefined ? undefined : parsed.data[id];
+    const usd = positiveDecimal(coin?.usd ?? "");
+    const seconds = coin?.last_updated_at ?? undefined;
+    return usd === undefined || seconds === undefined
+      ? []
+      : [{ source: SOURCE, asset, usd, atMs: Number(seconds) * SECOND_MS }];
+  });
+  return points.length > 0 ? ok(points) : err(outage("UNEXPECTED_SHAPE", "none of the prices asked for"));
+}
+
+export function coingeckoClient(settings: RateClientSettings): RateClient {
+  const { fetch, timeoutMs, baseUrl } = settings;
+  return {
+    name: SOURCE,
+    prices: async (codes) => {
+      const ids = codes.flatMap((code) => (Object.hasOwn(IDS, code) ? [IDS[code]] : []));
+      const query = `ids=${ids.join(",")}&vs_currencies=usd&include_last_updated_at=true&precision=full`;
+      const url = `${baseUrl}/api/v3/simple/price?${query}`;
+      const json = await fetchExactJson({ fetch, url, timeoutMs, limitBytes: LIMIT_BYTES });
+      return json.ok ? parseCoingecko(json.value, codes) : json;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+// Frankfurter `GET /v1/latest?base=USD`: the European Central Bank's reference rates, one call for all, JSON numbers read from their
+// source text. They come on working days; a date four days old over a holiday is normal (chains.md 6).
+import * as z from "zod";
+import { fetchExactJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { positiveDecimal } from "./decimal-text.ts";
+import type { FiatPoint } from "./quote.ts";
+import type { FiatClient, RateClientSettings } from "./rate-client.ts";
+
+export const FRANKFURTER_URL = "https://api.frankfurter.dev";
+const SOURCE = "frankfurter";
+const LIMIT_BYTES = 65_536;
+
+/** Numbers are text here (fetch-text.ts): `amount` is "1.0" or "1". */
+const answer = z.object({
+  amount: z.string().regex(/^1(\.0+)?$/),
+  base: z.literal("USD"),
+  date: z.iso.date(),
+  rates: z.record(z.string(), z.string()),
+});
+
+/** Rates of those `codes` that the bank publishes; none of them at all is an outage. */
+export function parseFrankfurter(json: JsonText, codes: readonly string[]): Result<readonly FiatPoint[], Outage> {
+  const parsed = answer.safeParse(json);
+  if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
+  const { date, rates } = parsed.data;
+  const dateMs = Date.parse(`${date}T00:00:00Z`);
+  const points = codes.flatMap((code): FiatPoint[] => {
+    const perUsd = Object.hasOwn(rates, code) ? positiveDecimal(rates[code] ?? "") : undefined;
+    return perUsd === undefined ? [] : [{ source: SOURCE, code, perUsd, dateMs }];
+  });
+  return points.length > 0 ? ok(points) : err(outage("UNEXPECTED_SHAPE", "none of the rates asked for"));
+}
+
+export function frankfurterClient(settings: RateClientSettings): FiatClient {
+  const { fetch, timeoutMs, baseUrl } = settings;
+  return {
+    name: SOURCE,
+    rates: async (codes) => {
+      const url = `${baseUrl}/v1/latest?base=USD`;
+      const json = await fetchExactJson({ fetch, url, timeoutMs, limitBytes: LIMIT_BYTES });
+      return json.ok ? parseFrankfurter(json.value, codes) : json;
+    },
+  };
+}
