@@ -7,9 +7,14 @@ import { err, ok, type Result } from "../lib/result.ts";
 export function validate<S extends z.ZodType>(schema: S, value: unknown): Result<z.output<S>, Failure> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return ok(parsed.data);
-  return err({ code: "VALIDATION_FAILED", details: parsed.error.issues.map(problemOf) });
+  return err({ code: "VALIDATION_FAILED", details: parsed.error.issues.flatMap(problemsOf) });
 }
 
-function problemOf(issue: z.core.$ZodIssue): FieldProblem {
-  return { path: issue.path.map(String).join("."), message: issue.message };
+/** Every unknown field is a problem of its own, at its own path. */
+function problemsOf(issue: z.core.$ZodIssue): readonly FieldProblem[] {
+  const path = issue.path.map(String);
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({ path: [...path, key].join("."), message: "unknown field" }));
+  }
+  return [{ path: path.join("."), message: issue.message }];
 }

@@ -4,12 +4,14 @@ import type { BatchItem } from "drizzle-orm/batch";
 import type { Db } from "../db/client.ts";
 import type { Failure } from "../failures.ts";
 import { derivedId } from "../lib/ids.ts";
+import { formatUnits } from "../lib/money.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { RateTable } from "../rates/quote.ts";
 import type { AllocateAnswer, AllocateRequest } from "../wallets/allocations.ts";
 import type { MacKeys } from "../wallets/row-mac.ts";
 import { assertWalletUsable, noteAllocation, SALTS_READ, warnOfGap } from "../wallets/store.ts";
 import type { Wallet } from "../wallets/wallet.ts";
+import { insertEvents } from "../webhooks/store.ts";
 import { mayHold, nextSalt, randomSaltAfter, saltCapacity, saltedUnits } from "./direct-amount.ts";
 import type { Invoice, PaymentMethod } from "./invoice.ts";
 import {
@@ -138,8 +140,35 @@ async function withAmount(
   return ok({
     method,
     salt: picked.salt,
-    statements: [assertWalletUsable(fx.db, wallet.id), picked.reservation, putMethod(fx.db, method)],
+    statements: [
+      assertWalletUsable(fx.db, wallet.id),
+      picked.reservation,
+      ...(picked.isLow ? [warnOfAmounts(fx, request, priceUnits)] : []),
+      putMethod(fx.db, method),
+    ],
   });
+}
+
+/** 80 % of the amounts of one price are taken (chains.md 4): told once, by whoever takes the one that reaches the mark. */
+function amountsLowAt(capacity: number): number {
+  return Math.ceil(capacity * 0.8) - 1;
+}
+
+function warnOfAmounts(fx: ActivationEffects, request: ActivationRequest, priceUnits: bigint): BatchItem<"sqlite"> {
+  const { invoice, wallet, operationId } = request;
+  const { cryptocurrency, network, address } = wallet;
+  const amount = formatUnits(priceUnits, pairOf(wallet).asset.decimals);
+  return insertEvents(fx.db, [
+    {
+      id: derivedId("evt", `${operationId}|${cryptocurrency}|${network}`, 2_000),
+      merchantId: invoice.merchantId,
+      type: "wallet.amounts_low",
+      invoiceId: null,
+      sequence: null,
+      data: JSON.stringify({ walletId: wallet.id, cryptocurrency, network, address, amount }),
+      createdAtMs: fx.nowMs,
+    },
+  ]);
 }
 
 export interface AmountRequest {
@@ -154,7 +183,8 @@ export interface AmountRequest {
 export async function pickAmount(fx: Pick<ActivationEffects, "db" | "random" | "nowMs">, request: AmountRequest) {
   const { invoice, at, priceUnits } = request;
   const { asset } = pairOf(at);
-  const salt = await freeSalt(fx, request, saltCapacity(priceUnits, asset));
+  const capacity = saltCapacity(priceUnits, asset);
+  const salt = await freeSalt(fx, request, capacity);
   if (salt === undefined) return undefined;
   const units = saltedUnits(priceUnits, asset, salt);
   const reservation = insertReservation(fx.db, {
@@ -167,7 +197,7 @@ export async function pickAmount(fx: Pick<ActivationEffects, "db" | "random" | "
     heldUntilMs: invoice.monitorUntilMs,
     createdAtMs: fx.nowMs,
   });
-  return { salt, units, reservation };
+  return { salt, units, reservation, isLow: capacity > 1 && salt === amountsLowAt(capacity) };
 }
 
 /** The smallest free of those read, the first time; after a second collision a random one of the next 64. */
