@@ -44,28 +44,41 @@ export interface BoundedGet {
 
 /** The body of a 200 as text; redirects are not followed. */
 export async function fetchText(of: BoundedGet): Promise<Result<string, Outage>> {
-  const signal = AbortSignal.timeout(of.timeoutMs);
+  // Not AbortSignal.timeout: its timer runs on after the answer, and an object with a running timer stays awake.
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(new Error(`no answer within ${of.timeoutMs} ms`)), of.timeoutMs);
+  const { signal } = abort;
   const headers = { accept: "application/json", "user-agent": "edgetill" };
   try {
     const response = await of.fetch(of.url, { headers, redirect: "manual", signal });
-    if (response.status === 200) return await boundedText(response, of.limitBytes);
+    if (response.status === 200) return await boundedText(response, of.limitBytes, signal);
     await response.body?.cancel();
     const kind = response.status === 429 || response.status === 418 ? "RATE_LIMITED" : "BAD_STATUS";
     return err(outage(kind, `status ${response.status}`, retryAfterMs(response.headers.get("retry-after"))));
   } catch (error) {
     const kind = signal.aborted ? "TIMEOUT" : "UNREACHABLE";
     return err(outage(kind, error instanceof Error ? error.message : String(error)));
+  } finally {
+    clearTimeout(timer);
   }
 }
 
-async function boundedText(response: Response, limitBytes: number): Promise<Result<string, Outage>> {
+async function boundedText(
+  response: Response,
+  limitBytes: number,
+  signal: AbortSignal,
+): Promise<Result<string, Outage>> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
   if (response.body === null) return ok(text);
   const reader = response.body.getReader();
+  // A body that stands still ends here, and the end is then told from the service's own by the signal. A body that the abort has broken
+  // already refuses to be cancelled, and read() has said so.
+  signal.addEventListener("abort", () => reader.cancel().catch(() => undefined));
   for (;;) {
     const { done, value } = await reader.read();
+    signal.throwIfAborted();
     if (done) return ok(text + decoder.decode());
     bytes += value.byteLength;
     if (bytes > limitBytes) {

@@ -1,0 +1,147 @@
+import { createServer } from "node:http";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { fetchText, parseExactJson } from "../../../src/lib/fetch-text.ts";
+import { RUNS } from "../../support/property-runs.ts";
+
+const get = (answer: () => Response | Promise<Response>, over: { timeoutMs?: number; limitBytes?: number } = {}) => {
+  const fetch = async (_url: string, init: RequestInit) => {
+    expect(init.redirect).toBe("manual");
+    const aborted = new Promise<never>((_, reject) => {
+      init.signal?.addEventListener("abort", () => reject(init.signal?.reason));
+    });
+    return Promise.race([answer(), aborted]);
+  };
+  return fetchText({ fetch, url: "https://rates.test/", timeoutMs: 5_000, limitBytes: 1_000, ...over });
+};
+
+/** A body that comes in pieces of one byte, and stands still after `bytes`. */
+const trickle = (text: string, end: "closes" | "stands still") => {
+  const bytes = new TextEncoder().encode(text);
+  let next = 0;
+  return new ReadableStream({
+    pull: (controller) => {
+      const byte = bytes.slice(next, ++next);
+      if (byte.length > 0) controller.enqueue(byte);
+      else if (end === "closes") controller.close();
+      else return new Promise(() => {});
+      return undefined;
+    },
+  });
+};
+
+describe("one bounded GET", () => {
+  it("gives the whole body, characters cut between pieces included", async () => {
+    expect(await get(() => new Response(trickle("päh 🏦", "closes")))).toEqual({ ok: true, value: "päh 🏦" });
+    expect(await get(() => new Response(null))).toEqual({ ok: true, value: "" });
+  });
+
+  it("stops reading at the limit, and a body of exactly the limit is whole", async () => {
+    expect(await get(() => new Response("x".repeat(1_000)))).toMatchObject({ ok: true });
+    expect(await get(() => new Response("x".repeat(1_001)))).toMatchObject({ error: { kind: "TOO_LARGE" } });
+    const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(400)) });
+    expect(await get(() => new Response(endless))).toMatchObject({ error: { kind: "TOO_LARGE" } });
+  });
+
+  it.each([
+    [429, "RATE_LIMITED"],
+    [418, "RATE_LIMITED"],
+    [301, "BAD_STATUS"],
+    [302, "BAD_STATUS"],
+    [403, "BAD_STATUS"],
+    [451, "BAD_STATUS"],
+    [500, "BAD_STATUS"],
+    [503, "BAD_STATUS"],
+    [204, "BAD_STATUS"],
+  ])("status %i is %s", async (status, kind) => {
+    const headers = { location: "https://elsewhere.test/" };
+    expect(await get(() => new Response(status === 204 ? null : "{}", { status, headers }))).toEqual({
+      ok: false,
+      error: { kind, message: `status ${status}`, retryAfterMs: null },
+    });
+  });
+
+  it("passes on how long the service asks us to stay away, in seconds", async () => {
+    const limited = (value: string) => get(() => new Response("", { status: 429, headers: { "retry-after": value } }));
+    expect(await limited("17")).toMatchObject({ error: { retryAfterMs: 17_000 } });
+    expect(await limited("Wed, 21 Oct 2026 07:28:00 GMT")).toMatchObject({ error: { retryAfterMs: null } });
+    expect(await limited("-5")).toMatchObject({ error: { retryAfterMs: null } });
+  });
+
+  it("a service that does not answer, or stops in the middle of its answer, is a TIMEOUT", async () => {
+    const silent = await get(() => new Promise<never>(() => {}), { timeoutMs: 1 });
+    expect(silent).toMatchObject({ error: { kind: "TIMEOUT" } });
+    const stuck = await get(() => new Response(trickle("{", "stands still")), { timeoutMs: 1 });
+    expect(stuck).toMatchObject({ error: { kind: "TIMEOUT" } });
+  });
+
+  it("a connection that fails, at once or in the middle, is UNREACHABLE", async () => {
+    expect(await get(() => Promise.reject(new TypeError("refused")))).toMatchObject({
+      error: { kind: "UNREACHABLE", message: "refused" },
+    });
+    const broken = new ReadableStream({ pull: (controller) => controller.error(new Error("reset")) });
+    expect(await get(() => new Response(broken))).toMatchObject({ error: { kind: "UNREACHABLE", message: "reset" } });
+  });
+});
+
+describe("over a real connection", () => {
+  it("a page, a redirect, silence, half a body and a reset are told apart", async () => {
+    const server = createServer((request, response) => {
+      if (request.url === "/page") response.end("<html>");
+      if (request.url === "/elsewhere") response.writeHead(302, { location: "/page" }).end();
+      if (request.url === "/half") response.writeHead(200, { "content-length": 10 }).write("half");
+      if (request.url === "/reset")
+        response.writeHead(200, { "content-length": 10 }).write("half", () => response.destroy());
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const kindOf = async (path: string) => {
+      const url = `http://127.0.0.1:${port}${path}`;
+      const got = await fetchText({ fetch, url, timeoutMs: 100, limitBytes: 1_000 });
+      return got.ok ? got.value : got.error.kind;
+    };
+    try {
+      expect(await kindOf("/page")).toBe("<html>");
+      expect(await kindOf("/elsewhere")).toBe("BAD_STATUS");
+      expect(await kindOf("/silence")).toBe("TIMEOUT");
+      expect(await kindOf("/half")).toBe("TIMEOUT");
+      expect(await kindOf("/reset")).toBe("UNREACHABLE");
+    } finally {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+    expect(await kindOf("/page")).toBe("UNREACHABLE");
+  });
+});
+
+describe("JSON with exact numbers", () => {
+  it("reads every number as it is written, at any depth", () => {
+    expect(
+      parseExactJson('{"a":68005.12345678901234567,"b":[1.0,-0,5E-1,{"c":1e400}],"d":"x","e":null,"f":true}'),
+    ).toEqual({
+      ok: true,
+      value: { a: "68005.12345678901234567", b: ["1.0", "-0", "5E-1", { c: "1e400" }], d: "x", e: null, f: true },
+    });
+  });
+
+  it("any number of any length comes out as it went in", () => {
+    const digits = fc.stringMatching(/^(0|[1-9]\d{0,30})(\.\d{1,40})?$/);
+    fc.assert(
+      fc.property(digits, (text) => {
+        expect(parseExactJson(`[${text}]`)).toEqual({ ok: true, value: [text] });
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it.each([
+    ["<!doctype html><title>Just a moment...</title>", "NOT_JSON"],
+    ["upstream connect error", "NOT_JSON"],
+    ["", "NOT_JSON"],
+    ['{"data":{"rates":{"BTC":"0.00', "TRUNCATED"],
+    ['  [{"a":1}', "TRUNCATED"],
+  ])("%j is %s", (text, kind) => {
+    expect(parseExactJson(text)).toMatchObject({ ok: false, error: { kind } });
+  });
+});

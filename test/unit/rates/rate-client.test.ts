@@ -1,0 +1,223 @@
+import { describe, expect, it } from "vitest";
+import { CRYPTO_CODES } from "../../../src/chains/networks.ts";
+import { coinbaseClient } from "../../../src/rates/coinbase-client.ts";
+import { coingeckoClient } from "../../../src/rates/coingecko-client.ts";
+import { FIAT_CODES } from "../../../src/rates/currencies.ts";
+import { frankfurterClient } from "../../../src/rates/frankfurter-client.ts";
+import { krakenClient } from "../../../src/rates/kraken-client.ts";
+import { combine } from "../../../src/rates/quote.ts";
+import type { RateClientSettings } from "../../../src/rates/rate-client.ts";
+import { COINBASE, coingecko, frankfurter, KRAKEN } from "../../support/rate-payloads.ts";
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const SECONDS = NOW / 1_000 - 40;
+
+/** A service that gives `answers` one after the other, and the addresses it was asked at. */
+function service(...answers: (string | Response)[]) {
+  const asked: string[] = [];
+  const settings: RateClientSettings = {
+    baseUrl: "https://rates.test",
+    nowMs: () => NOW,
+    timeoutMs: 5_000,
+    fetch: async (url) => {
+      asked.push(url);
+      const answer = answers.shift();
+      if (answer === undefined) throw new Error("asked once too often");
+      return typeof answer === "string" ? new Response(answer) : answer;
+    },
+  };
+  return { asked, settings };
+}
+
+const ask = {
+  coinbase: (settings: RateClientSettings) => coinbaseClient(settings).prices(CRYPTO_CODES),
+  kraken: (settings: RateClientSettings) => krakenClient(settings).prices(CRYPTO_CODES),
+  coingecko: (settings: RateClientSettings) => coingeckoClient(settings).prices(CRYPTO_CODES),
+  frankfurter: (settings: RateClientSettings) => frankfurterClient(settings).rates(FIAT_CODES),
+};
+type Name = keyof typeof ask;
+const NAMES: Name[] = ["coinbase", "kraken", "coingecko", "frankfurter"];
+const PAYLOADS: Record<Name, string> = {
+  coinbase: COINBASE,
+  kraken: KRAKEN,
+  coingecko: coingecko(SECONDS),
+  frankfurter: frankfurter("2026-11-19"),
+};
+
+async function pointsOf(name: Exclude<Name, "frankfurter">) {
+  const { asked, settings } = service(PAYLOADS[name]);
+  const points = await ask[name](settings);
+  if (!points.ok) throw new Error(points.error.message);
+  return { asked, points: points.value };
+}
+
+describe("every source", () => {
+  it.each(["coinbase", "kraken", "coingecko"] as const)(
+    "%s prices every asset of the registry in one call",
+    async (name) => {
+      const { asked, points } = await pointsOf(name);
+      expect(asked).toHaveLength(1);
+      expect(points.map((point) => point.asset)).toEqual(CRYPTO_CODES);
+      for (const point of points)
+        expect(point).toMatchObject({ source: name, usd: expect.stringMatching(/^\d+(\.\d+)?$/) });
+    },
+  );
+
+  it("together they give every asset a rate of three sources, stablecoins and the euro's included", async () => {
+    const all = await Promise.all((["coinbase", "kraken", "coingecko"] as const).map(pointsOf));
+    const fiat = await ask.frankfurter(service(PAYLOADS.frankfurter).settings);
+    const table = combine({ prices: all.flatMap((each) => each.points), fiat: fiat.ok ? fiat.value : [] }, NOW);
+    expect(Object.keys(table.assets).sort()).toEqual([...CRYPTO_CODES].sort());
+    for (const rate of Object.values(table.assets)) expect(rate.sources).toEqual(["coinbase", "coingecko", "kraken"]);
+  });
+
+  it.each(
+    NAMES.flatMap((name): [Name, string, string | Response, string][] => [
+      [name, "a page with status 200", "<!doctype html><title>Just a moment...</title>", "NOT_JSON"],
+      [name, "half an answer", PAYLOADS[name].slice(0, -30), "TRUNCATED"],
+      [name, "nothing", "", "NOT_JSON"],
+      [name, "another shape", "[]", "UNEXPECTED_SHAPE"],
+      [name, "null", "null", "UNEXPECTED_SHAPE"],
+      [name, "an empty object", "{}", "UNEXPECTED_SHAPE"],
+      [name, "429", new Response("slow down", { status: 429, headers: { "retry-after": "60" } }), "RATE_LIMITED"],
+      [
+        name,
+        "a redirect",
+        new Response(null, { status: 302, headers: { location: "https://evil.test/" } }),
+        "BAD_STATUS",
+      ],
+      [name, "500", new Response("{}", { status: 500 }), "BAD_STATUS"],
+      [name, "too much", `{"x":"${"y".repeat(300_000)}"}`, "TOO_LARGE"],
+    ]),
+  )("%s answering %s is an outage", async (name, _, answer, kind) => {
+    const { asked, settings } = service(answer);
+    expect(await ask[name](settings)).toMatchObject({ ok: false, error: { kind } });
+    expect(asked).toHaveLength(1);
+  });
+
+  it.each(NAMES)("%s that cannot be reached is an outage and not an exception", async (name) => {
+    expect(await ask[name](service().settings)).toMatchObject({ ok: false, error: { kind: "UNREACHABLE" } });
+  });
+});
+
+describe("coinbase", () => {
+  it("asks for all rates of the dollar and turns them round, as of when it was asked", async () => {
+    const { asked, points } = await pointsOf("coinbase");
+    expect(asked).toEqual(["https://rates.test/v2/exchange-rates?currency=USD"]);
+    expect(points[0]).toEqual({ source: "coinbase", asset: "BTC", usd: "68000.0999998863", atMs: NOW });
+    expect(points.find((point) => point.asset === "LTC")?.usd).toBe("80");
+  });
+
+  it.each([
+    ["another base", '{"data":{"currency":"EUR","rates":{"BTC":"0.00001"}}}'],
+    ["numbers where text was agreed on: they are text here", '{"data":{"currency":"USD","rates":{"BTC":{}}}}'],
+    ["no coin we know", '{"data":{"currency":"USD","rates":{"AED":"3.67"}}}'],
+    ["no usable figure", '{"data":{"currency":"USD","rates":{"BTC":"0","ETH":"-1","LTC":"NaN"}}}'],
+  ])("%s is an outage", async (_, body) => {
+    expect(await ask.coinbase(service(body).settings)).toMatchObject({ error: { kind: "UNEXPECTED_SHAPE" } });
+  });
+
+  it("leaves out a figure that is none and keeps the others", async () => {
+    const body = '{"data":{"currency":"USD","rates":{"BTC":"0","LTC":"0.0125"}}}';
+    expect(await ask.coinbase(service(body).settings)).toMatchObject({
+      ok: true,
+      value: [{ asset: "LTC", usd: "80" }],
+    });
+  });
+});
+
+describe("kraken", () => {
+  it("asks for all pairs at once and takes the middle of ask and bid", async () => {
+    const { asked, points } = await pointsOf("kraken");
+    expect(asked[0]).toMatch(/^https:\/\/rates\.test\/0\/public\/Ticker\?pair=XBTUSD,LTCUSD,ETHUSD,/);
+    expect(points[0]).toEqual({ source: "kraken", asset: "BTC", usd: "68005", atMs: NOW });
+    expect(points.find((point) => point.asset === "USDT")?.usd).toBe("0.999665");
+  });
+
+  it("an error that comes as 200 is REFUSED, and one about our pace is RATE_LIMITED", async () => {
+    const answered = (code: string) => ask.kraken(service(`{"error":["${code}"]}`).settings);
+    expect(await answered("EService:Unavailable")).toMatchObject({
+      error: { kind: "REFUSED", message: "EService:Unavailable" },
+    });
+    expect(await answered("EAPI:Rate limit exceeded")).toMatchObject({ error: { kind: "RATE_LIMITED" } });
+    expect(await answered("EGeneral:Too many requests")).toMatchObject({ error: { kind: "RATE_LIMITED" } });
+  });
+
+  it("a pair it no longer knows spoils the call: it is asked once more for the lasting pairs", async () => {
+    const spoilt = '{"error":["EQuery:Unknown asset pair"]}';
+    const { asked, settings } = service(spoilt, KRAKEN);
+    const points = await ask.kraken(settings);
+    expect(asked).toHaveLength(2);
+    expect(asked[1]).not.toContain("CROUSD");
+    expect(points.ok && points.value.map((point) => point.asset)).toEqual([
+      "BTC",
+      "LTC",
+      "ETH",
+      "USDT",
+      "USDC",
+      "DAI",
+      "WBTC",
+      "TRX",
+    ]);
+    const twice = service(spoilt, spoilt);
+    expect(await ask.kraken(twice.settings)).toMatchObject({ error: { kind: "REFUSED" } });
+    expect(twice.asked).toHaveLength(2);
+  });
+
+  it("a pair without a bid has no price", async () => {
+    const empty =
+      '{"error":[],"result":{"XXBTZUSD":{"a":["68000","1"],"b":["0.00000","0"]},"XLTCZUSD":{"a":["80"],"b":["80"]}}}';
+    expect(await ask.kraken(service(empty).settings)).toMatchObject({ ok: true, value: [{ asset: "LTC", usd: "80" }] });
+  });
+});
+
+describe("coingecko", () => {
+  it("asks for all ids at once, keeps every digit, and takes the time the answer gives", async () => {
+    const { asked, points } = await pointsOf("coingecko");
+    expect(asked[0]).toMatch(
+      /ids=bitcoin,litecoin,ethereum,.*&vs_currencies=usd&include_last_updated_at=true&precision=full$/,
+    );
+    expect(points[0]).toEqual({
+      source: "coingecko",
+      asset: "BTC",
+      usd: "68005.12345678901234567",
+      atMs: NOW - 40_000,
+    });
+    expect(points.find((point) => point.asset === "POL")?.usd).toBe("0.5");
+  });
+
+  it.each([
+    ["without a time", '{"bitcoin":{"usd":1}}'],
+    ["without a price", '{"bitcoin":{"last_updated_at":1763640000}}'],
+    ["of null", '{"bitcoin":{"usd":null,"last_updated_at":1763640000}}'],
+    ["with a time that is none", '{"bitcoin":{"usd":1,"last_updated_at":1.5}}'],
+    ["that is a status", '{"status":{"error_code":429,"error_message":"rate limit"}}'],
+  ])("an answer %s is an outage", async (_, body) => {
+    expect(await ask.coingecko(service(body).settings)).toMatchObject({ error: { kind: "UNEXPECTED_SHAPE" } });
+  });
+});
+
+describe("frankfurter", () => {
+  it("gives every fiat currency but the dollar, as of the start of the bank's day", async () => {
+    const { asked, settings } = service(PAYLOADS.frankfurter);
+    const points = await ask.frankfurter(settings);
+    if (!points.ok) throw new Error(points.error.message);
+    expect(asked).toEqual(["https://rates.test/v1/latest?base=USD"]);
+    expect(["USD", ...points.value.map((point) => point.code)].sort()).toEqual([...FIAT_CODES].sort());
+    expect(points.value.find((point) => point.code === "IDR")).toEqual({
+      source: "frankfurter",
+      code: "IDR",
+      perUsd: "16855",
+      dateMs: Date.UTC(2026, 10, 19),
+    });
+  });
+
+  it.each([
+    ["another base", '{"amount":1.0,"base":"EUR","date":"2026-11-19","rates":{"EUR":0.9}}'],
+    ["another amount", '{"amount":10.0,"base":"USD","date":"2026-11-19","rates":{"EUR":9}}'],
+    ["a day that is none", '{"amount":1.0,"base":"USD","date":"2026-02-30","rates":{"EUR":0.9}}'],
+    ["no rate we know", '{"amount":1.0,"base":"USD","date":"2026-11-19","rates":{"XAU":0.0004}}'],
+  ])("%s is an outage", async (_, body) => {
+    expect(await ask.frankfurter(service(body).settings)).toMatchObject({ error: { kind: "UNEXPECTED_SHAPE" } });
+  });
+});
