@@ -2,9 +2,11 @@
 // asked for. What the route read is thrown away unless the key is good, so nothing of it can leak (ARCHITECTURE "One request").
 import type { BatchItem, BatchResponse } from "drizzle-orm/batch";
 import type { Db } from "../db/client.ts";
+import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import { equalDigests } from "../lib/bytes.ts";
 import { err, ok, type Result } from "../lib/result.ts";
+import { sleep } from "../lib/sleep.ts";
 import { MINUTE_MS } from "../lib/time.ts";
 import type { MerchantRow } from "../merchants/store.ts";
 import { selectMerchant } from "../merchants/store.ts";
@@ -41,11 +43,11 @@ export async function authenticate<const R extends Statements>(
   const { apiKey, nowMs } = credentials;
   if (apiKey === undefined || apiKeyKind(apiKey) === undefined) return err({ code: "UNAUTHORIZED" });
   const hash = hashApiKey(apiKey);
-  const [keys, merchants, ...read] = await db.batch([
-    selectApiKey(db, hash),
-    selectMerchant(db, credentials.merchantId),
-    ...reads,
-  ]);
+  const rows = await readWithRetry(sleep, async () =>
+    db.batch([selectApiKey(db, hash), selectMerchant(db, credentials.merchantId), ...reads]),
+  );
+  if (!rows.ok) return rows;
+  const [keys, merchants, ...read] = rows.value;
   const [key] = keys;
   if (key === undefined || !equalDigests(key.hash, hash) || !isLive(key, nowMs)) return err({ code: "UNAUTHORIZED" });
   if (key.merchantId !== credentials.merchantId) return err({ code: "MERCHANT_MISMATCH" });

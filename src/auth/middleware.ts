@@ -32,13 +32,15 @@ export interface MerchantCall<Body, Query, R extends Statements> extends Authent
   /** The body before defaults, for the idempotency fingerprint. */
   readonly json: Json | undefined;
   readonly idempotencyKey: string | undefined;
+  /** The Accept header, where a route has more than one form of its answer. */
+  readonly accept: string | undefined;
   readonly background: (work: Promise<unknown>) => void;
 }
 
 export interface Reply {
   readonly status: number;
-  /** JSON text, or another text with its content type among the headers. */
-  readonly body: string | null;
+  /** JSON text, or another text with its content type among the headers; a stream where it may be too long to stand in memory. */
+  readonly body: string | ReadableStream<Uint8Array> | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -133,6 +135,7 @@ async function run<B extends z.ZodType, Q extends z.ZodType, R extends Statement
     method: spec.method,
     path: c.req.path,
     idempotencyKey: c.req.header("idempotency-key"),
+    accept: c.req.header("accept"),
     background,
   });
 }
@@ -149,7 +152,7 @@ async function limit(
   principal: ApiKeyPrincipal,
   headers: Record<string, string>,
 ): Promise<Failure | undefined> {
-  const perMinute = Number(c.env.RATE_LIMIT_PER_MINUTE || DEFAULT_PER_MINUTE);
+  const perMinute = perMinuteOf(c.env.RATE_LIMIT_PER_MINUTE);
   if (perMinute === 0) return undefined;
   const byKey = await take(c, `key:${principal.keyId}`, perMinute);
   if (byKey === undefined) return undefined;
@@ -160,6 +163,11 @@ async function limit(
   const byIp = await take(c, `pk:${principal.keyId}:${ip}`, PUBLIC_KEY_PER_MINUTE_AND_IP);
   if (byIp === undefined || byIp.isAllowed) return undefined;
   return { code: "RATE_LIMITED", retryAfterSeconds: byIp.resetSeconds };
+}
+
+/** The configured limit; what is not a whole number is the default. */
+function perMinuteOf(text: string | undefined): number {
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : DEFAULT_PER_MINUTE;
 }
 
 /** Undefined when the limiter cannot be asked: the API stays open (security.md 3). */

@@ -156,6 +156,7 @@ const TABLE: readonly Network[] = [
     ...ETHEREUM,
     ...MAIN,
     name: "ETH",
+    aliases: ["ETHEREUM"],
     displayName: "Ethereum",
     chainId: 1,
     assets: [

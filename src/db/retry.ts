@@ -37,14 +37,15 @@ function hasFlag(error: unknown, flag: "overloaded" | "retryable"): boolean {
 /** Settles as `work` does, or throws TimeLimitError after 3 seconds; the timer never outlives the work. */
 export async function withinLimit<T>(sleep: Sleep, work: Promise<T>): Promise<T> {
   const timer = new AbortController();
-  const late = sleep(ATTEMPT_LIMIT_MS, timer.signal).then(() => {
-    throw new TimeLimitError("no answer within 3 seconds");
+  const late = new Promise<never>((_, reject) => {
+    sleep(ATTEMPT_LIMIT_MS, timer.signal).then(() => {
+      if (!timer.signal.aborted) reject(new TimeLimitError("no answer within 3 seconds"));
+    }, reject);
   });
-  late.catch(() => undefined); // the loser of the race is nobody's to catch
   try {
     return await Promise.race([work, late]);
   } finally {
-    timer.abort();
+    timer.abort("settled"); // a reason of our own: the default one is an exception with a stack, made for every call
   }
 }
 

@@ -4,8 +4,8 @@ import { Hono } from "hono";
 import type { MountedRoute } from "../auth/middleware.ts";
 import { invoiceRoutes } from "../invoices/routes.ts";
 import { walletRoutes } from "../wallets/routes.ts";
-import { type AppContext, type AppEnv, bugResponse, callerIp, requestContext } from "./context.ts";
-import { deploymentOf } from "./deployment.ts";
+import { type AppContext, type AppEnv, callerIp, errorResponse, requestContext } from "./context.ts";
+import { isDevelopment, publicUrl, watchedNetworks } from "./deployment.ts";
 import { DOCS_CSP, docsPage } from "./docs.ts";
 import { failureResponse } from "./errors.ts";
 import { healthOf } from "./health.ts";
@@ -23,21 +23,21 @@ export function createApp(): Hono<AppEnv> {
   app.use(requestContext);
   app.use(shield);
   for (const { spec, handle } of ROUTES) app.on(spec.method, spec.path, handle);
-  app.get("/openapi.json", (c) => c.json(openApiDocument(SPECS, deploymentOf(c.env).publicUrl)));
+  app.get("/openapi.json", (c) => c.json(openApiDocument(SPECS, publicUrl(c.env))));
   app.get("/docs", (c) => c.html(docsPage(SPECS), 200, { "content-security-policy": DOCS_CSP }));
   app.get("/healthz", async (c) => {
-    const health = await healthOf(c.env.DB, deploymentOf(c.env));
+    const health = await healthOf(c.env.DB, watchedNetworks(c.env));
     return c.json(health, health.status === "ok" ? 200 : 503);
   });
   app.notFound(nothingHere);
-  app.onError(bugResponse);
+  app.onError(errorResponse);
   return app;
 }
 
 /** The outer shield, per address and before anything is looked up; production only, where the edge tells who calls (security.md 3). */
 async function shield(c: AppContext, next: () => Promise<void>): Promise<Response | undefined> {
   const ip = callerIp(c);
-  if (deploymentOf(c.env).isDevelopment || ip === undefined) {
+  if (isDevelopment(c.env) || ip === undefined) {
     await next();
     return undefined;
   }

@@ -1,5 +1,6 @@
 // What every request carries from its first line on, and the two things that hold for every answer: a request id and security headers.
 import type { Context, MiddlewareHandler } from "hono";
+import { faultKind } from "../db/retry.ts";
 import { makeId, newUlid, type RequestId } from "../lib/ids.ts";
 import { failureResponse } from "./errors.ts";
 import { setSecurityHeaders } from "./security-headers.ts";
@@ -20,8 +21,14 @@ export const requestContext: MiddlewareHandler<AppEnv> = async (c, next) => {
   setSecurityHeaders(c.res.headers);
 };
 
+/** A fault of storage that no operation caught is an outage: 503, and the log has it. */
+export function errorResponse(error: unknown, c: AppContext): Response {
+  const response = bugResponse(error, c);
+  return faultKind(error) === "other" ? response : failureResponse({ code: "STORAGE_UNAVAILABLE" }, c.get("requestId"));
+}
+
 /** A bug: a dull answer to the caller, the rest to the log, without anything a caller sent. */
-export function bugResponse(error: unknown, c: AppContext): Response {
+function bugResponse(error: unknown, c: AppContext): Response {
   console.error(
     JSON.stringify({ level: "error", requestId: c.get("requestId"), route: c.req.routePath, ...describe(error) }),
   );

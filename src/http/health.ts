@@ -1,5 +1,4 @@
 // GET /healthz: whether storage answers, and per network whether it is watched. Never a secret, never a merchant's data.
-import type { Deployment } from "./deployment.ts";
 
 export interface Health {
   readonly status: "ok" | "degraded";
@@ -9,7 +8,7 @@ export interface Health {
   readonly warnings: readonly string[];
 }
 
-export async function healthOf(d1: D1Database, deployment: Deployment): Promise<Health> {
+export async function healthOf(d1: D1Database, watched: ReadonlySet<string>): Promise<Health> {
   const isUp = await d1
     .prepare("SELECT 1")
     .first()
@@ -17,7 +16,7 @@ export async function healthOf(d1: D1Database, deployment: Deployment): Promise<
       () => true,
       () => false,
     );
-  const networks = [...deployment.watchedNetworks].map((name) => [name, { height: null, lagSeconds: null }] as const);
+  const networks = [...watched].map((name) => [name, { height: null, lagSeconds: null }] as const);
   return {
     status: isUp ? "ok" : "degraded",
     database: isUp ? "ok" : "unavailable",

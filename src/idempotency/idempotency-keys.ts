@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { newUlid } from "../lib/ids.ts";
 import { HOUR_MS, SECOND_MS } from "../lib/time.ts";
-import { type Claim, Claims, type Keys, REMEMBERED_MS, type TakeOver } from "./claims.ts";
+import { type Claim, Claims, REMEMBERED_MS, type TakeOver } from "./claims.ts";
 
 /** Keys deleted in one turn; more wait for the next alarm, so that no turn holds up claims. */
 const CHUNK = 1_000;
@@ -56,14 +56,4 @@ export class IdempotencyKeys extends DurableObject<Env> {
     this.#isAlarmSet = true;
     this.ctx.storage.setAlarm(atMs);
   }
-}
-
-/** A merchant's keys. Each call takes a fresh stub: one that threw once may be broken for good. */
-export function keysOf(namespace: DurableObjectNamespace<IdempotencyKeys>, merchantId: string): Keys {
-  const stub = (): Keys => namespace.getByName(merchantId);
-  return {
-    claim: (keyHash, fingerprint, nowMs) => stub().claim(keyHash, fingerprint, nowMs),
-    takeOver: (keyHash, operationId, nowMs) => stub().takeOver(keyHash, operationId, nowMs),
-    endLease: (keyHash, operationId, attempt) => stub().endLease(keyHash, operationId, attempt),
-  };
 }

@@ -11,7 +11,7 @@ import type { AllocateAnswer, AllocateRequest } from "../wallets/allocations.ts"
 import type { MacKeys } from "../wallets/row-mac.ts";
 import { assertWalletUsable, noteAllocation, SALTS_READ, warnOfGap } from "../wallets/store.ts";
 import type { Wallet } from "../wallets/wallet.ts";
-import { insertEvents } from "../webhooks/store.ts";
+import { insertEvent } from "../webhooks/store.ts";
 import { mayHold, nextSalt, randomSaltAfter, saltCapacity, saltedUnits } from "./direct-amount.ts";
 import type { Invoice, PaymentMethod } from "./invoice.ts";
 import {
@@ -158,17 +158,15 @@ function warnOfAmounts(fx: ActivationEffects, request: ActivationRequest, priceU
   const { invoice, wallet, operationId } = request;
   const { cryptocurrency, network, address } = wallet;
   const amount = formatUnits(priceUnits, pairOf(wallet).asset.decimals);
-  return insertEvents(fx.db, [
-    {
-      id: derivedId("evt", `${operationId}|${cryptocurrency}|${network}`, 2_000),
-      merchantId: invoice.merchantId,
-      type: "wallet.amounts_low",
-      invoiceId: null,
-      sequence: null,
-      data: JSON.stringify({ walletId: wallet.id, cryptocurrency, network, address, amount }),
-      createdAtMs: fx.nowMs,
-    },
-  ]);
+  return insertEvent(fx.db, {
+    id: derivedId("evt", `${operationId}|${cryptocurrency}|${network}`, 2_000),
+    merchantId: invoice.merchantId,
+    type: "wallet.amounts_low",
+    invoiceId: null,
+    sequence: null,
+    data: JSON.stringify({ walletId: wallet.id, cryptocurrency, network, address, amount }),
+    createdAtMs: fx.nowMs,
+  });
 }
 
 export interface AmountRequest {

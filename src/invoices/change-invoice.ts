@@ -3,15 +3,15 @@
 import type { BatchItem } from "drizzle-orm/batch";
 import type { Customer } from "../customers/customer.ts";
 import type { Db } from "../db/client.ts";
-import { type BatchConflict, batchConflict } from "../db/conflict.ts";
-import { faultKind, MAX_REPEATS, pauseMs, readWithRetry, withinLimit } from "../db/retry.ts";
+import type { BatchConflict } from "../db/conflict.ts";
+import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import { derivedId, type InvoiceId, type MerchantId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
 import { moveActiveInvoices } from "../merchants/store.ts";
+import { commitChange } from "../webhooks/commit-change.ts";
 import type { EventType } from "../webhooks/event.ts";
-import { selectEvent } from "../webhooks/store.ts";
 import type { Invoice, InvoiceFile, PaymentMethod, TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, methodBodyOf } from "./invoice-body.ts";
 import { isSamePair } from "./payment-method.ts";
@@ -82,7 +82,7 @@ export function buildChange(
   return {
     file: after,
     statements: [
-      recordChange(fx, file, after, change, operationId),
+      ...recordChange(fx, file, after, change, operationId),
       updateInvoice(fx.db, file.invoice, columns),
       ...(first === undefined ? [] : [insertTimeline(fx.db, [first, ...more])]),
       ...(change.statements ?? []),
@@ -118,7 +118,7 @@ export async function changeInvoice(
     if (!change.ok) return change;
     if (change.value === undefined) return ok(file);
     const built = buildChange(fx, file, change.value, operationId);
-    const sent = await send(fx, built.statements, operationId);
+    const sent = await commitChange(fx, derivedId("evt", operationId, 0), built.statements);
     if (sent.kind === "stands") return ok(built.file);
     if (sent.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });
     conflict = sent.conflict;
@@ -138,45 +138,13 @@ export async function readFile(
   return ok(row === undefined ? undefined : fileOf(row));
 }
 
-type Sent =
-  | { readonly kind: "stands" }
-  | { readonly kind: "unknown" }
-  | { readonly kind: "conflict"; readonly conflict: BatchConflict };
-
-/** Repeating is safe: a second arrival of the same batch violates its own event. Whether that is so, the event's row tells. */
-async function send(fx: ChangeEffects, statements: readonly BatchItem<"sqlite">[], operationId: string): Promise<Sent> {
-  const [first, ...more] = statements;
-  if (first === undefined) return { kind: "stands" };
-  for (let repeat = 0; ; repeat++) {
-    try {
-      await withinLimit(fx.sleep, fx.db.batch([first, ...more]));
-      return { kind: "stands" };
-    } catch (error) {
-      const conflict = batchConflict(error);
-      if (conflict !== undefined)
-        return (await isRecorded(fx, operationId)) ? { kind: "stands" } : { kind: "conflict", conflict };
-      const fault = faultKind(error);
-      if (fault === "other") throw error;
-      if (fault === "overloaded" || repeat === MAX_REPEATS) {
-        return (await isRecorded(fx, operationId)) ? { kind: "stands" } : { kind: "unknown" };
-      }
-      await fx.sleep(pauseMs(repeat));
-    }
-  }
-}
-
-async function isRecorded(fx: ChangeEffects, operationId: string): Promise<boolean> {
-  const rows = await readWithRetry(fx.sleep, async () => selectEvent(fx.db, derivedId("evt", operationId, 0)));
-  return rows.ok && rows.value.length === 1;
-}
-
 function recordChange(
   fx: Pick<ChangeEffects, "db" | "body" | "nowMs">,
   before: InvoiceFile,
   after: InvoiceFile,
   change: Change,
   operationId: string,
-): BatchItem<"sqlite"> {
+): readonly BatchItem<"sqlite">[] {
   const invoiceJson = JSON.stringify(invoiceBodyOf(after, fx.body));
   const firstSequence = before.invoice.eventSequence + 1;
   const [first, ...more] = change.events.map(({ method, ...event }) => ({

@@ -146,7 +146,7 @@ function planInvoice(fx: CreateEffects, request: CreateRequest, operationId: str
 /** A public key makes a customer only for a new email and never changes one (decisions 7). */
 function customerOf(request: CreateRequest, operationId: string): Customer | undefined {
   const { facts, invoice, merchant } = request;
-  if (!namesCustomer(invoice)) return undefined;
+  if (!namesCustomer(invoice) || (request.isFromPublicKey && invoice.customerEmail === undefined)) return undefined;
   if (facts.customer === undefined) return newCustomer(derivedId("cus", operationId), merchant.id, invoice);
   return request.isFromPublicKey ? facts.customer : withFields(facts.customer, invoice);
 }
@@ -273,7 +273,7 @@ function prepare(
       insertInvoice(fx.db, invoice),
       insertTimeline(fx.db, [item]),
       ...activations.flatMap(({ statements }) => statements),
-      events,
+      ...events,
       moveActiveInvoices(fx.db, invoice.merchantId, 1),
     ],
   };

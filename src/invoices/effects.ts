@@ -1,6 +1,6 @@
 // The world as invoice operations take it, built from the environment once per request.
 import type { Db } from "../db/client.ts";
-import { deploymentOf } from "../http/deployment.ts";
+import { isDevelopment, publicUrl, watchedNetworks } from "../http/deployment.ts";
 import { newOperationId } from "../idempotency/middleware.ts";
 import { sleep } from "../lib/sleep.ts";
 import { parseRateSource, rateSourceOf } from "../rates/rate-source.ts";
@@ -8,10 +8,10 @@ import { parseMacKeys } from "../wallets/row-mac.ts";
 import type { RefreshEffects } from "./refresh-invoice.ts";
 
 export function invoiceEffects(env: Env, db: Db, nowMs: number): RefreshEffects {
-  const deployment = deploymentOf(env);
+  const isOpen = isDevelopment(env);
   const macKeys = parseMacKeys(env.ROW_MAC_KEY);
   if (!macKeys.ok) throw new Error(macKeys.error);
-  const setting = parseRateSource(env.RATE_SOURCE, deployment.isDevelopment);
+  const setting = parseRateSource(env.RATE_SOURCE, isOpen);
   if (!setting.ok) throw new Error(setting.error);
   const rates = rateSourceOf({ setting: setting.value, book: env.RATE_BOOK, nowMs: () => nowMs });
   return {
@@ -22,8 +22,8 @@ export function invoiceEffects(env: Env, db: Db, nowMs: number): RefreshEffects 
     random: Math.random,
     macKeys: macKeys.value,
     // In development a network without a source stays usable (decisions 4).
-    isWatched: (network) => deployment.isDevelopment || deployment.watchedNetworks.has(network),
-    body: { macKeys: macKeys.value, publicUrl: deployment.publicUrl, nowMs },
+    isWatched: (network) => isOpen || watchedNetworks(env).has(network),
+    body: { macKeys: macKeys.value, publicUrl: publicUrl(env), nowMs },
     table: () => rates.table(),
     allocate: async (keyHash, request) => await env.ADDRESS_ALLOCATOR.getByName(keyHash).allocate(request),
   };

@@ -1,6 +1,7 @@
-import { and, asc, eq, getTableColumns, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, isNull, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { events } from "../db/schema/events.ts";
+import { paymentMethods } from "../db/schema/invoices.ts";
 import { assertions } from "../db/schema/operations.ts";
 import { wallets } from "../db/schema/wallets.ts";
 import type { EventId, MerchantId, WalletId } from "../lib/ids.ts";
@@ -62,6 +63,26 @@ export function selectPayableWallets(db: Db, merchantId: string, prices: string)
     .orderBy(asc(wallets.createdAtMs), asc(wallets.id));
 }
 
+/** The id of the live wallet of a pair, in canonical spelling. */
+export function selectWalletOfPair(
+  db: Db,
+  merchantId: string,
+  pair: { readonly cryptocurrency: string; readonly network: string },
+) {
+  return db
+    .select({ id: wallets.id })
+    .from(wallets)
+    .where(
+      and(
+        sql`${wallets.merchantId} = ${merchantId}`,
+        eq(wallets.cryptocurrency, pair.cryptocurrency),
+        eq(wallets.network, pair.network),
+        isNull(wallets.deletedAtMs),
+      ),
+    )
+    .limit(1);
+}
+
 export function insertWallet(db: Db, wallet: Wallet) {
   return db.insert(wallets).values(wallet);
 }
@@ -77,6 +98,32 @@ export function updateLiveWallet(
     .update(wallets)
     .set(changes)
     .where(and(eq(wallets.id, of.walletId), eq(wallets.merchantId, of.merchantId), isNull(wallets.deletedAtMs)));
+}
+
+/** The HMAC was found wrong: nothing of the wallet is shown or used any more (security.md 4). Kept once set. */
+export function freezeWallet(db: Db, wallet: Pick<Wallet, "id" | "merchantId">, nowMs: number) {
+  return db
+    .update(wallets)
+    .set({ frozenAtMs: nowMs })
+    .where(and(eq(wallets.id, wallet.id), eq(wallets.merchantId, wallet.merchantId), isNull(wallets.frozenAtMs)));
+}
+
+/** Aborts the batch unless the wallet is live, with the settings that were read: the lock of a PATCH against another. */
+export function assertSettings(db: Db, read: Pick<Wallet, "id" | "isEnabled" | "requiredConfirmations">) {
+  return db.insert(assertions).select(
+    sql`select 'wallet is as read', 0 where not exists (
+      select 1 from wallets where id = ${read.id} and deleted_at_ms is null and is_enabled = ${read.isEnabled ? 1 : 0}
+      and required_confirmations = ${read.requiredConfirmations})`,
+  );
+}
+
+/** Aborts the batch when the wallet was deleted before. */
+export function assertWalletLive(db: Db, walletId: WalletId) {
+  return db
+    .insert(assertions)
+    .select(
+      sql`select 'wallet is live', 0 where not exists (select 1 from wallets where id = ${walletId} and deleted_at_ms is null)`,
+    );
 }
 
 /** The mirror of an allocation: it only moves forward, whatever order answers arrive in (reliability.md 2). */
@@ -137,4 +184,69 @@ function activeTie(wallet: Wallet) {
   return sql`select 1 from invoices active join payment_methods method on method.invoice_id = active.id
     where active.merchant_id = ${wallet.merchantId} and active.status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')
     and method.status = 'ACTIVE' and method.network = ${wallet.network} and ${destination}`;
+}
+
+/** All wallets a merchant ever had on a key, oldest first: a later one continues where an earlier one stopped. */
+export function selectWalletsOfKey(db: Db, merchantId: MerchantId, keyHash: string) {
+  return db
+    .select({ id: wallets.id })
+    .from(wallets)
+    .where(and(eq(wallets.merchantId, merchantId), eq(wallets.keyHash, keyHash)))
+    .orderBy(asc(wallets.createdAtMs), asc(wallets.id));
+}
+
+/** Addresses handed out for a wallet, by index, from the one after `afterIndex` on: the same cost on every page. */
+export function selectHandedOut(
+  db: Db,
+  of: {
+    readonly merchantId: MerchantId;
+    readonly walletId: WalletId;
+    readonly afterIndex: number;
+    readonly limit: number;
+  },
+) {
+  return db
+    .select({
+      invoiceId: paymentMethods.invoiceId,
+      merchantId: paymentMethods.merchantId,
+      cryptocurrency: paymentMethods.cryptocurrency,
+      network: paymentMethods.network,
+      index: sql<number>`payment_methods.address_index`.as("handed_out_index"),
+      address: paymentMethods.address,
+      mac: paymentMethods.mac,
+      macKeyId: paymentMethods.macKeyId,
+      activatedAtMs: paymentMethods.activatedAtMs,
+    })
+    .from(paymentMethods)
+    .where(
+      and(
+        eq(paymentMethods.walletId, of.walletId),
+        eq(paymentMethods.merchantId, of.merchantId),
+        gt(paymentMethods.addressIndex, of.afterIndex),
+      ),
+    )
+    .orderBy(asc(paymentMethods.addressIndex))
+    .limit(of.limit);
+}
+
+/**
+ * The longest run of indexes below `nextIndex` whose address holds no confirmed payment, which is what wallet software must look past.
+ * Indexes that went to another holder of the key count as empty: rather too long a run than an address out of sight.
+ */
+export function selectLongestRun(
+  db: Db,
+  of: { readonly walletId: WalletId; readonly walletIds: readonly WalletId[]; readonly nextIndex: number },
+) {
+  const longest = sql<number>`(with paid as (
+      select distinct method.address_index as i from payment_methods method
+      join payments payment on payment.invoice_id = method.invoice_id and payment.network = method.network
+      and payment.to_address = method.address and payment.status = 'CONFIRMED'
+      where method.wallet_id in (select value from json_each(${JSON.stringify(of.walletIds)})) and method.address_index < ${of.nextIndex})
+    select max(run) from (
+      select i - lag(i, 1, -1) over (order by i) - 1 as run from paid
+      union all select ${of.nextIndex} - 1 - coalesce((select max(i) from paid), -1)))`;
+  return db
+    .select({ longestRun: longest.as("longest_run") })
+    .from(wallets)
+    .where(eq(wallets.id, of.walletId));
 }

@@ -1,4 +1,5 @@
 import { eq } from "drizzle-orm";
+import type { BatchItem } from "drizzle-orm/batch";
 import type { Db } from "../db/client.ts";
 import { events } from "../db/schema/events.ts";
 import type { EventId, InvoiceId, MerchantId } from "../lib/ids.ts";
@@ -15,9 +16,21 @@ export interface OutboxEvent {
   readonly createdAtMs: number;
 }
 
-/** Records events in the batch of the change they tell of. At most 14 at once (100 bound values in a statement). */
-export function insertEvents(db: Db, rows: readonly [OutboxEvent, ...OutboxEvent[]]) {
-  return db.insert(events).values([...rows]);
+/** Records one event in the batch of the change it tells of. */
+export function insertEvent(db: Db, row: OutboxEvent) {
+  return db.insert(events).values(row);
+}
+
+/** Seven values a row, and D1 binds at most 100 in a statement. */
+const ROWS_A_STATEMENT = 14;
+
+/** Records any number of events in the batch of the change they tell of. */
+export function insertEvents(db: Db, rows: readonly OutboxEvent[]): readonly BatchItem<"sqlite">[] {
+  const statements: BatchItem<"sqlite">[] = [];
+  for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
+    statements.push(db.insert(events).values(rows.slice(from, from + ROWS_A_STATEMENT)));
+  }
+  return statements;
 }
 
 /** Whether an event stands, by id. */

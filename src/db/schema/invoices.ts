@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { CustomerId, InvoiceId, MerchantId, ProductId, TimelineItemId, WalletId } from "../../lib/ids.ts";
 import type { InvoiceStatus } from "../../invoices/status.ts";
+import type { CustomerId, InvoiceId, MerchantId, ProductId, TimelineItemId, WalletId } from "../../lib/ids.ts";
 import { baseUnits, micros } from "../columns.ts";
 
 /** Invoices. Tolerances, late policy and monitor window are copies of the merchant's settings at creation (decisions 4). */

@@ -1,0 +1,21 @@
+// The world as wallet operations take it, built from the environment once per request.
+import { isDevelopment, watchedNetworks } from "../http/deployment.ts";
+import { newOperationId } from "../idempotency/middleware.ts";
+import { sleep } from "../lib/sleep.ts";
+import type { RegisterEffects } from "./register-wallet.ts";
+import { parseMacKeys } from "./row-mac.ts";
+
+export function walletEffects(env: Env, db: RegisterEffects["db"], nowMs: number): RegisterEffects {
+  const watched = watchedNetworks(env);
+  const macKeys = parseMacKeys(env.ROW_MAC_KEY);
+  if (!macKeys.ok) throw new Error(macKeys.error);
+  return {
+    db,
+    nowMs,
+    sleep,
+    newOperationId,
+    body: { macKeys: macKeys.value, watchedNetworks: watched },
+    standing: async (keyHash) => await env.ADDRESS_ALLOCATOR.getByName(keyHash).standing(),
+    hasRegtest: (network) => isDevelopment(env) || watched.has(network),
+  };
+}

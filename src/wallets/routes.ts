@@ -1,0 +1,278 @@
+import type { Statements } from "../auth/authenticate.ts";
+import { type MerchantCall, type MountedRoute, merchantRoute, type Reply } from "../auth/middleware.ts";
+import type { Failure } from "../failures.ts";
+import { noBody, noQuery } from "../http/route.ts";
+import { answerOnce } from "../idempotency/middleware.ts";
+import type { Json } from "../lib/canonical-json.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { textStream } from "../lib/text-stream.ts";
+import {
+  addressesQuery,
+  addressListBody,
+  recoveryBody,
+  recoveryQuery,
+  registeredWalletBody,
+  registerWalletBody,
+  updateWalletBody,
+  walletBody,
+  walletListBody,
+} from "./contract.ts";
+import { deleteWallet } from "./delete-wallet.ts";
+import { walletEffects } from "./effects.ts";
+import { exportRecovery, type Recovery } from "./export-recovery.ts";
+import { freezeAltered, isAltered } from "./freeze-wallet.ts";
+import { registerReads, walletListReads, walletReads } from "./read-wallet.ts";
+import { type RecoveryFormat, recoveryFormat, recoveryHead, recoveryRows, recoveryTail } from "./recovery-file.ts";
+import { type RegisterEffects, registerWallet } from "./register-wallet.ts";
+import { containsSecret } from "./secret-material.ts";
+import { previewAddresses } from "./stored-key.ts";
+import { updateWallet } from "./update-wallet.ts";
+import type { Wallet } from "./wallet.ts";
+import { walletBodyOf } from "./wallet-body.ts";
+
+const BASE = "/api/v1/merchants/merchant/:merchantId/wallets";
+const ONE = `${BASE}/:walletId`;
+
+const register = merchantRoute({
+  spec: {
+    method: "POST",
+    path: BASE,
+    operationId: "registerWallet",
+    tag: "Wallets",
+    summary: "Register a receiving wallet",
+    description:
+      "One wallet for each pair of cryptocurrency and network. Never send a private key or a recovery phrase.",
+    permission: "wallet:create",
+    isForPublicKeys: false,
+    isIdempotent: true,
+    body: registerWalletBody,
+    query: noQuery,
+    answers: [{ status: 201, description: "The wallet", schema: registeredWalletBody }],
+    refusals: [
+      "UNSUPPORTED_PAIR",
+      "INVALID_ADDRESS",
+      "XPUB_NOT_SUPPORTED",
+      "INVALID_XPUB",
+      "DERIVATION_PATH_MISMATCH",
+      "PRIVATE_KEY_REFUSED",
+      "WALLET_EXISTS",
+    ],
+  },
+  screen: refuseSecrets,
+  reads: ({ db, merchantId, request }) => registerReads(db, merchantId, request?.body),
+  answer: async (call) => {
+    const { merchantId } = call.principal;
+    const sameId = call.read[0][0]?.id;
+    return answerOnce(call, registerWallet(effectsOf(call), { merchantId, wanted: call.body, sameId }));
+  },
+});
+
+const list = merchantRoute({
+  spec: {
+    method: "GET",
+    path: BASE,
+    operationId: "listWallets",
+    tag: "Wallets",
+    summary: "List the wallets, oldest first",
+    description: "A plain array: a merchant has one wallet for each pair.",
+    permission: "wallet:view",
+    isForPublicKeys: false,
+    isIdempotent: false,
+    body: noBody,
+    query: noQuery,
+    answers: [{ status: 200, description: "All wallets", schema: walletListBody }],
+    refusals: [],
+  },
+  reads: ({ db, merchantId }) => walletListReads(db, merchantId),
+  answer: async (call) => {
+    const [wallets] = call.read;
+    const fx = effectsOf(call);
+    watchOver(call, fx, wallets);
+    return json(wallets.map((wallet) => walletBodyOf(wallet, fx.body)));
+  },
+});
+
+const get = merchantRoute({
+  spec: {
+    method: "GET",
+    path: ONE,
+    operationId: "getWallet",
+    tag: "Wallets",
+    summary: "Read a wallet",
+    permission: "wallet:view",
+    isForPublicKeys: false,
+    isIdempotent: false,
+    body: noBody,
+    query: noQuery,
+    answers: [{ status: 200, description: "The wallet", schema: walletBody }],
+    refusals: ["WALLET_NOT_FOUND"],
+  },
+  reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
+  answer: async (call) => {
+    const found = walletRead(call, call.read[0]);
+    return found.ok ? json(walletBodyOf(found.value, effectsOf(call).body)) : found;
+  },
+});
+
+const update = merchantRoute({
+  spec: {
+    method: "PATCH",
+    path: ONE,
+    operationId: "updateWallet",
+    tag: "Wallets",
+    summary: "Enable or disable a wallet, or change its confirmations",
+    description: "Address, key and path never change: disable, delete and register anew to rotate.",
+    permission: "wallet:update",
+    isForPublicKeys: false,
+    isIdempotent: false,
+    body: updateWalletBody,
+    query: noQuery,
+    answers: [{ status: 200, description: "The wallet as it now is", schema: walletBody }],
+    refusals: ["WALLET_NOT_FOUND", "WALLET_FROZEN", "PRIVATE_KEY_REFUSED", "CONTENTION"],
+  },
+  screen: refuseSecrets,
+  reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
+  answer: async (call) => {
+    const found = walletRead(call, call.read[0]);
+    if (!found.ok) return found;
+    const fx = effectsOf(call);
+    const { id: walletId, merchantId } = found.value;
+    const changed = await updateWallet(fx, { merchantId, walletId, read: found.value }, call.body);
+    return changed.ok ? json(walletBodyOf(changed.value, fx.body)) : changed;
+  },
+});
+
+const remove = merchantRoute({
+  spec: {
+    method: "DELETE",
+    path: ONE,
+    operationId: "deleteWallet",
+    tag: "Wallets",
+    summary: "Delete a wallet that no active invoice pays to",
+    permission: "wallet:delete",
+    isForPublicKeys: false,
+    isIdempotent: false,
+    body: noBody,
+    query: noQuery,
+    answers: [{ status: 200, description: "The wallet as it was", schema: walletBody }],
+    refusals: ["WALLET_NOT_FOUND", "WALLET_HAS_ACTIVE_PAYMENTS", "CONTENTION"],
+  },
+  reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
+  answer: async (call) => {
+    const found = walletRead(call, call.read[0]);
+    if (!found.ok) return found;
+    const fx = effectsOf(call);
+    const { id: walletId, merchantId } = found.value;
+    const deleted = await deleteWallet(fx, { merchantId, walletId, read: found.value });
+    return deleted.ok ? json(walletBodyOf(deleted.value, fx.body)) : deleted;
+  },
+});
+
+const addresses = merchantRoute({
+  spec: {
+    method: "GET",
+    path: `${ONE}/addresses`,
+    operationId: "previewAddresses",
+    tag: "Wallets",
+    summary: "Preview addresses of an extended key without spending an index",
+    permission: "wallet:view",
+    isForPublicKeys: false,
+    isIdempotent: false,
+    body: noBody,
+    query: addressesQuery,
+    answers: [{ status: 200, description: "Addresses with index and path", schema: addressListBody }],
+    refusals: ["WALLET_NOT_FOUND", "WALLET_IS_NOT_XPUB", "WALLET_FROZEN"],
+  },
+  reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
+  answer: async (call) => {
+    const found = walletRead(call, call.read[0]);
+    if (!found.ok) return found;
+    const data = previewAddresses(found.value, effectsOf(call).body.macKeys, call.query);
+    return data.ok ? json({ data: data.value }) : data;
+  },
+});
+
+const recovery = merchantRoute({
+  spec: {
+    method: "GET",
+    path: `${ONE}/recovery`,
+    operationId: "exportRecovery",
+    tag: "Wallets",
+    summary: "Export what wallet software needs to find every payment",
+    permission: "wallet:view",
+    isForPublicKeys: false,
+    isIdempotent: false,
+    body: noBody,
+    query: recoveryQuery,
+    answers: [
+      { status: 200, description: "Descriptor, gap limit and addresses", schema: recoveryBody, alsoAs: "text/csv" },
+    ],
+    refusals: ["WALLET_NOT_FOUND", "WALLET_IS_NOT_XPUB", "WALLET_FROZEN"],
+  },
+  reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
+  answer: async (call) => {
+    const found = walletRead(call, call.read[0]);
+    if (!found.ok) return found;
+    const fx = effectsOf(call);
+    const exported = await exportRecovery({ ...fx, macKeys: fx.body.macKeys }, found.value);
+    if (!exported.ok) return exported;
+    const format = recoveryFormat(call.query.format, call.accept);
+    const body = textStream(recoveryTexts(format, exported.value));
+    return ok({ status: 200, body, headers: recoveryHeaders(format, found.value) });
+  },
+});
+
+export const walletRoutes: readonly MountedRoute[] = [register, list, get, update, remove, addresses, recovery];
+
+async function* recoveryTexts(format: RecoveryFormat, { summary, pages }: Recovery): AsyncGenerator<string> {
+  yield recoveryHead(format, summary);
+  let isFirst = true;
+  for await (const page of pages) {
+    yield recoveryRows(format, page, isFirst);
+    isFirst &&= page.length === 0;
+  }
+  yield recoveryTail(format);
+}
+
+function recoveryHeaders(format: RecoveryFormat, wallet: Wallet): Record<string, string> {
+  if (format === "json") return { vary: "accept" };
+  return {
+    vary: "accept",
+    "content-type": "text/csv; charset=utf-8",
+    "content-disposition": `attachment; filename="${wallet.id}-recovery.csv"`,
+  };
+}
+
+/** The wallet that was read; a row that was altered is frozen behind the answer. */
+function walletRead<B, Q, R extends Statements>(
+  call: MerchantCall<B, Q, R>,
+  rows: readonly Wallet[],
+): Result<Wallet, Failure> {
+  const [wallet] = rows;
+  if (wallet === undefined) return err({ code: "WALLET_NOT_FOUND" });
+  watchOver(call, effectsOf(call), [wallet]);
+  return ok(wallet);
+}
+
+function watchOver<B, Q, R extends Statements>(
+  call: MerchantCall<B, Q, R>,
+  fx: RegisterEffects,
+  wallets: readonly Wallet[],
+): void {
+  const { macKeys } = fx.body;
+  const altered = wallets.filter((wallet) => isAltered(macKeys, wallet));
+  if (altered.length > 0) call.background(freezeAltered({ db: call.db, macKeys, nowMs: call.nowMs }, altered));
+}
+
+function effectsOf<B, Q, R extends Statements>(call: MerchantCall<B, Q, R>): RegisterEffects {
+  return walletEffects(call.env, call.db, call.nowMs);
+}
+
+function json(body: object): Result<Reply, Failure> {
+  return ok({ status: 200, body: JSON.stringify(body) });
+}
+
+/** Every shape counts, in every field, unknown ones included: nothing of a wallet is free text. */
+function refuseSecrets(body: Json): Failure | undefined {
+  return containsSecret(body) ? { code: "PRIVATE_KEY_REFUSED" } : undefined;
+}
