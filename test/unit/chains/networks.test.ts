@@ -8,7 +8,7 @@ describe("a network", () => {
   test.each([
     ["BTC", ["btc", "Bitcoin"]],
     ["LTC", ["litecoin"]],
-    ["ETH", ["eth"]],
+    ["ETH", ["eth", "Ethereum"]],
     ["POL", ["polygon", "MATIC", "Polygon"]],
     ["BNB", ["bsc", "BSC"]],
     ["CRO", ["Cronos"]],
