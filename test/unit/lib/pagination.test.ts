@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { newUlid } from "../../../src/lib/ids.ts";
+import { decodeCursor, encodeCursor, listQuery, pageOf, pageRequest } from "../../../src/lib/pagination.ts";
+import { RUNS } from "../../support/property-runs.ts";
+
+const POSITION = { createdAtMs: 1_795_220_000_123, id: "inv_01ARYZ6S41TSV4RRFFQ69G5FAV" };
+const query = z.object(listQuery);
+
+const position = fc.record({
+  createdAtMs: fc.integer({ min: 0, max: 8_640_000_000_000_000 }),
+  id: fc
+    .tuple(
+      fc.constantFrom("inv", "wal", "evt"),
+      fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+      fc.uint8Array({ minLength: 16, maxLength: 16 }),
+    )
+    .map(([prefix, ms, bytes]) => `${prefix}_${newUlid(ms, bytes)}`),
+});
+
+describe("a cursor", () => {
+  it("comes back as the row after which the page begins, in letters that need no escaping in a URL", () => {
+    fc.assert(
+      fc.property(position, (of) => {
+        const cursor = encodeCursor(of);
+        expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/);
+        expect(cursor.length).toBeLessThanOrEqual(200);
+        expect(decodeCursor(cursor)).toEqual({ ok: true, value: of });
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["a page number", "2"],
+    ["no base64", "%%%"],
+    ["letters outside Latin-1", "ключ"],
+    ["another text", btoa("hello")],
+    ["no time", btoa(`.${POSITION.id}`)],
+    ["a negative time", btoa(`-1.${POSITION.id}`)],
+    ["a fraction of a time", btoa(`1.5.${POSITION.id}`)],
+    ["a time too long to be exact", btoa(`12345678901234567.${POSITION.id}`)],
+    ["no id", btoa("1.")],
+    ["a malformed id", btoa("1.inv_1")],
+    ["SQL", btoa("1.inv_1' OR 1=1 --")],
+    ["more after the id", btoa(`1.${POSITION.id} `)],
+    ["a line break after the id", btoa(`1.${POSITION.id}\n`)],
+    ["a cut cursor", encodeCursor(POSITION).slice(0, -4)],
+  ])("that is %s is refused", (_, cursor) => {
+    expect(decodeCursor(cursor)).toEqual({ ok: false, error: "NOT_A_CURSOR" });
+    expect(pageRequest({ cursor })).toEqual({ ok: false, error: "NOT_A_CURSOR" });
+  });
+
+  it("of any text is refused or read, and never throws", () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        expect(["boolean"]).toContain(typeof decodeCursor(text).ok);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("a list", () => {
+  const asked: readonly [string, Parameters<typeof pageRequest>[0], object][] = [
+    ["nothing: the first page, counted", {}, { limit: 20, offset: 0, page: 1, after: undefined }],
+    ["a limit: no count", { limit: 7 }, { limit: 7, offset: 0, page: undefined, after: undefined }],
+    ["a page: counted", { page: 3 }, { limit: 20, offset: 40, page: 3, after: undefined }],
+    [
+      "page and limit: counted",
+      { page: 1_000, limit: 100 },
+      { limit: 100, offset: 99_900, page: 1_000, after: undefined },
+    ],
+    [
+      "a cursor: no count",
+      { cursor: encodeCursor(POSITION) },
+      { limit: 20, offset: 0, page: undefined, after: POSITION },
+    ],
+    [
+      "a cursor beside a page: the cursor",
+      { cursor: encodeCursor(POSITION), page: 9, limit: 5 },
+      { limit: 5, offset: 0, page: undefined, after: POSITION },
+    ],
+  ];
+  it.each(asked)("asked for %s", (_, request, expected) => {
+    expect(pageRequest(request)).toEqual({ ok: true, value: expected });
+  });
+
+  it.each([
+    ["limit", "1", 1],
+    ["limit", "99", 99],
+    ["limit", "100", 100],
+    ["page", "1", 1],
+    ["page", "999", 999],
+    ["page", "1000", 1_000],
+  ])("takes %s=%s", (name, text, value) => {
+    expect(query.parse({ [name]: text })).toEqual({ [name]: value });
+  });
+
+  it.each([
+    ["limit", ["0", "101", "-1", "1.5", "1e1", "", " 1", "01", "0x1", "NaN", "１", "1000"]],
+    ["page", ["0", "1001", "-1", "1.5", "", "010", "9999", "Infinity"]],
+  ])("refuses a %s that is no whole number in its bounds", (name, texts) => {
+    expect(texts.filter((text) => query.safeParse({ [name]: text }).success)).toEqual([]);
+  });
+
+  it("says where the next page begins exactly when there is one", () => {
+    const rows = Array.from({ length: 5 }, (_, at) => ({
+      createdAtMs: 100 - at,
+      id: `inv_${newUlid(at, new Uint8Array(16))}`,
+    }));
+    expect(pageOf(rows, 4)).toEqual({ rows: rows.slice(0, 4), nextCursor: encodeCursor(rows[3] ?? POSITION) });
+    expect(pageOf(rows, 5)).toEqual({ rows, nextCursor: null });
+    expect(pageOf([], 5)).toEqual({ rows: [], nextCursor: null });
+  });
+});
