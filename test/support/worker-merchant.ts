@@ -1,0 +1,76 @@
+// A fresh merchant with a secret key on the test Worker's own database, and calls of the real Worker on its paths.
+import { env, exports } from "cloudflare:workers";
+import { newApiKey } from "../../src/auth/api-key.ts";
+import { openDb } from "../../src/db/client.ts";
+import { apiKeys } from "../../src/db/schema/api-keys.ts";
+import { merchants } from "../../src/db/schema/merchants.ts";
+import { type IdPrefix, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/teams/permissions.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body parsed as JSON; undefined when it is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the test claims
+  readonly body: any;
+}
+
+export interface TestMerchant {
+  readonly merchantId: MerchantId;
+  get(rest: string, headers?: Record<string, string>): Promise<Answer>;
+  post(rest: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  patch(rest: string, body: unknown): Promise<Answer>;
+  delete(rest: string): Promise<Answer>;
+}
+
+export const testDb = openDb(env.DB);
+
+const freshBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+export const freshId = <P extends IdPrefix>(prefix: P) => makeId(prefix, newUlid(Date.now(), freshBytes(16)));
+
+export async function freshMerchant(): Promise<TestMerchant> {
+  const nowMs = Date.now();
+  const merchantId = freshId("mer");
+  const { secret, hash, display } = newApiKey("SECRET", freshBytes);
+  await testDb.batch([
+    testDb.insert(merchants).values({ id: merchantId, name: "Shop", createdAtMs: nowMs, updatedAtMs: nowMs }),
+    testDb.insert(apiKeys).values({
+      id: freshId("key"),
+      merchantId,
+      kind: "SECRET",
+      name: "Test",
+      hash,
+      display,
+      permissions: JSON.stringify(SECRET_KEY_PERMISSIONS.map(keyPermissionName)),
+      createdAtMs: nowMs,
+    }),
+  ]);
+  const call = async (method: string, rest: string, body?: unknown, more: Record<string, string> = {}) => {
+    const headers = {
+      "x-api-key": secret,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...more,
+    };
+    const url = `http://localhost:8787/api/v1/merchants/merchant/${merchantId}${rest}`;
+    const json = body === undefined ? {} : { body: JSON.stringify(body) };
+    const response = await exports.default.fetch(new Request(url, { method, headers, ...json }));
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: parsed(text) };
+  };
+  return {
+    merchantId,
+    get: (rest, headers) => call("GET", rest, undefined, headers),
+    post: (rest, body, headers) => call("POST", rest, body, headers),
+    patch: (rest, body) => call("PATCH", rest, body),
+    delete: (rest) => call("DELETE", rest),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
