@@ -156,7 +156,6 @@ function exactRate(text: string): { readonly digits: bigint; readonly scale: num
 }
 
 function agreed(points: readonly PricePoint[], nowMs: number): AssetRate | undefined {
-  if (points.length < SOURCES_NEEDED) return undefined;
   const middle = median(points.map((point) => point.usd));
   const kept = points.filter((point) => isWithinPercent(point.usd, middle, OUTLIER_PERCENT));
   if (kept.length < SOURCES_NEEDED) return undefined;
