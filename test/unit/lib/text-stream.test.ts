@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { textStream } from "../../../src/lib/text-stream.ts";
+
+describe("a stream of texts", () => {
+  it("gives all of them in order, asked for one at a time", async () => {
+    const asked: number[] = [];
+    async function* texts() {
+      for (let n = 0; n < 4; n++) {
+        asked.push(n);
+        yield n === 2 ? "ż€😀" : `${n}`;
+      }
+    }
+    const reader = textStream(texts()).getReader();
+    await reader.read();
+    expect(asked.length).toBeLessThan(4);
+    reader.releaseLock();
+    expect(await new Response(textStream(texts())).text()).toBe("01ż€😀3");
+  });
+
+  it("breaks off with the error of its source, so that a part is not taken for the whole", async () => {
+    async function* broken() {
+      yield "a";
+      throw new Error("storage is gone");
+    }
+    await expect(new Response(textStream(broken())).text()).rejects.toThrow("storage is gone");
+  });
+
+  it("ends its source when the reader goes away", async () => {
+    let isEnded = false;
+    async function* texts() {
+      try {
+        for (;;) yield "a";
+      } finally {
+        isEnded = true;
+      }
+    }
+    const reader = textStream(texts()).getReader();
+    await reader.read();
+    await reader.cancel();
+    expect(isEnded).toBe(true);
+  });
+});
