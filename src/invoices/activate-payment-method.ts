@@ -198,7 +198,7 @@ export async function pickAmount(fx: Pick<ActivationEffects, "db" | "random" | "
   return { salt, units, reservation, isLow: capacity > 1 && salt === amountsLowAt(capacity) };
 }
 
-/** The smallest free of those read, the first time; after a second collision a random one of the next 64. */
+/** The smallest free of those read, the first time; after a collision a random free one of the next 64. */
 async function freeSalt(
   fx: Pick<ActivationEffects, "db" | "random">,
   request: AmountRequest,
@@ -209,10 +209,11 @@ async function freeSalt(
   const known = [...new Set([...read, ...lostSalts])].sort((a, b) => a - b);
   const last = lostSalts.at(-1);
   const price = { ...request.at, priceUnits: request.priceUnits };
+  const drawn =
+    last === undefined ? undefined : randomSaltAfter({ salt: last, takenSalts: known, capacity, random: fx.random() });
   const salt =
-    lostSalts.length > 1 && last !== undefined
-      ? randomSaltAfter({ salt: last, capacity, random: fx.random() })
-      : nextSalt({ takenSalts: known.slice(0, SALTS_READ), maxTakenSalt: taken.maxSalt ?? known.at(-1), capacity });
+    drawn ??
+    nextSalt({ takenSalts: known.slice(0, SALTS_READ), maxTakenSalt: taken.maxSalt ?? known.at(-1), capacity });
   const free = salt ?? (await selectFreeSalt(fx.db, { ...price, capacity }))[0]?.salt;
   // While fewer than half of a price's amounts were ever handed out, nobody can hold more than half: only then is the count worth a read.
   if (free === undefined || Math.max(free, taken.maxSalt ?? 0) * 2 < capacity) return free;

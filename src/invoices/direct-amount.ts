@@ -63,14 +63,21 @@ export function nextSalt(facts: {
   return salt < capacity ? salt : undefined;
 }
 
-/** After a collision on `salt`: one of the next 64, drawn by `random` in [0, 1); undefined when none comes after it. */
+/**
+ * After a collision on `salt`: one of the next 64 that is not known to be taken, drawn by `random` in [0, 1); undefined when none of them
+ * is free. Drawn and not counted on, because everybody who lost the same amount asks again at the same moment.
+ */
 export function randomSaltAfter(facts: {
   readonly salt: number;
+  readonly takenSalts: readonly number[];
   readonly capacity: number;
   readonly random: number;
 }): number | undefined {
-  const span = Math.min(REDRAW_SPAN, facts.capacity - facts.salt - 1);
-  return span <= 0 ? undefined : facts.salt + 1 + Math.floor(facts.random * span);
+  const taken = new Set(facts.takenSalts);
+  const last = Math.min(facts.salt + REDRAW_SPAN, facts.capacity - 1);
+  const free: number[] = [];
+  for (let salt = facts.salt + 1; salt <= last; salt++) if (!taken.has(salt)) free.push(salt);
+  return free[Math.floor(facts.random * free.length)];
 }
 
 /** Whether a merchant who holds `ownCount` amounts of a price may take another: where the address is shared, up to half (rounded up). */

@@ -182,7 +182,19 @@ describe("after a collision", () => {
     ["one is left", 10, 12, 0.5, 11],
     ["none is left", 10, 11, 0.5, undefined],
   ])("%s", (_why, salt, capacity, random, next) => {
-    expect(randomSaltAfter({ salt, capacity, random })).toBe(next);
+    expect(randomSaltAfter({ salt, takenSalts: [], capacity, random })).toBe(next);
+  });
+});
+
+describe("after a collision with others that are known", () => {
+  test.each([0, 0.3, 0.7, 0.999_999])("a taken one is never drawn (%d)", (random) => {
+    const takenSalts = Array.from({ length: 63 }, (_, i) => i + 11).filter((salt) => salt !== 42);
+    expect([42, 74]).toContain(randomSaltAfter({ salt: 10, takenSalts, capacity: 1_000, random }));
+  });
+
+  test("nothing is drawn when all of the next 64 are taken", () => {
+    const takenSalts = Array.from({ length: 64 }, (_, i) => i + 11);
+    expect(randomSaltAfter({ salt: 10, takenSalts, capacity: 1_000, random: 0.5 })).toBeUndefined();
   });
 });
 
