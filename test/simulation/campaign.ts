@@ -39,7 +39,7 @@ export async function runSchedule(scenario: Scenario, seed: number, isTraced = f
     isTraced,
     onEviction: () => scenario.lab.evictObjects(),
   });
-  const problem = await scenario.lab.schedule(async () => {
+  const problem = await scenario.lab.schedule(world, async () => {
     const check = scenario.start(world);
     return (await world.run(scenario.maxSteps)) ?? check();
   });

@@ -4,6 +4,8 @@ import { type Db, openDb } from "../../src/db/client.ts";
 import type { ObjectStorage } from "../../src/lib/object-storage.ts";
 import { type Effect, migratedDatabase, savepoints, sqliteD1, sqliteStorage, statementCache } from "./sqlite-d1.ts";
 
+import type { World } from "./world.ts";
+
 export type Row = Record<string, string | number | null>;
 
 export class Lab {
@@ -12,7 +14,7 @@ export class Lab {
   readonly #transact = savepoints(this.#sqlite);
   readonly #storages = new Map<string, { sqlite: DatabaseSync; storage: ObjectStorage }>();
   readonly #instances = new Map<string, unknown>();
-  #isInSchedule = false;
+  #world: World | undefined;
 
   /** The drizzle client whose every call is a step of one client. */
   db(effect: Effect): Db {
@@ -42,15 +44,21 @@ export class Lab {
     this.#instances.clear();
   }
 
+  /** The world of the schedule that runs: what objects take their randomness from. */
+  get world(): World {
+    if (this.#world === undefined) throw new Error("no schedule is running");
+    return this.#world;
+  }
+
   /** Runs one schedule and takes back all it wrote. */
-  async schedule<T>(work: () => Promise<T>): Promise<T> {
+  async schedule<T>(world: World, work: () => Promise<T>): Promise<T> {
     const databases = () => [this.#sqlite, ...[...this.#storages.values()].map((each) => each.sqlite)];
     for (const sqlite of databases()) sqlite.exec("SAVEPOINT schedule");
-    this.#isInSchedule = true;
+    this.#world = world;
     try {
       return await work();
     } finally {
-      this.#isInSchedule = false;
+      this.#world = undefined;
       this.evictObjects();
       for (const sqlite of databases()) sqlite.exec("ROLLBACK TO schedule; RELEASE schedule");
     }
@@ -62,7 +70,7 @@ export class Lab {
     if (known !== undefined) return known.storage;
     const sqlite = new DatabaseSync(":memory:");
     const storage = sqliteStorage(statementCache(sqlite), savepoints(sqlite));
-    if (this.#isInSchedule) sqlite.exec("SAVEPOINT schedule");
+    if (this.#world !== undefined) sqlite.exec("SAVEPOINT schedule");
     this.#storages.set(name, { sqlite, storage });
     return storage;
   }

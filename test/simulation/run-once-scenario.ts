@@ -48,8 +48,7 @@ class Allocator {
 }
 
 export function runOnceScenario(lab: Lab, name: string, protocol: Protocol): Scenario {
-  const newUlid = { of: (): string => "" };
-  const claimsOf = () => lab.object("keys", (storage) => new Claims(storage, () => newUlid.of()));
+  const claimsOf = () => lab.object("keys", (storage) => new Claims(storage, () => lab.world.newUlid()));
   const allocator = () => lab.object("allocator", (storage) => new Allocator(storage));
   const forget = (keyHash: string) => lab.storageOf("keys").sql.exec("DELETE FROM claims WHERE key_hash = ?", keyHash);
   claimsOf();
@@ -80,7 +79,6 @@ export function runOnceScenario(lab: Lab, name: string, protocol: Protocol): Sce
     faultChance: 0.15,
     maxSteps: 4_000,
     start(world) {
-      newUlid.of = () => world.newUlid();
       const bugs: unknown[] = [];
       const answers = new Map<string, string[]>([
         ["key a", []],

@@ -4,7 +4,7 @@ import { printReport, rareHits, runCampaign, schedulesOf } from "./campaign.ts";
 import { Lab } from "./lab.ts";
 import { runOnceScenario } from "./run-once-scenario.ts";
 
-const count = schedulesOf(4_000);
+const count = schedulesOf(5_000);
 
 it(`whatever crashes, stalls or is lost, a key runs once and answers alike: ${count} schedules`, async () => {
   const scenario = runOnceScenario(new Lab(), "run once", runOnce);

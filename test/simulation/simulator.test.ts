@@ -52,7 +52,7 @@ describe("the simulator", () => {
 
   it("finds nothing in a sum that is recomputed", async () => {
     const scenario = transfersScenario(new Lab(), "transfers", recomputed);
-    const report = await runCampaign(scenario, { count: schedulesOf(2_000), keepsSeeds: true });
+    const report = await runCampaign(scenario, { count: schedulesOf(3_000), keepsSeeds: true });
     printReport(scenario, report);
     expect(report.problems).toEqual([]);
     expect(rareHits(report)).toEqual([]);

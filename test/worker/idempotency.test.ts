@@ -7,9 +7,8 @@ import { ATTEMPT_LIMIT_MS } from "../../src/db/retry.ts";
 import { events } from "../../src/db/schema/events.ts";
 import { invoices, timelineItems } from "../../src/db/schema/invoices.ts";
 import { assertions, operations } from "../../src/db/schema/operations.ts";
-import { LEASE_MS, REMEMBERED_MS } from "../../src/idempotency/claims.ts";
+import { type Keys, LEASE_MS, REMEMBERED_MS } from "../../src/idempotency/claims.ts";
 import { fingerprint, keyHash } from "../../src/idempotency/idempotency-key.ts";
-import { keysOf } from "../../src/idempotency/idempotency-keys.ts";
 import { type OnceAnswer, type OnceEffects, type Prepared, runOnce } from "../../src/idempotency/run-once.ts";
 import { derivedId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
 import { sleep } from "../../src/lib/sleep.ts";
@@ -17,6 +16,15 @@ import { HOUR_MS } from "../../src/lib/time.ts";
 import { randomFrom } from "../support/random.ts";
 
 const freshUlid = () => newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)));
+/** A fresh stub each time: one that threw, as when its object was aborted, is broken for good. */
+function keysOf(namespace: Env["IDEMPOTENCY_KEYS"], merchantId: string): Keys {
+  const stub = (): Keys => namespace.getByName(merchantId);
+  return {
+    claim: (...args) => stub().claim(...args),
+    takeOver: (...args) => stub().takeOver(...args),
+    endLease: (...args) => stub().endLease(...args),
+  };
+}
 const freshMerchant = (): MerchantId => makeId("mer", freshUlid());
 const realDb = openDb(env.DB);
 function effects(merchantId: MerchantId, over: Partial<OnceEffects> = {}): OnceEffects {
