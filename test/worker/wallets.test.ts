@@ -8,6 +8,8 @@ import { events } from "../../src/db/schema/events.ts";
 import { operations } from "../../src/db/schema/operations.ts";
 import { payments } from "../../src/db/schema/payments.ts";
 import { wallets } from "../../src/db/schema/wallets.ts";
+import { deleteWallet } from "../../src/wallets/delete-wallet.ts";
+import { walletEffects } from "../../src/wallets/effects.ts";
 import { parseMacKeys } from "../../src/wallets/row-mac.ts";
 import { isWalletIntact } from "../../src/wallets/wallet.ts";
 import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
@@ -218,6 +220,29 @@ describe("deleting a wallet", () => {
       await cancelled(shop, ...made.map(({ body }) => body));
       if (deletion.status !== 200) expectStatus(await shop.delete(`/wallets/${id}`), 200);
     }
+  });
+
+  it.each([
+    ["an invoice comes to pay to the wallet", "WALLET_HAS_ACTIVE_PAYMENTS", (shop: TestMerchant) => created(shop)],
+    ["another deletes it", "WALLET_NOT_FOUND", (shop: TestMerchant, id: string) => shop.delete(`/wallets/${id}`)],
+  ])("is refused by the fresh facts when, after it looked, %s", async (_, code, meanwhile) => {
+    const shop = await freshMerchant();
+    const { id } = await registered(shop, xpubBody(freshKey()));
+    let batches = 0;
+    const late = new Proxy(testDb, {
+      get: (db, name) =>
+        name !== "batch"
+          ? Reflect.get(db, name)
+          : async (statements: Parameters<typeof db.batch>[0]) => {
+              if (batches++ === 0) await meanwhile(shop, id);
+              return db.batch(statements);
+            },
+    });
+    const fx = { ...walletEffects(env, testDb, Date.now()), db: late };
+    const refused = await deleteWallet(fx, { merchantId: shop.merchantId, walletId: id, read: await rowOf(id) });
+    expect(refused).toEqual({ ok: false, error: { code } });
+    expect(batches).toBe(1);
+    expect(await eventsOf(shop, id)).toHaveLength(code === "WALLET_NOT_FOUND" ? 2 : 1);
   });
 
   it("twice at once answers one wallet and one 404", async () => {
