@@ -1,0 +1,125 @@
+// Merchants and keys for tests on workerd: each test makes its own, so that none shares a row with another.
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { drizzle } from "drizzle-orm/d1";
+import { expect } from "vitest";
+import { type ApiKeyRow, newKey, newMerchant } from "../../scripts/seed.ts";
+import { apiKeys } from "../../src/db/schema/api-keys.ts";
+import { merchants } from "../../src/db/schema/merchants.ts";
+import { createApp } from "../../src/http/app.ts";
+import type { MerchantId } from "../../src/lib/ids.ts";
+
+const ORIGIN = "http://localhost:8787";
+const db = drizzle(env.DB);
+
+export async function seedMerchant(changes: Partial<typeof merchants.$inferInsert> = {}): Promise<MerchantId> {
+  const merchant = newMerchant("Test shop", Date.now());
+  await db.insert(merchants).values({ ...merchant, ...changes });
+  return merchant.id;
+}
+
+/** A key of a merchant; with all that its kind may hold unless `permissions` (upper snake) says otherwise. */
+export async function seedKey(
+  merchantId: MerchantId,
+  of: { readonly kind?: ApiKeyRow["kind"]; readonly permissions?: readonly string[] } & Partial<
+    Pick<ApiKeyRow, "expiresAtMs" | "revokedAtMs" | "allowedIps" | "lastUsedAtMs">
+  > = {},
+): Promise<string> {
+  const { kind = "SECRET", permissions, ...changes } = of;
+  const held = permissions === undefined ? {} : { permissions: JSON.stringify(permissions) };
+  const { secret, row } = newKey(merchantId, kind, Date.now(), { ...changes, ...held });
+  await db.insert(apiKeys).values(row);
+  return secret;
+}
+
+export interface Shop {
+  readonly merchantId: MerchantId;
+  readonly secretKey: string;
+  readonly publicKey: string;
+}
+
+export async function seedShop(): Promise<Shop> {
+  const merchantId = await seedMerchant();
+  const [secretKey, publicKey] = await Promise.all([seedKey(merchantId), seedKey(merchantId, { kind: "PUBLIC" })]);
+  return { merchantId, secretKey, publicKey };
+}
+
+export interface Ask {
+  readonly method?: string;
+  readonly key?: string | undefined;
+  /** Sent as JSON; a string is sent as it is. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function requestOf(path: string, ask: Ask = {}): Request {
+  const { method = "GET", key, body, headers } = ask;
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return new Request(`${ORIGIN}${path}`, {
+    method,
+    headers: {
+      ...(key === undefined ? {} : { "x-api-key": key }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: text }),
+  });
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed text; undefined when it is no JSON object. */
+  readonly json: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Through the Worker's own entry. */
+export async function send(path: string, ask: Ask = {}): Promise<Answer> {
+  return answerOf(await exports.default.fetch(requestOf(path, ask)));
+}
+
+/** Through the app with bindings or variables of the test's own; its background work is over when this resolves. */
+export async function sendWith(changes: Partial<Env>, path: string, ask: Ask = {}): Promise<Answer> {
+  const context = createExecutionContext();
+  const answer = await answerOf(await createApp().fetch(requestOf(path, ask), { ...env, ...changes }, context));
+  await waitOnExecutionContext(context);
+  return answer;
+}
+
+async function answerOf(response: Response): Promise<Answer> {
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: parsed(text) };
+}
+
+function parsed(text: string): Answer["json"] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What holds for every answer: a request id and the security headers (decisions 1, security.md). */
+export function expectHeaders({ headers }: Answer): void {
+  expect(headers.get("x-request-id")).toMatch(/^req_[0-9A-Z]{26}$/);
+  expect(Object.fromEntries(headers)).toMatchObject({
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "strict-transport-security": expect.stringMatching(/^max-age=\d{8}/),
+    "x-frame-options": "DENY",
+    "content-security-policy": expect.stringContaining("default-src 'none'"),
+  });
+}
+
+/** The envelope of a refusal; answers what it says beside the request id. */
+export function expectRefusal(answer: Answer, status: number, code: string): Readonly<Record<string, unknown>> {
+  expectHeaders(answer);
+  expect([answer.status, answer.json?.code]).toEqual([status, code]);
+  const { requestId, ...rest } = answer.json ?? {};
+  expect(requestId).toBe(answer.headers.get("x-request-id"));
+  expect(Object.keys(rest).slice(0, 4)).toEqual(["statusCode", "message", "error", "code"]);
+  expect(rest.statusCode).toBe(status);
+  return rest;
+}
