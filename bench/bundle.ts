@@ -1,6 +1,10 @@
-// Bundles a worker the way `wrangler deploy --minify` does: workerd's conditions, names kept, the runtime's own modules left outside.
+// Bundles a worker the way `wrangler deploy --minify` does: workerd's conditions, the runtime's own modules left outside.
+import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build, type Metafile } from "esbuild";
+
+/** wrangler keeps the names of functions unless it is told not to. */
+const DROPS_NAMES = /^keep_names *= *false/m;
 
 export interface Bundle {
   readonly code: string;
@@ -24,7 +28,7 @@ export async function bundleWorker(entry: Entry, isReadable = false): Promise<Bu
     target: "es2024",
     supported: { using: true },
     minify: !isReadable,
-    keepNames: true,
+    keepNames: !DROPS_NAMES.test(readFileSync("wrangler.toml", "utf8")),
     metafile: true,
     conditions: ["workerd", "worker", "browser"],
     define: {

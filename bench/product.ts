@@ -29,6 +29,7 @@ export interface Product {
   readonly newMerchant: () => Promise<Merchant>;
 }
 
+export const WORKER_NAME = "edgetill";
 /** Never reached, but counted: creates are measured with the limiter on. */
 const ALLOW_ALL = 1_000_000;
 /** No merchant of a benchmark meets its bound of active invoices. */
@@ -55,7 +56,7 @@ async function workerOptions(rateLimit: number): Promise<WorkerShape["options"]>
   const { workerOptions } = unstable_getMiniflareWorkerOptions("wrangler.toml");
   return {
     ...workerOptions,
-    name: "edgetill",
+    name: WORKER_NAME,
     bindings: {
       ...Object(workerOptions.bindings),
       ENVIRONMENT: "development",

@@ -3,7 +3,7 @@
 import { createTarget, merchantWithTwoWallets, merchantWithXpub } from "./benchmarks/create.ts";
 import { startLoadGenerator } from "./load/client.ts";
 import { requestText } from "./load/request.ts";
-import { type Merchant, type Product, serveProduct } from "./product.ts";
+import { type Merchant, type Product, serveProduct, WORKER_NAME } from "./product.ts";
 import { plainTable } from "./report.ts";
 
 interface Profile {
@@ -17,7 +17,7 @@ interface Profile {
 }
 
 const INSPECTOR_PORT = 19_229;
-const SECONDS = 5;
+const SECONDS = 8;
 const CONNECTIONS = 16;
 const SHOWN = 40;
 
@@ -71,10 +71,7 @@ async function reads(of: Product, merchant: Merchant): Promise<readonly string[]
 
 /** The inspector's protocol over its WebSocket. */
 async function openInspector() {
-  const listed: { webSocketDebuggerUrl: string }[] = await (
-    await fetch(`http://127.0.0.1:${INSPECTOR_PORT}/json`)
-  ).json();
-  const socket = new WebSocket(listed[0]?.webSocketDebuggerUrl ?? "");
+  const socket = new WebSocket(`ws://127.0.0.1:${INSPECTOR_PORT}/core:user:${WORKER_NAME}`);
   const waiting = new Map<number, (result: { profile: Profile }) => void>();
   await new Promise((resolve) => socket.addEventListener("open", resolve));
   socket.addEventListener("message", (event) => {
@@ -103,14 +100,12 @@ function print(profile: Profile, code: string, requests: number): void {
     const frame = frames.get(id);
     if (frame === undefined) return;
     const took = profile.timeDeltas[i] ?? 0;
-    const file = frame.url === "" ? "(runtime)" : (fileOfLine[frame.lineNumber] ?? "(unknown)");
+    const file = frame.url.endsWith("worker.js")
+      ? (fileOfLine[frame.lineNumber] ?? "(unknown)")
+      : `(${frame.url || frame.functionName || "runtime"})`;
     add(byFunction, `${frame.functionName || "(anonymous)"} ${file}:${frame.lineNumber}`, took);
     add(byFile, file, took);
-    add(
-      byLibrary,
-      /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? (file.startsWith("(") ? frame.functionName : "edgetill"),
-      took,
-    );
+    add(byLibrary, libraryIn(file), took);
   });
   const total = profile.timeDeltas.reduce((sum, each) => sum + each, 0);
   console.log(`${requests} requests in ${(total / 1e6).toFixed(1)} s`);
@@ -127,6 +122,12 @@ function print(profile: Profile, code: string, requests: number): void {
       )}`,
     );
   }
+}
+
+/** The package of a file, ours, or the part of the runtime. */
+function libraryIn(file: string): string {
+  const library = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
+  return library ?? (file.startsWith("(") ? file : "edgetill");
 }
 
 /** esbuild writes `// path` before each module of a readable bundle. */

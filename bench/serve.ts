@@ -34,7 +34,6 @@ export async function serve(shape: WorkerShape): Promise<Served> {
     ...shape.options,
     modules: [{ type: "ESModule", path: "worker.js", contents: shape.code }],
     modulesRoot: ".",
-    unsafeInspectorProxy: shape.inspectorPort !== undefined,
   } satisfies V4WorkerOptions;
   const copies = Array.from({ length: (shape.copies ?? 1) - 1 }, (_, i) => ({ ...worker, name: `copy-${i + 1}` }));
   const miniflare = new Miniflare(
