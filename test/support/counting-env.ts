@@ -1,0 +1,60 @@
+// Bindings that write down each call that leaves the Worker: one entry for a D1 request, one for a method of an object.
+import { env } from "cloudflare:workers";
+
+/** What was called, in order: `D1 batch`, `D1 all`, `IDEMPOTENCY_KEYS.claim`. */
+export type Calls = string[];
+
+const D1_REQUESTS = ["first", "all", "run", "raw"];
+type Binding = "ADDRESS_ALLOCATOR" | "IDEMPOTENCY_KEYS" | "RATE_LIMITER" | "RATE_BOOK";
+const OBJECTS: readonly Binding[] = ["ADDRESS_ALLOCATOR", "IDEMPOTENCY_KEYS", "RATE_LIMITER", "RATE_BOOK"];
+
+/** The test's bindings, counted. `changes` come first, so that a stand-in is counted too. */
+export function countingEnv(changes: Partial<Env> = {}): { readonly bindings: Partial<Env>; readonly calls: Calls } {
+  const calls: Calls = [];
+  const whole: Env = { ...env, ...changes };
+  const objects = OBJECTS.map((name) => [name, countingNamespace(whole[name], name, calls)]);
+  return { bindings: { ...changes, DB: countingD1(whole.DB, calls), ...Object.fromEntries(objects) }, calls };
+}
+
+function countingD1(db: D1Database, calls: Calls): D1Database {
+  const real = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
+  const counted = (statement: D1PreparedStatement): D1PreparedStatement => {
+    const proxy = spy(statement, (name, call) => (...args) => {
+      if (D1_REQUESTS.includes(name)) calls.push(`D1 ${name}`);
+      const result = call(...args);
+      return name === "bind" ? counted(result as D1PreparedStatement) : result;
+    });
+    real.set(proxy, statement);
+    return proxy;
+  };
+  return spy(db, (name, call) => (...args) => {
+    if (name === "prepare") return counted(call(...args) as D1PreparedStatement);
+    calls.push(`D1 ${name}`);
+    if (name !== "batch") return call(...args);
+    return call((args[0] as D1PreparedStatement[]).map((each) => real.get(each) ?? each));
+  });
+}
+
+function countingNamespace<T extends object>(namespace: T, binding: string, calls: Calls): T {
+  return spy(namespace, (_, open) => (...args) => {
+    const stub = open(...args);
+    if (typeof stub !== "object" || stub === null) return stub;
+    return spy(stub, (method, call) => (...given) => {
+      calls.push(`${binding}.${method}`);
+      return call(...given);
+    });
+  });
+}
+
+type Call = (...args: unknown[]) => unknown;
+
+/** The same object, each of whose methods goes through `around` first. A stub's methods are looked up anew for each call, as RPC wants. */
+function spy<T extends object>(target: T, around: (name: string, call: Call) => Call): T {
+  return new Proxy(target, {
+    get(of, name) {
+      const member: unknown = Reflect.get(of, name, of);
+      if (typeof member !== "function" || typeof name !== "string") return member;
+      return around(name, (...args) => Reflect.apply(member, of, args));
+    },
+  });
+}
