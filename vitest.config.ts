@@ -37,6 +37,8 @@ export default defineConfig(async () => ({
           environment: "node",
           globalSetup: ["./test/contract/serve.ts"],
           testTimeout: 60_000,
+          // One server and two merchants, each with one wallet for a pair: the files take turns.
+          fileParallelism: false,
         },
       },
     ],

@@ -1,0 +1,175 @@
+// The service as its users see it: an address, a key and JSON over HTTP. Nothing here knows how the server is made.
+import { randomUUID } from "node:crypto";
+import { expect, inject } from "vitest";
+import type { Invoice, Page, Refusal, Wallet } from "./shapes.ts";
+
+export const service = inject("edgetill");
+
+export interface Answer<T> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body parsed as JSON; undefined when it is no JSON. Its type is the caller's claim, not a check. */
+  readonly body: T;
+}
+
+export interface Call {
+  readonly method?: string;
+  /** The value of x-api-key; null sends none. */
+  readonly key?: string | null;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is, for texts that no serializer would write. */
+  readonly raw?: string | Uint8Array;
+  readonly headers?: Record<string, string>;
+}
+
+/** One request to an absolute path of the service. A body gets `content-type: application/json` unless the headers say otherwise. */
+export async function call<T = Refusal>(path: string, options: Call = {}): Promise<Answer<T>> {
+  const headers = new Headers();
+  const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+  if (body !== undefined) headers.set("content-type", "application/json");
+  if (typeof options.key === "string") headers.set("x-api-key", options.key);
+  for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value);
+  const response = await fetch(service.baseUrl + path, {
+    method: options.method ?? "GET",
+    headers,
+    redirect: "manual",
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: new Headers([...response.headers]), text, body: parsed(text) as T };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function merchantPath(merchantId: string, rest = ""): string {
+  return `/api/v1/merchants/merchant/${merchantId}${rest}`;
+}
+
+/** A key on one merchant's path. `rest` begins with a slash: `/invoices`. */
+export interface Api {
+  readonly merchantId: string;
+  readonly key: string;
+  get<T>(rest: string): Promise<Answer<T>>;
+  post<T>(rest: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<T>>;
+  patch<T>(rest: string, body: unknown): Promise<Answer<T>>;
+  delete<T>(rest: string): Promise<Answer<T>>;
+  /** POST of a JSON text that is sent letter for letter. */
+  postRaw<T>(rest: string, raw: string | Uint8Array, headers?: Record<string, string>): Promise<Answer<T>>;
+}
+
+export function apiOf(merchantId: string, key: string): Api {
+  const at = (rest: string) => merchantPath(merchantId, rest);
+  return {
+    merchantId,
+    key,
+    get: (rest) => call(at(rest), { key }),
+    post: (rest, body, headers = {}) => call(at(rest), { method: "POST", key, body, headers }),
+    patch: (rest, body) => call(at(rest), { method: "PATCH", key, body }),
+    delete: (rest) => call(at(rest), { method: "DELETE", key }),
+    postRaw: (rest, raw, headers = {}) => call(at(rest), { method: "POST", key, raw, headers }),
+  };
+}
+
+/** The merchant's server, its browser, and the server of a second merchant. */
+export const shop = apiOf(service.merchantId, service.secretKey);
+export const browser = apiOf(service.merchantId, service.publicKey);
+export const stranger = apiOf(service.other.merchantId, service.other.secretKey);
+
+const STATUS_NAMES: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  409: "Conflict",
+  413: "Payload Too Large|Content Too Large",
+  415: "Unsupported Media Type",
+  422: "Unprocessable Entity|Unprocessable Content",
+  429: "Too Many Requests",
+  503: "Service Unavailable",
+};
+
+/**
+ * Checks that an answer is a refusal in the one envelope of the service (Interface 7, decisions 1): its fields, their order, the status
+ * name, the request id that the header repeats. `code` is checked where the pages name one.
+ */
+export function expectRefusal(answer: Answer<unknown>, status: number, code?: string | readonly string[]): Refusal {
+  const told = `${answer.status} ${answer.text.slice(0, 500)}`;
+  expect(answer.status, told).toBe(status);
+  expect(answer.headers.get("content-type"), told).toMatch(/^application\/json\b/);
+  const refusal = answer.body as Refusal;
+  const fields = Object.keys(refusal);
+  expect(fields.slice(0, 5), told).toEqual(["statusCode", "message", "error", "code", "requestId"]);
+  for (const [name, fact] of Object.entries(refusal).slice(5)) {
+    // Additive facts are few and plain: the wallet that is in the way, the permission that is lacking.
+    if (name !== "details")
+      expect([name, fact], told).toEqual([expect.stringMatching(/^[a-z]\w+$/), expect.any(String)]);
+  }
+  expect(refusal.statusCode, told).toBe(status);
+  expect(refusal.message, told).toMatch(/\S/);
+  expect(STATUS_NAMES[status]?.split("|"), told).toContain(refusal.error);
+  expect(refusal.code, told).toMatch(/^[A-Z][A-Z0-9_]*$/);
+  expect(refusal.requestId, told).toBe(answer.headers.get("x-request-id"));
+  for (const detail of refusal.details ?? []) {
+    expect(detail, told).toEqual({ path: expect.any(String), message: expect.stringMatching(/\S/) });
+  }
+  if (typeof code === "string") expect(refusal.code, told).toBe(code);
+  if (Array.isArray(code)) expect(code, told).toContain(refusal.code);
+  return refusal;
+}
+
+/** The body of an answer that must have this status. */
+export function expectOk<T>(answer: Answer<T>, status: number): T {
+  expect(answer.status, `${answer.status} ${answer.text.slice(0, 500)}`).toBe(status);
+  expect(answer.headers.get("content-type")).toMatch(/^application\/json\b/);
+  return answer.body;
+}
+
+export async function createInvoice(api: Api, fields: Record<string, unknown> = {}): Promise<Invoice> {
+  return expectOk(await api.post<Invoice>("/invoices", { name: "Order", rawAmount: 10, ...fields }), 201);
+}
+
+export async function registerWallet(api: Api, fields: Record<string, unknown>): Promise<Wallet> {
+  return expectOk(await api.post<Wallet>("/wallets", fields), 201);
+}
+
+/** A value that no other test uses: names, external ids, mailboxes and idempotency keys are shared by all files. */
+export function unique(prefix = "t"): string {
+  return `${prefix}-${randomUUID()}`;
+}
+
+/** Sends `count` requests at once. */
+export function atOnce<T>(count: number, send: (index: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => send(index)));
+}
+
+/**
+ * Removes every wallet of a merchant, cancelling what still holds one: a merchant has one wallet for each pair, so each test starts
+ * from none. Files of this project therefore run one after the other (`fileParallelism: false`).
+ */
+export async function removeWallets(api: Api): Promise<void> {
+  const isRemoved = async (wallet: Wallet) => (await api.delete(`/wallets/${wallet.id}`)).status === 200;
+  const left: Wallet[] = [];
+  for (const wallet of expectOk(await api.get<Wallet[]>("/wallets"), 200)) {
+    if (!(await isRemoved(wallet))) left.push(wallet);
+  }
+  if (left.length === 0) return;
+  let cursor: string | null = null;
+  do {
+    const query: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const page: Page<Invoice> = expectOk(await api.get(`/invoices?status=AWAITING_PAYMENT&limit=100${query}`), 200);
+    cursor = page.nextCursor;
+    const holding = page.data.filter((invoice) => invoice.paymentMethods.some((each) => each.status === "ACTIVE"));
+    await Promise.all(holding.map((invoice) => api.post(`/invoices/${invoice.id}/cancel`)));
+  } while (cursor !== null);
+  for (const wallet of left)
+    expect(await isRemoved(wallet), `${wallet.cryptocurrency} on ${wallet.network}`).toBe(true);
+}
