@@ -1,0 +1,159 @@
+// Interface 3.1 and decisions 4: how an invoice begins, what may be changed while it waits, and how it is cancelled. EXPIRED cannot be
+// seen here without sleeping, for the shortest lifetime is 60 seconds: the tests that own a clock show it (expiry on read and by sweep).
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  createInvoice,
+  expectOk,
+  expectRefusal,
+  registerWallet,
+  removeWallets,
+  shop,
+  stranger,
+  unique,
+} from "./client.ts";
+import { extendedKey, freshDirectWallet, xpubWallet } from "./key-material.ts";
+import { expectInvoiceShape, type Invoice } from "./shapes.ts";
+
+beforeEach(() => removeWallets(shop));
+afterAll(() => removeWallets(shop));
+
+const cancel = (invoice: Invoice) => shop.post<Invoice>(`/invoices/${invoice.id}/cancel`);
+const read = async (invoice: Invoice) => expectOk(await shop.get<Invoice>(`/invoices/${invoice.id}`), 200);
+const patch = (invoice: Invoice, body: unknown) => shop.patch<Invoice>(`/invoices/${invoice.id}`, body);
+
+describe("creation", () => {
+  test("puts an invoice into AWAITING_PAYMENT with one timeline item and a time to expire", async () => {
+    const invoice = await createInvoice(shop, { expiresInSeconds: 600 });
+    expect(invoice.status).toBe("AWAITING_PAYMENT");
+    expect(invoice.invoiceTimeline.map((item) => item.paymentStatus)).toEqual(["AWAITING_PAYMENT"]);
+    expect(invoice.invoiceTimeline[0]?.time).toBe(invoice.createdAt);
+    expect(invoice.updatedAt).toBe(invoice.createdAt);
+    expect(Date.parse(invoice.expiresAt)).toBe(Date.parse(invoice.createdAt) + 600_000);
+    expect(Math.abs(Date.parse(invoice.createdAt) - Date.now())).toBeLessThan(60_000);
+  });
+
+  test("leaves it there when it is read before its time", async () => {
+    const invoice = await createInvoice(shop, { expiresInSeconds: 60 });
+    expect(await read(invoice)).toEqual(invoice);
+  });
+});
+
+describe("an invoice that waits for its payment", () => {
+  test("can be given another name, description, redirect, metadata and customer fields", async () => {
+    const customerEmail = `${unique("ann")}@example.com`;
+    const invoice = await createInvoice(shop, { customerEmail, customerName: "Ann", metadata: { a: "1" } });
+    const changes = { name: "New", description: "Text", redirectUrl: "https://shop.example/", metadata: { b: "2" } };
+    const customer = { customerName: "Ann Lee", customerAddress: "1 Long Street", customerPhoneNumber: "555" };
+    const changed = expectOk(await patch(invoice, { ...changes, ...customer }), 200);
+    expectInvoiceShape(changed);
+    expect(changed).toMatchObject({
+      ...changes,
+      id: invoice.id,
+      rawAmount: invoice.rawAmount,
+      status: "AWAITING_PAYMENT",
+      createdAt: invoice.createdAt,
+      expiresAt: invoice.expiresAt,
+      customer: { email: customerEmail, name: "Ann Lee", address: "1 Long Street", phoneNumber: "555" },
+    });
+    expect(changed.metadata).toEqual({ b: "2" });
+    expect(changed.invoiceTimeline).toEqual(invoice.invoiceTimeline);
+    expect(await read(invoice)).toEqual(changed);
+  });
+
+  test("keeps what a change does not name", async () => {
+    const invoice = await createInvoice(shop, { description: "Text", metadata: { a: "1" }, customerName: "Ann" });
+    const changed = expectOk(await patch(invoice, { name: "New" }), 200);
+    expect({ ...changed, updatedAt: "" }).toEqual({ ...invoice, name: "New", updatedAt: "" });
+  });
+
+  test.each([
+    { rawAmount: 5 },
+    { currency: "EUR" },
+    { status: "PAID" },
+    { expiresAt: "2030-01-01T00:00:00.000Z" },
+    { expiresInSeconds: 600 },
+    { externalId: "x" },
+    { paymentMethods: [] },
+    { nmae: "slip" },
+  ])("cannot be given %j", async (body) => {
+    const invoice = await createInvoice(shop);
+    expectRefusal(await patch(invoice, body), 400);
+    expect(await read(invoice)).toEqual(invoice);
+  });
+
+  test.each([
+    { name: "x".repeat(201) },
+    { name: 7 },
+    { name: "a\u0000" },
+    { description: "x".repeat(1_001) },
+    { redirectUrl: "javascript:alert(1)" },
+    { metadata: { a: 1 } },
+    { customerEmail: "nobody" },
+    { customerAddress: "x".repeat(501) },
+    { customerPhoneNumber: "x".repeat(51) },
+  ])("is held to the bounds of creation when it is changed: %j", async (body) => {
+    expectRefusal(await patch(await createInvoice(shop), body), 400);
+  });
+
+  test("gives a payment method the same address and amount after a change", async () => {
+    await registerWallet(shop, xpubWallet(extendedKey()));
+    const invoice = await createInvoice(shop);
+    expect(expectOk(await patch(invoice, { name: "New" }), 200).paymentMethods).toEqual(invoice.paymentMethods);
+  });
+});
+
+describe("cancelling", () => {
+  test("moves a waiting invoice to CANCELLED, adds a timeline item and shortens the watch", async () => {
+    await registerWallet(shop, freshDirectWallet("USDT", "ETH"));
+    const invoice = await createInvoice(shop);
+    const cancelled = expectOk(await cancel(invoice), 200);
+    expectInvoiceShape(cancelled);
+    expect(cancelled.status).toBe("CANCELLED");
+    expect(cancelled.invoiceTimeline.map((item) => item.paymentStatus)).toEqual(["AWAITING_PAYMENT", "CANCELLED"]);
+    expect(cancelled.invoiceTimeline[0]).toEqual(invoice.invoiceTimeline[0]);
+    const cancelledAt = Date.parse(cancelled.invoiceTimeline[1]?.time ?? "");
+    expect(Date.parse(cancelled.monitorUntil)).toBe(cancelledAt + 86_400_000);
+    expect(await read(invoice)).toEqual(cancelled);
+  });
+
+  test("a cancelled invoice a second time is refused and changes nothing", async () => {
+    const invoice = await createInvoice(shop);
+    const cancelled = expectOk(await cancel(invoice), 200);
+    expectRefusal(await cancel(invoice), 422, "INVOICE_NOT_CANCELLABLE");
+    expect(await read(invoice)).toEqual(cancelled);
+  });
+
+  test("by ten callers at once succeeds once and leaves one timeline item", async () => {
+    const invoice = await createInvoice(shop);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => cancel(invoice)));
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
+    for (const answer of answers.filter((each) => each.status !== 200)) {
+      expectRefusal(answer, 422, "INVOICE_NOT_CANCELLABLE");
+    }
+    expect((await read(invoice)).invoiceTimeline).toHaveLength(2);
+  });
+
+  test("an invoice stops every later change of it", async () => {
+    const invoice = await createInvoice(shop);
+    const cancelled = expectOk(await cancel(invoice), 200);
+    const answer = await patch(invoice, { name: "New" });
+    expect([409, 422]).toContain(answer.status);
+    expectRefusal(answer, answer.status);
+    expect(await read(invoice)).toEqual(cancelled);
+  });
+
+  test("needs an invoice of this merchant", async () => {
+    const theirs = await createInvoice(stranger);
+    expectRefusal(await cancel(theirs), 404, "INVOICE_NOT_FOUND");
+    expectRefusal(await patch(theirs, { name: "New" }), 404, "INVOICE_NOT_FOUND");
+    expect(expectOk(await stranger.get<Invoice>(`/invoices/${theirs.id}`), 200)).toEqual(theirs);
+  });
+});
+
+describe("payments", () => {
+  test("of an invoice that received none are an empty list", async () => {
+    const { id } = await createInvoice(shop);
+    const body = expectOk(await shop.get<unknown[] | { data: unknown[] }>(`/invoices/${id}/payments`), 200);
+    expect("data" in body ? body.data : body).toEqual([]);
+  });
+});

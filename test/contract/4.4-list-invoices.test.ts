@@ -1,0 +1,177 @@
+// Decisions 1 "Lists" and 4: pages by cursor, pages by number for older clients, filters and search.
+import { beforeAll, describe, expect, test } from "vitest";
+import { createInvoice, expectOk, expectRefusal, shop, stranger, unique } from "./client.ts";
+import { expectInvoiceShape, type Invoice, type Page } from "./shapes.ts";
+
+const scope = unique("scope");
+const customerEmail = `${scope}@example.com`;
+const made: Invoice[] = [];
+
+beforeAll(async () => {
+  for (let index = 0; index < 7; index += 1) {
+    const externalId = `${scope}-${index}`;
+    made.push(await createInvoice(shop, { name: `${scope} number ${index}`, customerEmail, externalId }));
+  }
+});
+
+const list = async (query: string, api = shop) => expectOk(await api.get<Page<Invoice>>(`/invoices${query}`), 200);
+const ids = (invoices: readonly Invoice[]) => invoices.map((invoice) => invoice.id);
+const newestFirst = () => ids(made).reverse();
+const mine = () => `customerId=${made[0]?.customerId}`;
+
+async function allPages(query: string): Promise<Invoice[][]> {
+  const pages: Invoice[][] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const page: Page<Invoice> = await list(`?${query}${cursor === "" ? "" : `&cursor=${encodeURIComponent(cursor)}`}`);
+    pages.push([...page.data]);
+    cursor = page.nextCursor;
+  }
+  return pages;
+}
+
+describe("a list", () => {
+  test("shows the newest first, as whole invoices", async () => {
+    const page = await list(`?${mine()}`);
+    expect(ids(page.data)).toEqual(newestFirst());
+    page.data.forEach(expectInvoiceShape);
+    expect(page.data.at(-1)).toEqual(made[0]);
+  });
+
+  test("holds twenty at most unless the query says otherwise, and a hundred at the very most", async () => {
+    await Promise.all(Array.from({ length: 21 }, () => createInvoice(shop)));
+    expect((await list("")).data).toHaveLength(20);
+    expect((await list("?limit=1")).data).toHaveLength(1);
+    expect((await list("?limit=100")).data.length).toBeGreaterThan(20);
+  });
+
+  test.each(["limit=0", "limit=101", "limit=-1", "limit=x", "limit=1.5", "limit="])("refuses %s", async (query) => {
+    expectRefusal(await shop.get(`/invoices?${query}`), 400);
+  });
+
+  test("of one merchant holds nothing of another", async () => {
+    expect((await list(`?search=${scope}`, stranger)).data).toEqual([]);
+    expect((await list(`?${mine()}`, stranger)).data).toEqual([]);
+  });
+});
+
+describe("pages by cursor", () => {
+  test.each([1, 2, 3, 6, 7, 8])("of %i hold every invoice once and in order", async (limit) => {
+    const pages = await allPages(`${mine()}&limit=${limit}`);
+    expect(ids(pages.flat())).toEqual(newestFirst());
+    for (const page of pages) expect(page.length).toBeLessThanOrEqual(limit);
+  });
+
+  test("are not moved by an invoice that is created between two of them", async () => {
+    const first = await list(`?search=${scope}&limit=3`);
+    await createInvoice(shop, { name: `${scope}x late` });
+    const second = await list(`?search=${scope}&limit=3&cursor=${encodeURIComponent(first.nextCursor ?? "")}`);
+    expect(ids([...first.data, ...second.data])).toEqual(newestFirst().slice(0, 6));
+  });
+
+  test("carry no pagination when the query gives limit or cursor", async () => {
+    const page = await list(`?${mine()}&limit=3`);
+    expect(Object.keys(page).sort()).toEqual(["data", "nextCursor"]);
+    const next = await list(`?${mine()}&cursor=${encodeURIComponent(page.nextCursor ?? "")}`);
+    expect(Object.keys(next).sort()).toEqual(["data", "nextCursor"]);
+  });
+
+  test("end with a null cursor", async () => {
+    expect((await list(`?${mine()}&limit=100`)).nextCursor).toBeNull();
+    expect((await list(`?search=${unique("none")}`)).nextCursor).toBeNull();
+  });
+
+  test.each(["x", "AAAA", "%00", "W10", "eyJhIjoxfQ", "-1"])(
+    "cannot begin at the made-up cursor %s",
+    async (cursor) => {
+      expectRefusal(await shop.get(`/invoices?cursor=${cursor}`), 400);
+    },
+  );
+});
+
+describe("pages by number", () => {
+  test("are counted when the query gives page, or neither cursor nor limit", async () => {
+    expect((await list(`?${mine()}`)).pagination).toEqual({ page: 1, limit: 20, total: 7, lastPage: 1 });
+    const page = await list(`?${mine()}&page=2&limit=3`);
+    expect(page.pagination).toEqual({ page: 2, limit: 3, total: 7, lastPage: 3 });
+    expect(ids(page.data)).toEqual(newestFirst().slice(3, 6));
+  });
+
+  test("past the last are empty", async () => {
+    expect((await list(`?${mine()}&page=4&limit=3`)).data).toEqual([]);
+    expect((await list("?page=1000")).pagination?.page).toBe(1_000);
+  });
+
+  test.each(["page=0", "page=1001", "page=-1", "page=x", "page=1.5"])("refuse %s", async (query) => {
+    expectRefusal(await shop.get(`/invoices?${query}`), 400);
+  });
+});
+
+describe("filters", () => {
+  test("by status find what is in it", async () => {
+    const [kept, cancelled] = [await createInvoice(shop), await createInvoice(shop)];
+    expectOk(await shop.post(`/invoices/${cancelled.id}/cancel`), 200);
+    expect((await list(`?status=CANCELLED&search=${cancelled.id}`)).data).toHaveLength(1);
+    expect((await list(`?status=CANCELLED&search=${kept.id}`)).data).toEqual([]);
+    const open = (await list("?status=AWAITING_PAYMENT&limit=100")).data;
+    expect(new Set(open.map((invoice) => invoice.status))).toEqual(new Set(["AWAITING_PAYMENT"]));
+    expect(ids(open)).toContain(kept.id);
+  });
+
+  test("by currency, externalId and customer find exactly those", async () => {
+    const externalId = unique("order");
+    const invoice = await createInvoice(shop, { currency: "CHF", externalId, customerEmail });
+    expect(ids((await list(`?externalId=${externalId}`)).data)).toEqual([invoice.id]);
+    expect((await list(`?externalId=${externalId.slice(0, -1)}`)).data).toEqual([]);
+    expect(ids((await list(`?currency=CHF&customerId=${invoice.customerId}`)).data)).toEqual([invoice.id]);
+    expect((await list(`?currency=SEK&externalId=${externalId}`)).data).toEqual([]);
+    made.push(invoice);
+  });
+
+  test("by time of creation include what lies between and nothing else", async () => {
+    const at = (invoice: Invoice | undefined, shift: number) =>
+      encodeURIComponent(new Date(Date.parse(invoice?.createdAt ?? "") + shift).toISOString());
+    const window = (from: number, to: number) =>
+      list(`?externalId=${scope}-3&createdFrom=${at(made[3], from)}&createdTo=${at(made[3], to)}`);
+    expect(ids((await window(-1, 1)).data)).toEqual([made[3]?.id]);
+    expect((await window(1, 1_000)).data).toEqual([]);
+    expect((await window(-1_000, -1)).data).toEqual([]);
+  });
+
+  test("by needsReview tell apart what a person must look at", async () => {
+    expect((await list(`?externalId=${scope}-1&needsReview=true`)).data).toEqual([]);
+    expect((await list(`?externalId=${scope}-1&needsReview=false`)).data).toHaveLength(1);
+  });
+
+  test.each(["status=NOPE", "createdFrom=yesterday", "createdTo=2026-13-01", "needsReview=maybe", "currency=XYZ"])(
+    "with a value that cannot be are refused: %s",
+    async (query) => {
+      expectRefusal(await shop.get(`/invoices?${query}`), 400);
+    },
+  );
+});
+
+describe("search", () => {
+  test("finds by the beginning of the name", async () => {
+    expect(ids((await list(`?search=${encodeURIComponent(`${scope} number 4`)}`)).data)).toEqual([made[4]?.id]);
+    expect((await list(`?search=${encodeURIComponent("number 4")}`)).data.map((each) => each.id)).not.toContain(
+      made[4]?.id,
+    );
+  });
+
+  test("finds by the exact id, mailbox or externalId", async () => {
+    expect(ids((await list(`?search=${made[2]?.id}`)).data)).toEqual([made[2]?.id]);
+    expect(ids((await list(`?search=${scope}-2`)).data)).toEqual([made[2]?.id]);
+    expect((await list(`?search=${encodeURIComponent(customerEmail)}&limit=100`)).data.length).toBeGreaterThanOrEqual(
+      7,
+    );
+  });
+
+  test("takes every character for itself", async () => {
+    const odd = await createInvoice(shop, { name: `100%_\\'"${scope}` });
+    expect(ids((await list(`?search=${encodeURIComponent(odd.name)}`)).data)).toEqual([odd.id]);
+    for (const wildcard of [`%${scope}`, `_${scope.slice(1)}`, `${scope} number _`, `*`]) {
+      expect((await list(`?search=${encodeURIComponent(wildcard)}`)).data).toEqual([]);
+    }
+  });
+});
