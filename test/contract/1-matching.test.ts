@@ -1,0 +1,124 @@
+// Interface 1: a transfer is matched by its amount where an address is shared and by its address where every invoice has its own. So no
+// two invoices that could be mixed up may ever be told the same (decisions 3 "Index", 4 "Amount for a direct wallet").
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  atOnce,
+  createInvoice,
+  expectOk,
+  expectRefusal,
+  registerWallet,
+  removeWallets,
+  shop,
+  stranger,
+} from "./client.ts";
+import { compare, exact, times, units } from "./exact.ts";
+import { directWallet, evmAddress, extendedKey, xpubWallet } from "./key-material.ts";
+import type { Invoice, PaymentMethod, Wallet } from "./shapes.ts";
+
+beforeEach(async () => {
+  await removeWallets(shop);
+  await removeWallets(stranger);
+});
+afterAll(async () => {
+  await removeWallets(shop);
+  await removeWallets(stranger);
+});
+
+const first = (invoice: Invoice): PaymentMethod => {
+  const [method] = invoice.paymentMethods;
+  if (method === undefined) throw new Error(`no payment method on ${invoice.id}`);
+  return method;
+};
+/** At most half a percent below the plain amount and never above it. */
+const isNear = (amount: string | null, plain: string | null) =>
+  compare(exact(amount), exact(plain)) <= 0 && compare(exact(amount), times(exact(plain), exact("0.995"))) >= 0;
+
+describe("on a shared address", () => {
+  test("the first customer of a price is asked for the plain amount, the next for distinct ones a little below", async () => {
+    const { address } = await registerWallet(shop, directWallet("USDT", "ETH", evmAddress()));
+    const methods: PaymentMethod[] = [];
+    for (let count = 0; count < 8; count += 1) methods.push(first(await createInvoice(shop, { rawAmount: 100 })));
+    const [plain = "", ...salted] = methods.map((method) => method.amount ?? "");
+    expect(new Set([plain, ...salted]).size).toBe(8);
+    for (const amount of salted) {
+      expect(isNear(amount, plain), `${amount} below ${plain}`).toBe(true);
+      expect(units(amount, 6)).toBeGreaterThan(0n);
+    }
+    for (const method of methods) expect(method).toMatchObject({ status: "ACTIVE", address });
+  });
+
+  test("fifty invoices of one price at once have fifty distinct amounts, none above the plain one", async () => {
+    await registerWallet(shop, directWallet("USDC", "POL", evmAddress()));
+    const plain = first(await createInvoice(shop, { rawAmount: 200 })).amount;
+    const invoices = await atOnce(50, () => createInvoice(shop, { rawAmount: 200 }));
+    const amounts = invoices.map((invoice) => first(invoice).amount);
+    expect(new Set([plain, ...amounts]).size).toBe(51);
+    for (const amount of amounts) expect(isNear(amount, plain), `${amount} below ${plain}`).toBe(true);
+  });
+
+  test("two merchants with one address are never given the same amount", async () => {
+    const body = directWallet("USDT", "ETH", evmAddress());
+    await registerWallet(shop, body);
+    await registerWallet(stranger, body);
+    const invoices = await atOnce(20, (index) => createInvoice(index % 2 === 0 ? shop : stranger, { rawAmount: 50 }));
+    expect(new Set(invoices.map((invoice) => first(invoice).amount)).size).toBe(20);
+  });
+
+  test("an amount stays reserved after its invoice is cancelled, for it is still watched", async () => {
+    await registerWallet(shop, directWallet("USDT", "ETH", evmAddress()));
+    const cancelled = await createInvoice(shop, { rawAmount: 30 });
+    expectOk(await shop.post(`/invoices/${cancelled.id}/cancel`), 200);
+    expect(first(await createInvoice(shop, { rawAmount: 30 })).amount).not.toBe(first(cancelled).amount);
+  });
+
+  test("a price too small to tell invoices apart is unavailable for the second, and says so when it is picked", async () => {
+    // About 150 units of 10^-8: half a percent of it is less than one unit, so there is no salt.
+    const pair = { cryptocurrency: "WBTC", network: "ETH" };
+    await registerWallet(shop, directWallet("WBTC", "ETH", evmAddress()));
+    expect(first(await createInvoice(shop, { rawAmount: 0.1 })).status).toBe("ACTIVE");
+    const second = await createInvoice(shop, { rawAmount: 0.1 });
+    expect(first(second)).toMatchObject({ status: "UNAVAILABLE", reason: "AMOUNTS_EXHAUSTED", address: null });
+    const answer = await shop.post(`/invoices/${second.id}/payment-methods`, pair);
+    expectRefusal(answer, 409, "AMOUNTS_EXHAUSTED");
+  });
+});
+
+describe("on an extended key", () => {
+  test("200 invoices created in parallel have the 200 addresses of the indexes 0 to 199", async () => {
+    const key = extendedKey();
+    const { id } = await registerWallet(shop, xpubWallet(key));
+    const invoices = await atOnce(200, () => createInvoice(shop));
+    const expected = Array.from({ length: 200 }, (_, index) => key.address(index));
+    expect(new Set(invoices.map((invoice) => first(invoice).address))).toEqual(new Set(expected));
+    const wallet = expectOk(await shop.get<Wallet>(`/wallets/${id}`), 200);
+    expect(wallet).toMatchObject({ lastUsedIndex: 199, nextIndex: 200, gap: 200 });
+  });
+
+  test("all invoices of one price are asked for the same plain amount", async () => {
+    await registerWallet(shop, xpubWallet(extendedKey()));
+    const invoices = await atOnce(5, () => createInvoice(shop));
+    expect(new Set(invoices.map((invoice) => first(invoice).amount)).size).toBe(1);
+  });
+
+  test("a refused request spends no index", async () => {
+    const key = extendedKey();
+    await registerWallet(shop, xpubWallet(key));
+    expectRefusal(await shop.post("/invoices", { name: "Order", rawAmount: -1 }), 400);
+    const externalId = (await createInvoice(shop, { externalId: key.address(9) })).externalId;
+    expectRefusal(await shop.post("/invoices", { name: "Order", rawAmount: 1, externalId }), 409);
+    expect(first(await createInvoice(shop)).address).toBe(key.address(1));
+  });
+
+  test("two merchants with one key never hand out the same address, and the second holds at most five unpaid", async () => {
+    const key = extendedKey();
+    await registerWallet(shop, xpubWallet(key));
+    const mine = await createInvoice(shop);
+    await registerWallet(stranger, xpubWallet(key));
+    const theirs: PaymentMethod[] = [];
+    for (let count = 0; count < 6; count += 1) theirs.push(first(await createInvoice(stranger)));
+    const after = await createInvoice(shop);
+    const given = [first(mine), ...theirs.slice(0, 5), first(after)].map((method) => method.address);
+    expect(new Set(given)).toEqual(new Set(Array.from({ length: 7 }, (_, index) => key.address(index))));
+    expect(theirs[5]).toMatchObject({ status: "UNAVAILABLE", reason: "KEY_SHARED", address: null });
+  });
+});
