@@ -64,6 +64,24 @@ describe("on a shared address", () => {
     expect(new Set(invoices.map((invoice) => first(invoice).amount)).size).toBe(20);
   });
 
+  test("one merchant takes at most half of the amounts of a price on an address that two share", async () => {
+    const body = directWallet("WBTC", "ETH", evmAddress());
+    await registerWallet(shop, body);
+    await registerWallet(stranger, body);
+    // 2,000 units of 10^-8: half a percent is ten salts, so there are eleven amounts.
+    const rate = Number(first(await createInvoice(shop)).rate);
+    const fields = { rawAmount: Number((rate * 0.00001999).toFixed(6)) };
+    const mine: PaymentMethod[] = [];
+    for (let count = 0; count < 11; count += 1) mine.push(first(await createInvoice(shop, fields)));
+    const active = mine.filter((method) => method.status === "ACTIVE");
+    expect(active.length).toBeGreaterThan(0);
+    expect(active.length).toBeLessThanOrEqual(6);
+    const theirs = [first(await createInvoice(stranger, fields)), first(await createInvoice(stranger, fields))];
+    expect(theirs.map((method) => method.status)).toEqual(["ACTIVE", "ACTIVE"]);
+    const amounts = [...active, ...theirs].map((method) => method.amount);
+    expect(new Set(amounts).size).toBe(amounts.length);
+  });
+
   test("an amount stays reserved after its invoice is cancelled, for it is still watched", async () => {
     await registerWallet(shop, directWallet("USDT", "ETH", evmAddress()));
     const cancelled = await createInvoice(shop, { rawAmount: 30 });

@@ -60,6 +60,27 @@ describe("an invoice that waits for its payment", () => {
     expect(await read(invoice)).toEqual(changed);
   });
 
+  test("can be given a customer that it did not have", async () => {
+    const customerEmail = `${unique("ann")}@example.com`;
+    const known = await createInvoice(shop, { customerEmail, customerName: "Ann" });
+    const changed = expectOk(await patch(await createInvoice(shop), { customerEmail }), 200);
+    expect(changed.customer).toEqual(known.customer);
+    const named = expectOk(await patch(await createInvoice(shop), { customerName: "Bob" }), 200);
+    expect(named.customer).toMatchObject({ id: named.customerId, email: null, name: "Bob" });
+  });
+
+  test("takes five changes at once, each of them whole", async () => {
+    const invoice = await createInvoice(shop);
+    const fields = ["name", "description", "customerName", "customerAddress", "customerPhoneNumber"];
+    const answers = await Promise.all(fields.map((field) => patch(invoice, { [field]: `new ${field}` })));
+    expect(answers.map((answer) => answer.status)).toEqual(fields.map(() => 200));
+    expect(await read(invoice)).toMatchObject({
+      name: "new name",
+      description: "new description",
+      customer: { name: "new customerName", address: "new customerAddress", phoneNumber: "new customerPhoneNumber" },
+    });
+  });
+
   test("keeps what a change does not name", async () => {
     const invoice = await createInvoice(shop, { description: "Text", metadata: { a: "1" }, customerName: "Ann" });
     const changed = expectOk(await patch(invoice, { name: "New" }), 200);

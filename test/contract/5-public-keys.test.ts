@@ -98,6 +98,20 @@ describe("a public key", () => {
     expect(theirs.body.id).not.toBe(mine.body.id);
   });
 
+  test("cannot use up a merchant's addresses: twenty unpaid invoices of its kind have one, the server's go on", async () => {
+    const fields = { name: "Order", rawAmount: 10, paymentMethods: [BTC] };
+    const invoices: Invoice[] = [];
+    for (let count = 0; count < 22; count += 1) {
+      const answer = await browser.post<Invoice>("/invoices", fields);
+      if (answer.status === 201) invoices.push(answer.body);
+      else expectRefusal(answer, answer.status);
+    }
+    const active = invoices.filter((invoice) => invoice.paymentMethods[0]?.status === "ACTIVE");
+    expect(active.length).toBeGreaterThan(15);
+    expect(active.length).toBeLessThanOrEqual(20);
+    expect((await createInvoice(shop, { paymentMethods: [BTC] })).paymentMethods[0]?.status).toBe("ACTIVE");
+  });
+
   test("cannot cancel, change, list, or see or touch a wallet", async () => {
     const { id } = await createInvoice(shop);
     const wallet = freshDirectWallet("TRX", "TRX");
