@@ -1,7 +1,7 @@
 // Bindings that write down each call that leaves the Worker: one entry for a D1 request, one for a method of an object.
 import { env } from "cloudflare:workers";
 
-/** What was called, in order: `D1 batch`, `D1 all`, `IDEMPOTENCY_KEYS.claim`. */
+/** What was called, in order: `D1 read`, `D1 write` (one request, of one statement or a batch), `IDEMPOTENCY_KEYS.claim`. */
 export type Calls = string[];
 
 const D1_REQUESTS = ["first", "all", "run", "raw"];
@@ -18,21 +18,30 @@ export function countingEnv(changes: Partial<Env> = {}): { readonly bindings: Pa
 
 function countingD1(db: D1Database, calls: Calls): D1Database {
   const real = new WeakMap<D1PreparedStatement, D1PreparedStatement>();
-  const counted = (statement: D1PreparedStatement): D1PreparedStatement => {
+  const sqlOf = new WeakMap<D1PreparedStatement, string>();
+  const note = (texts: readonly string[]) => calls.push(texts.every(isRead) ? "D1 read" : "D1 write");
+  const counted = (statement: D1PreparedStatement, text: string): D1PreparedStatement => {
     const proxy = spy(statement, (name, call) => (...args) => {
-      if (D1_REQUESTS.includes(name)) calls.push(`D1 ${name}`);
+      if (D1_REQUESTS.includes(name)) note([text]);
       const result = call(...args);
-      return name === "bind" ? counted(result as D1PreparedStatement) : result;
+      return name === "bind" ? counted(result as D1PreparedStatement, text) : result;
     });
     real.set(proxy, statement);
+    sqlOf.set(proxy, text);
     return proxy;
   };
   return spy(db, (name, call) => (...args) => {
-    if (name === "prepare") return counted(call(...args) as D1PreparedStatement);
-    calls.push(`D1 ${name}`);
-    if (name !== "batch") return call(...args);
-    return call((args[0] as D1PreparedStatement[]).map((each) => real.get(each) ?? each));
+    if (name === "prepare") return counted(call(...args) as D1PreparedStatement, String(args[0]));
+    if (name !== "batch") throw new Error(`D1's ${name} is not counted`);
+    const statements = args[0] as D1PreparedStatement[];
+    note(statements.map((each) => sqlOf.get(each) ?? ""));
+    return call(statements.map((each) => real.get(each) ?? each));
   });
+}
+
+/** What is no plain SELECT counts as a write. */
+function isRead(text: string): boolean {
+  return /^\s*select\b/i.test(text) || (/^\s*with\b/i.test(text) && !/\b(insert|update|delete|replace)\b/i.test(text));
 }
 
 function countingNamespace<T extends object>(namespace: T, binding: string, calls: Calls): T {

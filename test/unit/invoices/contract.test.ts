@@ -13,7 +13,7 @@ describe("a new invoice", () => {
     expect(pathsOf({}).sort()).toEqual(["name", "rawAmount"]);
   });
 
-  it.each([undefined, null, [], "text", 1, true])("is not %j", (body) => {
+  it.each([[undefined], [null], [[]], ["text"], [1], [true]])("is not %j", (body) => {
     expect(createInvoiceBody.safeParse(body).success).toBe(false);
   });
 
@@ -117,7 +117,7 @@ describe("the metadata of an invoice", () => {
     expect(accepts({ metadata: { k: '"'.repeat(4_093) } })).toBe(false);
   });
 
-  it.each([null, [], "a", { a: 1 }, { a: null }, { a: ["b"] }, { a: { b: "c" } }, { a: true }])(
+  it.each([[null], [[]], ["a"], [{ a: 1 }], [{ a: null }], [{ a: ["b"] }], [{ a: { b: "c" } }], [{ a: true }]])(
     "is not %j",
     (metadata) => {
       expect(accepts({ metadata })).toBe(false);
@@ -138,6 +138,11 @@ describe("the other fields of an invoice", () => {
     expect([urlOf(2_049).length, accepts({ redirectUrl: urlOf(2_049) })]).toEqual([2_049, false]);
     expect(accepts({ redirectUrl: "javascript:alert(1)" })).toBe(false);
     expect(accepts({ redirectUrl: "" })).toBe(false);
+  });
+
+  it("count a redirect URL's length in code points too", () => {
+    expect(accepts({ redirectUrl: `https://shop.example/${"😀".repeat(2_027)}` })).toBe(true);
+    expect(accepts({ redirectUrl: `https://shop.example/${"😀".repeat(2_028)}` })).toBe(false);
   });
 
   it("are a lifetime of one minute to 30 days, in whole seconds", () => {
