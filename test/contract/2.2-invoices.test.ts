@@ -148,9 +148,14 @@ describe("redirectUrl", () => {
     "https://shop.example/",
     "http://localhost:3000/done",
     "https://shop.example/path?x=1&y=%F0%9F%98%80#fragment",
-    `https://shop.example/${"a".repeat(2_048 - 21)}`,
   ])("%s is accepted as it is", async (redirectUrl) => {
     expect((await createInvoice(shop, { redirectUrl })).redirectUrl).toBe(redirectUrl);
+  });
+
+  test("has at most 2,048 characters", async () => {
+    const redirectUrl = "https://shop.example/".padEnd(2_048, "a");
+    expect((await createInvoice(shop, { redirectUrl })).redirectUrl).toBe(redirectUrl);
+    await refuse({ redirectUrl: `${redirectUrl}a` }, "redirectUrl");
   });
 
   test.each([
@@ -170,7 +175,6 @@ describe("redirectUrl", () => {
     "https://shop.exa\tmple/",
     " https://shop.example/",
     "",
-    `https://shop.example/${"a".repeat(2_049 - 21)}`,
   ])("%j is refused", async (redirectUrl) => {
     await refuse({ redirectUrl }, "redirectUrl");
   });
