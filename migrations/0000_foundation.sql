@@ -224,4 +224,5 @@ CREATE TABLE `wallets` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `wallets_live_pair` ON `wallets` (`merchant_id`,`cryptocurrency`,`network`) WHERE deleted_at_ms is null;--> statement-breakpoint
 CREATE INDEX `wallets_key_hash` ON `wallets` (`key_hash`,`created_at_ms`,`id`) WHERE key_hash is not null and deleted_at_ms is null;--> statement-breakpoint
+CREATE INDEX `wallets_of_key` ON `wallets` (`merchant_id`,`key_hash`);--> statement-breakpoint
 CREATE INDEX `wallets_address` ON `wallets` (`network`,`address`) WHERE address is not null and deleted_at_ms is null;

@@ -1,14 +1,20 @@
-// `allowedIps` of an API key: CIDRs or single addresses, IPv4 and IPv6. An address that cannot be read matches nothing.
-import ipaddr from "ipaddr.js";
+// `allowedIps` of an API key: CIDRs or single addresses, IPv4 and IPv6. An address that cannot be read matches nothing. The runtime's own
+// BlockList does the arithmetic; an IPv4 carried in an IPv6 address (::ffff:a.b.c.d) counts as that IPv4.
+import { BlockList, isIP } from "node:net";
 
-/** Whether `ip` (as CF-Connecting-IP gives it) lies in one of the ranges; an IPv4 inside an IPv6 address is that IPv4. */
+/** Whether `ip` (as CF-Connecting-IP gives it) lies in one of the ranges. */
 export function isIpAllowed(ip: string | undefined, ranges: readonly string[]): boolean {
-  if (ip === undefined || !ipaddr.isValid(ip)) return false;
-  const address = ipaddr.process(ip);
-  return ranges.some((range) => {
+  const family = ip === undefined ? undefined : familyOf(ip);
+  if (ip === undefined || family === undefined) return false;
+  const list = new BlockList();
+  for (const range of ranges) {
     const subnet = parseRange(range);
-    return subnet !== undefined && subnet[0].kind() === address.kind() && address.match(subnet);
-  });
+    // BlockList would find every IPv4 in ::/0; here an IPv6 range holds only those that it names as mapped.
+    if (subnet === undefined || (family === "ipv4" && subnet.family === "ipv6" && !MAPPED.test(subnet.address)))
+      continue;
+    list.addSubnet(subnet.address, subnet.prefix, subnet.family);
+  }
+  return list.check(ip, family);
 }
 
 /** Whether a text is an address or a CIDR. */
@@ -16,9 +22,25 @@ export function isIpRange(text: string): boolean {
   return parseRange(text) !== undefined;
 }
 
-function parseRange(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | undefined {
-  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
-  if (!ipaddr.isValid(text)) return undefined;
-  const address = ipaddr.process(text);
-  return [address, address.kind() === "ipv4" ? 32 : 128];
+const MAPPED = /^::ffff:/i;
+
+type Family = "ipv4" | "ipv6";
+
+function familyOf(address: string): Family | undefined {
+  // Of the address itself: a zone (`fe80::1%eth0`) has no meaning on the edge.
+  if (address.includes("%")) return undefined;
+  const version = isIP(address);
+  if (version === 0) return undefined;
+  return version === 4 ? "ipv4" : "ipv6";
+}
+
+function parseRange(
+  text: string,
+): { readonly address: string; readonly prefix: number; readonly family: Family } | undefined {
+  const [, address = "", length] = /^([^/]+)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
+  const family = familyOf(address);
+  if (family === undefined) return undefined;
+  const bits = family === "ipv4" ? 32 : 128;
+  const prefix = length === undefined ? bits : Number(length);
+  return prefix <= bits ? { address, prefix, family } : undefined;
 }

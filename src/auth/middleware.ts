@@ -12,6 +12,7 @@ import { validate } from "../http/validate.ts";
 import type { Json } from "../lib/canonical-json.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { keyPermissionName, type Permission } from "../teams/permissions.ts";
+import { apiKeyKind } from "./api-key.ts";
 import { type Authenticated, authenticate, noteKeyUse, type Statements } from "./authenticate.ts";
 import type { ApiKeyPrincipal } from "./principal.ts";
 
@@ -103,6 +104,9 @@ async function run<B extends z.ZodType, Q extends z.ZodType, R extends Statement
   const merchantId = params.merchantId ?? "";
   const parsed = await readBody(c.req.raw);
   const json = parsed.ok ? parsed.value.json : undefined;
+  const apiKey = c.req.header("x-api-key");
+  // Before anything is asked of anybody: a key that is none costs us nothing.
+  if (apiKey === undefined || apiKeyKind(apiKey) === undefined) return err({ code: "UNAUTHORIZED" });
   const request = requestOf(route, parsed, c.req.query());
   const reads = await route.reads({
     db,
@@ -112,11 +116,7 @@ async function run<B extends z.ZodType, Q extends z.ZodType, R extends Statement
     params,
     request: request.ok ? request.value : undefined,
   });
-  const caller = await authenticate(
-    db,
-    { apiKey: c.req.header("x-api-key"), merchantId, ip: callerIp(c), nowMs },
-    reads,
-  );
+  const caller = await authenticate(db, { apiKey, merchantId, ip: callerIp(c), nowMs }, reads);
   if (!caller.ok) return caller;
   const { principal } = caller.value;
   const refusal = accessRefusal(spec, route.spec.permission, principal) ?? (await limit(c, principal, headers));
@@ -162,6 +162,7 @@ async function limit(
   if (principal.keyKind === "SECRET" || ip === undefined) return undefined;
   const byIp = await take(c, `pk:${principal.keyId}:${ip}`, PUBLIC_KEY_PER_MINUTE_AND_IP);
   if (byIp === undefined || byIp.isAllowed) return undefined;
+  Object.assign(headers, rateLimitHeaders(PUBLIC_KEY_PER_MINUTE_AND_IP, byIp));
   return { code: "RATE_LIMITED", retryAfterSeconds: byIp.resetSeconds };
 }
 

@@ -1,25 +1,31 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { customers } from "../db/schema/customers.ts";
+import { insertTemplate, template } from "../db/template.ts";
 import type { Customer } from "./customer.ts";
 
-/** The merchant's customer of an email (already in lower case); none for an undefined one. `merchantId` may be a path's, unproved. */
-export function selectCustomerByEmail(db: Db, merchantId: string, emailKey: string | undefined) {
-  return db
+const customerByEmail = template((db) =>
+  db
     .select()
     .from(customers)
     .where(
       and(
-        sql`${customers.merchantId} = ${merchantId}`,
-        eq(customers.emailKey, emailKey ?? ""),
+        eq(customers.merchantId, sql.placeholder("merchantId")),
+        eq(customers.emailKey, sql.placeholder("emailKey")),
         isNull(customers.deletedAtMs),
       ),
     )
-    .limit(1);
+    .limit(1),
+);
+const insertRow = insertTemplate(customers);
+
+/** The merchant's customer of an email (already in lower case); none for an undefined one. `merchantId` may be a path's, unproved. */
+export function selectCustomerByEmail(db: Db, merchantId: string, emailKey: string | undefined) {
+  return customerByEmail(db, { merchantId, emailKey: emailKey ?? "" });
 }
 
 export function insertCustomer(db: Db, customer: Customer, nowMs: number) {
-  return db.insert(customers).values({ ...customer, createdAtMs: nowMs, updatedAtMs: nowMs });
+  return insertRow(db, { ...customer, metadata: null, createdAtMs: nowMs, updatedAtMs: nowMs, deletedAtMs: null });
 }
 
 export function updateCustomer(db: Db, customer: Customer, nowMs: number) {

@@ -1,7 +1,7 @@
-import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
+import { drizzle } from "drizzle-orm/d1";
 
-export type Db = DrizzleD1Database;
+export type Db = ReturnType<typeof openDb>;
 
-export function openDb(d1: D1Database): Db {
+export function openDb(d1: D1Database) {
   return drizzle(d1);
 }

@@ -2,7 +2,7 @@
 // same statements, only where repeating is safe; an overloaded database is not asked again (reliability.md 3).
 import type { Failure } from "../failures.ts";
 import { err, ok, type Result } from "../lib/result.ts";
-import type { Sleep } from "../lib/sleep.ts";
+import { Cancellation, type Sleep } from "../lib/sleep.ts";
 import { d1Messages } from "./conflict.ts";
 
 export const ATTEMPT_LIMIT_MS = 3_000;
@@ -36,16 +36,16 @@ function hasFlag(error: unknown, flag: "overloaded" | "retryable"): boolean {
 
 /** Settles as `work` does, or throws TimeLimitError after 3 seconds; the timer never outlives the work. */
 export async function withinLimit<T>(sleep: Sleep, work: Promise<T>): Promise<T> {
-  const timer = new AbortController();
+  const limit = new Cancellation();
   const late = new Promise<never>((_, reject) => {
-    sleep(ATTEMPT_LIMIT_MS, timer.signal).then(() => {
-      if (!timer.signal.aborted) reject(new TimeLimitError("no answer within 3 seconds"));
+    sleep(ATTEMPT_LIMIT_MS, limit).then(() => {
+      if (!limit.isCancelled) reject(new TimeLimitError("no answer within 3 seconds"));
     }, reject);
   });
   try {
     return await Promise.race([work, late]);
   } finally {
-    timer.abort("settled"); // a reason of our own: the default one is an exception with a stack, made for every call
+    limit.cancel();
   }
 }
 

@@ -47,9 +47,15 @@ async function shield(c: AppContext, next: () => Promise<void>): Promise<Respons
   return undefined;
 }
 
-/** An IPv6 caller owns its whole /64. */
+/** An IPv6 caller owns its whole /64: its first four groups, written out. */
 function networkOf(ip: string): string {
-  return ip.includes(":") ? ip.split(":").slice(0, 4).join(":") : ip;
+  if (!ip.includes(":")) return ip;
+  const [head = "", tail = ""] = ip.split("::");
+  const before = head.split(":");
+  const after = tail === "" ? [] : tail.split(":");
+  const zeros = ip.includes("::") ? new Array<string>(Math.max(0, 8 - before.length - after.length)).fill("0") : [];
+  const groups = [...before, ...zeros, ...after].slice(0, 4);
+  return groups.map((group) => Number.parseInt(group || "0", 16).toString(16)).join(":");
 }
 
 /** 404, or 405 with what the path takes; a preflight is answered only where a public key may call. */

@@ -41,5 +41,7 @@ export const noQuery = z.object({});
 export function servesPath(spec: RouteSpec, path: string): boolean {
   const want = spec.path.split("/");
   const have = path.split("/");
-  return want.length === have.length && want.every((part, i) => part.startsWith(":") || part === have[i]);
+  return (
+    want.length === have.length && want.every((part, i) => (part.startsWith(":") ? have[i] !== "" : part === have[i]))
+  );
 }

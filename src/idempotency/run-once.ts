@@ -2,18 +2,17 @@
 // batch of its effects. Whoever sends a second batch of the same operation (a retry, a zombie, a taker-over) violates operations.id, aborts
 // whole, and answers with the stored bytes. The protocol and its table of crashes: reliability.md 1.
 
-import { and, eq } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 import type { Db } from "../db/client.ts";
 import { type BatchConflict, batchConflict, isConflictOn } from "../db/conflict.ts";
 import { type FaultKind, faultKind, MAX_REPEATS, pauseMs, readWithRetry, withinLimit } from "../db/retry.ts";
-import { operations } from "../db/schema/operations.ts";
 import type { Failure } from "../failures.ts";
 import type { MerchantId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import type { Keys, TakeOver } from "./claims.ts";
+import { insertOperation, selectOperation } from "./store.ts";
 
 /** How often a batch that lost against another writer is decided anew. */
 const MAX_TRIES = 5;
@@ -182,9 +181,13 @@ async function commit(
   answer: Stored & { readonly statements: readonly BatchItem<"sqlite">[] },
 ): Promise<Outcome> {
   const { status, body } = answer;
-  const operation = fx.db
-    .insert(operations)
-    .values({ id: of.operationId, merchantId: of.merchantId, status, body, createdAtMs: fx.nowMs() });
+  const operation = insertOperation(fx.db, {
+    id: of.operationId,
+    merchantId: of.merchantId,
+    status,
+    body,
+    createdAtMs: fx.nowMs(),
+  });
   let mayStand = false;
   for (let repeat = 0; ; repeat++) {
     try {
@@ -209,12 +212,7 @@ async function readStored(
   fx: OnceEffects,
   of: { merchantId: MerchantId; operationId: string },
 ): Promise<Result<Stored | undefined, Failure>> {
-  const rows = await readWithRetry(fx.sleep, async () =>
-    fx.db
-      .select({ status: operations.status, body: operations.body })
-      .from(operations)
-      .where(and(eq(operations.id, of.operationId), eq(operations.merchantId, of.merchantId))),
-  );
+  const rows = await readWithRetry(fx.sleep, async () => selectOperation(fx.db, of));
   if (!rows.ok) return rows;
   const [stored] = rows.value;
   if (stored === undefined || fx.open === undefined) return ok(stored);

@@ -1,8 +1,24 @@
-import { inArray, lt } from "drizzle-orm";
+import { and, eq, inArray, lt, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { operations } from "../db/schema/operations.ts";
-import { ulidTime } from "../lib/ids.ts";
+import { insertTemplate, template } from "../db/template.ts";
+import { type MerchantId, ulidTime } from "../lib/ids.ts";
 import { HOUR_MS } from "../lib/time.ts";
+
+const operationById = template((db) =>
+  db
+    .select({ status: operations.status, body: operations.body })
+    .from(operations)
+    .where(and(eq(operations.id, sql.placeholder("id")), eq(operations.merchantId, sql.placeholder("merchantId")))),
+);
+
+/** A plain insert on purpose: a second batch of the same operation violates it and aborts whole (reliability.md 1.2). */
+export const insertOperation = insertTemplate(operations);
+
+/** What an operation of this merchant answered; no row while it does not stand. */
+export function selectOperation(db: Db, of: { readonly merchantId: MerchantId; readonly operationId: string }) {
+  return operationById(db, { id: of.operationId, merchantId: of.merchantId });
+}
 
 /** An hour longer than keys are remembered: a key never outlives the answer it stands for. */
 const KEPT_MS = 25 * HOUR_MS;

@@ -7,10 +7,10 @@ import { err, type Result } from "../lib/result.ts";
 import { selectPayableWallets } from "../wallets/store.ts";
 import { type Activation, activate, type PayableWallet } from "./activate-payment-method.ts";
 import { buildChange, readFile } from "./change-invoice.ts";
+import { publicAddressRefusal } from "./check-public-addresses.ts";
 import { type InvoiceFile, isQuoteOver } from "./invoice.ts";
 import { methodBodyOf } from "./invoice-body.ts";
 import { isSamePair, type Pair, pricesJson } from "./payment-method.ts";
-import { publicAddressRefusal } from "./public-address-limit.ts";
 import { type RefreshEffects, refreshInvoice } from "./refresh-invoice.ts";
 
 export interface PickRequest {

@@ -12,12 +12,12 @@ import type { Sleep } from "../lib/sleep.ts";
 import { moveActiveInvoices } from "../merchants/store.ts";
 import { commitChange } from "../webhooks/commit-change.ts";
 import type { EventType } from "../webhooks/event.ts";
-import type { Invoice, InvoiceFile, PaymentMethod, TimelineItem } from "./invoice.ts";
+import { fileOf, type Invoice, type InvoiceFile, type PaymentMethod, type TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, methodBodyOf } from "./invoice-body.ts";
 import { isSamePair } from "./payment-method.ts";
 import { recordEvents } from "./record-events.ts";
 import { type InvoiceStatus, isActive } from "./status.ts";
-import { fileOf, insertTimeline, selectInvoiceRow, updateInvoice } from "./store.ts";
+import { insertTimelineItem, selectInvoiceRow, updateInvoice } from "./store.ts";
 
 export interface ChangeEffects {
   readonly db: Db;
@@ -78,13 +78,12 @@ export function buildChange(
     methods: mergeMethods(file.methods, change.methods ?? []),
     timeline: [...file.timeline, ...items],
   };
-  const [first, ...more] = items;
   return {
     file: after,
     statements: [
       ...recordChange(fx, file, after, change, operationId),
       updateInvoice(fx.db, file.invoice, columns),
-      ...(first === undefined ? [] : [insertTimeline(fx.db, [first, ...more])]),
+      ...items.map((item) => insertTimelineItem(fx.db, item)),
       ...(change.statements ?? []),
       ...activeMove(fx, file.invoice, after.invoice),
     ],

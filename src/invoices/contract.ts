@@ -36,15 +36,22 @@ const currency = z
   .max(20)
   .transform((value) => value.toUpperCase())
   .refine((value) => KNOWN_CURRENCIES.includes(value), `unknown currency; known are ${KNOWN_CURRENCIES.join(", ")}`)
-  .meta({ description: "Currency code; default USD.", enum: [...KNOWN_CURRENCIES], examples: ["USD"] });
+  .meta({ description: "Currency code.", enum: [...KNOWN_CURRENCIES], examples: ["USD"] });
 
+/** Not `z.record`: that drops a member named `__proto__`, and nothing may be dropped silently. */
 const metadata = z
-  .record(z.string(), z.string())
+  .custom<Readonly<Record<string, string>>>(isTextRecord, "must be an object whose values are strings")
   .refine((value) => Object.keys(value).length <= 50, "must have at most 50 keys")
   .refine(
     (value) => new TextEncoder().encode(JSON.stringify(value)).length <= 8_192,
     "must be at most 8,192 bytes as JSON",
-  );
+  )
+  .meta({ type: "object", additionalProperties: { type: "string" }, maxProperties: 50 });
+
+function isTextRecord(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((member) => typeof member === "string");
+}
 
 const redirectUrl = z
   .string()
@@ -64,7 +71,7 @@ const customerFields = {
 export const createInvoiceBody = z.strictObject({
   name: text(200).meta({ description: "Display name.", examples: ["Order 1001"] }),
   rawAmount,
-  currency: currency.default("USD"),
+  currency: currency.prefault("USD"),
   ...customerFields,
   description: text(1_000, 0).optional(),
   redirectUrl: redirectUrl.optional(),

@@ -20,12 +20,12 @@ import { SECOND_MS } from "../lib/time.ts";
 import { type MerchantRow, moveActiveInvoices } from "../merchants/store.ts";
 import { selectPayableWallets } from "../wallets/store.ts";
 import { type Activation, type ActivationEffects, activate, type PayableWallet } from "./activate-payment-method.ts";
+import { publicAddressRefusal } from "./check-public-addresses.ts";
 import type { Invoice, InvoiceFile, TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { type Pair, pricesJson, unavailableMethod, walletsToActivate } from "./payment-method.ts";
-import { publicAddressRefusal } from "./public-address-limit.ts";
 import { recordEvents } from "./record-events.ts";
-import { insertInvoice, insertTimeline, putMethod, selectByExternalId } from "./store.ts";
+import { insertInvoice, insertTimelineItem, putMethod, selectByExternalId } from "./store.ts";
 import { overpaidToleranceMicros, underpaidToleranceMicros } from "./value.ts";
 
 /** A valid request: the contract's body with its pairs in canonical form. */
@@ -271,7 +271,7 @@ function prepare(
     statements: [
       ...customerStatements(fx, of.facts.customer, plan.customer),
       insertInvoice(fx.db, invoice),
-      insertTimeline(fx.db, [item]),
+      insertTimelineItem(fx.db, item),
       ...activations.flatMap(({ statements }) => statements),
       ...events,
       moveActiveInvoices(fx.db, invoice.merchantId, 1),

@@ -1,8 +1,9 @@
 // The sweep: every minute, bounded, idempotent. A run that is skipped or doubled changes nothing but the moment: reads settle for themselves.
 import { ok } from "../lib/result.ts";
 import { type ChangeEffects, changeInvoice } from "./change-invoice.ts";
+import { fileOf } from "./invoice.ts";
 import { settlementChange } from "./settle-invoice.ts";
-import { fileOf, releaseReservations, selectDueInvoices } from "./store.ts";
+import { releaseReservations, selectDueInvoices } from "./store.ts";
 
 /** An invocation has 1,000 queries; a settled invoice takes about five. */
 const INVOICES_A_RUN = 150;

@@ -109,6 +109,14 @@ export interface InvoiceFile {
   readonly timeline: readonly TimelineItem[];
 }
 
+/** An invoice and its relations in one row, as stores read it. */
+export type InvoiceRow = Invoice & Omit<InvoiceFile, "invoice" | "customer"> & { readonly customer: Customer | null };
+
+export function fileOf(row: InvoiceRow): InvoiceFile {
+  const { customer, timeline, methods, payments, ...invoice } = row;
+  return { invoice, customer: customer ?? undefined, timeline, methods, payments };
+}
+
 /** When the rate of a method stops being locked: min(expiresAt, quotedAt + rateLockSeconds) (decisions 4). */
 export function rateLockedUntilMs(invoice: Invoice, method: PaymentMethod): number {
   return Math.min(invoice.expiresAtMs, (method.quotedAtMs ?? 0) + invoice.rateLockSeconds * 1_000);

@@ -1,8 +1,9 @@
 import type { Db } from "../db/client.ts";
 import { type PageRequest, pageOf, pageRequest } from "../lib/pagination.ts";
 import type { Result } from "../lib/result.ts";
+import { fileOf, type InvoiceRow } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf } from "./invoice-body.ts";
-import { countInvoices, fileOf, type InvoiceFilter, type InvoiceRow, selectInvoicePage } from "./store.ts";
+import { countInvoices, type InvoiceFilter, selectInvoicePage } from "./store.ts";
 
 export interface ListQuery extends InvoiceFilter {
   readonly limit?: number | undefined;

@@ -1,7 +1,7 @@
 import type { Db } from "../db/client.ts";
 import { derivedId } from "../lib/ids.ts";
 import type { EventType } from "../webhooks/event.ts";
-import { insertEvents, type OutboxEvent } from "../webhooks/store.ts";
+import { insertEvent, type OutboxEvent } from "../webhooks/store.ts";
 import type { Invoice } from "./invoice.ts";
 import type { MethodBody } from "./invoice-body.ts";
 
@@ -23,8 +23,7 @@ export interface EventContext {
 
 /** The event rows of one change of an invoice, numbered on from what was read (reliability.md 3). */
 export function recordEvents(db: Db, context: EventContext, events: readonly [InvoiceEvent, ...InvoiceEvent[]]) {
-  const [first, ...more] = events;
-  return insertEvents(db, [eventRow(context, first, 0), ...more.map((event, n) => eventRow(context, event, n + 1))]);
+  return events.map((event, n) => insertEvent(db, eventRow(context, event, n)));
 }
 
 function eventRow(context: EventContext, event: InvoiceEvent, n: number): OutboxEvent {

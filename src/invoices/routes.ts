@@ -22,13 +22,12 @@ import {
 } from "./contract.ts";
 import { createInvoice, createReads, type NewInvoice } from "./create-invoice.ts";
 import { invoiceEffects } from "./effects.ts";
-import type { InvoiceFile } from "./invoice.ts";
+import { fileOf, type InvoiceFile, type InvoiceRow } from "./invoice.ts";
 import { invoiceBodyOf, paymentBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { listInvoices, pageReads } from "./list-invoices.ts";
 import { listMethods, methodReads } from "./list-methods.ts";
 import { canonicalPairs, pricesJson } from "./payment-method.ts";
 import { invoiceReads, refreshInvoice } from "./refresh-invoice.ts";
-import { fileOf, type InvoiceRow } from "./store.ts";
 import { updateInvoiceText } from "./update-invoice.ts";
 
 const BASE = "/api/v1/merchants/merchant/:merchantId/invoices";

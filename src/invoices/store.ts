@@ -1,10 +1,12 @@
 import { and, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import type { BatchItem } from "drizzle-orm/batch";
 import type { Customer } from "../customers/customer.ts";
 import type { Db } from "../db/client.ts";
 import { amountReservations, invoices, paymentMethods, timelineItems } from "../db/schema/invoices.ts";
+import { insertTemplate, template } from "../db/template.ts";
 import type { InvoiceId, MerchantId } from "../lib/ids.ts";
 import type { Position } from "../lib/pagination.ts";
-import type { Invoice, InvoiceFile, Payment, PaymentMethod, TimelineItem } from "./invoice.ts";
+import type { Invoice, Payment, PaymentMethod, TimelineItem } from "./invoice.ts";
 
 /** JSON as SQLite writes it: booleans are 0 and 1, base units are text. */
 type Raw<T> = {
@@ -58,25 +60,17 @@ const fileColumns = {
   payments: paymentsJson,
 };
 
-export type InvoiceRow = Invoice & {
-  readonly customer: Customer | null;
-  readonly timeline: readonly TimelineItem[];
-  readonly methods: readonly PaymentMethod[];
-  readonly payments: readonly Payment[];
-};
+const rowById = template((db) =>
+  db
+    .select(fileColumns)
+    .from(invoices)
+    .where(and(eq(invoices.id, sql.placeholder("id")), eq(invoices.merchantId, sql.placeholder("merchantId"))))
+    .limit(1),
+);
 
 /** An invoice with its relations, as one row: one statement, whatever hangs on it. */
 export function selectInvoiceRow(db: Db, merchantId: string, invoiceId: string) {
-  return db
-    .select(fileColumns)
-    .from(invoices)
-    .where(and(sql`${invoices.id} = ${invoiceId}`, sql`${invoices.merchantId} = ${merchantId}`))
-    .limit(1);
-}
-
-export function fileOf(row: InvoiceRow): InvoiceFile {
-  const { customer, timeline, methods, payments, ...invoice } = row;
-  return { invoice, customer: customer ?? undefined, timeline, methods, payments };
+  return rowById(db, { id: invoiceId, merchantId });
 }
 
 export interface InvoiceFilter {
@@ -138,13 +132,22 @@ function found(merchantId: string, text: string): SQL {
     or ${invoices.customerId} in (select id from customers where merchant_id = ${merchantId} and email_key = lower(${text})))`;
 }
 
-/** The merchant's invoice of an external id; none for an undefined one. */
-export function selectByExternalId(db: Db, merchantId: string, externalId: string | undefined) {
-  return db
+const idByExternalId = template((db) =>
+  db
     .select({ id: invoices.id })
     .from(invoices)
-    .where(and(sql`${invoices.merchantId} = ${merchantId}`, eq(invoices.externalId, externalId ?? "")))
-    .limit(1);
+    .where(
+      and(
+        eq(invoices.merchantId, sql.placeholder("merchantId")),
+        eq(invoices.externalId, sql.placeholder("externalId")),
+      ),
+    )
+    .limit(1),
+);
+
+/** The merchant's invoice of an external id; none for an undefined one. */
+export function selectByExternalId(db: Db, merchantId: string, externalId: string | undefined) {
+  return idByExternalId(db, { merchantId, externalId: externalId ?? "" });
 }
 
 /** Unpaid invoices made with public keys that hold an address of an extended key: they widen the gap (decisions 7). */
@@ -173,9 +176,7 @@ export function selectDueInvoices(db: Db, nowMs: number, limit: number) {
     .limit(limit);
 }
 
-export function insertInvoice(db: Db, invoice: Invoice) {
-  return db.insert(invoices).values(invoice);
-}
+export const insertInvoice: (db: Db, invoice: Invoice) => BatchItem<"sqlite"> = insertTemplate(invoices);
 
 export function updateInvoice(db: Db, of: { merchantId: MerchantId; id: InvoiceId }, changes: Partial<Invoice>) {
   return db
@@ -184,26 +185,17 @@ export function updateInvoice(db: Db, of: { merchantId: MerchantId; id: InvoiceI
     .where(and(eq(invoices.id, of.id), eq(invoices.merchantId, of.merchantId)));
 }
 
-export function insertTimeline(db: Db, items: readonly [TimelineItem, ...TimelineItem[]]) {
-  return db.insert(timelineItems).values([...items]);
-}
+export const insertTimelineItem: (db: Db, item: TimelineItem) => BatchItem<"sqlite"> = insertTemplate(timelineItems);
 
 /** Writes a method, over the one that the invoice has of this pair (a failed try at creation, or a quote that is over). */
-export function putMethod(db: Db, method: PaymentMethod) {
-  const { invoiceId, cryptocurrency, network, ...rest } = method;
-  return db
-    .insert(paymentMethods)
-    .values(method)
-    .onConflictDoUpdate({
-      target: [paymentMethods.invoiceId, paymentMethods.cryptocurrency, paymentMethods.network],
-      set: rest,
-    });
-}
+export const putMethod: (db: Db, method: PaymentMethod) => BatchItem<"sqlite"> = insertTemplate(paymentMethods, [
+  paymentMethods.invoiceId,
+  paymentMethods.cryptocurrency,
+  paymentMethods.network,
+]);
 
-/** Reserves amounts; the primary key (network, asset, address, units) refuses one that is taken, by whichever merchant. */
-export function insertReservation(db: Db, reservation: typeof amountReservations.$inferInsert) {
-  return db.insert(amountReservations).values(reservation);
-}
+/** Reserves an amount; the primary key (network, asset, address, units) refuses one that is taken, by whichever merchant. */
+export const insertReservation = insertTemplate(amountReservations);
 
 interface Price {
   readonly network: string;

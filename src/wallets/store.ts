@@ -4,6 +4,7 @@ import { events } from "../db/schema/events.ts";
 import { paymentMethods } from "../db/schema/invoices.ts";
 import { assertions } from "../db/schema/operations.ts";
 import { wallets } from "../db/schema/wallets.ts";
+import { template } from "../db/template.ts";
 import type { EventId, MerchantId, WalletId } from "../lib/ids.ts";
 import { GAP_WARNING_AT, type Wallet } from "./wallet.ts";
 
@@ -12,40 +13,27 @@ export const SALTS_READ = 64;
 
 export type WalletRow = typeof wallets.$inferSelect;
 
-/** All live wallets of a merchant, oldest first. `merchantId` may be a path's, unproved. */
-export function selectLiveWallets(db: Db, merchantId: string) {
-  return db
+const live = and(eq(wallets.merchantId, sql.placeholder("merchantId")), isNull(wallets.deletedAtMs));
+const liveWallets = template((db) =>
+  db.select().from(wallets).where(live).orderBy(asc(wallets.createdAtMs), asc(wallets.id)),
+);
+const liveWallet = template((db) =>
+  db
     .select()
     .from(wallets)
-    .where(and(sql`${wallets.merchantId} = ${merchantId}`, isNull(wallets.deletedAtMs)))
-    .orderBy(asc(wallets.createdAtMs), asc(wallets.id));
-}
+    .where(and(eq(wallets.id, sql.placeholder("walletId")), live))
+    .limit(1),
+);
 
-/** One live wallet by id. */
-export function selectLiveWallet(db: Db, merchantId: string, walletId: string) {
-  return db
-    .select()
-    .from(wallets)
-    .where(
-      and(sql`${wallets.id} = ${walletId}`, sql`${wallets.merchantId} = ${merchantId}`, isNull(wallets.deletedAtMs)),
-    )
-    .limit(1);
-}
-
-/**
- * Live wallets with what an activation must know of each: whether an older live wallet of another merchant has the same key, how many of
- * this wallet's addresses received money if so, and, for a direct wallet whose price is known, which amounts of that price are taken.
- * `prices` is JSON of `<cryptocurrency>_<network>` to the plain amount in base units.
- */
-export function selectPayableWallets(db: Db, merchantId: string, prices: string) {
-  // Columns are written out: in a one-table select drizzle drops the table from a column inside a fragment.
-  const isKeyShared = sql<number>`(wallets.key_hash is not null and exists (
-    select 1 from wallets elder where elder.key_hash = wallets.key_hash and elder.deleted_at_ms is null
-    and elder.merchant_id <> wallets.merchant_id and (elder.created_at_ms, elder.id) < (wallets.created_at_ms, wallets.id)))`;
-  const price = sql`json_extract(${prices}, '$.' || wallets.cryptocurrency || '_' || wallets.network)`;
-  const atPrice = sql`from amount_reservations taken where taken.network = wallets.network
-    and taken.cryptocurrency = wallets.cryptocurrency and taken.address = wallets.address and taken.price_units = ${price}`;
-  return db
+// Columns are written out: in a one-table select drizzle drops the table from a column inside a fragment.
+const isKeyShared = sql<number>`(wallets.key_hash is not null and exists (
+  select 1 from wallets elder where elder.key_hash = wallets.key_hash and elder.deleted_at_ms is null
+  and elder.merchant_id <> wallets.merchant_id and (elder.created_at_ms, elder.id) < (wallets.created_at_ms, wallets.id)))`;
+const price = sql`json_extract(${sql.placeholder("prices")}, '$.' || wallets.cryptocurrency || '_' || wallets.network)`;
+const atPrice = sql`from amount_reservations taken where taken.network = wallets.network
+  and taken.cryptocurrency = wallets.cryptocurrency and taken.address = wallets.address and taken.price_units = ${price}`;
+const payableWallets = template((db) =>
+  db
     .select({
       ...getTableColumns(wallets),
       isKeyShared: isKeyShared.mapWith(Boolean).as("is_key_shared"),
@@ -59,8 +47,27 @@ export function selectPayableWallets(db: Db, merchantId: string, prices: string)
       maxSalt: sql<number | null>`(select max(salt) ${atPrice})`.as("max_salt"),
     })
     .from(wallets)
-    .where(and(sql`${wallets.merchantId} = ${merchantId}`, isNull(wallets.deletedAtMs)))
-    .orderBy(asc(wallets.createdAtMs), asc(wallets.id));
+    .where(live)
+    .orderBy(asc(wallets.createdAtMs), asc(wallets.id)),
+);
+
+/** All live wallets of a merchant, oldest first. `merchantId` may be a path's, unproved. */
+export function selectLiveWallets(db: Db, merchantId: string) {
+  return liveWallets(db, { merchantId });
+}
+
+/** One live wallet by id. */
+export function selectLiveWallet(db: Db, merchantId: string, walletId: string) {
+  return liveWallet(db, { merchantId, walletId });
+}
+
+/**
+ * Live wallets with what an activation must know of each: whether an older live wallet of another merchant has the same key, how many of
+ * this wallet's addresses received money if so, and, for a direct wallet whose price is known, which amounts of that price are taken.
+ * `prices` is JSON of `<cryptocurrency>_<network>` to the plain amount in base units.
+ */
+export function selectPayableWallets(db: Db, merchantId: string, prices: string) {
+  return payableWallets(db, { merchantId, prices });
 }
 
 /** The id of the live wallet of a pair, in canonical spelling. */
@@ -126,17 +133,34 @@ export function assertWalletLive(db: Db, walletId: WalletId) {
     );
 }
 
-/** The mirror of an allocation: it only moves forward, whatever order answers arrive in (reliability.md 2). */
-export function noteAllocation(db: Db, walletId: WalletId, allocated: { index: number; nowMs: number }) {
-  return db
+const noteIndex = template((db) =>
+  db
     .update(wallets)
     .set({
-      lastUsedIndex: sql`max(${wallets.lastUsedIndex}, ${allocated.index})`,
-      nextIndex: sql`max(${wallets.nextIndex}, ${allocated.index + 1})`,
+      lastUsedIndex: sql`max(${wallets.lastUsedIndex}, ${sql.placeholder("index")})`,
+      nextIndex: sql`max(${wallets.nextIndex}, ${sql.placeholder("index")} + 1)`,
       gap: sql`${wallets.gap} + 1`,
-      updatedAtMs: allocated.nowMs,
+      updatedAtMs: sql`${sql.placeholder("nowMs")}`,
     })
-    .where(eq(wallets.id, walletId));
+    .where(eq(wallets.id, sql.placeholder("walletId"))),
+);
+const gapWarning = template((db) =>
+  db.insert(events).select(
+    sql`select ${sql.placeholder("eventId")}, ${sql.placeholder("merchantId")}, 'wallet.gap_limit_warning', null, null,
+      json_object('walletId', id, 'cryptocurrency', cryptocurrency, 'network', network, 'gap', gap, 'nextIndex', next_index),
+      ${sql.placeholder("nowMs")} from wallets where id = ${sql.placeholder("walletId")} and gap = ${sql.raw(String(GAP_WARNING_AT))}`,
+  ),
+);
+const usable = template((db) =>
+  db.insert(assertions).select(
+    sql`select 'wallet is usable', 0 where not exists (select 1 from wallets
+      where id = ${sql.placeholder("walletId")} and deleted_at_ms is null and is_enabled = 1 and frozen_at_ms is null)`,
+  ),
+);
+
+/** The mirror of an allocation: it only moves forward, whatever order answers arrive in (reliability.md 2). */
+export function noteAllocation(db: Db, walletId: WalletId, allocated: { index: number; nowMs: number }) {
+  return noteIndex(db, { walletId, ...allocated });
 }
 
 /** The gap warning, recorded by the very allocation that reaches the mark: the condition is read inside the batch. */
@@ -144,20 +168,12 @@ export function warnOfGap(
   db: Db,
   warning: { eventId: EventId; merchantId: MerchantId; walletId: WalletId; nowMs: number },
 ) {
-  const { eventId, merchantId, walletId, nowMs } = warning;
-  return db.insert(events).select(
-    sql`select ${eventId}, ${merchantId}, 'wallet.gap_limit_warning', null, null,
-      json_object('walletId', id, 'cryptocurrency', cryptocurrency, 'network', network, 'gap', gap, 'nextIndex', next_index), ${nowMs}
-      from wallets where id = ${walletId} and gap = ${GAP_WARNING_AT}`,
-  );
+  return gapWarning(db, warning);
 }
 
 /** Aborts the batch unless the wallet is live and enabled at that moment. */
 export function assertWalletUsable(db: Db, walletId: WalletId) {
-  return db.insert(assertions).select(
-    sql`select 'wallet is usable', 0 where not exists (
-      select 1 from wallets where id = ${walletId} and deleted_at_ms is null and is_enabled = 1 and frozen_at_ms is null)`,
-  );
+  return usable(db, { walletId });
 }
 
 /**

@@ -202,6 +202,15 @@ describe("metadata", () => {
       await refuse({ metadata }, "metadata");
     },
   );
+
+  test("a name like that of an object's prototype is a name like any other", async () => {
+    const raw = '{"name":"Order","rawAmount":10,"metadata":{"__proto__":"a","constructor":"b"}}';
+    const answer = await shop.postRaw<Invoice>("/invoices", raw);
+    expect(Object.entries(expectOk(answer, 201).metadata ?? {})).toEqual([
+      ["__proto__", "a"],
+      ["constructor", "b"],
+    ]);
+  });
 });
 
 describe("externalId", () => {

@@ -43,6 +43,12 @@ describe("the envelope", () => {
     expectRefusal(await call("/nowhere"), 404);
   });
 
+  test("of an empty id is 404, like that of any malformed one", async () => {
+    for (const path of [`${INVOICES}/`, `${WALLETS}/`, `${INVOICES}//payments`]) {
+      expectRefusal(await call(path, { key }), 404);
+    }
+  });
+
   test("of a method that the path does not know is 405 and names those it does", async () => {
     const cases = [
       ["PUT", INVOICES, ["GET", "POST"]],

@@ -97,7 +97,7 @@ export class World {
   }
 
   sleepOf(client: Client): Sleep {
-    return (ms, signal) =>
+    return (ms, cancellation) =>
       new Promise((resolve) => {
         if (client.isDead) return;
         const step: Step = {
@@ -109,7 +109,7 @@ export class World {
           go: () => resolve(),
         };
         this.#pending.push(step);
-        signal?.addEventListener("abort", () => {
+        cancellation?.onCancel(() => {
           this.#drop(step);
           resolve();
         });

@@ -18,6 +18,8 @@ describe("a path that nothing serves", () => {
     "/api/v2/merchants/merchant/x/invoices",
     `${BASE}/invoice`,
     `${BASE}/invoices/inv_${ULID}/payments/pay_1`,
+    `${BASE}/invoices/`,
+    "/api/v1/merchants/merchant//invoices",
     `${BASE}//invoices`,
     "/healthz/",
     "/.env",
@@ -254,6 +256,16 @@ describe("the outer shield", () => {
     expect(asked[0]).toBe("198.51.100.7");
     expect(asked).toHaveLength(3);
     expect(asked[1]).toBe(asked[2]);
+  });
+
+  it("counts two /64 networks apart, however they are written", async () => {
+    const asked: string[] = [];
+    const changes = { ...production, IP_SHIELD: shield(true, asked) };
+    for (const ip of ["2001:db8:1:2::7", "2001:db8:1:3::7", "2001:db8::7", "2001:db8::8", "2001:db8:0:0::9"]) {
+      await sendWith(changes, "/nothing", { headers: { "cf-connecting-ip": ip } });
+    }
+    expect(asked[0]).not.toBe(asked[1]);
+    expect(new Set(asked.slice(2)).size).toBe(1);
   });
 
   it("closed is a 429 before anything is looked up", async () => {

@@ -342,7 +342,7 @@ describe("1,500 keys, three clients each, and faults everywhere", () => {
           endLease: (...args) => faulty(() => real.endLease(...args)),
         },
         nowMs: () => startMs + (Date.now() - startMs) * HASTE + skewMs,
-        sleep: (ms, signal) => sleep(ms === ATTEMPT_LIMIT_MS ? ms : ms / HASTE, signal),
+        sleep: (ms, cancellation) => sleep(ms === ATTEMPT_LIMIT_MS ? ms : ms / HASTE, cancellation),
       });
       const isRefused = random() < 0.1;
       const work = async (operationId: string): Promise<Prepared> =>

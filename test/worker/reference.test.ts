@@ -186,7 +186,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
 });
 
 describe("the document of a new invoice", () => {
-  it("has the fields and limits of Interface 2.2, and refuses others", () => {
+  it("has the fields, limits and defaults of Interface 2.2, and refuses others", () => {
     const create = document.paths["/api/v1/merchants/merchant/{merchantId}/invoices"]?.post;
     const schema = create?.requestBody?.content["application/json"]?.schema;
     expect(create?.requestBody?.required).toBe(true);
@@ -195,7 +195,7 @@ describe("the document of a new invoice", () => {
     expect(schema?.properties).toMatchObject({
       name: { type: "string", maxLength: 200 },
       rawAmount: { type: "number", minimum: 0, maximum: 1_000_000 },
-      currency: { type: "string" },
+      currency: { type: "string", default: "USD" },
       customerEmail: { type: "string", format: "email" },
       customerAddress: { type: "string", maxLength: 500 },
       customerPhoneNumber: { type: "string", maxLength: 50 },

@@ -238,6 +238,12 @@ describe("a request that is turned away", () => {
     }
   });
 
+  it("without a well-formed key does not ask for rates either", async () => {
+    const ask = { ...create({ paymentMethods: [USDT] }), key: "letmein" };
+    const turned = await counted(direct, "/invoices", ask, market());
+    expect([turned.answer.status, turned.calls]).toEqual([401, []]);
+  });
+
   it("with a good key and a bad body costs the one read, and claims no key", async () => {
     const { answer, storage } = await counted(bare, "/invoices", { ...create(), body: { name: 1 } });
     expect([answer.status, storage]).toEqual([400, ["D1 read"]]);

@@ -38,6 +38,7 @@ export const wallets = sqliteTable(
     index("wallets_key_hash")
       .on(t.keyHash, t.createdAtMs, t.id)
       .where(sql`key_hash is not null and deleted_at_ms is null`),
+    index("wallets_of_key").on(t.merchantId, t.keyHash),
     index("wallets_address").on(t.network, t.address).where(sql`address is not null and deleted_at_ms is null`),
   ],
 );

@@ -89,6 +89,16 @@ describe("the addresses a key may be used from", () => {
     expect(isIpAllowed("192.0.2.1", [range, "192.0.2.1"])).toBe(true);
   });
 
+  // Forms of inet_aton: `010.0.0.1` would be 8.0.0.1, and `192.0.2` 192.0.0.2.
+  it.each(["192.0.2", "192.2", "3221225985", "0xC0.0.2.1", "0300.0.2.1", "192.0.2.01"])(
+    "are written in four decimal parts: %s is no address",
+    (text) => {
+      expect(isIpRange(text)).toBe(false);
+      expect(isIpRange(`${text}/24`)).toBe(false);
+      expect(isIpAllowed(text, ["0.0.0.0/0"])).toBe(false);
+    },
+  );
+
   it("agree with arithmetic on 32 bits, over any address and any CIDR", () => {
     const address = fc.integer({ min: 0, max: 2 ** 32 - 1 });
     const text = (value: number) => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join(".");

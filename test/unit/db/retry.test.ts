@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { faultKind, readWithRetry, TimeLimitError } from "../../../src/db/retry.ts";
-import { sleep } from "../../../src/lib/sleep.ts";
+import { Cancellation, sleep } from "../../../src/lib/sleep.ts";
 import { inScriptedWorld, type Script } from "../../support/scripted-world.ts";
 
 const read = (fates: Script[string]) =>
@@ -68,12 +68,12 @@ describe("an error of storage or of an object", () => {
 });
 
 describe("sleep", () => {
-  it("ends at once when its signal aborts, before or after it began", async () => {
-    const timer = new AbortController();
-    const slept = sleep(1_000_000, timer.signal);
-    timer.abort();
+  it("ends at once when it is cancelled, before or after it began", async () => {
+    const cancellation = new Cancellation();
+    const slept = sleep(1_000_000, cancellation);
+    cancellation.cancel();
     await slept;
-    await sleep(1_000_000, timer.signal);
+    await sleep(1_000_000, cancellation);
     await sleep(0);
   });
 });

@@ -35,6 +35,9 @@ describe("a route does not serve", () => {
     ["another case", "/api/v1/merchants/merchant/mer_1/Invoices/inv_1"],
     ["another version", "/api/v2/merchants/merchant/mer_1/invoices/inv_1"],
     ["a path that begins elsewhere", "/x/api/v1/merchants/merchant/mer_1/invoices/inv_1"],
+    // The router does not match an empty parameter: were it served, a GET would be told that the path takes GET.
+    ["an empty parameter", "/api/v1/merchants/merchant//invoices/inv_1"],
+    ["an empty parameter at the end", "/api/v1/merchants/merchant/mer_1/invoices/"],
     ["nothing", ""],
   ])("%s: %s", (_, path) => {
     expect(servesPath(spec, path)).toBe(false);

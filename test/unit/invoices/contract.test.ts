@@ -124,6 +124,12 @@ describe("the metadata of an invoice", () => {
     },
   );
 
+  it("is never stored without a key that it had", () => {
+    const body = JSON.parse('{"name":"a","rawAmount":1,"metadata":{"__proto__":"x","a":"b"}}');
+    const parsed = createInvoiceBody.safeParse(body);
+    expect(Object.keys(parsed.data?.metadata ?? body.metadata)).toEqual(["__proto__", "a"]);
+  });
+
   it("comes back with every key, whatever its name", () => {
     const text = '{"constructor":"a","toString":"b","":"c","a.b":"d","😀":"e"}';
     expect(createInvoiceBody.parse({ ...MINIMAL, metadata: JSON.parse(text) }).metadata).toEqual(JSON.parse(text));

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { assertions } from "../../../src/db/schema/operations.ts";
 import type { EventId, MerchantId } from "../../../src/lib/ids.ts";
 import { type Committed, commitChange } from "../../../src/webhooks/commit-change.ts";
-import { insertEvents, type OutboxEvent } from "../../../src/webhooks/store.ts";
+import { insertEvent, type OutboxEvent } from "../../../src/webhooks/store.ts";
 import { inScriptedWorld, type Script } from "../../support/scripted-world.ts";
 
 const EVENT: EventId = "evt_01M7Y116S5004EM2R6G33SCWPC";
@@ -21,7 +21,7 @@ async function commit(script: Script, holds: 0 | 1 = 1) {
   const { result, seen, lab } = await inScriptedWorld<Committed>(script, async ({ effect, client, world, lab }) => {
     const fx = { db: lab.db(effect), sleep: world.sleepOf(client) };
     const fact = holds === 1 ? [] : [fx.db.insert(assertions).values({ name: "a fact", holds })];
-    return commitChange(fx, EVENT, [...insertEvents(fx.db, [WRITTEN]), ...fact]);
+    return commitChange(fx, EVENT, [insertEvent(fx.db, WRITTEN), ...fact]);
   });
   return { kind: result.kind, writes: seen["d1 write"], events: lab.rows("SELECT id FROM events").length };
 }

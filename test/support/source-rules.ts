@@ -1,0 +1,302 @@
+// The table of ARCHITECTURE.md as a function of source texts: what kind of file each is, what it imports, and which rule it breaks.
+// It looks at syntax trees, so that words in comments and strings are not taken for code.
+import { posix } from "node:path";
+import { parseAst } from "vitest/node";
+
+export type Kind =
+  | "lib"
+  | "failures"
+  | "db"
+  | "rule"
+  | "store"
+  | "object"
+  | "client"
+  | "operation"
+  | "contract"
+  | "http"
+  | "routes"
+  | "entry";
+
+/** Path below the root, with `/`, to its text. */
+export type Sources = ReadonlyMap<string, string>;
+
+const ALL: readonly Kind[] = [
+  "lib",
+  "failures",
+  "db",
+  "rule",
+  "store",
+  "object",
+  "client",
+  "operation",
+  "contract",
+  "http",
+  "routes",
+  "entry",
+];
+
+/** The column `may import`; `types` are the kinds that only an `import type` may name. Files of one kind may lean on each other. */
+const MAY_IMPORT: Readonly<Record<Kind, { readonly values: readonly Kind[]; readonly types: readonly Kind[] }>> = {
+  lib: { values: ["lib"], types: [] },
+  failures: { values: ["lib"], types: [] },
+  db: { values: ["lib", "db"], types: ["rule", "failures"] },
+  rule: { values: ["lib", "failures", "rule"], types: [] },
+  store: { values: ["lib", "failures", "db", "rule", "store"], types: [] },
+  object: { values: ["lib", "failures", "rule", "operation", "client", "object"], types: [] },
+  client: { values: ["lib", "failures", "rule", "client"], types: [] },
+  operation: { values: ["lib", "failures", "db", "rule", "store", "operation"], types: ["client", "object"] },
+  contract: { values: ["lib", "rule", "contract"], types: [] },
+  http: { values: ["lib", "failures", "db", "http", "contract"], types: [] },
+  routes: {
+    // `db` because a route opens the database for its reads; the rows they bring are a store's types.
+    values: ["lib", "failures", "db", "rule", "operation", "contract", "http", "routes"],
+    types: ["store", "client", "object"],
+  },
+  entry: { values: ALL, types: [] },
+};
+
+/** Packages that carry I/O or a framework, and who may take a value from them; types of drizzle go where statements go. */
+const PACKAGES: readonly {
+  readonly name: RegExp;
+  readonly kinds: readonly Kind[];
+  readonly typesIn: readonly Kind[];
+}[] = [
+  { name: /^cloudflare:/, kinds: ["object", "entry"], typesIn: [] },
+  { name: /^drizzle-orm(\/|$)/, kinds: ["db", "store"], typesIn: ["operation", "routes"] },
+  { name: /^hono(\/|$)/, kinds: ["http", "routes", "entry"], typesIn: [] },
+  // Address arithmetic of the runtime, without I/O.
+  { name: /^node:net$/, kinds: ["rule"], typesIn: [] },
+  { name: /^node:(?!net$)/, kinds: [], typesIn: [] },
+];
+
+/** What a file that does begins with (STYLE "Names"). A new use case that is not listed counts as a rule and fails by its imports. */
+const VERBS =
+  /^(accept|activate|add|apply|authenticate|cancel|change|check|commit|create|delete|deliver|expire|export|freeze|invite|leave|list|match|preview|read|record|recover|refresh|register|release|remove|resend|resolve|rotate|run|settle|transfer|update|watch)(-|$)/;
+
+/** The kind of a file, by its path and name alone but for Durable Objects, which show it themselves. */
+export function kindOf(path: string, text: string): Kind {
+  const name = posix.basename(path).replace(/\.tsx?$/, "");
+  if (path === "src/index.ts" || path === "src/http/app.ts") return "entry";
+  if (path === "src/failures.ts") return "failures";
+  if (path.startsWith("src/lib/")) return "lib";
+  if (path.startsWith("src/db/")) return "db";
+  if (path.endsWith(".tsx") || ["routes", "middleware", "effects"].includes(name)) return "routes";
+  if (path.startsWith("src/http/")) return "http";
+  if (name === "store" || name === "contract") return name;
+  // The shell, or the plain class with the logic.
+  if (/\b(extends DurableObject|ObjectStorage)\b/.test(text)) return "object";
+  if (name.endsWith("-client")) return "client";
+  return VERBS.test(name) && !name.endsWith("-body") ? "operation" : "rule";
+}
+
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly [member: string]: unknown;
+}
+
+interface Import {
+  readonly from: string;
+  readonly isTypeOnly: boolean;
+  readonly isReExportOfAll: boolean;
+  readonly start: number;
+}
+
+/** Every way the files break the table or the style; empty when all is well. `path:line: what`. */
+export function problemsIn(sources: Sources): readonly string[] {
+  return [...sources].flatMap(([path, text]) => {
+    const program = parse(path, text);
+    const kind = kindOf(path, text);
+    const found = [
+      ...importProblems(path, kind, importsOf(program), sources),
+      ...styleProblems(path, program),
+      ...stateProblems(program),
+      ...(kind === "rule" || kind === "contract" || kind === "failures" ? impurities(program) : []),
+      ...(lineCount(text) > MAX_LINES
+        ? [{ start: 0, what: `has ${lineCount(text)} lines, more than ${MAX_LINES}` }]
+        : []),
+    ];
+    return found.map(({ start, what }) => `${path}:${text.slice(0, start).split("\n").length}: ${what}`);
+  });
+}
+
+const MAX_LINES = 350;
+
+interface Problem {
+  readonly start: number;
+  readonly what: string;
+}
+
+function importProblems(path: string, kind: Kind, imports: readonly Import[], sources: Sources): Problem[] {
+  const may = MAY_IMPORT[kind];
+  return imports.flatMap(({ from, isTypeOnly, isReExportOfAll, start }) => {
+    if (isReExportOfAll) return [{ start, what: `re-exports all of ${from}` }];
+    if (!from.startsWith(".")) return packageProblem(path, kind, { from, isTypeOnly, start });
+    const target = posix.normalize(posix.join(posix.dirname(path), from));
+    const text = sources.get(target);
+    if (text === undefined) return [{ start, what: `imports ${from}, which is not there` }];
+    const targetKind = kindOf(target, text);
+    if (may.values.includes(targetKind) || (isTypeOnly && may.types.includes(targetKind))) return [];
+    return [{ start, what: `a ${kind} imports ${isTypeOnly ? "a type of " : ""}${target}, a ${targetKind}` }];
+  });
+}
+
+function packageProblem(path: string, kind: Kind, of: Pick<Import, "from" | "isTypeOnly" | "start">): Problem[] {
+  const rule = PACKAGES.find(({ name }) => name.test(of.from));
+  if (rule === undefined || rule.kinds.includes(kind) || (of.isTypeOnly && rule.typesIn.includes(kind))) return [];
+  // The limiter is the one object that lives in src/http: it is part of the pipeline, not of a feature.
+  if (path === "src/http/rate-limit.ts" && of.from === "cloudflare:workers") return [];
+  return [{ start: of.start, what: `a ${kind} imports ${of.from}` }];
+}
+
+function importsOf(program: Node): readonly Import[] {
+  const found: Import[] = [];
+  visit(program, (node) => {
+    const from = sourceOf(node);
+    if (from === undefined) return;
+    const members = nodes(node.specifiers);
+    const isTypeOnly =
+      node.importKind === "type" ||
+      node.exportKind === "type" ||
+      (members.length > 0 && members.every((each) => each.importKind === "type" || each.exportKind === "type"));
+    found.push({ from, isTypeOnly, isReExportOfAll: node.type === "ExportAllDeclaration", start: node.start });
+  });
+  return found;
+}
+
+/** The module that an import, a re-export or an `import()` names. */
+function sourceOf(node: Node): string | undefined {
+  if (!/^(Import(Declaration|Expression)|Export(Named|All)Declaration|TSImportType)$/.test(node.type)) return undefined;
+  const [source] = nodes([node.source ?? node.argument]);
+  const value = source?.value;
+  return typeof value === "string" ? value : undefined;
+}
+
+/** No `any`, no `!`, no cast: only where a text becomes a branded id. */
+function styleProblems(path: string, program: Node): Problem[] {
+  const found: Problem[] = [];
+  visit(program, (node) => {
+    const { type, start } = node;
+    if (type === "TSAnyKeyword") found.push({ start, what: "says any" });
+    if (type === "TSNonNullExpression") found.push({ start, what: "claims with ! that a value is there" });
+    if (type === "TSTypeAssertion") found.push({ start, what: "casts with <>" });
+    if (type === "TSAsExpression" && !isAsConst(node) && path !== "src/lib/ids.ts")
+      found.push({ start, what: "casts with as" });
+    if (type === "VariableDeclarator" && node.definite === true)
+      found.push({ start, what: "claims with ! that a variable is set" });
+  });
+  return found;
+}
+
+function isAsConst(node: Node): boolean {
+  const [annotation] = nodes([node.typeAnnotation]);
+  const [name] = nodes([annotation?.typeName]);
+  return name?.name === "const";
+}
+
+/** Module scope is shared by requests: nothing there may change, and nothing may be asked of the world at import (ARCHITECTURE 9). */
+function stateProblems(program: Node): Problem[] {
+  const declarations = nodes(program.body).flatMap((node) =>
+    node.type === "ExportNamedDeclaration" ? nodes([node.declaration]) : [node],
+  );
+  const variables = declarations.filter(({ type }) => type === "VariableDeclaration");
+  const loose = variables
+    .filter((node) => node.kind !== "const")
+    .map(({ start }) => ({ start, what: "has a variable at module scope" }));
+  const collections = variables.flatMap((node) => nodes(node.declarations)).filter(isCollection);
+  const changed = collections.flatMap((node) => mutationsOf(program, nameOf(node.id)));
+  return [...loose, ...changed, ...impuritiesAtImport(program)];
+}
+
+function isCollection(declarator: Node): boolean {
+  const [init] = nodes([declarator.init]);
+  return init?.type === "NewExpression" && /^(Weak)?(Map|Set)$/.test(nameOf(init.callee) ?? "");
+}
+
+function mutationsOf(program: Node, name: string | undefined): Problem[] {
+  const found: Problem[] = [];
+  visit(program, (node) => {
+    const [callee] = nodes([node.callee]);
+    if (node.type !== "CallExpression" || callee?.type !== "MemberExpression") return;
+    const isChange = /^(set|add|delete|clear)$/.test(nameOf(callee.property) ?? "");
+    if (isChange && nameOf(callee.object) === name)
+      found.push({ start: node.start, what: `changes ${name}, which all requests share` });
+  });
+  return found;
+}
+
+const IMPURE_CALLS =
+  /^(Date\.now|Math\.random|performance\.now|crypto\.(getRandomValues|randomUUID|subtle\..*)|fetch|setTimeout|setInterval)$/;
+
+/** A clock, a die, a socket: a rule takes what they give as an argument. */
+function impurities(program: Node): Problem[] {
+  const found: Problem[] = [];
+  visit(program, (node) => {
+    const what = impurityOf(node);
+    if (what !== undefined) found.push({ start: node.start, what });
+  });
+  return found;
+}
+
+function impurityOf(node: Node): string | undefined {
+  if (node.type === "ImportExpression") return "imports while it runs";
+  if (node.type === "NewExpression" && nameOf(node.callee) === "Date" && nodes(node.arguments).length === 0)
+    return "reads the clock";
+  const called = node.type === "CallExpression" ? dottedName(node.callee) : "";
+  if (IMPURE_CALLS.test(called)) return `calls ${called}`;
+  if (node.type === "TSTypeReference" && nameOf(node.typeName) === "Env") return "takes the whole Env";
+  return undefined;
+}
+
+/** The same at module scope, where no function delays it: whatever the kind of the file. */
+function impuritiesAtImport(program: Node): Problem[] {
+  const found: Problem[] = [];
+  visit(
+    program,
+    (node) => {
+      const what = node.type === "TSTypeReference" ? undefined : impurityOf(node);
+      if (what !== undefined) found.push({ start: node.start, what: `${what} at import` });
+    },
+    ({ type }) => /Function|MethodDefinition|PropertyDefinition/.test(type),
+  );
+  return found;
+}
+
+function dottedName(value: unknown): string {
+  const [node] = nodes([value]);
+  if (node === undefined) return "";
+  if (node.type !== "MemberExpression") return nameOf(node) ?? "";
+  return `${dottedName(node.object)}.${nameOf(node.property) ?? ""}`;
+}
+
+function nameOf(value: unknown): string | undefined {
+  const [node] = nodes([value]);
+  const name = node?.name;
+  return typeof name === "string" ? name : undefined;
+}
+
+function parse(path: string, text: string): Node {
+  const [program] = nodes([parseAst(text, { lang: path.endsWith(".tsx") ? "tsx" : "ts" })]);
+  if (program === undefined) throw new Error(`${path} has no syntax tree`);
+  return program;
+}
+
+function visit(node: Node, look: (node: Node) => void, isOver: (node: Node) => boolean = () => false): void {
+  if (isOver(node)) return;
+  look(node);
+  for (const member of Object.values(node)) {
+    for (const child of nodes(Array.isArray(member) ? member : [member])) visit(child, look, isOver);
+  }
+}
+
+function nodes(values: unknown): Node[] {
+  return Array.isArray(values) ? values.filter(isNode) : [];
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+}
+
+function lineCount(text: string): number {
+  return text.replace(/\n$/, "").split("\n").length;
+}

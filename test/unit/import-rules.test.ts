@@ -1,0 +1,167 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { kindOf, problemsIn, type Sources } from "../support/source-rules.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+function sourcesBelow(folder: string): Sources {
+  const paths = readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .map((path) => `${folder}/${path.replaceAll("\\", "/")}`)
+    .filter((path) => /\.tsx?$/.test(path) && !path.endsWith(".d.ts"));
+  return new Map(paths.map((path) => [path, readFileSync(join(ROOT, path), "utf8")]));
+}
+
+/** Files that exist for the invented ones to import. */
+const HOUSE: Sources = new Map([
+  ["src/lib/money.ts", "export const a = 1;"],
+  ["src/failures.ts", "export type Failure = 1;"],
+  ["src/db/client.ts", "export const a = 1;"],
+  ["src/invoices/status.ts", "export const a = 1;"],
+  ["src/invoices/store.ts", "export const a = 1;"],
+  ["src/invoices/create-invoice.ts", "export const a = 1;"],
+  ["src/invoices/contract.ts", "export const a = 1;"],
+  ["src/http/errors.ts", "export const a = 1;"],
+  ["src/auth/middleware.ts", "export const a = 1;"],
+  ["src/rates/kraken-client.ts", "export const a = 1;"],
+  [
+    "src/wallets/allocator.ts",
+    'import { DurableObject } from "cloudflare:workers"; export class A extends DurableObject {}',
+  ],
+]);
+
+function problemsOf(path: string, text: string): readonly string[] {
+  return problemsIn(new Map([...HOUSE, [path, text]]));
+}
+
+describe("src", () => {
+  const sources = sourcesBelow("src");
+
+  it("imports only down the table of kinds, and keeps to the style", () => {
+    expect(sources.size).toBeGreaterThan(50);
+    expect(problemsIn(sources)).toEqual([]);
+  });
+
+  it("has a file of every kind that is wanted so far", () => {
+    const kinds = new Set([...sources].map(([path, text]) => kindOf(path, text)));
+    expect([...kinds].sort()).toEqual([
+      "client",
+      "contract",
+      "db",
+      "entry",
+      "failures",
+      "http",
+      "lib",
+      "object",
+      "operation",
+      "routes",
+      "rule",
+      "store",
+    ]);
+  });
+});
+
+describe("the check itself", () => {
+  it("finds nothing wrong with the house it starts from", () => {
+    expect(problemsIn(HOUSE)).toEqual([]);
+  });
+
+  const forbidden: readonly [string, string, string][] = [
+    ["a lib file with a domain", "src/lib/x.ts", 'import { a } from "../invoices/status.ts";'],
+    ["a rule with SQL", "src/invoices/price.ts", 'import { a } from "./store.ts";'],
+    ["a rule with the type of a store", "src/invoices/price.ts", 'import type { a } from "./store.ts";'],
+    ["a rule over several lines with SQL", "src/invoices/price.ts", 'import {\n  type b,\n  a,\n} from "./store.ts";'],
+    ["a rule that calls an operation", "src/invoices/price.ts", 'import { a } from "./create-invoice.ts";'],
+    ["a store that calls an operation", "src/wallets/store.ts", 'import { a } from "../invoices/create-invoice.ts";'],
+    ["an operation with a value of a client", "src/rates/refresh-rates.ts", 'import { a } from "./kraken-client.ts";'],
+    ["an operation with a value of an object", "src/wallets/add-wallet.ts", 'import { A } from "./allocator.ts";'],
+    ["an operation that knows HTTP", "src/wallets/add-wallet.ts", 'import { a } from "../http/errors.ts";'],
+    [
+      "an object with SQL of D1",
+      "src/wallets/book.ts",
+      'import { a } from "../invoices/store.ts"; class A extends DurableObject {}',
+    ],
+    ["a client with SQL", "src/rates/x-client.ts", 'import { a } from "../db/client.ts";'],
+    ["a contract with a failure", "src/wallets/contract.ts", 'import type { Failure } from "../failures.ts";'],
+    ["http with a feature", "src/http/health.ts", 'import { a } from "../invoices/status.ts";'],
+    ["routes with a store", "src/wallets/routes.ts", 'import { a } from "../invoices/store.ts";'],
+    ["a table with a value of a rule", "src/db/schema/x.ts", 'import { a } from "../../invoices/status.ts";'],
+    ["a re-export upwards", "src/lib/x.ts", 'export { a } from "../invoices/status.ts";'],
+    ["an import while it runs", "src/lib/x.ts", 'export const f = () => import("../invoices/status.ts");'],
+    ["an import by type alone, in place", "src/lib/x.ts", 'export type A = import("../invoices/status.ts").A;'],
+    ["a barrel", "src/invoices/index.ts", 'export * from "./status.ts";'],
+    ["a file that is not there", "src/lib/x.ts", 'import { a } from "./y.ts";'],
+    ["a rule of the platform", "src/invoices/price.ts", 'import { env } from "cloudflare:workers";'],
+    ["a rule of SQL's builder", "src/invoices/price.ts", 'import { sql } from "drizzle-orm";'],
+    ["an operation that builds SQL", "src/invoices/create-x.ts", 'import { sql } from "drizzle-orm";'],
+    ["a rule of the web framework", "src/invoices/price.ts", 'import { Hono } from "hono";'],
+    ["Node's own modules", "src/lib/x.ts", 'import { readFileSync } from "node:fs";'],
+  ];
+  it.each(forbidden)("refuses %s", (_, path, text) => {
+    expect(problemsOf(path, text)).toHaveLength(1);
+    expect(problemsOf(path, text)[0]).toContain(`${path}:1: `);
+  });
+
+  const style: readonly [string, string][] = [
+    ["any", "export const a: any = 1;"],
+    ["any as a member of a type", "export type A = readonly any[];"],
+    ["a value claimed to be there", "export const f = (a?: string) => a!.length;"],
+    ["a variable claimed to be set", "export function f() { let a!: string; return a; }"],
+    ["a cast", "export const a = 1 as unknown;"],
+    ["a cast in angle brackets", "export const a = <unknown>1;"],
+    ["a variable of the module", "let count = 0; export const f = () => count;"],
+    ["an exported variable of the module", "export let count = 0;"],
+    ["a cache of the module", "const seen = new Map<string, number>(); export const f = () => seen.set('a', 1);"],
+    ["a set that grows", "const seen = new Set<string>(); export const f = () => seen.add('a');"],
+    ["a clock at import", "export const STARTED = Date.now();"],
+    ["randomness at import", "export const SALT = [Math.random()];"],
+    ["a file of 351 lines", "export const a = 1;\n".repeat(351)],
+  ];
+  it.each(style)("refuses %s, whatever the kind", (_, text) => {
+    expect(problemsOf("src/http/x.ts", text)).toHaveLength(1);
+    expect(problemsOf("src/invoices/create-x.ts", text)).not.toEqual([]);
+  });
+
+  const impure: readonly [string, string][] = [
+    ["the clock", "export const f = () => Date.now();"],
+    ["the clock as a date", "export const f = () => new Date();"],
+    ["chance", "export const f = () => Math.random();"],
+    ["random bytes", "export const f = () => crypto.getRandomValues(new Uint8Array(1));"],
+    ["an address", 'export const f = () => fetch("https://example.com");'],
+    ["a timer", "export const f = () => setTimeout(() => {}, 1);"],
+    ["the whole environment", "export const f = (env: Env) => env;"],
+  ];
+  it.each(impure)("refuses a rule that asks for %s", (_, text) => {
+    expect(problemsOf("src/invoices/price.ts", text)).toHaveLength(1);
+    expect(problemsOf("src/invoices/effects.ts", text)).toEqual([]);
+  });
+
+  const allowed: readonly [string, string, string][] = [
+    ["a rule of another feature", "src/wallets/price.ts", 'import { a } from "../invoices/status.ts";'],
+    ["a type of a rule in a table", "src/db/schema/x.ts", 'import type { A } from "../../invoices/status.ts";'],
+    ["types among named imports", "src/db/schema/x.ts", 'import { type A, type B } from "../../invoices/status.ts";'],
+    ["a type of an object in an operation", "src/wallets/add-x.ts", 'import type { A } from "./allocator.ts";'],
+    ["a type of drizzle in an operation", "src/wallets/add-x.ts", 'import type { B } from "drizzle-orm/batch";'],
+    [
+      "the forbidden words in comments and strings",
+      "src/lib/x.ts",
+      '// as any! let x\nexport const a = "let x = y as any";',
+    ],
+    ["as const, and aliases", "src/lib/x.ts", 'import { a as b } from "./money.ts";\nexport const c = [b] as const;'],
+    [
+      "a constant set",
+      "src/lib/x.ts",
+      'const KNOWN: ReadonlySet<string> = new Set(["a"]);\nexport const f = () => KNOWN.has("a");',
+    ],
+    [
+      "a map of one call",
+      "src/lib/x.ts",
+      'export function f() { const m = new Map(); m.set("a", 1); let n = 0; return [m, ++n]; }',
+    ],
+    ["a date of a given time", "src/lib/x.ts", "export const f = (ms: number) => new Date(ms);"],
+    ["a file of 350 lines", "src/lib/x.ts", "export const a = 1;\n".repeat(350)],
+  ];
+  it.each(allowed)("allows %s", (_, path, text) => {
+    expect(problemsOf(path, text)).toEqual([]);
+  });
+});
