@@ -9,12 +9,11 @@ import { err, ok, type Result } from "../lib/result.ts";
 import { sleep } from "../lib/sleep.ts";
 import { MINUTE_MS } from "../lib/time.ts";
 import type { MerchantRow } from "../merchants/store.ts";
-import { selectMerchant } from "../merchants/store.ts";
 import { permissionsOfKey } from "../teams/permissions.ts";
 import { hashApiKey } from "./api-key.ts";
 import { isIpAllowed } from "./ip-allow-list.ts";
 import type { ApiKeyPrincipal } from "./principal.ts";
-import { type ApiKeyRow, selectApiKey, touchApiKey } from "./store.ts";
+import { type ApiKeyRow, selectCaller, touchApiKey } from "./store.ts";
 
 export type Statements = readonly BatchItem<"sqlite">[];
 
@@ -44,18 +43,22 @@ export async function authenticate<const R extends Statements>(
   const { apiKey, nowMs } = credentials;
   const hash = hashApiKey(apiKey);
   const rows = await readWithRetry(sleep, async () =>
-    db.batch([selectApiKey(db, hash), selectMerchant(db, credentials.merchantId), ...reads]),
+    db.batch([selectCaller(db, { hash, merchantId: credentials.merchantId }), ...reads]),
   );
   if (!rows.ok) return rows;
-  const [keys, merchants, ...read] = rows.value;
-  const [key] = keys;
+  const [callers, ...read] = rows.value;
+  const [key] = callers;
   if (key === undefined || !equalDigests(key.hash, hash) || !isLive(key, nowMs)) return err({ code: "UNAUTHORIZED" });
   if (key.merchantId !== credentials.merchantId) return err({ code: "MERCHANT_MISMATCH" });
-  const [merchant] = merchants;
-  if (merchant === undefined) return err({ code: "MERCHANT_NOT_FOUND" });
+  if (key.merchant === null) return err({ code: "MERCHANT_NOT_FOUND" });
   if (key.allowedIps !== null && !isIpAllowed(credentials.ip, namesIn(key.allowedIps)))
     return err({ code: "IP_NOT_ALLOWED" });
-  return ok({ principal: principalOf(key), merchant, read, isTouchDue: (key.lastUsedAtMs ?? 0) <= nowMs - MINUTE_MS });
+  return ok({
+    principal: principalOf(key),
+    merchant: key.merchant,
+    read,
+    isTouchDue: (key.lastUsedAtMs ?? 0) <= nowMs - MINUTE_MS,
+  });
 }
 
 /** Notes that a key was used; may be lost. */

@@ -8,6 +8,7 @@ import { type AppContext, callerIp } from "../http/context.ts";
 import { failureResponse } from "../http/errors.ts";
 import { type RateVerdict, rateLimitHeaders } from "../http/rate-limit.ts";
 import type { RouteSpec } from "../http/route.ts";
+import { answerHeaders } from "../http/security-headers.ts";
 import { validate } from "../http/validate.ts";
 import type { Json } from "../lib/canonical-json.ts";
 import { err, ok, type Result } from "../lib/result.ts";
@@ -21,7 +22,9 @@ const DEFAULT_PER_MINUTE = 300;
 const PUBLIC_KEY_PER_MINUTE_AND_IP = 30;
 
 /** What a handler gets: a proved caller, what was read for it, and a valid request. */
-export interface MerchantCall<Body, Query, R extends Statements> extends Authenticated<R> {
+export interface MerchantCall<Body, Query, R extends Statements, Fx = unknown> extends Authenticated<R> {
+  /** The world as the route's operations take it. */
+  readonly fx: Fx;
   readonly env: Env;
   readonly db: Db;
   readonly nowMs: number;
@@ -46,10 +49,9 @@ export interface Reply {
 }
 
 /** What a route may key its reads by. The caller is not proved yet: values are bound into queries, and what they find is thrown away. */
-export interface ReadInput<Body, Query> {
+export interface ReadInput<Body, Query, Fx> {
+  readonly fx: Fx;
   readonly db: Db;
-  readonly env: Env;
-  readonly nowMs: number;
   readonly merchantId: string;
   readonly params: Readonly<Record<string, string>>;
   /** Undefined when the request is not valid; why is told after authentication. */
@@ -61,40 +63,39 @@ export interface MountedRoute {
   readonly handle: (c: AppContext) => Promise<Response>;
 }
 
-export interface MerchantRoute<B extends z.ZodType, Q extends z.ZodType, R extends Statements> {
+export interface MerchantRoute<B extends z.ZodType, Q extends z.ZodType, R extends Statements, Fx> {
   readonly spec: RouteSpec<B, Q> & { readonly permission: Permission };
+  /** Built once per request. */
+  readonly effects: (env: Env, db: Db, nowMs: number) => Fx;
   /** What to read together with the key; keyed by the path's merchant. */
-  readonly reads: (input: ReadInput<z.output<B>, z.output<Q>>) => R | Promise<R>;
+  readonly reads: (input: ReadInput<z.output<B>, z.output<Q>, Fx>) => R | Promise<R>;
   /** A look at the raw body before the schema: what must never be echoed is refused here. */
   readonly screen?: (json: Json) => Failure | undefined;
-  readonly answer: (call: MerchantCall<z.output<B>, z.output<Q>, R>) => Promise<Result<Reply, Failure>>;
+  readonly answer: (call: MerchantCall<z.output<B>, z.output<Q>, R, Fx>) => Promise<Result<Reply, Failure>>;
 }
 
-export function merchantRoute<B extends z.ZodType, Q extends z.ZodType, const R extends Statements>(
-  route: MerchantRoute<B, Q, R>,
+export function merchantRoute<B extends z.ZodType, Q extends z.ZodType, const R extends Statements, Fx>(
+  route: MerchantRoute<B, Q, R, Fx>,
 ): MountedRoute {
   return { spec: route.spec, handle: (c) => respond(c, route) };
 }
 
-async function respond<B extends z.ZodType, Q extends z.ZodType, R extends Statements>(
+async function respond<B extends z.ZodType, Q extends z.ZodType, R extends Statements, Fx>(
   c: AppContext,
-  route: MerchantRoute<B, Q, R>,
+  route: MerchantRoute<B, Q, R, Fx>,
 ): Promise<Response> {
   const extra: Record<string, string> = route.spec.isForPublicKeys ? { "access-control-allow-origin": "*" } : {};
   const outcome = await run(c, route, extra);
-  const response = outcome.ok
-    ? new Response(outcome.value.body, {
-        status: outcome.value.status,
-        headers: { "content-type": "application/json; charset=utf-8", ...outcome.value.headers },
-      })
-    : failureResponse(outcome.error, c.get("requestId"));
-  for (const [name, value] of Object.entries(extra)) response.headers.set(name, value);
-  return response;
+  const requestId = c.get("requestId");
+  if (!outcome.ok) return failureResponse(outcome.error, requestId, extra);
+  const { status, body, headers } = outcome.value;
+  const own = { "content-type": "application/json; charset=utf-8", ...extra, ...headers };
+  return new Response(body, { status, headers: answerHeaders(requestId, own) });
 }
 
-async function run<B extends z.ZodType, Q extends z.ZodType, R extends Statements>(
+async function run<B extends z.ZodType, Q extends z.ZodType, R extends Statements, Fx>(
   c: AppContext,
-  route: MerchantRoute<B, Q, R>,
+  route: MerchantRoute<B, Q, R, Fx>,
   headers: Record<string, string>,
 ): Promise<Result<Reply, Failure>> {
   const { spec } = route;
@@ -108,10 +109,10 @@ async function run<B extends z.ZodType, Q extends z.ZodType, R extends Statement
   // Before anything is asked of anybody: a key that is none costs us nothing.
   if (apiKey === undefined || apiKeyKind(apiKey) === undefined) return err({ code: "UNAUTHORIZED" });
   const request = requestOf(route, parsed, c.req.query());
+  const fx = route.effects(c.env, db, nowMs);
   const reads = await route.reads({
     db,
-    env: c.env,
-    nowMs,
+    fx,
     merchantId,
     params,
     request: request.ok ? request.value : undefined,
@@ -127,6 +128,7 @@ async function run<B extends z.ZodType, Q extends z.ZodType, R extends Statement
   return route.answer({
     ...caller.value,
     ...request.value,
+    fx,
     env: c.env,
     db,
     nowMs,
@@ -180,8 +182,8 @@ async function take(c: AppContext, name: string, perMinute: number): Promise<Rat
   }
 }
 
-function requestOf<B extends z.ZodType, Q extends z.ZodType, R extends Statements>(
-  route: MerchantRoute<B, Q, R>,
+function requestOf<B extends z.ZodType, Q extends z.ZodType, R extends Statements, Fx>(
+  route: MerchantRoute<B, Q, R, Fx>,
   parsed: Result<ParsedBody, Failure>,
   queryText: Record<string, string>,
 ): Result<{ readonly body: z.output<B>; readonly query: z.output<Q> }, Failure> {

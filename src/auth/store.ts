@@ -1,21 +1,29 @@
-import { eq, sql } from "drizzle-orm";
+import { eq, getTableColumns, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
+import { jsonObject, rowDecoder } from "../db/json-rows.ts";
 import { apiKeys } from "../db/schema/api-keys.ts";
+import { merchants } from "../db/schema/merchants.ts";
 import { template } from "../db/template.ts";
 import type { ApiKeyId } from "../lib/ids.ts";
 
 export type ApiKeyRow = typeof apiKeys.$inferSelect;
 
-const apiKeyByHash = template((db) =>
+const merchant = sql`(select ${jsonObject(merchants, "shop")} from merchants shop
+  where shop.id = ${sql.placeholder("merchantId")} and shop.deleted_at_ms is null)`
+  .mapWith(rowDecoder(merchants))
+  .as("merchant_json");
+
+const callerByHash = template((db) =>
   db
-    .select()
+    .select({ ...getTableColumns(apiKeys), merchant })
     .from(apiKeys)
     .where(eq(apiKeys.hash, sql.placeholder("hash")))
     .limit(1),
 );
 
-export function selectApiKey(db: Db, hash: string) {
-  return apiKeyByHash(db, { hash });
+/** A key by its hash and, in the same row, the merchant of the path: not yet proved to be the key's, null when there is none. */
+export function selectCaller(db: Db, of: { readonly hash: string; readonly merchantId: string }) {
+  return callerByHash(db, of);
 }
 
 export function touchApiKey(db: Db, id: ApiKeyId, nowMs: number) {

@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { faultKind } from "../db/retry.ts";
 import { makeId, newUlid, type RequestId } from "../lib/ids.ts";
 import { failureResponse } from "./errors.ts";
-import { setSecurityHeaders } from "./security-headers.ts";
+import { answerHeaders } from "./security-headers.ts";
 
 export interface AppEnv {
   Bindings: Env;
@@ -17,8 +17,11 @@ export const requestContext: MiddlewareHandler<AppEnv> = async (c, next) => {
   c.set("nowMs", nowMs);
   c.set("requestId", makeId("req", newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)))));
   await next();
-  c.res.headers.set("x-request-id", c.get("requestId"));
-  setSecurityHeaders(c.res.headers);
+  // Answers of routes and refusals have them from the start; pages and documents get them here.
+  if (c.res.headers.has("x-request-id")) return;
+  for (const [name, value] of Object.entries(answerHeaders(c.get("requestId"), {}))) {
+    if (!c.res.headers.has(name)) c.res.headers.set(name, value);
+  }
 };
 
 /** A fault of storage that no operation caught is an outage: 503, and the log has it. */

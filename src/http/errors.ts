@@ -1,6 +1,7 @@
 // The one map from refusals to answers. Messages are for people and name what to do; `code` is what programs compare (Interface 7, decisions 1).
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Failure, FailureCode } from "../failures.ts";
+import { answerHeaders } from "./security-headers.ts";
 
 interface Answer {
   readonly status: ContentfulStatusCode;
@@ -33,8 +34,12 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** The answer to a failure: status, JSON envelope and headers. */
-export function failureResponse(failure: Failure, requestId: string): Response {
+/** The answer to a failure: status, JSON envelope and headers, `own` ones beside them. */
+export function failureResponse(
+  failure: Failure,
+  requestId: string,
+  own: Readonly<Record<string, string>> = {},
+): Response {
   const { status, message, facts, headers } = answerTo(failure);
   const envelope: ErrorBody = {
     statusCode: status,
@@ -46,7 +51,7 @@ export function failureResponse(failure: Failure, requestId: string): Response {
   };
   return new Response(JSON.stringify(envelope), {
     status,
-    headers: { "content-type": "application/json; charset=utf-8", ...headers },
+    headers: answerHeaders(requestId, { "content-type": "application/json; charset=utf-8", ...headers, ...own }),
   });
 }
 

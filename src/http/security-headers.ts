@@ -1,12 +1,18 @@
-/** Headers on every answer: nothing here is a page to frame, sniff, cache or run scripts in; pages bring their own CSP. */
-export function setSecurityHeaders(headers: Headers): void {
-  headers.set("x-content-type-options", "nosniff");
-  headers.set("referrer-policy", "no-referrer");
-  headers.set("strict-transport-security", "max-age=63072000; includeSubDomains");
-  headers.set("x-frame-options", "DENY");
-  headers.set("cross-origin-resource-policy", "same-origin");
-  if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
-  if (!headers.has("content-security-policy")) {
-    headers.set("content-security-policy", "default-src 'none'; frame-ancestors 'none'");
-  }
+/**
+ * Headers of every answer: nothing here is a page to frame, sniff, cache or run scripts in; a page brings its own policy. Handed over when
+ * an answer is made, because each change of a finished answer's headers is a call into the runtime.
+ */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "strict-transport-security": "max-age=63072000; includeSubDomains",
+  "x-frame-options": "DENY",
+  "cross-origin-resource-policy": "same-origin",
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+};
+
+/** Headers of one answer; `own` wins over what holds for all. */
+export function answerHeaders(requestId: string, own: Readonly<Record<string, string>>): Record<string, string> {
+  return { ...SECURITY_HEADERS, "x-request-id": requestId, ...own };
 }

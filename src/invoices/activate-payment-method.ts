@@ -39,7 +39,8 @@ export interface PayableWallet extends Wallet {
 export interface ActivationEffects {
   readonly db: Db;
   allocate(keyHash: string, request: AllocateRequest): Promise<AllocateAnswer>;
-  readonly rates: RateTable;
+  /** Asked only when there is something to quote; one request asks once. */
+  table(): Promise<RateTable>;
   readonly macKeys: MacKeys;
   readonly isWatched: (network: string) => boolean;
   /** In [0, 1). */
@@ -71,7 +72,7 @@ export async function activate(
   const context: PayableContext = { amountMicros: invoice.amountMicros, macKeys: fx.macKeys, isWatched: fx.isWatched };
   const refusal = walletRefusal(wallet, context);
   if (refusal !== undefined) return err(refusal);
-  const quote = quoteMethod({ invoice, wallet, table: fx.rates, nowMs: fx.nowMs });
+  const quote = quoteMethod({ invoice, wallet, table: await fx.table(), nowMs: fx.nowMs });
   if (!quote.ok) return quote;
   return wallet.walletType === "XPUB_WALLET"
     ? withAddress(fx, request, quote.value)

@@ -66,8 +66,7 @@ async function activateOn(
   run: { readonly operationId: string; readonly lostSalts: readonly number[] },
 ): Promise<Result<Activation, Failure>> {
   const { invoice } = file;
-  const effects = { ...fx, rates: await fx.table() };
-  const prices = pricesJson(effects, invoice, [request.pair]);
+  const prices = pricesJson({ rates: await fx.table(), nowMs: fx.nowMs }, invoice, [request.pair]);
   const wallets: readonly PayableWallet[] = await selectPayableWallets(fx.db, invoice.merchantId, prices);
   const wallet = wallets.find((each) => isSamePair(each, request.pair));
   if (wallet === undefined) {
@@ -82,7 +81,7 @@ async function activateOn(
     wallet,
     isFromPublicKey: request.isFromPublicKey,
   });
-  return limit === undefined ? activate(effects, { invoice, wallet, ...run }) : err(limit);
+  return limit === undefined ? activate(fx, { invoice, wallet, ...run }) : err(limit);
 }
 
 function prepare(fx: RefreshEffects, file: InvoiceFile, activation: Activation, operationId: string): Prepared {

@@ -9,14 +9,13 @@ import type { Failure } from "../failures.ts";
 import { derivedId, type InvoiceId, type MerchantId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
-import { moveActiveInvoices } from "../merchants/store.ts";
 import { commitChange } from "../webhooks/commit-change.ts";
 import type { EventType } from "../webhooks/event.ts";
 import { fileOf, type Invoice, type InvoiceFile, type PaymentMethod, type TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, methodBodyOf } from "./invoice-body.ts";
 import { isSamePair } from "./payment-method.ts";
 import { recordEvents } from "./record-events.ts";
-import { type InvoiceStatus, isActive } from "./status.ts";
+import type { InvoiceStatus } from "./status.ts";
 import { insertTimelineItem, selectInvoiceRow, updateInvoice } from "./store.ts";
 
 export interface ChangeEffects {
@@ -85,7 +84,6 @@ export function buildChange(
       updateInvoice(fx.db, file.invoice, columns),
       ...items.map((item) => insertTimelineItem(fx.db, item)),
       ...(change.statements ?? []),
-      ...activeMove(fx, file.invoice, after.invoice),
     ],
   };
 }
@@ -160,11 +158,4 @@ function recordChange(
 function mergeMethods(stored: readonly PaymentMethod[], changed: readonly PaymentMethod[]): readonly PaymentMethod[] {
   const kept = stored.filter((method) => !changed.some((other) => isSamePair(method, other)));
   return [...kept, ...changed];
-}
-
-/** Keeps the merchant's count of active invoices in step. */
-function activeMove(fx: Pick<ChangeEffects, "db">, before: Invoice, after: Invoice): readonly BatchItem<"sqlite">[] {
-  const was = isActive(before.status);
-  const is = isActive(after.status);
-  return was === is ? [] : [moveActiveInvoices(fx.db, after.merchantId, is ? 1 : -1)];
 }

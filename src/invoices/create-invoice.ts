@@ -1,6 +1,6 @@
 // Creating an invoice: decide on what was read, activate what is asked for, and hand over one batch: customer, invoice, timeline item,
 // methods, amounts, events. `runOnce` adds the stored answer and sends it (reliability.md 1, 3).
-import type { BatchItem } from "drizzle-orm/batch";
+import type { BatchItem, BatchResponse } from "drizzle-orm/batch";
 import {
   type Customer,
   emailKeyOf,
@@ -9,7 +9,7 @@ import {
   newCustomer,
   withFields,
 } from "../customers/customer.ts";
-import { insertCustomer, selectCustomerByEmail, updateCustomer } from "../customers/store.ts";
+import { insertCustomer, updateCustomer } from "../customers/store.ts";
 import type { Db } from "../db/client.ts";
 import { type BatchConflict, isConflictOn } from "../db/conflict.ts";
 import type { Failure } from "../failures.ts";
@@ -17,7 +17,7 @@ import type { Prepared, Work } from "../idempotency/run-once.ts";
 import { derivedId, type InvoiceId, makeId } from "../lib/ids.ts";
 import { err } from "../lib/result.ts";
 import { SECOND_MS } from "../lib/time.ts";
-import { type MerchantRow, moveActiveInvoices } from "../merchants/store.ts";
+import type { MerchantRow } from "../merchants/store.ts";
 import { selectPayableWallets } from "../wallets/store.ts";
 import { type Activation, type ActivationEffects, activate, type PayableWallet } from "./activate-payment-method.ts";
 import { publicAddressRefusal } from "./check-public-addresses.ts";
@@ -25,7 +25,7 @@ import type { Invoice, InvoiceFile, TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { type Pair, pricesJson, unavailableMethod, walletsToActivate } from "./payment-method.ts";
 import { recordEvents } from "./record-events.ts";
-import { insertInvoice, insertTimelineItem, putMethod, selectByExternalId } from "./store.ts";
+import { insertInvoice, insertTimelineItem, putMethod, selectKnownToCreate } from "./store.ts";
 import { overpaidToleranceMicros, underpaidToleranceMicros } from "./value.ts";
 
 /** A valid request: the contract's body with its pairs in canonical form. */
@@ -71,9 +71,16 @@ export function createReads(
 ) {
   return [
     selectPayableWallets(db, merchantId, of.prices),
-    selectCustomerByEmail(db, merchantId, of.email === undefined ? undefined : emailKeyOf(of.email)),
-    selectByExternalId(db, merchantId, of.externalId),
+    selectKnownToCreate(db, merchantId, {
+      emailKey: of.email === undefined ? undefined : emailKeyOf(of.email),
+      externalId: of.externalId,
+    }),
   ] as const;
+}
+
+/** What `createReads` found. */
+export function createFacts([wallets, [known]]: BatchResponse<ReturnType<typeof createReads>>): CreateFacts {
+  return { wallets, customer: known?.customer ?? undefined, sameExternalId: known?.sameExternalId ?? undefined };
 }
 
 /** The work of one create, for `runOnce`: called again with what refused its batch, and by whoever takes over, with the same id. */
@@ -106,11 +113,10 @@ async function readFacts(fx: CreateEffects, request: CreateRequest, lost: Map<st
   const { invoice, facts, merchant } = request;
   const contested = facts.wallets.filter((wallet) => lost.has(keyOf(wallet)));
   const amount = { amountMicros: invoice.rawAmount, currency: invoice.currency };
-  const prices = pricesJson(fx, amount, [...(invoice.pairs ?? []), ...contested]);
-  const [wallets, customers, same] = await fx.db.batch(
-    createReads(fx.db, merchant.id, { email: invoice.customerEmail, externalId: invoice.externalId, prices }),
-  );
-  return { wallets, customer: customers[0], sameExternalId: same[0]?.id };
+  const rates = await fx.table();
+  const prices = pricesJson({ rates, nowMs: fx.nowMs }, amount, [...(invoice.pairs ?? []), ...contested]);
+  const of = { email: invoice.customerEmail, externalId: invoice.externalId, prices };
+  return createFacts(await fx.db.batch(createReads(fx.db, merchant.id, of)));
 }
 
 interface Plan {
@@ -274,7 +280,6 @@ function prepare(
       insertTimelineItem(fx.db, item),
       ...activations.flatMap(({ statements }) => statements),
       ...events,
-      moveActiveInvoices(fx.db, invoice.merchantId, 1),
     ],
   };
 }

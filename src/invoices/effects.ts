@@ -3,6 +3,7 @@ import type { Db } from "../db/client.ts";
 import { isDevelopment, publicUrl, watchedNetworks } from "../http/deployment.ts";
 import { newOperationId } from "../idempotency/middleware.ts";
 import { sleep } from "../lib/sleep.ts";
+import type { RateTable } from "../rates/quote.ts";
 import { parseRateSource, rateSourceOf } from "../rates/rate-source.ts";
 import { parseMacKeys } from "../wallets/row-mac.ts";
 import type { RefreshEffects } from "./refresh-invoice.ts";
@@ -14,6 +15,7 @@ export function invoiceEffects(env: Env, db: Db, nowMs: number): RefreshEffects 
   const setting = parseRateSource(env.RATE_SOURCE, isOpen);
   if (!setting.ok) throw new Error(setting.error);
   const rates = rateSourceOf({ setting: setting.value, book: env.RATE_BOOK, nowMs: () => nowMs });
+  let asked: Promise<RateTable> | undefined;
   return {
     db,
     nowMs,
@@ -24,7 +26,10 @@ export function invoiceEffects(env: Env, db: Db, nowMs: number): RefreshEffects 
     // In development a network without a source stays usable (decisions 4).
     isWatched: (network) => isOpen || watchedNetworks(env).has(network),
     body: { macKeys: macKeys.value, publicUrl: publicUrl(env), nowMs },
-    table: () => rates.table(),
+    table: () => {
+      asked ??= rates.table();
+      return asked;
+    },
     allocate: async (keyHash, request) => await env.ADDRESS_ALLOCATOR.getByName(keyHash).allocate(request),
   };
 }

@@ -2,7 +2,6 @@
 import type { Db } from "../db/client.ts";
 import type { Failure } from "../failures.ts";
 import { err, ok, type Result } from "../lib/result.ts";
-import type { RateTable } from "../rates/quote.ts";
 import { selectPayableWallets } from "../wallets/store.ts";
 import { type ActivationEffects, pickAmount } from "./activate-payment-method.ts";
 import { type Change, type ChangeEffects, changeInvoice } from "./change-invoice.ts";
@@ -12,9 +11,7 @@ import { settlementChange } from "./settle-invoice.ts";
 import { isDue } from "./status.ts";
 import { putMethod, selectInvoiceRow } from "./store.ts";
 
-export interface RefreshEffects extends ChangeEffects, Omit<ActivationEffects, "rates" | "nowMs" | "db"> {
-  table(): Promise<RateTable>;
-}
+export interface RefreshEffects extends ChangeEffects, Omit<ActivationEffects, "nowMs" | "db"> {}
 
 /** The read of one invoice, for the call that reads the key. */
 export function invoiceReads(db: Db, merchantId: string, invoiceId: string) {
@@ -45,11 +42,10 @@ async function requote(
   lost: number[],
 ): Promise<Result<Change | undefined, Failure>> {
   const over = file.methods.filter((method) => isQuoteOver(file.invoice, method, fx.nowMs));
-  const rates = await fx.table();
   const methods: PaymentMethod[] = [];
   const statements: NonNullable<Change["statements"]>[number][] = [];
   for (const method of over) {
-    const renewed = await renew({ ...fx, rates }, file, method, lost);
+    const renewed = await renew(fx, file, method, lost);
     if (!renewed.ok) continue;
     methods.push(renewed.value.method);
     statements.push(...renewed.value.statements, putMethod(fx.db, renewed.value.method));
@@ -58,8 +54,8 @@ async function requote(
   return ok(first === undefined ? undefined : { columns: {}, methods, events: [first, ...more], statements });
 }
 
-async function renew(fx: RefreshEffects & ActivationEffects, file: InvoiceFile, method: PaymentMethod, lost: number[]) {
-  const quote = quoteMethod({ invoice: file.invoice, wallet: method, table: fx.rates, nowMs: fx.nowMs });
+async function renew(fx: RefreshEffects, file: InvoiceFile, method: PaymentMethod, lost: number[]) {
+  const quote = quoteMethod({ invoice: file.invoice, wallet: method, table: await fx.table(), nowMs: fx.nowMs });
   if (!quote.ok) return quote;
   const { rate, rateAtMs, sources, amountUnits } = quote.value;
   const quoted = {

@@ -20,14 +20,14 @@ import {
   paymentListBody,
   updateInvoiceBody,
 } from "./contract.ts";
-import { createInvoice, createReads, type NewInvoice } from "./create-invoice.ts";
+import { createFacts, createInvoice, createReads, type NewInvoice } from "./create-invoice.ts";
 import { invoiceEffects } from "./effects.ts";
 import { fileOf, type InvoiceFile, type InvoiceRow } from "./invoice.ts";
 import { invoiceBodyOf, paymentBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { listInvoices, pageReads } from "./list-invoices.ts";
 import { listMethods, methodReads } from "./list-methods.ts";
 import { canonicalPairs, pricesJson } from "./payment-method.ts";
-import { invoiceReads, refreshInvoice } from "./refresh-invoice.ts";
+import { invoiceReads, type RefreshEffects, refreshInvoice } from "./refresh-invoice.ts";
 import { updateInvoiceText } from "./update-invoice.ts";
 
 const BASE = "/api/v1/merchants/merchant/:merchantId/invoices";
@@ -57,12 +57,13 @@ const create = merchantRoute({
     ],
   },
   screen: refuseSecrets,
-  reads: async ({ db, env, nowMs, merchantId, request }) => {
+  effects: invoiceEffects,
+  reads: async ({ db, fx, merchantId, request }) => {
     const body = request?.body;
     const pairs = canonicalPairs(body?.paymentMethods ?? []);
     const isPriced = body !== undefined && pairs.ok && pairs.value.length > 0;
     const prices = isPriced
-      ? pricesJson({ rates: await invoiceEffects(env, db, nowMs).table(), nowMs }, amountOf(body), pairs.value)
+      ? pricesJson({ rates: await fx.table(), nowMs: fx.nowMs }, amountOf(body), pairs.value)
       : "{}";
     return createReads(db, merchantId, { email: body?.customerEmail, externalId: body?.externalId, prices });
   },
@@ -74,13 +75,8 @@ const create = merchantRoute({
     if (!pairs.ok) return pairs;
     const { paymentMethods, ...rest } = body;
     const invoice: NewInvoice = { ...rest, pairs: paymentMethods === undefined ? undefined : pairs.value };
-    const [wallets, customers, same] = read;
-    const facts = { wallets, customer: customers[0], sameExternalId: same[0]?.id };
-    const fx = invoiceEffects(call.env, call.db, call.nowMs);
-    return answerOnce(
-      call,
-      createInvoice({ ...fx, rates: await fx.table() }, { merchant, isFromPublicKey, invoice, facts }),
-    );
+    const facts = createFacts(read);
+    return answerOnce(call, createInvoice(call.fx, { merchant, isFromPublicKey, invoice, facts }));
   },
 });
 
@@ -99,11 +95,11 @@ const list = merchantRoute({
     answers: [{ status: 200, description: "One page", schema: invoiceListBody }],
     refusals: [],
   },
+  effects: invoiceEffects,
   reads: ({ db, merchantId, request }) => pageReads(db, merchantId, request?.query),
   answer: async (call) => {
     const [rows, counts] = call.read;
-    const { body: context } = invoiceEffects(call.env, call.db, call.nowMs);
-    const page = listInvoices({ rows, total: counts[0]?.total ?? 0 }, call.query, context);
+    const page = listInvoices({ rows, total: counts[0]?.total ?? 0 }, call.query, call.fx.body);
     if (page.ok) return json(200, page.value);
     return err({ code: "VALIDATION_FAILED", details: [{ path: "cursor", message: "is not a cursor of this list" }] });
   },
@@ -124,6 +120,7 @@ const get = merchantRoute({
     answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
     refusals: ["INVOICE_NOT_FOUND"],
   },
+  effects: invoiceEffects,
   reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
   answer: async (call) => {
     const file = await currentFile(call, call.read[0]);
@@ -147,11 +144,12 @@ const update = merchantRoute({
     refusals: ["INVOICE_NOT_FOUND", "INVOICE_NOT_EDITABLE", "PRIVATE_KEY_REFUSED"],
   },
   screen: refuseSecrets,
+  effects: invoiceEffects,
   reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
   answer: async (call) => {
     const file = await currentFile(call, call.read[0]);
     if (!file.ok) return file;
-    const changed = await updateInvoiceText(invoiceEffects(call.env, call.db, call.nowMs), file.value, call.body);
+    const changed = await updateInvoiceText(call.fx, file.value, call.body);
     return changed.ok ? invoiceReply(call, 200, changed.value) : changed;
   },
 });
@@ -171,11 +169,12 @@ const cancel = merchantRoute({
     answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
     refusals: ["INVOICE_NOT_FOUND", "INVOICE_HAS_PAYMENTS", "INVOICE_NOT_CANCELLABLE"],
   },
+  effects: invoiceEffects,
   reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
   answer: async (call) => {
     const file = await currentFile(call, call.read[0]);
     if (!file.ok) return file;
-    const cancelled = await cancelInvoice(invoiceEffects(call.env, call.db, call.nowMs), file.value);
+    const cancelled = await cancelInvoice(call.fx, file.value);
     return cancelled.ok ? invoiceReply(call, 200, cancelled.value) : cancelled;
   },
 });
@@ -195,12 +194,14 @@ const methods = merchantRoute({
     answers: [{ status: 200, description: "Payment methods", schema: methodListBody }],
     refusals: ["INVOICE_NOT_FOUND"],
   },
+  effects: invoiceEffects,
   reads: ({ db, merchantId, params }) => methodReads(db, merchantId, params.invoiceId ?? ""),
   answer: async (call) => {
     const file = await currentFile(call, call.read[0]);
     if (!file.ok) return file;
-    const fx = invoiceEffects(call.env, call.db, call.nowMs);
-    return json(200, { data: listMethods(file.value, call.read[1], { ...fx.body, isWatched: fx.isWatched }) });
+    return json(200, {
+      data: listMethods(file.value, call.read[1], { ...call.fx.body, isWatched: call.fx.isWatched }),
+    });
   },
 });
 
@@ -234,6 +235,7 @@ const pick = merchantRoute({
       "NETWORK_NOT_WATCHED",
     ],
   },
+  effects: invoiceEffects,
   reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
   answer: async (call) => {
     const [row] = call.read[0];
@@ -243,8 +245,7 @@ const pick = merchantRoute({
     const [pair] = pairs.value;
     if (pair === undefined) throw new Error("one pair in, none out");
     const isFromPublicKey = call.principal.keyKind === "PUBLIC";
-    const fx = invoiceEffects(call.env, call.db, call.nowMs);
-    return answerOnce(call, addPaymentMethod(fx, { pair, isFromPublicKey, file: fileOf(row) }));
+    return answerOnce(call, addPaymentMethod(call.fx, { pair, isFromPublicKey, file: fileOf(row) }));
   },
 });
 
@@ -263,6 +264,7 @@ const payments = merchantRoute({
     answers: [{ status: 200, description: "Payments, oldest first", schema: paymentListBody }],
     refusals: ["INVOICE_NOT_FOUND"],
   },
+  effects: invoiceEffects,
   reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
   answer: async (call) => {
     const [row] = call.read[0];
@@ -276,20 +278,20 @@ export const invoiceRoutes: readonly MountedRoute[] = [create, list, get, update
 
 /** The invoice that was read, settled and quoted as of now. */
 async function currentFile<B, Q, R extends Statements>(
-  call: MerchantCall<B, Q, R>,
+  call: MerchantCall<B, Q, R, RefreshEffects>,
   rows: readonly InvoiceRow[],
 ): Promise<Result<InvoiceFile, Failure>> {
   const [row] = rows;
   if (row === undefined) return err({ code: "INVOICE_NOT_FOUND" });
-  return refreshInvoice(invoiceEffects(call.env, call.db, call.nowMs), fileOf(row));
+  return refreshInvoice(call.fx, fileOf(row));
 }
 
 function invoiceReply<B, Q, R extends Statements>(
-  call: MerchantCall<B, Q, R>,
+  call: MerchantCall<B, Q, R, RefreshEffects>,
   status: number,
   file: InvoiceFile,
 ): Result<Reply, Failure> {
-  const body = invoiceBodyOf(file, invoiceEffects(call.env, call.db, call.nowMs).body);
+  const body = invoiceBodyOf(file, call.fx.body);
   return json(status, call.principal.keyKind === "PUBLIC" ? publicInvoiceBody(body) : body);
 }
 

@@ -1,56 +1,34 @@
 import { and, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
-import type { Customer } from "../customers/customer.ts";
 import type { Db } from "../db/client.ts";
+import { jsonObject, rowDecoder, rowsDecoder } from "../db/json-rows.ts";
+import { customers } from "../db/schema/customers.ts";
 import { amountReservations, invoices, paymentMethods, timelineItems } from "../db/schema/invoices.ts";
+import { payments } from "../db/schema/payments.ts";
 import { insertTemplate, template } from "../db/template.ts";
 import type { InvoiceId, MerchantId } from "../lib/ids.ts";
 import type { Position } from "../lib/pagination.ts";
-import type { Invoice, Payment, PaymentMethod, TimelineItem } from "./invoice.ts";
-
-/** JSON as SQLite writes it: booleans are 0 and 1, base units are text. */
-type Raw<T> = {
-  [K in keyof T]: T[K] extends bigint
-    ? string
-    : T[K] extends bigint | null
-      ? string | null
-      : T[K] extends boolean
-        ? number
-        : T[K];
-};
+import type { Invoice, PaymentMethod, TimelineItem } from "./invoice.ts";
 
 // Columns are written out: in a one-table select drizzle drops the table from a column inside a fragment, and `id` would be the inner one.
 const customerJson =
-  sql`(select json_object('id', id, 'merchantId', merchant_id, 'email', email, 'emailKey', email_key, 'name', name,
-  'address', address, 'phoneNumber', phone_number) from customers where customers.id = invoices.customer_id)`
-    .mapWith((text: string): Customer => JSON.parse(text))
+  sql`(select ${jsonObject(customers, "buyer")} from customers buyer where buyer.id = invoices.customer_id)`
+    .mapWith(rowDecoder(customers))
     .as("customer_json");
-
-const timelineJson = sql`(select json_group_array(json_object('id', id, 'invoiceId', invoice_id, 'position', position,
-  'paymentStatus', payment_status, 'timeMs', time_ms)) from (select * from timeline_items item
-  where item.invoice_id = invoices.id order by item.position))`
-  .mapWith((text: string): TimelineItem[] => JSON.parse(text))
-  .as("timeline_json");
-
-const methodsJson = sql`(select json_group_array(json_object('invoiceId', invoice_id, 'cryptocurrency', cryptocurrency,
-  'network', network, 'merchantId', merchant_id, 'walletId', wallet_id, 'walletType', wallet_type, 'status', status, 'reason', reason,
-  'address', address, 'addressIndex', address_index, 'amountUnits', amount_units, 'rate', rate, 'rateAtMs', rate_at_ms,
-  'rateSources', rate_sources, 'quotedAtMs', quoted_at_ms, 'earlierQuotes', earlier_quotes, 'requiredConfirmations', required_confirmations, 'mac', mac,
-  'macKeyId', mac_key_id, 'activatedAtMs', activated_at_ms)) from (select * from payment_methods method
-  where method.invoice_id = invoices.id order by method.cryptocurrency, method.network))`
-  .mapWith(methodsIn)
-  .as("methods_json");
-
-const paymentsJson =
-  sql`(select json_group_array(json_object('id', id, 'merchantId', merchant_id, 'invoiceId', invoice_id,
-  'network', network, 'cryptocurrency', cryptocurrency, 'chainId', chain_id, 'txHash', tx_hash, 'outputIndex', output_index,
-  'fromAddress', from_address, 'toAddress', to_address, 'amountUnits', amount_units, 'fiatMicros', cast(fiat_micros as text),
-  'status', status, 'confirmations', confirmations, 'requiredConfirmations', required_confirmations, 'blockHeight', block_height,
-  'isLate', is_late, 'matchedBy', matched_by, 'receivedAtMs', received_at_ms, 'confirmedAtMs', confirmed_at_ms,
-  'reorgedAtMs', reorged_at_ms, 'createdAtMs', created_at_ms, 'updatedAtMs', updated_at_ms)) from (select * from payments paid
-  where paid.invoice_id = invoices.id order by paid.received_at_ms, paid.id))`
-    .mapWith(paymentsIn)
-    .as("payments_json");
+const timelineJson =
+  sql`(select json_group_array(${jsonObject(timelineItems, "item")}) from (select * from timeline_items
+  where invoice_id = invoices.id order by position) item)`
+    .mapWith(rowsDecoder(timelineItems))
+    .as("timeline_json");
+const methodsJson =
+  sql`(select json_group_array(${jsonObject(paymentMethods, "method")}) from (select * from payment_methods
+  where invoice_id = invoices.id order by cryptocurrency, network) method)`
+    .mapWith(rowsDecoder(paymentMethods))
+    .as("methods_json");
+const paymentsJson = sql`(select json_group_array(${jsonObject(payments, "paid")}) from (select * from payments
+  where invoice_id = invoices.id order by received_at_ms, id) paid)`
+  .mapWith(rowsDecoder(payments))
+  .as("payments_json");
 
 const fileColumns = {
   ...getTableColumns(invoices),
@@ -132,22 +110,28 @@ function found(merchantId: string, text: string): SQL {
     or ${invoices.customerId} in (select id from customers where merchant_id = ${merchantId} and email_key = lower(${text})))`;
 }
 
-const idByExternalId = template((db) =>
+const knownToCreate = template((db) =>
   db
-    .select({ id: invoices.id })
-    .from(invoices)
-    .where(
-      and(
-        eq(invoices.merchantId, sql.placeholder("merchantId")),
-        eq(invoices.externalId, sql.placeholder("externalId")),
-      ),
-    )
-    .limit(1),
+    .select({
+      customer:
+        sql`(select ${jsonObject(customers, "buyer")} from customers buyer where buyer.merchant_id = ${sql.placeholder("merchantId")}
+        and buyer.email_key = ${sql.placeholder("emailKey")} and buyer.deleted_at_ms is null)`
+          .mapWith(rowDecoder(customers))
+          .as("customer_json"),
+      sameExternalId:
+        sql<InvoiceId | null>`(select same.id from invoices same where same.merchant_id = ${sql.placeholder("merchantId")}
+        and same.external_id = ${sql.placeholder("externalId")})`.as("same_id"),
+    })
+    .from(sql`(select 1)`),
 );
 
-/** The merchant's invoice of an external id; none for an undefined one. */
-export function selectByExternalId(db: Db, merchantId: string, externalId: string | undefined) {
-  return idByExternalId(db, { merchantId, externalId: externalId ?? "" });
+/** What a merchant has already of what a create names: the customer of the email, the invoice of the external id. One row, always. */
+export function selectKnownToCreate(
+  db: Db,
+  merchantId: string,
+  named: { readonly emailKey: string | undefined; readonly externalId: string | undefined },
+) {
+  return knownToCreate(db, { merchantId, emailKey: named.emailKey ?? "", externalId: named.externalId ?? "" });
 }
 
 /** Unpaid invoices made with public keys that hold an address of an extended key: they widen the gap (decisions 7). */
@@ -252,23 +236,4 @@ export function releaseReservations(db: Db, nowMs: number, limit: number) {
     sql`rowid in (select held.rowid from amount_reservations held join invoices done on done.id = held.invoice_id
       where held.held_until_ms <= ${nowMs} and done.status not in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION') limit ${limit})`,
   );
-}
-
-function methodsIn(text: string): PaymentMethod[] {
-  const raw: Raw<PaymentMethod>[] = JSON.parse(text);
-  return raw.map((method) => ({ ...method, amountUnits: bigOrNull(method.amountUnits) }));
-}
-
-function paymentsIn(text: string): Payment[] {
-  const raw: Raw<Payment>[] = JSON.parse(text);
-  return raw.map((payment) => ({
-    ...payment,
-    amountUnits: BigInt(payment.amountUnits),
-    fiatMicros: bigOrNull(payment.fiatMicros),
-    isLate: payment.isLate === 1,
-  }));
-}
-
-function bigOrNull(text: string | null): bigint | null {
-  return text === null ? null : BigInt(text);
 }

@@ -61,7 +61,16 @@ export function keyPermissionName(permission: Permission): string {
   return permission.replace(":", "_").toUpperCase();
 }
 
+const BY_KEY_NAME: ReadonlyMap<string, Permission> = new Map(
+  PERMISSIONS.map((each) => [keyPermissionName(each), each]),
+);
+
 /** The permissions that stored names stand for; unknown names grant nothing. */
 export function permissionsOfKey(names: readonly string[]): ReadonlySet<Permission> {
-  return new Set(PERMISSIONS.filter((each) => names.includes(keyPermissionName(each))));
+  const held = new Set<Permission>();
+  for (const name of names) {
+    const permission = BY_KEY_NAME.get(name);
+    if (permission !== undefined) held.add(permission);
+  }
+  return held;
 }

@@ -59,11 +59,12 @@ const register = merchantRoute({
     ],
   },
   screen: refuseSecrets,
+  effects: walletEffects,
   reads: ({ db, merchantId, request }) => registerReads(db, merchantId, request?.body),
   answer: async (call) => {
     const { merchantId } = call.principal;
     const sameId = call.read[0][0]?.id;
-    return answerOnce(call, registerWallet(effectsOf(call), { merchantId, wanted: call.body, sameId }));
+    return answerOnce(call, registerWallet(call.fx, { merchantId, wanted: call.body, sameId }));
   },
 });
 
@@ -83,11 +84,12 @@ const list = merchantRoute({
     answers: [{ status: 200, description: "All wallets", schema: walletListBody }],
     refusals: [],
   },
+  effects: walletEffects,
   reads: ({ db, merchantId }) => walletListReads(db, merchantId),
   answer: async (call) => {
     const [wallets] = call.read;
-    const fx = effectsOf(call);
-    watchOver(call, fx, wallets);
+    const { fx } = call;
+    watchOver(call, wallets);
     return json(wallets.map((wallet) => walletBodyOf(wallet, fx.body)));
   },
 });
@@ -107,10 +109,11 @@ const get = merchantRoute({
     answers: [{ status: 200, description: "The wallet", schema: walletBody }],
     refusals: ["WALLET_NOT_FOUND"],
   },
+  effects: walletEffects,
   reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
   answer: async (call) => {
     const found = walletRead(call, call.read[0]);
-    return found.ok ? json(walletBodyOf(found.value, effectsOf(call).body)) : found;
+    return found.ok ? json(walletBodyOf(found.value, call.fx.body)) : found;
   },
 });
 
@@ -131,11 +134,12 @@ const update = merchantRoute({
     refusals: ["WALLET_NOT_FOUND", "WALLET_FROZEN", "PRIVATE_KEY_REFUSED", "CONTENTION"],
   },
   screen: refuseSecrets,
+  effects: walletEffects,
   reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
   answer: async (call) => {
     const found = walletRead(call, call.read[0]);
     if (!found.ok) return found;
-    const fx = effectsOf(call);
+    const { fx } = call;
     const { id: walletId, merchantId } = found.value;
     const changed = await updateWallet(fx, { merchantId, walletId, read: found.value }, call.body);
     return changed.ok ? json(walletBodyOf(changed.value, fx.body)) : changed;
@@ -157,11 +161,12 @@ const remove = merchantRoute({
     answers: [{ status: 200, description: "The wallet as it was", schema: walletBody }],
     refusals: ["WALLET_NOT_FOUND", "WALLET_HAS_ACTIVE_PAYMENTS", "CONTENTION"],
   },
+  effects: walletEffects,
   reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
   answer: async (call) => {
     const found = walletRead(call, call.read[0]);
     if (!found.ok) return found;
-    const fx = effectsOf(call);
+    const { fx } = call;
     const { id: walletId, merchantId } = found.value;
     const deleted = await deleteWallet(fx, { merchantId, walletId, read: found.value });
     return deleted.ok ? json(walletBodyOf(deleted.value, fx.body)) : deleted;
@@ -183,11 +188,12 @@ const addresses = merchantRoute({
     answers: [{ status: 200, description: "Addresses with index and path", schema: addressListBody }],
     refusals: ["WALLET_NOT_FOUND", "WALLET_IS_NOT_XPUB", "WALLET_FROZEN"],
   },
+  effects: walletEffects,
   reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
   answer: async (call) => {
     const found = walletRead(call, call.read[0]);
     if (!found.ok) return found;
-    const data = previewAddresses(found.value, effectsOf(call).body.macKeys, call.query);
+    const data = previewAddresses(found.value, call.fx.body.macKeys, call.query);
     return data.ok ? json({ data: data.value }) : data;
   },
 });
@@ -209,11 +215,12 @@ const recovery = merchantRoute({
     ],
     refusals: ["WALLET_NOT_FOUND", "WALLET_IS_NOT_XPUB", "WALLET_FROZEN"],
   },
+  effects: walletEffects,
   reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
   answer: async (call) => {
     const found = walletRead(call, call.read[0]);
     if (!found.ok) return found;
-    const fx = effectsOf(call);
+    const { fx } = call;
     const exported = await exportRecovery({ ...fx, macKeys: fx.body.macKeys }, found.value);
     if (!exported.ok) return exported;
     const format = recoveryFormat(call.query.format, call.accept);
@@ -245,27 +252,22 @@ function recoveryHeaders(format: RecoveryFormat, wallet: Wallet): Record<string,
 
 /** The wallet that was read; a row that was altered is frozen behind the answer. */
 function walletRead<B, Q, R extends Statements>(
-  call: MerchantCall<B, Q, R>,
+  call: MerchantCall<B, Q, R, RegisterEffects>,
   rows: readonly Wallet[],
 ): Result<Wallet, Failure> {
   const [wallet] = rows;
   if (wallet === undefined) return err({ code: "WALLET_NOT_FOUND" });
-  watchOver(call, effectsOf(call), [wallet]);
+  watchOver(call, [wallet]);
   return ok(wallet);
 }
 
 function watchOver<B, Q, R extends Statements>(
-  call: MerchantCall<B, Q, R>,
-  fx: RegisterEffects,
+  call: MerchantCall<B, Q, R, RegisterEffects>,
   wallets: readonly Wallet[],
 ): void {
-  const { macKeys } = fx.body;
+  const { macKeys } = call.fx.body;
   const altered = wallets.filter((wallet) => isAltered(macKeys, wallet));
   if (altered.length > 0) call.background(freezeAltered({ db: call.db, macKeys, nowMs: call.nowMs }, altered));
-}
-
-function effectsOf<B, Q, R extends Statements>(call: MerchantCall<B, Q, R>): RegisterEffects {
-  return walletEffects(call.env, call.db, call.nowMs);
 }
 
 function json(body: object): Result<Reply, Failure> {

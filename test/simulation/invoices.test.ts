@@ -28,7 +28,7 @@ vi.mock("../../src/wallets/derive-address.ts", async (original) => {
   };
 });
 
-const count = schedulesOf(700);
+const count = schedulesOf(800);
 const totalHits = new Map<string, number>();
 
 it.each([

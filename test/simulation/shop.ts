@@ -7,14 +7,13 @@ import type { Failure } from "../../src/failures.ts";
 import { Claims } from "../../src/idempotency/claims.ts";
 import { type OnceAnswer, type OnceEffects, runOnce, type Work } from "../../src/idempotency/run-once.ts";
 import { addPaymentMethod } from "../../src/invoices/add-payment-method.ts";
-import { createInvoice, createReads, type NewInvoice } from "../../src/invoices/create-invoice.ts";
+import { createFacts, createInvoice, createReads, type NewInvoice } from "../../src/invoices/create-invoice.ts";
 import { fileOf } from "../../src/invoices/invoice.ts";
 import { type Pair, pairOf, pricesJson } from "../../src/invoices/payment-method.ts";
 import type { RefreshEffects } from "../../src/invoices/refresh-invoice.ts";
 import { selectInvoiceRow } from "../../src/invoices/store.ts";
 import type { MerchantId, WalletId } from "../../src/lib/ids.ts";
 import { SECOND_MS } from "../../src/lib/time.ts";
-import { selectMerchant } from "../../src/merchants/store.ts";
 import type { RateTable } from "../../src/rates/quote.ts";
 import { Allocations } from "../../src/wallets/allocations.ts";
 import { deleteWallet } from "../../src/wallets/delete-wallet.ts";
@@ -84,7 +83,7 @@ function walletOf(id: WalletId, pair: Pair): Wallet {
 /** What one request has: effects for the protocol with a running clock, and for the operation with the request's own. */
 export interface ShopEffects {
   readonly once: OnceEffects;
-  readonly operation: RefreshEffects & { readonly rates: RateTable };
+  readonly operation: RefreshEffects;
 }
 
 function shopEffects(lab: Lab, world: World, client: Client): ShopEffects {
@@ -107,7 +106,6 @@ function shopEffects(lab: Lab, world: World, client: Client): ShopEffects {
     operation: {
       ...shared,
       nowMs,
-      rates,
       table: async () => rates,
       macKeys: MAC_KEYS,
       isWatched: () => true,
@@ -217,16 +215,15 @@ function outcomeOf(answer: OnceAnswer): Attempt<Outcome> {
 export function creating(invoice: NewInvoice) {
   return async ({ operation: fx }: ShopEffects): Promise<Work | Failure> => {
     const amount = { amountMicros: invoice.rawAmount, currency: invoice.currency };
-    const prices = pricesJson(fx, amount, invoice.pairs ?? []);
+    const prices = pricesJson({ rates: await fx.table(), nowMs: fx.nowMs }, amount, invoice.pairs ?? []);
     const of = { email: invoice.customerEmail, externalId: invoice.externalId, prices };
     const read = await readWithRetry(fx.sleep, async () =>
-      fx.db.batch([selectMerchant(fx.db, MERCHANT), ...createReads(fx.db, MERCHANT, of)]),
+      fx.db.batch([fx.db.select().from(merchants), ...createReads(fx.db, MERCHANT, of)]),
     );
     if (!read.ok) return read.error;
-    const [[merchant], payable, [customer], [same]] = read.value;
+    const [[merchant], ...found] = read.value;
     if (merchant === undefined) throw new Error("no merchant");
-    const facts = { wallets: payable, customer, sameExternalId: same?.id };
-    return createInvoice(fx, { merchant, isFromPublicKey: false, invoice, facts });
+    return createInvoice(fx, { merchant, isFromPublicKey: false, invoice, facts: createFacts(found) });
   };
 }
 
