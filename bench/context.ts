@@ -29,7 +29,7 @@ export class Context {
     this.load = startLoadGenerator();
     this.plan = options.isQuick
       ? { connections: [16], rounds: 3, seconds: 0.7 }
-      : { connections: [1, 16, 64], rounds: 3, seconds: 2 };
+      : { connections: [1, 16, 64], rounds: 6, seconds: 1 };
   }
 
   floor(): Promise<Served> {

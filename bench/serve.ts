@@ -42,6 +42,7 @@ export async function serve(shape: WorkerShape): Promise<Served> {
       host: "127.0.0.1",
       port: 0,
       cf: false,
+      handleStructuredLogs: firstLogs(),
       ...(shape.inspectorPort === undefined ? {} : { inspectorPort: shape.inspectorPort }),
     }),
   );
@@ -55,6 +56,14 @@ export async function serve(shape: WorkerShape): Promise<Served> {
     cpuSeconds: () => (workerd === undefined ? undefined : cpuSecondsOf(workerd)),
     fetch: (path, init) => fetch(new URL(path, url), init),
     stop: () => miniflare.dispose(),
+  };
+}
+
+/** Shows what a worker logs at first: a fault under load repeats itself a thousand times. */
+function firstLogs(): (log: { readonly message: string }) => void {
+  let left = 3;
+  return ({ message }) => {
+    if (left-- > 0) process.stderr.write(`  worker: ${message}\n`);
   };
 }
 
