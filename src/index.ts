@@ -4,6 +4,8 @@ import { forgetOperations } from "./idempotency/store.ts";
 import { invoiceEffects } from "./invoices/effects.ts";
 import { expireInvoices } from "./invoices/expire-invoices.ts";
 
+import { sleep } from "./lib/sleep.ts";
+
 export { RateLimiter } from "./http/rate-limit.ts";
 export { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
 export { RateBook } from "./rates/rate-book.ts";
@@ -16,7 +18,7 @@ export default {
   async scheduled(_controller, env) {
     const nowMs = Date.now();
     const db = openDb(env.DB);
-    await expireInvoices(invoiceEffects(env, db, nowMs));
+    await expireInvoices(invoiceEffects(env, { db, nowMs, sleep }));
     await forgetOperations(db, nowMs);
   },
 } satisfies ExportedHandler<Env>;

@@ -6,7 +6,7 @@ import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import { equalDigests } from "../lib/bytes.ts";
 import { err, ok, type Result } from "../lib/result.ts";
-import { sleep } from "../lib/sleep.ts";
+import type { Sleep } from "../lib/sleep.ts";
 import { MINUTE_MS } from "../lib/time.ts";
 import type { MerchantRow } from "../merchants/store.ts";
 import { permissionsOfKey } from "../teams/permissions.ts";
@@ -32,6 +32,7 @@ export interface Credentials {
   readonly merchantId: string;
   readonly ip: string | undefined;
   readonly nowMs: number;
+  readonly sleep: Sleep;
 }
 
 /** 401 for a key that is missing, malformed, unknown, expired or revoked: one and the same answer. 403 for a foreign merchant or address. */
@@ -42,7 +43,7 @@ export async function authenticate<const R extends Statements>(
 ): Promise<Result<Authenticated<R>, Failure>> {
   const { apiKey, nowMs } = credentials;
   const hash = hashApiKey(apiKey);
-  const rows = await readWithRetry(sleep, async () =>
+  const rows = await readWithRetry(credentials.sleep, async () =>
     db.batch([selectCaller(db, { hash, merchantId: credentials.merchantId }), ...reads]),
   );
   if (!rows.ok) return rows;

@@ -12,6 +12,7 @@ import { answerHeaders } from "../http/security-headers.ts";
 import { validate } from "../http/validate.ts";
 import type { Json } from "../lib/canonical-json.ts";
 import { err, ok, type Result } from "../lib/result.ts";
+import { requestSleep, type Sleep } from "../lib/sleep.ts";
 import { keyPermissionName, type Permission } from "../teams/permissions.ts";
 import { apiKeyKind } from "./api-key.ts";
 import { type Authenticated, authenticate, noteKeyUse, type Statements } from "./authenticate.ts";
@@ -36,6 +37,7 @@ export interface MerchantCall<Body, Query, R extends Statements, Fx = unknown> e
   /** The body before defaults, for the idempotency fingerprint. */
   readonly json: Json | undefined;
   readonly idempotencyKey: string | undefined;
+  readonly sleep: Sleep;
   /** The Accept header, where a route has more than one form of its answer. */
   readonly accept: string | undefined;
   readonly background: (work: Promise<unknown>) => void;
@@ -66,7 +68,7 @@ export interface MountedRoute {
 export interface MerchantRoute<B extends z.ZodType, Q extends z.ZodType, R extends Statements, Fx> {
   readonly spec: RouteSpec<B, Q> & { readonly permission: Permission };
   /** Built once per request. */
-  readonly effects: (env: Env, db: Db, nowMs: number) => Fx;
+  readonly effects: (env: Env, given: { readonly db: Db; readonly nowMs: number; readonly sleep: Sleep }) => Fx;
   /** What to read together with the key; keyed by the path's merchant. */
   readonly reads: (input: ReadInput<z.output<B>, z.output<Q>, Fx>) => R | Promise<R>;
   /** A look at the raw body before the schema: what must never be echoed is refused here. */
@@ -109,7 +111,8 @@ async function run<B extends z.ZodType, Q extends z.ZodType, R extends Statement
   // Before anything is asked of anybody: a key that is none costs us nothing.
   if (apiKey === undefined || apiKeyKind(apiKey) === undefined) return err({ code: "UNAUTHORIZED" });
   const request = requestOf(route, parsed, c.req.query());
-  const fx = route.effects(c.env, db, nowMs);
+  const sleep = requestSleep();
+  const fx = route.effects(c.env, { db, nowMs, sleep });
   const reads = await route.reads({
     db,
     fx,
@@ -117,7 +120,7 @@ async function run<B extends z.ZodType, Q extends z.ZodType, R extends Statement
     params,
     request: request.ok ? request.value : undefined,
   });
-  const caller = await authenticate(db, { apiKey, merchantId, ip: callerIp(c), nowMs }, reads);
+  const caller = await authenticate(db, { apiKey, merchantId, ip: callerIp(c), nowMs, sleep }, reads);
   if (!caller.ok) return caller;
   const { principal } = caller.value;
   const refusal = accessRefusal(spec, route.spec.permission, principal) ?? (await limit(c, principal, headers));
@@ -138,6 +141,7 @@ async function run<B extends z.ZodType, Q extends z.ZodType, R extends Statement
     path: c.req.path,
     idempotencyKey: c.req.header("idempotency-key"),
     accept: c.req.header("accept"),
+    sleep,
     background,
   });
 }

@@ -1,5 +1,5 @@
 // Statements built once. A drizzle builder costs 30 to 300 microseconds of CPU each time it is turned into SQL, more than D1 takes to run most
-// of them, so what every request sends is built when the Worker starts, with placeholders, and only bound per request. A bound template
+// of them, so what every request sends is built at its first use, with placeholders, and after that only bound. A bound template
 // is a batch item like any other: drizzle maps its rows with the very decoders of the builder it was made from.
 import { getTableColumns, getTableName, is, Param, Placeholder, QueryPromise } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
@@ -71,10 +71,21 @@ const compiler: Db = drizzle({
 
 /** Compiles a builder with `sql.placeholder(name)` where each value goes. */
 export function template<T>(build: (db: Db) => Preparable<T>): (db: Db, values: Values) => BoundStatement<T> {
-  const prepared = build(compiler).prepare();
-  const { sql, params } = prepared.getQuery();
-  const compiled = { sql, binds: params.map(bindOf), mapResult: prepared.mapResult.bind(prepared) };
-  return (db, values) => new BoundStatement<T>(db, compiled, values);
+  const compiled = once((): Compiled => {
+    const prepared = build(compiler).prepare();
+    const { sql, params } = prepared.getQuery();
+    return { sql, binds: params.map(bindOf), mapResult: prepared.mapResult.bind(prepared) };
+  });
+  return (db, values) => new BoundStatement<T>(db, compiled(), values);
+}
+
+/** A constant that is not worth a Worker's start: the same value whenever and by whomever it is first asked for. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 /**
@@ -85,19 +96,21 @@ export function insertTemplate<T extends SQLiteTable>(
   table: T,
   key: readonly SQLiteColumn[] = [],
 ): (db: Db, row: Required<T["$inferInsert"]>) => BoundStatement<D1Result> {
-  const columns = Object.entries(getTableColumns(table));
-  const names = columns.map(([, column]) => `"${column.name}"`).join(", ");
-  const marks = columns.map(() => "?").join(", ");
-  const compiled: Compiled = {
-    sql: `insert into "${getTableName(table)}" (${names}) values (${marks})${overwrite(columns, key)}`,
-    binds: columns.map(
-      ([key, column]) =>
-        (values) =>
-          encoded(values, key, column),
-    ),
-    mapResult: (response) => response,
-  };
-  return (db, row) => new BoundStatement<D1Result>(db, compiled, row);
+  const compiled = once((): Compiled => {
+    const columns = Object.entries(getTableColumns(table));
+    const names = columns.map(([, column]) => `"${column.name}"`).join(", ");
+    const marks = columns.map(() => "?").join(", ");
+    return {
+      sql: `insert into "${getTableName(table)}" (${names}) values (${marks})${overwrite(columns, key)}`,
+      binds: columns.map(
+        ([name, column]) =>
+          (values) =>
+            encoded(values, name, column),
+      ),
+      mapResult: (response) => response,
+    };
+  });
+  return (db, row) => new BoundStatement<D1Result>(db, compiled(), row);
 }
 
 function overwrite(columns: readonly [string, SQLiteColumn][], key: readonly SQLiteColumn[]): string {

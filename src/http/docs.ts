@@ -48,7 +48,7 @@ ${schemaBlock("Body", spec.body, "input")}
 ${spec.answers.map((answer) =>
   answer.schema === undefined
     ? html`<p>${answer.status}: ${answer.description}</p>`
-    : schemaBlock(`${answer.status} ${answer.description}`, answer.schema, "output"),
+    : schemaBlock(`${answer.status} ${answer.description}`, answer.schema(), "output"),
 )}
 ${spec.refusals.length === 0 ? "" : html`<p>Refusals: ${spec.refusals.map((code) => html`<a href="#${code}"><code>${code}</code></a> `)}</p>`}
 </section>`;

@@ -16,14 +16,15 @@ const COMMON: readonly Failure[] = [
   { code: "STORAGE_UNAVAILABLE" },
 ];
 
-const errorBody = z.object({
-  statusCode: z.int(),
-  message: z.string(),
-  error: z.string(),
-  code: z.string(),
-  requestId: z.string(),
-  details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-});
+const errorBody = () =>
+  z.object({
+    statusCode: z.int(),
+    message: z.string(),
+    error: z.string(),
+    code: z.string(),
+    requestId: z.string(),
+    details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  });
 
 export type OpenApi = Readonly<Record<string, unknown>>;
 
@@ -46,7 +47,7 @@ export function openApiDocument(specs: readonly RouteSpec[], publicUrl: string):
     paths,
     components: {
       securitySchemes: { apiKey: { type: "apiKey", in: "header", name: "x-api-key" } },
-      schemas: { Error: jsonSchema(errorBody, "output") },
+      schemas: { Error: jsonSchema(errorBody(), "output") },
     },
   };
 }
@@ -101,7 +102,7 @@ function headerParameters(spec: RouteSpec): object[] {
 function answersOf(spec: RouteSpec): Record<string, unknown> {
   const answers: Record<string, unknown> = {};
   for (const { status, description, schema, alsoAs } of spec.answers) {
-    const content = schema === undefined ? {} : { "application/json": { schema: jsonSchema(schema, "output") } };
+    const content = schema === undefined ? {} : { "application/json": { schema: jsonSchema(schema(), "output") } };
     const other = alsoAs === undefined ? {} : { [alsoAs]: { schema: { type: "string" } } };
     answers[status] = { description, content: { ...content, ...other } };
   }

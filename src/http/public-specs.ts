@@ -23,12 +23,13 @@ export const publicSpecs: readonly RouteSpec[] = [
       {
         status: 200,
         description: "Healthy",
-        schema: z.object({
-          status: z.enum(["ok", "degraded"]),
-          database: z.enum(["ok", "unavailable"]),
-          networks: z.record(z.string(), z.object({ height: z.int().nullable(), lagSeconds: z.int().nullable() })),
-          warnings: z.array(z.string()),
-        }),
+        schema: () =>
+          z.object({
+            status: z.enum(["ok", "degraded"]),
+            database: z.enum(["ok", "unavailable"]),
+            networks: z.record(z.string(), z.object({ height: z.int().nullable(), lagSeconds: z.int().nullable() })),
+            warnings: z.array(z.string()),
+          }),
       },
       { status: 503, description: "Storage does not answer" },
     ],

@@ -5,8 +5,8 @@ import type { FailureCode } from "../failures.ts";
 export interface RouteAnswer {
   readonly status: number;
   readonly description: string;
-  /** Absent for an answer without a JSON body. */
-  readonly schema?: z.ZodType;
+  /** Absent for an answer without a JSON body. Made when the documents ask: building it costs a Worker's start more than it is worth. */
+  readonly schema?: () => z.ZodType;
   /** Another media type that the route may answer with. */
   readonly alsoAs?: string;
 }

@@ -5,7 +5,6 @@ import type { MerchantCall, Reply } from "../auth/middleware.ts";
 import type { Failure } from "../failures.ts";
 import { newUlid } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
-import { sleep } from "../lib/sleep.ts";
 import type { Keys } from "./claims.ts";
 import { fingerprint, keyHash, parseIdempotencyKey } from "./idempotency-key.ts";
 import { runOnce, type Work } from "./run-once.ts";
@@ -35,7 +34,7 @@ export async function answerOnce<B, Q, R extends Statements>(
     db: call.db,
     keys: keysOf(call.env, merchantId),
     nowMs: () => Date.now(),
-    sleep,
+    sleep: call.sleep,
     background: call.background,
     newOperationId,
   };

@@ -112,99 +112,103 @@ export const listInvoicesQuery = z.object({
 });
 export type ListInvoicesQuery = z.output<typeof listInvoicesQuery>;
 
-// ---- answers
+// ---- answers: made when the documents ask
 
-const time = z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
-const amount = z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["49.900000"] });
+const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
+const amount = () => z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["49.900000"] });
 
-export const methodBody = z.object({
-  cryptocurrency: z.string(),
-  network: z.string(),
-  status: z.enum(["AVAILABLE", "ACTIVE", "UNAVAILABLE"]),
-  reason: z.string().nullable(),
-  address: z.string().nullable(),
-  amount: z.string().nullable().meta({ description: "What to send, in whole coins." }),
-  amountDue: z.string().nullable().meta({ description: "What is still missing, in whole coins." }),
-  rate: z.string().nullable().meta({ description: "Price of one coin in the invoice currency." }),
-  rateAt: time.nullable(),
-  quotedAt: time.nullable(),
-  paymentUri: z.string().nullable(),
-  requiredConfirmations: z.int(),
-});
+export const methodBody = () =>
+  z.object({
+    cryptocurrency: z.string(),
+    network: z.string(),
+    status: z.enum(["AVAILABLE", "ACTIVE", "UNAVAILABLE"]),
+    reason: z.string().nullable(),
+    address: z.string().nullable(),
+    amount: z.string().nullable().meta({ description: "What to send, in whole coins." }),
+    amountDue: z.string().nullable().meta({ description: "What is still missing, in whole coins." }),
+    rate: z.string().nullable().meta({ description: "Price of one coin in the invoice currency." }),
+    rateAt: time().nullable(),
+    quotedAt: time().nullable(),
+    paymentUri: z.string().nullable(),
+    requiredConfirmations: z.int(),
+  });
 
-export const paymentBody = z.object({
-  id: z.string(),
-  invoiceId: z.string().nullable(),
-  merchantId: z.string(),
-  chainId: z.int().nullable(),
-  network: z.string(),
-  currency: z.string(),
-  txHash: z.string(),
-  outputIndex: z.string(),
-  fromAddress: z.string().nullable(),
-  toAddress: z.string(),
-  amount: z.string(),
-  fiatAmount: amount.nullable(),
-  status: z.enum(["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"]),
-  confirmations: z.int(),
-  requiredConfirmations: z.int(),
-  blockHeight: z.int().nullable(),
-  isLate: z.boolean(),
-  matchedBy: z.string().nullable(),
-  receivedTxAt: time,
-  confirmedTxAt: time.nullable(),
-  createdAt: time,
-  updatedAt: time,
-});
+export const paymentBody = () =>
+  z.object({
+    id: z.string(),
+    invoiceId: z.string().nullable(),
+    merchantId: z.string(),
+    chainId: z.int().nullable(),
+    network: z.string(),
+    currency: z.string(),
+    txHash: z.string(),
+    outputIndex: z.string(),
+    fromAddress: z.string().nullable(),
+    toAddress: z.string(),
+    amount: z.string(),
+    fiatAmount: amount().nullable(),
+    status: z.enum(["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"]),
+    confirmations: z.int(),
+    requiredConfirmations: z.int(),
+    blockHeight: z.int().nullable(),
+    isLate: z.boolean(),
+    matchedBy: z.string().nullable(),
+    receivedTxAt: time(),
+    confirmedTxAt: time().nullable(),
+    createdAt: time(),
+    updatedAt: time(),
+  });
 
-export const invoiceBody = z.object({
-  id: z.string(),
-  merchantId: z.string(),
-  customerId: z.string().nullable(),
-  productId: z.string().nullable(),
-  name: z.string(),
-  description: z.string().nullable(),
-  redirectUrl: z.string().nullable(),
-  rawAmount: amount,
-  endAmount: amount,
-  currency: z.string(),
-  status: z.enum(INVOICE_STATUSES),
-  expiresAt: time,
-  createdAt: time,
-  updatedAt: time,
-  customer: z
-    .object({
-      id: z.string(),
-      email: z.string().nullable(),
-      name: z.string().nullable(),
-      address: z.string().nullable(),
-      phoneNumber: z.string().nullable(),
-    })
-    .nullable(),
-  product: z.null(),
-  payments: z.array(paymentBody),
-  invoiceTimeline: z.array(
-    z.object({ id: z.string(), invoiceId: z.string(), paymentStatus: z.enum(INVOICE_STATUSES), time }),
-  ),
-  metadata: z.record(z.string(), z.string()).nullable(),
-  externalId: z.string().nullable(),
-  checkoutUrl: z.string(),
-  paymentMethods: z.array(methodBody),
-  amountReceived: amount,
-  amountConfirmed: amount,
-  isLate: z.boolean(),
-  needsReview: z.boolean(),
-  resolution: z
-    .object({ action: z.string(), reason: z.string(), actor: z.string(), at: time, txHash: z.string().nullable() })
-    .nullable(),
-  warnings: z.array(z.string()),
-  monitorUntil: time,
-});
+export const invoiceBody = () =>
+  z.object({
+    id: z.string(),
+    merchantId: z.string(),
+    customerId: z.string().nullable(),
+    productId: z.string().nullable(),
+    name: z.string(),
+    description: z.string().nullable(),
+    redirectUrl: z.string().nullable(),
+    rawAmount: amount(),
+    endAmount: amount(),
+    currency: z.string(),
+    status: z.enum(INVOICE_STATUSES),
+    expiresAt: time(),
+    createdAt: time(),
+    updatedAt: time(),
+    customer: z
+      .object({
+        id: z.string(),
+        email: z.string().nullable(),
+        name: z.string().nullable(),
+        address: z.string().nullable(),
+        phoneNumber: z.string().nullable(),
+      })
+      .nullable(),
+    product: z.null(),
+    payments: z.array(paymentBody()),
+    invoiceTimeline: z.array(
+      z.object({ id: z.string(), invoiceId: z.string(), paymentStatus: z.enum(INVOICE_STATUSES), time: time() }),
+    ),
+    metadata: z.record(z.string(), z.string()).nullable(),
+    externalId: z.string().nullable(),
+    checkoutUrl: z.string(),
+    paymentMethods: z.array(methodBody()),
+    amountReceived: amount(),
+    amountConfirmed: amount(),
+    isLate: z.boolean(),
+    needsReview: z.boolean(),
+    resolution: z
+      .object({ action: z.string(), reason: z.string(), actor: z.string(), at: time(), txHash: z.string().nullable() })
+      .nullable(),
+    warnings: z.array(z.string()),
+    monitorUntil: time(),
+  });
 
-export const invoiceListBody = z.object({
-  data: z.array(invoiceBody),
-  nextCursor: z.string().nullable(),
-  pagination: paginationBody.optional(),
-});
-export const methodListBody = z.object({ data: z.array(methodBody) });
-export const paymentListBody = z.object({ data: z.array(paymentBody) });
+export const invoiceListBody = () =>
+  z.object({
+    data: z.array(invoiceBody()),
+    nextCursor: z.string().nullable(),
+    pagination: paginationBody().optional(),
+  });
+export const methodListBody = () => z.object({ data: z.array(methodBody()) });
+export const paymentListBody = () => z.object({ data: z.array(paymentBody()) });

@@ -2,13 +2,16 @@
 import type { Db } from "../db/client.ts";
 import { isDevelopment, publicUrl, watchedNetworks } from "../http/deployment.ts";
 import { newOperationId } from "../idempotency/middleware.ts";
-import { sleep } from "../lib/sleep.ts";
+import type { Sleep } from "../lib/sleep.ts";
 import type { RateTable } from "../rates/quote.ts";
 import { parseRateSource, rateSourceOf } from "../rates/rate-source.ts";
 import { parseMacKeys } from "../wallets/row-mac.ts";
 import type { RefreshEffects } from "./refresh-invoice.ts";
 
-export function invoiceEffects(env: Env, db: Db, nowMs: number): RefreshEffects {
+export function invoiceEffects(
+  env: Env,
+  { db, nowMs, sleep }: { readonly db: Db; readonly nowMs: number; readonly sleep: Sleep },
+): RefreshEffects {
   const isOpen = isDevelopment(env);
   const macKeys = parseMacKeys(env.ROW_MAC_KEY);
   if (!macKeys.ok) throw new Error(macKeys.error);

@@ -22,7 +22,7 @@ export const listQuery = {
 };
 
 /** What older clients of this interface read beside the page; the only place that counts. */
-export const paginationBody = z.object({ page: z.int(), limit: z.int(), total: z.int(), lastPage: z.int() });
+export const paginationBody = () => z.object({ page: z.int(), limit: z.int(), total: z.int(), lastPage: z.int() });
 
 export interface PageRequest {
   readonly limit: number;

@@ -36,3 +36,35 @@ export const sleep: Sleep = (ms, cancellation) =>
       resolve();
     });
   });
+
+/**
+ * A sleep for one request: all its sleepers share a timer, and a cancelled one is only taken off the list. Setting and clearing a timer for
+ * every call of storage was 4 % of the CPU of a create; what is left when the request ends, ends with it.
+ */
+export function requestSleep(): Sleep {
+  const sleepers = new Set<{ readonly atMs: number; readonly wake: () => void }>();
+  let nextMs = Number.POSITIVE_INFINITY;
+  const arm = (atMs: number): void => {
+    if (atMs >= nextMs) return;
+    nextMs = atMs;
+    setTimeout(wakeDue, Math.max(0, atMs - Date.now()));
+  };
+  const wakeDue = (): void => {
+    nextMs = Number.POSITIVE_INFINITY;
+    const nowMs = Date.now();
+    for (const sleeper of [...sleepers]) {
+      if (sleeper.atMs > nowMs) arm(sleeper.atMs);
+      else if (sleepers.delete(sleeper)) sleeper.wake();
+    }
+  };
+  return (ms, cancellation) =>
+    new Promise((resolve) => {
+      const sleeper = { atMs: Date.now() + ms, wake: resolve };
+      sleepers.add(sleeper);
+      cancellation?.onCancel(() => {
+        sleepers.delete(sleeper);
+        resolve();
+      });
+      arm(sleeper.atMs);
+    });
+}

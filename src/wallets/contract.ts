@@ -81,63 +81,67 @@ export const recoveryQuery = z.object({
     .meta({ description: "Also chosen by `Accept: text/csv`; JSON otherwise." }),
 });
 
-// ---- answers
+// ---- answers: made when the documents ask
 
-const time = z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
+const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 
-export const walletBody = z.object({
-  id: z.string(),
-  merchantId: z.string(),
-  walletType: z.enum(["DIRECT_WALLET", "XPUB_WALLET"]),
-  cryptocurrency: z.string(),
-  network: z.string(),
-  address: z.string().nullable(),
-  xpub: z.string().nullable(),
-  derivationPath: z.string().nullable(),
-  requiredConfirmations: z.int(),
-  isEnabled: z.boolean(),
-  lastUsedIndex: z
-    .int()
-    .nullable()
-    .meta({ description: "0 from registration on, and still 0 after the first address." }),
-  nextIndex: z.int().nullable().meta({ description: "Index of the next address, without ambiguity." }),
-  gap: z.int().nullable().meta({ description: "Addresses handed out since the last one that received money." }),
-  scheme: z.enum(["BIP44", "BIP49", "BIP84"]).nullable(),
-  warnings: z
-    .array(z.string())
-    .meta({ description: "Stable codes: LOW_CONFIRMATIONS, NETWORK_NOT_WATCHED, INTEGRITY_CHECK_FAILED." }),
-  createdAt: time,
-  updatedAt: time,
-});
+export const walletBody = () =>
+  z.object({
+    id: z.string(),
+    merchantId: z.string(),
+    walletType: z.enum(["DIRECT_WALLET", "XPUB_WALLET"]),
+    cryptocurrency: z.string(),
+    network: z.string(),
+    address: z.string().nullable(),
+    xpub: z.string().nullable(),
+    derivationPath: z.string().nullable(),
+    requiredConfirmations: z.int(),
+    isEnabled: z.boolean(),
+    lastUsedIndex: z
+      .int()
+      .nullable()
+      .meta({ description: "0 from registration on, and still 0 after the first address." }),
+    nextIndex: z.int().nullable().meta({ description: "Index of the next address, without ambiguity." }),
+    gap: z.int().nullable().meta({ description: "Addresses handed out since the last one that received money." }),
+    scheme: z.enum(["BIP44", "BIP49", "BIP84"]).nullable(),
+    warnings: z
+      .array(z.string())
+      .meta({ description: "Stable codes: LOW_CONFIRMATIONS, NETWORK_NOT_WATCHED, INTEGRITY_CHECK_FAILED." }),
+    createdAt: time(),
+    updatedAt: time(),
+  });
 
-export const registeredWalletBody = walletBody.extend({
-  firstAddress: z
-    .string()
-    .optional()
-    .meta({ description: "Extended keys only: the address at index 0, to compare with your wallet software." }),
-});
+export const registeredWalletBody = () =>
+  walletBody().extend({
+    firstAddress: z
+      .string()
+      .optional()
+      .meta({ description: "Extended keys only: the address at index 0, to compare with your wallet software." }),
+  });
 
-export const walletListBody = z.array(walletBody);
+export const walletListBody = () => z.array(walletBody());
 
-export const addressListBody = z.object({
-  data: z.array(z.object({ index: z.int(), address: z.string(), path: z.string() })),
-});
+export const addressListBody = () =>
+  z.object({
+    data: z.array(z.object({ index: z.int(), address: z.string(), path: z.string() })),
+  });
 
-export const recoveryBody = z.object({
-  descriptor: z
-    .string()
-    .meta({ description: "Output descriptor (BIP380) of all receiving addresses, with its checksum." }),
-  nextIndex: z.int(),
-  gapLimit: z
-    .int()
-    .meta({ description: "Gap limit to set in the wallet software, so that it sees every address below." }),
-  addresses: z.array(
-    z.object({
-      index: z.int(),
-      address: z.string().nullable().meta({ description: "Null where the stored row fails its integrity check." }),
-      path: z.string(),
-      invoiceId: z.string(),
-      createdAt: time,
-    }),
-  ),
-});
+export const recoveryBody = () =>
+  z.object({
+    descriptor: z
+      .string()
+      .meta({ description: "Output descriptor (BIP380) of all receiving addresses, with its checksum." }),
+    nextIndex: z.int(),
+    gapLimit: z
+      .int()
+      .meta({ description: "Gap limit to set in the wallet software, so that it sees every address below." }),
+    addresses: z.array(
+      z.object({
+        index: z.int(),
+        address: z.string().nullable().meta({ description: "Null where the stored row fails its integrity check." }),
+        path: z.string(),
+        invoiceId: z.string(),
+        createdAt: time(),
+      }),
+    ),
+  });

@@ -1,11 +1,13 @@
 // The world as wallet operations take it, built from the environment once per request.
 import { isDevelopment, watchedNetworks } from "../http/deployment.ts";
 import { newOperationId } from "../idempotency/middleware.ts";
-import { sleep } from "../lib/sleep.ts";
 import type { RegisterEffects } from "./register-wallet.ts";
 import { parseMacKeys } from "./row-mac.ts";
 
-export function walletEffects(env: Env, db: RegisterEffects["db"], nowMs: number): RegisterEffects {
+export function walletEffects(
+  env: Env,
+  { db, nowMs, sleep }: Pick<RegisterEffects, "db" | "nowMs" | "sleep">,
+): RegisterEffects {
   const watched = watchedNetworks(env);
   const macKeys = parseMacKeys(env.ROW_MAC_KEY);
   if (!macKeys.ok) throw new Error(macKeys.error);

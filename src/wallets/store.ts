@@ -32,16 +32,30 @@ const isKeyShared = sql<number>`(wallets.key_hash is not null and exists (
 const price = sql`json_extract(${sql.placeholder("prices")}, '$.' || wallets.cryptocurrency || '_' || wallets.network)`;
 const atPrice = sql`from amount_reservations taken where taken.network = wallets.network
   and taken.cryptocurrency = wallets.cryptocurrency and taken.address = wallets.address and taken.price_units = ${price}`;
+const payableColumns = {
+  ...getTableColumns(wallets),
+  isKeyShared: isKeyShared.mapWith(Boolean).as("is_key_shared"),
+  paidAddresses: sql<number>`case when ${isKeyShared} then (select count(*) from payment_methods method
+    join invoices paid on paid.id = method.invoice_id
+    where method.wallet_id = wallets.id and paid.received_micros > 0) else 0 end`.as("paid_addresses"),
+};
 const payableWallets = template((db) =>
   db
     .select({
-      ...getTableColumns(wallets),
-      isKeyShared: isKeyShared.mapWith(Boolean).as("is_key_shared"),
-      paidAddresses: sql<number>`case when ${isKeyShared} then (select count(*) from payment_methods method
-        join invoices paid on paid.id = method.invoice_id
-        where method.wallet_id = wallets.id and paid.received_micros > 0) else 0 end`.as("paid_addresses"),
+      ...payableColumns,
+      takenSalts: sql<string>`'[]'`.as("taken_salts"),
+      maxSalt: sql<number | null>`null`.as("max_salt"),
+    })
+    .from(wallets)
+    .where(live)
+    .orderBy(asc(wallets.createdAtMs), asc(wallets.id)),
+);
+const pricedWallets = template((db) =>
+  db
+    .select({
+      ...payableColumns,
       takenSalts:
-        sql<string>`(select json_group_array(salt) from (select salt ${atPrice} order by salt limit ${SALTS_READ}))`.as(
+        sql<string>`(select json_group_array(salt) from (select salt ${atPrice} order by salt limit ${sql.raw(String(SALTS_READ))}))`.as(
           "taken_salts",
         ),
       maxSalt: sql<number | null>`(select max(salt) ${atPrice})`.as("max_salt"),
@@ -67,7 +81,7 @@ export function selectLiveWallet(db: Db, merchantId: string, walletId: string) {
  * `prices` is JSON of `<cryptocurrency>_<network>` to the plain amount in base units.
  */
 export function selectPayableWallets(db: Db, merchantId: string, prices: string) {
-  return payableWallets(db, { merchantId, prices });
+  return prices === "{}" ? payableWallets(db, { merchantId }) : pricedWallets(db, { merchantId, prices });
 }
 
 /** The id of the live wallet of a pair, in canonical spelling. */

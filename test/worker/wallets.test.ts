@@ -8,6 +8,7 @@ import { events } from "../../src/db/schema/events.ts";
 import { operations } from "../../src/db/schema/operations.ts";
 import { payments } from "../../src/db/schema/payments.ts";
 import { wallets } from "../../src/db/schema/wallets.ts";
+import { sleep } from "../../src/lib/sleep.ts";
 import { deleteWallet } from "../../src/wallets/delete-wallet.ts";
 import { walletEffects } from "../../src/wallets/effects.ts";
 import { parseMacKeys } from "../../src/wallets/row-mac.ts";
@@ -238,7 +239,7 @@ describe("deleting a wallet", () => {
               return db.batch(statements);
             },
     });
-    const fx = { ...walletEffects(env, testDb, Date.now()), db: late };
+    const fx = { ...walletEffects(env, { db: testDb, nowMs: Date.now(), sleep }), db: late };
     const refused = await deleteWallet(fx, { merchantId: shop.merchantId, walletId: id, read: await rowOf(id) });
     expect(refused).toEqual({ ok: false, error: { code } });
     // The delete that was refused, and the look that found out why.

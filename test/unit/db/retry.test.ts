@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { faultKind, readWithRetry, TimeLimitError } from "../../../src/db/retry.ts";
-import { Cancellation, sleep } from "../../../src/lib/sleep.ts";
+import { Cancellation, requestSleep, sleep } from "../../../src/lib/sleep.ts";
 import { inScriptedWorld, type Script } from "../../support/scripted-world.ts";
 
 const read = (fates: Script[string]) =>
@@ -64,6 +64,30 @@ describe("an error of storage or of an object", () => {
     ["no error", "Network connection lost.", "other"],
   ])("%s: %s is %s", (_, error, kind) => {
     expect(faultKind(error)).toBe(kind);
+  });
+});
+
+describe("the sleep of a request", () => {
+  it("wakes its sleepers in order of their times, whatever order they came in", async () => {
+    const rest = requestSleep();
+    const woken: string[] = [];
+    await Promise.all([
+      rest(30).then(() => woken.push("late")),
+      rest(1).then(() => woken.push("early")),
+      rest(15).then(() => woken.push("between")),
+    ]);
+    expect(woken).toEqual(["early", "between", "late"]);
+  });
+
+  it("ends at once when it is cancelled, and wakes the others all the same", async () => {
+    const rest = requestSleep();
+    const cancellation = new Cancellation();
+    const other = rest(5);
+    const slept = rest(1_000_000, cancellation);
+    cancellation.cancel();
+    await slept;
+    await rest(1_000_000, cancellation);
+    await other;
   });
 });
 
