@@ -3,28 +3,42 @@
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 
-/** `json_object(...)` over every column of `table`, whose rows are called `alias` in the query around it. */
-export function jsonObject(table: SQLiteTable, alias: string): SQL {
+/** The arguments of a `json_object(...)` over every column of `table`, whose rows are called `alias` in the query around it. */
+export function jsonMembers(table: SQLiteTable, alias: string): SQL {
   const members = Object.entries(getTableColumns(table)).map(([key, { name }]) => `'${key}', ${alias}."${name}"`);
-  return sql.raw(`json_object(${members.join(", ")})`);
+  return sql.raw(members.join(", "));
+}
+
+export function jsonObject(table: SQLiteTable, alias: string): SQL {
+  return sql`json_object(${jsonMembers(table, alias)})`;
 }
 
 /** Reads one `jsonObject` back; where the sub-select found no row the column is null. */
 export function rowDecoder<T extends SQLiteTable>(table: T): (text: string) => T["$inferSelect"] | null {
-  const revive = reviver(table);
-  return (text) => JSON.parse(text, revive);
+  const decode = columnsDecoder(table);
+  return (text) => decode(JSON.parse(text));
 }
 
 /** Reads a `json_group_array` of them back. */
 export function rowsDecoder<T extends SQLiteTable>(table: T): (text: string) => T["$inferSelect"][] {
-  const revive = reviver(table);
-  return (text) => JSON.parse(text, revive);
+  const decode = columnsDecoder(table);
+  return (text) => {
+    const rows: T["$inferSelect"][] = JSON.parse(text);
+    for (const row of rows) decode(row);
+    return rows;
+  };
 }
 
-function reviver(table: SQLiteTable): (key: string, value: unknown) => unknown {
-  const columns = new Map(Object.entries(getTableColumns(table)));
-  return (key, value) => {
-    const column = columns.get(key);
-    return column === undefined || value === null ? value : column.mapFromDriverValue(value);
+/** Decodes, in place, the columns of a parsed object whose values are not plain JSON; other members stay as they are. */
+export function columnsDecoder(table: SQLiteTable): <T extends Record<string, unknown>>(row: T) => T {
+  const columns = Object.entries(getTableColumns(table)).filter(
+    ([, column]) => column.dataType === "custom" || column.dataType === "boolean",
+  );
+  return (row) => {
+    for (const [key, column] of columns) {
+      const value = row[key];
+      if (value !== null) Reflect.set(row, key, column.mapFromDriverValue(value));
+    }
+    return row;
   };
 }

@@ -31,8 +31,8 @@ const SHARED_KEY_UNPAID = 5;
 export interface PayableWallet extends Wallet {
   readonly isKeyShared: boolean;
   readonly paidAddresses: number;
-  /** JSON array of the first taken salts of the price asked about, ascending. */
-  readonly takenSalts: string;
+  /** The first taken salts of the price asked about, ascending. */
+  readonly takenSalts: readonly number[];
   readonly maxSalt: number | null;
 }
 
@@ -206,8 +206,7 @@ async function freeSalt(
   capacity: number,
 ): Promise<number | undefined> {
   const { taken, lostSalts, invoice } = request;
-  const read: number[] = JSON.parse(taken.takenSalts);
-  const known = [...new Set([...read, ...lostSalts])].sort((a, b) => a - b);
+  const known = [...new Set([...taken.takenSalts, ...lostSalts])].sort((a, b) => a - b);
   const last = lostSalts.at(-1);
   const price = { ...request.at, priceUnits: request.priceUnits };
   const drawn =

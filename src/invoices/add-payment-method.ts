@@ -5,7 +5,7 @@ import type { Failure } from "../failures.ts";
 import type { Prepared, Work } from "../idempotency/run-once.ts";
 import { err, type Result } from "../lib/result.ts";
 import { selectPayableWallets } from "../wallets/store.ts";
-import { type Activation, activate, type PayableWallet } from "./activate-payment-method.ts";
+import { type Activation, activate } from "./activate-payment-method.ts";
 import { buildChange, readFile } from "./change-invoice.ts";
 import { publicAddressRefusal } from "./check-public-addresses.ts";
 import { type InvoiceFile, isQuoteOver } from "./invoice.ts";
@@ -67,8 +67,8 @@ async function activateOn(
 ): Promise<Result<Activation, Failure>> {
   const { invoice } = file;
   const prices = pricesJson({ rates: await fx.table(), nowMs: fx.nowMs }, invoice, [request.pair]);
-  const wallets: readonly PayableWallet[] = await selectPayableWallets(fx.db, invoice.merchantId, prices);
-  const wallet = wallets.find((each) => isSamePair(each, request.pair));
+  const [found] = await selectPayableWallets(fx.db, invoice.merchantId, prices);
+  const wallet = found?.payable.find((each) => isSamePair(each, request.pair));
   if (wallet === undefined) {
     return err({
       code: "NO_ENABLED_WALLET",

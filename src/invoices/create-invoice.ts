@@ -18,14 +18,13 @@ import { derivedId, type InvoiceId, makeId } from "../lib/ids.ts";
 import { err } from "../lib/result.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import type { MerchantRow } from "../merchants/store.ts";
-import { selectPayableWallets } from "../wallets/store.ts";
 import { type Activation, type ActivationEffects, activate, type PayableWallet } from "./activate-payment-method.ts";
 import { publicAddressRefusal } from "./check-public-addresses.ts";
 import type { Invoice, InvoiceFile, TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { type Pair, pricesJson, unavailableMethod, walletsToActivate } from "./payment-method.ts";
 import { recordEvents } from "./record-events.ts";
-import { insertInvoice, insertTimelineItem, putMethod, selectKnownToCreate } from "./store.ts";
+import { insertInvoice, insertTimelineItem, putMethod, selectForCreate } from "./store.ts";
 import { overpaidToleranceMicros, underpaidToleranceMicros } from "./value.ts";
 
 /** A valid request: the contract's body with its pairs in canonical form. */
@@ -70,17 +69,19 @@ export function createReads(
   of: { readonly email: string | undefined; readonly externalId: string | undefined; readonly prices: string },
 ) {
   return [
-    selectPayableWallets(db, merchantId, of.prices),
-    selectKnownToCreate(db, merchantId, {
+    selectForCreate(db, merchantId, {
       emailKey: of.email === undefined ? undefined : emailKeyOf(of.email),
       externalId: of.externalId,
+      prices: of.prices,
     }),
   ] as const;
 }
 
 /** What `createReads` found. */
-export function createFacts([wallets, [known]]: BatchResponse<ReturnType<typeof createReads>>): CreateFacts {
-  return { wallets, customer: known?.customer ?? undefined, sameExternalId: known?.sameExternalId ?? undefined };
+export function createFacts([[found]]: BatchResponse<ReturnType<typeof createReads>>): CreateFacts {
+  if (found === undefined) throw new Error("the reads of a create are one row, always");
+  const { payable, customer, sameExternalId } = found;
+  return { wallets: payable, customer: customer ?? undefined, sameExternalId: sameExternalId ?? undefined };
 }
 
 /** The work of one create, for `runOnce`: called again with what refused its batch, and by whoever takes over, with the same id. */

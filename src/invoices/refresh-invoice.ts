@@ -70,9 +70,9 @@ async function renew(fx: RefreshEffects, file: InvoiceFile, method: PaymentMetho
     return ok({ method: { ...quoted, amountUnits }, statements: [] });
   }
   const prices = JSON.stringify({ [`${method.cryptocurrency}_${method.network}`]: amountUnits.toString() });
-  const wallets = await selectPayableWallets(fx.db, method.merchantId, prices);
-  const wallet = wallets.find((each) => isSamePair(each, method) && each.address === method.address);
-  const taken = wallet ?? { takenSalts: "[]", maxSalt: null };
+  const [found] = await selectPayableWallets(fx.db, method.merchantId, prices);
+  const wallet = found?.payable.find((each) => isSamePair(each, method) && each.address === method.address);
+  const taken = wallet ?? { takenSalts: [], maxSalt: null };
   const picked = await pickAmount(fx, {
     invoice: file.invoice,
     at: { network: method.network, cryptocurrency: method.cryptocurrency, address: method.address },

@@ -8,6 +8,7 @@ import { payments } from "../db/schema/payments.ts";
 import { insertTemplate, template } from "../db/template.ts";
 import type { InvoiceId, MerchantId } from "../lib/ids.ts";
 import type { Position } from "../lib/pagination.ts";
+import { payableWallets } from "../wallets/store.ts";
 import type { Invoice, PaymentMethod, TimelineItem } from "./invoice.ts";
 
 // Columns are written out: in a one-table select drizzle drops the table from a column inside a fragment, and `id` would be the inner one.
@@ -110,28 +111,38 @@ function found(merchantId: string, text: string): SQL {
     or ${invoices.customerId} in (select id from customers where merchant_id = ${merchantId} and email_key = lower(${text})))`;
 }
 
-const knownToCreate = template((db) =>
-  db
-    .select({
-      customer:
-        sql`(select ${jsonObject(customers, "buyer")} from customers buyer where buyer.merchant_id = ${sql.placeholder("merchantId")}
-        and buyer.email_key = ${sql.placeholder("emailKey")} and buyer.deleted_at_ms is null)`
+const forCreate = (isPriced: boolean) =>
+  template((db) =>
+    db
+      .select({
+        payable: payableWallets(isPriced),
+        customer: sql`(select ${jsonObject(customers, "buyer")} from customers buyer
+          where buyer.merchant_id = ${sql.placeholder("merchantId")} and buyer.email_key = ${sql.placeholder("emailKey")}
+          and buyer.deleted_at_ms is null)`
           .mapWith(rowDecoder(customers))
           .as("customer_json"),
-      sameExternalId:
-        sql<InvoiceId | null>`(select same.id from invoices same where same.merchant_id = ${sql.placeholder("merchantId")}
-        and same.external_id = ${sql.placeholder("externalId")})`.as("same_id"),
-    })
-    .from(sql`(select 1)`),
-);
+        sameExternalId: sql<InvoiceId | null>`(select same.id from invoices same
+          where same.merchant_id = ${sql.placeholder("merchantId")} and same.external_id = ${sql.placeholder("externalId")})`.as(
+          "same_id",
+        ),
+      })
+      .from(sql`(select 1)`),
+  );
+const forPricedCreate = forCreate(true);
+const forPlainCreate = forCreate(false);
 
-/** What a merchant has already of what a create names: the customer of the email, the invoice of the external id. One row, always. */
-export function selectKnownToCreate(
+/**
+ * What a merchant has of what a create names, in one row, always: the wallets that could serve it (`prices`: see `selectPayableWallets`), the
+ * customer of the email, the invoice of the external id.
+ */
+export function selectForCreate(
   db: Db,
   merchantId: string,
-  named: { readonly emailKey: string | undefined; readonly externalId: string | undefined },
+  named: { readonly emailKey: string | undefined; readonly externalId: string | undefined; readonly prices: string },
 ) {
-  return knownToCreate(db, { merchantId, emailKey: named.emailKey ?? "", externalId: named.externalId ?? "" });
+  const values = { merchantId, emailKey: named.emailKey ?? "", externalId: named.externalId ?? "" };
+  const { prices } = named;
+  return prices === "{}" ? forPlainCreate(db, values) : forPricedCreate(db, { ...values, prices });
 }
 
 /** Unpaid invoices made with public keys that hold an address of an extended key: they widen the gap (decisions 7). */

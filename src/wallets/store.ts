@@ -1,5 +1,6 @@
-import { and, asc, eq, getTableColumns, gt, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
+import { columnsDecoder, jsonMembers } from "../db/json-rows.ts";
 import { events } from "../db/schema/events.ts";
 import { paymentMethods } from "../db/schema/invoices.ts";
 import { assertions } from "../db/schema/operations.ts";
@@ -25,45 +26,50 @@ const liveWallet = template((db) =>
     .limit(1),
 );
 
-// Columns are written out: in a one-table select drizzle drops the table from a column inside a fragment.
-const isKeyShared = sql<number>`(wallets.key_hash is not null and exists (
-  select 1 from wallets elder where elder.key_hash = wallets.key_hash and elder.deleted_at_ms is null
-  and elder.merchant_id <> wallets.merchant_id and (elder.created_at_ms, elder.id) < (wallets.created_at_ms, wallets.id)))`;
-const price = sql`json_extract(${sql.placeholder("prices")}, '$.' || wallets.cryptocurrency || '_' || wallets.network)`;
-const atPrice = sql`from amount_reservations taken where taken.network = wallets.network
-  and taken.cryptocurrency = wallets.cryptocurrency and taken.address = wallets.address and taken.price_units = ${price}`;
-const payableColumns = {
-  ...getTableColumns(wallets),
-  isKeyShared: isKeyShared.mapWith(Boolean).as("is_key_shared"),
-  paidAddresses: sql<number>`case when ${isKeyShared} then (select count(*) from payment_methods method
-    join invoices paid on paid.id = method.invoice_id
-    where method.wallet_id = wallets.id and paid.received_micros > 0) else 0 end`.as("paid_addresses"),
+/** A live wallet with what an activation must know of it. */
+export type PayableRow = WalletRow & {
+  /** An older live wallet of another merchant has the same key. */
+  readonly isKeyShared: boolean;
+  /** If so: how many of this wallet's addresses received money. */
+  readonly paidAddresses: number;
+  /** The first taken salts of the price asked about, ascending; none where no price was. */
+  readonly takenSalts: readonly number[];
+  readonly maxSalt: number | null;
 };
-const payableWallets = template((db) =>
-  db
-    .select({
-      ...payableColumns,
-      takenSalts: sql<string>`'[]'`.as("taken_salts"),
-      maxSalt: sql<number | null>`null`.as("max_salt"),
-    })
-    .from(wallets)
-    .where(live)
-    .orderBy(asc(wallets.createdAtMs), asc(wallets.id)),
-);
-const pricedWallets = template((db) =>
-  db
-    .select({
-      ...payableColumns,
-      takenSalts:
-        sql<string>`(select json_group_array(salt) from (select salt ${atPrice} order by salt limit ${sql.raw(String(SALTS_READ))}))`.as(
-          "taken_salts",
-        ),
-      maxSalt: sql<number | null>`(select max(salt) ${atPrice})`.as("max_salt"),
-    })
-    .from(wallets)
-    .where(live)
-    .orderBy(asc(wallets.createdAtMs), asc(wallets.id)),
-);
+
+const isKeyShared = sql`(wallet.key_hash is not null and exists (
+  select 1 from wallets elder where elder.key_hash = wallet.key_hash and elder.deleted_at_ms is null
+  and elder.merchant_id <> wallet.merchant_id and (elder.created_at_ms, elder.id) < (wallet.created_at_ms, wallet.id)))`;
+const price = sql`json_extract(${sql.placeholder("prices")}, '$.' || wallet.cryptocurrency || '_' || wallet.network)`;
+const atPrice = sql`from amount_reservations taken where taken.network = wallet.network
+  and taken.cryptocurrency = wallet.cryptocurrency and taken.address = wallet.address and taken.price_units = ${price}`;
+const salts = sql`(select json_group_array(salt) from (select salt ${atPrice} order by salt limit ${sql.raw(String(SALTS_READ))}))`;
+
+/**
+ * A column `payable` with the merchant's live wallets, oldest first, as JSON: what a create and a pick read. `isPriced`: for a direct wallet
+ * whose price is known, which amounts of that price are taken. Placeholders: `merchantId`, and `prices` where priced.
+ */
+export function payableWallets(isPriced: boolean) {
+  const taken = isPriced ? salts : sql`json_array()`;
+  const last = isPriced ? sql`(select max(salt) ${atPrice})` : sql`null`;
+  return sql`(select json_group_array(json_object(${jsonMembers(wallets, "wallet")}, 'isKeyShared', ${isKeyShared},
+      'paidAddresses', case when ${isKeyShared} then (select count(*) from payment_methods method
+        join invoices paid on paid.id = method.invoice_id where method.wallet_id = wallet.id and paid.received_micros > 0) else 0 end,
+      'takenSalts', json(${taken}), 'maxSalt', ${last}))
+    from (select * from wallets where merchant_id = ${sql.placeholder("merchantId")} and deleted_at_ms is null
+      order by created_at_ms, id) wallet)`
+    .mapWith(payableIn)
+    .as("payable");
+}
+
+const decodeColumns = columnsDecoder(wallets);
+
+function payableIn(text: string): readonly PayableRow[] {
+  const rows: readonly (Omit<PayableRow, "isKeyShared"> & { readonly isKeyShared: number })[] = JSON.parse(text);
+  return rows.map((row) => ({ ...decodeColumns(row), isKeyShared: row.isKeyShared === 1 }));
+}
+
+const pricedWallets = template((db) => db.select({ payable: payableWallets(true) }).from(sql`(select 1)`));
 
 /** All live wallets of a merchant, oldest first. `merchantId` may be a path's, unproved. */
 export function selectLiveWallets(db: Db, merchantId: string) {
@@ -76,12 +82,11 @@ export function selectLiveWallet(db: Db, merchantId: string, walletId: string) {
 }
 
 /**
- * Live wallets with what an activation must know of each: whether an older live wallet of another merchant has the same key, how many of
- * this wallet's addresses received money if so, and, for a direct wallet whose price is known, which amounts of that price are taken.
- * `prices` is JSON of `<cryptocurrency>_<network>` to the plain amount in base units.
+ * The payable wallets, in one row. `prices` is JSON of `<cryptocurrency>_<network>` to the plain amount in base units at which a direct method
+ * would ask.
  */
 export function selectPayableWallets(db: Db, merchantId: string, prices: string) {
-  return prices === "{}" ? payableWallets(db, { merchantId }) : pricedWallets(db, { merchantId, prices });
+  return pricedWallets(db, { merchantId, prices });
 }
 
 /** The id of the live wallet of a pair, in canonical spelling. */
