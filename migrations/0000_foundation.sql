@@ -30,7 +30,7 @@ CREATE TABLE `customers` (
 	`deleted_at_ms` integer
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `customers_email` ON `customers` (`merchant_id`,`email_key`);--> statement-breakpoint
+CREATE UNIQUE INDEX `customers_email` ON `customers` (`merchant_id`,`email_key`) WHERE deleted_at_ms is null;--> statement-breakpoint
 CREATE TABLE `events` (
 	`id` text PRIMARY KEY NOT NULL,
 	`merchant_id` text NOT NULL,
@@ -121,10 +121,12 @@ CREATE TABLE `payment_methods` (
 	`mac` text,
 	`mac_key_id` text,
 	`activated_at_ms` integer,
+	`is_from_public_key` integer DEFAULT false NOT NULL,
 	PRIMARY KEY(`invoice_id`, `cryptocurrency`, `network`)
 );
 --> statement-breakpoint
 CREATE INDEX `payment_methods_wallet` ON `payment_methods` (`wallet_id`,`address_index`);--> statement-breakpoint
+CREATE INDEX `payment_methods_public` ON `payment_methods` (`merchant_id`) WHERE is_from_public_key = 1 and address_index is not null;--> statement-breakpoint
 CREATE INDEX `payment_methods_address` ON `payment_methods` (`network`,`address`) WHERE address is not null;--> statement-breakpoint
 CREATE TABLE `timeline_items` (
 	`id` text PRIMARY KEY NOT NULL,

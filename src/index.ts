@@ -2,7 +2,7 @@ import { openDb } from "./db/client.ts";
 import { createApp } from "./http/app.ts";
 import { forgetOperations } from "./idempotency/store.ts";
 import { invoiceEffects } from "./invoices/effects.ts";
-import { expireInvoices } from "./invoices/expire-invoices.ts";
+import { expireInvoices, releaseAmounts } from "./invoices/expire-invoices.ts";
 
 import { sleep } from "./lib/sleep.ts";
 
@@ -18,7 +18,18 @@ export default {
   async scheduled(_controller, env) {
     const nowMs = Date.now();
     const db = openDb(env.DB);
-    await expireInvoices(invoiceEffects(env, { db, nowMs, sleep }));
-    await forgetOperations(db, nowMs);
+    const jobs = await Promise.allSettled([
+      expire(invoiceEffects(env, { db, nowMs, sleep })),
+      releaseAmounts({ db, nowMs }),
+      forgetOperations(db, nowMs),
+    ]);
+    // Each job runs whatever became of the others; a failed one still fails the run, for the platform's log.
+    for (const job of jobs) if (job.status === "rejected") throw job.reason;
   },
 } satisfies ExportedHandler<Env>;
+
+async function expire(fx: ReturnType<typeof invoiceEffects>): Promise<void> {
+  const { left } = await expireInvoices(fx);
+  if (left.length > 0)
+    console.error(JSON.stringify({ level: "error", alert: "invoices left unsettled", invoiceIds: left }));
+}

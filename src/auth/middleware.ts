@@ -14,6 +14,7 @@ import type { Json } from "../lib/canonical-json.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { requestSleep, type Sleep } from "../lib/sleep.ts";
 import { keyPermissionName, type Permission } from "../teams/permissions.ts";
+import { containsSecret, type SecretForms } from "../wallets/secret-material.ts";
 import { apiKeyKind } from "./api-key.ts";
 import { type Authenticated, authenticate, noteKeyUse, type Statements } from "./authenticate.ts";
 import type { ApiKeyPrincipal } from "./principal.ts";
@@ -71,8 +72,8 @@ export interface MerchantRoute<B extends z.ZodType, Q extends z.ZodType, R exten
   readonly effects: (env: Env, given: { readonly db: Db; readonly nowMs: number; readonly sleep: Sleep }) => Fx;
   /** What to read together with the key; keyed by the path's merchant. */
   readonly reads: (input: ReadInput<z.output<B>, z.output<Q>, Fx>) => R | Promise<R>;
-  /** A look at the raw body before the schema: what must never be echoed is refused here. */
-  readonly screen?: (json: Json) => Failure | undefined;
+  /** In which forms a private key is looked for in the body, names of members included, before any schema sees it. */
+  readonly secrets: SecretForms;
   readonly answer: (call: MerchantCall<z.output<B>, z.output<Q>, R, Fx>) => Promise<Result<Reply, Failure>>;
 }
 
@@ -193,8 +194,8 @@ function requestOf<B extends z.ZodType, Q extends z.ZodType, R extends Statement
 ): Result<{ readonly body: z.output<B>; readonly query: z.output<Q> }, Failure> {
   if (!parsed.ok) return parsed;
   const { json } = parsed.value;
-  const screened = json === undefined ? undefined : route.screen?.(json);
-  if (screened !== undefined) return err(screened);
+  // First of all: what follows may name what it found wrong, and a private key must never be echoed (decisions 3).
+  if (json !== undefined && containsSecret(json, route.secrets)) return err({ code: "PRIVATE_KEY_REFUSED" });
   const query = validate(route.spec.query, queryText);
   if (!query.ok) return query;
   const body = validate(route.spec.body, json);

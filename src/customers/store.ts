@@ -2,7 +2,7 @@ import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { customers } from "../db/schema/customers.ts";
 import { insertTemplate, template } from "../db/template.ts";
-import type { Customer } from "./customer.ts";
+import { type Customer, type CustomerFields, emailKeyOf } from "./customer.ts";
 
 const customerByEmail = template((db) =>
   db
@@ -28,10 +28,22 @@ export function insertCustomer(db: Db, customer: Customer, nowMs: number) {
   return insertRow(db, { ...customer, metadata: null, createdAtMs: nowMs, updatedAtMs: nowMs, deletedAtMs: null });
 }
 
-export function updateCustomer(db: Db, customer: Customer, nowMs: number) {
-  const { email, emailKey, name, address, phoneNumber } = customer;
+/** Writes only what the request says: two requests about one customer at once must not undo each other. */
+export function updateCustomer(
+  db: Db,
+  customer: Pick<Customer, "id" | "merchantId">,
+  fields: CustomerFields,
+  nowMs: number,
+) {
+  const { customerEmail, customerName, customerAddress, customerPhoneNumber } = fields;
   return db
     .update(customers)
-    .set({ email, emailKey, name, address, phoneNumber, updatedAtMs: nowMs })
+    .set({
+      ...(customerEmail === undefined ? {} : { email: customerEmail, emailKey: emailKeyOf(customerEmail) }),
+      ...(customerName === undefined ? {} : { name: customerName }),
+      ...(customerAddress === undefined ? {} : { address: customerAddress }),
+      ...(customerPhoneNumber === undefined ? {} : { phoneNumber: customerPhoneNumber }),
+      updatedAtMs: nowMs,
+    })
     .where(and(eq(customers.merchantId, customer.merchantId), eq(customers.id, customer.id)));
 }

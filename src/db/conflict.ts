@@ -31,6 +31,24 @@ export function isConflictOn(conflict: BatchConflict | undefined, table: string,
   return columns === undefined || columns.join() === conflict.columns.join();
 }
 
+/** Keys that another writer may hold by right: whoever loses reads again and decides again. Any other violated key is a bug (reliability.md 3). */
+const CONTENDED: readonly string[] = [
+  "events(invoice_id, sequence)",
+  "customers(merchant_id, email_key)",
+  "invoices(merchant_id, external_id)",
+  "amount_reservations(network, cryptocurrency, address, units)",
+];
+
+/** Whether a refused batch lost against another writer; otherwise it is a bug and must throw. */
+export function isContention(conflict: BatchConflict): boolean {
+  return conflict.kind === "assertion" || CONTENDED.includes(describeConflict(conflict));
+}
+
+/** The constraint by name; no value of a row is in it. */
+export function describeConflict(conflict: BatchConflict): string {
+  return conflict.kind === "assertion" ? "an assertion" : `${conflict.table}(${conflict.columns.join(", ")})`;
+}
+
 /**
  * The messages of an error and its causes, without those of drizzle ("Failed query: ... params: ..."), which hold all bound values: a
  * value that looks like a violation must not be read as one, and none may be logged.

@@ -50,6 +50,8 @@ async function shield(c: AppContext, next: () => Promise<void>): Promise<Respons
 /** An IPv6 caller owns its whole /64: its first four groups, written out. */
 function networkOf(ip: string): string {
   if (!ip.includes(":")) return ip;
+  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip) ?? [];
+  if (mapped !== undefined) return mapped;
   const [head = "", tail = ""] = ip.split("::");
   const before = head.split(":");
   const after = tail === "" ? [] : tail.split(":");

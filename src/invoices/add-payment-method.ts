@@ -1,13 +1,14 @@
 // A payment method picked for an invoice that stands: by the API or, later, by the customer. Idempotent per (invoice, pair): an ACTIVE
 // one is answered as it is. Its change goes through `runOnce`, so that a retry with the same key answers the same bytes.
-import { isConflictOn } from "../db/conflict.ts";
+import { describeConflict, isConflictOn, isContention } from "../db/conflict.ts";
 import type { Failure } from "../failures.ts";
 import type { Prepared, Work } from "../idempotency/run-once.ts";
 import { err, type Result } from "../lib/result.ts";
-import { selectPayableWallets } from "../wallets/store.ts";
+import { isAltered } from "../wallets/freeze-wallet.ts";
+import { freezeWallet, selectPayableWallets } from "../wallets/store.ts";
 import { type Activation, activate } from "./activate-payment-method.ts";
 import { buildChange, readFile } from "./change-invoice.ts";
-import { publicAddressRefusal } from "./check-public-addresses.ts";
+import { publicAddressRefusal, withinPublicLimit } from "./check-public-addresses.ts";
 import { type InvoiceFile, isQuoteOver } from "./invoice.ts";
 import { methodBodyOf } from "./invoice-body.ts";
 import { isSamePair, type Pair, pricesJson } from "./payment-method.ts";
@@ -24,6 +25,7 @@ export function addPaymentMethod(fx: RefreshEffects, request: PickRequest): Work
   const lostSalts: number[] = [];
   let triedSalt: number | undefined;
   return async (operationId, conflict, tries) => {
+    if (conflict !== undefined && !isContention(conflict)) throw new Error(`a pick met ${describeConflict(conflict)}`);
     if (isConflictOn(conflict, "amount_reservations") && triedSalt !== undefined) lostSalts.push(triedSalt);
     const file = await currentFile(fx, request, tries);
     if (!file.ok) return refused(file.error);
@@ -42,7 +44,9 @@ export function addPaymentMethod(fx: RefreshEffects, request: PickRequest): Work
     const activation = await activateOn(fx, request, file.value, { operationId, lostSalts });
     if (!activation.ok) return refused(activation.error);
     triedSalt = activation.value.salt;
-    return prepare(fx, file.value, activation.value, operationId);
+    const { method, statements } = activation.value;
+    const limited = request.isFromPublicKey ? withinPublicLimit(fx.db, method, statements) : statements;
+    return prepare(fx, file.value, { method, statements: limited }, operationId);
   };
 }
 
@@ -76,15 +80,18 @@ async function activateOn(
       network: request.pair.network,
     });
   }
-  const limit = await publicAddressRefusal(fx.db, {
-    merchantId: invoice.merchantId,
-    wallet,
-    isFromPublicKey: request.isFromPublicKey,
-  });
-  return limit === undefined ? activate(fx, { invoice, wallet, ...run }) : err(limit);
+  const limit = request.isFromPublicKey ? await publicAddressRefusal(fx.db, wallet) : undefined;
+  if (limit !== undefined) return err(limit);
+  if (isAltered(fx.macKeys, wallet)) await freezeWallet(fx.db, wallet, fx.nowMs);
+  return activate(fx, { invoice, wallet, ...run });
 }
 
-function prepare(fx: RefreshEffects, file: InvoiceFile, activation: Activation, operationId: string): Prepared {
+function prepare(
+  fx: RefreshEffects,
+  file: InvoiceFile,
+  activation: Pick<Activation, "method" | "statements">,
+  operationId: string,
+): Prepared {
   const { method } = activation;
   // A direct amount is a promise of the payer's; own addresses have one anyway. Both are told by the same event.
   const built = buildChange(

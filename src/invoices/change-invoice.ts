@@ -3,7 +3,7 @@
 import type { BatchItem } from "drizzle-orm/batch";
 import type { Customer } from "../customers/customer.ts";
 import type { Db } from "../db/client.ts";
-import type { BatchConflict } from "../db/conflict.ts";
+import { type BatchConflict, describeConflict, isContention } from "../db/conflict.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import { derivedId, type InvoiceId, type MerchantId } from "../lib/ids.ts";
@@ -118,6 +118,7 @@ export async function changeInvoice(
     const sent = await commitChange(fx, derivedId("evt", operationId, 0), built.statements);
     if (sent.kind === "stands") return ok(built.file);
     if (sent.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });
+    if (!isContention(sent.conflict)) throw new Error(`a change of an invoice met ${describeConflict(sent.conflict)}`);
     conflict = sent.conflict;
   }
   return err({ code: "CONTENTION" });

@@ -92,9 +92,9 @@ export const updateInvoiceBody = z.strictObject({
 export type UpdateInvoiceBody = z.output<typeof updateInvoiceBody>;
 
 const timeFilter = z
-  .string()
-  .refine((value) => !Number.isNaN(Date.parse(value)), "must be an ISO 8601 time")
-  .transform((value) => Date.parse(value));
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], "must be an ISO 8601 time or date")
+  .transform((value) => Date.parse(value))
+  .meta({ type: "string", format: "date-time" });
 
 export const listInvoicesQuery = z.object({
   ...listQuery,

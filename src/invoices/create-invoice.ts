@@ -11,15 +11,17 @@ import {
 } from "../customers/customer.ts";
 import { insertCustomer, updateCustomer } from "../customers/store.ts";
 import type { Db } from "../db/client.ts";
-import { type BatchConflict, isConflictOn } from "../db/conflict.ts";
+import { type BatchConflict, describeConflict, isConflictOn, isContention } from "../db/conflict.ts";
 import type { Failure } from "../failures.ts";
 import type { Prepared, Work } from "../idempotency/run-once.ts";
 import { derivedId, type InvoiceId, makeId } from "../lib/ids.ts";
 import { err } from "../lib/result.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import type { MerchantRow } from "../merchants/store.ts";
+import { isAltered } from "../wallets/freeze-wallet.ts";
+import { freezeWallet } from "../wallets/store.ts";
 import { type Activation, type ActivationEffects, activate, type PayableWallet } from "./activate-payment-method.ts";
-import { publicAddressRefusal } from "./check-public-addresses.ts";
+import { publicAddressRefusal, withinPublicLimit } from "./check-public-addresses.ts";
 import type { Invoice, InvoiceFile, TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { type Pair, pricesJson, unavailableMethod, walletsToActivate } from "./payment-method.ts";
@@ -89,6 +91,8 @@ export function createInvoice(fx: CreateEffects, request: CreateRequest): Work {
   const lostSalts = new Map<string, number[]>();
   let triedSalts = new Map<string, number>();
   return async (operationId, conflict, tries) => {
+    if (conflict !== undefined && !isContention(conflict))
+      throw new Error(`a create met ${describeConflict(conflict)}`);
     noteLosses(lostSalts, triedSalts, conflict);
     const facts = tries === 0 ? request.facts : await readFacts(fx, request, lostSalts);
     const plan = planInvoice(fx, { ...request, facts }, operationId);
@@ -222,18 +226,20 @@ async function activateAll(
   for (const wallet of plan.toActivate) {
     const key = keyOf(wallet);
     const lostSalts = run.lostSalts.get(key) ?? [];
-    const { isFromPublicKey } = request;
-    const limit = await publicAddressRefusal(fx.db, { merchantId: wallet.merchantId, wallet, isFromPublicKey });
+    const limit = request.isFromPublicKey ? await publicAddressRefusal(fx.db, wallet) : undefined;
     const outcome =
       limit === undefined
         ? await activate(fx, { invoice: plan.invoice, wallet, operationId: run.operationId, lostSalts })
         : err(limit);
     if (outcome.ok) {
-      activated.push({ ...outcome.value, key });
+      const { method, statements } = outcome.value;
+      const limited = request.isFromPublicKey ? withinPublicLimit(fx.db, method, statements) : statements;
+      activated.push({ ...outcome.value, statements: limited, key });
       continue;
     }
     const method = unavailableMethod(plan.invoice, wallet, outcome.error.code);
-    activated.push({ key, method, salt: undefined, statements: [putMethod(fx.db, method)] });
+    const freezing = isAltered(fx.macKeys, wallet) ? [freezeWallet(fx.db, wallet, fx.nowMs)] : [];
+    activated.push({ key, method, salt: undefined, statements: [putMethod(fx.db, method), ...freezing] });
   }
   return activated;
 }
@@ -276,7 +282,7 @@ function prepare(
     status: 201,
     body: request.isFromPublicKey ? JSON.stringify(publicInvoiceBody(body)) : text,
     statements: [
-      ...customerStatements(fx, of.facts.customer, plan.customer),
+      ...customerStatements(fx, request, of.facts.customer, plan.customer),
       insertInvoice(fx.db, invoice),
       insertTimelineItem(fx.db, item),
       ...activations.flatMap(({ statements }) => statements),
@@ -287,12 +293,13 @@ function prepare(
 
 function customerStatements(
   fx: CreateEffects,
+  request: CreateRequest,
   before: Customer | undefined,
   after: Customer | undefined,
 ): readonly BatchItem<"sqlite">[] {
   if (after === undefined) return [];
   if (before === undefined) return [insertCustomer(fx.db, after, fx.nowMs)];
-  return isSameCustomer(before, after) ? [] : [updateCustomer(fx.db, after, fx.nowMs)];
+  return isSameCustomer(before, after) ? [] : [updateCustomer(fx.db, after, request.invoice, fx.nowMs)];
 }
 
 function keyOf(pair: Pair): string {

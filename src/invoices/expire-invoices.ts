@@ -1,32 +1,49 @@
 // The sweep: every minute, bounded, idempotent. A run that is skipped or doubled changes nothing but the moment: reads settle for themselves.
+import type { InvoiceId } from "../lib/ids.ts";
 import { ok } from "../lib/result.ts";
 import { type ChangeEffects, changeInvoice } from "./change-invoice.ts";
-import { fileOf } from "./invoice.ts";
+import { fileOf, type InvoiceRow } from "./invoice.ts";
 import { settlementChange } from "./settle-invoice.ts";
 import { releaseReservations, selectDueInvoices } from "./store.ts";
 
 /** An invocation has 1,000 queries; a settled invoice takes about five. */
-const INVOICES_A_RUN = 150;
+const OLDEST_A_RUN = 100;
+/** The newest as well, so that rows which always fail can never keep all others waiting. */
+const NEWEST_A_RUN = 50;
 const RESERVATIONS_A_RUN = 1_000;
 
 export interface Swept {
   readonly settled: number;
-  /** Invoices that another writer or a fault kept from being settled; the next run finds them again. */
-  readonly left: number;
+  /** Invoices that another writer, a fault or a bug kept from being settled; the next run finds them again. */
+  readonly left: readonly InvoiceId[];
 }
 
-/** Settles invoices whose time is over, and frees amounts that nobody watches any more. */
+/** Settles invoices whose time is over. One that cannot be settled is told of and left; it stops no other. */
 export async function expireInvoices(fx: ChangeEffects): Promise<Swept> {
-  const due = await selectDueInvoices(fx.db, fx.nowMs, INVOICES_A_RUN);
-  let settled = 0;
-  for (const row of due) {
-    const read = fileOf(row);
-    const { merchantId, id } = row;
-    const outcome = await changeInvoice(fx, { merchantId, id, read }, async (file) =>
+  const [oldest, newest] = await fx.db.batch([
+    selectDueInvoices(fx.db, fx.nowMs, { order: "oldest", limit: OLDEST_A_RUN }),
+    selectDueInvoices(fx.db, fx.nowMs, { order: "newest", limit: NEWEST_A_RUN }),
+  ]);
+  const due = new Map([...oldest, ...newest].map((row) => [row.id, row]));
+  const left: InvoiceId[] = [];
+  for (const row of due.values()) if (!(await isSettled(fx, row))) left.push(row.id);
+  return { settled: due.size - left.length, left };
+}
+
+async function isSettled(fx: ChangeEffects, row: InvoiceRow): Promise<boolean> {
+  const { merchantId, id } = row;
+  try {
+    const settled = await changeInvoice(fx, { merchantId, id, read: fileOf(row) }, async (file) =>
       ok(settlementChange(file, fx.nowMs)),
     );
-    if (outcome.ok) settled += 1;
+    return settled.ok;
+  } catch {
+    // The caller logs which; the reason shows itself to whoever reads the invoice.
+    return false;
   }
+}
+
+/** Frees amounts that nobody watches any more. */
+export async function releaseAmounts(fx: Pick<ChangeEffects, "db" | "nowMs">): Promise<void> {
   await releaseReservations(fx.db, fx.nowMs, RESERVATIONS_A_RUN);
-  return { settled, left: due.length - settled };
 }

@@ -72,6 +72,7 @@ export interface PaymentMethod {
   readonly mac: string | null;
   readonly macKeyId: string | null;
   readonly activatedAtMs: number | null;
+  readonly isFromPublicKey: boolean;
 }
 
 export interface Payment {

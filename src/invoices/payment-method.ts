@@ -195,5 +195,6 @@ function blankMethod(invoice: Pick<Invoice, "id" | "merchantId">, wallet: Wallet
     mac: null,
     macKeyId: null,
     activatedAtMs: null,
+    isFromPublicKey: false,
   };
 }

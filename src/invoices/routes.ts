@@ -3,9 +3,8 @@ import { type MerchantCall, type MountedRoute, merchantRoute, type Reply } from 
 import type { Failure } from "../failures.ts";
 import { noBody, noQuery } from "../http/route.ts";
 import { answerOnce } from "../idempotency/middleware.ts";
-import type { Json } from "../lib/canonical-json.ts";
 import { err, ok, type Result } from "../lib/result.ts";
-import { containsSecret, FREE_TEXT } from "../wallets/secret-material.ts";
+import { FREE_TEXT, WALLET_FIELDS } from "../wallets/secret-material.ts";
 import { addPaymentMethod } from "./add-payment-method.ts";
 import { cancelInvoice } from "./cancel-invoice.ts";
 import {
@@ -56,7 +55,7 @@ const create = merchantRoute({
       "PRIVATE_KEY_REFUSED",
     ],
   },
-  screen: refuseSecrets,
+  secrets: FREE_TEXT,
   effects: invoiceEffects,
   reads: async ({ db, fx, merchantId, request }) => {
     const body = request?.body;
@@ -95,6 +94,7 @@ const list = merchantRoute({
     answers: [{ status: 200, description: "One page", schema: invoiceListBody }],
     refusals: [],
   },
+  secrets: FREE_TEXT,
   effects: invoiceEffects,
   reads: ({ db, merchantId, request }) => pageReads(db, merchantId, request?.query),
   answer: async (call) => {
@@ -120,6 +120,7 @@ const get = merchantRoute({
     answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
     refusals: ["INVOICE_NOT_FOUND"],
   },
+  secrets: FREE_TEXT,
   effects: invoiceEffects,
   reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
   answer: async (call) => {
@@ -143,7 +144,7 @@ const update = merchantRoute({
     answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
     refusals: ["INVOICE_NOT_FOUND", "INVOICE_NOT_EDITABLE", "PRIVATE_KEY_REFUSED"],
   },
-  screen: refuseSecrets,
+  secrets: FREE_TEXT,
   effects: invoiceEffects,
   reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
   answer: async (call) => {
@@ -169,6 +170,7 @@ const cancel = merchantRoute({
     answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
     refusals: ["INVOICE_NOT_FOUND", "INVOICE_HAS_PAYMENTS", "INVOICE_NOT_CANCELLABLE"],
   },
+  secrets: FREE_TEXT,
   effects: invoiceEffects,
   reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
   answer: async (call) => {
@@ -194,6 +196,7 @@ const methods = merchantRoute({
     answers: [{ status: 200, description: "Payment methods", schema: methodListBody }],
     refusals: ["INVOICE_NOT_FOUND"],
   },
+  secrets: FREE_TEXT,
   effects: invoiceEffects,
   reads: ({ db, merchantId, params }) => methodReads(db, merchantId, params.invoiceId ?? ""),
   answer: async (call) => {
@@ -235,6 +238,8 @@ const pick = merchantRoute({
       "NETWORK_NOT_WATCHED",
     ],
   },
+  // A pair is never free text.
+  secrets: WALLET_FIELDS,
   effects: invoiceEffects,
   reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
   answer: async (call) => {
@@ -264,6 +269,7 @@ const payments = merchantRoute({
     answers: [{ status: 200, description: "Payments, oldest first", schema: paymentListBody }],
     refusals: ["INVOICE_NOT_FOUND"],
   },
+  secrets: FREE_TEXT,
   effects: invoiceEffects,
   reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
   answer: async (call) => {
@@ -297,11 +303,6 @@ function invoiceReply<B, Q, R extends Statements>(
 
 function json(status: number, body: object): Result<Reply, Failure> {
   return ok({ status, body: JSON.stringify(body) });
-}
-
-/** Free text may hold hashes and sentences; what is unmistakably a private key is refused all the same. */
-function refuseSecrets(body: Json): Failure | undefined {
-  return containsSecret(body, FREE_TEXT) ? { code: "PRIVATE_KEY_REFUSED" } : undefined;
 }
 
 function amountOf(body: CreateInvoiceBody): { readonly amountMicros: bigint; readonly currency: string } {

@@ -1,9 +1,10 @@
-import { and, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 import type { Db } from "../db/client.ts";
 import { jsonObject, rowDecoder, rowsDecoder } from "../db/json-rows.ts";
 import { customers } from "../db/schema/customers.ts";
 import { amountReservations, invoices, paymentMethods, timelineItems } from "../db/schema/invoices.ts";
+import { assertions } from "../db/schema/operations.ts";
 import { payments } from "../db/schema/payments.ts";
 import { insertTemplate, template } from "../db/template.ts";
 import type { InvoiceId, MerchantId } from "../lib/ids.ts";
@@ -145,30 +146,58 @@ export function selectForCreate(
   return prices === "{}" ? forPlainCreate(db, values) : forPricedCreate(db, { ...values, prices });
 }
 
-/** Unpaid invoices made with public keys that hold an address of an extended key: they widen the gap (decisions 7). */
-export function countPublicAddresses(db: Db, merchantId: MerchantId) {
-  return db
-    .select({ count: sql<number>`count(*)` })
-    .from(invoices)
+/** Addresses of extended keys that public keys hold on invoices still waiting: they widen the gap (decisions 7). */
+const publicAddresses = sql`(select count(*) from payment_methods method join invoices waiting on waiting.id = method.invoice_id
+  where method.merchant_id = ${sql.placeholder("merchantId")} and method.is_from_public_key = 1 and method.address_index is not null
+  and method.status = 'ACTIVE' and waiting.status = 'AWAITING_PAYMENT')`;
+const heldByPublicKeys = template((db) =>
+  db.select({ count: publicAddresses.mapWith(Number).as("held") }).from(sql`(select 1)`),
+);
+const fewPublicAddresses = template((db) =>
+  db
+    .insert(assertions)
+    .select(sql`select 'few public addresses', 0 where ${publicAddresses} >= ${sql.placeholder("limit")}`),
+);
+const markMethod = template((db) =>
+  db
+    .update(paymentMethods)
+    .set({ isFromPublicKey: true })
     .where(
       and(
-        eq(invoices.merchantId, merchantId),
-        eq(invoices.status, "AWAITING_PAYMENT"),
-        eq(invoices.isFromPublicKey, true),
-        sql`exists (select 1 from payment_methods method where method.invoice_id = ${invoices.id}
-          and method.status = 'ACTIVE' and method.address_index is not null)`,
+        eq(paymentMethods.invoiceId, sql.placeholder("invoiceId")),
+        eq(paymentMethods.cryptocurrency, sql.placeholder("cryptocurrency")),
+        eq(paymentMethods.network, sql.placeholder("network")),
       ),
-    );
+    ),
+);
+
+export function countPublicAddresses(db: Db, merchantId: MerchantId) {
+  return heldByPublicKeys(db, { merchantId });
 }
 
-/** Invoices whose time is over, oldest first: what a sweep looks at. */
-export function selectDueInvoices(db: Db, nowMs: number, limit: number) {
+/** Aborts the batch when public keys hold `limit` addresses already; goes before the method that would be one more. */
+export function assertFewPublicAddresses(db: Db, merchantId: MerchantId, limit: number) {
+  return fewPublicAddresses(db, { merchantId, limit });
+}
+
+/** Notes that a browser activated a method. */
+export function markFromPublicKey(db: Db, method: Pick<PaymentMethod, "invoiceId" | "cryptocurrency" | "network">) {
+  const { invoiceId, cryptocurrency, network } = method;
+  return markMethod(db, { invoiceId, cryptocurrency, network });
+}
+
+/** Invoices whose time is over, by the time it was: what a sweep looks at. */
+export function selectDueInvoices(
+  db: Db,
+  nowMs: number,
+  page: { readonly order: "oldest" | "newest"; readonly limit: number },
+) {
   return db
     .select(fileColumns)
     .from(invoices)
     .where(and(eq(invoices.status, "AWAITING_PAYMENT"), sql`${invoices.expiresAtMs} < ${nowMs}`))
-    .orderBy(invoices.expiresAtMs)
-    .limit(limit);
+    .orderBy(page.order === "oldest" ? asc(invoices.expiresAtMs) : desc(invoices.expiresAtMs))
+    .limit(page.limit);
 }
 
 export const insertInvoice: (db: Db, invoice: Invoice) => BatchItem<"sqlite"> = insertTemplate(invoices);

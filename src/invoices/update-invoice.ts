@@ -65,7 +65,7 @@ async function customerChange(fx: ChangeEffects, file: InvoiceFile, update: Invo
       : withFields(before, update);
   if (before === undefined) return { after, statement: insertCustomer(fx.db, after, fx.nowMs) };
   if (isSameCustomer(before, after) && before.id === file.invoice.customerId) return undefined;
-  return { after, statement: updateCustomer(fx.db, after, fx.nowMs) };
+  return { after, statement: updateCustomer(fx.db, after, update, fx.nowMs) };
 }
 
 async function customerBefore(
@@ -77,5 +77,7 @@ async function customerBefore(
   const emailKey = emailKeyOf(update.customerEmail);
   if (file.customer?.emailKey === emailKey) return file.customer;
   const [known] = await selectCustomerByEmail(fx.db, file.invoice.merchantId, emailKey);
-  return known;
+  if (known !== undefined) return known;
+  // A customer who had no email gets this one; one who had another is somebody else.
+  return file.customer?.emailKey === null ? file.customer : undefined;
 }

@@ -3,7 +3,6 @@ import { type MerchantCall, type MountedRoute, merchantRoute, type Reply } from 
 import type { Failure } from "../failures.ts";
 import { noBody, noQuery } from "../http/route.ts";
 import { answerOnce } from "../idempotency/middleware.ts";
-import type { Json } from "../lib/canonical-json.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { textStream } from "../lib/text-stream.ts";
 import {
@@ -24,7 +23,7 @@ import { freezeAltered, isAltered } from "./freeze-wallet.ts";
 import { registerReads, walletListReads, walletReads } from "./read-wallet.ts";
 import { type RecoveryFormat, recoveryFormat, recoveryHead, recoveryRows, recoveryTail } from "./recovery-file.ts";
 import { type RegisterEffects, registerWallet } from "./register-wallet.ts";
-import { containsSecret } from "./secret-material.ts";
+import { WALLET_FIELDS } from "./secret-material.ts";
 import { previewAddresses } from "./stored-key.ts";
 import { updateWallet } from "./update-wallet.ts";
 import type { Wallet } from "./wallet.ts";
@@ -58,7 +57,7 @@ const register = merchantRoute({
       "WALLET_EXISTS",
     ],
   },
-  screen: refuseSecrets,
+  secrets: WALLET_FIELDS,
   effects: walletEffects,
   reads: ({ db, merchantId, request }) => registerReads(db, merchantId, request?.body),
   answer: async (call) => {
@@ -84,6 +83,7 @@ const list = merchantRoute({
     answers: [{ status: 200, description: "All wallets", schema: walletListBody }],
     refusals: [],
   },
+  secrets: WALLET_FIELDS,
   effects: walletEffects,
   reads: ({ db, merchantId }) => walletListReads(db, merchantId),
   answer: async (call) => {
@@ -109,6 +109,7 @@ const get = merchantRoute({
     answers: [{ status: 200, description: "The wallet", schema: walletBody }],
     refusals: ["WALLET_NOT_FOUND"],
   },
+  secrets: WALLET_FIELDS,
   effects: walletEffects,
   reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
   answer: async (call) => {
@@ -133,7 +134,7 @@ const update = merchantRoute({
     answers: [{ status: 200, description: "The wallet as it now is", schema: walletBody }],
     refusals: ["WALLET_NOT_FOUND", "WALLET_FROZEN", "PRIVATE_KEY_REFUSED", "CONTENTION"],
   },
-  screen: refuseSecrets,
+  secrets: WALLET_FIELDS,
   effects: walletEffects,
   reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
   answer: async (call) => {
@@ -161,6 +162,7 @@ const remove = merchantRoute({
     answers: [{ status: 200, description: "The wallet as it was", schema: walletBody }],
     refusals: ["WALLET_NOT_FOUND", "WALLET_HAS_ACTIVE_PAYMENTS", "CONTENTION"],
   },
+  secrets: WALLET_FIELDS,
   effects: walletEffects,
   reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
   answer: async (call) => {
@@ -188,6 +190,7 @@ const addresses = merchantRoute({
     answers: [{ status: 200, description: "Addresses with index and path", schema: addressListBody }],
     refusals: ["WALLET_NOT_FOUND", "WALLET_IS_NOT_XPUB", "WALLET_FROZEN"],
   },
+  secrets: WALLET_FIELDS,
   effects: walletEffects,
   reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
   answer: async (call) => {
@@ -215,6 +218,7 @@ const recovery = merchantRoute({
     ],
     refusals: ["WALLET_NOT_FOUND", "WALLET_IS_NOT_XPUB", "WALLET_FROZEN"],
   },
+  secrets: WALLET_FIELDS,
   effects: walletEffects,
   reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
   answer: async (call) => {
@@ -272,9 +276,4 @@ function watchOver<B, Q, R extends Statements>(
 
 function json(body: object): Result<Reply, Failure> {
   return ok({ status: 200, body: JSON.stringify(body) });
-}
-
-/** Every shape counts, in every field, unknown ones included: nothing of a wallet is free text. */
-function refuseSecrets(body: Json): Failure | undefined {
-  return containsSecret(body) ? { code: "PRIVATE_KEY_REFUSED" } : undefined;
 }

@@ -30,7 +30,7 @@ const liveWallet = template((db) =>
 export type PayableRow = WalletRow & {
   /** An older live wallet of another merchant has the same key. */
   readonly isKeyShared: boolean;
-  /** If so: how many of this wallet's addresses received money. */
+  /** If so: how many of the merchant's addresses of this key received money. */
   readonly paidAddresses: number;
   /** The first taken salts of the price asked about, ascending; none where no price was. */
   readonly takenSalts: readonly number[];
@@ -53,8 +53,11 @@ export function payableWallets(isPriced: boolean) {
   const taken = isPriced ? salts : sql`json_array()`;
   const last = isPriced ? sql`(select max(salt) ${atPrice})` : sql`null`;
   return sql`(select json_group_array(json_object(${jsonMembers(wallets, "wallet")}, 'isKeyShared', ${isKeyShared},
-      'paidAddresses', case when ${isKeyShared} then (select count(*) from payment_methods method
-        join invoices paid on paid.id = method.invoice_id where method.wallet_id = wallet.id and paid.received_micros > 0) else 0 end,
+      'paidAddresses', case when ${isKeyShared} then (select count(*) from wallets own
+        join payment_methods method on method.wallet_id = own.id and method.address_index is not null
+        where own.merchant_id = wallet.merchant_id and own.key_hash = wallet.key_hash and exists (
+          select 1 from payments paid where paid.invoice_id = method.invoice_id and paid.network = method.network
+          and paid.to_address = method.address and paid.status in ('DETECTED', 'CONFIRMED'))) else 0 end,
       'takenSalts', json(${taken}), 'maxSalt', ${last}))
     from (select * from wallets where merchant_id = ${sql.placeholder("merchantId")} and deleted_at_ms is null
       order by created_at_ms, id) wallet)`

@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { CustomerId, MerchantId } from "../../lib/ids.ts";
 
@@ -18,5 +19,5 @@ export const customers = sqliteTable(
     updatedAtMs: integer("updated_at_ms").notNull(),
     deletedAtMs: integer("deleted_at_ms"),
   },
-  (t) => [uniqueIndex("customers_email").on(t.merchantId, t.emailKey)],
+  (t) => [uniqueIndex("customers_email").on(t.merchantId, t.emailKey).where(sql`deleted_at_ms is null`)],
 );

@@ -100,10 +100,13 @@ export const paymentMethods = sqliteTable(
     mac: text("mac"),
     macKeyId: text("mac_key_id"),
     activatedAtMs: integer("activated_at_ms"),
+    /** Activated by a public key, from a browser. */
+    isFromPublicKey: integer("is_from_public_key", { mode: "boolean" }).notNull().default(false),
   },
   (t) => [
     primaryKey({ columns: [t.invoiceId, t.cryptocurrency, t.network] }),
     index("payment_methods_wallet").on(t.walletId, t.addressIndex),
+    index("payment_methods_public").on(t.merchantId).where(sql`is_from_public_key = 1 and address_index is not null`),
     index("payment_methods_address").on(t.network, t.address).where(sql`address is not null`),
   ],
 );
