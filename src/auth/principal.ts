@@ -11,5 +11,3 @@ export interface ApiKeyPrincipal {
   readonly merchantId: MerchantId;
   readonly permissions: ReadonlySet<Permission>;
 }
-
-export type Principal = ApiKeyPrincipal;

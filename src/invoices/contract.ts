@@ -89,7 +89,6 @@ export const updateInvoiceBody = z.strictObject({
   redirectUrl: redirectUrl.nullable().optional(),
   metadata: metadata.optional(),
 });
-export type UpdateInvoiceBody = z.output<typeof updateInvoiceBody>;
 
 const timeFilter = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], "must be an ISO 8601 time or date")
@@ -110,7 +109,6 @@ export const listInvoicesQuery = z.object({
     .optional(),
   search: z.string().min(1).max(320).optional(),
 });
-export type ListInvoicesQuery = z.output<typeof listInvoicesQuery>;
 
 // ---- answers: made when the documents ask
 
@@ -118,48 +116,52 @@ const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21
 const amount = () => z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["49.900000"] });
 
 export const methodBody = () =>
-  z.object({
-    cryptocurrency: z.string(),
-    network: z.string(),
-    status: z.enum(["AVAILABLE", "ACTIVE", "UNAVAILABLE"]),
-    reason: z.string().nullable(),
-    address: z.string().nullable(),
-    amount: z.string().nullable().meta({ description: "What to send, in whole coins." }),
-    amountDue: z.string().nullable().meta({ description: "What is still missing, in whole coins." }),
-    rate: z.string().nullable().meta({ description: "Price of one coin in the invoice currency." }),
-    rateAt: time().nullable(),
-    quotedAt: time().nullable(),
-    paymentUri: z.string().nullable(),
-    requiredConfirmations: z.int(),
-  });
+  z
+    .object({
+      cryptocurrency: z.string(),
+      network: z.string(),
+      status: z.enum(["AVAILABLE", "ACTIVE", "UNAVAILABLE"]),
+      reason: z.string().nullable(),
+      address: z.string().nullable(),
+      amount: z.string().nullable().meta({ description: "What to send, in whole coins." }),
+      amountDue: z.string().nullable().meta({ description: "What is still missing, in whole coins." }),
+      rate: z.string().nullable().meta({ description: "Price of one coin in the invoice currency." }),
+      rateAt: time().nullable(),
+      quotedAt: time().nullable(),
+      paymentUri: z.string().nullable(),
+      requiredConfirmations: z.int(),
+    })
+    .meta({ title: "PaymentMethod" });
 
 export const paymentBody = () =>
-  z.object({
-    id: z.string(),
-    invoiceId: z.string().nullable(),
-    merchantId: z.string(),
-    chainId: z.int().nullable(),
-    network: z.string(),
-    currency: z.string(),
-    txHash: z.string(),
-    outputIndex: z.string(),
-    fromAddress: z.string().nullable(),
-    toAddress: z.string(),
-    amount: z.string(),
-    fiatAmount: amount().nullable(),
-    status: z.enum(["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"]),
-    confirmations: z.int(),
-    requiredConfirmations: z.int(),
-    blockHeight: z.int().nullable(),
-    isLate: z.boolean(),
-    matchedBy: z.string().nullable(),
-    receivedTxAt: time(),
-    confirmedTxAt: time().nullable(),
-    createdAt: time(),
-    updatedAt: time(),
-  });
+  z
+    .object({
+      id: z.string(),
+      invoiceId: z.string().nullable(),
+      merchantId: z.string(),
+      chainId: z.int().nullable(),
+      network: z.string(),
+      currency: z.string(),
+      txHash: z.string(),
+      outputIndex: z.string(),
+      fromAddress: z.string().nullable(),
+      toAddress: z.string(),
+      amount: z.string(),
+      fiatAmount: amount().nullable(),
+      status: z.enum(["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"]),
+      confirmations: z.int(),
+      requiredConfirmations: z.int(),
+      blockHeight: z.int().nullable(),
+      isLate: z.boolean(),
+      matchedBy: z.string().nullable(),
+      receivedTxAt: time(),
+      confirmedTxAt: time().nullable(),
+      createdAt: time(),
+      updatedAt: time(),
+    })
+    .meta({ title: "Payment" });
 
-export const invoiceBody = () =>
+const invoiceFields = () =>
   z.object({
     id: z.string(),
     merchantId: z.string(),
@@ -204,11 +206,32 @@ export const invoiceBody = () =>
     monitorUntil: time(),
   });
 
+export const invoiceBody = () => invoiceFields().meta({ title: "Invoice" });
+
+/** What a browser sees (decisions 7): who pays and what the merchant notes are null, what is settled is not there. */
+const invoiceForPublicKeys = () =>
+  invoiceFields()
+    .omit({
+      amountConfirmed: true,
+      isLate: true,
+      needsReview: true,
+      resolution: true,
+      warnings: true,
+      monitorUntil: true,
+    })
+    .extend({ customerId: z.null(), customer: z.null(), metadata: z.null(), externalId: z.null() })
+    .meta({ title: "PublicInvoice" });
+
+/** By which key asks. */
+export const invoiceForAnyKey = () => z.union([invoiceBody(), invoiceForPublicKeys()]);
+
 export const invoiceListBody = () =>
-  z.object({
-    data: z.array(invoiceBody()),
-    nextCursor: z.string().nullable(),
-    pagination: paginationBody().optional(),
-  });
+  z
+    .object({
+      data: z.array(invoiceBody()),
+      nextCursor: z.string().nullable(),
+      pagination: paginationBody().optional(),
+    })
+    .meta({ title: "InvoiceList" });
 export const methodListBody = () => z.object({ data: z.array(methodBody()) });
 export const paymentListBody = () => z.object({ data: z.array(paymentBody()) });

@@ -8,7 +8,6 @@ import { type Invoice, type InvoiceFile, isQuoteOver, type Payment, type Payment
 import { amountDueUnits } from "./value.ts";
 
 export type InvoiceBody = ReturnType<typeof invoiceBodyOf>;
-export type PaymentBody = ReturnType<typeof paymentBodyOf>;
 
 export interface MethodBody {
   readonly cryptocurrency: string;

@@ -4,8 +4,6 @@ import { err, ok, type Result } from "./result.ts";
 
 /** Fraction digits of an invoice amount (Interface 2.2: precision 15,6). */
 export const MICRO_DIGITS = 6;
-/** The largest `rawAmount`, 1,000,000, in micro-units. */
-export const MAX_AMOUNT_MICROS = 1_000_000_000_000n;
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;
 

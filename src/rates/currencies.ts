@@ -34,8 +34,6 @@ export const FIAT_CODES = [
   "ISK",
 ] as const;
 
-export type FiatCode = (typeof FIAT_CODES)[number];
-
 /** Fiat first, in the documented order. */
 export const KNOWN_CURRENCIES: readonly string[] = Object.freeze([...FIAT_CODES, ...CRYPTO_CODES]);
 

@@ -45,7 +45,6 @@ export const registerWalletBody = z.discriminatedUnion("walletType", [
     ...settings,
   }),
 ]);
-export type RegisterWalletBody = z.output<typeof registerWalletBody>;
 
 /** Address, xpub and path never change: a wallet is rotated instead (Interface 4.3). */
 export const updateWalletBody = z
@@ -54,7 +53,6 @@ export const updateWalletBody = z
     (body) => Object.values(body).some((value) => value !== undefined),
     "must name isEnabled or requiredConfirmations",
   );
-export type UpdateWalletBody = z.output<typeof updateWalletBody>;
 
 /** Query members arrive as text. */
 export const addressesQuery = z.object({
@@ -72,7 +70,6 @@ export const addressesQuery = z.object({
     .default(20)
     .meta({ description: "How many, 1 to 100." }),
 });
-export type AddressesQuery = z.output<typeof addressesQuery>;
 
 export const recoveryQuery = z.object({
   format: z
@@ -86,38 +83,42 @@ export const recoveryQuery = z.object({
 const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 
 export const walletBody = () =>
-  z.object({
-    id: z.string(),
-    merchantId: z.string(),
-    walletType: z.enum(["DIRECT_WALLET", "XPUB_WALLET"]),
-    cryptocurrency: z.string(),
-    network: z.string(),
-    address: z.string().nullable(),
-    xpub: z.string().nullable(),
-    derivationPath: z.string().nullable(),
-    requiredConfirmations: z.int(),
-    isEnabled: z.boolean(),
-    lastUsedIndex: z
-      .int()
-      .nullable()
-      .meta({ description: "0 from registration on, and still 0 after the first address." }),
-    nextIndex: z.int().nullable().meta({ description: "Index of the next address, without ambiguity." }),
-    gap: z.int().nullable().meta({ description: "Addresses handed out since the last one that received money." }),
-    scheme: z.enum(["BIP44", "BIP49", "BIP84"]).nullable(),
-    warnings: z
-      .array(z.string())
-      .meta({ description: "Stable codes: LOW_CONFIRMATIONS, NETWORK_NOT_WATCHED, INTEGRITY_CHECK_FAILED." }),
-    createdAt: time(),
-    updatedAt: time(),
-  });
+  z
+    .object({
+      id: z.string(),
+      merchantId: z.string(),
+      walletType: z.enum(["DIRECT_WALLET", "XPUB_WALLET"]),
+      cryptocurrency: z.string(),
+      network: z.string(),
+      address: z.string().nullable(),
+      xpub: z.string().nullable(),
+      derivationPath: z.string().nullable(),
+      requiredConfirmations: z.int(),
+      isEnabled: z.boolean(),
+      lastUsedIndex: z
+        .int()
+        .nullable()
+        .meta({ description: "0 from registration on, and still 0 after the first address." }),
+      nextIndex: z.int().nullable().meta({ description: "Index of the next address, without ambiguity." }),
+      gap: z.int().nullable().meta({ description: "Addresses handed out since the last one that received money." }),
+      scheme: z.enum(["BIP44", "BIP49", "BIP84"]).nullable(),
+      warnings: z
+        .array(z.string())
+        .meta({ description: "Stable codes: LOW_CONFIRMATIONS, NETWORK_NOT_WATCHED, INTEGRITY_CHECK_FAILED." }),
+      createdAt: time(),
+      updatedAt: time(),
+    })
+    .meta({ title: "Wallet" });
 
 export const registeredWalletBody = () =>
-  walletBody().extend({
-    firstAddress: z
-      .string()
-      .optional()
-      .meta({ description: "Extended keys only: the address at index 0, to compare with your wallet software." }),
-  });
+  walletBody()
+    .extend({
+      firstAddress: z
+        .string()
+        .optional()
+        .meta({ description: "Extended keys only: the address at index 0, to compare with your wallet software." }),
+    })
+    .meta({ title: "RegisteredWallet" });
 
 export const walletListBody = () => z.array(walletBody());
 

@@ -12,7 +12,7 @@ import { GAP_WARNING_AT, type Wallet } from "./wallet.ts";
 /** How many taken salts of a price are read at once. */
 export const SALTS_READ = 64;
 
-export type WalletRow = typeof wallets.$inferSelect;
+type WalletRow = typeof wallets.$inferSelect;
 
 const live = and(eq(wallets.merchantId, sql.placeholder("merchantId")), isNull(wallets.deletedAtMs));
 const liveWallets = template((db) =>

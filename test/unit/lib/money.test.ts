@@ -6,7 +6,6 @@ import {
   formatFixed,
   formatMicros,
   formatUnits,
-  MAX_AMOUNT_MICROS,
   maxBig,
   microsFromJsonNumber,
   minBig,
@@ -14,6 +13,9 @@ import {
   roundUpTo,
 } from "../../../src/lib/money.ts";
 import { RUNS } from "../../support/property-runs.ts";
+
+/** The largest `rawAmount`, 1,000,000, in micro-units. */
+const MAX_AMOUNT_MICROS = 1_000_000_000_000n;
 
 describe("an amount as a JSON number", () => {
   const accepted: readonly [number, bigint][] = [
