@@ -1,8 +1,8 @@
 // What `npm start` reads from its environment. A bad value stops the start with a sentence that names it: a server that runs with
 // something else than it was told is worse than none.
 import { resolve } from "node:path";
-
-const REAL_RATE_SOURCES = ["coinbase", "kraken", "coingecko", "frankfurter"];
+import { parseChainSources } from "../src/chains/chain-sources.ts";
+import { parseRateSource } from "../src/rates/rate-setting.ts";
 
 /** Stops a start; the message is for the person at the terminal. */
 export class StartError extends Error {}
@@ -56,28 +56,20 @@ function wholeNumber(
   throw new StartError(`${name} must be a whole number from ${range.from} to ${range.to}, not "${text}".`);
 }
 
+/** By the Worker's own rule: what passes here serves there. */
 function rateSource(environment: Environment): string {
   const text = given(environment, "RATE_SOURCE") ?? "fixed";
-  if (text === "fixed") return text;
-  const names = text.split(",").map((name) => name.trim());
-  if (names.every((name) => REAL_RATE_SOURCES.includes(name))) return names.join(",");
-  throw new StartError(`RATE_SOURCE must be "fixed", or a list of ${REAL_RATE_SOURCES.join(",")}, not "${text}".`);
+  const setting = parseRateSource(text, true);
+  if (!setting.ok) throw new StartError(`${setting.error}.`);
+  return text;
 }
 
-/** The value may carry vendors' keys, so no message repeats it. */
+/** By the Worker's own rule, whose messages never repeat the value: it may carry vendors' keys. */
 function chainSources(environment: Environment): string {
   const text = given(environment, "CHAIN_SOURCES") ?? "{}";
-  if (isJsonObject(text)) return text;
-  throw new StartError("CHAIN_SOURCES must be a JSON object.");
-}
-
-function isJsonObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
+  const sources = parseChainSources(text);
+  if (!sources.ok) throw new StartError(`${sources.error}.`);
+  return text;
 }
 
 /** Empty leaves every network at its own pace. */

@@ -2,10 +2,12 @@
 // documented, and known to the access tests.
 import { Hono } from "hono";
 import type { MountedRoute } from "../auth/middleware.ts";
+import { watchedNetworks } from "../chains/chain-sources.ts";
+import { configurationFaults } from "../configuration.ts";
 import { invoiceRoutes } from "../invoices/routes.ts";
 import { walletRoutes } from "../wallets/routes.ts";
 import { type AppContext, type AppEnv, callerIp, errorResponse, requestContext } from "./context.ts";
-import { isDevelopment, publicUrl, watchedNetworks } from "./deployment.ts";
+import { isDevelopment, publicUrl } from "./deployment.ts";
 import { DOCS_CSP, docsPage } from "./docs.ts";
 import { failureResponse } from "./errors.ts";
 import { healthOf } from "./health.ts";
@@ -26,7 +28,8 @@ export function createApp(): Hono<AppEnv> {
   app.get("/openapi.json", (c) => c.json(openApiDocument(SPECS, publicUrl(c.env))));
   app.get("/docs", (c) => c.html(docsPage(SPECS), 200, { "content-security-policy": DOCS_CSP }));
   app.get("/healthz", async (c) => {
-    const health = await healthOf(c.env.DB, watchedNetworks(c.env));
+    const configured = { watched: watchedNetworks(c.env.CHAIN_SOURCES), faults: configurationFaults(c.env) };
+    const health = await healthOf(c.env.DB, configured);
     return c.json(health, health.status === "ok" ? 200 : 503);
   });
   app.notFound(nothingHere);

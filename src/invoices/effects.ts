@@ -1,10 +1,12 @@
 // The world as invoice operations take it, built from the environment once per request.
+import { watchedNetworks } from "../chains/chain-sources.ts";
 import type { Db } from "../db/client.ts";
-import { isDevelopment, publicUrl, watchedNetworks } from "../http/deployment.ts";
+import { isDevelopment, publicUrl } from "../http/deployment.ts";
 import { newOperationId } from "../idempotency/middleware.ts";
 import type { Sleep } from "../lib/sleep.ts";
 import type { RateTable } from "../rates/quote.ts";
-import { parseRateSource, rateSourceOf } from "../rates/rate-source.ts";
+import { parseRateSource } from "../rates/rate-setting.ts";
+import { rateSourceOf } from "../rates/rate-source.ts";
 import { parseMacKeys } from "../wallets/row-mac.ts";
 import type { RefreshEffects } from "./refresh-invoice.ts";
 
@@ -16,9 +18,9 @@ export function invoiceEffects(
   const macKeys = parseMacKeys(env.ROW_MAC_KEY);
   if (!macKeys.ok) throw new Error(macKeys.error);
   const setting = parseRateSource(env.RATE_SOURCE, isOpen);
-  if (!setting.ok) throw new Error(setting.error);
-  const rates = rateSourceOf({ setting: setting.value, book: env.RATE_BOOK, nowMs: () => nowMs });
+  const rates = rateSourceOf({ setting, book: env.RATE_BOOK, nowMs: () => nowMs });
   let asked: Promise<RateTable> | undefined;
+  let watched: ReadonlySet<string> | undefined;
   return {
     db,
     nowMs,
@@ -27,7 +29,11 @@ export function invoiceEffects(
     random: Math.random,
     macKeys: macKeys.value,
     // In development a network without a source stays usable (decisions 4).
-    isWatched: (network) => isOpen || watchedNetworks(env).has(network),
+    isWatched: (network) => {
+      if (isOpen) return true;
+      watched ??= watchedNetworks(env.CHAIN_SOURCES);
+      return watched.has(network);
+    },
     body: { macKeys: macKeys.value, publicUrl: publicUrl(env), nowMs },
     table: () => {
       asked ??= rates.table();

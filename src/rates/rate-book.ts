@@ -9,7 +9,7 @@ import { KRAKEN_URL, krakenClient } from "./kraken-client.ts";
 import type { RateTable } from "./quote.ts";
 import type { FiatClient, RateClient } from "./rate-client.ts";
 import { RateRefresh } from "./rate-refresh.ts";
-import { type FiatSourceName, type PriceSourceName, parseRateSource } from "./rate-source.ts";
+import { type FiatSourceName, type PriceSourceName, parseRateSource } from "./rate-setting.ts";
 
 const TIMEOUT_MS = 8 * SECOND_MS;
 

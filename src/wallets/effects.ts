@@ -1,5 +1,6 @@
 // The world as wallet operations take it, built from the environment once per request.
-import { isDevelopment, watchedNetworks } from "../http/deployment.ts";
+import { watchedNetworks } from "../chains/chain-sources.ts";
+import { isDevelopment } from "../http/deployment.ts";
 import { newOperationId } from "../idempotency/middleware.ts";
 import type { RegisterEffects } from "./register-wallet.ts";
 import { parseMacKeys } from "./row-mac.ts";
@@ -8,7 +9,7 @@ export function walletEffects(
   env: Env,
   { db, nowMs, sleep }: Pick<RegisterEffects, "db" | "nowMs" | "sleep">,
 ): RegisterEffects {
-  const watched = watchedNetworks(env);
+  const watched = watchedNetworks(env.CHAIN_SOURCES);
   const macKeys = parseMacKeys(env.ROW_MAC_KEY);
   if (!macKeys.ok) throw new Error(macKeys.error);
   return {

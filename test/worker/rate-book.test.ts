@@ -124,7 +124,7 @@ describe("the rate book on workerd", () => {
 
   it("the deployment's source calls the one book", async () => {
     const source = rateSourceOf({
-      setting: { kind: "market", sources: ["coinbase", "kraken"] },
+      setting: { ok: true, value: { kind: "market", sources: ["coinbase", "kraken"] } },
       book: env.RATE_BOOK,
       nowMs: () => START,
     });

@@ -35,7 +35,7 @@ describe("what npm start is told", () => {
   });
 
   test("chain sources arrive letter for letter", () => {
-    const sources = '{"ETH":[{"url":"http://127.0.0.1:8545/$KEY?a=b#c"}]}';
+    const sources = '{"ethereum":[{"kind":"evm-rpc","url":"http://127.0.0.1:8545/$KEY?a=b#c"}]}';
     expect(readSettings({ CHAIN_SOURCES: sources }).variables.CHAIN_SOURCES).toBe(sources);
   });
 
@@ -48,9 +48,17 @@ describe("what npm start is told", () => {
     ["RATE_SOURCE", "bitstamp"],
     ["RATE_SOURCE", "fixed,kraken"],
     ["RATE_SOURCE", "kraken,"],
+    ["RATE_SOURCE", "coinbase"],
+    ["RATE_SOURCE", "coinbase,coinbase"],
+    ["RATE_SOURCE", "frankfurter"],
+    ["RATE_SOURCE", "coinbase,frankfurter"],
     ["CHAIN_SOURCES", "ETH"],
     ["CHAIN_SOURCES", "[]"],
     ["CHAIN_SOURCES", "null"],
+    ["CHAIN_SOURCES", '{"DOGE":[{"kind":"esplora","url":"https://a.example"}]}'],
+    ["CHAIN_SOURCES", '{"ETH":[]}'],
+    ["CHAIN_SOURCES", '{"ETH":[{"url":"https://a.example"}]}'],
+    ["CHAIN_SOURCES", '{"BTC":[{"kind":"core-rpc"}]}'],
     ["POLL_SECONDS", "0"],
     ["POLL_SECONDS", "-1"],
     ["POLL_SECONDS", "soon"],
@@ -63,6 +71,7 @@ describe("what npm start is told", () => {
   });
 
   test("a refused value of CHAIN_SOURCES is not repeated, because it may carry a vendor's key", () => {
-    expect(() => readSettings({ CHAIN_SOURCES: "{secret-key" })).toThrow(/^CHAIN_SOURCES must be a JSON object\.$/);
+    const start = () => readSettings({ CHAIN_SOURCES: "{secret-key" });
+    expect(start).toThrow(/^CHAIN_SOURCES must be a JSON object of network to a list of sources\.$/);
   });
 });

@@ -1,0 +1,44 @@
+// Which sources a deployment asks (RATE_SOURCE, decisions 1). Apart from `rate-source.ts`, so that `npm start` can judge a value by the
+// very rule of the Worker without loading what computes rates.
+import { err, ok, type Result } from "../lib/result.ts";
+
+export const PRICE_SOURCES = ["coinbase", "kraken", "coingecko"] as const;
+export const FIAT_SOURCES = ["frankfurter"] as const;
+
+export type PriceSourceName = (typeof PRICE_SOURCES)[number];
+export type FiatSourceName = (typeof FIAT_SOURCES)[number];
+export type SourceName = PriceSourceName | FiatSourceName;
+
+export type RateSetting =
+  | { readonly kind: "fixed" }
+  | { readonly kind: "market"; readonly sources: readonly SourceName[] };
+
+/**
+ * RATE_SOURCE: names separated by commas, or `fixed` alone, which only development may use. A price needs two sources that agree, so
+ * fewer than two price sources are refused here and not discovered at the first payment. The error is a sentence for whoever deploys.
+ */
+export function parseRateSource(text: string | undefined, isDevelopment: boolean): Result<RateSetting, string> {
+  const names = (text ?? "")
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  const unknown = names.filter((name) => name !== "fixed" && !isSourceName(name));
+  if (unknown.length > 0) return err(`RATE_SOURCE names unknown sources: ${unknown.join(", ")}; known: ${known()}`);
+  if (new Set(names).size < names.length) return err("RATE_SOURCE names a source twice");
+  if (names.includes("fixed")) {
+    if (names.length > 1) return err("RATE_SOURCE=fixed cannot be combined with a real source");
+    return isDevelopment ? ok({ kind: "fixed" }) : err("RATE_SOURCE=fixed is for ENVIRONMENT=development only");
+  }
+  const sources = names.filter(isSourceName);
+  const prices = sources.filter((name) => PRICE_SOURCES.some((each) => each === name));
+  if (prices.length < 2) return err(`RATE_SOURCE needs at least two of ${PRICE_SOURCES.join(", ")}`);
+  return ok({ kind: "market", sources });
+}
+
+function isSourceName(name: string): name is SourceName {
+  return [...PRICE_SOURCES, ...FIAT_SOURCES].some((each) => each === name);
+}
+
+function known(): string {
+  return [...PRICE_SOURCES, ...FIAT_SOURCES, "fixed"].join(", ");
+}
