@@ -1,12 +1,16 @@
 // Makes a merchant with a secret and a public key for a deployment: SQL on standard output, the keys on standard error, once.
-//   node scripts/create-merchant.ts "My shop" > merchant.sql
+//   node scripts/create-merchant.ts "My shop" > .edgetill/merchant.sql
 import { insertSql, newKey, newMerchant } from "./seed.ts";
 
-const [name, ...rest] = process.argv.slice(2);
-if (name === undefined || name === "" || rest.length > 0) {
-  console.error('Usage: node scripts/create-merchant.ts "Name of the merchant" > merchant.sql');
-  process.exit(1);
+const LONGEST_NAME = 200;
+
+const [given = "", ...rest] = process.argv.slice(2);
+const name = given.trim();
+if (name === "" || rest.length > 0) {
+  stop('Usage: node scripts/create-merchant.ts "Name of the merchant" > .edgetill/merchant.sql');
 }
+if ([...name].length > LONGEST_NAME)
+  stop(`A merchant's name has at most ${LONGEST_NAME} characters; nothing was made.`);
 
 const nowMs = Date.now();
 const merchant = newMerchant(name, nowMs);
@@ -17,4 +21,9 @@ console.error(`Merchant   ${merchant.id}
 Secret key ${secret.secret}
 Public key ${open.secret}
 Keep the secret key now: it is shown this once, and the SQL holds only its hash.
-Next: npx wrangler d1 execute DB --remote --file merchant.sql`);
+Next: run the SQL on the database of the deployment (README "Deploy to Cloudflare").`);
+
+function stop(message: string): never {
+  console.error(message);
+  process.exit(1);
+}

@@ -73,6 +73,12 @@ function newId<P extends IdPrefix>(prefix: P, nowMs: number): ReturnType<typeof 
   return makeId(prefix, newUlid(nowMs, randomBytes(16)));
 }
 
+/** What reads a file of SQL may cut it at a semicolon or a line end, even inside quotes: such a text is written as its bytes. */
+function textLiteral(text: string): string {
+  if (/[;\r\n]/.test(text)) return `CAST(X'${Buffer.from(text).toString("hex")}' AS TEXT)`;
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
 /** A file of SQL has no bound parameters: each `?` becomes the literal of its value. No name of ours contains a `?`. */
 function withLiterals({ sql, params }: { readonly sql: string; readonly params: readonly unknown[] }): string {
   let next = 0;
@@ -82,7 +88,6 @@ function withLiterals({ sql, params }: { readonly sql: string; readonly params: 
 function literal(value: unknown): string {
   if (value === null) return "NULL";
   if (typeof value === "number" && Number.isSafeInteger(value)) return String(value);
-  // Text that the command's own splitting or SQLite's end of text could cut is not written at all.
-  if (typeof value === "string" && !/[\0;\r\n]/.test(value)) return `'${value.replaceAll("'", "''")}'`;
+  if (typeof value === "string" && !value.includes("\0")) return textLiteral(value);
   throw new Error(`no SQL literal for ${typeof value}`);
 }
