@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Prints what CI reads: `N passed, N failed, N skipped` over all projects, as the last line of the run. */
+/** Prints what CI reads, over all projects, as the last line of the run: `N passed, N failed`, and `, N skipped` when a test was. */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const states = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state));
@@ -12,6 +12,8 @@ export default class ClosingLine implements Reporter {
         ![...module.children.allTests()].some((test) => test.result().state === "failed"),
     );
     const failed = count("failed") + broken.length + errors.length;
-    process.on("exit", () => console.log(`${count("passed")} passed, ${failed} failed, ${count("skipped")} skipped`));
+    const line = `${count("passed")} passed, ${failed} failed`;
+    const skipped = count("skipped");
+    process.on("exit", () => console.log(skipped === 0 ? line : `${line}, ${skipped} skipped`));
   }
 }
