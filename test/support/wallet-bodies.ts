@@ -1,0 +1,38 @@
+// What registers a wallet: fresh keys and addresses, so that no test meets another's.
+import { HDKey } from "@scure/bip32";
+import { decodeBase58check, encodeBase58check } from "../../src/chains/address-text.ts";
+
+const PATH = "m/84'/0'/0'";
+const ZPUB_VERSION = 0x04b24746;
+
+export const BTC = { cryptocurrency: "BTC", network: "BTC" };
+export const USDT = { cryptocurrency: "USDT", network: "ETH" };
+
+const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+
+export function randomHex(bytes: number): string {
+  return [...randomBytes(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** A wallet of BTC with an address for each invoice. */
+export function xpubWallet() {
+  const { publicExtendedKey } = HDKey.fromMasterSeed(randomBytes(32)).derive(PATH);
+  const payload = Uint8Array.from(decodeBase58check(publicExtendedKey) ?? []);
+  new DataView(payload.buffer).setUint32(0, ZPUB_VERSION);
+  return { walletType: "XPUB_WALLET", ...BTC, xpub: encodeBase58check(payload), derivationPath: PATH };
+}
+
+/** A wallet of USDT on Ethereum with one address for all. */
+export function directWallet() {
+  return { walletType: "DIRECT_WALLET", ...USDT, address: `0x${randomHex(20)}` };
+}
+
+/** A private extended key: what must never be accepted, stored or shown. */
+export function extendedPrivateKey(): string {
+  return HDKey.fromMasterSeed(randomBytes(32)).derive(PATH).privateExtendedKey;
+}
+
+/** A private key in wallet import format, compressed, of Bitcoin. */
+export function wif(): string {
+  return encodeBase58check(Uint8Array.of(0x80, ...randomBytes(32), 0x01));
+}
