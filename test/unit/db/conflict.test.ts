@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { batchConflict, d1Messages, isConflictOn } from "../../../src/db/conflict.ts";
+import { batchConflict, d1Messages, describeConflict, isConflictOn, isContention } from "../../../src/db/conflict.ts";
 
 // The shapes as D1 gives them through drizzle 0.45: a batch throws D1's error, a single statement drizzle's around it.
 const d1 = (text: string) => new Error(`D1_ERROR: ${text}`, { cause: new Error(text) });
@@ -48,5 +48,39 @@ describe("a violated constraint", () => {
     const circular = new Error("a");
     circular.cause = circular;
     expect(d1Messages(circular)).toHaveLength(8);
+  });
+});
+
+describe("a refused batch", () => {
+  const unique = (table: string, ...columns: string[]) => ({ kind: "unique", table, columns }) as const;
+
+  it.each([
+    ["an event of an invoice that another wrote first", unique("events", "invoice_id", "sequence"), true],
+    ["a customer that another made first", unique("customers", "merchant_id", "email_key"), true],
+    ["an external id that another took first", unique("invoices", "merchant_id", "external_id"), true],
+    [
+      "an amount that another reserved first",
+      unique("amount_reservations", "network", "cryptocurrency", "address", "units"),
+      true,
+    ],
+    ["a fact that no longer holds", { kind: "assertion" } as const, true],
+    ["an id of an event", unique("events", "id"), false],
+    ["an id of an invoice", unique("invoices", "id"), false],
+    ["an id of a customer", unique("customers", "id"), false],
+    ["a place on a timeline", unique("timeline_items", "invoice_id", "position"), false],
+    ["a payment method", unique("payment_methods", "invoice_id", "cryptocurrency", "network"), false],
+    ["part of a contended key", unique("events", "invoice_id"), false],
+    ["a contended key in another order", unique("customers", "email_key", "merchant_id"), false],
+    ["a contended key of another table", unique("invoices", "merchant_id", "email_key"), false],
+  ])("by %s is told to be a lost race, or a bug", (_, conflict, isLost) => {
+    expect(isContention(conflict)).toBe(isLost);
+  });
+
+  it("is described by the constraint's name alone", () => {
+    expect(describeConflict(unique("events", "invoice_id", "sequence"))).toBe("events(invoice_id, sequence)");
+    expect(describeConflict(unique("operations", "id"))).toBe("operations(id)");
+    expect(describeConflict({ kind: "assertion" })).toBe("an assertion");
+    const read = batchConflict(drizzle(POSITION, "a value nobody may log"));
+    expect(read && describeConflict(read)).toBe("timeline_items(invoice_id, position)");
   });
 });
