@@ -138,6 +138,38 @@ describe("filters", () => {
     expect((await window(-1_000, -1)).data).toEqual([]);
   });
 
+  test.each(["2026-11-21", "2026-11-21T00:00:00Z", "2026-11-21T00:00:00.000Z", "2026-11-21T01:00:00+01:00"])(
+    "take a time as ISO 8601 writes it: %s",
+    async (time) => {
+      for (const name of ["createdFrom", "createdTo"])
+        expectOk(await shop.get(`/invoices?${name}=${encodeURIComponent(time)}`), 200);
+    },
+  );
+
+  test("read a date as midnight in UTC, and an offset as what it says", async () => {
+    const createdAt = Date.parse(made[3]?.createdAt ?? "");
+    const day = (shift: number) => new Date(createdAt + shift * 86_400_000).toISOString().slice(0, 10);
+    const only = `?externalId=${scope}-3`;
+    expect(ids((await list(`${only}&createdFrom=${day(0)}&createdTo=${day(1)}`)).data)).toEqual([made[3]?.id]);
+    expect((await list(`${only}&createdFrom=${day(1)}`)).data).toEqual([]);
+    expect((await list(`${only}&createdTo=${day(0)}`)).data).toEqual([]);
+    // The same moment on a clock that is an hour ahead.
+    const ahead = (shift: number) =>
+      encodeURIComponent(new Date(createdAt + shift + 3_600_000).toISOString().replace("Z", "+01:00"));
+    expect(ids((await list(`${only}&createdFrom=${ahead(-1)}&createdTo=${ahead(1)}`)).data)).toEqual([made[3]?.id]);
+    expect((await list(`${only}&createdFrom=${ahead(1)}`)).data).toEqual([]);
+  });
+
+  test.each(["1", "2026", "0", "1795230923978", "Nov 21 2026", "21/11/2026", "2026-11-21T00:00:00", "2026-02-30"])(
+    "refuse a time that is not ISO 8601 to the letter: %s",
+    async (time) => {
+      for (const name of ["createdFrom", "createdTo"]) {
+        const answer = await shop.get(`/invoices?${name}=${encodeURIComponent(time)}`);
+        expect(expectRefusal(answer, 400).details?.map(({ path }) => path)).toEqual([name]);
+      }
+    },
+  );
+
   test("by needsReview tell apart what a person must look at", async () => {
     expect((await list(`?externalId=${scope}-1&needsReview=true`)).data).toEqual([]);
     expect((await list(`?externalId=${scope}-1&needsReview=false`)).data).toHaveLength(1);
