@@ -1,9 +1,9 @@
 // The reference at /docs: the OpenAPI document as one readable page, rendered here, without a script and without anybody's server.
 import { html, raw } from "hono/html";
 import type { HtmlEscapedString } from "hono/utils/html";
-import * as z from "zod";
-import { failureResponse } from "./errors.ts";
-import { SAMPLES } from "./openapi.ts";
+import type * as z from "zod";
+import { type JsonSchema, jsonSchema, type NamedSchemas, namesIn } from "./json-schema.ts";
+import { refusalStatus, refusalsOf, SAMPLES } from "./refusals.ts";
 import type { RouteSpec } from "./route.ts";
 
 type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
@@ -11,12 +11,10 @@ type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 const STYLE = `
 :root{color-scheme:light dark;--line:#8884}
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem}
-code,pre{font-family:ui-monospace,monospace;font-size:.9em}
 pre{overflow-x:auto;border:1px solid var(--line);border-radius:.4rem;padding:.6rem}
 section{border-top:1px solid var(--line);padding-top:.5rem;margin-top:1.5rem}
 table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;padding:.25rem .6rem .25rem 0;border-bottom:1px solid var(--line)}
-.method{font-weight:700;display:inline-block;min-width:4.5rem}
-summary{cursor:pointer}`;
+.method{margin-right:1rem}`;
 
 /** The content security policy of the page: its own inline style, nothing else. */
 export const DOCS_CSP =
@@ -24,6 +22,8 @@ export const DOCS_CSP =
 
 export function docsPage(specs: readonly RouteSpec[]): Html {
   const tags = [...new Set(specs.map((spec) => spec.tag))];
+  const named: NamedSchemas = {};
+  const sections = specs.map((spec) => ({ tag: spec.tag, section: routeSection(spec, named) }));
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Edgetill API reference</title><style>${raw(STYLE)}</style></head>
@@ -31,41 +31,47 @@ export function docsPage(specs: readonly RouteSpec[]): Html {
 <p>Non-custodial crypto payments. Send your key as <code>x-api-key</code>, JSON as <code>content-type: application/json</code>, and an
 <code>Idempotency-Key</code> with every POST that creates. Amounts are decimal strings. The machine-readable form is
 <a href="/openapi.json">/openapi.json</a>.</p>
-<nav><ul>${tags.map((tag) => html`<li><a href="#${tag}">${tag}</a></li>`)}<li><a href="#errors">Errors</a></li></ul></nav>
-${tags.map((tag) => html`<h2 id="${tag}">${tag}</h2>${specs.filter((spec) => spec.tag === tag).map(routeSection)}`)}
+<nav><ul>${tags.map((tag) => html`<li><a href="#${tag}">${tag}</a></li>`)}<li><a href="#schemas">Schemas</a></li><li><a href="#errors">Errors</a></li></ul></nav>
+${tags.map((tag) => html`<h2 id="${tag}">${tag}</h2>${sections.filter((each) => each.tag === tag).map(({ section }) => section)}`)}
+<section id="schemas"><h2>Schemas</h2>${Object.entries(named).map(([name, json]) => html`<div id="schema-${name}">${jsonBlock(name, json)}</div>`)}</section>
 ${errorCatalogue()}
 </body></html>`;
 }
 
-function routeSection(spec: RouteSpec): Html {
+function routeSection(spec: RouteSpec, named: NamedSchemas): Html {
   return html`<section id="${spec.operationId}">
 <h3><code><span class="method">${spec.method}</span>${spec.path}</code></h3>
 <p>${spec.summary}. ${spec.description ?? ""}</p>
 <p>${spec.permission === null ? "Needs no key." : html`Permission <code>${spec.permission}</code>${spec.isForPublicKeys ? "; public keys may call it" : ""}.`}
 ${spec.isIdempotent ? html`Takes an <code>Idempotency-Key</code>.` : ""}</p>
-${schemaBlock("Query", spec.query, "input")}
-${schemaBlock("Body", spec.body, "input")}
+${schemaBlock("Query", spec.query, "input", named)}
+${schemaBlock("Body", spec.body, "input", named)}
 ${spec.answers.map((answer) =>
   answer.schema === undefined
     ? html`<p>${answer.status}: ${answer.description}</p>`
-    : schemaBlock(`${answer.status} ${answer.description}`, answer.schema(), "output"),
+    : schemaBlock(`${answer.status} ${answer.description}`, answer.schema(), "output", named),
 )}
-${spec.refusals.length === 0 ? "" : html`<p>Refusals: ${spec.refusals.map((code) => html`<a href="#${code}"><code>${code}</code></a> `)}</p>`}
+<p>Refusals: ${refusalsOf(spec).map((code) => html`<a href="#${code}"><code>${code}</code></a> `)}</p>
 </section>`;
 }
 
-function schemaBlock(title: string, schema: z.ZodType, io: "input" | "output"): Html | string {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
-  const members = Object.keys(Object(json.properties));
-  if (json.type === "object" && members.length === 0) return "";
-  if (Object.keys(json).length === 0) return "";
-  return html`<details><summary>${title}: ${members.join(", ")}</summary><pre>${JSON.stringify(json, null, 2)}</pre></details>`;
+/** Nothing for a schema without members. */
+function schemaBlock(title: string, schema: z.ZodType, io: "input" | "output", named: NamedSchemas): Html | string {
+  const json = jsonSchema(schema, io, named);
+  return json.type === "object" && Object.keys(Object(json.properties)).length === 0 ? "" : jsonBlock(title, json);
+}
+
+/** Names its members, or links to the schemas that it stands for. */
+function jsonBlock(title: string, json: JsonSchema): Html {
+  const members = Object.keys(Object(json.properties)).join(", ");
+  const links = namesIn(json).map((name) => html`<a href="#schema-${name}">${name}</a> `);
+  return html`<details><summary>${title}: ${members || links}</summary><pre>${JSON.stringify(json, null, 2)}</pre></details>`;
 }
 
 function errorCatalogue(): Html {
   const rows = Object.values(SAMPLES).map((failure) => ({
     code: failure.code,
-    status: failureResponse(failure, "").status,
+    status: refusalStatus(failure.code),
   }));
   return html`<section id="errors"><h2>Errors</h2>
 <p>Every failure is <code>{ statusCode, message, error, code, requestId, details? }</code>. Compare <code>code</code>, show

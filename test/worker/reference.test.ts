@@ -1,14 +1,35 @@
+import { env } from "cloudflare:workers";
+import { drizzle } from "drizzle-orm/d1";
 import { beforeAll, describe, expect, it } from "vitest";
+import { version } from "../../package.json";
+import { payments } from "../../src/db/schema/payments.ts";
 import { SPECS } from "../../src/http/app.ts";
-import { refusalStatus, SAMPLES } from "../../src/http/openapi.ts";
+import { jsonSchema, type NamedSchemas } from "../../src/http/json-schema.ts";
+import { refusalStatus, SAMPLES } from "../../src/http/refusals.ts";
 import type { RouteSpec } from "../../src/http/route.ts";
-import { send, sendWith } from "../support/access.ts";
+import { type InvoiceId, makeId, newUlid } from "../../src/lib/ids.ts";
+import {
+  type Answer,
+  type Ask,
+  expectRefusal,
+  type Shop,
+  seedKey,
+  seedShop,
+  send,
+  sendWith,
+} from "../support/access.ts";
+import { misfits, resolve, type Schema } from "../support/json-schema.ts";
 
 interface Operation {
   readonly operationId: string;
   readonly security?: readonly unknown[];
   readonly description: string;
-  readonly parameters: readonly { readonly name: string; readonly in: string; readonly required: boolean }[];
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly schema: Schema;
+  }[];
   readonly requestBody?: {
     readonly required: boolean;
     readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
@@ -16,26 +37,24 @@ interface Operation {
   readonly responses: Readonly<
     Record<
       string,
-      { readonly description: string; readonly content?: Readonly<Record<string, { readonly schema: Schema }>> }
+      {
+        readonly description: string;
+        readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
+        readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+      }
     >
   >;
 }
 
-interface Schema {
-  readonly $ref?: string;
-  readonly type?: string;
-  readonly required?: readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: unknown;
-}
-
 interface Document {
   readonly openapi: string;
+  readonly info: { readonly version: string };
   readonly servers: readonly { readonly url: string }[];
   readonly security: readonly unknown[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, object>>;
+    readonly headers: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
     readonly schemas: Readonly<Record<string, Schema>>;
   };
 }
@@ -58,13 +77,37 @@ function operationOf(spec: RouteSpec): Operation {
   return operation;
 }
 
-/** Refusals that any route behind a key can give (decisions 1, 7, 8), by hand. */
-const EVERY_GUARDED = {
-  400: "VALIDATION_FAILED",
-  401: "UNAUTHORIZED",
-  403: "PERMISSION_DENIED",
-  429: "RATE_LIMITED",
-  503: "STORAGE_UNAVAILABLE",
+/** What a reference names, else the schema itself. */
+function followed(schema: Schema | undefined): Schema | undefined {
+  return schema?.$ref === undefined ? schema : Object(resolve(document, schema.$ref));
+}
+
+/** Refusals of any route of a kind, by hand from Interface 7 and decisions 1, 3, 6, 7 and 8. */
+const ANY = "RATE_LIMITED INTERNAL_ERROR";
+const GUARDED =
+  "VALIDATION_FAILED UNAUTHORIZED MERCHANT_MISMATCH MERCHANT_NOT_FOUND PERMISSION_DENIED IP_NOT_ALLOWED STORAGE_UNAVAILABLE";
+const CHANGING = "MALFORMED_JSON BODY_TOO_LARGE UNSUPPORTED_MEDIA_TYPE PRIVATE_KEY_REFUSED CONTENTION";
+const PROTECTED = "IDEMPOTENCY_KEY_INVALID IDEMPOTENCY_KEY_REUSED OPERATION_IN_PROGRESS";
+const OPERATIONS: Readonly<Record<string, string>> = {
+  health: ANY,
+  openapi: ANY,
+  docs: ANY,
+  registerWallet: `${GUARDED} ${CHANGING} ${PROTECTED}`,
+  listWallets: GUARDED,
+  getWallet: GUARDED,
+  updateWallet: `${GUARDED} ${CHANGING}`,
+  deleteWallet: `${GUARDED} ${CHANGING}`,
+  previewAddresses: GUARDED,
+  exportRecovery: GUARDED,
+  createInvoice: `${GUARDED} ${CHANGING} ${PROTECTED}`,
+  listInvoices: GUARDED,
+  // A read settles what is due, and may lose against another writer.
+  getInvoice: `${GUARDED} CONTENTION`,
+  updateInvoice: `${GUARDED} ${CHANGING}`,
+  cancelInvoice: `${GUARDED} ${CHANGING}`,
+  listPaymentMethods: `${GUARDED} CONTENTION`,
+  activatePaymentMethod: `${GUARDED} ${CHANGING} ${PROTECTED}`,
+  listInvoicePayments: GUARDED,
 };
 
 describe("the OpenAPI document", () => {
@@ -74,6 +117,10 @@ describe("the OpenAPI document", () => {
     expect(document.openapi).toMatch(/^3\.1\.\d$/);
     expect(document.components.securitySchemes.apiKey).toEqual({ type: "apiKey", in: "header", name: "x-api-key" });
     expect(document.security).toEqual([{ apiKey: [] }]);
+  });
+
+  it("is of the version that package.json names", () => {
+    expect(document.info.version).toBe(version);
   });
 
   it("names our public address, or none when it is not configured, and never the Host header", async () => {
@@ -95,13 +142,32 @@ describe("the OpenAPI document", () => {
   it("has references that lead somewhere, and no schema that takes anything", () => {
     const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, to]) => to ?? "");
     expect(references.length).toBeGreaterThan(10);
-    const target = (path: string): unknown =>
-      path
-        .slice(2)
-        .split("/")
-        .reduce<unknown>((node, name) => Object(node)[name], document);
-    expect(references.filter((path) => target(path) === undefined)).toEqual([]);
+    expect(references.filter((path) => resolve(document, path) === undefined)).toEqual([]);
     expect(text).not.toContain('"schema":{}');
+  });
+
+  it("names the objects of the interface, each with one meaning wherever it stands", () => {
+    const { schemas } = document.components;
+    expect(Object.keys(schemas)).toEqual(
+      expect.arrayContaining("Error Health Invoice InvoiceList Payment PaymentMethod PublicInvoice Wallet".split(" ")),
+    );
+    for (const { schema } of SPECS.flatMap(({ answers }) => answers)) {
+      if (schema === undefined) continue;
+      const named: NamedSchemas = {};
+      jsonSchema(schema(), "output", named);
+      expect(schemas).toMatchObject(named);
+    }
+  });
+
+  it("lets an error carry further facts, and no other object of ours", () => {
+    const { Error: error, ...others } = document.components.schemas;
+    expect(error?.additionalProperties).toEqual({});
+    expect(error?.required).toEqual(["statusCode", "message", "error", "code", "requestId"]);
+    for (const schema of Object.values(others)) expect(schema.additionalProperties).toBe(false);
+  });
+
+  it("does not bound a whole number by what JavaScript can count to", () => {
+    expect(text.includes(String(Number.MAX_SAFE_INTEGER))).toBe(false);
   });
 
   it("has one name for each operation", () => {
@@ -122,6 +188,8 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     expect(new Set(keys).size).toBe(keys.length);
     if (spec.operationId === "listInvoices") {
       const inQuery = parameters.filter((each) => each.in === "query").map(({ name }) => name);
+      const times = parameters.filter(({ schema }) => schema.format === "date-time").map(({ name }) => name);
+      expect(times.sort()).toEqual(["createdFrom", "createdTo"]);
       expect(inQuery.sort()).toEqual([
         "createdFrom",
         "createdTo",
@@ -158,20 +226,36 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
       expect(documented?.description).toBe(answer.description);
       if (answer.schema !== undefined) {
         const schema = documented?.content?.["application/json"]?.schema;
-        expect(schema?.type).toMatch(/^(object|array)$/);
+        const forms = schema?.anyOf ?? [schema];
+        for (const form of forms) expect(followed(form)?.type).toMatch(/^(object|array)$/);
       }
     }
   });
 
-  it("says how it refuses: what all can, and each code of its own under its status", () => {
+  it("says how it refuses: what all of its kind can, and each code of its own, under its status", () => {
     const { responses } = operationOf(spec);
-    const expected = [
-      ...(spec.permission === null ? [] : Object.entries(EVERY_GUARDED)),
-      ...spec.refusals.map((code) => [String(refusalStatus(code)), code] as const),
-    ];
-    for (const [status, code] of expected) {
-      expect(responses[status]?.description.split(", ")).toContain(code);
-      expect(responses[status]?.content?.["application/json"]?.schema).toEqual({ $ref: "#/components/schemas/Error" });
+    const codes = [...`${ANY} ${OPERATIONS[spec.operationId]}`.split(" "), ...spec.refusals];
+    for (const code of codes) {
+      const answer = responses[refusalStatus(code as keyof typeof SAMPLES)];
+      expect(answer?.description.split(", ")).toContain(code);
+      expect(answer?.content?.["application/json"]?.schema).toEqual({ $ref: "#/components/schemas/Error" });
+    }
+    const own = new Set<string>([...codes, ...(spec.permission === null ? [] : ["PUBLIC_KEY_FORBIDDEN"])]);
+    const documented = Object.entries(responses).flatMap(([status, { description }]) =>
+      spec.answers.some((each) => String(each.status) === status) ? [] : description.split(", "),
+    );
+    expect(documented.sort()).toEqual([...own].sort());
+  });
+
+  it("says which headers its answers carry", () => {
+    const always = ["x-request-id", ...(spec.permission === null ? [] : ["RateLimit", "RateLimit-Policy"])];
+    for (const [status, { headers }] of Object.entries(operationOf(spec).responses)) {
+      const isAnswer = spec.answers.some((each) => String(each.status) === status);
+      const more = [
+        ...(isAnswer && spec.isIdempotent ? ["Idempotent-Replayed"] : []),
+        ...(!isAnswer && ["429", "503"].includes(status) ? ["Retry-After"] : []),
+      ];
+      expect(Object.keys(headers)).toEqual([...always, ...more]);
     }
   });
 
@@ -181,7 +265,11 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     expect(from).toBeGreaterThan(0);
     expect(section).toContain(`<span class="method">${spec.method}</span>${spec.path}`);
     expect(section).toContain(spec.permission ?? "Needs no key");
-    for (const code of spec.refusals) expect(section).toContain(`href="#${code}"`);
+    const linked = [...section.matchAll(/href="#([A-Z_]+)"/g)].map(([, code]) => code);
+    const documented = Object.entries(operationOf(spec).responses)
+      .filter(([status]) => spec.answers.every((each) => String(each.status) !== status))
+      .flatMap(([, { description }]) => description.split(", "));
+    expect(linked.sort()).toEqual(documented.sort());
   });
 });
 
@@ -207,11 +295,187 @@ describe("the document of a new invoice", () => {
 
   it("promises every field of the answer, with money as text", () => {
     const create = document.paths["/api/v1/merchants/merchant/{merchantId}/invoices"]?.post;
-    const schema = create?.responses["201"]?.content?.["application/json"]?.schema;
+    const [whole] = create?.responses["201"]?.content?.["application/json"]?.schema.anyOf ?? [];
+    const schema = followed(whole);
     const fields =
       "id merchantId customerId productId name description redirectUrl rawAmount endAmount currency status expiresAt createdAt updatedAt customer product payments invoiceTimeline";
     expect(schema?.required).toEqual(expect.arrayContaining(fields.split(" ")));
     expect(schema?.properties?.rawAmount).toMatchObject({ type: "string" });
+  });
+});
+
+describe("a live answer is as the document says:", () => {
+  const TETHER = { cryptocurrency: "USDT", network: "ETH" };
+  const DIRECT = { walletType: "DIRECT_WALLET", ...TETHER, address: `0x${"a1".repeat(20)}` };
+  // The account key of BIP84's test vectors.
+  const ZPUB = {
+    ...{ walletType: "XPUB_WALLET", cryptocurrency: "BTC", network: "BTC", derivationPath: "m/84'/0'/0'" },
+    xpub: "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs",
+  };
+  const ORDER = {
+    ...{ name: "Order 1001", rawAmount: 49.9, customerEmail: "ada@shop.example", externalId: "1001" },
+    ...{ metadata: { title: "a member by the name of a keyword" }, paymentMethods: [TETHER] },
+  };
+  let shop: Shop;
+  let walletId: string;
+  let xpubId: string;
+  let invoiceId: string;
+
+  /** Sends, and holds the answer against the document: its status, its headers, and every member of its body. */
+  async function checked(operationId: string, ask: Ask & { readonly of?: string; readonly query?: string } = {}) {
+    const spec = SPECS.find((each) => each.operationId === operationId);
+    if (spec === undefined) throw new Error(`there is no ${operationId}`);
+    const path = spec.path.replace(":merchantId", shop.merchantId).replace(/:(walletId|invoiceId)/, ask.of ?? "");
+    const answer = await send(`${path}${ask.query ?? ""}`, { method: spec.method, key: shop.secretKey, ...ask });
+    expectDocumented(spec, answer);
+    return answer;
+  }
+
+  function expectDocumented(spec: RouteSpec, answer: Answer): void {
+    const documented = operationOf(spec).responses[answer.status];
+    expect(documented, `${spec.operationId} answered ${answer.status}: ${answer.text}`).toBeDefined();
+    const schema = documented?.content?.["application/json"]?.schema ?? {};
+    expect(misfits(document, schema, JSON.parse(answer.text))).toEqual([]);
+    for (const [name, { $ref }] of Object.entries(documented?.headers ?? {})) {
+      const header: { readonly required?: boolean; readonly schema: Schema } = Object(resolve(document, $ref));
+      const sent = answer.headers.get(name);
+      if (header.required === true) expect(sent, name).not.toBeNull();
+      if (sent === null) continue;
+      expect(misfits(document, header.schema, header.schema.type === "integer" ? Number(sent) : sent)).toEqual([]);
+    }
+    const ours = [...answer.headers.keys()].filter((name) => /^(ratelimit|retry-after|idempotent-)/.test(name));
+    const names = Object.keys(documented?.headers ?? {}).map((name) => name.toLowerCase());
+    expect(ours.filter((name) => !names.includes(name))).toEqual([]);
+    if (answer.status >= 400 && spec.permission !== null)
+      expect(documented?.description.split(", ")).toContain(answer.json?.code);
+  }
+
+  beforeAll(async () => {
+    shop = await seedShop();
+    const made = async (operationId: string, body: object) => {
+      const answer = await checked(operationId, { body });
+      expect(answer.status, answer.text).toBe(201);
+      return String(answer.json?.id);
+    };
+    walletId = await made("registerWallet", DIRECT);
+    xpubId = await made("registerWallet", ZPUB);
+    invoiceId = await made("createInvoice", ORDER);
+    await drizzle(env.DB)
+      .insert(payments)
+      .values({
+        ...{
+          id: makeId("pay", newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)))),
+          merchantId: shop.merchantId,
+          invoiceId: invoiceId as InvoiceId,
+          ...TETHER,
+        },
+        ...{
+          txHash: "ab".repeat(32),
+          outputIndex: "0",
+          toAddress: DIRECT.address,
+          amountUnits: 1n,
+          status: "DETECTED",
+        },
+        ...{ confirmations: 0, requiredConfirmations: 1, isLate: false },
+        ...{ receivedAtMs: 1_000, createdAtMs: 1_000, updatedAtMs: 1_000 },
+      });
+  });
+
+  it("wallets", async () => {
+    expect((await checked("getWallet", { of: walletId })).status).toBe(200);
+    expect(JSON.parse((await checked("listWallets")).text)).toHaveLength(2);
+    expect((await checked("previewAddresses", { of: xpubId })).json?.data).toHaveLength(20);
+    await checked("createInvoice", {
+      body: { name: "a", rawAmount: 1, paymentMethods: [{ cryptocurrency: "BTC", network: "BTC" }] },
+    });
+    expect((await checked("exportRecovery", { of: xpubId })).json?.addresses).toHaveLength(1);
+    expect((await checked("updateWallet", { of: walletId, body: { isEnabled: true } })).status).toBe(200);
+  });
+
+  it("an invoice, by each kind of key, with money and a customer", async () => {
+    const whole = await checked("getInvoice", { of: invoiceId });
+    expect(whole.json).toMatchObject({ payments: [{}], paymentMethods: [{}], customer: {}, metadata: {} });
+    const shown = await checked("getInvoice", { of: invoiceId, key: shop.publicKey });
+    expect(shown.json).toMatchObject({ payments: [{}], paymentMethods: [{}], customer: null, metadata: null });
+    // Each fits its own schema alone, so that neither is documented by the other.
+    const named = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    expect(misfits(document, named("Invoice"), shown.json)).not.toEqual([]);
+    expect(misfits(document, named("PublicInvoice"), whole.json)).not.toEqual([]);
+    const body = { name: "From a browser", rawAmount: 1 };
+    expect((await checked("createInvoice", { key: shop.publicKey, body })).status).toBe(201);
+    expect((await checked("listInvoices")).json?.pagination).toBeDefined();
+    expect((await checked("listInvoices", { query: "?limit=1" })).json?.pagination).toBeUndefined();
+    expect((await checked("listPaymentMethods", { of: invoiceId })).json?.data).toHaveLength(2);
+    expect((await checked("listInvoicePayments", { of: invoiceId })).json?.data).toHaveLength(1);
+    expect((await checked("updateInvoice", { of: invoiceId, body: { name: "Order" } })).status).toBe(200);
+  });
+
+  it("a creation, its replay and the picks of a method", async () => {
+    const headers = { "idempotency-key": "one" };
+    const body = { name: "Order 1002", rawAmount: 10 };
+    const first = await checked("createInvoice", { body, headers });
+    const again = await checked("createInvoice", { body, headers });
+    expect([first, again].map((each) => each.headers.get("idempotent-replayed"))).toEqual([null, "true"]);
+    expect((await checked("createInvoice", { body: { ...body, rawAmount: 11 }, headers })).json?.code).toBe(
+      "IDEMPOTENCY_KEY_REUSED",
+    );
+    const of = String(first.json?.id);
+    expect((await checked("activatePaymentMethod", { of, body: TETHER })).status).toBe(201);
+    expect((await checked("activatePaymentMethod", { of, body: TETHER })).status).toBe(200);
+    expect((await checked("cancelInvoice", { of })).json?.status).toBe("CANCELLED");
+  });
+
+  it("refusals with facts of their own", async () => {
+    const exists = await checked("registerWallet", { body: DIRECT });
+    expect(expectRefusal(exists, 409, "WALLET_EXISTS")).toMatchObject({ walletId });
+    const twice = await checked("createInvoice", { body: ORDER });
+    expect(expectRefusal(twice, 409, "EXTERNAL_ID_EXISTS")).toMatchObject({ invoiceId });
+    const key = await seedKey(shop.merchantId, { permissions: [] });
+    expectRefusal(await checked("listInvoices", { key }), 403, "PERMISSION_DENIED");
+    expectRefusal(await checked("deleteWallet", { of: walletId }), 409, "WALLET_HAS_ACTIVE_PAYMENTS");
+  });
+
+  it.each([
+    ["createInvoice", { body: "{" }, "MALFORMED_JSON"],
+    ["createInvoice", { body: `"${"a".repeat(65_536)}"` }, "BODY_TOO_LARGE"],
+    ["createInvoice", { body: "{}", headers: { "content-type": "text/plain" } }, "UNSUPPORTED_MEDIA_TYPE"],
+    ["createInvoice", { body: {} }, "VALIDATION_FAILED"],
+    [
+      "createInvoice",
+      { body: { name: "a", rawAmount: 1 }, headers: { "idempotency-key": "k".repeat(256) } },
+      "IDEMPOTENCY_KEY_INVALID",
+    ],
+    ["cancelInvoice", { of: "none", body: "{" }, "MALFORMED_JSON"],
+    ["deleteWallet", { of: "none", body: "{}", headers: { "content-type": "text/plain" } }, "UNSUPPORTED_MEDIA_TYPE"],
+    ["getInvoice", { of: "none" }, "INVOICE_NOT_FOUND"],
+    ["getWallet", { of: "none" }, "WALLET_NOT_FOUND"],
+    ["listWallets", { key: undefined }, "UNAUTHORIZED"],
+  ] as const)("%s refused: %#", async (operationId, ask, code) => {
+    expect((await checked(operationId, ask)).json?.code).toBe(code);
+  });
+
+  it("too many requests, and when to come again", async () => {
+    const spec = SPECS.find((each) => each.operationId === "listWallets");
+    if (spec === undefined) throw new Error("there is no listWallets");
+    const busy = await seedShop();
+    const ask = () =>
+      sendWith({ RATE_LIMIT_PER_MINUTE: "1" } as Partial<Env>, spec.path.replace(":merchantId", busy.merchantId), {
+        key: busy.secretKey,
+      });
+    const [first, second] = [await ask(), await ask()];
+    for (const answer of [first, second]) expectDocumented(spec, answer);
+    expect([first?.status, second?.status]).toEqual([200, 429]);
+    expect(second?.headers.get("ratelimit")).toMatch(/^"default";r=0/);
+  });
+
+  it("the service's own, in health and without storage", async () => {
+    await checked("health");
+    await checked("openapi");
+    const health = SPECS.find((each) => each.operationId === "health");
+    const DB = { prepare: () => ({ first: () => Promise.reject(new Error("D1_ERROR: storage is away")) }) };
+    const sick = await sendWith({ DB: DB as unknown as D1Database }, "/healthz");
+    expect(sick.status).toBe(503);
+    if (health !== undefined) expectDocumented(health, sick);
   });
 });
 

@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { Failure, FailureCode } from "../../../src/failures.ts";
 import { failureResponse } from "../../../src/http/errors.ts";
-import { refusalStatus, SAMPLES } from "../../../src/http/openapi.ts";
+import { refusalStatus, SAMPLES } from "../../../src/http/refusals.ts";
 
 /** By hand from Interface 4.3 and 7 and decisions 1, 2, 3, 4 and 6. */
 const STATUS: Readonly<Record<FailureCode, number>> = {

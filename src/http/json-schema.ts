@@ -1,0 +1,38 @@
+// Zod schemas as JSON Schema for the documents: what has a title is written once, under its name, and referred to elsewhere.
+import * as z from "zod";
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+/** The schemas under `#/components/schemas`; filled while schemas are written. */
+export type NamedSchemas = Record<string, JsonSchema>;
+
+const NAMED = "#/components/schemas/";
+
+/** `input`: what is sent to us; `output`: what we answer. Adds every titled part, the whole included, to `named`. */
+export function jsonSchema(schema: z.ZodType, io: "input" | "output", named: NamedSchemas): JsonSchema {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any", override: forgetSafeRange });
+  return Object(withReferences(json, named));
+}
+
+/** Names of the schemas that a schema refers to, each once. */
+export function namesIn(json: object): readonly string[] {
+  const references = JSON.stringify(json).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
+  return [...new Set([...references].map(([, name = ""]) => name))];
+}
+
+/** The range of JavaScript's integers is no fact of the interface. */
+function forgetSafeRange({ jsonSchema: json }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
+  if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;
+}
+
+function withReferences(node: unknown, named: NamedSchemas): unknown {
+  if (Array.isArray(node)) return node.map((each) => withReferences(each, named));
+  if (typeof node !== "object" || node === null) return node;
+  const whole: JsonSchema = Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, withReferences(value, named)]),
+  );
+  // A property that is called `title` is a schema, not a text.
+  if (typeof whole.title !== "string") return whole;
+  named[whole.title] = whole;
+  return { $ref: `${NAMED}${whole.title}` };
+}

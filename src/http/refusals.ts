@@ -1,0 +1,100 @@
+// What each route can refuse with: its own codes, and those that follow from the kind of route it is. Both references list exactly these.
+import type { Failure, FailureCode } from "../failures.ts";
+import { failureResponse } from "./errors.ts";
+import type { RouteSpec } from "./route.ts";
+
+/** Any route: the shield in front of it, and a bug behind it. */
+const ANY: readonly FailureCode[] = ["RATE_LIMITED", "INTERNAL_ERROR"];
+/** A route of a merchant: authentication, access, validation and storage (decisions 1, 7). */
+const MERCHANT: readonly FailureCode[] = [
+  "VALIDATION_FAILED",
+  "UNAUTHORIZED",
+  "MERCHANT_MISMATCH",
+  "MERCHANT_NOT_FOUND",
+  "PERMISSION_DENIED",
+  "PUBLIC_KEY_FORBIDDEN",
+  "IP_NOT_ALLOWED",
+  "STORAGE_UNAVAILABLE",
+];
+/** A route that changes something: it may be sent a body, needed or not, and may lose against another writer (reliability.md 3). */
+const CHANGING: readonly FailureCode[] = [
+  "MALFORMED_JSON",
+  "BODY_TOO_LARGE",
+  "UNSUPPORTED_MEDIA_TYPE",
+  "PRIVATE_KEY_REFUSED",
+  "CONTENTION",
+];
+/** A route that an Idempotency-Key protects (decisions 6). */
+const IDEMPOTENT: readonly FailureCode[] = [
+  "IDEMPOTENCY_KEY_INVALID",
+  "IDEMPOTENCY_KEY_REUSED",
+  "OPERATION_IN_PROGRESS",
+];
+
+/** Every code that a route can refuse with, each once: what is its own first. */
+export function refusalsOf(spec: RouteSpec): readonly FailureCode[] {
+  const isMerchants = spec.permission !== null;
+  const isChanging = isMerchants && spec.method !== "GET";
+  return [
+    ...new Set([
+      ...spec.refusals,
+      ...(spec.isIdempotent ? IDEMPOTENT : []),
+      ...(isChanging ? CHANGING : []),
+      ...(isMerchants ? MERCHANT : []),
+      ...ANY,
+    ]),
+  ];
+}
+
+/** The status of a code, whatever its facts. */
+export function refusalStatus(code: FailureCode): number {
+  return failureResponse(SAMPLES[code], "").status;
+}
+
+/** One failure of each code: the catalogue is complete because the compiler asks for every member. */
+export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code: C }> } = {
+  VALIDATION_FAILED: { code: "VALIDATION_FAILED", details: [] },
+  MALFORMED_JSON: { code: "MALFORMED_JSON" },
+  UNSUPPORTED_MEDIA_TYPE: { code: "UNSUPPORTED_MEDIA_TYPE" },
+  BODY_TOO_LARGE: { code: "BODY_TOO_LARGE" },
+  ROUTE_NOT_FOUND: { code: "ROUTE_NOT_FOUND" },
+  METHOD_NOT_ALLOWED: { code: "METHOD_NOT_ALLOWED", allow: ["GET"] },
+  UNAUTHORIZED: { code: "UNAUTHORIZED" },
+  IP_NOT_ALLOWED: { code: "IP_NOT_ALLOWED" },
+  MERCHANT_MISMATCH: { code: "MERCHANT_MISMATCH" },
+  MERCHANT_NOT_FOUND: { code: "MERCHANT_NOT_FOUND" },
+  PERMISSION_DENIED: { code: "PERMISSION_DENIED", permission: "INVOICE_CREATE" },
+  PUBLIC_KEY_FORBIDDEN: { code: "PUBLIC_KEY_FORBIDDEN" },
+  RATE_LIMITED: { code: "RATE_LIMITED", retryAfterSeconds: 60 },
+  IDEMPOTENCY_KEY_INVALID: { code: "IDEMPOTENCY_KEY_INVALID" },
+  IDEMPOTENCY_KEY_REUSED: { code: "IDEMPOTENCY_KEY_REUSED" },
+  OPERATION_IN_PROGRESS: { code: "OPERATION_IN_PROGRESS", retryAfterSeconds: 1 },
+  UNSUPPORTED_PAIR: { code: "UNSUPPORTED_PAIR", cryptocurrency: "DOGE", network: "ETH" },
+  INVALID_ADDRESS: { code: "INVALID_ADDRESS", reason: "EIP-55 checksum fails" },
+  INVALID_XPUB: { code: "INVALID_XPUB", reason: "the checksum fails" },
+  DERIVATION_PATH_MISMATCH: { code: "DERIVATION_PATH_MISMATCH", reason: "a zpub belongs to purpose 84'" },
+  XPUB_NOT_SUPPORTED: { code: "XPUB_NOT_SUPPORTED", network: "ETH" },
+  PRIVATE_KEY_REFUSED: { code: "PRIVATE_KEY_REFUSED" },
+  WALLET_EXISTS: { code: "WALLET_EXISTS", walletId: undefined },
+  WALLET_HAS_ACTIVE_PAYMENTS: { code: "WALLET_HAS_ACTIVE_PAYMENTS" },
+  WALLET_NOT_FOUND: { code: "WALLET_NOT_FOUND" },
+  WALLET_FROZEN: { code: "WALLET_FROZEN" },
+  WALLET_IS_NOT_XPUB: { code: "WALLET_IS_NOT_XPUB" },
+  INVOICE_NOT_FOUND: { code: "INVOICE_NOT_FOUND" },
+  EXTERNAL_ID_EXISTS: { code: "EXTERNAL_ID_EXISTS", invoiceId: undefined },
+  NO_ENABLED_WALLET: { code: "NO_ENABLED_WALLET", cryptocurrency: "USDT", network: "TRX" },
+  INVOICE_NOT_PAYABLE: { code: "INVOICE_NOT_PAYABLE", status: "EXPIRED" },
+  INVOICE_NOT_EDITABLE: { code: "INVOICE_NOT_EDITABLE", status: "PAID" },
+  INVOICE_NOT_CANCELLABLE: { code: "INVOICE_NOT_CANCELLABLE", status: "PAID" },
+  INVOICE_HAS_PAYMENTS: { code: "INVOICE_HAS_PAYMENTS" },
+  TOO_MANY_ACTIVE_INVOICES: { code: "TOO_MANY_ACTIVE_INVOICES", limit: 10_000 },
+  RATE_UNAVAILABLE: { code: "RATE_UNAVAILABLE" },
+  AMOUNTS_EXHAUSTED: { code: "AMOUNTS_EXHAUSTED" },
+  ANY_AMOUNT_NEEDS_OWN_ADDRESS: { code: "ANY_AMOUNT_NEEDS_OWN_ADDRESS" },
+  KEY_SHARED: { code: "KEY_SHARED" },
+  PUBLIC_ADDRESS_LIMIT: { code: "PUBLIC_ADDRESS_LIMIT" },
+  NETWORK_NOT_WATCHED: { code: "NETWORK_NOT_WATCHED", network: "BTC" },
+  STORAGE_UNAVAILABLE: { code: "STORAGE_UNAVAILABLE" },
+  CONTENTION: { code: "CONTENTION" },
+  INTERNAL_ERROR: { code: "INTERNAL_ERROR" },
+};
