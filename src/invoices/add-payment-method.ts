@@ -31,7 +31,9 @@ export function addPaymentMethod(fx: RefreshEffects, request: PickRequest): Work
     if (!file.ok) return refused(file.error);
     const { invoice, methods } = file.value;
     const known = methods.find((method) => method.status === "ACTIVE" && isSamePair(method, request.pair));
-    if (known !== undefined && isQuoteOver(invoice, known, fx.nowMs)) return refused({ code: "RATE_UNAVAILABLE" });
+    if (known !== undefined && isQuoteOver(invoice, known, fx.nowMs)) {
+      return refused({ code: known.reason === "AMOUNTS_EXHAUSTED" ? "AMOUNTS_EXHAUSTED" : "RATE_UNAVAILABLE" });
+    }
     if (known !== undefined) {
       return {
         kind: "ready",

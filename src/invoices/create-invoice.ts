@@ -11,7 +11,7 @@ import {
 } from "../customers/customer.ts";
 import { insertCustomer, updateCustomer } from "../customers/store.ts";
 import type { Db } from "../db/client.ts";
-import { type BatchConflict, describeConflict, isConflictOn, isContention } from "../db/conflict.ts";
+import { describeConflict, isContention } from "../db/conflict.ts";
 import type { Failure } from "../failures.ts";
 import type { Prepared, Work } from "../idempotency/run-once.ts";
 import { derivedId, type InvoiceId, makeId } from "../lib/ids.ts";
@@ -24,8 +24,9 @@ import { type Activation, type ActivationEffects, activate, type PayableWallet }
 import { publicAddressRefusal, withinPublicLimit } from "./check-public-addresses.ts";
 import type { Invoice, InvoiceFile, TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
-import { type Pair, pricesJson, unavailableMethod, walletsToActivate } from "./payment-method.ts";
+import { type Pair, pairKey, pricesJson, unavailableMethod, walletsToActivate } from "./payment-method.ts";
 import { recordEvents } from "./record-events.ts";
+import { noteLosses } from "./reserve-amount.ts";
 import { insertInvoice, insertTimelineItem, putMethod, selectForCreate } from "./store.ts";
 import { overpaidToleranceMicros, underpaidToleranceMicros } from "./value.ts";
 
@@ -103,20 +104,10 @@ export function createInvoice(fx: CreateEffects, request: CreateRequest): Work {
   };
 }
 
-/** After a collision the amounts tried are off the table for this request, whoever holds them. */
-function noteLosses(
-  lost: Map<string, number[]>,
-  tried: Map<string, number>,
-  conflict: BatchConflict | undefined,
-): void {
-  if (!isConflictOn(conflict, "amount_reservations")) return;
-  for (const [key, salt] of tried) lost.set(key, [...(lost.get(key) ?? []), salt]);
-}
-
 /** The same reads again, now with the price of every direct wallet that lost its amount. */
 async function readFacts(fx: CreateEffects, request: CreateRequest, lost: Map<string, number[]>): Promise<CreateFacts> {
   const { invoice, facts, merchant } = request;
-  const contested = facts.wallets.filter((wallet) => lost.has(keyOf(wallet)));
+  const contested = facts.wallets.filter((wallet) => lost.has(pairKey(wallet)));
   const amount = { amountMicros: invoice.rawAmount, currency: invoice.currency };
   const rates = await fx.table();
   const prices = pricesJson({ rates, nowMs: fx.nowMs }, amount, [...(invoice.pairs ?? []), ...contested]);
@@ -224,7 +215,7 @@ async function activateAll(
 ): Promise<readonly Activated[]> {
   const activated: Activated[] = [];
   for (const wallet of plan.toActivate) {
-    const key = keyOf(wallet);
+    const key = pairKey(wallet);
     const lostSalts = run.lostSalts.get(key) ?? [];
     const limit = request.isFromPublicKey ? await publicAddressRefusal(fx.db, wallet) : undefined;
     const outcome =
@@ -300,8 +291,4 @@ function customerStatements(
   if (after === undefined) return [];
   if (before === undefined) return [insertCustomer(fx.db, after, fx.nowMs)];
   return isSameCustomer(before, after) ? [] : [updateCustomer(fx.db, after, request.invoice, fx.nowMs)];
-}
-
-function keyOf(pair: Pair): string {
-  return `${pair.cryptocurrency}_${pair.network}`;
 }

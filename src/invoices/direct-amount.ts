@@ -14,8 +14,9 @@ export interface AmountGrain {
 /** The most that may be subtracted: a two-hundredth (0.5 %) of the price, and this many grains. */
 const MOST_GRAINS = 10_000n;
 const DISCOUNT_DIVISOR = 200n;
-/** After a collision one of this many next salts is drawn, so that two that collided do not meet again. */
-const REDRAW_SPAN = 64;
+/** From this share of a price's amounts on the merchant is warned (chains.md 4): four fifths. */
+const LOW_NUMERATOR = 4;
+const LOW_DENOMINATOR = 5;
 
 /** The price of a quote: rounded up to the asset's grain. */
 export function plainUnits(quoteUnits: bigint, asset: AmountGrain): bigint {
@@ -47,37 +48,57 @@ export function saltedUnits(priceUnits: bigint, asset: AmountGrain, salt: number
   throw new Error(`salt ${salt} is beyond the candidates of ${priceUnits}`);
 }
 
-/**
- * The salt to try, given the first taken ones of the price in ascending order (all of them, or as many as were read) and the greatest
- * taken. The smallest free of those read; else the one after the greatest; undefined when only a gap beyond those read could be free.
- */
-export function nextSalt(facts: {
+/** The candidates numbered `from` to `to - 1`, as the decimal texts that reservations hold. */
+export function candidateTexts(
+  priceUnits: bigint,
+  asset: AmountGrain,
+  { from, to }: { readonly from: number; readonly to: number },
+): string[] {
+  return Array.from({ length: to - from }, (_, i) => saltedUnits(priceUnits, asset, from + i).toString());
+}
+
+/** What one read tells of a price's amounts at an address. */
+export interface TakenAmounts {
+  /** The first taken salts of exactly this price, ascending: all of them, or as many as were read. */
   readonly takenSalts: readonly number[];
-  readonly maxTakenSalt: number | undefined;
-  readonly capacity: number;
-}): number | undefined {
-  const { takenSalts, maxTakenSalt, capacity } = facts;
+  /** The greatest of them. */
+  readonly maxSalt: number | null;
+  /** Whether the price itself is taken, by an amount of whichever price. */
+  readonly isPriceTaken: boolean;
+}
+
+/**
+ * The salt to try first. The smallest free of those read; else the one after the greatest; undefined when that would not be free, or
+ * could not be known to be: then the amounts themselves must be looked up. A guess, because amounts of neighbouring prices are not in it.
+ */
+export function firstSalt(taken: TakenAmounts, capacity: number): number | undefined {
+  const { takenSalts, maxSalt, isPriceTaken } = taken;
   const gap = takenSalts.findIndex((salt, i) => salt !== i);
-  const afterTaken = Math.max(takenSalts.length, (maxTakenSalt ?? -1) + 1);
+  const afterTaken = Math.max(takenSalts.length, (maxSalt ?? -1) + 1);
   const salt = gap === -1 ? afterTaken : gap;
+  if (salt === 0 && isPriceTaken) return undefined;
   return salt < capacity ? salt : undefined;
 }
 
 /**
- * After a collision on `salt`: one of the next 64 that is not known to be taken, drawn by `random` in [0, 1); undefined when none of them
- * is free. Drawn and not counted on, because everybody who lost the same amount asks again at the same moment.
+ * One of the salts that were found free, ascending; undefined when there are none. Without a collision the smallest. After one, whoever
+ * lost the same amount asks again at the same moment: each draws by `random` in [0, 1). The one tried last is kept if it is free after all,
+ * because then the collision was another method's.
  */
-export function randomSaltAfter(facts: {
-  readonly salt: number;
-  readonly takenSalts: readonly number[];
-  readonly capacity: number;
+export function drawSalt(facts: {
+  readonly freeSalts: readonly number[];
+  readonly lostSalts: readonly number[];
   readonly random: number;
 }): number | undefined {
-  const taken = new Set(facts.takenSalts);
-  const last = Math.min(facts.salt + REDRAW_SPAN, facts.capacity - 1);
-  const free: number[] = [];
-  for (let salt = facts.salt + 1; salt <= last; salt++) if (!taken.has(salt)) free.push(salt);
-  return free[Math.floor(facts.random * free.length)];
+  const { freeSalts, lostSalts, random } = facts;
+  const last = lostSalts.at(-1);
+  if (last === undefined) return freeSalts[0];
+  return freeSalts.includes(last) ? last : freeSalts[Math.floor(random * freeSalts.length)];
+}
+
+/** How many held amounts of one price are reason for a warning: 80 % of them, rounded up; undefined for a price with one amount. */
+export function amountsLowMark(capacity: number): number | undefined {
+  return capacity === 1 ? undefined : Math.ceil((capacity * LOW_NUMERATOR) / LOW_DENOMINATOR);
 }
 
 /** Whether a merchant who holds `ownCount` amounts of a price may take another: where the address is shared, up to half (rounded up). */

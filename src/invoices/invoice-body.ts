@@ -196,8 +196,8 @@ function hiddenReason(invoice: Invoice, method: PaymentMethod, context: BodyCont
     target: method.address,
   } as const;
   if (!isRowIntact(context.macKeys, subject, method)) return "INTEGRITY_CHECK_FAILED";
-  // A quote whose lock is over and that could not be renewed binds nobody.
-  return isQuoteOver(invoice, method, context.nowMs) ? "RATE_UNAVAILABLE" : undefined;
+  // A quote whose lock is over and that could not be renewed binds nobody; whoever tried in vain has noted why.
+  return isQuoteOver(invoice, method, context.nowMs) ? (method.reason ?? "RATE_UNAVAILABLE") : undefined;
 }
 
 function unavailableBody(

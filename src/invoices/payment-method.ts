@@ -45,6 +45,11 @@ export function isSamePair(a: Pair, b: Pair): boolean {
   return a.cryptocurrency === b.cryptocurrency && a.network === b.network;
 }
 
+/** `<cryptocurrency>_<network>`: a pair as a key. */
+export function pairKey(pair: Pair): string {
+  return `${pair.cryptocurrency}_${pair.network}`;
+}
+
 export interface PayableContext {
   readonly amountMicros: bigint;
   readonly macKeys: MacKeys;
@@ -122,7 +127,7 @@ export function pricesJson(
       nowMs: at.nowMs,
     });
     const units = quote.ok ? quote.value.amountUnits : null;
-    if (units !== null) prices[`${pair.cryptocurrency}_${pair.network}`] = units.toString();
+    if (units !== null) prices[pairKey(pair)] = units.toString();
   }
   return JSON.stringify(prices);
 }

@@ -1,15 +1,18 @@
 // Truth on read: an invoice whose time is over is settled, and a quote whose lock is over is renewed, before it is shown (decisions 4).
+import type { BatchItem } from "drizzle-orm/batch";
 import type { Db } from "../db/client.ts";
 import type { Failure } from "../failures.ts";
-import { err, ok, type Result } from "../lib/result.ts";
+import { ok, type Result } from "../lib/result.ts";
 import { selectPayableWallets } from "../wallets/store.ts";
-import { type ActivationEffects, pickAmount } from "./activate-payment-method.ts";
+import type { Wallet } from "../wallets/wallet.ts";
+import type { ActivationEffects } from "./activate-payment-method.ts";
 import { type Change, type ChangeEffects, changeInvoice } from "./change-invoice.ts";
 import { type InvoiceFile, isQuoteOver, type PaymentMethod } from "./invoice.ts";
-import { isSamePair, quoteMethod } from "./payment-method.ts";
+import { isSamePair, type MethodQuote, pairKey, pricesJson, quoteMethod } from "./payment-method.ts";
+import { type AmountFacts, type HeldAmount, noteLosses, type ReservedAmount, reserveAmount } from "./reserve-amount.ts";
 import { settlementChange } from "./settle-invoice.ts";
 import { isDue } from "./status.ts";
-import { putMethod, selectInvoiceRow } from "./store.ts";
+import { type AmountPlace, putMethod, selectHeldAmounts, selectInvoiceRow } from "./store.ts";
 
 export interface RefreshEffects extends ChangeEffects, Omit<ActivationEffects, "nowMs" | "db"> {}
 
@@ -31,58 +34,126 @@ export async function refreshInvoice(fx: RefreshEffects, file: InvoiceFile): Pro
     ok(settlementChange(read, fx.nowMs)),
   );
   if (!settled.ok || !isStale(settled.value, fx.nowMs)) return settled;
-  const lost: number[] = [];
-  return changeInvoice(fx, { merchantId, id, read: settled.value }, async (read) => requote(fx, read, lost));
+  const lost = new Map<string, number[]>();
+  let plan: Requote | undefined;
+  const renewed = await changeInvoice(
+    fx,
+    { merchantId, id, read: settled.value },
+    async (read, conflict, operationId) => {
+      noteLosses(lost, plan?.tried ?? new Map(), conflict);
+      plan = await requote(fx, read, { operationId, lost });
+      return ok(plan.change);
+    },
+  );
+  return renewed.ok ? ok(withMethods(renewed.value, plan?.exhausted ?? [])) : renewed;
 }
 
-/** New amounts for every method whose lock is over: same address; a direct wallet's old amount stays reserved beside the new one. */
-async function requote(
-  fx: RefreshEffects,
-  file: InvoiceFile,
-  lost: number[],
-): Promise<Result<Change | undefined, Failure>> {
-  const over = file.methods.filter((method) => isQuoteOver(file.invoice, method, fx.nowMs));
+interface Requote {
+  readonly change: Change | undefined;
+  /** Methods for whose new price no amount is free, saying so; nothing of it is stored, for the next read may find one. */
+  readonly exhausted: readonly PaymentMethod[];
+  /** The numbers of the amounts that the change reserves, by pair. */
+  readonly tried: ReadonlyMap<string, number>;
+}
+
+interface RequoteRun {
+  readonly operationId: string;
+  readonly lost: ReadonlyMap<string, readonly number[]>;
+}
+
+/** New quotes for every method whose lock is over: same address; a direct wallet's old amount stays reserved beside a new one. */
+async function requote(fx: RefreshEffects, file: InvoiceFile, run: RequoteRun): Promise<Requote> {
   const methods: PaymentMethod[] = [];
-  const statements: NonNullable<Change["statements"]>[number][] = [];
-  for (const method of over) {
-    const renewed = await renew(fx, file, method, lost);
-    if (!renewed.ok) continue;
-    methods.push(renewed.value.method);
-    statements.push(...renewed.value.statements, putMethod(fx.db, renewed.value.method));
+  const exhausted: PaymentMethod[] = [];
+  const statements: BatchItem<"sqlite">[] = [];
+  const tried = new Map<string, number>();
+  for (const { method, quote, facts } of await quotesOf(fx, file)) {
+    const renewed = await renew(fx, file, { method, quote, facts, ...run });
+    if (renewed === undefined) {
+      exhausted.push({ ...method, reason: "AMOUNTS_EXHAUSTED" });
+      continue;
+    }
+    if (renewed.salt !== undefined) tried.set(pairKey(method), renewed.salt);
+    const quoted = quotedAnew(method, { ...quote, amountUnits: renewed.units }, fx.nowMs);
+    methods.push(quoted);
+    statements.push(...renewed.statements, putMethod(fx.db, quoted));
   }
   const [first, ...more] = methods.map((method) => ({ type: "payment.updated" as const, method }));
-  return ok(first === undefined ? undefined : { columns: {}, methods, events: [first, ...more], statements });
+  if (first === undefined) return { change: undefined, exhausted, tried };
+  const change = { columns: {}, methods: [...methods, ...exhausted], events: [first, ...more], statements } as const;
+  return { change, exhausted, tried };
 }
 
-async function renew(fx: RefreshEffects, file: InvoiceFile, method: PaymentMethod, lost: number[]) {
-  const quote = quoteMethod({ invoice: file.invoice, wallet: method, table: await fx.table(), nowMs: fx.nowMs });
-  if (!quote.ok) return quote;
-  const { rate, rateAtMs, sources, amountUnits } = quote.value;
-  const quoted = {
+interface Renewal {
+  readonly method: PaymentMethod;
+  readonly quote: MethodQuote;
+  /** What is known of the amounts of the new price; undefined where the address is the invoice's own. */
+  readonly facts: (AmountFacts & { readonly address: string; readonly held: readonly HeldAmount[] }) | undefined;
+}
+
+/** The methods whose lock is over and for which there is a rate, with what is known of their amounts: one read for all. */
+async function quotesOf(fx: RefreshEffects, file: InvoiceFile): Promise<readonly Renewal[]> {
+  const { invoice } = file;
+  const table = await fx.table();
+  const renewals = file.methods
+    .filter((method) => isQuoteOver(invoice, method, fx.nowMs))
+    .flatMap((method) => {
+      const quote = quoteMethod({ invoice, wallet: method, table, nowMs: fx.nowMs });
+      return quote.ok ? [{ method, quote: quote.value }] : [];
+    });
+  const direct = renewals.map(({ method }) => method).filter(({ walletType }) => walletType === "DIRECT_WALLET");
+  if (direct.length === 0) return renewals.map((each) => ({ ...each, facts: undefined }));
+  const [held, [found]] = await fx.db.batch([
+    selectHeldAmounts(fx.db, invoice.id),
+    selectPayableWallets(fx.db, invoice.merchantId, pricesJson({ rates: table, nowMs: fx.nowMs }, invoice, direct)),
+  ]);
+  return renewals.map((each) => {
+    const { address, walletType } = each.method;
+    if (walletType === "XPUB_WALLET" || address === null) return { ...each, facts: undefined };
+    const isThere = (place: AmountPlace | Wallet) => isSamePair(place, each.method) && place.address === address;
+    const { takenSalts, maxSalt, isPriceTaken, ownHeld } = found?.payable.find(isThere) ?? NOTHING_KNOWN;
+    const facts = { takenSalts, maxSalt, isPriceTaken, ownHeld, address, held: held.filter(isThere) };
+    return { ...each, facts };
+  });
+}
+
+/** Of a wallet that is gone: the amounts themselves are looked up. */
+const NOTHING_KNOWN: AmountFacts = { takenSalts: [], maxSalt: null, isPriceTaken: true, ownHeld: null };
+
+/** The amount to ask for from now on, and what reserves it; undefined when none is free. */
+async function renew(
+  fx: RefreshEffects,
+  { invoice }: InvoiceFile,
+  of: Renewal & RequoteRun,
+): Promise<(Omit<ReservedAmount, "units"> & { readonly units: bigint | null }) | undefined> {
+  const { method, quote, facts, operationId, lost } = of;
+  if (facts === undefined || quote.amountUnits === null)
+    return { units: quote.amountUnits, salt: undefined, statements: [] };
+  const { network, cryptocurrency, walletId } = method;
+  return reserveAmount(fx, {
+    invoice,
+    walletId,
+    operationId,
+    at: { network, cryptocurrency, address: facts.address },
+    priceUnits: quote.amountUnits,
+    taken: facts,
+    held: facts.held,
+    lostSalts: lost.get(pairKey(method)) ?? [],
+  });
+}
+
+function quotedAnew(method: PaymentMethod, quote: MethodQuote, nowMs: number): PaymentMethod {
+  const { rate, rateAtMs, sources, amountUnits } = quote;
+  const earlierQuotes = amountUnits === method.amountUnits ? method.earlierQuotes : withEarlierQuote(method);
+  return {
     ...method,
+    amountUnits,
     rate,
     rateAtMs,
     rateSources: JSON.stringify(sources),
-    quotedAtMs: fx.nowMs,
-    earlierQuotes: withEarlierQuote(method),
+    quotedAtMs: nowMs,
+    earlierQuotes,
   };
-  if (method.walletType === "XPUB_WALLET" || amountUnits === null || method.address === null) {
-    return ok({ method: { ...quoted, amountUnits }, statements: [] });
-  }
-  const prices = JSON.stringify({ [`${method.cryptocurrency}_${method.network}`]: amountUnits.toString() });
-  const [found] = await selectPayableWallets(fx.db, method.merchantId, prices);
-  const wallet = found?.payable.find((each) => isSamePair(each, method) && each.address === method.address);
-  const taken = wallet ?? { takenSalts: [], maxSalt: null };
-  const picked = await pickAmount(fx, {
-    invoice: file.invoice,
-    at: { network: method.network, cryptocurrency: method.cryptocurrency, address: method.address },
-    taken,
-    priceUnits: amountUnits,
-    lostSalts: lost,
-  });
-  if (picked === undefined) return err({ code: "AMOUNTS_EXHAUSTED" } as const);
-  lost.push(picked.salt);
-  return ok({ method: { ...quoted, amountUnits: picked.units }, statements: [picked.reservation] });
 }
 
 /** What was asked until now, kept: money sent against it is weighed by it. */
@@ -91,4 +162,9 @@ function withEarlierQuote(method: PaymentMethod): string {
   const { amountUnits, quotedAtMs } = method;
   if (amountUnits === null || quotedAtMs === null) return JSON.stringify(earlier);
   return JSON.stringify([...earlier, { amountUnits: amountUnits.toString(), quotedAtMs }]);
+}
+
+function withMethods(file: InvoiceFile, changed: readonly PaymentMethod[]): InvoiceFile {
+  const methods = file.methods.map((method) => changed.find((other) => isSamePair(method, other)) ?? method);
+  return { ...file, methods };
 }

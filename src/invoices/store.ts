@@ -3,11 +3,12 @@ import type { BatchItem } from "drizzle-orm/batch";
 import type { Db } from "../db/client.ts";
 import { jsonObject, rowDecoder, rowsDecoder } from "../db/json-rows.ts";
 import { customers } from "../db/schema/customers.ts";
+import { events } from "../db/schema/events.ts";
 import { amountReservations, invoices, paymentMethods, timelineItems } from "../db/schema/invoices.ts";
 import { assertions } from "../db/schema/operations.ts";
 import { payments } from "../db/schema/payments.ts";
 import { insertTemplate, template } from "../db/template.ts";
-import type { InvoiceId, MerchantId } from "../lib/ids.ts";
+import type { EventId, InvoiceId, MerchantId } from "../lib/ids.ts";
 import type { Position } from "../lib/pagination.ts";
 import { payableWallets } from "../wallets/store.ts";
 import type { Invoice, PaymentMethod, TimelineItem } from "./invoice.ts";
@@ -221,48 +222,114 @@ export const putMethod: (db: Db, method: PaymentMethod) => BatchItem<"sqlite"> =
 /** Reserves an amount; the primary key (network, asset, address, units) refuses one that is taken, by whichever merchant. */
 export const insertReservation = insertTemplate(amountReservations);
 
-interface Price {
+/** Where amounts must differ: an asset at an address. */
+export interface AmountPlace {
   readonly network: string;
   readonly cryptocurrency: string;
   readonly address: string;
-  readonly priceUnits: bigint;
 }
 
-/** The smallest free amount number of a price whose numbers reach its end: a gap that a finished invoice left. None: no row. */
-export function selectFreeSalt(db: Db, price: Price & { readonly capacity: number }) {
-  const next = sql<number>`held.salt + 1`;
-  const held = sql`amount_reservations held`;
-  const at = (
-    name: string,
-  ) => sql`${sql.raw(name)}.network = ${price.network} and ${sql.raw(name)}.cryptocurrency = ${price.cryptocurrency}
-    and ${sql.raw(name)}.address = ${price.address} and ${sql.raw(name)}.price_units = ${price.priceUnits.toString()}`;
-  return db
-    .select({ salt: next })
-    .from(held)
+/** How many free amounts are looked for at once: what those who collided draw from. */
+export const FREE_SALTS_READ = 64;
+
+const place = (name: string) =>
+  sql`${sql.raw(name)}.network = ${sql.placeholder("network")} and ${sql.raw(name)}.cryptocurrency = ${sql.placeholder("cryptocurrency")}
+    and ${sql.raw(name)}.address = ${sql.placeholder("address")}`;
+
+// An array's members come in its order, each looked up by the primary key; no sorting.
+const freeSalts = template((db) =>
+  db
+    .select({ salt: sql<number>`candidate.key + ${sql.placeholder("from")}` })
+    .from(sql`json_each(${sql.placeholder("candidates")}) candidate`)
     .where(
-      sql`${at("held")} and held.salt + 1 < ${price.capacity} and not exists (
-        select 1 from amount_reservations after where ${at("after")} and after.salt = held.salt + 1)`,
+      sql`not exists (select 1 from amount_reservations taken where ${place("taken")} and taken.units = candidate.value
+        and taken.invoice_id <> ${sql.placeholder("invoiceId")})`,
     )
-    .orderBy(sql`held.salt`)
-    .limit(1);
+    .limit(FREE_SALTS_READ),
+);
+
+/**
+ * The first free ones, at most 64, of `candidates`: decimal texts in the order of their salts, the first numbered `from`. Free is what no
+ * other invoice holds, at whatever price it was asked; what this one holds is free for it.
+ */
+export function selectFreeSalts(
+  db: Db,
+  of: AmountPlace & { readonly candidates: readonly string[]; readonly from: number; readonly invoiceId: InvoiceId },
+) {
+  return freeSalts(db, { ...of, candidates: JSON.stringify(of.candidates) });
 }
 
-/** How many amounts of a price a merchant holds, and whether anybody else has a live wallet on that address. */
-export function selectHolding(db: Db, price: Price & { readonly merchantId: MerchantId }) {
-  const isShared = sql`exists (select 1 from wallets other where other.network = ${price.network} and other.address = ${price.address}
-    and other.deleted_at_ms is null and other.merchant_id <> ${price.merchantId})`;
+// A cross join is done in the order written: the other way round would go through all amounts of the address.
+const heldAmong = template((db) =>
+  db
+    .select({ count: sql<number>`count(*)` })
+    .from(sql`json_each(${sql.placeholder("candidates")}) candidate cross join amount_reservations held`)
+    .where(
+      sql`${place("held")} and held.units = candidate.value and held.merchant_id = ${sql.placeholder("merchantId")}`,
+    ),
+);
+
+/** How many of these amounts a merchant holds. */
+export function countHeldAmong(
+  db: Db,
+  of: AmountPlace & { readonly candidates: readonly string[]; readonly merchantId: MerchantId },
+) {
+  return heldAmong(db, { ...of, candidates: JSON.stringify(of.candidates) });
+}
+
+/** The amounts an invoice holds, the plainest first. */
+export function selectHeldAmounts(db: Db, invoiceId: InvoiceId) {
   return db
-    .select({ ownCount: sql<number>`count(*)`, isShared: isShared.mapWith(Boolean) })
+    .select()
     .from(amountReservations)
+    .where(eq(amountReservations.invoiceId, invoiceId))
+    .orderBy(amountReservations.salt);
+}
+
+/** An amount that an invoice holds already is now asked at another price, of which it has the number `salt`. */
+export function repriceReservation(
+  db: Db,
+  held: AmountPlace & { readonly units: bigint; readonly invoiceId: InvoiceId },
+  to: { readonly priceUnits: bigint; readonly salt: number },
+) {
+  return db
+    .update(amountReservations)
+    .set(to)
     .where(
       and(
-        eq(amountReservations.network, price.network),
-        eq(amountReservations.cryptocurrency, price.cryptocurrency),
-        eq(amountReservations.address, price.address),
-        eq(amountReservations.priceUnits, price.priceUnits),
-        eq(amountReservations.merchantId, price.merchantId),
+        eq(amountReservations.network, held.network),
+        eq(amountReservations.cryptocurrency, held.cryptocurrency),
+        eq(amountReservations.address, held.address),
+        eq(amountReservations.units, held.units),
+        eq(amountReservations.invoiceId, held.invoiceId),
       ),
     );
+}
+
+const ofPrice = sql`from amount_reservations held where ${place("held")} and held.price_units = ${sql.placeholder("priceUnits")}`;
+// Salts of a price are distinct: with `mark` of them held the greatest is at least mark - 1. That is one look; the count is made after it.
+const lowAmounts = template((db) =>
+  db.insert(events).select(
+    sql`select ${sql.placeholder("eventId")}, ${sql.placeholder("merchantId")}, 'wallet.amounts_low', null, null,
+      ${sql.placeholder("data")}, ${sql.placeholder("nowMs")}
+      where (select max(held.salt) ${ofPrice}) >= ${sql.placeholder("mark")} - 1
+      and (select count(*) ${ofPrice}) = ${sql.placeholder("mark")}`,
+  ),
+);
+
+/** The warning that a price's amounts run low, recorded by the very reservation before it in the batch that makes them `mark`. */
+export function warnOfAmounts(
+  db: Db,
+  warning: AmountPlace & {
+    readonly eventId: EventId;
+    readonly merchantId: MerchantId;
+    readonly priceUnits: bigint;
+    readonly mark: number;
+    readonly data: string;
+    readonly nowMs: number;
+  },
+) {
+  return lowAmounts(db, { ...warning, priceUnits: warning.priceUnits.toString() });
 }
 
 /** The end of monitoring moved: a cancelled invoice is watched for less long. */

@@ -10,7 +10,7 @@ import type { EventId, MerchantId, WalletId } from "../lib/ids.ts";
 import { GAP_WARNING_AT, type Wallet } from "./wallet.ts";
 
 /** How many taken salts of a price are read at once. */
-export const SALTS_READ = 64;
+const SALTS_READ = 64;
 
 type WalletRow = typeof wallets.$inferSelect;
 
@@ -35,6 +35,10 @@ export type PayableRow = WalletRow & {
   /** The first taken salts of the price asked about, ascending; none where no price was. */
   readonly takenSalts: readonly number[];
   readonly maxSalt: number | null;
+  /** Whether the price asked about is taken as an amount, by an invoice of whichever price. */
+  readonly isPriceTaken: boolean;
+  /** How many amounts this merchant holds at the address, where another merchant has a live wallet on it; else null. */
+  readonly ownHeld: number | null;
 };
 
 const isKeyShared = sql`(wallet.key_hash is not null and exists (
@@ -44,6 +48,12 @@ const price = sql`json_extract(${sql.placeholder("prices")}, '$.' || wallet.cryp
 const atPrice = sql`from amount_reservations taken where taken.network = wallet.network
   and taken.cryptocurrency = wallet.cryptocurrency and taken.address = wallet.address and taken.price_units = ${price}`;
 const salts = sql`(select json_group_array(salt) from (select salt ${atPrice} order by salt limit ${sql.raw(String(SALTS_READ))}))`;
+const isPriceTaken = sql`exists (select 1 from amount_reservations taken where taken.network = wallet.network
+  and taken.cryptocurrency = wallet.cryptocurrency and taken.address = wallet.address and taken.units = ${price})`;
+const ownHeld = sql`(case when wallet.address is not null and exists (select 1 from wallets other where other.network = wallet.network
+    and other.address = wallet.address and other.deleted_at_ms is null and other.merchant_id <> wallet.merchant_id)
+  then (select count(*) from amount_reservations held where held.network = wallet.network
+    and held.cryptocurrency = wallet.cryptocurrency and held.address = wallet.address and held.merchant_id = wallet.merchant_id) end)`;
 
 /**
  * A column `payable` with the merchant's live wallets, oldest first, as JSON: what a create and a pick read. `isPriced`: for a direct wallet
@@ -52,13 +62,14 @@ const salts = sql`(select json_group_array(salt) from (select salt ${atPrice} or
 export function payableWallets(isPriced: boolean) {
   const taken = isPriced ? salts : sql`json_array()`;
   const last = isPriced ? sql`(select max(salt) ${atPrice})` : sql`null`;
+  const isTaken = isPriced ? isPriceTaken : sql`0`;
   return sql`(select json_group_array(json_object(${jsonMembers(wallets, "wallet")}, 'isKeyShared', ${isKeyShared},
       'paidAddresses', case when ${isKeyShared} then (select count(*) from wallets own
         join payment_methods method on method.wallet_id = own.id and method.address_index is not null
         where own.merchant_id = wallet.merchant_id and own.key_hash = wallet.key_hash and exists (
           select 1 from payments paid where paid.invoice_id = method.invoice_id and paid.network = method.network
           and paid.to_address = method.address and paid.status in ('DETECTED', 'CONFIRMED'))) else 0 end,
-      'takenSalts', json(${taken}), 'maxSalt', ${last}))
+      'takenSalts', json(${taken}), 'maxSalt', ${last}, 'isPriceTaken', ${isTaken}, 'ownHeld', ${ownHeld}))
     from (select * from wallets where merchant_id = ${sql.placeholder("merchantId")} and deleted_at_ms is null
       order by created_at_ms, id) wallet)`
     .mapWith(payableIn)
@@ -68,8 +79,13 @@ export function payableWallets(isPriced: boolean) {
 const decodeColumns = columnsDecoder(wallets);
 
 function payableIn(text: string): readonly PayableRow[] {
-  const rows: readonly (Omit<PayableRow, "isKeyShared"> & { readonly isKeyShared: number })[] = JSON.parse(text);
-  return rows.map((row) => ({ ...decodeColumns(row), isKeyShared: row.isKeyShared === 1 }));
+  type Flags = { readonly isKeyShared: number; readonly isPriceTaken: number };
+  const rows: readonly (Omit<PayableRow, keyof Flags> & Flags)[] = JSON.parse(text);
+  return rows.map((row) => ({
+    ...decodeColumns(row),
+    isKeyShared: row.isKeyShared === 1,
+    isPriceTaken: row.isPriceTaken === 1,
+  }));
 }
 
 const pricedWallets = template((db) => db.select({ payable: payableWallets(true) }).from(sql`(select 1)`));

@@ -2,10 +2,12 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import {
   type AmountGrain,
+  amountsLowMark,
+  candidateTexts,
+  drawSalt,
+  firstSalt,
   mayHold,
-  nextSalt,
   plainUnits,
-  randomSaltAfter,
   saltCapacity,
   saltedUnits,
 } from "../../../src/invoices/direct-amount.ts";
@@ -130,23 +132,47 @@ describe("the candidates of a price", () => {
   });
 });
 
-describe("the next salt", () => {
+describe("the candidates as texts", () => {
+  it("are those of the same numbers, whichever part is asked for", () => {
+    const all = candidates(10_123_457n, stable).map(String);
+    expect(candidateTexts(10_123_457n, stable, { from: 0, to: all.length })).toEqual(all);
+    expect(candidateTexts(10_123_457n, stable, { from: 5, to: 5 })).toEqual([]);
+    fc.assert(
+      fc.property(fc.nat(all.length), fc.nat(200), (from, count) => {
+        const to = Math.min(from + count, all.length);
+        expect(candidateTexts(10_123_457n, stable, { from, to })).toEqual(all.slice(from, to));
+      }),
+      { numRuns: RUNS / 10 },
+    );
+  });
+});
+
+describe("the first salt", () => {
   const dense = Array.from({ length: 64 }, (_, i) => i);
   test.each<
-    [why: string, takenSalts: number[], maxTakenSalt: number | undefined, capacity: number, salt: number | undefined]
+    [
+      why: string,
+      takenSalts: number[],
+      maxSalt: number | null,
+      isPriceTaken: boolean,
+      capacity: number,
+      salt: number | undefined,
+    ]
   >([
-    ["nothing taken: the plain price", [], undefined, 10, 0],
-    ["the plain price is taken", [0], 0, 10, 1],
-    ["a gap at the plain price", [1, 2], 2, 10, 0],
-    ["a gap between", [0, 1, 3], 3, 10, 2],
-    ["all of those read are taken: after the greatest", dense, 90, 1_000, 91],
-    ["a gap among those read, though the greatest is the last", [0, 2], 9, 10, 1],
-    ["all taken", [0, 1, 2], 2, 3, undefined],
-    ["a price with the plain amount only", [0], 0, 1, undefined],
-    ["taken to the end, a gap beyond those read is not seen", dense, 99, 100, undefined],
-    ["a greatest behind those read", [0, 1], undefined, 10, 2],
-  ])("%s", (_why, takenSalts, maxTakenSalt, capacity, salt) => {
-    expect(nextSalt({ takenSalts, maxTakenSalt, capacity })).toBe(salt);
+    ["nothing taken: the plain price", [], null, false, 10, 0],
+    ["the plain price is taken", [0], 0, true, 10, 1],
+    ["the plain price is taken by another price's invoice: it must be looked up", [], null, true, 10, undefined],
+    ["the same, beside amounts of this price", [1, 2], 2, true, 10, undefined],
+    ["a gap at the plain price", [1, 2], 2, false, 10, 0],
+    ["a gap between", [0, 1, 3], 3, true, 10, 2],
+    ["all of those read are taken: after the greatest", dense, 90, true, 1_000, 91],
+    ["a gap among those read, though the greatest is the last", [0, 2], 9, true, 10, 1],
+    ["all taken", [0, 1, 2], 2, true, 3, undefined],
+    ["a price with the plain amount only", [0], 0, true, 1, undefined],
+    ["taken to the end, a gap beyond those read is not seen", dense, 99, true, 100, undefined],
+    ["a greatest behind those read", [0, 1], null, true, 10, 2],
+  ])("%s", (_why, takenSalts, maxSalt, isPriceTaken, capacity, salt) => {
+    expect(firstSalt({ takenSalts, maxSalt, isPriceTaken }, capacity)).toBe(salt);
   });
 
   it("is always free and a candidate, and is found whenever a look at 64 can find one", () => {
@@ -154,7 +180,8 @@ describe("the next salt", () => {
     fc.assert(
       fc.property(taken, fc.integer({ min: 1, max: 121 }), (salts, capacity) => {
         const all = salts.filter((salt) => salt < capacity).toSorted((a, b) => a - b);
-        const salt = nextSalt({ takenSalts: all.slice(0, 64), maxTakenSalt: all.at(-1), capacity });
+        const read = { takenSalts: all.slice(0, 64), maxSalt: all.at(-1) ?? null, isPriceTaken: all.includes(0) };
+        const salt = firstSalt(read, capacity);
         if (salt === undefined) expect(all.length === capacity || all.length > 64).toBe(true);
         else expect(salt < capacity && !all.includes(salt)).toBe(true);
       }),
@@ -166,7 +193,8 @@ describe("the next salt", () => {
     const capacity = saltCapacity(40_000n, bitcoin);
     const taken: number[] = [];
     for (;;) {
-      const salt = nextSalt({ takenSalts: taken.slice(0, 64), maxTakenSalt: taken.at(-1), capacity });
+      const read = { takenSalts: taken.slice(0, 64), maxSalt: taken.at(-1) ?? null, isPriceTaken: taken.length > 0 };
+      const salt = firstSalt(read, capacity);
       if (salt === undefined) break;
       taken.push(salt);
     }
@@ -174,27 +202,33 @@ describe("the next salt", () => {
   });
 });
 
-describe("after a collision", () => {
-  test.each([
-    ["the first of the next 64", 10, 1_000, 0, 11],
-    ["the last of the next 64", 10, 1_000, 0.999_999, 74],
-    ["fewer are left", 10, 13, 0.999_999, 12],
-    ["one is left", 10, 12, 0.5, 11],
-    ["none is left", 10, 11, 0.5, undefined],
-  ])("%s", (_why, salt, capacity, random, next) => {
-    expect(randomSaltAfter({ salt, takenSalts: [], capacity, random })).toBe(next);
+describe("the draw among free salts", () => {
+  const freeSalts = [3, 5, 8, 13];
+  test.each<[why: string, freeSalts: number[], lostSalts: number[], random: number, salt: number | undefined]>([
+    ["none is free", [], [], 0.5, undefined],
+    ["none is free after a collision", [], [1], 0.5, undefined],
+    ["without a collision the smallest", freeSalts, [], 0.999_999, 3],
+    ["after one the first", freeSalts, [1], 0, 3],
+    ["or one between", freeSalts, [1], 0.5, 8],
+    ["or the last", freeSalts, [1], 0.999_999, 13],
+    ["one that is free after all did not lose", freeSalts, [1, 8], 0, 8],
+    ["only the newest try tells that", freeSalts, [8, 1], 0, 3],
+  ])("%s", (_why, free, lostSalts, random, salt) => {
+    expect(drawSalt({ freeSalts: free, lostSalts, random })).toBe(salt);
   });
 });
 
-describe("after a collision with others that are known", () => {
-  test.each([0, 0.3, 0.7, 0.999_999])("a taken one is never drawn (%d)", (random) => {
-    const takenSalts = Array.from({ length: 63 }, (_, i) => i + 11).filter((salt) => salt !== 42);
-    expect([42, 74]).toContain(randomSaltAfter({ salt: 10, takenSalts, capacity: 1_000, random }));
-  });
-
-  test("nothing is drawn when all of the next 64 are taken", () => {
-    const takenSalts = Array.from({ length: 64 }, (_, i) => i + 11);
-    expect(randomSaltAfter({ salt: 10, takenSalts, capacity: 1_000, random: 0.5 })).toBeUndefined();
+describe("amounts run low", () => {
+  test.each([
+    [1, undefined],
+    [2, 2],
+    [3, 3],
+    [5, 4],
+    [11, 9],
+    [35, 28],
+    [10_001, 8_001],
+  ])("of %d at 80 %%, rounded up: at %s", (capacity, mark) => {
+    expect(amountsLowMark(capacity)).toBe(mark);
   });
 });
 
