@@ -19,7 +19,7 @@ export default {
     const nowMs = Date.now();
     const db = openDb(env.DB);
     const jobs = await Promise.allSettled([
-      expire(invoiceEffects(env, { db, nowMs, sleep })),
+      expire(env, db, nowMs),
       releaseAmounts({ db, nowMs }),
       forgetOperations(db, nowMs),
     ]);
@@ -28,8 +28,8 @@ export default {
   },
 } satisfies ExportedHandler<Env>;
 
-async function expire(fx: ReturnType<typeof invoiceEffects>): Promise<void> {
-  const { left } = await expireInvoices(fx);
+async function expire(env: Env, db: ReturnType<typeof openDb>, nowMs: number): Promise<void> {
+  const { left } = await expireInvoices(invoiceEffects(env, { db, nowMs, sleep }));
   if (left.length > 0)
     console.error(JSON.stringify({ level: "error", alert: "invoices left unsettled", invoiceIds: left }));
 }
