@@ -21,8 +21,14 @@ export interface Home {
 
 /** How each secret is made when it is absent; a key has an id, so that two may stand while one replaces the other. */
 const SECRETS: Readonly<Record<string, () => string>> = {
-  ROW_MAC_KEY: () => `dev1:${randomBytes(32).toString("base64")}`,
+  ROW_MAC_KEY: newKeyring,
+  CODE_PEPPER: newKeyring,
+  SECRETS_AES_KEY: newKeyring,
 };
+
+function newKeyring(): string {
+  return `dev1:${randomBytes(32).toString("base64")}`;
+}
 
 /** Makes what is absent and keeps what is there. Throws StartError when another server uses this home. */
 export function openHome(path: string): Home {

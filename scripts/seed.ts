@@ -4,12 +4,14 @@ import { drizzle } from "drizzle-orm/sqlite-proxy";
 import { newApiKey } from "../src/auth/api-key.ts";
 import { apiKeys } from "../src/db/schema/api-keys.ts";
 import { merchants } from "../src/db/schema/merchants.ts";
+import { teams } from "../src/db/schema/teams.ts";
 import { type IdPrefix, makeId, newUlid } from "../src/lib/ids.ts";
 import { keyPermissionName, PUBLIC_KEY_PERMISSIONS, SECRET_KEY_PERMISSIONS } from "../src/teams/permissions.ts";
 
 export type MerchantRow = typeof merchants.$inferInsert;
 export type ApiKeyRow = typeof apiKeys.$inferInsert;
 export interface Rows {
+  /** Each gets its team. */
   readonly merchants: readonly MerchantRow[];
   readonly apiKeys: readonly ApiKeyRow[];
 }
@@ -20,6 +22,11 @@ export interface NewKey {
 
 export function newMerchant(name: string, nowMs: number): MerchantRow {
   return { id: newId("mer", nowMs), name, createdAtMs: nowMs, updatedAtMs: nowMs };
+}
+
+/** Its one team, which demands nothing yet. */
+export function newTeam(merchant: MerchantRow): typeof teams.$inferInsert {
+  return { merchantId: merchant.id, updatedAtMs: merchant.createdAtMs };
 }
 
 /** A key with all that its kind may hold; `changes` makes it another. */
@@ -63,6 +70,7 @@ export function insertSql(rows: Rows): string {
   const database = drizzle(async () => ({ rows: [] }));
   return [
     ...rows.merchants.map((row) => database.insert(merchants).values(row).onConflictDoNothing()),
+    ...rows.merchants.map((row) => database.insert(teams).values(newTeam(row)).onConflictDoNothing()),
     ...rows.apiKeys.map((row) => database.insert(apiKeys).values(row).onConflictDoNothing()),
   ]
     .map((insert) => withLiterals(insert.toSQL()))

@@ -2,6 +2,7 @@
 // something else than it was told is worse than none.
 import { resolve } from "node:path";
 import { parseChainSources } from "../src/chains/chain-sources.ts";
+import { parseProviders } from "../src/identities/providers.ts";
 import { parseRateSource } from "../src/rates/rate-setting.ts";
 
 /** Stops a start; the message is for the person at the terminal. */
@@ -30,6 +31,9 @@ export function readSettings(environment: Environment): Settings {
       PUBLIC_URL: baseUrl,
       RATE_SOURCE: rateSource(environment),
       CHAIN_SOURCES: chainSources(environment),
+      SIGN_IN_PROVIDERS: signInProviders(environment),
+      MAIL_PROVIDER: given(environment, "MAIL_PROVIDER") ?? '{"kind":"mailbox"}',
+      MAIL_FROM: given(environment, "MAIL_FROM") ?? "Edgetill <edgetill@localhost>",
       POLL_SECONDS: pollSeconds(environment),
       RATE_LIMIT_PER_MINUTE: String(
         wholeNumber(environment, "RATE_LIMIT_PER_MINUTE", "300", { from: 0, to: 1_000_000 }),
@@ -69,6 +73,14 @@ function chainSources(environment: Environment): string {
   const text = given(environment, "CHAIN_SOURCES") ?? "{}";
   const sources = parseChainSources(text);
   if (!sources.ok) throw new StartError(`${sources.error}.`);
+  return text;
+}
+
+/** The same: it carries client secrets. */
+function signInProviders(environment: Environment): string {
+  const text = given(environment, "SIGN_IN_PROVIDERS") ?? "{}";
+  const providers = parseProviders(text);
+  if (!providers.ok) throw new StartError(`${providers.error}.`);
   return text;
 }
 

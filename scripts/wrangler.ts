@@ -15,6 +15,8 @@ const NOT_INHERITED = [
   "CLOUDFLARE_INCLUDE_PROCESS_ENV",
   "WRANGLER_LOG",
   "ROW_MAC_KEY",
+  "CODE_PEPPER",
+  "SECRETS_AES_KEY",
 ];
 
 export async function migrate(home: Home): Promise<void> {

@@ -1,6 +1,6 @@
 // Every way Edgetill says no, with the facts each carries: a closed union. Operations return members of it, `http/errors.ts` is the one
 // map to status and message, and the reference at /docs lists the codes. Storage faults that a retry may mend are members too.
-import type { InvoiceId, WalletId } from "./lib/ids.ts";
+import type { CustomerId, InvitationId, InvoiceId, WalletId } from "./lib/ids.ts";
 
 export interface FieldProblem {
   /** Path of the field in the body or query, joined by dots; empty for the whole. */
@@ -24,6 +24,49 @@ export type Failure =
   | { readonly code: "PERMISSION_DENIED"; readonly permission: string }
   | { readonly code: "PUBLIC_KEY_FORBIDDEN" }
   | { readonly code: "RATE_LIMITED"; readonly retryAfterSeconds: number }
+  | { readonly code: "SESSION_REQUIRED" }
+  | { readonly code: "ORIGIN_NOT_ALLOWED" }
+  | { readonly code: "OWNER_REQUIRED" }
+  | { readonly code: "SECURITY_REQUIREMENT_NOT_MET"; readonly missing: readonly string[] }
+  /** `factors`: what this person can give. */
+  | { readonly code: "SECOND_FACTOR_REQUIRED"; readonly factors: readonly string[] }
+  | { readonly code: "STEP_UP_REQUIRED"; readonly factors: readonly string[] }
+  // signing in, factors and identities; which of several secrets was wrong is never said
+  | { readonly code: "INVALID_CODE" }
+  | { readonly code: "TOO_MANY_ATTEMPTS"; readonly retryAfterSeconds: number }
+  | { readonly code: "PASSKEY_REFUSED" }
+  | { readonly code: "PASSKEY_EXISTS" }
+  | { readonly code: "PASSKEY_NOT_FOUND" }
+  | { readonly code: "TOTP_ALREADY_ENABLED" }
+  | { readonly code: "TOTP_NOT_ENABLED" }
+  | { readonly code: "FACTOR_NOT_AVAILABLE"; readonly factors: readonly string[] }
+  | { readonly code: "SIGN_IN_REFUSED"; readonly reason: string }
+  | { readonly code: "PROVIDER_NOT_CONFIGURED"; readonly provider: string }
+  | { readonly code: "PROVIDER_UNAVAILABLE"; readonly provider: string }
+  | { readonly code: "IDENTITY_TAKEN" }
+  | { readonly code: "IDENTITY_NOT_FOUND" }
+  | { readonly code: "SESSION_NOT_FOUND" }
+  // merchants, teams and keys
+  | { readonly code: "CONFIRMATION_MISMATCH" }
+  | { readonly code: "MEMBER_NOT_FOUND" }
+  | { readonly code: "ALREADY_MEMBER" }
+  | { readonly code: "INSUFFICIENT_RANK" }
+  | { readonly code: "OWNER_CANNOT_LEAVE" }
+  | { readonly code: "OWNER_LACKS_FACTOR"; readonly missing: readonly string[] }
+  | { readonly code: "INVITATION_NOT_FOUND" }
+  | { readonly code: "INVITATION_EXPIRED" }
+  | { readonly code: "INVITATION_EMAIL_MISMATCH" }
+  | { readonly code: "INVITATION_EXISTS"; readonly invitationId: InvitationId | undefined }
+  | { readonly code: "API_KEY_NOT_FOUND" }
+  | { readonly code: "PERMISSION_NOT_GRANTABLE"; readonly permissions: readonly string[] }
+  // products, customers and images
+  | { readonly code: "PRODUCT_NOT_FOUND" }
+  | { readonly code: "PRODUCT_NOT_AVAILABLE" }
+  | { readonly code: "CUSTOMER_NOT_FOUND" }
+  | { readonly code: "CUSTOMER_EMAIL_EXISTS"; readonly customerId: CustomerId | undefined }
+  | { readonly code: "IMAGE_REFUSED"; readonly reason: string }
+  | { readonly code: "IMAGE_NOT_FOUND" }
+  | { readonly code: "LINK_INVALID" }
   // idempotency
   | { readonly code: "IDEMPOTENCY_KEY_INVALID" }
   | { readonly code: "IDEMPOTENCY_KEY_REUSED" }

@@ -8,6 +8,7 @@ import { sleep } from "./lib/sleep.ts";
 
 export { RateLimiter } from "./http/rate-limit.ts";
 export { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
+export { DevMailbox } from "./mail/dev-mailbox.ts";
 export { RateBook } from "./rates/rate-book.ts";
 export { AddressAllocator } from "./wallets/address-allocator.ts";
 

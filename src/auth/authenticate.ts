@@ -1,4 +1,4 @@
-// Proves who is calling and reads what the request needs, in ONE storage call: the key, the merchant of the path, and whatever the route
+// Proves which API key is calling and reads what the request needs, in ONE storage call: the key, the merchant of the path, and whatever the route
 // asked for. What the route read is thrown away unless the key is good, so nothing of it can leak (ARCHITECTURE "One request").
 import type { BatchItem, BatchResponse } from "drizzle-orm/batch";
 import type { Db } from "../db/client.ts";
@@ -49,7 +49,7 @@ export async function authenticate<const R extends Statements>(
   if (!rows.ok) return rows;
   const [callers, ...read] = rows.value;
   const [key] = callers;
-  if (key === undefined || !equalDigests(key.hash, hash) || !isLive(key, nowMs)) return err({ code: "UNAUTHORIZED" });
+  if (key === undefined || !isSecretOf(key, hash, nowMs) || !isLive(key, nowMs)) return err({ code: "UNAUTHORIZED" });
   if (key.merchantId !== credentials.merchantId) return err({ code: "MERCHANT_MISMATCH" });
   if (key.merchant === null) return err({ code: "MERCHANT_NOT_FOUND" });
   if (key.allowedIps !== null && !isIpAllowed(credentials.ip, namesIn(key.allowedIps)))
@@ -65,6 +65,13 @@ export async function authenticate<const R extends Statements>(
 /** Notes that a key was used; may be lost. */
 export async function noteKeyUse(db: Db, principal: ApiKeyPrincipal, nowMs: number): Promise<void> {
   await touchApiKey(db, principal.keyId, nowMs);
+}
+
+/** The key's secret, or the one before it until the overlap of its rotation ends. */
+function isSecretOf(key: ApiKeyRow, hash: string, nowMs: number): boolean {
+  if (equalDigests(key.hash, hash)) return true;
+  const { previousHash, previousExpiresAtMs } = key;
+  return previousHash !== null && equalDigests(previousHash, hash) && nowMs < (previousExpiresAtMs ?? 0);
 }
 
 function isLive(key: ApiKeyRow, nowMs: number): boolean {

@@ -1,30 +1,40 @@
 // The pipeline of every merchant route, in the order that is the design (ARCHITECTURE "One request"): authenticate and read, permission,
-// rate limit, validate, and only then the work. A 401, 403, 429 or 400 is therefore never remembered by an Idempotency-Key.
+// rate limit, validate, and only then the work. A 401, 403, 429 or 400 is therefore never remembered by an Idempotency-Key. A key and a
+// member's session go through the same table of permissions.
+import type { BatchResponse } from "drizzle-orm/batch";
 import type * as z from "zod";
+import type { Trail } from "../audit/entry.ts";
 import { type Db, openDb } from "../db/client.ts";
 import type { Failure } from "../failures.ts";
 import { type ParsedBody, readBody } from "../http/body.ts";
 import { type AppContext, callerIp } from "../http/context.ts";
+import { readCookie } from "../http/cookies.ts";
+import { publicUrl } from "../http/deployment.ts";
 import { failureResponse } from "../http/errors.ts";
-import { type RateVerdict, rateLimitHeaders } from "../http/rate-limit.ts";
+import { checkRate, requestsPerMinute } from "../http/rate-check.ts";
+import { type Reply, replyResponse } from "../http/reply.ts";
 import type { RouteSpec } from "../http/route.ts";
-import { answerHeaders } from "../http/security-headers.ts";
 import { validate } from "../http/validate.ts";
+import { configuredProviders } from "../identities/providers.ts";
 import type { Json } from "../lib/canonical-json.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { requestSleep, type Sleep } from "../lib/sleep.ts";
+import type { MerchantRow } from "../merchants/store.ts";
+import { isSteppedUp, stepUpFactorsOf } from "../sessions/session.ts";
 import { keyPermissionName, type Permission } from "../teams/permissions.ts";
 import { containsSecret, type SecretForms } from "../wallets/secret-material.ts";
 import { apiKeyKind } from "./api-key.ts";
-import { type Authenticated, authenticate, noteKeyUse, type Statements } from "./authenticate.ts";
-import type { ApiKeyPrincipal } from "./principal.ts";
+import { authenticate, noteKeyUse, type Statements } from "./authenticate.ts";
+import { authenticateMember, noteSessionUse } from "./authenticate-session.ts";
+import { actorOf, isPublicKey, type MerchantPrincipal } from "./principal.ts";
 
-const DEFAULT_PER_MINUTE = 300;
 /** decisions 7: what one browser may ask of a public key in a minute. */
 const PUBLIC_KEY_PER_MINUTE_AND_IP = 30;
 
-/** What a handler gets: a proved caller, what was read for it, and a valid request. */
-export interface MerchantCall<Body, Query, R extends Statements, Fx = unknown> extends Authenticated<R> {
+/** What every handler gets beside its caller: the world, and a valid request. */
+export interface Call<Body, Query, R extends Statements, Fx = unknown> {
+  /** What was read for the route in the call that proved the caller. */
+  readonly read: BatchResponse<R>;
   /** The world as the route's operations take it. */
   readonly fx: Fx;
   readonly env: Env;
@@ -42,13 +52,14 @@ export interface MerchantCall<Body, Query, R extends Statements, Fx = unknown> e
   /** The Accept header, where a route has more than one form of its answer. */
   readonly accept: string | undefined;
   readonly background: (work: Promise<unknown>) => void;
+  /** For the audit entries of whatever this request changes. */
+  readonly trail: Trail;
 }
 
-export interface Reply {
-  readonly status: number;
-  /** JSON text, or another text with its content type among the headers; a stream where it may be too long to stand in memory. */
-  readonly body: string | ReadableStream<Uint8Array> | null;
-  readonly headers?: Readonly<Record<string, string>>;
+/** What a merchant's handler gets. */
+export interface MerchantCall<Body, Query, R extends Statements, Fx = unknown> extends Call<Body, Query, R, Fx> {
+  readonly principal: MerchantPrincipal;
+  readonly merchant: MerchantRow;
 }
 
 /** What a route may key its reads by. The caller is not proved yet: values are bound into queries, and what they find is thrown away. */
@@ -61,16 +72,24 @@ export interface ReadInput<Body, Query, Fx> {
   readonly request: { readonly body: Body; readonly query: Query } | undefined;
 }
 
+/** Made once per request, of what each request has. */
+export type MakeEffects<Fx> = (env: Env, given: GivenEffects) => Fx;
+export interface GivenEffects {
+  readonly db: Db;
+  readonly nowMs: number;
+  readonly sleep: Sleep;
+  readonly background: (work: Promise<unknown>) => void;
+}
+
 export interface MountedRoute {
   readonly spec: RouteSpec;
   readonly handle: (c: AppContext) => Promise<Response>;
 }
 
 export interface MerchantRoute<B extends z.ZodType, Q extends z.ZodType, R extends Statements, Fx> {
-  readonly spec: RouteSpec<B, Q> & { readonly permission: Permission };
-  /** Built once per request. */
-  readonly effects: (env: Env, given: { readonly db: Db; readonly nowMs: number; readonly sleep: Sleep }) => Fx;
-  /** What to read together with the key; keyed by the path's merchant. */
+  readonly spec: RouteSpec<B, Q> & { readonly permission: Permission; readonly callers: "MEMBER" | "MEMBER_OR_KEY" };
+  readonly effects: MakeEffects<Fx>;
+  /** What to read together with the caller; keyed by the path's merchant. */
   readonly reads: (input: ReadInput<z.output<B>, z.output<Q>, Fx>) => R | Promise<R>;
   /** In which forms a private key is looked for in the body, names of members included, before any schema sees it. */
   readonly secrets: SecretForms;
@@ -89,11 +108,8 @@ async function respond<B extends z.ZodType, Q extends z.ZodType, R extends State
 ): Promise<Response> {
   const extra: Record<string, string> = route.spec.isForPublicKeys ? { "access-control-allow-origin": "*" } : {};
   const outcome = await run(c, route, extra);
-  const requestId = c.get("requestId");
-  if (!outcome.ok) return failureResponse(outcome.error, requestId, extra);
-  const { status, body, headers } = outcome.value;
-  const own = { "content-type": "application/json; charset=utf-8", ...extra, ...headers };
-  return new Response(body, { status, headers: answerHeaders(requestId, own) });
+  if (!outcome.ok) return failureResponse(outcome.error, c.get("requestId"), extra);
+  return replyResponse(c, outcome.value, extra);
 }
 
 async function run<B extends z.ZodType, Q extends z.ZodType, R extends Statements, Fx>(
@@ -102,93 +118,139 @@ async function run<B extends z.ZodType, Q extends z.ZodType, R extends Statement
   headers: Record<string, string>,
 ): Promise<Result<Reply, Failure>> {
   const { spec } = route;
-  const nowMs = c.get("nowMs");
-  const db = openDb(c.env.DB);
+  const parsed = await readBody(c.req.raw);
+  // Before anything is asked of anybody: a credential that is none costs us nothing.
+  const credential = credentialOf(c, spec);
+  if (!credential.ok) return credential;
+  const given = givenEffects(c);
   const params: Record<string, string> = c.req.param();
   const merchantId = params.merchantId ?? "";
-  const parsed = await readBody(c.req.raw);
-  const json = parsed.ok ? parsed.value.json : undefined;
-  const apiKey = c.req.header("x-api-key");
-  // Before anything is asked of anybody: a key that is none costs us nothing.
-  if (apiKey === undefined || apiKeyKind(apiKey) === undefined) return err({ code: "UNAUTHORIZED" });
   const request = requestOf(route, parsed, c.req.query());
-  const sleep = requestSleep();
-  const fx = route.effects(c.env, { db, nowMs, sleep });
+  const fx = route.effects(c.env, given);
   const reads = await route.reads({
-    db,
+    db: given.db,
     fx,
     merchantId,
     params,
     request: request.ok ? request.value : undefined,
   });
-  const caller = await authenticate(db, { apiKey, merchantId, ip: callerIp(c), nowMs, sleep }, reads);
+  const caller = await prove(c, credential.value, { ...given, merchantId }, reads);
   if (!caller.ok) return caller;
   const { principal } = caller.value;
-  const refusal = accessRefusal(spec, route.spec.permission, principal) ?? (await limit(c, principal, headers));
+  const refusal = accessRefusal(route.spec, principal, given.nowMs) ?? (await limit(c, principal, headers));
   if (refusal !== undefined) return err(refusal);
-  const background = (work: Promise<unknown>) => c.executionCtx.waitUntil(work.catch(() => undefined));
-  if (caller.value.isTouchDue) background(noteKeyUse(db, principal, nowMs));
+  if (caller.value.isTouchDue) given.background(noteUse(given, principal));
   if (!request.ok) return request;
   return route.answer({
-    ...caller.value,
+    ...callOf(c, spec, given, parsed),
     ...request.value,
+    ...caller.value,
     fx,
-    env: c.env,
-    db,
-    nowMs,
-    params,
-    json,
-    method: spec.method,
-    path: c.req.path,
-    idempotencyKey: c.req.header("idempotency-key"),
-    accept: c.req.header("accept"),
-    sleep,
-    background,
+    trail: trailOf(c, principal),
   });
 }
 
-/** A public key is refused by what it is before what it holds is looked at. */
-function accessRefusal(spec: RouteSpec, permission: Permission, principal: ApiKeyPrincipal): Failure | undefined {
-  if (principal.keyKind === "PUBLIC" && !spec.isForPublicKeys) return { code: "PUBLIC_KEY_FORBIDDEN" };
-  if (principal.permissions.has(permission)) return undefined;
-  return { code: "PERMISSION_DENIED", permission: keyPermissionName(permission) };
+/** What a request says of who sends it. With a key and a cookie the key decides (decisions 1). */
+export type Credential =
+  | { readonly kind: "API_KEY"; readonly apiKey: string }
+  | { readonly kind: "SESSION"; readonly token: string };
+
+export function credentialOf(c: AppContext, spec: RouteSpec): Result<Credential, Failure> {
+  const apiKey = c.req.header("x-api-key");
+  if (apiKey !== undefined) {
+    return apiKeyKind(apiKey) === undefined ? err({ code: "UNAUTHORIZED" }) : ok({ kind: "API_KEY", apiKey });
+  }
+  const token = readCookie(c.env, c.req.header("cookie"), "session");
+  if (token === undefined || token === "") return err({ code: "UNAUTHORIZED" });
+  if (spec.method !== "GET" && c.req.header("origin") !== publicUrl(c.env)) return err({ code: "ORIGIN_NOT_ALLOWED" });
+  return ok({ kind: "SESSION", token });
+}
+
+async function prove<const R extends Statements>(
+  c: AppContext,
+  credential: Credential,
+  of: GivenEffects & { readonly merchantId: string },
+  reads: R,
+) {
+  const { db, nowMs, sleep, merchantId } = of;
+  if (credential.kind === "API_KEY") {
+    const { apiKey } = credential;
+    return authenticate(db, { apiKey, merchantId, ip: callerIp(c), nowMs, sleep }, reads);
+  }
+  const configured = configuredProviders(c.env.SIGN_IN_PROVIDERS);
+  return authenticateMember(db, { token: credential.token, merchantId, configured, nowMs, sleep }, reads);
+}
+
+/** Kind of caller, then permission, then role, then step-up. A public key is refused by what it is before what it holds is looked at. */
+function accessRefusal(
+  spec: RouteSpec & { readonly permission: Permission },
+  principal: MerchantPrincipal,
+  nowMs: number,
+): Failure | undefined {
+  const { permission } = spec;
+  if (principal.kind === "API_KEY") {
+    if (spec.callers === "MEMBER") return { code: "SESSION_REQUIRED" };
+    if (isPublicKey(principal) && !spec.isForPublicKeys) return { code: "PUBLIC_KEY_FORBIDDEN" };
+    if (principal.permissions.has(permission)) return undefined;
+    return { code: "PERMISSION_DENIED", permission: keyPermissionName(permission) };
+  }
+  if (!principal.permissions.has(permission)) return { code: "PERMISSION_DENIED", permission };
+  if (spec.isOwnerOnly && principal.role !== "OWNER") return { code: "OWNER_REQUIRED" };
+  const { person, session } = principal;
+  if (!spec.needsStepUp || isSteppedUp(session, person, nowMs)) return undefined;
+  return { code: "STEP_UP_REQUIRED", factors: stepUpFactorsOf(person) };
 }
 
 async function limit(
   c: AppContext,
-  principal: ApiKeyPrincipal,
+  principal: MerchantPrincipal,
   headers: Record<string, string>,
 ): Promise<Failure | undefined> {
-  const perMinute = perMinuteOf(c.env.RATE_LIMIT_PER_MINUTE);
+  const perMinute = requestsPerMinute(c.env);
   if (perMinute === 0) return undefined;
-  const byKey = await take(c, `key:${principal.keyId}`, perMinute);
-  if (byKey === undefined) return undefined;
-  Object.assign(headers, rateLimitHeaders(perMinute, byKey));
-  if (!byKey.isAllowed) return { code: "RATE_LIMITED", retryAfterSeconds: byKey.resetSeconds };
+  const name = principal.kind === "API_KEY" ? `key:${principal.keyId}` : `usr:${principal.person.id}`;
+  const refused = await checkRate(c, { name, perMinute, isShown: true }, headers);
   const ip = callerIp(c);
-  if (principal.keyKind === "SECRET" || ip === undefined) return undefined;
-  const byIp = await take(c, `pk:${principal.keyId}:${ip}`, PUBLIC_KEY_PER_MINUTE_AND_IP);
-  if (byIp === undefined || byIp.isAllowed) return undefined;
-  Object.assign(headers, rateLimitHeaders(PUBLIC_KEY_PER_MINUTE_AND_IP, byIp));
-  return { code: "RATE_LIMITED", retryAfterSeconds: byIp.resetSeconds };
+  if (refused !== undefined || principal.kind !== "API_KEY" || principal.keyKind === "SECRET" || ip === undefined)
+    return refused;
+  const byIp = { name: `pk:${principal.keyId}:${ip}`, perMinute: PUBLIC_KEY_PER_MINUTE_AND_IP, isShown: false };
+  return checkRate(c, byIp, headers);
 }
 
-/** The configured limit; what is not a whole number is the default. */
-function perMinuteOf(text: string | undefined): number {
-  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : DEFAULT_PER_MINUTE;
+async function noteUse({ db, nowMs }: GivenEffects, principal: MerchantPrincipal): Promise<void> {
+  if (principal.kind === "API_KEY") await noteKeyUse(db, principal, nowMs);
+  else await noteSessionUse(db, principal, nowMs);
 }
 
-/** Undefined when the limiter cannot be asked: the API stays open (security.md 3). */
-async function take(c: AppContext, name: string, perMinute: number): Promise<RateVerdict | undefined> {
-  try {
-    return await c.env.RATE_LIMITER.getByName(name).take(perMinute, c.get("nowMs"));
-  } catch {
-    return undefined;
-  }
+export function givenEffects(c: AppContext): GivenEffects {
+  return {
+    db: openDb(c.env.DB),
+    nowMs: c.get("nowMs"),
+    sleep: requestSleep(),
+    background: (work) => c.executionCtx.waitUntil(work.catch(() => undefined)),
+  };
 }
 
-function requestOf<B extends z.ZodType, Q extends z.ZodType, R extends Statements, Fx>(
-  route: MerchantRoute<B, Q, R, Fx>,
+export function trailOf(c: AppContext, principal: Parameters<typeof actorOf>[0]): Trail {
+  return { actor: actorOf(principal), ip: callerIp(c) ?? null, requestId: c.get("requestId") };
+}
+
+/** What a call holds whoever makes it. */
+export function callOf(c: AppContext, spec: RouteSpec, given: GivenEffects, parsed: Result<ParsedBody, Failure>) {
+  return {
+    ...given,
+    env: c.env,
+    params: c.req.param() satisfies Readonly<Record<string, string>>,
+    json: parsed.ok ? parsed.value.json : undefined,
+    method: spec.method,
+    path: c.req.path,
+    idempotencyKey: c.req.header("idempotency-key"),
+    accept: c.req.header("accept"),
+  };
+}
+
+export function requestOf<B extends z.ZodType, Q extends z.ZodType>(
+  route: { readonly spec: RouteSpec<B, Q>; readonly secrets: SecretForms },
   parsed: Result<ParsedBody, Failure>,
   queryText: Record<string, string>,
 ): Result<{ readonly body: z.output<B>; readonly query: z.output<Q> }, Failure> {

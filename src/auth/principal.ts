@@ -1,7 +1,11 @@
-// Who is calling, once proved. A `MerchantScope` is what stores take: it can only come out of the auth layer, so a query without a
-// proved merchant does not compile.
-import type { ApiKeyId, MerchantId } from "../lib/ids.ts";
+// Who is calling, once proved. A merchant's stores take the `merchantId` of a principal: it can only come out of the auth layer, so a query
+// without a proved merchant does not compile.
+import type { Actor } from "../audit/entry.ts";
+import type { ApiKeyId, MemberId, MerchantId } from "../lib/ids.ts";
+import type { ProvedSession } from "../sessions/session.ts";
 import type { Permission } from "../teams/permissions.ts";
+import type { Role } from "../teams/roles.ts";
+import type { Person } from "../users/person.ts";
 import type { KeyKind } from "./api-key.ts";
 
 export interface ApiKeyPrincipal {
@@ -10,4 +14,32 @@ export interface ApiKeyPrincipal {
   readonly keyId: ApiKeyId;
   readonly merchantId: MerchantId;
   readonly permissions: ReadonlySet<Permission>;
+}
+
+/** A person in a live session, no second factor owed. */
+export interface PersonPrincipal {
+  readonly kind: "USER";
+  readonly person: Person;
+  readonly session: ProvedSession;
+}
+
+/** A person acting for a merchant whose team they belong to. */
+export interface MemberPrincipal extends PersonPrincipal {
+  readonly merchantId: MerchantId;
+  readonly memberId: MemberId;
+  readonly role: Role;
+  readonly permissions: ReadonlySet<Permission>;
+}
+
+/** Whoever may act on a merchant. */
+export type MerchantPrincipal = ApiKeyPrincipal | MemberPrincipal;
+
+export function isPublicKey(principal: MerchantPrincipal): boolean {
+  return principal.kind === "API_KEY" && principal.keyKind === "PUBLIC";
+}
+
+export function actorOf(principal: ApiKeyPrincipal | PersonPrincipal): Actor {
+  return principal.kind === "API_KEY"
+    ? { kind: "API_KEY", id: principal.keyId }
+    : { kind: "USER", id: principal.person.id };
 }

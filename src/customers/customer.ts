@@ -1,3 +1,4 @@
+import { emailKeyOf } from "../lib/email.ts";
 import type { CustomerId, MerchantId } from "../lib/ids.ts";
 
 export interface Customer {
@@ -16,11 +17,6 @@ export interface CustomerFields {
   readonly customerName?: string | undefined;
   readonly customerAddress?: string | undefined;
   readonly customerPhoneNumber?: string | undefined;
-}
-
-/** Emails compare in lower case (decisions 4). */
-export function emailKeyOf(email: string): string {
-  return email.toLowerCase();
 }
 
 /** Whether a request says anything of a customer; if not, the invoice has none. */

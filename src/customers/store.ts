@@ -2,7 +2,8 @@ import { and, eq, isNull, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { customers } from "../db/schema/customers.ts";
 import { insertTemplate, template } from "../db/template.ts";
-import { type Customer, type CustomerFields, emailKeyOf } from "./customer.ts";
+import { emailKeyOf } from "../lib/email.ts";
+import type { Customer, CustomerFields } from "./customer.ts";
 
 const customerByEmail = template((db) =>
   db

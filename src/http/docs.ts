@@ -4,7 +4,7 @@ import type { HtmlEscapedString } from "hono/utils/html";
 import type * as z from "zod";
 import { type JsonSchema, jsonSchema, type NamedSchemas, namesIn } from "./json-schema.ts";
 import { refusalStatus, refusalsOf, SAMPLES } from "./refusals.ts";
-import type { RouteSpec } from "./route.ts";
+import { accessText, type RouteSpec } from "./route.ts";
 
 type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 
@@ -42,7 +42,7 @@ function routeSection(spec: RouteSpec, named: NamedSchemas): Html {
   return html`<section id="${spec.operationId}">
 <h3><code><span class="method">${spec.method}</span>${spec.path}</code></h3>
 <p>${spec.summary}. ${spec.description ?? ""}</p>
-<p>${spec.permission === null ? "Needs no key." : html`Permission <code>${spec.permission}</code>${spec.isForPublicKeys ? "; public keys may call it" : ""}.`}
+<p>${accessText(spec)}
 ${spec.isIdempotent ? html`Takes an <code>Idempotency-Key</code>.` : ""}</p>
 ${schemaBlock("Query", spec.query, "input", named)}
 ${schemaBlock("Body", spec.body, "input", named)}

@@ -26,6 +26,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   404: "Not Found",
   405: "Method Not Allowed",
   409: "Conflict",
+  410: "Gone",
   413: "Payload Too Large",
   415: "Unsupported Media Type",
   422: "Unprocessable Entity",
@@ -44,7 +45,8 @@ export function failureResponse(
   const envelope: ErrorBody = {
     statusCode: status,
     message,
-    error: STATUS_NAMES[status] ?? "Error",
+    // The one code that the interface wants in both places (decisions 1).
+    error: failure.code === "SECURITY_REQUIREMENT_NOT_MET" ? failure.code : (STATUS_NAMES[status] ?? "Error"),
     code: failure.code,
     requestId,
     ...facts,
@@ -77,7 +79,10 @@ function answerTo(failure: Failure): Answer {
         headers: { allow: failure.allow.join(", ") },
       };
     case "UNAUTHORIZED":
-      return { status: 401, message: "The x-api-key header is missing or not a valid API key" };
+      return {
+        status: 401,
+        message: "The x-api-key header is missing or not a valid API key, and nobody is signed in",
+      };
     case "IP_NOT_ALLOWED":
       return { status: 403, message: "This API key may not be used from this IP address" };
     case "MERCHANT_MISMATCH":
@@ -87,11 +92,129 @@ function answerTo(failure: Failure): Answer {
     case "PERMISSION_DENIED":
       return {
         status: 403,
-        message: `This API key lacks the permission ${failure.permission}`,
+        message: `This needs the permission ${failure.permission}`,
         facts: { permission: failure.permission },
       };
     case "PUBLIC_KEY_FORBIDDEN":
       return { status: 403, message: "A public key (pk_) cannot do this; use a secret key on your server" };
+    case "SESSION_REQUIRED":
+      return { status: 403, message: "This needs a person's session; an API key cannot do it" };
+    case "ORIGIN_NOT_ALLOWED":
+      return { status: 403, message: "A change in a signed-in browser must come from our own origin" };
+    case "OWNER_REQUIRED":
+      return { status: 403, message: "Only the owner can do this" };
+    case "SECURITY_REQUIREMENT_NOT_MET":
+      return {
+        status: 403,
+        message: `The team demands what your account lacks: ${failure.missing.join(", ")}. Add it under /api/v1/me`,
+        facts: { missing: failure.missing },
+      };
+    case "SECOND_FACTOR_REQUIRED":
+      return {
+        status: 403,
+        message: "Give the second factor first: /api/v1/auth/second-factor/verify",
+        facts: { factors: failure.factors },
+      };
+    case "STEP_UP_REQUIRED":
+      return {
+        status: 403,
+        message: "Prove again that it is you: /api/v1/auth/step-up/start, then /api/v1/auth/step-up/verify",
+        facts: { factors: failure.factors },
+      };
+    case "INVALID_CODE":
+      return { status: 401, message: "The code is wrong, used or expired; ask for a new one" };
+    case "TOO_MANY_ATTEMPTS":
+      return {
+        status: 429,
+        message: `Too many wrong codes; try again in ${failure.retryAfterSeconds} s`,
+        headers: { "retry-after": String(failure.retryAfterSeconds) },
+      };
+    case "PASSKEY_REFUSED":
+      return { status: 401, message: "The passkey's answer was not accepted" };
+    case "PASSKEY_EXISTS":
+      return { status: 409, message: "This passkey is registered already" };
+    case "PASSKEY_NOT_FOUND":
+      return { status: 404, message: "Passkey not found" };
+    case "TOTP_ALREADY_ENABLED":
+      return { status: 409, message: "An authenticator app is set up already; remove it first" };
+    case "TOTP_NOT_ENABLED":
+      return { status: 409, message: "No authenticator app is set up" };
+    case "FACTOR_NOT_AVAILABLE":
+      return {
+        status: 422,
+        message: `This factor cannot be used here; what can: ${failure.factors.join(", ")}`,
+        facts: { factors: failure.factors },
+      };
+    case "SIGN_IN_REFUSED":
+      return { status: 400, message: `Signing in failed: ${failure.reason}` };
+    case "PROVIDER_NOT_CONFIGURED":
+      return { status: 422, message: `This deployment has no sign-in with ${failure.provider}` };
+    case "PROVIDER_UNAVAILABLE":
+      return {
+        status: 503,
+        message: `The sign-in provider ${failure.provider} did not answer as it should; try again`,
+        headers: RETRY_SOON,
+      };
+    case "IDENTITY_TAKEN":
+      return { status: 409, message: "This identity is linked to another account" };
+    case "IDENTITY_NOT_FOUND":
+      return { status: 404, message: "No such identity is linked" };
+    case "SESSION_NOT_FOUND":
+      return { status: 404, message: "Session not found" };
+    case "CONFIRMATION_MISMATCH":
+      return { status: 422, message: "The name typed again is not the merchant's name; nothing was deleted" };
+    case "MEMBER_NOT_FOUND":
+      return { status: 404, message: "Member not found" };
+    case "ALREADY_MEMBER":
+      return { status: 409, message: "This person is a member of the team already" };
+    case "INSUFFICIENT_RANK":
+      return { status: 403, message: "Your role must be above both the present and the new role of the other person" };
+    case "OWNER_CANNOT_LEAVE":
+      return { status: 403, message: "The owner cannot leave: transfer the ownership first" };
+    case "OWNER_LACKS_FACTOR":
+      return {
+        status: 422,
+        message: `You would lock yourself out: your own account lacks ${failure.missing.join(", ")}`,
+        facts: { missing: failure.missing },
+      };
+    case "INVITATION_NOT_FOUND":
+      return { status: 404, message: "Invitation not found" };
+    case "INVITATION_EXPIRED":
+      return { status: 410, message: "The invitation has expired; ask for a new one" };
+    case "INVITATION_EMAIL_MISMATCH":
+      return { status: 403, message: "The invitation is for another email address than that of this account" };
+    case "INVITATION_EXISTS":
+      return {
+        status: 409,
+        message: "This person has a pending invitation already; resend or revoke it",
+        ...(failure.invitationId === undefined ? {} : { facts: { invitationId: failure.invitationId } }),
+      };
+    case "API_KEY_NOT_FOUND":
+      return { status: 404, message: "API key not found" };
+    case "PERMISSION_NOT_GRANTABLE":
+      return {
+        status: 403,
+        message: `You cannot grant ${failure.permissions.join(", ")} to such a key`,
+        facts: { permissions: failure.permissions },
+      };
+    case "PRODUCT_NOT_FOUND":
+      return { status: 404, message: "Product not found" };
+    case "PRODUCT_NOT_AVAILABLE":
+      return { status: 422, message: "The product is not active" };
+    case "CUSTOMER_NOT_FOUND":
+      return { status: 404, message: "Customer not found" };
+    case "CUSTOMER_EMAIL_EXISTS":
+      return {
+        status: 409,
+        message: "Another customer has this email",
+        ...(failure.customerId === undefined ? {} : { facts: { customerId: failure.customerId } }),
+      };
+    case "IMAGE_REFUSED":
+      return { status: 400, message: `The image was not taken: ${failure.reason}` };
+    case "IMAGE_NOT_FOUND":
+      return { status: 404, message: "Image not found" };
+    case "LINK_INVALID":
+      return { status: 404, message: "The link is wrong, used or expired" };
     case "RATE_LIMITED":
       return {
         status: 429,

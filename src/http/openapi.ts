@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { jsonSchema, type NamedSchemas } from "./json-schema.ts";
 import { refusalStatus, refusalsOf } from "./refusals.ts";
-import type { RouteSpec } from "./route.ts";
+import { accessText, type RouteSpec } from "./route.ts";
 
 /** The version in package.json; a test compares. */
 export const VERSION = "0.1.0";
@@ -58,10 +58,18 @@ export function openApiDocument(specs: readonly RouteSpec[], publicUrl: string):
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: publicUrl === "" ? "/" : publicUrl }],
-    security: [{ apiKey: [] }],
     paths,
     components: {
-      securitySchemes: { apiKey: { type: "apiKey", in: "header", name: "x-api-key" } },
+      securitySchemes: {
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "__Host-session",
+          description:
+            "Set by signing in; `session` on plain http at localhost. A change also needs our own Origin header.",
+        },
+      },
       headers: HEADERS,
       schemas,
     },
@@ -77,7 +85,7 @@ function operation(spec: RouteSpec, error: object, schemas: NamedSchemas): Recor
     tags: [spec.tag],
     summary: spec.summary,
     description: descriptionOf(spec),
-    ...(spec.permission === null ? { security: [] } : {}),
+    security: securityOf(spec),
     parameters: [...pathParameters(spec), ...queryParameters(spec), ...headerParameters(spec)],
     ...(hasBody || hasUnion
       ? { requestBody: { required: true, content: { "application/json": { schema: body } } } }
@@ -87,9 +95,13 @@ function operation(spec: RouteSpec, error: object, schemas: NamedSchemas): Recor
 }
 
 function descriptionOf(spec: RouteSpec): string {
-  const permission = spec.permission === null ? "Needs no key." : `Needs the permission \`${spec.permission}\`.`;
-  const publicKeys = spec.isForPublicKeys && spec.permission !== null ? " A public key may call it." : "";
-  return `${spec.description === undefined ? "" : `${spec.description} `}${permission}${publicKeys}`;
+  return `${spec.description === undefined ? "" : `${spec.description} `}${accessText(spec)}`;
+}
+
+/** Either of these proves a caller. */
+function securityOf(spec: RouteSpec): readonly object[] {
+  if (spec.callers === "ANYBODY") return [];
+  return spec.callers === "MEMBER_OR_KEY" ? [{ apiKey: [] }, { session: [] }] : [{ session: [] }];
 }
 
 function pathParameters(spec: RouteSpec): object[] {
@@ -146,7 +158,7 @@ type HeaderName = keyof typeof HEADERS;
 
 /** What every answer of its kind of route has, and `own` ones. */
 function headersOf(spec: RouteSpec, own: readonly HeaderName[]): Record<string, unknown> {
-  const counted: readonly HeaderName[] = spec.permission === null ? [] : ["RateLimit", "RateLimit-Policy"];
+  const counted: readonly HeaderName[] = spec.callers === "ANYBODY" ? [] : ["RateLimit", "RateLimit-Policy"];
   const names: readonly HeaderName[] = ["x-request-id", ...counted, ...own];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

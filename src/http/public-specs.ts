@@ -3,6 +3,7 @@ import { noBody, noQuery, type RouteSpec } from "./route.ts";
 
 const open = {
   method: "GET",
+  callers: "ANYBODY",
   permission: null,
   isForPublicKeys: true,
   isIdempotent: false,

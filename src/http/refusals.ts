@@ -5,16 +5,20 @@ import type { RouteSpec } from "./route.ts";
 
 /** Any route: the shield in front of it, and a bug behind it. */
 const ANY: readonly FailureCode[] = ["RATE_LIMITED", "INTERNAL_ERROR"];
-/** A route of a merchant: authentication, access, validation and storage (decisions 1, 7). */
-const MERCHANT: readonly FailureCode[] = [
+/** A route that wants to know its caller: validation, authentication, storage (decisions 1). */
+const GUARDED: readonly FailureCode[] = [
   "VALIDATION_FAILED",
   "UNAUTHORIZED",
+  "SECOND_FACTOR_REQUIRED",
+  "IP_NOT_ALLOWED",
+  "STORAGE_UNAVAILABLE",
+];
+/** A route of a merchant (decisions 7). */
+const MERCHANT: readonly FailureCode[] = [
   "MERCHANT_MISMATCH",
   "MERCHANT_NOT_FOUND",
   "PERMISSION_DENIED",
-  "PUBLIC_KEY_FORBIDDEN",
-  "IP_NOT_ALLOWED",
-  "STORAGE_UNAVAILABLE",
+  "SECURITY_REQUIREMENT_NOT_MET",
 ];
 /** A route that changes something: it may be sent a body, needed or not, and may lose against another writer (reliability.md 3). */
 const CHANGING: readonly FailureCode[] = [
@@ -22,7 +26,7 @@ const CHANGING: readonly FailureCode[] = [
   "BODY_TOO_LARGE",
   "UNSUPPORTED_MEDIA_TYPE",
   "PRIVATE_KEY_REFUSED",
-  "CONTENTION",
+  "ORIGIN_NOT_ALLOWED",
 ];
 /** A route that an Idempotency-Key protects (decisions 6). */
 const IDEMPOTENT: readonly FailureCode[] = [
@@ -33,14 +37,21 @@ const IDEMPOTENT: readonly FailureCode[] = [
 
 /** Every code that a route can refuse with, each once: what is its own first. */
 export function refusalsOf(spec: RouteSpec): readonly FailureCode[] {
-  const isMerchants = spec.permission !== null;
-  const isChanging = isMerchants && spec.method !== "GET";
+  const isGuarded = spec.callers !== "ANYBODY";
+  const isMerchants = spec.callers === "MEMBER" || spec.callers === "MEMBER_OR_KEY";
+  const isChanging = spec.method !== "GET";
   return [
     ...new Set([
       ...spec.refusals,
       ...(spec.isIdempotent ? IDEMPOTENT : []),
       ...(isChanging ? CHANGING : []),
+      ...(isChanging && isGuarded ? (["CONTENTION"] as const) : []),
+      ...(spec.needsStepUp ? (["STEP_UP_REQUIRED"] as const) : []),
+      ...(spec.isOwnerOnly ? (["OWNER_REQUIRED"] as const) : []),
+      ...(spec.callers === "MEMBER_OR_KEY" ? (["PUBLIC_KEY_FORBIDDEN"] as const) : []),
+      ...(isGuarded && spec.callers !== "MEMBER_OR_KEY" ? (["SESSION_REQUIRED"] as const) : []),
       ...(isMerchants ? MERCHANT : []),
+      ...(isGuarded ? GUARDED : []),
       ...ANY,
     ]),
   ];
@@ -65,6 +76,45 @@ export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code
   MERCHANT_NOT_FOUND: { code: "MERCHANT_NOT_FOUND" },
   PERMISSION_DENIED: { code: "PERMISSION_DENIED", permission: "INVOICE_CREATE" },
   PUBLIC_KEY_FORBIDDEN: { code: "PUBLIC_KEY_FORBIDDEN" },
+  SESSION_REQUIRED: { code: "SESSION_REQUIRED" },
+  ORIGIN_NOT_ALLOWED: { code: "ORIGIN_NOT_ALLOWED" },
+  OWNER_REQUIRED: { code: "OWNER_REQUIRED" },
+  SECURITY_REQUIREMENT_NOT_MET: { code: "SECURITY_REQUIREMENT_NOT_MET", missing: ["tfa"] },
+  SECOND_FACTOR_REQUIRED: { code: "SECOND_FACTOR_REQUIRED", factors: ["totp"] },
+  STEP_UP_REQUIRED: { code: "STEP_UP_REQUIRED", factors: ["totp"] },
+  INVALID_CODE: { code: "INVALID_CODE" },
+  TOO_MANY_ATTEMPTS: { code: "TOO_MANY_ATTEMPTS", retryAfterSeconds: 60 },
+  PASSKEY_REFUSED: { code: "PASSKEY_REFUSED" },
+  PASSKEY_EXISTS: { code: "PASSKEY_EXISTS" },
+  PASSKEY_NOT_FOUND: { code: "PASSKEY_NOT_FOUND" },
+  TOTP_ALREADY_ENABLED: { code: "TOTP_ALREADY_ENABLED" },
+  TOTP_NOT_ENABLED: { code: "TOTP_NOT_ENABLED" },
+  FACTOR_NOT_AVAILABLE: { code: "FACTOR_NOT_AVAILABLE", factors: ["totp"] },
+  SIGN_IN_REFUSED: { code: "SIGN_IN_REFUSED", reason: "the state is unknown" },
+  PROVIDER_NOT_CONFIGURED: { code: "PROVIDER_NOT_CONFIGURED", provider: "google" },
+  PROVIDER_UNAVAILABLE: { code: "PROVIDER_UNAVAILABLE", provider: "google" },
+  IDENTITY_TAKEN: { code: "IDENTITY_TAKEN" },
+  IDENTITY_NOT_FOUND: { code: "IDENTITY_NOT_FOUND" },
+  SESSION_NOT_FOUND: { code: "SESSION_NOT_FOUND" },
+  CONFIRMATION_MISMATCH: { code: "CONFIRMATION_MISMATCH" },
+  MEMBER_NOT_FOUND: { code: "MEMBER_NOT_FOUND" },
+  ALREADY_MEMBER: { code: "ALREADY_MEMBER" },
+  INSUFFICIENT_RANK: { code: "INSUFFICIENT_RANK" },
+  OWNER_CANNOT_LEAVE: { code: "OWNER_CANNOT_LEAVE" },
+  OWNER_LACKS_FACTOR: { code: "OWNER_LACKS_FACTOR", missing: ["tfa"] },
+  INVITATION_NOT_FOUND: { code: "INVITATION_NOT_FOUND" },
+  INVITATION_EXPIRED: { code: "INVITATION_EXPIRED" },
+  INVITATION_EMAIL_MISMATCH: { code: "INVITATION_EMAIL_MISMATCH" },
+  INVITATION_EXISTS: { code: "INVITATION_EXISTS", invitationId: undefined },
+  API_KEY_NOT_FOUND: { code: "API_KEY_NOT_FOUND" },
+  PERMISSION_NOT_GRANTABLE: { code: "PERMISSION_NOT_GRANTABLE", permissions: ["WALLET_CREATE"] },
+  PRODUCT_NOT_FOUND: { code: "PRODUCT_NOT_FOUND" },
+  PRODUCT_NOT_AVAILABLE: { code: "PRODUCT_NOT_AVAILABLE" },
+  CUSTOMER_NOT_FOUND: { code: "CUSTOMER_NOT_FOUND" },
+  CUSTOMER_EMAIL_EXISTS: { code: "CUSTOMER_EMAIL_EXISTS", customerId: undefined },
+  IMAGE_REFUSED: { code: "IMAGE_REFUSED", reason: "it is larger than 32 KB" },
+  IMAGE_NOT_FOUND: { code: "IMAGE_NOT_FOUND" },
+  LINK_INVALID: { code: "LINK_INVALID" },
   RATE_LIMITED: { code: "RATE_LIMITED", retryAfterSeconds: 60 },
   IDEMPOTENCY_KEY_INVALID: { code: "IDEMPOTENCY_KEY_INVALID" },
   IDEMPOTENCY_KEY_REUSED: { code: "IDEMPOTENCY_KEY_REUSED" },

@@ -19,8 +19,14 @@ export interface RouteSpec<Body extends z.ZodType = z.ZodType, Query extends z.Z
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** What the caller must hold; null for a route that anybody may call. */
+  /** Who may call: ANYBODY; PERSON, in a session; MEMBER, a person of the merchant's team; MEMBER_OR_KEY, them or an API key of the merchant. */
+  readonly callers: "ANYBODY" | "PERSON" | "MEMBER" | "MEMBER_OR_KEY";
+  /** What a member or a key must hold; null where `callers` says all. */
   readonly permission: string | null;
+  /** A role check, not a permission (decisions 7). */
+  readonly isOwnerOnly?: true;
+  /** Whether a person must have given a factor in the last 5 minutes (security.md 1 "Step-up"). */
+  readonly needsStepUp?: true;
   /** Whether a `pk_` key may call it (decisions 7). */
   readonly isForPublicKeys: boolean;
   /** Whether it creates something, so that Idempotency-Key applies (decisions 6). */
@@ -36,6 +42,26 @@ export interface RouteSpec<Body extends z.ZodType = z.ZodType, Query extends z.Z
 export const noBody = z.strictObject({}).optional();
 /** The query of a route that takes none; what else is there is ignored. */
 export const noQuery = z.object({});
+
+/** Who may call a route, in a sentence or two. */
+export function accessText(spec: RouteSpec): string {
+  const stepUp = spec.needsStepUp ? " A person must have given a factor in the last 5 minutes." : "";
+  switch (spec.callers) {
+    case "ANYBODY":
+      return "Needs no key.";
+    case "PERSON":
+      return `Needs a session.${stepUp}`;
+    case "MEMBER": {
+      const who = spec.isOwnerOnly ? "the owner" : `a member with the permission ${spec.permission}`;
+      return `Needs the session of ${who}; not for API keys.${stepUp}`;
+    }
+    case "MEMBER_OR_KEY": {
+      const publicKeys = spec.isForPublicKeys ? " A public key may call it." : "";
+      const owner = spec.isOwnerOnly ? " Of members only the owner." : "";
+      return `Needs the permission ${spec.permission}, of a key or of a member in a session.${publicKeys}${owner}${stepUp}`;
+    }
+  }
+}
 
 /** Whether a request path is one the route serves. */
 export function servesPath(spec: RouteSpec, path: string): boolean {

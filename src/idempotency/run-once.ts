@@ -7,7 +7,7 @@ import type { Db } from "../db/client.ts";
 import { type BatchConflict, batchConflict, isConflictOn } from "../db/conflict.ts";
 import { type FaultKind, faultKind, MAX_REPEATS, pauseMs, readWithRetry, withinLimit } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
-import type { MerchantId } from "../lib/ids.ts";
+import type { MerchantId, UserId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
 import { SECOND_MS } from "../lib/time.ts";
@@ -34,8 +34,11 @@ export interface OnceEffects {
   open?(stored: string): Promise<string>;
 }
 
+/** Whose keys these are: a merchant's, or a person's where no merchant is named (decisions 6). */
+export type ScopeId = MerchantId | UserId;
+
 export interface OnceRequest {
-  readonly merchantId: MerchantId;
+  readonly merchantId: ScopeId;
   /** Undefined without an Idempotency-Key: the same path without the object. Both made by `idempotency-key.ts`. */
   readonly key: { readonly hash: string; readonly fingerprint: string } | undefined;
 }
@@ -61,7 +64,7 @@ export type OnceAnswer =
   | { readonly kind: "refused"; readonly failure: Failure };
 
 type Stored = { readonly status: number; readonly body: string };
-type Run = { readonly merchantId: MerchantId; readonly operationId: string; readonly endLease: () => void };
+type Run = { readonly merchantId: ScopeId; readonly operationId: string; readonly endLease: () => void };
 
 /**
  * Runs `work` at most once per key and answers every request with the same bytes for 24 h. Only what stands is remembered: after a refusal
@@ -87,7 +90,7 @@ export async function runOnce(fx: OnceEffects, request: OnceRequest, work: Work)
 /** Somebody has run, or runs, this operation: replay its answer, wait for it, or take over once its lease is over. */
 async function follow(
   fx: OnceEffects,
-  known: { merchantId: MerchantId; keyHash: string; operationId: string },
+  known: { merchantId: ScopeId; keyHash: string; operationId: string },
   work: Work,
 ): Promise<OnceAnswer> {
   const giveUpAtMs = fx.nowMs() + WAIT_LIMIT_MS;
@@ -210,7 +213,7 @@ async function commit(
 /** What the operation answered, if it stands; of this merchant only. */
 async function readStored(
   fx: OnceEffects,
-  of: { merchantId: MerchantId; operationId: string },
+  of: { merchantId: ScopeId; operationId: string },
 ): Promise<Result<Stored | undefined, Failure>> {
   const rows = await readWithRetry(fx.sleep, async () => selectOperation(fx.db, of));
   if (!rows.ok) return rows;
@@ -221,7 +224,7 @@ async function readStored(
 
 function leased(
   fx: OnceEffects,
-  of: { merchantId: MerchantId; keyHash: string; operationId: string; attempt: number },
+  of: { merchantId: ScopeId; keyHash: string; operationId: string; attempt: number },
 ): Run {
   const endLease = async () => {
     // Lost, it costs the next caller the rest of the lease and nothing else.

@@ -2,7 +2,7 @@ import { and, eq, inArray, lt, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { operations } from "../db/schema/operations.ts";
 import { insertTemplate, template } from "../db/template.ts";
-import { type MerchantId, ulidTime } from "../lib/ids.ts";
+import { type MerchantId, type UserId, ulidTime } from "../lib/ids.ts";
 import { HOUR_MS } from "../lib/time.ts";
 
 const operationById = template((db) =>
@@ -16,7 +16,10 @@ const operationById = template((db) =>
 export const insertOperation = insertTemplate(operations);
 
 /** What an operation of this merchant answered; no row while it does not stand. */
-export function selectOperation(db: Db, of: { readonly merchantId: MerchantId; readonly operationId: string }) {
+export function selectOperation(
+  db: Db,
+  of: { readonly merchantId: MerchantId | UserId; readonly operationId: string },
+) {
   return operationById(db, { id: of.operationId, merchantId: of.merchantId });
 }
 

@@ -1,19 +1,13 @@
 // Creating an invoice: decide on what was read, activate what is asked for, and hand over one batch: customer, invoice, timeline item,
 // methods, amounts, events. `runOnce` adds the stored answer and sends it (reliability.md 1, 3).
 import type { BatchItem, BatchResponse } from "drizzle-orm/batch";
-import {
-  type Customer,
-  emailKeyOf,
-  isSameCustomer,
-  namesCustomer,
-  newCustomer,
-  withFields,
-} from "../customers/customer.ts";
+import { type Customer, isSameCustomer, namesCustomer, newCustomer, withFields } from "../customers/customer.ts";
 import { insertCustomer, updateCustomer } from "../customers/store.ts";
 import type { Db } from "../db/client.ts";
 import { describeConflict, isContention } from "../db/conflict.ts";
 import type { Failure } from "../failures.ts";
 import type { Prepared, Work } from "../idempotency/run-once.ts";
+import { emailKeyOf } from "../lib/email.ts";
 import { derivedId, type InvoiceId, makeId } from "../lib/ids.ts";
 import { err } from "../lib/result.ts";
 import { SECOND_MS } from "../lib/time.ts";

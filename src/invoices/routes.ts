@@ -1,6 +1,8 @@
 import type { Statements } from "../auth/authenticate.ts";
-import { type MerchantCall, type MountedRoute, merchantRoute, type Reply } from "../auth/middleware.ts";
+import { type MerchantCall, type MountedRoute, merchantRoute } from "../auth/middleware.ts";
+import { isPublicKey } from "../auth/principal.ts";
 import type { Failure } from "../failures.ts";
+import type { Reply } from "../http/reply.ts";
 import { noBody, noQuery } from "../http/route.ts";
 import { answerOnce } from "../idempotency/middleware.ts";
 import { err, ok, type Result } from "../lib/result.ts";
@@ -42,6 +44,7 @@ const create = merchantRoute({
     summary: "Create an invoice",
     description:
       "Send an Idempotency-Key with every call. Named payment methods are activated at once, and so is the only available one.",
+    callers: "MEMBER_OR_KEY",
     permission: "invoice:create",
     isForPublicKeys: true,
     isIdempotent: true,
@@ -69,7 +72,7 @@ const create = merchantRoute({
   },
   answer: async (call) => {
     const { body, principal, merchant, read } = call;
-    const isFromPublicKey = principal.keyKind === "PUBLIC";
+    const isFromPublicKey = isPublicKey(principal);
     if (isFromPublicKey && asksMoreThanPublic(body)) return err({ code: "PUBLIC_KEY_FORBIDDEN" });
     const pairs = canonicalPairs(body.paymentMethods ?? []);
     if (!pairs.ok) return pairs;
@@ -87,6 +90,7 @@ const list = merchantRoute({
     operationId: "listInvoices",
     tag: "Invoices",
     summary: "List invoices, newest first",
+    callers: "MEMBER_OR_KEY",
     permission: "invoice:view",
     isForPublicKeys: false,
     isIdempotent: false,
@@ -113,6 +117,7 @@ const get = merchantRoute({
     operationId: "getInvoice",
     tag: "Invoices",
     summary: "Read an invoice as it is true now",
+    callers: "MEMBER_OR_KEY",
     permission: "invoice:view",
     isForPublicKeys: true,
     isIdempotent: false,
@@ -137,6 +142,7 @@ const update = merchantRoute({
     operationId: "updateInvoice",
     tag: "Invoices",
     summary: "Change what an invoice says, while it awaits payment",
+    callers: "MEMBER_OR_KEY",
     permission: "invoice:update",
     isForPublicKeys: false,
     isIdempotent: false,
@@ -163,6 +169,7 @@ const cancel = merchantRoute({
     operationId: "cancelInvoice",
     tag: "Invoices",
     summary: "Cancel an invoice that has seen no money",
+    callers: "MEMBER_OR_KEY",
     permission: "invoice:cancel",
     isForPublicKeys: false,
     isIdempotent: false,
@@ -189,6 +196,7 @@ const methods = merchantRoute({
     operationId: "listPaymentMethods",
     tag: "Invoices",
     summary: "Ways to pay an invoice: active ones, and those that can be picked",
+    callers: "MEMBER_OR_KEY",
     permission: "invoice:view",
     isForPublicKeys: true,
     isIdempotent: false,
@@ -216,6 +224,7 @@ const pick = merchantRoute({
     operationId: "activatePaymentMethod",
     tag: "Invoices",
     summary: "Pick a way to pay: locks the rate and gives an address or an amount",
+    callers: "MEMBER_OR_KEY",
     permission: "invoice:create",
     isForPublicKeys: true,
     isIdempotent: true,
@@ -250,7 +259,7 @@ const pick = merchantRoute({
     if (!pairs.ok) return pairs;
     const [pair] = pairs.value;
     if (pair === undefined) throw new Error("one pair in, none out");
-    const isFromPublicKey = call.principal.keyKind === "PUBLIC";
+    const isFromPublicKey = isPublicKey(call.principal);
     return answerOnce(call, addPaymentMethod(call.fx, { pair, isFromPublicKey, file: fileOf(row) }));
   },
 });
@@ -262,6 +271,7 @@ const payments = merchantRoute({
     operationId: "listInvoicePayments",
     tag: "Invoices",
     summary: "Payments credited to an invoice",
+    callers: "MEMBER_OR_KEY",
     permission: "payment:view",
     isForPublicKeys: false,
     isIdempotent: false,
@@ -299,7 +309,7 @@ function invoiceReply<B, Q, R extends Statements>(
   file: InvoiceFile,
 ): Result<Reply, Failure> {
   const body = invoiceBodyOf(file, call.fx.body);
-  return json(status, call.principal.keyKind === "PUBLIC" ? publicInvoiceBody(body) : body);
+  return json(status, isPublicKey(call.principal) ? publicInvoiceBody(body) : body);
 }
 
 function json(status: number, body: object): Result<Reply, Failure> {

@@ -1,7 +1,6 @@
 import {
   type Customer,
   type CustomerFields,
-  emailKeyOf,
   isSameCustomer,
   namesCustomer,
   newCustomer,
@@ -9,6 +8,7 @@ import {
 } from "../customers/customer.ts";
 import { insertCustomer, selectCustomerByEmail, updateCustomer } from "../customers/store.ts";
 import type { Failure } from "../failures.ts";
+import { emailKeyOf } from "../lib/email.ts";
 import { derivedId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { type Change, type ChangeEffects, changeInvoice } from "./change-invoice.ts";

@@ -27,6 +27,7 @@ export type IdPrefix =
   | "dlv"
   | "aud"
   | "ses"
+  | "pky"
   | "req";
 
 export type Id<P extends IdPrefix> = `${P}_${string}`;
@@ -39,6 +40,12 @@ export type TimelineItemId = Id<"itl">;
 export type WalletId = Id<"wal">;
 export type ApiKeyId = Id<"key">;
 export type EventId = Id<"evt">;
+export type UserId = Id<"usr">;
+export type SessionId = Id<"ses">;
+export type PasskeyId = Id<"pky">;
+export type MemberId = Id<"mem">;
+export type InvitationId = Id<"tin">;
+export type AuditId = Id<"aud">;
 export type RequestId = Id<"req">;
 
 /** A plain ULID (never the monotonic variant: two in one millisecond are independent). */

@@ -1,6 +1,7 @@
 import type { Statements } from "../auth/authenticate.ts";
-import { type MerchantCall, type MountedRoute, merchantRoute, type Reply } from "../auth/middleware.ts";
+import { type MerchantCall, type MountedRoute, merchantRoute } from "../auth/middleware.ts";
 import type { Failure } from "../failures.ts";
+import type { Reply } from "../http/reply.ts";
 import { noBody, noQuery } from "../http/route.ts";
 import { answerOnce } from "../idempotency/middleware.ts";
 import { err, ok, type Result } from "../lib/result.ts";
@@ -41,7 +42,9 @@ const register = merchantRoute({
     summary: "Register a receiving wallet",
     description:
       "One wallet for each pair of cryptocurrency and network. Never send a private key or a recovery phrase.",
+    callers: "MEMBER_OR_KEY",
     permission: "wallet:create",
+    needsStepUp: true,
     isForPublicKeys: false,
     isIdempotent: true,
     body: registerWalletBody,
@@ -75,6 +78,7 @@ const list = merchantRoute({
     tag: "Wallets",
     summary: "List the wallets, oldest first",
     description: "A plain array: a merchant has one wallet for each pair.",
+    callers: "MEMBER_OR_KEY",
     permission: "wallet:view",
     isForPublicKeys: false,
     isIdempotent: false,
@@ -101,6 +105,7 @@ const get = merchantRoute({
     operationId: "getWallet",
     tag: "Wallets",
     summary: "Read a wallet",
+    callers: "MEMBER_OR_KEY",
     permission: "wallet:view",
     isForPublicKeys: false,
     isIdempotent: false,
@@ -126,7 +131,9 @@ const update = merchantRoute({
     tag: "Wallets",
     summary: "Enable or disable a wallet, or change its confirmations",
     description: "Address, key and path never change: disable, delete and register anew to rotate.",
+    callers: "MEMBER_OR_KEY",
     permission: "wallet:update",
+    needsStepUp: true,
     isForPublicKeys: false,
     isIdempotent: false,
     body: updateWalletBody,
@@ -154,7 +161,9 @@ const remove = merchantRoute({
     operationId: "deleteWallet",
     tag: "Wallets",
     summary: "Delete a wallet that no active invoice pays to",
+    callers: "MEMBER_OR_KEY",
     permission: "wallet:delete",
+    needsStepUp: true,
     isForPublicKeys: false,
     isIdempotent: false,
     body: noBody,
@@ -182,6 +191,7 @@ const addresses = merchantRoute({
     operationId: "previewAddresses",
     tag: "Wallets",
     summary: "Preview addresses of an extended key without spending an index",
+    callers: "MEMBER_OR_KEY",
     permission: "wallet:view",
     isForPublicKeys: false,
     isIdempotent: false,
@@ -208,6 +218,7 @@ const recovery = merchantRoute({
     operationId: "exportRecovery",
     tag: "Wallets",
     summary: "Export what wallet software needs to find every payment",
+    callers: "MEMBER_OR_KEY",
     permission: "wallet:view",
     isForPublicKeys: false,
     isIdempotent: false,

@@ -3,9 +3,10 @@ import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test"
 import { env, exports } from "cloudflare:workers";
 import { drizzle } from "drizzle-orm/d1";
 import { expect } from "vitest";
-import { type ApiKeyRow, newKey, newMerchant } from "../../scripts/seed.ts";
+import { type ApiKeyRow, newKey, newMerchant, newTeam } from "../../scripts/seed.ts";
 import { apiKeys } from "../../src/db/schema/api-keys.ts";
 import { merchants } from "../../src/db/schema/merchants.ts";
+import { teams } from "../../src/db/schema/teams.ts";
 import { createApp } from "../../src/http/app.ts";
 import type { MerchantId } from "../../src/lib/ids.ts";
 
@@ -14,7 +15,10 @@ const db = drizzle(env.DB);
 
 export async function seedMerchant(changes: Partial<typeof merchants.$inferInsert> = {}): Promise<MerchantId> {
   const merchant = newMerchant("Test shop", Date.now());
-  await db.insert(merchants).values({ ...merchant, ...changes });
+  await db.batch([
+    db.insert(merchants).values({ ...merchant, ...changes }),
+    db.insert(teams).values(newTeam(merchant)),
+  ]);
   return merchant.id;
 }
 

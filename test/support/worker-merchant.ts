@@ -4,6 +4,7 @@ import { newApiKey } from "../../src/auth/api-key.ts";
 import { openDb } from "../../src/db/client.ts";
 import { apiKeys } from "../../src/db/schema/api-keys.ts";
 import { merchants } from "../../src/db/schema/merchants.ts";
+import { teams } from "../../src/db/schema/teams.ts";
 import { type IdPrefix, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
 import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/teams/permissions.ts";
 
@@ -35,6 +36,7 @@ export async function freshMerchant(): Promise<TestMerchant> {
   const { secret, hash, display } = newApiKey("SECRET", freshBytes);
   await testDb.batch([
     testDb.insert(merchants).values({ id: merchantId, name: "Shop", createdAtMs: nowMs, updatedAtMs: nowMs }),
+    testDb.insert(teams).values({ merchantId, updatedAtMs: nowMs }),
     testDb.insert(apiKeys).values({
       id: freshId("key"),
       merchantId,

@@ -11,6 +11,9 @@ export const apiKeys = sqliteTable(
     name: text("name").notNull(),
     hash: text("hash").notNull().unique(),
     display: text("display").notNull(),
+    /** The secret before the last rotation, good until its overlap ends (security.md 2). */
+    previousHash: text("previous_hash").unique(),
+    previousExpiresAtMs: integer("previous_expires_at_ms"),
     /** JSON array of permission names in upper snake (decisions 7). */
     permissions: text("permissions").notNull(),
     /** JSON array of CIDRs, or null for any address. */
@@ -21,5 +24,5 @@ export const apiKeys = sqliteTable(
     lastUsedAtMs: integer("last_used_at_ms"),
     createdAtMs: integer("created_at_ms").notNull(),
   },
-  (t) => [index("api_keys_merchant").on(t.merchantId)],
+  (t) => [index("api_keys_merchant").on(t.merchantId), index("api_keys_listed").on(t.merchantId, t.createdAtMs, t.id)],
 );

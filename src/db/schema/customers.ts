@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { CustomerId, MerchantId } from "../../lib/ids.ts";
 
 /** A merchant's customers; one per email, compared in lower case. */
@@ -19,5 +19,9 @@ export const customers = sqliteTable(
     updatedAtMs: integer("updated_at_ms").notNull(),
     deletedAtMs: integer("deleted_at_ms"),
   },
-  (t) => [uniqueIndex("customers_email").on(t.merchantId, t.emailKey).where(sql`deleted_at_ms is null`)],
+  (t) => [
+    uniqueIndex("customers_email").on(t.merchantId, t.emailKey).where(sql`deleted_at_ms is null`),
+    index("customers_listed").on(t.merchantId, t.createdAtMs, t.id).where(sql`deleted_at_ms is null`),
+    index("customers_name").on(t.merchantId, t.name).where(sql`deleted_at_ms is null and name is not null`),
+  ],
 );

@@ -1,11 +1,12 @@
 import { sql } from "drizzle-orm";
 import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { MerchantId } from "../../lib/ids.ts";
+import type { MerchantId, UserId } from "../../lib/ids.ts";
 
 /** What an operation answered, in the batch of its effects (reliability.md 1). The id is a ULID, so age is a range of ids. */
 export const operations = sqliteTable("operations", {
   id: text("id").primaryKey(),
-  merchantId: text("merchant_id").$type<MerchantId>().notNull(),
+  /** Whose Idempotency-Keys it stands under: a merchant, or a person where no merchant is named (decisions 6). */
+  merchantId: text("merchant_id").$type<MerchantId | UserId>().notNull(),
   status: integer("status").notNull(),
   body: text("body").notNull(),
   createdAtMs: integer("created_at_ms").notNull(),

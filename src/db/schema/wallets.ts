@@ -29,6 +29,8 @@ export const wallets = sqliteTable(
     macKeyId: text("mac_key_id").notNull(),
     /** Set when the HMAC was found wrong; nothing of the wallet is shown or used any more. */
     frozenAtMs: integer("frozen_at_ms"),
+    /** Before this no invoice uses it: the merchant's `walletChangeDelayHours` after a change (security.md 4). */
+    usableFromMs: integer("usable_from_ms").notNull().default(0),
     createdAtMs: integer("created_at_ms").notNull(),
     updatedAtMs: integer("updated_at_ms").notNull(),
     deletedAtMs: integer("deleted_at_ms"),

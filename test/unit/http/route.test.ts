@@ -7,6 +7,7 @@ const spec: RouteSpec = {
   operationId: "x",
   tag: "x",
   summary: "x",
+  callers: "ANYBODY" as const,
   permission: null,
   isForPublicKeys: false,
   isIdempotent: false,

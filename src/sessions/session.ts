@@ -1,0 +1,77 @@
+// A signed-in browser: how long it lives, when a second factor is owed, and when a person must prove again that it is them (security.md 1).
+import type { SessionId, UserId } from "../lib/ids.ts";
+import { DAY_MS, MINUTE_MS } from "../lib/time.ts";
+import type { Person } from "../users/person.ts";
+
+export const SESSION_IDLE_MS = 7 * DAY_MS;
+export const SESSION_LIFETIME_MS = 30 * DAY_MS;
+/** How long a factor counts as just given. */
+export const STEP_UP_MS = 5 * MINUTE_MS;
+/** How often the last use of a session is noted. */
+export const TOUCH_MS = 5 * MINUTE_MS;
+
+export type SessionState = "ACTIVE" | "PENDING_2FA";
+export type SignInMethod = "EMAIL_CODE" | "GOOGLE" | "GITHUB" | "PASSKEY";
+export type FactorGiven = "EMAIL_CODE" | "TOTP" | "BACKUP_CODE" | "PASSKEY";
+/** Names of factors on the wire. */
+export type FactorName = "passkey" | "totp" | "backup_code" | "email_code";
+
+export interface Session {
+  readonly id: SessionId;
+  readonly userId: UserId;
+  readonly state: SessionState;
+  readonly signedInWith: SignInMethod;
+  readonly factor: FactorGiven | null;
+  readonly factorAtMs: number | null;
+  readonly createdAtMs: number;
+  readonly lastSeenAtMs: number;
+  readonly revokedAtMs: number | null;
+}
+
+/** A session as it was proved: with the hash of the token that proved it. */
+export interface ProvedSession extends Session {
+  readonly tokenHash: string;
+}
+
+/** Idle for 7 days at most, 30 days in all, and not revoked. */
+export function isSessionLive(session: Session, nowMs: number): boolean {
+  return (
+    session.revokedAtMs === null &&
+    nowMs < session.lastSeenAtMs + SESSION_IDLE_MS &&
+    nowMs < session.createdAtMs + SESSION_LIFETIME_MS
+  );
+}
+
+/** What a fresh session begins as: a second factor is owed unless a passkey, which verifies the user, signed in. */
+export function stateAtSignIn(person: Pick<Person, "hasTotp" | "hasEmailOtp">, method: SignInMethod): SessionState {
+  return method !== "PASSKEY" && (person.hasTotp || person.hasEmailOtp) ? "PENDING_2FA" : "ACTIVE";
+}
+
+/** What settles `PENDING_2FA`, in the order to offer it. */
+export function secondFactorsOf(person: Person): readonly FactorName[] {
+  return [
+    ...(person.hasPasskey ? (["passkey"] as const) : []),
+    ...(person.hasTotp ? (["totp", "backup_code"] as const) : []),
+    ...(person.hasEmailOtp ? (["email_code"] as const) : []),
+  ];
+}
+
+/** With what a person steps up: a passkey or TOTP where they have one, and only where they have neither a code by mail. */
+export function stepUpFactorsOf(person: Person): readonly FactorName[] {
+  if (!person.hasPasskey && !person.hasTotp) return ["email_code"];
+  return secondFactorsOf({ ...person, hasEmailOtp: false });
+}
+
+const NAME_OF: Readonly<Record<FactorGiven, FactorName>> = {
+  EMAIL_CODE: "email_code",
+  TOTP: "totp",
+  BACKUP_CODE: "backup_code",
+  PASSKEY: "passkey",
+};
+
+/** Whether a factor that this person steps up with was given in the last 5 minutes, at sign-in or since. */
+export function isSteppedUp(session: Session, person: Person, nowMs: number): boolean {
+  const { factor, factorAtMs } = session;
+  if (factor === null || factorAtMs === null || nowMs >= factorAtMs + STEP_UP_MS) return false;
+  return stepUpFactorsOf(person).includes(NAME_OF[factor]);
+}

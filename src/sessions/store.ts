@@ -1,0 +1,91 @@
+import { and, eq, getTableColumns, sql } from "drizzle-orm";
+import type { Db } from "../db/client.ts";
+import { jsonObject, rowDecoder } from "../db/json-rows.ts";
+import { merchants } from "../db/schema/merchants.ts";
+import { members, teams } from "../db/schema/teams.ts";
+import { sessions, users } from "../db/schema/users.ts";
+import { template } from "../db/template.ts";
+import type { SessionId } from "../lib/ids.ts";
+
+export type SessionRow = typeof sessions.$inferSelect;
+
+/** Written out with the table's name: drizzle drops it inside fragments of a one-table select. */
+const user = sql`(select ${jsonObject(users, "person")} from users person where person.id = sessions.user_id)`
+  .mapWith(rowDecoder(users))
+  .as("user_json");
+const links = sql<string>`(select json_object(
+    'passkey', exists (select 1 from passkeys where passkeys.user_id = sessions.user_id),
+    'google', exists (select 1 from identities where identities.user_id = sessions.user_id and provider = 'google'),
+    'github', exists (select 1 from identities where identities.user_id = sessions.user_id and provider = 'github')))`
+  .mapWith(linksOf)
+  .as("links_json");
+const merchant = sql`(select ${jsonObject(merchants, "shop")} from merchants shop
+  where shop.id = ${sql.placeholder("merchantId")} and shop.deleted_at_ms is null)`
+  .mapWith(rowDecoder(merchants))
+  .as("merchant_json");
+const member = sql`(select ${jsonObject(members, "seat")} from members seat
+  where seat.merchant_id = ${sql.placeholder("merchantId")} and seat.user_id = sessions.user_id)`
+  .mapWith(rowDecoder(members))
+  .as("member_json");
+const team =
+  sql`(select ${jsonObject(teams, "rules")} from teams rules where rules.merchant_id = ${sql.placeholder("merchantId")})`
+    .mapWith(rowDecoder(teams))
+    .as("team_json");
+
+const personByToken = template((db) =>
+  db
+    .select({ ...getTableColumns(sessions), user, links })
+    .from(sessions)
+    .where(eq(sessions.tokenHash, sql.placeholder("tokenHash")))
+    .limit(1),
+);
+const memberByToken = template((db) =>
+  db
+    .select({ ...getTableColumns(sessions), user, links, merchant, member, team })
+    .from(sessions)
+    .where(eq(sessions.tokenHash, sql.placeholder("tokenHash")))
+    .limit(1),
+);
+
+/** A session by the hash of its token, with its person; not yet proved live. */
+export function selectPerson(db: Db, tokenHash: string) {
+  return personByToken(db, { tokenHash });
+}
+
+/** The same with the merchant of the path, the person's seat in its team and what the team demands, each null when there is none. */
+export function selectMember(db: Db, of: { readonly tokenHash: string; readonly merchantId: string }) {
+  return memberByToken(db, of);
+}
+
+export function insertSession(db: Db, session: SessionRow) {
+  return db.insert(sessions).values(session);
+}
+
+/** Only while the token is still the one that was read. */
+export function replaceToken(
+  db: Db,
+  session: Pick<SessionRow, "id" | "tokenHash">,
+  columns: Pick<SessionRow, "tokenHash" | "state" | "factor" | "factorAtMs">,
+  nowMs: number,
+) {
+  return db
+    .update(sessions)
+    .set({ ...columns, lastSeenAtMs: nowMs })
+    .where(and(eq(sessions.id, session.id), eq(sessions.tokenHash, session.tokenHash)));
+}
+
+export function touchSession(db: Db, id: SessionId, nowMs: number) {
+  return db.update(sessions).set({ lastSeenAtMs: nowMs }).where(eq(sessions.id, id));
+}
+
+export interface Links {
+  readonly passkey: boolean;
+  readonly google: boolean;
+  readonly github: boolean;
+}
+
+function linksOf(json: unknown): Links {
+  const parsed: unknown = typeof json === "string" ? JSON.parse(json) : {};
+  const has = (name: string) => typeof parsed === "object" && parsed !== null && Reflect.get(parsed, name) === 1;
+  return { passkey: has("passkey"), google: has("google"), github: has("github") };
+}

@@ -1,0 +1,76 @@
+// People for tests on workerd: users, members of teams, and the cookies of their sessions. Each test makes its own.
+import { env } from "cloudflare:workers";
+import { openDb } from "../../src/db/client.ts";
+import { members, teams } from "../../src/db/schema/teams.ts";
+import { sessions, users } from "../../src/db/schema/users.ts";
+import { sha256Hex } from "../../src/lib/bytes.ts";
+import { type IdPrefix, type MemberId, type MerchantId, makeId, newUlid, type UserId } from "../../src/lib/ids.ts";
+import type { Role } from "../../src/teams/roles.ts";
+
+export const ORIGIN = "http://localhost:8787";
+const db = openDb(env.DB);
+const freshBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+const freshId = <P extends IdPrefix>(prefix: P) => makeId(prefix, newUlid(Date.now(), freshBytes(16)));
+
+export interface TestPerson {
+  readonly userId: UserId;
+  readonly email: string;
+  /** Headers of a live session that stepped up just now; with Origin, so that changes pass. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A person with a verified mailbox and no factor, unless `changes` says otherwise. */
+export async function seedPerson(changes: Partial<typeof users.$inferInsert> = {}): Promise<TestPerson> {
+  const userId = freshId("usr");
+  const email = changes.email ?? `${userId.toLowerCase()}@example.com`;
+  const nowMs = Date.now();
+  await db.insert(users).values({
+    id: userId,
+    email,
+    emailKey: email.toLowerCase(),
+    emailVerifiedAtMs: nowMs,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    ...changes,
+  });
+  return { userId, email, headers: await seedSession(userId) };
+}
+
+/** Headers of a new session; ACTIVE and stepped up by a mailed code just now, unless `changes` says otherwise. */
+export async function seedSession(
+  userId: UserId,
+  changes: Partial<typeof sessions.$inferInsert> = {},
+): Promise<Readonly<Record<string, string>>> {
+  const token = [...freshBytes(32)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const nowMs = Date.now();
+  await db.insert(sessions).values({
+    id: freshId("ses"),
+    userId,
+    tokenHash: sha256Hex(token),
+    state: "ACTIVE",
+    signedInWith: "EMAIL_CODE",
+    factor: "EMAIL_CODE",
+    factorAtMs: nowMs,
+    createdAtMs: nowMs,
+    lastSeenAtMs: nowMs,
+    ...changes,
+  });
+  return { cookie: `session=${token}`, origin: ORIGIN };
+}
+
+/** Gives a person a seat in the team of a merchant. */
+export async function seedMember(merchantId: MerchantId, userId: UserId, role: Role): Promise<MemberId> {
+  const id = freshId("mem");
+  const nowMs = Date.now();
+  await db.insert(members).values({ id, merchantId, userId, role, createdAtMs: nowMs, updatedAtMs: nowMs });
+  return id;
+}
+
+/** What a team demands. */
+export async function seedPolicy(
+  merchantId: MerchantId,
+  policy: Partial<Omit<typeof teams.$inferInsert, "merchantId">>,
+): Promise<void> {
+  const row = { merchantId, updatedAtMs: Date.now(), ...policy };
+  await db.insert(teams).values(row).onConflictDoUpdate({ target: teams.merchantId, set: row });
+}
