@@ -1,14 +1,22 @@
 // demo.json: what scripts need in order to call the server. The merchant and its keys are made once and kept; the address follows PORT.
 import { existsSync, readFileSync } from "node:fs";
 import * as z from "zod";
+import { parseId } from "../src/lib/ids.ts";
 import { type Home, writePrivateFile } from "./home.ts";
-import { insertSql, newDemoRows } from "./seed.ts";
+import { DEMO_OWNER, insertSql, newDemo, newOwner } from "./seed.ts";
 import { StartError } from "./settings.ts";
 
-const Demo = z.object({ baseUrl: z.string(), merchantId: z.string(), secretKey: z.string(), publicKey: z.string() });
+const Demo = z.object({
+  baseUrl: z.string(),
+  merchantId: z.string().startsWith("mer_"),
+  secretKey: z.string(),
+  publicKey: z.string(),
+  /** Absent where the merchant is older than accounts. */
+  ownerEmail: z.string().optional(),
+});
 
 /** The content of demo.json. The keys are of a development server only. */
-export type Demo = z.infer<typeof Demo>;
+export type Demo = Required<z.infer<typeof Demo>>;
 
 /** Writes demo.json, and the seed beside it when there is none yet. */
 export function prepareDemo(
@@ -17,19 +25,27 @@ export function prepareDemo(
   nowMs: number,
 ): { readonly demo: Demo; readonly isNew: boolean } {
   const known = readDemo(home);
-  const demo = { ...(known ?? newDemo(home, baseUrl, nowMs)), baseUrl };
+  if (known !== undefined && known.ownerEmail === undefined) addOwner(home, known.merchantId, nowMs);
+  const demo = { ...(known ?? makeDemo(home, nowMs)), baseUrl, ownerEmail: DEMO_OWNER };
   writePrivateFile(home.demoFile, `${JSON.stringify(demo, null, 2)}\n`);
   return { demo, isNew: known === undefined };
 }
 
-function newDemo(home: Home, baseUrl: string, nowMs: number): Demo {
-  const { merchant, secret, open } = newDemoRows(nowMs);
+function makeDemo(home: Home, nowMs: number): Omit<Demo, "baseUrl" | "ownerEmail"> {
+  const { merchant, secret, open, rows } = newDemo(nowMs);
   // The seed first: a demo.json without its rows would be taken for finished.
-  writePrivateFile(home.seedFile, insertSql({ merchants: [merchant], apiKeys: [secret.row, open.row] }));
-  return { baseUrl, merchantId: merchant.id, secretKey: secret.secret, publicKey: open.secret };
+  writePrivateFile(home.seedFile, insertSql(rows));
+  return { merchantId: merchant.id, secretKey: secret.secret, publicKey: open.secret };
 }
 
-function readDemo(home: Home): Demo | undefined {
+/** A merchant of before there were accounts gets its owner. */
+function addOwner(home: Home, merchantId: string, nowMs: number): void {
+  const id = parseId("mer", merchantId);
+  if (id === undefined) throw new StartError(`${home.demoFile} names no merchant. Delete it to get a new one.`);
+  writePrivateFile(home.seedFile, readFileSync(home.seedFile, "utf8") + insertSql(newOwner(id, nowMs)));
+}
+
+function readDemo(home: Home): z.infer<typeof Demo> | undefined {
   if (!existsSync(home.demoFile) || !existsSync(home.seedFile)) return undefined;
   try {
     return Demo.parse(JSON.parse(readFileSync(home.demoFile, "utf8")));

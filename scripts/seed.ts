@@ -1,18 +1,22 @@
-// The demo merchant of a development server: one merchant, an `sk_` key that holds all a key may, and a `pk_` key.
+// The demo merchant of a development server: one merchant, its owner, an `sk_` key that holds all a key may, and a `pk_` key.
 import { randomBytes } from "node:crypto";
 import { drizzle } from "drizzle-orm/sqlite-proxy";
 import { newApiKey } from "../src/auth/api-key.ts";
 import { apiKeys } from "../src/db/schema/api-keys.ts";
 import { merchants } from "../src/db/schema/merchants.ts";
-import { teams } from "../src/db/schema/teams.ts";
+import { members, teams } from "../src/db/schema/teams.ts";
+import { users } from "../src/db/schema/users.ts";
 import { type IdPrefix, makeId, newUlid } from "../src/lib/ids.ts";
 import { keyPermissionName, PUBLIC_KEY_PERMISSIONS, SECRET_KEY_PERMISSIONS } from "../src/teams/permissions.ts";
 
 export type MerchantRow = typeof merchants.$inferInsert;
 export type ApiKeyRow = typeof apiKeys.$inferInsert;
+export type UserRow = typeof users.$inferInsert;
 export interface Rows {
-  /** Each gets its team. */
+  readonly users: readonly UserRow[];
   readonly merchants: readonly MerchantRow[];
+  readonly teams: readonly (typeof teams.$inferInsert)[];
+  readonly members: readonly (typeof members.$inferInsert)[];
   readonly apiKeys: readonly ApiKeyRow[];
 }
 export interface NewKey {
@@ -56,25 +60,48 @@ export function newKey(
   };
 }
 
-export function newDemoRows(nowMs: number): {
+/** Signs in by a code that `/dev/mail` shows. */
+export const DEMO_OWNER = "owner@example.com";
+
+/** The rows that make a person the owner of a merchant. */
+export function newOwner(merchantId: MerchantRow["id"], nowMs: number): Pick<Rows, "users" | "members"> {
+  const userId = newId("usr", nowMs);
+  const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
+  return {
+    users: [{ id: userId, email: DEMO_OWNER, emailKey: DEMO_OWNER, ...times }],
+    members: [{ id: newId("mem", nowMs), merchantId, userId, role: "OWNER", ...times }],
+  };
+}
+
+export function newDemo(nowMs: number): {
   readonly merchant: MerchantRow;
   readonly secret: NewKey;
   readonly open: NewKey;
+  readonly rows: Rows;
 } {
   const merchant = newMerchant("Demo shop", nowMs);
-  return { merchant, secret: newKey(merchant.id, "SECRET", nowMs), open: newKey(merchant.id, "PUBLIC", nowMs) };
+  const secret = newKey(merchant.id, "SECRET", nowMs);
+  const open = newKey(merchant.id, "PUBLIC", nowMs);
+  const rows = {
+    merchants: [merchant],
+    teams: [newTeam(merchant)],
+    ...newOwner(merchant.id, nowMs),
+    apiKeys: [secret.row, open.row],
+  };
+  return { merchant, secret, open, rows };
 }
 
 /** SQL that inserts the rows; what is there already stays as it is. */
-export function insertSql(rows: Rows): string {
+export function insertSql(rows: Partial<Rows>): string {
   const database = drizzle(async () => ({ rows: [] }));
-  return [
-    ...rows.merchants.map((row) => database.insert(merchants).values(row).onConflictDoNothing()),
-    ...rows.merchants.map((row) => database.insert(teams).values(newTeam(row)).onConflictDoNothing()),
-    ...rows.apiKeys.map((row) => database.insert(apiKeys).values(row).onConflictDoNothing()),
-  ]
-    .map((insert) => withLiterals(insert.toSQL()))
-    .join("");
+  const all = [
+    ...(rows.users ?? []).map((row) => database.insert(users).values(row).onConflictDoNothing()),
+    ...(rows.merchants ?? []).map((row) => database.insert(merchants).values(row).onConflictDoNothing()),
+    ...(rows.teams ?? []).map((row) => database.insert(teams).values(row).onConflictDoNothing()),
+    ...(rows.members ?? []).map((row) => database.insert(members).values(row).onConflictDoNothing()),
+    ...(rows.apiKeys ?? []).map((row) => database.insert(apiKeys).values(row).onConflictDoNothing()),
+  ];
+  return all.map((insert) => withLiterals(insert.toSQL())).join("");
 }
 
 function newId<P extends IdPrefix>(prefix: P, nowMs: number): ReturnType<typeof makeId<P>> {

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Home } from "../../scripts/home.ts";
-import { type ApiKeyRow, insertSql, newKey, newMerchant } from "../../scripts/seed.ts";
+import { type ApiKeyRow, insertSql, newKey, newMerchant, newTeam } from "../../scripts/seed.ts";
 import { executeSqlFile } from "../../scripts/wrangler.ts";
 import { type MerchantId, parseId } from "../../src/lib/ids.ts";
 import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/teams/permissions.ts";
@@ -41,7 +41,14 @@ export async function seedExtra(home: Home, demoMerchantId: string, nowMs: numbe
     otherIp: key(demo, { allowedIps: JSON.stringify([ELSEWHERE]) }),
   };
   const file = join(home.path, "extra.sql");
-  writeFileSync(file, insertSql({ merchants: [other], apiKeys: Object.values(made).map(({ row }) => row) }));
+  writeFileSync(
+    file,
+    insertSql({
+      merchants: [other],
+      teams: [newTeam(other)],
+      apiKeys: Object.values(made).map(({ row }) => row),
+    }),
+  );
   await executeSqlFile(home, file);
   return {
     other: { merchantId: other.id, secretKey: made.other.secret },

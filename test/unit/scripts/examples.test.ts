@@ -7,6 +7,7 @@ const DEMO = {
   merchantId: "mer_01M7XZ9WM3FTR1PNZBVPPCS17R",
   secretKey: "sk_secret",
   publicKey: "pk_public",
+  ownerEmail: "owner@example.com",
 };
 const PRINT_ARGUMENTS = "curl() { for each in \"$@\"; do printf '%s\\0' \"$each\"; done; printf '\\n'; };";
 

@@ -32,17 +32,24 @@ function reopen(): Home {
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe("the home of a development server", () => {
-  test("the row key is a key id and 32 random bytes, made once and kept", () => {
+  test("each secret is a key id and 32 random bytes, made once and kept", () => {
     const first = readFileSync(open().secretsFile, "utf8");
-    const [, keyId, key] = /^ROW_MAC_KEY=([^:]+):(.+)\n$/.exec(first) ?? [];
-    expect([keyId, Buffer.from(key ?? "", "base64").length]).toEqual(["dev1", 32]);
+    const secrets = [...first.matchAll(/^(\w+)=([^:]+):(.+)$/gm)].map(([, name, id, key = ""]) => [name, id, key]);
+    expect(secrets.map(([name, id, key = ""]) => [name, id, Buffer.from(key, "base64").length])).toEqual([
+      ["ROW_MAC_KEY", "dev1", 32],
+      ["CODE_PEPPER", "dev1", 32],
+      ["SECRETS_AES_KEY", "dev1", 32],
+    ]);
+    expect(new Set(secrets.map(([, , key]) => key)).size).toBe(3);
     expect(readFileSync(reopen().secretsFile, "utf8")).toBe(first);
   });
 
   test("a secret that is absent is added, and what was there stays", () => {
     const { secretsFile } = open();
-    writeFileSync(secretsFile, "OTHER_KEY=x:y\n");
-    expect(readFileSync(reopen().secretsFile, "utf8")).toMatch(/^OTHER_KEY=x:y\nROW_MAC_KEY=dev1:.{44}\n$/);
+    writeFileSync(secretsFile, "OTHER_KEY=x:y\nCODE_PEPPER=mine\n");
+    expect(readFileSync(reopen().secretsFile, "utf8")).toMatch(
+      /^OTHER_KEY=x:y\nCODE_PEPPER=mine\nROW_MAC_KEY=dev1:.{44}\nSECRETS_AES_KEY=dev1:.{44}\n$/,
+    );
   });
 
   test("only the owner can read the folder and what is secret in it", () => {
@@ -63,7 +70,7 @@ describe("the demo merchant", () => {
     const home = open();
     const { demo, isNew } = prepareDemo(home, "http://localhost:1", NOW_MS);
     expect(JSON.parse(readFileSync(home.demoFile, "utf8"))).toEqual(demo);
-    expect(Object.keys(demo)).toEqual(["baseUrl", "merchantId", "secretKey", "publicKey"]);
+    expect(Object.keys(demo)).toEqual(["merchantId", "secretKey", "publicKey", "baseUrl", "ownerEmail"]);
     expect([isNew, apiKeyKind(demo.secretKey), apiKeyKind(demo.publicKey)]).toEqual([true, "SECRET", "PUBLIC"]);
   });
 
@@ -77,6 +84,20 @@ describe("the demo merchant", () => {
       isNew: false,
     });
     expect(readFileSync(second.seedFile, "utf8")).toBe(seed);
+  });
+
+  test("a demo merchant of before there were accounts is kept and gets its owner, once", () => {
+    const home = open();
+    const { demo } = prepareDemo(home, "http://localhost:1", NOW_MS);
+    const { ownerEmail, ...old } = demo;
+    writeFileSync(home.demoFile, JSON.stringify(old));
+    writeFileSync(home.seedFile, "-- older rows\n");
+    expect(prepareDemo(home, "http://localhost:1", NOW_MS)).toEqual({ demo, isNew: false });
+    const seed = readFileSync(home.seedFile, "utf8");
+    expect(seed).toMatch(/^-- older rows\ninsert into "users".*insert into "members"/s);
+    expect(seed).toContain(ownerEmail);
+    prepareDemo(home, "http://localhost:1", NOW_MS);
+    expect(readFileSync(home.seedFile, "utf8")).toBe(seed);
   });
 
   test("keys whose rows were never written are not kept", () => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, test } from "vitest";
-import { insertSql, newDemoRows, newKey, newMerchant } from "../../../scripts/seed.ts";
+import { insertSql, newDemo, newKey, newMerchant } from "../../../scripts/seed.ts";
 import { hashApiKey } from "../../../src/auth/api-key.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21);
@@ -17,8 +17,8 @@ beforeEach(() => {
 });
 
 const demoSql = () => {
-  const { merchant, secret, open } = newDemoRows(NOW_MS);
-  return { merchant, secret, open, sql: insertSql({ merchants: [merchant], apiKeys: [secret.row, open.row] }) };
+  const { rows, ...demo } = newDemo(NOW_MS);
+  return { ...demo, sql: insertSql(rows) };
 };
 
 describe("the seed", () => {
@@ -31,6 +31,16 @@ describe("the seed", () => {
     expect(database.prepare(keys).all()).toEqual([
       { kind: "SECRET", hash: hashApiKey(secret.secret), held: 27, merchant_id: merchant.id },
       { kind: "PUBLIC", hash: hashApiKey(open.secret), held: 3, merchant_id: merchant.id },
+    ]);
+  });
+
+  test("the merchant has one team and one owner, whose mailbox is proved by the first sign-in", () => {
+    const { merchant, sql } = demoSql();
+    database.exec(sql);
+    const owners =
+      "SELECT role, email, email_verified_at_ms AS verified, t.merchant_id FROM members m JOIN users u ON u.id = m.user_id JOIN teams t ON t.merchant_id = m.merchant_id";
+    expect(database.prepare(owners).all()).toEqual([
+      { role: "OWNER", email: "owner@example.com", verified: null, merchant_id: merchant.id },
     ]);
   });
 
@@ -49,14 +59,14 @@ describe("the seed", () => {
 
   test("a text is written as text, whatever it holds", () => {
     const name = `O'Brien's "shop" ?, $1 -- \\ 漢字`;
-    database.exec(insertSql({ merchants: [newMerchant(name, NOW_MS)], apiKeys: [] }));
+    database.exec(insertSql({ merchants: [newMerchant(name, NOW_MS)] }));
     expect(database.prepare("SELECT name FROM merchants").all()).toEqual([{ name }]);
   });
 
   test.each(["My shop; X", "a\nb", "a\r\nb", "漢;字'"])(
     "a text that would be cut into statements is one: %j",
     (name) => {
-      const sql = insertSql({ merchants: [newMerchant(name, NOW_MS)], apiKeys: [] });
+      const sql = insertSql({ merchants: [newMerchant(name, NOW_MS)] });
       expect(sql.match(/;/g)).toHaveLength(1);
       database.exec(sql);
       expect(database.prepare("SELECT name, typeof(name) AS type FROM merchants").all()).toEqual([
@@ -66,7 +76,7 @@ describe("the seed", () => {
   );
 
   test("a text with NUL, where SQLite's text would end, is refused", () => {
-    expect(() => insertSql({ merchants: [newMerchant("a\0b", NOW_MS)], apiKeys: [] })).toThrow("no SQL literal");
+    expect(() => insertSql({ merchants: [newMerchant("a\0b", NOW_MS)] })).toThrow("no SQL literal");
   });
 
   test("no two keys are the same", () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { Committed } from "../../../src/db/commit-batch.ts";
 import { assertions } from "../../../src/db/schema/operations.ts";
 import type { EventId, MerchantId } from "../../../src/lib/ids.ts";
-import { type Committed, commitChange } from "../../../src/webhooks/commit-change.ts";
+import { commitChange } from "../../../src/webhooks/commit-change.ts";
 import { insertEvent, type OutboxEvent } from "../../../src/webhooks/store.ts";
 import { inScriptedWorld, type Script } from "../../support/scripted-world.ts";
 
