@@ -6,6 +6,7 @@ import { watchedNetworks } from "../chains/chain-sources.ts";
 import { configurationFaults } from "../configuration.ts";
 import { invoiceRoutes } from "../invoices/routes.ts";
 import { walletRoutes } from "../wallets/routes.ts";
+import { pageRoutes } from "../pages/routes.ts";
 import { type AppContext, type AppEnv, callerIp, errorResponse, requestContext } from "./context.ts";
 import { isDevelopment, publicUrl } from "./deployment.ts";
 import { DOCS_CSP, docsPage } from "./docs.ts";
@@ -15,7 +16,7 @@ import { openApiDocument } from "./openapi.ts";
 import { publicSpecs } from "./public-specs.ts";
 import { type RouteSpec, servesPath } from "./route.ts";
 
-const ROUTES: readonly MountedRoute[] = [...walletRoutes, ...invoiceRoutes];
+const ROUTES: readonly MountedRoute[] = [...pageRoutes, ...walletRoutes, ...invoiceRoutes];
 
 /** Every route of the Worker, as the documents and the access tests enumerate them. */
 export const SPECS: readonly RouteSpec[] = [...publicSpecs, ...ROUTES.map((route) => route.spec)];
