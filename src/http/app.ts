@@ -5,8 +5,9 @@ import type { MountedRoute } from "../auth/middleware.ts";
 import { watchedNetworks } from "../chains/chain-sources.ts";
 import { configurationFaults } from "../configuration.ts";
 import { invoiceRoutes } from "../invoices/routes.ts";
-import { walletRoutes } from "../wallets/routes.ts";
+import { networkOf } from "../lib/ip-network.ts";
 import { pageRoutes } from "../pages/routes.ts";
+import { walletRoutes } from "../wallets/routes.ts";
 import { type AppContext, type AppEnv, callerIp, errorResponse, requestContext } from "./context.ts";
 import { isDevelopment, publicUrl } from "./deployment.ts";
 import { DOCS_CSP, docsPage } from "./docs.ts";
@@ -49,19 +50,6 @@ async function shield(c: AppContext, next: () => Promise<void>): Promise<Respons
   if (!verdict.success) return failureResponse({ code: "RATE_LIMITED", retryAfterSeconds: 60 }, c.get("requestId"));
   await next();
   return undefined;
-}
-
-/** An IPv6 caller owns its whole /64: its first four groups, written out. */
-function networkOf(ip: string): string {
-  if (!ip.includes(":")) return ip;
-  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip) ?? [];
-  if (mapped !== undefined) return mapped;
-  const [head = "", tail = ""] = ip.split("::");
-  const before = head.split(":");
-  const after = tail === "" ? [] : tail.split(":");
-  const zeros = ip.includes("::") ? new Array<string>(Math.max(0, 8 - before.length - after.length)).fill("0") : [];
-  const groups = [...before, ...zeros, ...after].slice(0, 4);
-  return groups.map((group) => Number.parseInt(group || "0", 16).toString(16)).join(":");
 }
 
 /** 404, or 405 with what the path takes; a preflight is answered only where a public key may call. */
