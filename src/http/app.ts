@@ -4,6 +4,7 @@ import { Hono } from "hono";
 import type { MountedRoute } from "../auth/middleware.ts";
 import { watchedNetworks } from "../chains/chain-sources.ts";
 import { configurationFaults } from "../configuration.ts";
+import { imageRoutes } from "../images/routes.ts";
 import { invoiceRoutes } from "../invoices/routes.ts";
 import { networkOf } from "../lib/ip-network.ts";
 import { pageRoutes } from "../pages/routes.ts";
@@ -17,7 +18,7 @@ import { openApiDocument } from "./openapi.ts";
 import { publicSpecs } from "./public-specs.ts";
 import { type RouteSpec, servesPath } from "./route.ts";
 
-const ROUTES: readonly MountedRoute[] = [...pageRoutes, ...walletRoutes, ...invoiceRoutes];
+const ROUTES: readonly MountedRoute[] = [...pageRoutes, ...walletRoutes, ...invoiceRoutes, ...imageRoutes];
 
 /** Every route of the Worker, as the documents and the access tests enumerate them. */
 export const SPECS: readonly RouteSpec[] = [...publicSpecs, ...ROUTES.map((route) => route.spec)];
