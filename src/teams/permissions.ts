@@ -62,10 +62,10 @@ export function keyPermissionName(permission: Permission): string {
 }
 
 const BY_KEY_NAME: ReadonlyMap<string, Permission> = new Map(
-  PERMISSIONS.map((each) => [keyPermissionName(each), each]),
+  SECRET_KEY_PERMISSIONS.map((each) => [keyPermissionName(each), each]),
 );
 
-/** The permissions that stored names stand for; unknown names grant nothing. */
+/** The permissions that stored names stand for. An unknown name, and one that is only ever a person's, grants nothing. */
 export function permissionsOfKey(names: readonly string[]): ReadonlySet<Permission> {
   const held = new Set<Permission>();
   for (const name of names) {
