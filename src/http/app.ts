@@ -7,7 +7,11 @@ import { configurationFaults } from "../configuration.ts";
 import { imageRoutes } from "../images/routes.ts";
 import { invoiceRoutes } from "../invoices/routes.ts";
 import { networkOf } from "../lib/ip-network.ts";
+import { merchantRoutes } from "../merchants/routes.ts";
 import { pageRoutes } from "../pages/routes.ts";
+import { sessionRoutes } from "../sessions/routes.ts";
+import { signInRoutes } from "../sign-in/routes.ts";
+import { meRoutes } from "../users/routes.ts";
 import { walletRoutes } from "../wallets/routes.ts";
 import { type AppContext, type AppEnv, callerIp, errorResponse, requestContext } from "./context.ts";
 import { isDevelopment, publicUrl } from "./deployment.ts";
@@ -18,7 +22,16 @@ import { openApiDocument } from "./openapi.ts";
 import { publicSpecs } from "./public-specs.ts";
 import { type RouteSpec, servesPath } from "./route.ts";
 
-const ROUTES: readonly MountedRoute[] = [...pageRoutes, ...walletRoutes, ...invoiceRoutes, ...imageRoutes];
+const ROUTES: readonly MountedRoute[] = [
+  ...pageRoutes,
+  ...signInRoutes,
+  ...sessionRoutes,
+  ...meRoutes,
+  ...walletRoutes,
+  ...invoiceRoutes,
+  ...imageRoutes,
+  ...merchantRoutes,
+];
 
 /** Every route of the Worker, as the documents and the access tests enumerate them. */
 export const SPECS: readonly RouteSpec[] = [...publicSpecs, ...ROUTES.map((route) => route.spec)];

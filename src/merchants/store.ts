@@ -1,3 +1,128 @@
-import type { merchants } from "../db/schema/merchants.ts";
+import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import type { Db } from "../db/client.ts";
+import { jsonObject, rowDecoder } from "../db/json-rows.ts";
+import { merchants } from "../db/schema/merchants.ts";
+import { assertions } from "../db/schema/operations.ts";
+import { members, teams } from "../db/schema/teams.ts";
+import type { MemberId, MerchantId, UserId } from "../lib/ids.ts";
+import type { PageRequest } from "../lib/pagination.ts";
+import type { Role } from "../teams/roles.ts";
 
 export type MerchantRow = typeof merchants.$inferSelect;
+
+/** The rows that a merchant begins with: itself, its one team, which demands nothing yet, and its owner. */
+export function insertMerchant(
+  db: Db,
+  of: {
+    readonly id: MerchantId;
+    readonly name: string;
+    readonly ownerId: UserId;
+    readonly memberId: MemberId;
+    readonly nowMs: number;
+  },
+) {
+  const times = { createdAtMs: of.nowMs, updatedAtMs: of.nowMs };
+  return [
+    db.insert(merchants).values({ id: of.id, name: of.name, ...times }),
+    db.insert(teams).values({ merchantId: of.id, updatedAtMs: of.nowMs }),
+    db.insert(members).values({ id: of.memberId, merchantId: of.id, userId: of.ownerId, role: "OWNER", ...times }),
+  ] as const;
+}
+
+export function selectLiveMerchant(db: Db, id: MerchantId) {
+  return db
+    .select()
+    .from(merchants)
+    .where(and(eq(merchants.id, id), isNull(merchants.deletedAtMs)));
+}
+
+export function updateMerchant(db: Db, id: MerchantId, columns: Partial<MerchantRow>) {
+  return db.update(merchants).set(columns).where(eq(merchants.id, id));
+}
+
+/** Aborts the batch unless the merchant is live and as it was read: every change of ours moves `updated_at_ms` on. */
+export function assertMerchantAsRead(db: Db, read: Pick<MerchantRow, "id" | "updatedAtMs">) {
+  return db.insert(assertions).select(sql`select 'merchant is as it was read', 0 where not exists (
+    select 1 from merchants where id = ${read.id} and updated_at_ms = ${read.updatedAtMs} and deleted_at_ms is null)`);
+}
+
+/** A person's place in a team. */
+export interface Seat {
+  readonly memberId: MemberId;
+  readonly merchantId: MerchantId;
+  readonly role: Role;
+}
+
+/** Aborts the batch unless the person still has their place and their role. */
+export function assertSeat(db: Db, seat: Seat) {
+  return db.insert(assertions).select(sql`select 'member has their role', 0 where not exists (select 1 from members
+    where id = ${seat.memberId} and merchant_id = ${seat.merchantId} and role = ${seat.role})`);
+}
+
+/** The role that a member has now. */
+export function selectSeat(db: Db, seat: Pick<Seat, "memberId" | "merchantId">) {
+  return db
+    .select({ role: members.role })
+    .from(members)
+    .where(and(eq(members.id, seat.memberId), eq(members.merchantId, seat.merchantId)));
+}
+
+const merchantJson =
+  sql`(select ${jsonObject(merchants, "shop")} from merchants shop where shop.id = members.merchant_id)`
+    .mapWith(rowDecoder(merchants))
+    .as("merchant_json");
+const teamJson =
+  sql`(select ${jsonObject(teams, "rules")} from teams rules where rules.merchant_id = members.merchant_id)`
+    .mapWith(rowDecoder(teams))
+    .as("team_json");
+
+/** Whose merchants: the person of a session, by the hash of its token, not yet proved. */
+export interface MineFilter {
+  readonly tokenHash: string;
+  readonly search: string | undefined;
+}
+
+/** One page of a person's places with merchant and team, newest first by when they joined. */
+export function selectMyMerchants(
+  db: Db,
+  of: MineFilter & { readonly page: Omit<PageRequest, "page">; readonly limit: number },
+) {
+  const { after, offset } = of.page;
+  const rest =
+    after === undefined
+      ? undefined
+      : sql`(${members.createdAtMs}, ${members.id}) < (${after.createdAtMs}, ${after.id})`;
+  return db
+    .select({
+      id: members.id,
+      role: members.role,
+      createdAtMs: members.createdAtMs,
+      merchant: merchantJson,
+      team: teamJson,
+    })
+    .from(members)
+    .where(and(...mine(of), rest))
+    .orderBy(desc(members.createdAtMs), desc(members.id))
+    .limit(of.limit)
+    .offset(offset);
+}
+
+/** How many there are; `isWanted` false makes it read nothing. */
+export function countMyMerchants(db: Db, of: MineFilter, isWanted: boolean) {
+  return db
+    .select({ total: sql<number>`count(*)` })
+    .from(members)
+    .where(and(isWanted ? undefined : sql`0`, ...mine(of)));
+}
+
+/** Written out with the tables' names: drizzle drops them inside fragments of a one-table select. */
+function mine({ tokenHash, search }: MineFilter): readonly SQL[] {
+  const named =
+    search === undefined
+      ? sql``
+      : sql` and (substr(shop.name, 1, length(${search})) = ${search} or shop.id = ${search})`;
+  return [
+    sql`members.user_id = (select user_id from sessions where token_hash = ${tokenHash})`,
+    sql`exists (select 1 from merchants shop where shop.id = members.merchant_id and shop.deleted_at_ms is null${named})`,
+  ];
+}

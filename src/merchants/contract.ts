@@ -1,0 +1,181 @@
+// The wire of merchants and their settings (decisions 4 "Merchant settings", decisions 10).
+import * as z from "zod";
+import { isImageName } from "../images/image.ts";
+import { isRedirectUrl } from "../invoices/redirect-url.ts";
+import { parseUnits } from "../lib/money.ts";
+import { listQuery, paginationBody } from "../lib/pagination.ts";
+import { ROLES } from "../teams/roles.ts";
+import { MISSING_FACTORS } from "../teams/security-policy.ts";
+import { frameOrigin } from "./settings.ts";
+
+/** Text of 1 to `max` code points. */
+function text(max: number) {
+  return z
+    .string()
+    .refine((value) => value.length > 0, "must not be empty")
+    .refine((value) => [...value].length <= max, `must have at most ${max} characters`)
+    .meta({ minLength: 1, maxLength: max });
+}
+
+const name = text(200).meta({ description: "Display name.", examples: ["Corner shop"] });
+
+export const createMerchantBody = z.strictObject({ name });
+export const updateMerchantBody = z.strictObject({ name });
+export const deleteMerchantBody = z.strictObject({
+  name: z.string().max(400).meta({ description: "The merchant's name, typed again." }),
+});
+
+export const listMerchantsQuery = z.object({
+  ...listQuery,
+  search: z.string().min(1).max(200).optional().meta({ description: "A prefix of the name, or an exact id." }),
+});
+export type ListMerchantsQuery = z.output<typeof listMerchantsQuery>;
+
+/** Percent with at most two digits, as hundredths. */
+function percent(max: number) {
+  return z
+    .number()
+    .min(0)
+    .max(max)
+    .transform((value, context) => {
+      const basisPoints = parseUnits(String(value), 2);
+      if (basisPoints.ok) return Number(basisPoints.value);
+      context.addIssue({ code: "custom", message: "must have at most 2 fraction digits" });
+      return z.NEVER;
+    })
+    .meta({ description: "Percent, with at most 2 fraction digits." });
+}
+
+const MAX_AMOUNT_MICROS = 1_000_000_000_000n;
+
+/** An amount from 0 to 1,000,000 with at most 6 fraction digits, as decimal text or as a number, in micro-units. Nothing is rounded. */
+const amount = z
+  .union([z.string().regex(/^\d{1,7}(\.\d{1,6})?$/, "must be a decimal with at most 6 fraction digits"), z.number()])
+  .transform((value, context) => {
+    const micros = parseUnits(String(value), 6);
+    if (micros.ok && micros.value >= 0n && micros.value <= MAX_AMOUNT_MICROS) return micros.value;
+    const message = micros.ok ? "must be from 0 to 1000000" : "must be a decimal with at most 6 fraction digits";
+    context.addIssue({ code: "custom", message });
+    return z.NEVER;
+  });
+
+const brand = z.strictObject({
+  name: text(100).nullable().optional(),
+  color: z
+    .string()
+    .regex(/^#[0-9a-fA-F]{6}$/, "must be #rrggbb")
+    .nullable()
+    .optional(),
+  supportUrl: z
+    .string()
+    .max(2_048)
+    .refine((value) => /^https:/i.test(value) && isRedirectUrl(value), "must be an https URL without user or password")
+    .nullable()
+    .optional()
+    .meta({ format: "uri" }),
+  logo: z
+    .string()
+    .refine(isImageName, "must be the name of an uploaded image")
+    .nullable()
+    .optional()
+    .meta({ description: "The `name` of an uploaded image." }),
+});
+
+const frameAncestors = z
+  .array(
+    z
+      .string()
+      .max(300)
+      .transform((value, context) => {
+        const origin = frameOrigin(value);
+        if (origin !== undefined) return origin;
+        context.addIssue({ code: "custom", message: "must be an https origin, such as https://shop.example" });
+        return z.NEVER;
+      }),
+  )
+  .max(20)
+  .refine((origins) => new Set(origins).size === origins.length, "must not name an origin twice")
+  .meta({ description: "Origins whose pages may frame the checkout; none when empty." });
+
+/** Every member is optional: absent keeps. */
+export const updateSettingsBody = z
+  .strictObject({
+    invoiceLifetimeSeconds: z.int().min(60).max(2_592_000).optional(),
+    rateLockSeconds: z.int().min(1).max(86_400).optional(),
+    underpaidTolerancePercent: percent(10).optional(),
+    underpaidToleranceMax: amount
+      .optional()
+      .meta({ description: "Of the invoice's currency: the percentage counts up to this." }),
+    overpaidTolerancePercent: percent(100).optional(),
+    monitorSeconds: z.int().min(0).max(604_800).optional(),
+    latePaymentPolicy: z.enum(["REVIEW", "ACCEPT"]).optional(),
+    quorumAboveAmount: amount.nullable().optional(),
+    walletChangeDelayHours: z.int().min(0).max(168).optional(),
+    maxActiveInvoices: z.int().min(1).max(1_000_000).optional(),
+    brand: brand.nullable().optional().meta({ description: "Absent members keep; null takes the whole brand away." }),
+    frameAncestors: frameAncestors.optional(),
+  })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), "must name at least one setting")
+  .transform(
+    ({ underpaidTolerancePercent, underpaidToleranceMax, overpaidTolerancePercent, quorumAboveAmount, ...rest }) => ({
+      ...rest,
+      underpaidToleranceBasisPoints: underpaidTolerancePercent,
+      underpaidToleranceMaxMicros: underpaidToleranceMax,
+      overpaidToleranceBasisPoints: overpaidTolerancePercent,
+      quorumAboveMicros: quorumAboveAmount,
+    }),
+  );
+
+// ---- answers: made when the documents ask
+
+const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
+const amountText = () => z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["5.000000"] });
+
+export const merchantBody = () =>
+  z
+    .object({
+      id: z.string(),
+      name: z.string(),
+      role: z.enum(ROLES).nullable().meta({ description: "The caller's in the team; null for an API key." }),
+      missing: z
+        .array(z.enum(MISSING_FACTORS))
+        .meta({ description: "What the team demands and the caller lacks: until it is added the merchant is closed." }),
+      createdAt: time(),
+      updatedAt: time(),
+    })
+    .meta({ title: "Merchant" });
+
+export const merchantListBody = () =>
+  z
+    .object({
+      data: z.array(merchantBody()),
+      nextCursor: z.string().nullable(),
+      pagination: paginationBody().optional(),
+    })
+    .meta({ title: "MerchantList" });
+
+export const settingsBody = () =>
+  z
+    .object({
+      invoiceLifetimeSeconds: z.int(),
+      rateLockSeconds: z.int(),
+      underpaidTolerancePercent: z.number(),
+      underpaidToleranceMax: amountText(),
+      overpaidTolerancePercent: z.number(),
+      monitorSeconds: z.int(),
+      latePaymentPolicy: z.enum(["REVIEW", "ACCEPT"]),
+      quorumAboveAmount: amountText().nullable(),
+      walletChangeDelayHours: z.int(),
+      maxActiveInvoices: z.int(),
+      brand: z.object({
+        name: z.string().nullable(),
+        color: z.string().nullable(),
+        supportUrl: z.string().nullable(),
+        logo: z.string().nullable().meta({ description: "Name of an uploaded image." }),
+        logoUrl: z.string().nullable(),
+      }),
+      frameAncestors: z.array(z.string()),
+      warnings: z.array(z.string()).meta({ description: "Stable codes: QUORUM_IGNORED." }),
+      updatedAt: time(),
+    })
+    .meta({ title: "Settings" });
