@@ -31,7 +31,14 @@ import { err, type Result } from "../lib/result.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import type { Person } from "../users/person.ts";
 import { FREE_TEXT } from "../wallets/secret-material.ts";
-import { isSteppedUp, SESSION_LIFETIME_MS, type SessionState, secondFactorsOf, stepUpFactorsOf } from "./session.ts";
+import {
+  isSteppedUp,
+  SESSION_LIFETIME_MS,
+  type SessionState,
+  secondFactorsOf,
+  stateText,
+  stepUpFactorsOf,
+} from "./session.ts";
 
 export interface PersonCall<Body, Query, R extends Statements, Fx = unknown> extends Call<Body, Query, R, Fx> {
   readonly principal: PersonPrincipal;
@@ -151,7 +158,7 @@ export function sessionReply(
 ): Reply {
   const { person, state } = of;
   const body = {
-    state: state === "ACTIVE" ? "active" : "pending_2fa",
+    state: stateText(state),
     factors: state === "ACTIVE" ? [] : secondFactorsOf(person),
     user: { id: person.id, email: person.email, name: person.name },
   };

@@ -75,3 +75,15 @@ export function isSteppedUp(session: Session, person: Person, nowMs: number): bo
   if (factor === null || factorAtMs === null || nowMs >= factorAtMs + STEP_UP_MS) return false;
   return stepUpFactorsOf(person).includes(NAME_OF[factor]);
 }
+
+/** On the wire. */
+export function stateText(state: SessionState): "active" | "pending_2fa" {
+  return state === "ACTIVE" ? "active" : "pending_2fa";
+}
+
+const METHOD_TEXTS = { EMAIL_CODE: "email_code", GOOGLE: "google", GITHUB: "github", PASSKEY: "passkey" } as const;
+
+/** On the wire. */
+export function methodText(method: SignInMethod): (typeof METHOD_TEXTS)[SignInMethod] {
+  return METHOD_TEXTS[method];
+}

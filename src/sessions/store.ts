@@ -1,11 +1,14 @@
-import { and, eq, getTableColumns, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gt, inArray, isNull, lt, ne, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { jsonObject, rowDecoder } from "../db/json-rows.ts";
 import { merchants } from "../db/schema/merchants.ts";
 import { members, teams } from "../db/schema/teams.ts";
 import { sessions, users } from "../db/schema/users.ts";
 import { template } from "../db/template.ts";
-import type { SessionId } from "../lib/ids.ts";
+import type { SessionId, UserId } from "../lib/ids.ts";
+import type { Position } from "../lib/pagination.ts";
+import { DAY_MS } from "../lib/time.ts";
+import { SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./session.ts";
 
 export type SessionRow = typeof sessions.$inferSelect;
 
@@ -76,6 +79,105 @@ export function replaceToken(
 
 export function touchSession(db: Db, id: SessionId, nowMs: number) {
   return db.update(sessions).set({ lastSeenAtMs: nowMs }).where(eq(sessions.id, id));
+}
+
+/** A session by the hash of its token alone; not yet proved live. */
+export function selectSessionByToken(db: Db, tokenHash: string) {
+  return db.select().from(sessions).where(eq(sessions.tokenHash, tokenHash)).limit(1);
+}
+
+function isLive(nowMs: number) {
+  return and(
+    isNull(sessions.revokedAtMs),
+    gt(sessions.lastSeenAtMs, nowMs - SESSION_IDLE_MS),
+    gt(sessions.createdAtMs, nowMs - SESSION_LIFETIME_MS),
+  );
+}
+
+/** Of whoever holds the token; it need not be proved yet. */
+const ownerOf = (tokenHash: string) =>
+  sql`(select holder.user_id from sessions holder where holder.token_hash = ${tokenHash})`;
+
+/** The live sessions of the token's holder, newest first, from after a position on. */
+export function selectLiveSessions(
+  db: Db,
+  of: {
+    readonly tokenHash: string;
+    readonly nowMs: number;
+    readonly after: Position | undefined;
+    readonly limit: number;
+    readonly offset: number;
+  },
+) {
+  const { after } = of;
+  const page =
+    after === undefined
+      ? undefined
+      : sql`(${sessions.createdAtMs}, ${sessions.id}) < (${after.createdAtMs}, ${after.id})`;
+  return db
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.userId, ownerOf(of.tokenHash)), isLive(of.nowMs), page))
+    .orderBy(desc(sessions.createdAtMs), desc(sessions.id))
+    .limit(of.limit)
+    .offset(of.offset);
+}
+
+/** How many there are; 0 where nobody asks. */
+export function countLiveSessions(
+  db: Db,
+  of: { readonly tokenHash: string; readonly nowMs: number },
+  isAsked: boolean,
+) {
+  return db
+    .select({ total: sql<number>`count(*)` })
+    .from(sessions)
+    .where(and(eq(sessions.userId, ownerOf(of.tokenHash)), isLive(of.nowMs), sql`${isAsked ? 1 : 0} = 1`));
+}
+
+/** A live session of the token's holder, by id. */
+export function selectOwnSession(
+  db: Db,
+  of: { readonly tokenHash: string; readonly sessionId: string; readonly nowMs: number },
+) {
+  return db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(and(eq(sessions.id, sql`${of.sessionId}`), eq(sessions.userId, ownerOf(of.tokenHash)), isLive(of.nowMs)))
+    .limit(1);
+}
+
+/** Ends a session; its end is kept once set. */
+export function revokeSession(db: Db, id: SessionId, nowMs: number) {
+  return db
+    .update(sessions)
+    .set({ revokedAtMs: nowMs })
+    .where(and(eq(sessions.id, id), isNull(sessions.revokedAtMs)));
+}
+
+/** Ends every session of a person but one. */
+export function revokeOtherSessions(
+  db: Db,
+  of: { readonly userId: UserId; readonly kept: SessionId; readonly nowMs: number },
+) {
+  return db
+    .update(sessions)
+    .set({ revokedAtMs: of.nowMs })
+    .where(and(eq(sessions.userId, of.userId), ne(sessions.id, of.kept), isNull(sessions.revokedAtMs)));
+}
+
+const KEPT_MS = 30 * DAY_MS;
+const FORGOTTEN_A_RUN = 1_000;
+
+/** Deletes sessions that have been dead for 30 days, idle ones by their last use; bounded, oldest first. */
+export function forgetSessions(db: Db, nowMs: number) {
+  const dead = db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(lt(sessions.lastSeenAtMs, nowMs - SESSION_IDLE_MS - KEPT_MS))
+    .orderBy(sessions.lastSeenAtMs)
+    .limit(FORGOTTEN_A_RUN);
+  return db.delete(sessions).where(inArray(sessions.id, dead));
 }
 
 export interface Links {

@@ -1,6 +1,8 @@
-import { eq } from "drizzle-orm";
+import { and, eq, getTableColumns, isNull, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
+import { assertions } from "../db/schema/operations.ts";
 import { users } from "../db/schema/users.ts";
+import type { UserId } from "../lib/ids.ts";
 
 export type UserRow = typeof users.$inferSelect;
 
@@ -9,6 +11,116 @@ export function selectUserByEmail(db: Db, emailKey: string) {
   return db.select().from(users).where(eq(users.emailKey, emailKey)).limit(1);
 }
 
+/** Written out with the table's name: drizzle drops it inside fragments of a one-table select. */
+const flag = (text: string, name: string) =>
+  sql<boolean>`exists (${sql.raw(text)})`.mapWith((value) => value === 1).as(name);
+const personColumns = {
+  user: getTableColumns(users),
+  links: {
+    passkey: flag("select 1 from passkeys where passkeys.user_id = users.id", "has_passkey"),
+    google: flag(
+      "select 1 from identities where identities.user_id = users.id and identities.provider = 'google'",
+      "has_google",
+    ),
+    github: flag(
+      "select 1 from identities where identities.user_id = users.id and identities.provider = 'github'",
+      "has_github",
+    ),
+  },
+};
+
+/** The account of an email (already in lower case) with which factors stand: what `personOf` takes. */
+export function selectPersonByEmail(db: Db, emailKey: string) {
+  return db.select(personColumns).from(users).where(eq(users.emailKey, emailKey)).limit(1);
+}
+
+/** The same by id. */
+export function selectPersonById(db: Db, id: UserId) {
+  return db.select(personColumns).from(users).where(eq(users.id, id)).limit(1);
+}
+
+/** The same by an account elsewhere that is linked to it. */
+export function selectPersonByIdentity(
+  db: Db,
+  of: { readonly provider: "google" | "github"; readonly subject: string },
+) {
+  const holder = sql`(select user_id from identities where provider = ${of.provider} and subject = ${of.subject})`;
+  return db.select(personColumns).from(users).where(eq(users.id, holder)).limit(1);
+}
+
 export function insertUser(db: Db, user: UserRow) {
   return db.insert(users).values(user);
+}
+
+/** A person as a first sign-in makes them, the mailbox just proved. */
+export function newUserRow(of: {
+  readonly id: UserId;
+  readonly email: string;
+  readonly emailKey: string;
+  readonly nowMs: number;
+}): UserRow {
+  const { nowMs, ...names } = of;
+  return {
+    ...names,
+    name: null,
+    emailVerifiedAtMs: nowMs,
+    totpSecret: null,
+    totpEnabledAtMs: null,
+    totpLastStep: null,
+    emailOtpEnabledAtMs: null,
+    factorFailures: 0,
+    factorWindowStartMs: 0,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+}
+
+/** The mailbox was proved; kept once set. */
+export function verifyEmail(db: Db, id: UserId, nowMs: number) {
+  return db
+    .update(users)
+    .set({ emailVerifiedAtMs: nowMs, updatedAtMs: nowMs })
+    .where(and(eq(users.id, id), isNull(users.emailVerifiedAtMs)));
+}
+
+export function renameUser(db: Db, id: UserId, name: string, nowMs: number) {
+  return db.update(users).set({ name, updatedAtMs: nowMs }).where(eq(users.id, id));
+}
+
+/** Aborts the batch when a second factor was switched on or off since the row was read: a session must not begin without one it owes. */
+export function assertFactorsAsRead(db: Db, user: Pick<UserRow, "id" | "totpEnabledAtMs" | "emailOtpEnabledAtMs">) {
+  return db.insert(assertions).select(
+    sql`select 'factors are as read', 0 where not exists (select 1 from users where id = ${user.id}
+      and totp_enabled_at_ms is ${user.totpEnabledAtMs} and email_otp_enabled_at_ms is ${user.emailOtpEnabledAtMs})`,
+  );
+}
+
+export interface LinkedIdentity {
+  readonly provider: "google" | "github";
+  readonly email: string | null;
+  readonly createdAtMs: number;
+}
+
+const identitiesJson = sql`(select json_group_array(json_object('provider', linked.provider, 'email', linked.email,
+    'createdAtMs', linked.created_at_ms)) from (select * from identities where identities.user_id = users.id
+    order by identities.created_at_ms, identities.provider, identities.subject) linked)`
+  .mapWith((text: string): readonly LinkedIdentity[] => JSON.parse(text))
+  .as("identities_json");
+const count = (text: string, name: string) => sql<number>`(select count(*) from ${sql.raw(text)})`.as(name);
+
+/** What `/me` shows beside the person, of whoever holds the token: it need not be proved yet. */
+export function selectAccount(db: Db, tokenHash: string) {
+  return db
+    .select({
+      createdAtMs: users.createdAtMs,
+      passkeys: count("passkeys where passkeys.user_id = users.id", "passkey_count"),
+      backupCodesLeft: count(
+        "backup_codes where backup_codes.user_id = users.id and backup_codes.used_at_ms is null",
+        "backup_code_count",
+      ),
+      identities: identitiesJson,
+    })
+    .from(users)
+    .where(eq(users.id, sql`(select holder.user_id from sessions holder where holder.token_hash = ${tokenHash})`))
+    .limit(1);
 }

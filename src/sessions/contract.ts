@@ -1,0 +1,35 @@
+// The wire of a person's sessions (security.md 1 "listed and revocable").
+import * as z from "zod";
+import { listQuery, paginationBody } from "../lib/pagination.ts";
+
+export const listSessionsQuery = z.object(listQuery);
+
+// ---- answers: made when the documents ask
+
+const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
+export const stateName = () => z.enum(["active", "pending_2fa"]);
+export const methodName = () => z.enum(["email_code", "google", "github", "passkey"]);
+
+const sessionBody = () =>
+  z
+    .object({
+      id: z.string(),
+      state: stateName(),
+      signedInWith: methodName(),
+      isCurrent: z.boolean(),
+      ip: z.string().nullable(),
+      userAgent: z.string().nullable(),
+      createdAt: time(),
+      lastSeenAt: time().meta({ description: "Noted every 5 minutes at most." }),
+      expiresAt: time().meta({ description: "If it is not used again before." }),
+    })
+    .meta({ title: "Session" });
+
+export const sessionListBody = () =>
+  z
+    .object({
+      data: z.array(sessionBody()),
+      nextCursor: z.string().nullable(),
+      pagination: paginationBody().optional(),
+    })
+    .meta({ title: "SessionList" });
