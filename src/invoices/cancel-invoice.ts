@@ -1,10 +1,10 @@
 import type { Failure } from "../failures.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { SECOND_MS } from "../lib/time.ts";
+import { moveReservations } from "../reservations/store.ts";
 import { type ChangeEffects, changeInvoice } from "./change-invoice.ts";
 import type { InvoiceFile } from "./invoice.ts";
 import { settlementChange } from "./settle-invoice.ts";
-import { moveReservations } from "./store.ts";
 
 /** Cancels an invoice that awaits payment and has seen no money (decisions 4); it is watched for `monitorSeconds` more. */
 export async function cancelInvoice(fx: ChangeEffects, file: InvoiceFile): Promise<Result<InvoiceFile, Failure>> {

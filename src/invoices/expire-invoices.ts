@@ -1,10 +1,11 @@
 // The sweep: every minute, bounded, idempotent. A run that is skipped or doubled changes nothing but the moment: reads settle for themselves.
 import type { InvoiceId } from "../lib/ids.ts";
 import { ok } from "../lib/result.ts";
+import { releaseReservations } from "../reservations/store.ts";
 import { type ChangeEffects, changeInvoice } from "./change-invoice.ts";
 import { fileOf, type InvoiceRow } from "./invoice.ts";
 import { settlementChange } from "./settle-invoice.ts";
-import { releaseReservations, selectDueInvoices } from "./store.ts";
+import { selectDueInvoices } from "./store.ts";
 
 /** An invocation has 1,000 queries; a settled invoice takes about five. */
 const OLDEST_A_RUN = 100;

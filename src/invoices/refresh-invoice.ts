@@ -3,6 +3,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 import type { Db } from "../db/client.ts";
 import type { Failure } from "../failures.ts";
 import { ok, type Result } from "../lib/result.ts";
+import { type AmountPlace, selectHeldAmounts } from "../reservations/store.ts";
 import { selectPayableWallets } from "../wallets/store.ts";
 import type { Wallet } from "../wallets/wallet.ts";
 import type { ActivationEffects } from "./activate-payment-method.ts";
@@ -12,7 +13,7 @@ import { isSamePair, type MethodQuote, pairKey, pricesJson, quoteMethod } from "
 import { type AmountFacts, type HeldAmount, noteLosses, type ReservedAmount, reserveAmount } from "./reserve-amount.ts";
 import { settlementChange } from "./settle-invoice.ts";
 import { isDue } from "./status.ts";
-import { type AmountPlace, putMethod, selectHeldAmounts, selectInvoiceRow } from "./store.ts";
+import { putMethod, selectInvoiceRow } from "./store.ts";
 
 export interface RefreshEffects extends ChangeEffects, Omit<ActivationEffects, "nowMs" | "db"> {}
 

@@ -7,6 +7,16 @@ import { type BatchConflict, isConflictOn } from "../db/conflict.ts";
 import { derivedId, type WalletId } from "../lib/ids.ts";
 import { formatUnits } from "../lib/money.ts";
 import {
+  type AmountPlace,
+  countHeldAmong,
+  FREE_SALTS_READ,
+  insertReservation,
+  repriceReservation,
+  selectFreeSalts,
+  type selectHeldAmounts,
+  warnOfAmounts,
+} from "../reservations/store.ts";
+import {
   amountsLowMark,
   candidateTexts,
   drawSalt,
@@ -18,16 +28,6 @@ import {
 } from "./direct-amount.ts";
 import type { Invoice } from "./invoice.ts";
 import { pairKey, pairOf } from "./payment-method.ts";
-import {
-  type AmountPlace,
-  countHeldAmong,
-  FREE_SALTS_READ,
-  insertReservation,
-  repriceReservation,
-  selectFreeSalts,
-  type selectHeldAmounts,
-  warnOfAmounts,
-} from "./store.ts";
 
 /** How many candidates the first look-up sends; a second one sends all the others. */
 const FIRST_LOOK = 1_024;

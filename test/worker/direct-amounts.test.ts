@@ -7,9 +7,9 @@ import { decodeBase58check, encodeBase58check } from "../../src/chains/address-t
 import { events } from "../../src/db/schema/events.ts";
 import { amountReservations, paymentMethods } from "../../src/db/schema/invoices.ts";
 import { candidateTexts } from "../../src/invoices/direct-amount.ts";
-import { countHeldAmong, insertReservation, selectFreeSalts } from "../../src/invoices/store.ts";
 import type { MerchantId } from "../../src/lib/ids.ts";
 import { fixedRateTable } from "../../src/rates/fixed-rates.ts";
+import { countHeldAmong, insertReservation, selectFreeSalts } from "../../src/reservations/store.ts";
 import { type Ask, seedKey, seedMerchant, sendWith } from "../support/access.ts";
 import { freshId, testDb } from "../support/worker-merchant.ts";
 
