@@ -4,6 +4,7 @@ import { Hono } from "hono";
 import type { MountedRoute } from "../auth/middleware.ts";
 import { watchedNetworks } from "../chains/chain-sources.ts";
 import { configurationFaults } from "../configuration.ts";
+import { identityRoutes } from "../identities/routes.ts";
 import { imageRoutes } from "../images/routes.ts";
 import { invoiceRoutes } from "../invoices/routes.ts";
 import { networkOf } from "../lib/ip-network.ts";
@@ -27,6 +28,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...signInRoutes,
   ...sessionRoutes,
   ...meRoutes,
+  ...identityRoutes,
   ...walletRoutes,
   ...invoiceRoutes,
   ...imageRoutes,

@@ -5,17 +5,18 @@ import { err, ok, type Result } from "../lib/result.ts";
 import type { SignInProvider } from "../teams/security-policy.ts";
 
 const text = z.string().min(1).max(500);
+const endpoint = z.url().refine((url) => isEndpoint(url, true), "must be https");
 const google = z.strictObject({
   clientId: text,
   clientSecret: text,
-  issuer: z.url().default("https://accounts.google.com"),
+  issuer: endpoint.default("https://accounts.google.com"),
 });
 const github = z.strictObject({
   clientId: text,
   clientSecret: text,
-  authorizeUrl: z.url().default("https://github.com/login/oauth/authorize"),
-  tokenUrl: z.url().default("https://github.com/login/oauth/access_token"),
-  apiUrl: z.url().default("https://api.github.com"),
+  authorizeUrl: endpoint.default("https://github.com/login/oauth/authorize"),
+  tokenUrl: endpoint.default("https://github.com/login/oauth/access_token"),
+  apiUrl: endpoint.default("https://api.github.com"),
 });
 const providers = z.strictObject({ google: google.optional(), github: github.optional() });
 
@@ -39,10 +40,28 @@ export function parseProviders(json: string | undefined): Result<Providers, stri
   return first === undefined ? problem : err(`SIGN_IN_PROVIDERS: ${first.path.join(".")}: ${first.code}`);
 }
 
+const PROVIDERS: readonly SignInProvider[] = ["google", "github"];
+
 /** Those that are set up; none where the setting is wrong. */
 export function configuredProviders(json: string | undefined): ReadonlySet<SignInProvider> {
   const parsed = parseProviders(json);
   if (!parsed.ok) return new Set();
-  const all: readonly SignInProvider[] = ["google", "github"];
-  return new Set(all.filter((each) => parsed.value[each] !== undefined));
+  return new Set(PROVIDERS.filter((each) => parsed.value[each] !== undefined));
+}
+
+/** The provider that a path names. */
+export function parseProvider(name: string | undefined): SignInProvider | undefined {
+  return PROVIDERS.find((each) => each === name);
+}
+
+/** Whether an address may be asked, or a browser sent there: https, or plain http to this very machine where `isLoopbackAllowed`. */
+export function isEndpoint(url: string, isLoopbackAllowed: boolean): boolean {
+  const parsed = URL.parse(url);
+  return parsed?.protocol === "https:" || (isLoopbackAllowed && isLoopbackHttp(url));
+}
+
+/** Plain http to this very machine: a provider that runs in a test. */
+export function isLoopbackHttp(url: string): boolean {
+  const parsed = URL.parse(url);
+  return parsed?.protocol === "http:" && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(parsed.hostname);
 }

@@ -1,9 +1,8 @@
 import { and, desc, eq, gt, inArray, isNull, lt, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { assertions } from "../db/schema/operations.ts";
-import { emailCodes, identities, singleUseTokens } from "../db/schema/users.ts";
-import type { UserId } from "../lib/ids.ts";
-import { type CodePurpose, MAX_TRIES, type PendingIdentity } from "./email-code.ts";
+import { emailCodes, singleUseTokens } from "../db/schema/users.ts";
+import { type CodePurpose, MAX_TRIES } from "./email-code.ts";
 import { MAIL_WINDOW_MS, MAILS_PER_ADDRESS, MAILS_PER_CALLER } from "./mail-limit.ts";
 
 export type EmailCodeRow = typeof emailCodes.$inferSelect;
@@ -126,18 +125,4 @@ export function forgetSingleUseTokens(db: Db, beforeMs: number) {
     .orderBy(singleUseTokens.expiresAtMs)
     .limit(FORGOTTEN_A_RUN);
   return db.delete(singleUseTokens).where(inArray(singleUseTokens.hash, old));
-}
-
-/** Whose an account elsewhere is. */
-export function selectIdentityOwner(db: Db, of: Pick<PendingIdentity, "provider" | "subject">) {
-  return db
-    .select({ userId: identities.userId })
-    .from(identities)
-    .where(and(eq(identities.provider, of.provider), eq(identities.subject, of.subject)))
-    .limit(1);
-}
-
-/** A plain insert on purpose: an identity that somebody linked meanwhile aborts the batch. */
-export function insertIdentity(db: Db, identity: PendingIdentity, userId: UserId, nowMs: number) {
-  return db.insert(identities).values({ ...identity, userId, createdAtMs: nowMs, lastUsedAtMs: nowMs });
 }

@@ -8,6 +8,7 @@ import { personOf } from "../auth/authenticate-session.ts";
 import { type BatchConflict, isConflictOn } from "../db/conflict.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
+import { insertIdentity, selectIdentityOwner } from "../identities/store.ts";
 import { sha256Hex } from "../lib/bytes.ts";
 import { emailKeyOf } from "../lib/email.ts";
 import { derivedId, makeId, type RequestId } from "../lib/ids.ts";
@@ -26,7 +27,7 @@ import {
   verifyEmail,
 } from "../users/store.ts";
 import type { SendEffects } from "./send-code.ts";
-import { insertIdentity, selectEmailCode, selectIdentityOwner } from "./store.ts";
+import { selectEmailCode } from "./store.ts";
 import { type UsedCode, useCode } from "./use-code.ts";
 
 /** How often it is decided anew when others change the same account at the same time. */

@@ -137,6 +137,10 @@ function importProblems(path: string, kind: Kind, imports: readonly Import[], so
     if (text === undefined) return [{ start, what: `imports ${from}, which is not there` }];
     const targetKind = kindOf(target, text);
     if (may.values.includes(targetKind) || (isTypeOnly && may.types.includes(targetKind))) return [];
+    // What a feature's operations need of the world is put together here, clients included.
+    if (posix.basename(path) === "effects.ts" && targetKind === "client") return [];
+    // Where a route's world is built of the environment, and a client is a part of it.
+    if (posix.basename(path) === "effects.ts" && targetKind === "client") return [];
     return [{ start, what: `a ${kind} imports ${isTypeOnly ? "a type of " : ""}${target}, a ${targetKind}` }];
   });
 }

@@ -85,6 +85,7 @@ describe("the check itself", () => {
     ["a contract with a failure", "src/wallets/contract.ts", 'import type { Failure } from "../failures.ts";'],
     ["http with a feature", "src/http/health.ts", 'import { a } from "../invoices/status.ts";'],
     ["routes with a store", "src/wallets/routes.ts", 'import { a } from "../invoices/store.ts";'],
+    ["routes with a client", "src/wallets/routes.ts", 'import { a } from "../rates/kraken-client.ts";'],
     ["a table with a value of a rule", "src/db/schema/x.ts", 'import { a } from "../../invoices/status.ts";'],
     ["a re-export upwards", "src/lib/x.ts", 'export { a } from "../invoices/status.ts";'],
     ["an import while it runs", "src/lib/x.ts", 'export const f = () => import("../invoices/status.ts");'],
@@ -138,6 +139,11 @@ describe("the check itself", () => {
 
   const allowed: readonly [string, string, string][] = [
     ["a rule of another feature", "src/wallets/price.ts", 'import { a } from "../invoices/status.ts";'],
+    [
+      "a client where a route's world is built",
+      "src/wallets/effects.ts",
+      'import { a } from "../rates/kraken-client.ts";',
+    ],
     ["a type of a rule in a table", "src/db/schema/x.ts", 'import type { A } from "../../invoices/status.ts";'],
     ["types among named imports", "src/db/schema/x.ts", 'import { type A, type B } from "../../invoices/status.ts";'],
     ["a type of an object in an operation", "src/wallets/add-x.ts", 'import type { A } from "./allocator.ts";'],
