@@ -52,6 +52,7 @@ export type Failure =
   | { readonly code: "ALREADY_MEMBER" }
   | { readonly code: "INSUFFICIENT_RANK" }
   | { readonly code: "OWNER_CANNOT_LEAVE" }
+  | { readonly code: "ALREADY_OWNER" }
   | { readonly code: "OWNER_LACKS_FACTOR"; readonly missing: readonly string[] }
   | { readonly code: "INVITATION_NOT_FOUND" }
   | { readonly code: "INVITATION_EXPIRED" }

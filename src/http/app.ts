@@ -1,17 +1,24 @@
 // The map of the API: middleware order and every mount. A route is declared once, in its feature's routes.ts; here it is mounted,
 // documented, and known to the access tests.
 import { Hono } from "hono";
+import { apiKeyRoutes } from "../api-keys/routes.ts";
 import type { MountedRoute } from "../auth/middleware.ts";
 import { watchedNetworks } from "../chains/chain-sources.ts";
 import { configurationFaults } from "../configuration.ts";
+import { factorRoutes } from "../factors/routes.ts";
 import { identityRoutes } from "../identities/routes.ts";
 import { imageRoutes } from "../images/routes.ts";
+import { invitationRoutes } from "../invitations/routes.ts";
 import { invoiceRoutes } from "../invoices/routes.ts";
 import { networkOf } from "../lib/ip-network.ts";
+import { mailRoutes } from "../mail/routes.ts";
 import { merchantRoutes } from "../merchants/routes.ts";
 import { pageRoutes } from "../pages/routes.ts";
+import { passkeyRoutes } from "../passkeys/routes.ts";
 import { sessionRoutes } from "../sessions/routes.ts";
 import { signInRoutes } from "../sign-in/routes.ts";
+import { teamRoutes } from "../teams/routes.ts";
+import { totpRoutes } from "../totp/routes.ts";
 import { meRoutes } from "../users/routes.ts";
 import { walletRoutes } from "../wallets/routes.ts";
 import { type AppContext, type AppEnv, callerIp, errorResponse, requestContext } from "./context.ts";
@@ -25,14 +32,21 @@ import { type RouteSpec, servesPath } from "./route.ts";
 
 const ROUTES: readonly MountedRoute[] = [
   ...pageRoutes,
+  ...mailRoutes,
   ...signInRoutes,
   ...sessionRoutes,
   ...meRoutes,
+  ...passkeyRoutes,
+  ...factorRoutes,
+  ...totpRoutes,
   ...identityRoutes,
   ...walletRoutes,
   ...invoiceRoutes,
   ...imageRoutes,
+  ...teamRoutes,
+  ...invitationRoutes,
   ...merchantRoutes,
+  ...apiKeyRoutes,
 ];
 
 /** Every route of the Worker, as the documents and the access tests enumerate them. */

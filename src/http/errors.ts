@@ -171,6 +171,8 @@ function answerTo(failure: Failure): Answer {
       return { status: 403, message: "Your role must be above both the present and the new role of the other person" };
     case "OWNER_CANNOT_LEAVE":
       return { status: 403, message: "The owner cannot leave: transfer the ownership first" };
+    case "ALREADY_OWNER":
+      return { status: 409, message: "You are the owner already; transfer the ownership to another member" };
     case "OWNER_LACKS_FACTOR":
       return {
         status: 422,

@@ -101,6 +101,7 @@ export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code
   ALREADY_MEMBER: { code: "ALREADY_MEMBER" },
   INSUFFICIENT_RANK: { code: "INSUFFICIENT_RANK" },
   OWNER_CANNOT_LEAVE: { code: "OWNER_CANNOT_LEAVE" },
+  ALREADY_OWNER: { code: "ALREADY_OWNER" },
   OWNER_LACKS_FACTOR: { code: "OWNER_LACKS_FACTOR", missing: ["tfa"] },
   INVITATION_NOT_FOUND: { code: "INVITATION_NOT_FOUND" },
   INVITATION_EXPIRED: { code: "INVITATION_EXPIRED" },

@@ -1,5 +1,6 @@
 // What a team demands of its members, and what a member lacks (Interface 5.6, 5.7; decisions 9). Of people only, never of API keys; the
 // owner is bound like anybody.
+import type { Failure } from "../failures.ts";
 import type { Person } from "../users/person.ts";
 
 /** Providers of sign-in that the deployment has set up. */
@@ -30,4 +31,36 @@ export function missingFactors(
     email_verified: policy.enforceEmailVerified && !person.isEmailVerified,
   };
   return MISSING_FACTORS.filter((each) => lacks[each]);
+}
+
+/** What a PATCH may say: absent keeps. */
+export type PolicyChanges = { readonly [Field in keyof SecurityPolicy]?: boolean | undefined };
+
+/** The five fields, and nothing else that `present` may hold. */
+export function changedPolicy(present: SecurityPolicy, changes: PolicyChanges): SecurityPolicy {
+  return {
+    enforceTfa: changes.enforceTfa ?? present.enforceTfa,
+    enforcePasskey: changes.enforcePasskey ?? present.enforcePasskey,
+    enforceGoogleLogin: changes.enforceGoogleLogin ?? present.enforceGoogleLogin,
+    enforceGithubLogin: changes.enforceGithubLogin ?? present.enforceGithubLogin,
+    enforceEmailVerified: changes.enforceEmailVerified ?? present.enforceEmailVerified,
+  };
+}
+
+/** Why `owner` may not make the team demand `wanted`: a provider that cannot be demanded, or what they would lock themselves out by. */
+export function policyRefusal(
+  of: { readonly present: SecurityPolicy; readonly wanted: SecurityPolicy },
+  owner: Person,
+  configured: ReadonlySet<SignInProvider>,
+): Failure | undefined {
+  const { present, wanted } = of;
+  const switchedOn: readonly (readonly [SignInProvider, boolean])[] = [
+    ["google", wanted.enforceGoogleLogin && !present.enforceGoogleLogin],
+    ["github", wanted.enforceGithubLogin && !present.enforceGithubLogin],
+  ];
+  for (const [provider, isNew] of switchedOn) {
+    if (isNew && !configured.has(provider)) return { code: "PROVIDER_NOT_CONFIGURED", provider };
+  }
+  const missing = missingFactors(wanted, owner, configured);
+  return missing.length === 0 ? undefined : { code: "OWNER_LACKS_FACTOR", missing };
 }

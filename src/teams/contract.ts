@@ -1,0 +1,49 @@
+// The wire of teams: members and what a team demands of them (decisions 9).
+import * as z from "zod";
+import { listQuery, paginationBody } from "../lib/pagination.ts";
+import { ROLES } from "./roles.ts";
+
+export const roleField = z.enum(ROLES);
+
+export const membersQuery = z.object(listQuery);
+
+export const changeRoleBody = z.strictObject({ role: roleField });
+
+const policyFields = {
+  enforceTfa: z.boolean(),
+  enforcePasskey: z.boolean(),
+  enforceGoogleLogin: z.boolean(),
+  enforceGithubLogin: z.boolean(),
+  enforceEmailVerified: z.boolean(),
+};
+
+export const updateSecurityBody = z.strictObject(policyFields).partial();
+
+// ---- answers: made when the documents ask
+
+const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
+
+export const memberFields = () => ({
+  id: z.string(),
+  userId: z.string(),
+  email: z.string(),
+  name: z.string().nullable(),
+  role: z.enum(ROLES),
+  joinedAt: time(),
+});
+
+export const memberBody = () => z.object(memberFields()).meta({ title: "Member" });
+
+export const memberListBody = () =>
+  z
+    .object({
+      data: z.array(memberBody()),
+      nextCursor: z.string().nullable(),
+      pagination: paginationBody().optional(),
+    })
+    .meta({ title: "MemberList" });
+
+export const transferredBody = () =>
+  z.object({ owner: memberBody(), previousOwner: memberBody() }).meta({ title: "TransferredOwnership" });
+
+export const securityBody = () => z.object(policyFields).meta({ title: "TeamSecurity" });

@@ -1,0 +1,17 @@
+// Who may do what to whom (Interface 4.4a "Rank rule", security.md 4 "role escalation"): only to somebody strictly below. Nobody outranks
+// an OWNER and nobody outranks themselves, so no rule here makes or unmakes an OWNER, or changes one's own role.
+import { outranks, type Role } from "./roles.ts";
+
+/** `actor` must be above both what the other is and what they would become. */
+export function mayChangeRole(actor: Role, target: Role, role: Role): boolean {
+  return outranks(actor, target) && outranks(actor, role);
+}
+
+export function mayRemove(actor: Role, target: Role): boolean {
+  return outranks(actor, target);
+}
+
+/** Also asked again when an invitation is sent anew, and, of its inviter, when it is accepted. */
+export function mayInvite(actor: Role, role: Role): boolean {
+  return outranks(actor, role);
+}
