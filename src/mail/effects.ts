@@ -1,16 +1,65 @@
-// The mailer that the operator configured (MAIL_PROVIDER), built from the environment once per request.
+// The mailer that the operator configured (MAIL_PROVIDER, MAIL_FROM), built from the environment once per request.
 import { isDevelopment } from "../http/deployment.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { sleep } from "../lib/sleep.ts";
 import { isoTime } from "../lib/time.ts";
-import type { Mailer } from "./mail.ts";
+import { cloudflareMailClient } from "./cloudflare-client.ts";
+import type { KeptMail } from "./dev-mailbox.ts";
+import type { MailClient, Mailer } from "./mail.ts";
+import { type MailProvider, parseMailProvider, parseSender } from "./provider.ts";
+import { resendClient } from "./resend-client.ts";
+import { sendMail, TRY_LIMIT_MS } from "./send-mail.ts";
 
+/**
+ * Where nothing can be sent because a variable is wrong, mails are lost and the log says so: what depends on no mail goes on, and no answer
+ * tells a stranger how we are set up.
+ */
 export function mailerOf(
   env: Env,
   given: { readonly nowMs: number; readonly background: (work: Promise<unknown>) => void },
 ): Mailer {
-  return {
-    post: async (mail) => {
-      if (!isDevelopment(env)) throw new Error("no mail provider is configured");
-      await env.DEV_MAILBOX.getByName("mailbox").keep({ ...mail, at: isoTime(given.nowMs) });
-    },
-  };
+  const provider = parseMailProvider(env.MAIL_PROVIDER, isDevelopment(env));
+  if (!provider.ok) return losing(provider.error);
+  if (provider.value.kind === "mailbox") {
+    const at = isoTime(given.nowMs);
+    return { post: async (mail) => mailboxOf(env).keep({ ...mail, at }) };
+  }
+  const client = clientOf(env, provider.value);
+  if (!client.ok) return losing(client.error);
+  const fx = { sleep, random: Math.random, log };
+  return { post: async (mail) => given.background(sendMail(fx, client.value, mail, crypto.randomUUID())) };
+}
+
+/** The development mailbox, newest first; `to` in any case, all where it is absent. */
+export function mailboxReader(env: Env): {
+  readonly list: (to: string | undefined) => Promise<readonly KeptMail[]>;
+} {
+  return { list: async (to) => mailboxOf(env).list(to) };
+}
+
+function mailboxOf(env: Env) {
+  return env.DEV_MAILBOX.getByName("mailbox");
+}
+
+function losing(reason: string): Mailer {
+  return { post: async () => log(JSON.stringify({ level: "error", alert: "a mail was lost", reason })) };
+}
+
+function clientOf(env: Env, provider: Exclude<MailProvider, { readonly kind: "mailbox" }>): Result<MailClient, string> {
+  const from = parseSender(env.MAIL_FROM);
+  if (!from.ok) return from;
+  const common = { from: from.value, timeoutMs: TRY_LIMIT_MS };
+  switch (provider.kind) {
+    case "cloudflare":
+      if (env.SEND_EMAIL === undefined) return err("MAIL_PROVIDER: the binding SEND_EMAIL is missing");
+      return ok(cloudflareMailClient({ ...common, binding: env.SEND_EMAIL }));
+    case "resend": {
+      const { url: baseUrl, apiKey } = provider;
+      return ok(resendClient({ ...common, baseUrl, apiKey, fetch: (url, init) => fetch(url, init) }));
+    }
+  }
+}
+
+function log(line: string): void {
+  console.error(line);
 }

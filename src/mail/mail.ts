@@ -1,4 +1,5 @@
 // A mail as Edgetill sends it, whatever carries it (security.md 1 "Mail goes through one interface").
+import type { Result } from "../lib/result.ts";
 
 export interface Mail {
   /** One address. */
@@ -15,4 +16,19 @@ export interface Mailer {
    * times, and a failure is logged without the address.
    */
   post(mail: Mail): Promise<void>;
+}
+
+/** Why a try failed. */
+export interface MailProblem {
+  /** In our own words: nothing of the mail is in it, for it goes to the log. */
+  readonly reason: string;
+  /** Whether another try may mend it. */
+  readonly isPassing: boolean;
+}
+
+/** A provider. */
+export interface MailClient {
+  readonly name: string;
+  /** One try; never throws. `id` is the same for every try of one mail. */
+  send(mail: Mail, id: string): Promise<Result<undefined, MailProblem>>;
 }
