@@ -1,0 +1,63 @@
+import type { AuditFacts } from "../audit/entry.ts";
+import type { KeyKind } from "../auth/api-key.ts";
+import { isoTime } from "../lib/time.ts";
+
+/** A key as it is stored, but for its hashes: nothing here can be used to call anything. */
+export interface ApiKey {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly name: string;
+  readonly kind: KeyKind;
+  readonly display: string;
+  /** JSON array of names. */
+  readonly permissions: string;
+  /** JSON array of ranges; null for any address. */
+  readonly allowedIps: string | null;
+  readonly expiresAtMs: number | null;
+  /** When the secret before the last rotation ends; null when there is none. */
+  readonly previousExpiresAtMs: number | null;
+  readonly lastUsedAtMs: number | null;
+  readonly createdAtMs: number;
+  readonly createdBy: string | null;
+}
+
+/** A key as its merchant sees it (decisions 8). `rotatedUntil`: how long the secret before this one still works. */
+export function apiKeyBodyOf(key: ApiKey, nowMs: number) {
+  const { previousExpiresAtMs: until } = key;
+  return {
+    id: key.id,
+    merchantId: key.merchantId,
+    name: key.name,
+    kind: key.kind,
+    display: key.display,
+    permissions: listIn(key.permissions),
+    allowedIps: key.allowedIps === null ? null : listIn(key.allowedIps),
+    expiresAt: timeOrNull(key.expiresAtMs),
+    lastUsedAt: timeOrNull(key.lastUsedAtMs),
+    rotatedUntil: until !== null && until > nowMs ? isoTime(until) : null,
+    createdAt: isoTime(key.createdAtMs),
+    createdBy: key.createdBy,
+  };
+}
+
+/** The same for the audit log: what somebody decided about the key. */
+export function apiKeyFacts(key: ApiKey): AuditFacts {
+  return {
+    name: key.name,
+    kind: key.kind,
+    display: key.display,
+    permissions: listIn(key.permissions),
+    allowedIps: key.allowedIps === null ? null : listIn(key.allowedIps),
+    expiresAt: timeOrNull(key.expiresAtMs),
+  };
+}
+
+/** The texts of a JSON array of them. */
+export function listIn(json: string): readonly string[] {
+  const list: readonly string[] = JSON.parse(json);
+  return list;
+}
+
+function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : isoTime(ms);
+}

@@ -1,0 +1,204 @@
+import type { Statements } from "../auth/authenticate.ts";
+import { type MerchantCall, type MountedRoute, merchantRoute } from "../auth/middleware.ts";
+import type { MemberPrincipal } from "../auth/principal.ts";
+import type { Failure } from "../failures.ts";
+import { emptyReply, jsonReply } from "../http/reply.ts";
+import { noBody, noQuery } from "../http/route.ts";
+import { answerOnce } from "../idempotency/middleware.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import type { Permission } from "../teams/permissions.ts";
+import { FREE_TEXT } from "../wallets/secret-material.ts";
+import { apiKeyBodyOf } from "./api-key-body.ts";
+import type { KeyActor, KeyEffects } from "./change-api-key.ts";
+import {
+  apiKeyBody,
+  apiKeyListBody,
+  createApiKeyBody,
+  listApiKeysQuery,
+  newApiKeyBody,
+  rotateApiKeyBody,
+  updateApiKeyBody,
+} from "./contract.ts";
+import { createApiKey } from "./create-api-key.ts";
+import { deleteApiKey } from "./delete-api-key.ts";
+import { keyEffects } from "./effects.ts";
+import { keyReads, listApiKeys, pageReads } from "./list-api-keys.ts";
+import { rotateApiKey } from "./rotate-api-key.ts";
+import { updateApiKeyFields } from "./update-api-key.ts";
+
+const BASE = "/api/v1/merchants/merchant/:merchantId/api-keys";
+const ONE = `${BASE}/:apiKeyId`;
+
+/** What all routes of keys have in common. */
+const common = { tag: "API keys", callers: "MEMBER_OR_KEY", isForPublicKeys: false } as const;
+const plain = { isIdempotent: false, query: noQuery } as const;
+
+const list = merchantRoute({
+  spec: {
+    ...common,
+    ...plain,
+    method: "GET",
+    path: BASE,
+    operationId: "listApiKeys",
+    summary: "List API keys, newest first",
+    description: "Expired ones among them; of a secret only the form that may be shown.",
+    permission: "api_key:view",
+    body: noBody,
+    query: listApiKeysQuery,
+    answers: [{ status: 200, description: "One page", schema: apiKeyListBody }],
+    refusals: [],
+  },
+  secrets: FREE_TEXT,
+  effects: keyEffects,
+  reads: ({ db, merchantId, request }) => pageReads(db, merchantId, request?.query),
+  answer: async (call) => {
+    const [rows, counts] = call.read;
+    const page = listApiKeys({ rows, total: counts[0]?.total ?? 0 }, call.query, call.nowMs);
+    if (page.ok) return ok(jsonReply(200, page.value));
+    return err({ code: "VALIDATION_FAILED", details: [{ path: "cursor", message: "is not a cursor of this list" }] });
+  },
+});
+
+const create = merchantRoute({
+  spec: {
+    ...common,
+    method: "POST",
+    path: BASE,
+    operationId: "createApiKey",
+    summary: "Create an API key",
+    description: "The answer is the only one that shows the secret. The key outlives your own membership.",
+    permission: "api_key:create",
+    needsStepUp: true,
+    isIdempotent: true,
+    body: createApiKeyBody,
+    query: noQuery,
+    answers: [{ status: 201, description: "The key, with its secret", schema: newApiKeyBody }],
+    refusals: ["PERMISSION_NOT_GRANTABLE"],
+  },
+  secrets: FREE_TEXT,
+  effects: keyEffects,
+  reads: () => [],
+  answer: async (call) => {
+    const actor = actorFor(call, "api_key:create");
+    if (!actor.ok) return actor;
+    return answerOnce(call, createApiKey(call.fx, actor.value, call.body), { isSecret: true });
+  },
+});
+
+const get = merchantRoute({
+  spec: {
+    ...common,
+    ...plain,
+    method: "GET",
+    path: ONE,
+    operationId: "getApiKey",
+    summary: "Read an API key, without its secret",
+    permission: "api_key:view",
+    body: noBody,
+    answers: [{ status: 200, description: "The key", schema: apiKeyBody }],
+    refusals: ["API_KEY_NOT_FOUND"],
+  },
+  secrets: FREE_TEXT,
+  effects: keyEffects,
+  reads: ({ db, merchantId, params }) => keyReads(db, merchantId, params.apiKeyId),
+  answer: async (call) => {
+    const [key] = call.read[0];
+    return key === undefined ? err({ code: "API_KEY_NOT_FOUND" }) : ok(jsonReply(200, apiKeyBodyOf(key, call.nowMs)));
+  },
+});
+
+const update = merchantRoute({
+  spec: {
+    ...common,
+    ...plain,
+    method: "PATCH",
+    path: ONE,
+    operationId: "updateApiKey",
+    summary: "Rename an API key, or change from where it may be used",
+    description: "What it may do and when it ends never change: create another.",
+    permission: "api_key:create",
+    body: updateApiKeyBody,
+    answers: [{ status: 200, description: "The key as it now is", schema: apiKeyBody }],
+    refusals: ["API_KEY_NOT_FOUND", "PERMISSION_NOT_GRANTABLE"],
+  },
+  secrets: FREE_TEXT,
+  effects: keyEffects,
+  reads: ({ db, merchantId, params }) => keyReads(db, merchantId, params.apiKeyId),
+  answer: async (call) => {
+    const actor = actorFor(call, "api_key:create");
+    if (!actor.ok) return actor;
+    const changed = await updateApiKeyFields(call.fx, { ...actor.value, ...named(call) }, call.body);
+    return changed.ok ? ok(jsonReply(200, apiKeyBodyOf(changed.value, call.nowMs))) : changed;
+  },
+});
+
+const rotate = merchantRoute({
+  spec: {
+    ...common,
+    method: "POST",
+    path: `${ONE}/rotate`,
+    operationId: "rotateApiKey",
+    summary: "Give an API key a new secret",
+    description:
+      "The new secret works now, the old one until the overlap ends. The answer is the only one that shows it.",
+    permission: "api_key:create",
+    needsStepUp: true,
+    isIdempotent: true,
+    body: rotateApiKeyBody,
+    query: noQuery,
+    answers: [{ status: 200, description: "The key, with its new secret", schema: newApiKeyBody }],
+    refusals: ["API_KEY_NOT_FOUND", "PERMISSION_NOT_GRANTABLE"],
+  },
+  secrets: FREE_TEXT,
+  effects: keyEffects,
+  reads: ({ db, merchantId, params }) => keyReads(db, merchantId, params.apiKeyId),
+  answer: async (call) => {
+    const actor = actorFor(call, "api_key:create");
+    if (!actor.ok) return actor;
+    const of = { ...actor.value, ...named(call) };
+    return answerOnce(call, rotateApiKey(call.fx, of, call.body.overlapHours), { isSecret: true });
+  },
+});
+
+const remove = merchantRoute({
+  spec: {
+    ...common,
+    ...plain,
+    method: "DELETE",
+    path: ONE,
+    operationId: "deleteApiKey",
+    summary: "Delete an API key",
+    description: "It stops working with the next request that carries it.",
+    permission: "api_key:delete",
+    body: noBody,
+    answers: [{ status: 204, description: "It is gone" }],
+    refusals: ["API_KEY_NOT_FOUND"],
+  },
+  secrets: FREE_TEXT,
+  effects: keyEffects,
+  reads: ({ db, merchantId, params }) => keyReads(db, merchantId, params.apiKeyId),
+  answer: async (call) => {
+    const actor = actorFor(call, "api_key:delete");
+    if (!actor.ok) return actor;
+    const deleted = await deleteApiKey(call.fx, { ...actor.value, ...named(call) });
+    return deleted.ok ? ok(emptyReply()) : deleted;
+  },
+});
+
+export const apiKeyRoutes: readonly MountedRoute[] = [list, create, get, update, rotate, remove];
+
+/** Keys are made and ended by people: no key can hold these permissions (decisions 7), and none acts if one ever did. */
+function actorFor<B, Q, R extends Statements>(
+  call: MerchantCall<B, Q, R, KeyEffects>,
+  permission: Permission,
+): Result<KeyActor & { readonly createdBy: MemberPrincipal["person"]["id"] }, Failure> {
+  const { principal, trail } = call;
+  if (principal.kind === "API_KEY") return err({ code: "SESSION_REQUIRED" });
+  const { merchantId, memberId, role, person } = principal;
+  return ok({ seat: { merchantId, memberId, role }, trail, permission, createdBy: person.id });
+}
+
+/** The key of the path. */
+function named<B, Q>(call: MerchantCall<B, Q, ReturnType<typeof keyReads>, KeyEffects>) {
+  return { apiKeyId: call.params.apiKeyId ?? "", read: call.read[0][0] };
+}

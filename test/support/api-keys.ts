@@ -1,0 +1,85 @@
+// Keys made by people, over the API: for tests on workerd.
+import { env } from "cloudflare:workers";
+import { desc, eq } from "drizzle-orm";
+import { expect } from "vitest";
+import { auditEvents } from "../../src/db/schema/audit-events.ts";
+import { events } from "../../src/db/schema/events.ts";
+import { operations } from "../../src/db/schema/operations.ts";
+import type { ApiKeyId, MemberId, MerchantId, UserId } from "../../src/lib/ids.ts";
+import type { Role } from "../../src/teams/roles.ts";
+import { type Answer, type Ask, seedMerchant, send } from "./access.ts";
+import { seedMember, seedPerson } from "./people.ts";
+import { testDb } from "./worker-merchant.ts";
+
+export interface Seated {
+  readonly merchantId: MerchantId;
+  readonly userId: UserId;
+  readonly memberId: MemberId;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sends to `/api-keys` and what follows, in the person's session. */
+  keys(rest: string, ask?: Ask): Promise<Answer>;
+}
+
+/** A person with a role in the team of a merchant; of a new one unless told. */
+export async function seated(role: Role, of: { readonly merchantId?: MerchantId } = {}): Promise<Seated> {
+  const merchantId = of.merchantId ?? (await seedMerchant());
+  const { userId, headers } = await seedPerson();
+  const memberId = await seedMember(merchantId, userId, role);
+  const base = `/api/v1/merchants/merchant/${merchantId}/api-keys`;
+  const keys = (rest: string, ask: Ask = {}) =>
+    send(`${base}${rest}`, { ...ask, headers: { ...headers, ...ask.headers } });
+  return { merchantId, userId, memberId, headers, keys };
+}
+
+export const SERVER_KEY = { name: "Server", kind: "SECRET", permissions: ["MERCHANT_VIEW", "INVOICE_VIEW"] } as const;
+
+export interface MadeKey {
+  readonly id: ApiKeyId;
+  readonly secret: string;
+  readonly display: string;
+}
+
+export async function makeKey(by: Seated, body: object = SERVER_KEY): Promise<MadeKey> {
+  return madeKey(await by.keys("", { method: "POST", body }), 201);
+}
+
+export async function rotateKey(by: Seated, id: string, overlapHours: number): Promise<MadeKey> {
+  return madeKey(await by.keys(`/${id}/rotate`, { method: "POST", body: { overlapHours } }), 200);
+}
+
+function madeKey(answer: Answer, status: number): MadeKey {
+  expect(answer.status, answer.text).toBe(status);
+  return JSON.parse(answer.text);
+}
+
+/** The status of a plain request with a key. */
+export async function statusWith(merchantId: MerchantId, key: string): Promise<number> {
+  return (await send(`/api/v1/merchants/merchant/${merchantId}`, { key })).status;
+}
+
+export const auditOf = async (merchantId: MerchantId) =>
+  (await testDb.select().from(auditEvents).where(eq(auditEvents.merchantId, merchantId))).toSorted(
+    (a, b) => a.createdAtMs - b.createdAtMs,
+  );
+export const eventsOf = (merchantId: MerchantId) =>
+  testDb.select().from(events).where(eq(events.merchantId, merchantId));
+export const operationsOf = (merchantId: MerchantId) =>
+  testDb.select().from(operations).where(eq(operations.merchantId, merchantId)).orderBy(desc(operations.createdAtMs));
+
+/** Names of the tables, as `table.column`, in which a text stands anywhere. */
+export async function tablesHolding(text: string): Promise<readonly string[]> {
+  const { results: tables } = await env.DB.prepare(
+    "select name from sqlite_master where type = 'table' and name not like '\\_%' escape '\\'",
+  ).all<{ name: string }>();
+  expect(tables.length).toBeGreaterThan(15);
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const { results } = await env.DB.prepare(`select * from "${name}"`).all();
+    for (const row of results) {
+      for (const [column, value] of Object.entries(row)) {
+        if (typeof value === "string" && value.includes(text)) found.push(`${name}.${column}`);
+      }
+    }
+  }
+  return [...new Set(found)].toSorted();
+}
