@@ -1,0 +1,87 @@
+// Authenticator apps and clocks for tests on workerd.
+import { HOTP, Secret } from "otpauth";
+import { expect, vi } from "vitest";
+import { type Answer, type Ask, sendWith } from "./access.ts";
+import { type Browser, freshEmail, newBrowser, signIn } from "./browser.ts";
+
+export const STEP_MS = 30_000;
+export const TOTP = "/api/v1/me/totp";
+export const SECOND_FACTOR = "/api/v1/auth/second-factor";
+export const STEP_UP = "/api/v1/auth/step-up";
+
+/** Stops the clock in the middle of a step, so that no test runs over the edge of one. */
+export function stopClock(): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Math.floor(Date.now() / STEP_MS) * STEP_MS + STEP_MS / 2 });
+}
+
+export function passTime(ms: number): void {
+  vi.setSystemTime(Date.now() + ms);
+}
+
+/** The code that an app shows now, or so many steps from now. */
+export function appCode(secret: string, stepsAway = 0): string {
+  return HOTP.generate({
+    secret: Secret.fromBase32(secret),
+    counter: Math.floor(Date.now() / STEP_MS) + stepsAway,
+  });
+}
+
+/** Six digits that no step around now has. */
+export function wrongCode(secret: string): string {
+  const right = [-2, -1, 0, 1, 2].map((away) => appCode(secret, away));
+  const wrong = ["000000", "111111", "222222", "333333", "444444", "555555"].find((code) => !right.includes(code));
+  if (wrong === undefined) throw new Error("every wrong code is right");
+  return wrong;
+}
+
+export interface AppHolder {
+  readonly email: string;
+  /** In the session that set the app up. */
+  readonly browser: Browser;
+  readonly secret: string;
+  readonly backupCodes: readonly string[];
+}
+
+/** Somebody who signed in just now. */
+export async function newcomer(): Promise<{ readonly email: string; readonly browser: Browser }> {
+  const [email, browser] = [freshEmail(), newBrowser()];
+  expect((await signIn(browser, email)).json).toMatchObject({ state: "active" });
+  return { email, browser };
+}
+
+/** Somebody with an authenticator app; the step before the present one is used up by it. */
+export async function appHolder(): Promise<AppHolder> {
+  const { email, browser } = await newcomer();
+  const secret = await begin(browser);
+  const confirmed = await browser.post(`${TOTP}/confirm`, { code: appCode(secret, -1) });
+  expect(confirmed.status, confirmed.text).toBe(200);
+  return { email, browser, secret, backupCodes: codesIn(confirmed) };
+}
+
+/** A secret that waits for its first code. */
+export async function begin(browser: Browser): Promise<string> {
+  const begun = await browser.post(TOTP);
+  expect(begun.status, begun.text).toBe(200);
+  return String(begun.json?.secret);
+}
+
+export function codesIn({ json }: Answer): readonly string[] {
+  const codes = json?.backupCodes;
+  if (!Array.isArray(codes)) throw new Error("no backup codes");
+  return codes.map(String);
+}
+
+/** Another browser of the same person, that owes its second factor. */
+export async function pendingBrowser(email: string): Promise<Browser> {
+  const browser = newBrowser();
+  expect((await signIn(browser, email)).json).toMatchObject({ state: "pending_2fa" });
+  return browser;
+}
+
+/** As a browser asks, against bindings of the test's own. */
+export function askWith(changes: Partial<Env>, browser: Browser, path: string, ask: Ask): Promise<Answer> {
+  const cookie = Object.entries(browser.cookies())
+    .map(([name, value]) => `${name}=${value}`)
+    .join("; ");
+  return sendWith(changes, path, { ...ask, headers: { origin: "http://localhost:8787", cookie } });
+}
