@@ -1,5 +1,6 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { workerAliases } from "./scripts/worker-aliases.ts";
 
 export default defineConfig(async () => ({
   test: {
@@ -13,6 +14,7 @@ export default defineConfig(async () => ({
         },
       },
       {
+        resolve: { alias: workerAliases() },
         plugins: [
           cloudflareTest({
             wrangler: { configPath: "./wrangler.toml" },

@@ -114,12 +114,19 @@ export function selectOwnPasskey(db: Db, of: { readonly tokenHash: string; reado
 }
 
 /** Aborts the batch when the passkey is gone or was renamed since it was read. */
-export function assertPasskey(db: Db, read: Pick<PasskeyRow, "id" | "name">) {
+export function assertName(db: Db, read: Pick<PasskeyRow, "id" | "name">) {
   return db
     .insert(assertions)
     .select(
       sql`select 'passkey is as read', 0 where not exists (select 1 from passkeys where id = ${read.id} and name = ${read.name})`,
     );
+}
+
+/** Aborts the batch when the passkey is gone. */
+export function assertThere(db: Db, id: PasskeyRow["id"]) {
+  return db
+    .insert(assertions)
+    .select(sql`select 'passkey is there', 0 where not exists (select 1 from passkeys where id = ${id})`);
 }
 
 export function renamePasskey(db: Db, id: PasskeyRow["id"], name: string) {

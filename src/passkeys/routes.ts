@@ -1,0 +1,207 @@
+import type { MountedRoute } from "../auth/middleware.ts";
+import { clearCookie, setCookie } from "../http/cookies.ts";
+import { emptyReply, jsonReply } from "../http/reply.ts";
+import { noBody, noQuery } from "../http/route.ts";
+import { err, ok } from "../lib/result.ts";
+import { SECOND_MS } from "../lib/time.ts";
+import { personRoute, sessionReply } from "../sessions/middleware.ts";
+import { newToken } from "../sessions/open-session.ts";
+import { signedInBody } from "../sign-in/contract.ts";
+import { CODE_LIFETIME_MS } from "../sign-in/email-code.ts";
+import { openRoute } from "../sign-in/middleware.ts";
+import { addPasskey } from "./add-passkey.ts";
+import { beginPasskeySignIn } from "./begin-passkey.ts";
+import { beginRegistration } from "./begin-registration.ts";
+import {
+  addPasskeyBody,
+  creationOptionsBody,
+  listPasskeysQuery,
+  passkeyBody,
+  passkeyListBody,
+  requestOptionsBody,
+  updatePasskeyBody,
+  verifyPasskeyBody,
+} from "./contract.ts";
+import { passkeyEffects } from "./effects.ts";
+import { listPasskeys, passkeyPageReads } from "./list-passkeys.ts";
+import { openPasskeySession } from "./open-passkey-session.ts";
+import { passkeyBodyOf } from "./passkey-body.ts";
+import { removePasskey } from "./remove-passkey.ts";
+import { ownPasskeyReads, updatePasskey } from "./update-passkey.ts";
+
+const PASSKEYS = "/api/v1/me/passkeys";
+const ONE = `${PASSKEYS}/:passkeyId`;
+const person = {
+  tag: "My account",
+  callers: "PERSON",
+  permission: null,
+  isForPublicKeys: false,
+  isIdempotent: false,
+  body: noBody,
+  query: noQuery,
+} as const;
+const anybody = { ...person, tag: "Sign-in", callers: "ANYBODY" } as const;
+
+const begin = personRoute({
+  spec: {
+    ...person,
+    method: "POST",
+    path: `${PASSKEYS}/options`,
+    operationId: "beginPasskeyRegistration",
+    summary: "Ask for a new passkey",
+    description: "Answers the options of `navigator.credentials.create`.",
+    needsStepUp: true,
+    answers: [{ status: 200, description: "Options, good for 5 minutes", schema: creationOptionsBody }],
+    refusals: ["STORAGE_UNAVAILABLE"],
+  },
+  effects: passkeyEffects,
+  reads: () => [],
+  answer: async (call) => {
+    const options = await beginRegistration(call.fx, call.principal);
+    return options.ok ? ok(jsonReply(200, options.value)) : options;
+  },
+});
+
+const add = personRoute({
+  spec: {
+    ...person,
+    method: "POST",
+    path: PASSKEYS,
+    operationId: "addPasskey",
+    summary: "Register a passkey",
+    description:
+      "Takes what `navigator.credentials.create` gave. An authenticator's own attestation is not asked for and not taken.",
+    needsStepUp: true,
+    body: addPasskeyBody,
+    answers: [{ status: 201, description: "The passkey", schema: passkeyBody }],
+    refusals: ["PASSKEY_REFUSED", "PASSKEY_EXISTS", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE"],
+  },
+  effects: passkeyEffects,
+  reads: () => [],
+  answer: async (call) => {
+    const { session } = call.principal;
+    const added = await addPasskey(call.fx, { session, ...call.body, trail: call.trail });
+    return added.ok ? ok(jsonReply(201, passkeyBodyOf(added.value))) : added;
+  },
+});
+
+const list = personRoute({
+  spec: {
+    ...person,
+    method: "GET",
+    path: PASSKEYS,
+    operationId: "listPasskeys",
+    summary: "List your passkeys, newest first",
+    query: listPasskeysQuery,
+    answers: [{ status: 200, description: "Your passkeys", schema: passkeyListBody }],
+    refusals: [],
+  },
+  effects: passkeyEffects,
+  reads: ({ db, tokenHash, request }) => passkeyPageReads(db, tokenHash, request?.query),
+  answer: async (call) => {
+    const [rows, [count]] = call.read;
+    const listed = listPasskeys({ rows, total: count?.total ?? 0 }, call.query);
+    if (listed.ok) return ok(jsonReply(200, listed.value));
+    return err({ code: "VALIDATION_FAILED", details: [{ path: "cursor", message: "is not a cursor of this list" }] });
+  },
+});
+
+const update = personRoute({
+  spec: {
+    ...person,
+    method: "PATCH",
+    path: ONE,
+    operationId: "updatePasskey",
+    summary: "Rename a passkey",
+    body: updatePasskeyBody,
+    answers: [{ status: 200, description: "The passkey", schema: passkeyBody }],
+    refusals: ["PASSKEY_NOT_FOUND", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE", "CONTENTION"],
+  },
+  effects: passkeyEffects,
+  reads: ({ db, tokenHash, params }) => ownPasskeyReads(db, { tokenHash, passkeyId: params.passkeyId ?? "" }),
+  answer: async (call) => {
+    const [[passkey]] = call.read;
+    if (passkey === undefined) return err({ code: "PASSKEY_NOT_FOUND" });
+    const updated = await updatePasskey(call.fx, { passkey, name: call.body.name, trail: call.trail });
+    return updated.ok ? ok(jsonReply(200, passkeyBodyOf(updated.value))) : updated;
+  },
+});
+
+const remove = personRoute({
+  spec: {
+    ...person,
+    method: "DELETE",
+    path: ONE,
+    operationId: "removePasskey",
+    summary: "Remove a passkey",
+    needsStepUp: true,
+    answers: [{ status: 204, description: "It signs nobody in any more" }],
+    refusals: ["PASSKEY_NOT_FOUND", "STORAGE_UNAVAILABLE"],
+  },
+  effects: passkeyEffects,
+  reads: ({ db, tokenHash, params }) => ownPasskeyReads(db, { tokenHash, passkeyId: params.passkeyId ?? "" }),
+  answer: async (call) => {
+    const [[passkey]] = call.read;
+    if (passkey === undefined) return err({ code: "PASSKEY_NOT_FOUND" });
+    const removed = await removePasskey(call.fx, { passkey, trail: call.trail });
+    return removed.ok ? ok(emptyReply()) : removed;
+  },
+});
+
+const beginSignIn = openRoute({
+  spec: {
+    ...anybody,
+    method: "POST",
+    path: "/api/v1/auth/passkey/options",
+    operationId: "beginPasskeySignIn",
+    summary: "Ask for a passkey to sign in with",
+    description:
+      "Answers the options of `navigator.credentials.get`, for whichever passkey the person picks. They work in the browser that asked: keep the `signin` cookie.",
+    answers: [{ status: 200, description: "Options, good for 5 minutes", schema: requestOptionsBody }],
+    refusals: ["STORAGE_UNAVAILABLE"],
+  },
+  effects: passkeyEffects,
+  answer: async (call) => {
+    // A browser offers passkeys beside the field for an email: neither start must end the other.
+    const nonce = ownNonce(call.cookie("signin")) ?? newToken();
+    const options = await beginPasskeySignIn(call.fx, { nonce });
+    if (!options.ok) return options;
+    const cookie = setCookie(call.env, "signin", nonce, CODE_LIFETIME_MS / SECOND_MS);
+    return ok({ ...jsonReply(200, options.value), cookies: [cookie] });
+  },
+});
+
+const signIn = openRoute({
+  spec: {
+    ...anybody,
+    method: "POST",
+    path: "/api/v1/auth/passkey/verify",
+    operationId: "verifyPasskeySignIn",
+    summary: "Sign in with a passkey",
+    description:
+      "Takes what `navigator.credentials.get` gave, and the `signin` cookie of the options. A passkey verifies its user, so no second factor is owed. Whatever is wrong, the refusal is the same.",
+    body: verifyPasskeyBody,
+    answers: [{ status: 200, description: "Signed in", schema: signedInBody }],
+    refusals: ["PASSKEY_REFUSED", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE"],
+  },
+  effects: passkeyEffects,
+  answer: async (call) => {
+    const signedIn = await openPasskeySession(call.fx, {
+      credential: call.body.credential,
+      nonce: call.cookie("signin"),
+      oldToken: call.cookie("session"),
+      ip: call.ip,
+      userAgent: call.userAgent,
+      requestId: call.requestId,
+    });
+    if (!signedIn.ok) return signedIn;
+    return ok(sessionReply(call.env, signedIn.value, { cookies: [clearCookie(call.env, "signin")] }));
+  },
+});
+
+/** A nonce as we make them; anything else in the cookie is not given back. */
+function ownNonce(cookie: string | undefined): string | undefined {
+  return cookie !== undefined && /^[A-Za-z0-9_-]{43}$/.test(cookie) ? cookie : undefined;
+}
+
+export const passkeyRoutes: readonly MountedRoute[] = [begin, add, list, update, remove, beginSignIn, signIn];

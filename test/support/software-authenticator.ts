@@ -1,0 +1,217 @@
+// An authenticator in software: an ES256 key, and the bytes that WebAuthn asks of one (level 3, sections 6.1 "Authenticator Data", 6.5
+// "Attestation"; RFC 8949 CBOR, RFC 9053 COSE keys). It does whatever a test tells it to, right or wrong. `Faults` says what is wrong.
+
+import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { base64urlnopad } from "@scure/base";
+
+export interface Faults {
+  readonly origin?: string;
+  readonly rpId?: string;
+  readonly type?: string;
+  readonly challenge?: string;
+  readonly crossOrigin?: boolean;
+  readonly isUserVerified?: boolean;
+  readonly isUserPresent?: boolean;
+  /** Instead of one more than before. */
+  readonly counter?: number;
+  readonly isBackedUp?: boolean;
+  /** The statement that goes with an attestation; `none` and empty otherwise. Of `packed` it signs by its own key. */
+  readonly attestation?: "packed" | "packed with certificate" | "fido-u2f" | "apple" | "tpm" | "unknown";
+  /** Changes a signature before it is sent. */
+  readonly signature?: (der: Uint8Array) => Uint8Array;
+  readonly userHandle?: string | null;
+  /** Names another credential than it signs for. */
+  readonly id?: string;
+}
+
+/** The options of `navigator.credentials.create`, as far as an authenticator looks at them. */
+export interface CreationOptions {
+  readonly challenge: string;
+  readonly user: { readonly id: string };
+}
+
+export interface Authenticator {
+  /** Base64url. */
+  readonly credentialId: string;
+  create(options: CreationOptions, faults?: Faults): Promise<object>;
+  get(options: { readonly challenge: string }, faults?: Faults): Promise<object>;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** `counter` undefined: it counts from 1; 0: it never counts, as synchronised passkeys. */
+export async function softwareAuthenticator(
+  of: { readonly origin: string; readonly rpId: string; readonly counter?: 0 } = {
+    origin: "http://localhost:8787",
+    rpId: "localhost",
+  },
+): Promise<Authenticator> {
+  const keys = await ecKeys();
+  const rawId = crypto.getRandomValues(new Uint8Array(32));
+  const credentialId = base64urlnopad.encode(rawId);
+  const state = { counter: 0, userHandle: "" };
+  const sign = async (data: Uint8Array) => derOf(await signature(keys.privateKey, data));
+
+  const authenticatorData = async (faults: Faults, attested?: Uint8Array) => {
+    if (of.counter !== 0) state.counter += 1;
+    const { isUserPresent = true, isUserVerified = true, isBackedUp } = faults;
+    const counter = faults.counter ?? state.counter;
+    return concat([
+      await sha256(utf8ToBytes(faults.rpId ?? of.rpId)),
+      [
+        flags({
+          isUserPresent,
+          isUserVerified,
+          isBackedUp: isBackedUp ?? of.counter === 0,
+          isAttested: attested !== undefined,
+        }),
+      ],
+      uint(counter, 4),
+      attested ?? [],
+    ]);
+  };
+  const clientData = (type: string, challenge: string, faults: Faults) =>
+    utf8ToBytes(
+      JSON.stringify({
+        type: faults.type ?? type,
+        challenge: faults.challenge ?? challenge,
+        origin: faults.origin ?? of.origin,
+        crossOrigin: faults.crossOrigin ?? false,
+      }),
+    );
+  const envelope = (faults: Faults) => {
+    const id = faults.id ?? credentialId;
+    return { id, rawId: id, type: "public-key", authenticatorAttachment: "platform", clientExtensionResults: {} };
+  };
+
+  return {
+    credentialId,
+    async create(options, faults = {}) {
+      state.userHandle = options.user.id;
+      const attested = concat([new Uint8Array(16), uint(rawId.length, 2), rawId, coseKey(keys.jwk)]);
+      const authData = await authenticatorData(faults, attested);
+      const client = clientData("webauthn.create", options.challenge, faults);
+      const statement = await attestationOf(faults.attestation, concat([authData, await sha256(client)]), sign);
+      const object = cbor(
+        new Map<unknown, unknown>([
+          ["fmt", statement.fmt],
+          ["attStmt", statement.attStmt],
+          ["authData", authData],
+        ]),
+      );
+      return {
+        ...envelope(faults),
+        response: {
+          clientDataJSON: base64urlnopad.encode(client),
+          attestationObject: base64urlnopad.encode(object),
+          transports: ["internal", "hybrid"],
+        },
+      };
+    },
+    async get(options, faults = {}) {
+      const authData = await authenticatorData(faults);
+      const client = clientData("webauthn.get", options.challenge, faults);
+      const der = await sign(concat([authData, await sha256(client)]));
+      return {
+        ...envelope(faults),
+        response: {
+          clientDataJSON: base64urlnopad.encode(client),
+          authenticatorData: base64urlnopad.encode(authData),
+          signature: base64urlnopad.encode(faults.signature?.(der) ?? der),
+          userHandle: faults.userHandle === undefined ? state.userHandle : faults.userHandle,
+        },
+      };
+    },
+  };
+}
+
+async function ecKeys() {
+  const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
+  if (!("privateKey" in pair)) throw new Error("P-256 gave no pair of keys");
+  const jwk = await crypto.subtle.exportKey("jwk", pair.publicKey);
+  if (jwk instanceof ArrayBuffer) throw new Error("a JWK is no bytes");
+  return { privateKey: pair.privateKey, jwk };
+}
+
+async function signature(key: CryptoKey, data: Uint8Array): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, key, new Uint8Array(data)));
+}
+
+async function sha256(data: Uint8Array): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new Uint8Array(data)));
+}
+
+/** WebAuthn 6.1: UP bit 0, UV bit 2, BE bit 3, BS bit 4, AT bit 6. */
+function flags(of: {
+  readonly isUserPresent: boolean;
+  readonly isUserVerified: boolean;
+  readonly isBackedUp: boolean;
+  readonly isAttested: boolean;
+}): number {
+  const backup = of.isBackedUp ? 0b0001_1000 : 0;
+  return (of.isUserPresent ? 1 : 0) | (of.isUserVerified ? 0b100 : 0) | backup | (of.isAttested ? 0b0100_0000 : 0);
+}
+
+async function attestationOf(
+  kind: Faults["attestation"],
+  signed: Uint8Array,
+  sign: (data: Uint8Array) => Promise<Uint8Array>,
+): Promise<{ readonly fmt: string; readonly attStmt: ReadonlyMap<unknown, unknown> }> {
+  if (kind === undefined) return { fmt: "none", attStmt: new Map() };
+  const own = new Map<unknown, unknown>([
+    ["alg", -7],
+    ["sig", await sign(signed)],
+  ]);
+  if (kind === "packed") return { fmt: "packed", attStmt: own };
+  const fmt = kind === "packed with certificate" ? "packed" : kind;
+  return { fmt, attStmt: new Map([...own, ["ver", "2.0"], ["x5c", [hexToBytes("3003020101")]]]) };
+}
+
+/** EC2, ES256, P-256, x, y. */
+function coseKey(jwk: { readonly x?: string; readonly y?: string }): Bytes {
+  return cbor(
+    new Map<unknown, unknown>([
+      [1, 2],
+      [3, -7],
+      [-1, 1],
+      [-2, base64urlnopad.decode(jwk.x ?? "")],
+      [-3, base64urlnopad.decode(jwk.y ?? "")],
+    ]),
+  );
+}
+
+/** r and s of 32 bytes each, as SEQUENCE of two INTEGERs. */
+export function derOf(raw: Uint8Array): Bytes {
+  const body = concat([derInteger(raw.subarray(0, 32)), derInteger(raw.subarray(32))]);
+  return concat([[0x30, body.length], body]);
+}
+
+function derInteger(bytes: Uint8Array): Bytes {
+  const hex = bytesToHex(bytes).replace(/^(00)+(?=..)/, "");
+  const value = hexToBytes(Number.parseInt(hex.slice(0, 2), 16) >= 0x80 ? `00${hex}` : hex);
+  return concat([[0x02, value.length], value]);
+}
+
+/** Whole numbers, texts, bytes, lists and maps. */
+function cbor(value: unknown): Bytes {
+  if (typeof value === "number") return value >= 0 ? head(0, value) : head(1, -1 - value);
+  if (value instanceof Uint8Array) return concat([head(2, value.length), value]);
+  if (typeof value === "string") return concat([head(3, utf8ToBytes(value).length), utf8ToBytes(value)]);
+  if (Array.isArray(value)) return concat([head(4, value.length), ...value.map(cbor)]);
+  if (value instanceof Map) return concat([head(5, value.size), ...[...value].flat().map(cbor)]);
+  throw new Error(`no CBOR for ${typeof value}`);
+}
+
+function head(major: number, count: number): Bytes {
+  const type = major << 5;
+  if (count < 24) return concat([[type | count]]);
+  return count < 256 ? concat([[type | 24, count]]) : concat([[type | 25], uint(count, 2)]);
+}
+
+function uint(value: number, bytes: number): Uint8Array {
+  return hexToBytes(value.toString(16).padStart(bytes * 2, "0"));
+}
+
+function concat(parts: readonly (Uint8Array | readonly number[])[]): Bytes {
+  return new Uint8Array(parts.flatMap((part) => [...part]));
+}
