@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { parseChainSources } from "../src/chains/chain-sources.ts";
 import { parseProviders } from "../src/identities/providers.ts";
+import { parseMailProvider, parseSender } from "../src/mail/provider.ts";
 import { parseRateSource } from "../src/rates/rate-setting.ts";
 
 /** Stops a start; the message is for the person at the terminal. */
@@ -32,8 +33,8 @@ export function readSettings(environment: Environment): Settings {
       RATE_SOURCE: rateSource(environment),
       CHAIN_SOURCES: chainSources(environment),
       SIGN_IN_PROVIDERS: signInProviders(environment),
-      MAIL_PROVIDER: given(environment, "MAIL_PROVIDER") ?? '{"kind":"mailbox"}',
-      MAIL_FROM: given(environment, "MAIL_FROM") ?? "Edgetill <edgetill@localhost>",
+      MAIL_PROVIDER: mailProvider(environment),
+      MAIL_FROM: mailFrom(environment),
       POLL_SECONDS: pollSeconds(environment),
       RATE_LIMIT_PER_MINUTE: String(
         wholeNumber(environment, "RATE_LIMIT_PER_MINUTE", "300", { from: 0, to: 1_000_000 }),
@@ -81,6 +82,21 @@ function signInProviders(environment: Environment): string {
   const text = given(environment, "SIGN_IN_PROVIDERS") ?? "{}";
   const providers = parseProviders(text);
   if (!providers.ok) throw new StartError(`${providers.error}.`);
+  return text;
+}
+
+/** The same: it carries a provider's key. */
+function mailProvider(environment: Environment): string {
+  const text = given(environment, "MAIL_PROVIDER") ?? '{"kind":"mailbox"}';
+  const provider = parseMailProvider(text, true);
+  if (!provider.ok) throw new StartError(`${provider.error}.`);
+  return text;
+}
+
+function mailFrom(environment: Environment): string {
+  const text = given(environment, "MAIL_FROM") ?? "Edgetill <edgetill@localhost>";
+  const sender = parseSender(text);
+  if (!sender.ok) throw new StartError(`${sender.error}.`);
   return text;
 }
 

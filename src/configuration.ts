@@ -1,6 +1,10 @@
 // What is wrong with a deployment's variables. A wrong one costs what depends on it and nothing else: no rates, no watched network, no
-// address shown. Reads and the sweep go on, and `/healthz` and the log say what to mend.
+// address shown, no code, no mail. Reads and the sweep go on, and `/healthz` and the log say what to mend.
 import { parseChainSources } from "./chains/chain-sources.ts";
+import { parseProviders } from "./identities/providers.ts";
+import { parseKeyring } from "./lib/keyring.ts";
+import type { Result } from "./lib/result.ts";
+import { parseMailProvider, parseSender } from "./mail/provider.ts";
 import { parseRateSource } from "./rates/rate-setting.ts";
 import { parseMacKeys } from "./wallets/row-mac.ts";
 
@@ -11,9 +15,23 @@ export interface Variables {
   readonly RATE_SOURCE: string | undefined;
   readonly ROW_MAC_KEY: string | undefined;
   readonly CHAIN_SOURCES: string | undefined;
+  readonly CODE_PEPPER: string | undefined;
+  readonly SECRETS_AES_KEY: string | undefined;
+  readonly SIGN_IN_PROVIDERS: string | undefined;
+  readonly MAIL_PROVIDER: string | undefined;
+  readonly MAIL_FROM: string | undefined;
 }
 
-export type FaultCode = "ROW_MAC_KEY_INVALID" | "RATE_SOURCE_INVALID" | "CHAIN_SOURCES_INVALID" | "PUBLIC_URL_MISSING";
+export type FaultCode =
+  | "ROW_MAC_KEY_INVALID"
+  | "RATE_SOURCE_INVALID"
+  | "CHAIN_SOURCES_INVALID"
+  | "CODE_PEPPER_INVALID"
+  | "SECRETS_AES_KEY_INVALID"
+  | "SIGN_IN_PROVIDERS_INVALID"
+  | "MAIL_PROVIDER_INVALID"
+  | "MAIL_FROM_INVALID"
+  | "PUBLIC_URL_MISSING";
 
 export interface ConfigurationFault {
   readonly code: FaultCode;
@@ -26,13 +44,21 @@ export interface ConfigurationFault {
 /** Every fault, the worst first; empty when all is well. */
 export function configurationFaults(of: Variables): readonly ConfigurationFault[] {
   const isDevelopment = of.ENVIRONMENT === "development";
-  const macKeys = parseMacKeys(of.ROW_MAC_KEY);
-  const rates = parseRateSource(of.RATE_SOURCE, isDevelopment);
-  const chains = parseChainSources(of.CHAIN_SOURCES);
-  const faults: ConfigurationFault[] = [];
-  if (!macKeys.ok) faults.push({ code: "ROW_MAC_KEY_INVALID", problem: macKeys.error, isFatal: true });
-  if (!rates.ok) faults.push({ code: "RATE_SOURCE_INVALID", problem: rates.error, isFatal: false });
-  if (!chains.ok) faults.push({ code: "CHAIN_SOURCES_INVALID", problem: chains.error, isFatal: false });
+  const mail = parseMailProvider(of.MAIL_PROVIDER, isDevelopment);
+  const judged: readonly (readonly [FaultCode, Result<unknown, string>])[] = [
+    ["ROW_MAC_KEY_INVALID", parseMacKeys(of.ROW_MAC_KEY)],
+    ["RATE_SOURCE_INVALID", parseRateSource(of.RATE_SOURCE, isDevelopment)],
+    ["CHAIN_SOURCES_INVALID", parseChainSources(of.CHAIN_SOURCES)],
+    ["CODE_PEPPER_INVALID", parseKeyring("CODE_PEPPER", of.CODE_PEPPER)],
+    ["SECRETS_AES_KEY_INVALID", parseKeyring("SECRETS_AES_KEY", of.SECRETS_AES_KEY)],
+    ["SIGN_IN_PROVIDERS_INVALID", parseProviders(of.SIGN_IN_PROVIDERS)],
+    ["MAIL_PROVIDER_INVALID", mail],
+    // The mailbox needs no sender.
+    ...(mail.ok && mail.value.kind === "mailbox" ? [] : [["MAIL_FROM_INVALID", parseSender(of.MAIL_FROM)] as const]),
+  ];
+  const faults = judged.flatMap(([code, parsed]): ConfigurationFault[] =>
+    parsed.ok ? [] : [{ code, problem: parsed.error, isFatal: code === "ROW_MAC_KEY_INVALID" }],
+  );
   if (!isDevelopment && (of.PUBLIC_URL ?? "").trim() === "") {
     const problem = "PUBLIC_URL is empty, so links to customers have no origin";
     faults.push({ code: "PUBLIC_URL_MISSING", problem, isFatal: false });

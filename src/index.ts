@@ -3,8 +3,8 @@ import { createApp } from "./http/app.ts";
 import { forgetOperations } from "./idempotency/store.ts";
 import { invoiceEffects } from "./invoices/effects.ts";
 import { expireInvoices, releaseAmounts } from "./invoices/expire-invoices.ts";
-
 import { sleep } from "./lib/sleep.ts";
+import { forgetExpired } from "./sign-in/delete-expired.ts";
 
 export { RateLimiter } from "./http/rate-limit.ts";
 export { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
@@ -23,6 +23,7 @@ export default {
       expire(env, db, nowMs),
       releaseAmounts({ db, nowMs }),
       forgetOperations(db, nowMs),
+      forgetExpired(db, nowMs),
     ]);
     // Each job runs whatever became of the others; a failed one still fails the run, for the platform's log.
     for (const job of jobs) if (job.status === "rejected") throw job.reason;

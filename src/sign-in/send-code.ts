@@ -76,7 +76,7 @@ export async function sendCode(
   // Others of the same caller came first: what they left is told by the same words.
   if (committed.kind === "conflict") return err((await limitRefusal(fx, ip, emailKey)) ?? { code: "CONTENTION" });
   if (committed.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });
-  await fx.mailer.post(codeMail(email, purpose, code));
+  await fx.mailer.post(codeMail(of, code));
   return ok({ expiresAtMs });
 }
 
@@ -112,9 +112,14 @@ const OPENINGS: Readonly<Record<CodePurpose, string>> = {
   STEP_UP: "You are about to change something that Edgetill protects. The code that confirms it is you:",
 };
 
-function codeMail(to: string, purpose: CodePurpose, code: string): Mail {
+const PROVIDER_NAMES: Readonly<Record<PendingIdentity["provider"], string>> = { google: "Google", github: "GitHub" };
+
+function codeMail({ email: to, purpose, identity }: CodeToSend, code: string): Mail {
   const paragraphs = [
     OPENINGS[purpose],
+    ...(identity === undefined
+      ? []
+      : [`Giving it also links the ${PROVIDER_NAMES[identity.provider]} account of that browser to yours here.`]),
     "It works once, within 10 minutes, and only in the browser that asked for it. Never tell it to anybody: we do not ask for it.",
     "If it was not you, do nothing: without the code nothing happens.",
   ];

@@ -8,6 +8,7 @@ import { personOf } from "../auth/authenticate-session.ts";
 import { type BatchConflict, isConflictOn } from "../db/conflict.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
+import { identityTarget } from "../identities/identity.ts";
 import { insertIdentity, selectIdentityOwner } from "../identities/store.ts";
 import { sha256Hex } from "../lib/bytes.ts";
 import { emailKeyOf } from "../lib/email.ts";
@@ -120,9 +121,9 @@ function signIn(fx: SendEffects, of: SignInAttempt, used: UsedCode, found: Found
       statements.push(verifyEmail(db, user.id, nowMs), entry(1, "user.updated", user.id, { emailVerified: true }));
   }
   if (identity !== undefined) {
-    const { provider, subject } = identity;
+    const facts = { provider: identity.provider, email: identity.email };
     statements.push(insertIdentity(db, identity, user.id, nowMs));
-    statements.push(entry(2, "identity.linked", `${provider}:${subject}`, { provider, email: identity.email }));
+    statements.push(entry(2, "identity.linked", identityTarget(identity), facts));
   }
   if (found.oldSession !== undefined)
     statements.push(...revocation(fx, { sessionId: found.oldSession.id, trail, operationId, n: 3 }));

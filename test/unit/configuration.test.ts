@@ -1,12 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { configurationFaults } from "../../src/configuration.ts";
 
+const KEY = `k1:${btoa("0123456789abcdef0123456789abcdef")}`;
 const GOOD = {
   ENVIRONMENT: "production",
   PUBLIC_URL: "https://pay.example",
   RATE_SOURCE: "coinbase,kraken",
-  ROW_MAC_KEY: `k1:${btoa("0123456789abcdef0123456789abcdef")}`,
+  ROW_MAC_KEY: KEY,
   CHAIN_SOURCES: '{"ETH":[{"kind":"evm-rpc","url":"https://node.example"}]}',
+  CODE_PEPPER: KEY,
+  SECRETS_AES_KEY: KEY,
+  SIGN_IN_PROVIDERS: '{"google":{"clientId":"a","clientSecret":"b"}}',
+  MAIL_PROVIDER: '{"kind":"resend","apiKey":"re_1"}',
+  MAIL_FROM: "Shop <pay@example.com>",
 };
 const codes = (changes: Partial<Record<keyof typeof GOOD, string | undefined>>) =>
   configurationFaults({ ...GOOD, ...changes }).map((fault) => fault.code);
@@ -23,11 +29,21 @@ describe("the variables of a deployment", () => {
       RATE_SOURCE: undefined,
       ROW_MAC_KEY: undefined,
       CHAIN_SOURCES: "[]",
+      CODE_PEPPER: undefined,
+      SECRETS_AES_KEY: undefined,
+      SIGN_IN_PROVIDERS: "[]",
+      MAIL_PROVIDER: undefined,
+      MAIL_FROM: undefined,
     });
     expect(faults.map(({ code, isFatal }) => [code, isFatal])).toEqual([
       ["ROW_MAC_KEY_INVALID", true],
       ["RATE_SOURCE_INVALID", false],
       ["CHAIN_SOURCES_INVALID", false],
+      ["CODE_PEPPER_INVALID", false],
+      ["SECRETS_AES_KEY_INVALID", false],
+      ["SIGN_IN_PROVIDERS_INVALID", false],
+      ["MAIL_PROVIDER_INVALID", false],
+      ["MAIL_FROM_INVALID", false],
       ["PUBLIC_URL_MISSING", false],
     ]);
   });
@@ -38,6 +54,12 @@ describe("the variables of a deployment", () => {
     [{ RATE_SOURCE: "fixed" }, "RATE_SOURCE_INVALID"],
     [{ CHAIN_SOURCES: '{"ETH":[]}' }, "CHAIN_SOURCES_INVALID"],
     [{ PUBLIC_URL: " " }, "PUBLIC_URL_MISSING"],
+    [{ CODE_PEPPER: "" }, "CODE_PEPPER_INVALID"],
+    [{ SECRETS_AES_KEY: "k1:short" }, "SECRETS_AES_KEY_INVALID"],
+    [{ SIGN_IN_PROVIDERS: '{"google":{}}' }, "SIGN_IN_PROVIDERS_INVALID"],
+    [{ MAIL_PROVIDER: '{"kind":"smtp"}' }, "MAIL_PROVIDER_INVALID"],
+    [{ MAIL_PROVIDER: '{"kind":"mailbox"}' }, "MAIL_PROVIDER_INVALID"],
+    [{ MAIL_FROM: "" }, "MAIL_FROM_INVALID"],
   ])("%j in production is %s", (changes, code) => {
     expect(codes(changes)).toEqual([code]);
   });
@@ -46,9 +68,23 @@ describe("the variables of a deployment", () => {
     expect(codes({ ENVIRONMENT: "development", RATE_SOURCE: "fixed", PUBLIC_URL: "" })).toEqual([]);
   });
 
+  it("development may keep its mails, and then needs no sender", () => {
+    const mailbox = { MAIL_PROVIDER: '{"kind":"mailbox"}', MAIL_FROM: "" };
+    expect(codes({ ENVIRONMENT: "development", ...mailbox })).toEqual([]);
+  });
+
   it("no problem repeats a secret", () => {
-    const faults = configurationFaults({ ...GOOD, ROW_MAC_KEY: "hunter2", CHAIN_SOURCES: '{"hunter2":[]}' });
-    expect(faults).toHaveLength(2);
+    const faults = configurationFaults({
+      ...GOOD,
+      ROW_MAC_KEY: "hunter2",
+      CHAIN_SOURCES: '{"hunter2":[]}',
+      CODE_PEPPER: "hunter2",
+      SECRETS_AES_KEY: "hunter2",
+      SIGN_IN_PROVIDERS: '{"google":{"clientId":"a","clientSecret":["hunter2"]}}',
+      MAIL_PROVIDER: '{"kind":"resend","apiKey":["hunter2"]}',
+      MAIL_FROM: "hunter2",
+    });
+    expect(faults).toHaveLength(7);
     expect(JSON.stringify(faults)).not.toContain("hunter2");
   });
 });

@@ -24,12 +24,21 @@ describe("a variable that is wrong", () => {
     ["RATE_SOURCE", "coinbase", "RATE_SOURCE_INVALID"],
     ["CHAIN_SOURCES", "{", "CHAIN_SOURCES_INVALID"],
     ["CHAIN_SOURCES", '{"ETH":[]}', "CHAIN_SOURCES_INVALID"],
+    ["CODE_PEPPER", "", "CODE_PEPPER_INVALID"],
+    ["SECRETS_AES_KEY", "", "SECRETS_AES_KEY_INVALID"],
+    ["SIGN_IN_PROVIDERS", "{", "SIGN_IN_PROVIDERS_INVALID"],
+    ["MAIL_PROVIDER", "{", "MAIL_PROVIDER_INVALID"],
   ])("%s=%s is a warning in a healthy deployment", async (name, value, warning) => {
     expect(await healthWith({ [name]: value })).toEqual([200, "ok", [warning, "NETWORK_NOT_WATCHED"]]);
   });
 
   it("in production an empty PUBLIC_URL is a warning", async () => {
-    const production = { ENVIRONMENT: "production", RATE_SOURCE: "coinbase,kraken", PUBLIC_URL: "" };
+    const production = {
+      ENVIRONMENT: "production",
+      RATE_SOURCE: "coinbase,kraken",
+      MAIL_PROVIDER: '{"kind":"cloudflare"}',
+      PUBLIC_URL: "",
+    };
     expect(await healthWith(production)).toEqual([200, "ok", ["PUBLIC_URL_MISSING", "NETWORK_NOT_WATCHED"]]);
   });
 

@@ -322,9 +322,12 @@ describe("an identity that waits for the mailbox", () => {
 });
 
 describe("secrets of a sign-in", () => {
-  test("stand in no table: neither code, nor nonce, nor token; and what stands there signs nobody in", async () => {
+  test("stand in no table and no line of the log: neither code, nor nonce, nor token; and what stands there signs nobody in", async () => {
     const email = freshEmail();
     const browser = newBrowser();
+    const lines: unknown[] = [];
+    for (const level of ["debug", "info", "log", "warn", "error"] as const)
+      vi.spyOn(console, level).mockImplementation((...words) => void lines.push(...words));
     await browser.post(START, { email });
     const { signin } = browser.cookies();
     const code = await mailedCode(email);
@@ -338,7 +341,8 @@ describe("secrets of a sign-in", () => {
       dump.push(JSON.stringify((await env.DB.prepare(`select * from "${name}"`).all()).results));
     const text = dump.join("\n");
     expect(text).toContain(sha256Hex(String(session)));
-    for (const secret of [code, signin, session]) expect(text).not.toContain(secret);
+    const told = lines.map(String).join("\n");
+    for (const secret of [code, signin, session]) expect(`${text}\n${told}`).not.toContain(secret);
     const copied = { cookie: `session=${sha256Hex(String(session))}` };
     expectRefusal(await send(ME, { headers: copied }), 401, "UNAUTHORIZED");
     expect((await send(ME, { headers: { cookie: `session=${session}` } })).status).toBe(200);

@@ -23,7 +23,8 @@ describe("what npm start is told", () => {
   });
 
   test("an empty variable counts as none", () => {
-    const names = ["PORT", "EDGETILL_HOME", "RATE_SOURCE", "CHAIN_SOURCES", "POLL_SECONDS", "RATE_LIMIT_PER_MINUTE"];
+    const names = ["PORT", "EDGETILL_HOME", "RATE_SOURCE", "CHAIN_SOURCES", "MAIL_PROVIDER", "MAIL_FROM"];
+    names.push("POLL_SECONDS", "RATE_LIMIT_PER_MINUTE");
     expect(readSettings(Object.fromEntries(names.map((name) => [name, " "])))).toEqual(readSettings({}));
   });
 
@@ -62,6 +63,9 @@ describe("what npm start is told", () => {
     ["CHAIN_SOURCES", '{"ETH":[]}'],
     ["CHAIN_SOURCES", '{"ETH":[{"url":"https://a.example"}]}'],
     ["CHAIN_SOURCES", '{"BTC":[{"kind":"core-rpc"}]}'],
+    ["MAIL_PROVIDER", "resend"],
+    ["MAIL_PROVIDER", '{"kind":"resend"}'],
+    ["MAIL_FROM", "Shop"],
     ["POLL_SECONDS", "0"],
     ["POLL_SECONDS", "-1"],
     ["POLL_SECONDS", "soon"],

@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest";
+import { isLoopback, networkOf } from "../../../src/lib/ip-network.ts";
+
+describe("networkOf", () => {
+  test.each([
+    ["203.0.113.7", "203.0.113.7"],
+    ["::ffff:203.0.113.7", "203.0.113.7"],
+    ["2001:db8:1:2::", "2001:db8:1:2"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+    ["2001:0DB8:0001:0002::1", "2001:db8:1:2"],
+    ["2001:db8::1", "2001:db8:0:0"],
+    ["::1", "0:0:0:0"],
+  ])("%s is counted as %s", (ip, network) => {
+    expect(networkOf(ip)).toBe(network);
+  });
+});
+
+describe("isLoopback", () => {
+  test.each(["127.0.0.1", "127.255.0.9", "::1", "::ffff:127.0.0.1"])("%s is this machine", (ip) => {
+    expect(isLoopback(ip)).toBe(true);
+  });
+
+  test.each(["128.0.0.1", "10.0.0.1", "::2", "1270.0.0.1", "127.0.0.1.evil.example", ""])("%s is not", (ip) => {
+    expect(isLoopback(ip)).toBe(false);
+  });
+});

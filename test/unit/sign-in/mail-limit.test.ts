@@ -1,0 +1,40 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { HOUR_MS } from "../../../src/lib/time.ts";
+import { mailWaitMs } from "../../../src/sign-in/mail-limit.ts";
+import { RUNS } from "../../support/property-runs.ts";
+
+const NOW_MS = 1_800_000_000_000;
+const sent = (emailKey: string, count: number, ageMs: number) =>
+  Array.from({ length: count }, (_, i) => ({ emailKey, createdAtMs: NOW_MS - ageMs - i }));
+
+describe("mailWaitMs", () => {
+  test.each([
+    ["nothing was sent", [], 0],
+    ["four went to the address", sent("ann", 4, 0), 0],
+    ["five went to it just now", sent("ann", 5, 0), HOUR_MS - 4],
+    ["five went to it, the first an hour ago", sent("ann", 5, HOUR_MS - 4), 0],
+    ["five went to another", sent("bob", 5, 0), 0],
+    ["twenty went to others", sent("bob", 20, 1_000), HOUR_MS - 1_019],
+    ["nineteen went to others", sent("bob", 19, 0), 0],
+    ["both limits are reached", [...sent("ann", 5, 0), ...sent("bob", 15, 1_000)], HOUR_MS - 4],
+  ])("when %s", (_, codes, waitMs) => {
+    expect(mailWaitMs(codes, "ann", NOW_MS)).toBe(waitMs);
+  });
+
+  test("whoever waits as long as told may send, and no earlier", () => {
+    const code = fc.record({
+      emailKey: fc.constantFrom("ann", "bob", "eve"),
+      createdAtMs: fc.integer({ min: NOW_MS - 2 * HOUR_MS, max: NOW_MS }),
+    });
+    fc.assert(
+      fc.property(fc.array(code, { maxLength: 40 }), (codes) => {
+        const waitMs = mailWaitMs(codes, "ann", NOW_MS);
+        expect(mailWaitMs(codes, "ann", NOW_MS + waitMs)).toBe(0);
+        if (waitMs > 0) expect(mailWaitMs(codes, "ann", NOW_MS + waitMs - 1)).toBe(1);
+        expect(mailWaitMs(codes.toReversed(), "ann", NOW_MS)).toBe(waitMs);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
