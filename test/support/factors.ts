@@ -78,6 +78,13 @@ export async function pendingBrowser(email: string): Promise<Browser> {
   return browser;
 }
 
+/** So many of them, one after the other: each reads the newest mail. */
+export async function pendingBrowsers(email: string, count: number): Promise<readonly Browser[]> {
+  const browsers: Browser[] = [];
+  while (browsers.length < count) browsers.push(await pendingBrowser(email));
+  return browsers;
+}
+
 /** As a browser asks, against bindings of the test's own. */
 export function askWith(changes: Partial<Env>, browser: Browser, path: string, ask: Ask): Promise<Answer> {
   const cookie = Object.entries(browser.cookies())
