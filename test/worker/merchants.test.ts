@@ -8,9 +8,11 @@ import { members, teams } from "../../src/db/schema/teams.ts";
 import { sessions } from "../../src/db/schema/users.ts";
 import { sleep } from "../../src/lib/sleep.ts";
 import { changeMerchant } from "../../src/merchants/change-merchant.ts";
+import { merchantBody, merchantListBody } from "../../src/merchants/contract.ts";
 import { deleteMerchant } from "../../src/merchants/delete-merchant.ts";
 import { ROLES } from "../../src/teams/roles.ts";
 import { type Ask, expectRefusal, seedKey, seedMerchant, send } from "../support/access.ts";
+import { expectDocumented } from "../support/documented.ts";
 import { seedMember, seedPerson, seedPolicy, seedSession, type TestPerson } from "../support/people.ts";
 import { freshId, testDb } from "../support/worker-merchant.ts";
 
@@ -42,6 +44,7 @@ describe("creating a merchant", () => {
     const person = await seedPerson();
     const answer = await create(person, { name: "Corner shop" });
     expect(answer.status, answer.text).toBe(201);
+    expectDocumented(merchantBody, answer.json);
     const { id, createdAt, updatedAt, ...rest } = answer.json ?? {};
     expect(rest).toEqual({ name: "Corner shop", role: "OWNER", missing: [] });
     expect([id, createdAt]).toEqual([expect.stringMatching(/^mer_[0-9A-Z]{26}$/), updatedAt]);
@@ -110,6 +113,7 @@ describe("my merchants", () => {
     const { data, nextCursor, pagination } = await mine(person);
     const seen = data.map((each: { id: string; role: string }) => [each.id, each.role]);
     expect(seen.toSorted()).toEqual(made.toSorted());
+    expectDocumented(merchantListBody, { data, nextCursor, pagination });
     expect([nextCursor, pagination]).toEqual([null, { page: 1, limit: 20, total: 4, lastPage: 1 }]);
   });
 
