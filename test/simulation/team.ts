@@ -211,28 +211,49 @@ export function teamProblem({ lab, bugs }: Scene): Verdict {
   if (Number(changed) !== Number(facts.told_changed) + 2 * Number(transferred))
     return `${changed} roles changed, with ${facts.told_changed} told and ${transferred} transfers`;
   if (facts.revoked !== facts.is_revoked) return `${facts.is_revoked} revoked, ${facts.revoked} in the log`;
-  return chainProblem(lab);
+  return replayProblem(lab);
 }
 
-/** Each member's entries lead from the role they began with to the one they have. */
-function chainProblem(lab: Lab): Verdict {
-  for (const each of EVERYBODY) {
-    const entries = lab.rows(
-      "select before, after from audit_events where action = 'team.role_changed' and target = ?",
-      each.memberId,
-    );
-    const balance = new Map<string, number>();
-    const count = (role: unknown, by: number) => balance.set(String(role), (balance.get(String(role)) ?? 0) + by);
-    for (const { before, after } of entries) {
-      count(JSON.parse(String(before)).role, -1);
-      count(JSON.parse(String(after)).role, 1);
-    }
-    const [seat] = lab.rows("select role from members where id = ?", each.memberId);
-    if (seat === undefined) continue;
-    count(each.role, 1);
-    count(seat.role, -1);
-    if ([...balance.values()].some((n) => n !== 0))
-      return `the log of ${each.person.email} does not lead to ${seat.role}`;
+const RANK = { VIEWER: 1, MEMBER: 2, ADMIN: 3, OWNER: 4 } as const;
+
+/** Plays the log again, in the order of commits: who did each thing could do it at that moment, and all of it leads to what stands. */
+function replayProblem(lab: Lab): Verdict {
+  const roles = new Map<string, Role>();
+  const userOf = new Map<string, string>();
+  for (const { person, memberId, role } of EVERYBODY) {
+    userOf.set(memberId, person.id);
+    if (role !== undefined) roles.set(person.id, role);
   }
-  return undefined;
+  const rank = (userId: string) => RANK[roles.get(userId) ?? "VIEWER"] * (roles.has(userId) ? 1 : 0);
+  for (const row of lab.rows("select * from audit_events order by rowid")) {
+    const [actor, before, after] = [String(row.actor_id), JSON.parse(`${row.before}`), JSON.parse(`${row.after}`)];
+    const target = userOf.get(String(row.target)) ?? "";
+    switch (row.action) {
+      case "team.role_changed": {
+        if (roles.get(target) !== before.role) return `a change from ${before.role} found ${roles.get(target)}`;
+        const isTransfer = before.role === "OWNER" ? actor === target : after.role === "OWNER";
+        const highest = Math.max(rank(target), RANK[after.role as Role]);
+        if (!isTransfer && rank(actor) <= highest) return `a ${roles.get(actor)} made a ${before.role} a ${after.role}`;
+        roles.set(target, after.role);
+        break;
+      }
+      case "team.member_removed":
+        if (rank(actor) <= rank(target)) return `a ${roles.get(actor)} removed a ${roles.get(target)}`;
+        roles.delete(target);
+        break;
+      case "team.member_left":
+        if (roles.get(target) === "OWNER") return "an owner left";
+        roles.delete(target);
+        break;
+      case "team.member_joined":
+        if (rank(INVITATION.invitedBy) <= RANK[INVITATION.role])
+          return "let in by an inviter who could not invite any more";
+        userOf.set(String(row.target), actor);
+        roles.set(actor, INVITATION.role);
+        break;
+    }
+  }
+  const stands = new Map(lab.rows("select user_id, role from members").map((row) => [row.user_id, row.role]));
+  const isSame = stands.size === roles.size && [...roles].every(([userId, role]) => stands.get(userId) === role);
+  return isSame ? undefined : "the log does not lead to the roles that stand";
 }
