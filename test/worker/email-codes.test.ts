@@ -1,0 +1,122 @@
+// Codes as operations use them, whatever they are for: what HTTP cannot bring about on purpose.
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { describe, expect, test } from "vitest";
+import { openDb } from "../../src/db/client.ts";
+import { batchConflict } from "../../src/db/conflict.ts";
+import { emailCodes, sessions, users } from "../../src/db/schema/users.ts";
+import { newOperationId } from "../../src/idempotency/middleware.ts";
+import { sha256Hex } from "../../src/lib/bytes.ts";
+import { makeId, newUlid } from "../../src/lib/ids.ts";
+import { parseKeyring } from "../../src/lib/keyring.ts";
+import { sleep } from "../../src/lib/sleep.ts";
+import type { Mail } from "../../src/mail/mail.ts";
+import { type SendEffects, sendCode } from "../../src/sign-in/send-code.ts";
+import { useCode } from "../../src/sign-in/use-code.ts";
+import { verifySignIn } from "../../src/sign-in/verify-sign-in.ts";
+import { freshEmail } from "../support/browser.ts";
+import { seedPerson } from "../support/people.ts";
+
+const db = openDb(env.DB);
+
+function world(changes: Partial<SendEffects> = {}): SendEffects & { readonly mails: Mail[] } {
+  const pepper = parseKeyring("CODE_PEPPER", env.CODE_PEPPER);
+  if (!pepper.ok) throw new Error(pepper.error);
+  const mails: Mail[] = [];
+  const mailer = { post: async (mail: Mail) => void mails.push(mail) };
+  const common = { db, nowMs: Date.now(), sleep, newOperationId, isCounted: () => false };
+  return { ...common, pepper: pepper.value, mailer, mails, ...changes };
+}
+
+const codeIn = (mail: Mail | undefined) => String(/^\d{8}$/m.exec(mail?.text ?? "")?.[0]);
+const place = () => ({ purpose: "STEP_UP", email: freshEmail(), boundTo: `ses_${crypto.randomUUID()}` }) as const;
+const INVALID = { ok: false, error: { code: "INVALID_CODE" } };
+
+describe("a code of a session", () => {
+  test("works for the purpose, the address and the session that it was made for, and no other", async () => {
+    const fx = world();
+    const of = place();
+    await sendCode(fx, { ...of, ip: null });
+    const code = codeIn(fx.mails[0]);
+    for (const wrong of [{ purpose: "SECOND_FACTOR" as const }, { email: freshEmail() }, { boundTo: "ses_other" }])
+      expect(await useCode(fx, { ...of, code, ...wrong })).toEqual(INVALID);
+    expect(await useCode(fx, { ...of, code })).toMatchObject({ ok: true, value: { email: of.email } });
+  });
+
+  test("ends with the next one, and the next one has all its tries", async () => {
+    const fx = world();
+    const of = place();
+    await sendCode(fx, { ...of, ip: null });
+    for (let i = 0; i < 3; i++) await useCode(fx, { ...of, code: "00000000" });
+    await sendCode(fx, { ...of, ip: null });
+    const [first, second] = fx.mails.map(codeIn);
+    for (let i = 0; i < 4; i++) expect(await useCode(fx, { ...of, code: String(first) })).toEqual(INVALID);
+    expect(await useCode(fx, { ...of, code: String(second) })).toMatchObject({ ok: true });
+    const rows = await db.select().from(emailCodes).where(eq(emailCodes.boundTo, of.boundTo));
+    expect(rows.map(({ tries }) => tries).toSorted()).toEqual([3, 5]);
+  });
+
+  test("is used up by one batch: the next that rests on it aborts", async () => {
+    const fx = world();
+    const of = place();
+    await sendCode(fx, { ...of, ip: null });
+    const code = codeIn(fx.mails[0]);
+    const [one, other] = await Promise.all([useCode(fx, { ...of, code }), useCode(fx, { ...of, code })]);
+    if (!one.ok || !other.ok) throw new Error("both are right while it is unused");
+    await db.batch([...one.value.statements]);
+    const second = db.batch([...other.value.statements]).then(
+      () => "stands",
+      (error: unknown) => batchConflict(error),
+    );
+    expect(await second).toEqual({ kind: "assertion" });
+    expect(await useCode(fx, { ...of, code })).toEqual(INVALID);
+  });
+
+  test("made under an older pepper works while that is in the ring, and under an unknown one never", async () => {
+    const of = place();
+    const older = world();
+    await sendCode(older, { ...of, ip: null });
+    const code = codeIn(older.mails[0]);
+    const newKey = { id: "new", secret: new Uint8Array(32).fill(7) } as const;
+    expect(await useCode(world({ pepper: [newKey] }), { ...of, code })).toEqual(INVALID);
+    expect(await useCode(world({ pepper: [newKey, ...older.pepper] }), { ...of, code })).toMatchObject({ ok: true });
+  });
+});
+
+describe("a sign-in that meets another change", () => {
+  const attempt = (email: string, code: string, nonce: string) => ({
+    ...{ email, code, nonce, oldToken: undefined, ip: null, userAgent: null },
+    requestId: makeId("req", newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)))),
+  });
+
+  test("owes the factor that is switched on between its look and its word", async () => {
+    const { email, userId } = await seedPerson();
+    const nonce = crypto.randomUUID();
+    const fx = world();
+    await sendCode(fx, { purpose: "SIGN_IN", email, boundTo: sha256Hex(nonce), ip: null });
+    let decided = 0;
+    const late = world({
+      newOperationId: () => {
+        // Sent before the batch of the sign-in, and so carried out before it.
+        if (decided++ === 0)
+          db.update(users).set({ totpEnabledAtMs: 5 }).where(eq(users.id, userId)).execute().catch(expect.unreachable);
+        return newOperationId();
+      },
+    });
+    const signedIn = await verifySignIn(late, attempt(email, codeIn(fx.mails[0]), nonce));
+    expect([signedIn, decided]).toMatchObject([{ ok: true, value: { state: "PENDING_2FA" } }, 2]);
+  });
+
+  test("with one code of a known person opens one session, however many come at once", async () => {
+    const { email, userId } = await seedPerson();
+    const nonce = crypto.randomUUID();
+    const fx = world();
+    await sendCode(fx, { purpose: "SIGN_IN", email, boundTo: sha256Hex(nonce), ip: null });
+    const code = codeIn(fx.mails[0]);
+    const all = await Promise.all(Array.from({ length: 5 }, () => verifySignIn(fx, attempt(email, code, nonce))));
+    expect(all.filter(({ ok }) => ok)).toHaveLength(1);
+    expect(all.filter((result) => !result.ok)).toEqual(Array.from({ length: 4 }, () => INVALID));
+    // The one that `seedPerson` made, and this.
+    expect(await db.select().from(sessions).where(eq(sessions.userId, userId))).toHaveLength(2);
+  });
+});
