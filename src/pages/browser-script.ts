@@ -53,6 +53,9 @@ function form(label, input, text, act) {
 const SIGN_IN = `
 const providers = document.body.dataset.providers.split(" ").filter(Boolean);
 const PROVIDER_NAMES = { google: "Google", github: "GitHub" };
+// Where a provider sent the browser back with a mailbox still to prove: whose the code went to.
+const proof = new URLSearchParams(location.hash.slice(1)).get("proof");
+if (proof) history.replaceState(null, "", location.pathname);
 async function passkey(optionsPath, verify) {
   const options = await call("POST", optionsPath);
   if (!options.ok) return;
@@ -107,6 +110,7 @@ async function whoAmI(done) {
   if (me.ok) return me.json();
   const refusal = await me.json();
   if (refusal.code === "SECOND_FACTOR_REQUIRED") await askForSecondFactor(refusal.factors, done);
+  else if (proof) askForCode(proof, done);
   else askForEmail(done);
   return undefined;
 }

@@ -208,6 +208,10 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
     const email = at[other]();
     const first = await new Browser().signIn(other);
     at[provider](email.toUpperCase());
+    const page = new Browser();
+    const { headers } = await page.call("GET", await page.throughProvider(await page.start(provider, "/sign-in")));
+    expect(headers.get("location")).toBe(`${baseUrl}/sign-in#proof=${encodeURIComponent(email.toUpperCase())}`);
+    expect((await page.me).status).toBe(401);
     const browser = new Browser();
     const told = await browser.signIn(provider);
     expect(told).toMatchObject({ status: 200, body: { state: "email_proof_required", email: email.toUpperCase() } });
