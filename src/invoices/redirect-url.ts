@@ -1,10 +1,4 @@
-/** A space, a backslash or a control character (C0, DEL, C1): what a parser forgives and a person does not see. */
-function hasUnsafeCharacter(value: string): boolean {
-  return [...value].some((character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return code <= 0x20 || (code >= 0x7f && code <= 0x9f) || character === "\\";
-  });
-}
+import { hasUnsafeCharacter } from "../lib/public-url.ts";
 
 /**
  * Where a customer may be sent: exactly http or https with `//` written out (a parser would forgive `http:\\host`), no user name or

@@ -44,14 +44,20 @@ export interface BoundedGet {
 
 /** The body of a 200 as text; redirects are not followed. */
 export async function fetchText(of: BoundedGet): Promise<Result<string, Outage>> {
+  const bytes = await fetchBytes(of);
+  return bytes.ok ? ok(new TextDecoder().decode(bytes.value)) : bytes;
+}
+
+/** The body of a 200; redirects are not followed. `accept`: the media types asked for. */
+export async function fetchBytes(of: BoundedGet, accept = "application/json"): Promise<Result<Uint8Array, Outage>> {
   // Not AbortSignal.timeout: its timer runs on after the answer, and an object with a running timer stays awake.
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(new Error(`no answer within ${of.timeoutMs} ms`)), of.timeoutMs);
   const { signal } = abort;
-  const headers = { accept: "application/json", "user-agent": "edgetill" };
+  const headers = { accept, "user-agent": "edgetill" };
   try {
     const response = await of.fetch(of.url, { headers, redirect: "manual", signal });
-    if (response.status === 200) return await boundedText(response, of.limitBytes, signal);
+    if (response.status === 200) return await boundedBytes(response, of.limitBytes, signal);
     await response.body?.cancel();
     const kind = response.status === 429 || response.status === 418 ? "RATE_LIMITED" : "BAD_STATUS";
     return err(outage(kind, `status ${response.status}`, retryAfterMs(response.headers.get("retry-after"))));
@@ -63,15 +69,14 @@ export async function fetchText(of: BoundedGet): Promise<Result<string, Outage>>
   }
 }
 
-async function boundedText(
+async function boundedBytes(
   response: Response,
   limitBytes: number,
   signal: AbortSignal,
-): Promise<Result<string, Outage>> {
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  if (response.body === null) return ok(text);
+): Promise<Result<Uint8Array, Outage>> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  if (response.body === null) return ok(new Uint8Array());
   const reader = response.body.getReader();
   // A body that stands still ends here, and the end is then told from the service's own by the signal. A body that the abort has broken
   // already refuses to be cancelled, and read() has said so.
@@ -79,14 +84,24 @@ async function boundedText(
   for (;;) {
     const { done, value } = await reader.read();
     signal.throwIfAborted();
-    if (done) return ok(text + decoder.decode());
-    bytes += value.byteLength;
-    if (bytes > limitBytes) {
+    if (done) return ok(joined(pieces, length));
+    length += value.byteLength;
+    if (length > limitBytes) {
       await reader.cancel();
       return err(outage("TOO_LARGE", `more than ${limitBytes} bytes`));
     }
-    text += decoder.decode(value, { stream: true });
+    pieces.push(value);
   }
+}
+
+function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
+  const whole = new Uint8Array(length);
+  let offset = 0;
+  for (const piece of pieces) {
+    whole.set(piece, offset);
+    offset += piece.length;
+  }
+  return whole;
 }
 
 /** Only the form in seconds; a date would need a clock. */
