@@ -68,6 +68,8 @@ export interface ReadInput<Body, Query, Fx> {
   readonly db: Db;
   readonly merchantId: string;
   readonly params: Readonly<Record<string, string>>;
+  /** Whether what proves the caller has the form of a public key; what it is in truth is told after authentication. */
+  readonly isPublicKeyClaimed: boolean;
   /** Undefined when the request is not valid; why is told after authentication. */
   readonly request: { readonly body: Body; readonly query: Query } | undefined;
 }
@@ -132,6 +134,7 @@ async function run<B extends z.ZodType, Q extends z.ZodType, R extends Statement
     fx,
     merchantId,
     params,
+    isPublicKeyClaimed: credential.value.kind === "API_KEY" && apiKeyKind(credential.value.apiKey) === "PUBLIC",
     request: request.ok ? request.value : undefined,
   });
   const caller = await prove(c, credential.value, { ...given, merchantId }, reads);

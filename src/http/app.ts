@@ -2,6 +2,7 @@
 // documented, and known to the access tests.
 import { Hono } from "hono";
 import { apiKeyRoutes } from "../api-keys/routes.ts";
+import { auditRoutes } from "../audit/routes.ts";
 import type { MountedRoute } from "../auth/middleware.ts";
 import { watchedNetworks } from "../chains/chain-sources.ts";
 import { configurationFaults } from "../configuration.ts";
@@ -15,6 +16,7 @@ import { mailRoutes } from "../mail/routes.ts";
 import { merchantRoutes } from "../merchants/routes.ts";
 import { pageRoutes } from "../pages/routes.ts";
 import { passkeyRoutes } from "../passkeys/routes.ts";
+import { productRoutes } from "../products/routes.ts";
 import { sessionRoutes } from "../sessions/routes.ts";
 import { signInRoutes } from "../sign-in/routes.ts";
 import { teamRoutes } from "../teams/routes.ts";
@@ -43,10 +45,12 @@ const ROUTES: readonly MountedRoute[] = [
   ...walletRoutes,
   ...invoiceRoutes,
   ...imageRoutes,
+  ...productRoutes,
   ...teamRoutes,
   ...invitationRoutes,
   ...merchantRoutes,
   ...apiKeyRoutes,
+  ...auditRoutes,
 ];
 
 /** Every route of the Worker, as the documents and the access tests enumerate them. */

@@ -1,57 +1,18 @@
 // The wire of invoices: what a request may say, and the shape of what is answered (Interface 2.2, decisions 4).
 import * as z from "zod";
-import { microsFromJsonNumber } from "../lib/money.ts";
+import { amountField, flagParameter, metadataField as metadata, textField as text } from "../lib/fields.ts";
 import { listQuery, paginationBody } from "../lib/pagination.ts";
-import { KNOWN_CURRENCIES } from "../rates/currencies.ts";
+import { productBody } from "../products/contract.ts";
+import { currencyField as currency } from "../rates/contract.ts";
+import { DEFAULT_CURRENCY } from "./product-terms.ts";
 import { isRedirectUrl } from "./redirect-url.ts";
 import { INVOICE_STATUSES } from "./status.ts";
 
-/** Text of at most `max` code points; `min` 1 unless told otherwise. */
-function text(max: number, min = 1) {
-  return z
-    .string()
-    .refine((value) => [...value].length <= max, `must have at most ${max} characters`)
-    .refine((value) => value.length >= min, "must not be empty")
-    .meta({ minLength: min, maxLength: max });
-}
-
-const rawAmount = z
-  .number()
-  .min(0)
-  .max(1_000_000)
-  .transform((value, context) => {
-    const micros = microsFromJsonNumber(value);
-    if (micros.ok) return micros.value;
-    context.addIssue({ code: "custom", message: "must be from 0 to 1000000" });
-    return z.NEVER;
-  })
-  .meta({
-    description:
-      "Expected amount in `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit. 0 asks for any amount.",
-    examples: [49.9],
-  });
-
-const currency = z
-  .string()
-  .max(20)
-  .transform((value) => value.toUpperCase())
-  .refine((value) => KNOWN_CURRENCIES.includes(value), `unknown currency; known are ${KNOWN_CURRENCIES.join(", ")}`)
-  .meta({ description: "Currency code.", enum: [...KNOWN_CURRENCIES], examples: ["USD"] });
-
-/** Not `z.record`: that drops a member named `__proto__`, and nothing may be dropped silently. */
-const metadata = z
-  .custom<Readonly<Record<string, string>>>(isTextRecord, "must be an object whose values are strings")
-  .refine((value) => Object.keys(value).length <= 50, "must have at most 50 keys")
-  .refine(
-    (value) => new TextEncoder().encode(JSON.stringify(value)).length <= 8_192,
-    "must be at most 8,192 bytes as JSON",
-  )
-  .meta({ type: "object", additionalProperties: { type: "string" }, maxProperties: 50 });
-
-function isTextRecord(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  return Object.values(value).every((member) => typeof member === "string");
-}
+const rawAmount = amountField.meta({
+  description:
+    "Expected amount in `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit. 0 asks for any amount. With `productId` it may be left out: the product's price.",
+  examples: [49.9],
+});
 
 const redirectUrl = z
   .string()
@@ -68,18 +29,57 @@ const customerFields = {
   customerPhoneNumber: text(50, 0).optional(),
 };
 
-export const createInvoiceBody = z.strictObject({
-  name: text(200).meta({ description: "Display name.", examples: ["Order 1001"] }),
-  rawAmount,
-  currency: currency.prefault("USD"),
-  ...customerFields,
-  description: text(1_000, 0).optional(),
-  redirectUrl: redirectUrl.optional(),
-  metadata: metadata.optional(),
-  externalId: text(200).optional(),
-  expiresInSeconds: z.int().min(60).max(2_592_000).optional(),
-  paymentMethods: z.array(pairBody).max(20).optional(),
+const NEEDED = ["name", "rawAmount"] as const;
+
+/** Interface 2.2 requires both; a product stands in for what is left out. */
+const isNeededMet = (field: (typeof NEEDED)[number]) => ({
+  check: (body: { readonly productId?: string | undefined } & { readonly [K in typeof field]?: unknown }) =>
+    body.productId !== undefined || body[field] !== undefined,
+  /** Also where other fields are wrong, so that all problems are told at once; not where this one is wrong by itself. */
+  params: {
+    path: [field],
+    message: "is required where no productId is given",
+    when: ({ value, issues }: z.core.ParsePayload) =>
+      typeof value === "object" &&
+      value !== null &&
+      !Array.isArray(value) &&
+      !issues.some(({ path }) => path?.[0] === field),
+  },
 });
+const [neededName, neededAmount] = [isNeededMet("name"), isNeededMet("rawAmount")];
+
+export const createInvoiceBody = z
+  .strictObject({
+    name: text(200)
+      .meta({
+        description: "Display name. With `productId` it may be left out: the product's name.",
+        examples: ["Order 1001"],
+      })
+      .optional(),
+    rawAmount: rawAmount.optional(),
+    currency: currency.optional().meta({
+      default: DEFAULT_CURRENCY,
+      description: "Currency code. With `productId` its default is the product's.",
+    }),
+    productId: z.string().max(40).optional().meta({
+      description: "An active product: the invoice embeds it, and takes what the request leaves out from it.",
+    }),
+    ...customerFields,
+    description: text(1_000, 0).optional(),
+    redirectUrl: redirectUrl.optional(),
+    metadata: metadata.optional(),
+    externalId: text(200).optional(),
+    expiresInSeconds: z.int().min(60).max(2_592_000).optional(),
+    paymentMethods: z.array(pairBody).max(20).optional(),
+  })
+  .refine(neededName.check, neededName.params)
+  .refine(neededAmount.check, neededAmount.params)
+  // What the interface requires is what a client without products must send.
+  .meta({ required: [...NEEDED] })
+  .transform(({ currency, ...body }) => ({
+    ...body,
+    currency: currency ?? (body.productId === undefined ? DEFAULT_CURRENCY : undefined),
+  }));
 export type CreateInvoiceBody = z.output<typeof createInvoiceBody>;
 
 export const updateInvoiceBody = z.strictObject({
@@ -103,10 +103,7 @@ export const listInvoicesQuery = z.object({
   externalId: z.string().max(200).optional(),
   createdFrom: timeFilter.optional(),
   createdTo: timeFilter.optional(),
-  needsReview: z
-    .enum(["true", "false"])
-    .transform((value) => value === "true")
-    .optional(),
+  needsReview: flagParameter.optional(),
   search: z.string().min(1).max(320).optional(),
 });
 
@@ -186,7 +183,7 @@ const invoiceFields = () =>
         phoneNumber: z.string().nullable(),
       })
       .nullable(),
-    product: z.null(),
+    product: productBody().nullable(),
     payments: z.array(paymentBody()),
     invoiceTimeline: z.array(
       z.object({ id: z.string(), invoiceId: z.string(), paymentStatus: z.enum(INVOICE_STATUSES), time: time() }),

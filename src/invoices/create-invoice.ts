@@ -12,6 +12,8 @@ import { derivedId, type InvoiceId, makeId } from "../lib/ids.ts";
 import { err } from "../lib/result.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import type { MerchantRow } from "../merchants/store.ts";
+import type { Product } from "../products/product.ts";
+import { assertProductAsRead } from "../products/store.ts";
 import { isAltered } from "../wallets/freeze-wallet.ts";
 import { freezeWallet } from "../wallets/store.ts";
 import { type Activation, type ActivationEffects, activate, type PayableWallet } from "./activate-payment-method.ts";
@@ -19,16 +21,14 @@ import { publicAddressRefusal, withinPublicLimit } from "./check-public-addresse
 import type { Invoice, InvoiceFile, TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { type Pair, pairKey, pricesJson, unavailableMethod, walletsToActivate } from "./payment-method.ts";
+import { type AskedTerms, type Terms, termsOf } from "./product-terms.ts";
 import { recordEvents } from "./record-events.ts";
 import { noteLosses } from "./reserve-amount.ts";
 import { insertInvoice, insertTimelineItem, putMethod, selectForCreate } from "./store.ts";
 import { overpaidToleranceMicros, underpaidToleranceMicros } from "./value.ts";
 
 /** A valid request: the contract's body with its pairs in canonical form. */
-export interface NewInvoice {
-  readonly name: string;
-  readonly rawAmount: bigint;
-  readonly currency: string;
+export interface NewInvoice extends AskedTerms {
   readonly customerEmail?: string | undefined;
   readonly customerName?: string | undefined;
   readonly customerAddress?: string | undefined;
@@ -45,6 +45,8 @@ export interface NewInvoice {
 export interface CreateFacts {
   readonly wallets: readonly PayableWallet[];
   readonly customer: Customer | undefined;
+  /** Of the id that the request names, deleted or not. */
+  readonly product: Product | undefined;
   readonly sameExternalId: InvoiceId | undefined;
 }
 
@@ -63,33 +65,35 @@ export interface CreateRequest {
 export function createReads(
   db: Db,
   merchantId: string,
-  of: { readonly email: string | undefined; readonly externalId: string | undefined; readonly prices: string },
+  of: Pick<NewInvoice, "customerEmail" | "externalId" | "productId"> & { readonly prices: string },
 ) {
-  return [
-    selectForCreate(db, merchantId, {
-      emailKey: of.email === undefined ? undefined : emailKeyOf(of.email),
-      externalId: of.externalId,
-      prices: of.prices,
-    }),
-  ] as const;
+  const { customerEmail, externalId, productId, prices } = of;
+  const emailKey = customerEmail === undefined ? undefined : emailKeyOf(customerEmail);
+  return [selectForCreate(db, merchantId, { emailKey, externalId, productId, prices })] as const;
 }
 
 /** What `createReads` found. */
 export function createFacts([[found]]: BatchResponse<ReturnType<typeof createReads>>): CreateFacts {
   if (found === undefined) throw new Error("the reads of a create are one row, always");
-  const { payable, customer, sameExternalId } = found;
-  return { wallets: payable, customer: customer ?? undefined, sameExternalId: sameExternalId ?? undefined };
+  const { payable, customer, product, sameExternalId } = found;
+  return {
+    wallets: payable,
+    customer: customer ?? undefined,
+    product: product ?? undefined,
+    sameExternalId: sameExternalId ?? undefined,
+  };
 }
 
 /** The work of one create, for `runOnce`: called again with what refused its batch, and by whoever takes over, with the same id. */
 export function createInvoice(fx: CreateEffects, request: CreateRequest): Work {
   const lostSalts = new Map<string, number[]>();
+  let { facts } = request;
   let triedSalts = new Map<string, number>();
   return async (operationId, conflict, tries) => {
     if (conflict !== undefined && !isContention(conflict))
       throw new Error(`a create met ${describeConflict(conflict)}`);
     noteLosses(lostSalts, triedSalts, conflict);
-    const facts = tries === 0 ? request.facts : await readFacts(fx, request, lostSalts);
+    facts = tries === 0 ? request.facts : await readFacts(fx, { ...request, facts }, lostSalts);
     const plan = planInvoice(fx, { ...request, facts }, operationId);
     if ("code" in plan) return { kind: "refused", failure: plan };
     const activations = await activateAll(fx, request, plan, { operationId, lostSalts });
@@ -102,11 +106,15 @@ export function createInvoice(fx: CreateEffects, request: CreateRequest): Work {
 async function readFacts(fx: CreateEffects, request: CreateRequest, lost: Map<string, number[]>): Promise<CreateFacts> {
   const { invoice, facts, merchant } = request;
   const contested = facts.wallets.filter((wallet) => lost.has(pairKey(wallet)));
-  const amount = { amountMicros: invoice.rawAmount, currency: invoice.currency };
-  const rates = await fx.table();
-  const prices = pricesJson({ rates, nowMs: fx.nowMs }, amount, [...(invoice.pairs ?? []), ...contested]);
-  const of = { email: invoice.customerEmail, externalId: invoice.externalId, prices };
-  return createFacts(await fx.db.batch(createReads(fx.db, merchant.id, of)));
+  const terms = termsOf(invoice, facts.product, request.isFromPublicKey);
+  const prices = terms.ok
+    ? pricesJson(
+        { rates: await fx.table(), nowMs: fx.nowMs },
+        { amountMicros: terms.value.rawAmount, currency: terms.value.currency },
+        [...(invoice.pairs ?? []), ...contested],
+      )
+    : "{}";
+  return createFacts(await fx.db.batch(createReads(fx.db, merchant.id, { ...invoice, prices })));
 }
 
 interface Plan {
@@ -126,8 +134,10 @@ function planInvoice(fx: CreateEffects, request: CreateRequest, operationId: str
   if (facts.sameExternalId !== undefined && facts.sameExternalId !== id) {
     return { code: "EXTERNAL_ID_EXISTS", invoiceId: facts.sameExternalId };
   }
+  const terms = termsOf(wanted, facts.product, request.isFromPublicKey);
+  if (!terms.ok) return terms.error;
   const chosen = walletsToActivate(facts.wallets, wanted.pairs, {
-    amountMicros: wanted.rawAmount,
+    amountMicros: terms.value.rawAmount,
     macKeys: fx.macKeys,
     isWatched: fx.isWatched,
   });
@@ -135,7 +145,8 @@ function planInvoice(fx: CreateEffects, request: CreateRequest, operationId: str
   const customer = customerOf(request, operationId);
   const hasWallet = facts.wallets.some((wallet) => wallet.isEnabled);
   const warnings = hasWallet ? [] : ["NO_ENABLED_WALLET"];
-  const invoice = newInvoice(fx.nowMs, request, { id, customerId: customer?.id ?? null, warnings });
+  const given = { id, customerId: customer?.id ?? null, warnings, terms: terms.value };
+  const invoice = newInvoice(fx.nowMs, request, given);
   return { invoice, toActivate: chosen.value, customer };
 }
 
@@ -150,23 +161,28 @@ function customerOf(request: CreateRequest, operationId: string): Customer | und
 function newInvoice(
   nowMs: number,
   request: CreateRequest,
-  given: { readonly id: InvoiceId; readonly customerId: Invoice["customerId"]; readonly warnings: readonly string[] },
+  given: {
+    readonly id: InvoiceId;
+    readonly customerId: Invoice["customerId"];
+    readonly warnings: readonly string[];
+    readonly terms: Terms;
+  },
 ): Invoice {
-  const { merchant, invoice: wanted } = request;
+  const { merchant, invoice: wanted, facts } = request;
+  const { name, rawAmount: expectedMicros, currency } = given.terms;
   const expiresAtMs = nowMs + (wanted.expiresInSeconds ?? merchant.invoiceLifetimeSeconds) * SECOND_MS;
-  const expectedMicros = wanted.rawAmount;
   return {
     id: given.id,
     merchantId: merchant.id,
     customerId: given.customerId,
-    productId: null,
+    productId: facts.product?.id ?? null,
     externalId: wanted.externalId ?? null,
-    name: wanted.name,
+    name,
     description: wanted.description ?? null,
     redirectUrl: wanted.redirectUrl ?? null,
     metadata: wanted.metadata === undefined ? null : JSON.stringify(wanted.metadata),
-    amountMicros: wanted.rawAmount,
-    currency: wanted.currency,
+    amountMicros: expectedMicros,
+    currency,
     status: "AWAITING_PAYMENT",
     receivedMicros: 0n,
     confirmedMicros: 0n,
@@ -240,6 +256,7 @@ function prepare(
   },
 ): Prepared {
   const { plan, activations, operationId } = of;
+  const { product } = of.facts;
   const methods = activations.map(({ method }) => method);
   const active = methods.filter((method) => method.status === "ACTIVE");
   const invoice: Invoice = { ...plan.invoice, eventSequence: 1 + active.length };
@@ -250,7 +267,7 @@ function prepare(
     paymentStatus: invoice.status,
     timeMs: fx.nowMs,
   };
-  const file: InvoiceFile = { invoice, customer: plan.customer, methods, payments: [], timeline: [item] };
+  const file: InvoiceFile = { invoice, customer: plan.customer, product, methods, payments: [], timeline: [item] };
   const body = invoiceBodyOf(file, fx.body);
   const text = JSON.stringify(body);
   const events = recordEvents(fx.db, { invoice, firstSequence: 1, operationId, invoiceJson: text, nowMs: fx.nowMs }, [
@@ -267,6 +284,7 @@ function prepare(
     status: 201,
     body: request.isFromPublicKey ? JSON.stringify(publicInvoiceBody(body)) : text,
     statements: [
+      ...(product === undefined ? [] : [assertProductAsRead(fx.db, product)]),
       ...customerStatements(fx, request, of.facts.customer, plan.customer),
       insertInvoice(fx.db, invoice),
       insertTimelineItem(fx.db, item),

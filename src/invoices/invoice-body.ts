@@ -3,6 +3,7 @@ import { assetOn, networkNamed } from "../chains/networks.ts";
 import { paymentUri } from "../chains/payment-uri.ts";
 import { formatMicros, formatUnits } from "../lib/money.ts";
 import { isoTime } from "../lib/time.ts";
+import { productBodyOf } from "../products/product-body.ts";
 import { isRowIntact, type MacKeys } from "../wallets/row-mac.ts";
 import { type Invoice, type InvoiceFile, isQuoteOver, type Payment, type PaymentMethod } from "./invoice.ts";
 import { amountDueUnits } from "./value.ts";
@@ -41,7 +42,7 @@ export interface BodyContext {
 
 /** The invoice object of Interface 2.2 with the additive fields of decisions 4. */
 export function invoiceBodyOf(file: InvoiceFile, context: BodyContext) {
-  const { invoice, customer } = file;
+  const { invoice, customer, product } = file;
   return {
     id: invoice.id,
     merchantId: invoice.merchantId,
@@ -67,7 +68,7 @@ export function invoiceBodyOf(file: InvoiceFile, context: BodyContext) {
             address: customer.address,
             phoneNumber: customer.phoneNumber,
           },
-    product: null,
+    product: product === undefined ? null : productBodyOf(product, context.publicUrl),
     payments: file.payments.map(paymentBodyOf),
     invoiceTimeline: file.timeline.map((item) => ({
       id: item.id,

@@ -1,6 +1,7 @@
 // An invoice and its relations as the rules see them. The tables hold exactly these members; stores hand them over unchanged.
 import type { Customer } from "../customers/customer.ts";
 import type { CustomerId, InvoiceId, MerchantId, PaymentId, ProductId, TimelineItemId, WalletId } from "../lib/ids.ts";
+import type { Product } from "../products/product.ts";
 import type { InvoiceStatus } from "./status.ts";
 
 export interface Invoice {
@@ -105,17 +106,23 @@ export interface Payment {
 export interface InvoiceFile {
   readonly invoice: Invoice;
   readonly customer: Customer | undefined;
+  /** As it now is, deleted or not; undefined where the invoice names none. */
+  readonly product: Product | undefined;
   readonly methods: readonly PaymentMethod[];
   readonly payments: readonly Payment[];
   readonly timeline: readonly TimelineItem[];
 }
 
 /** An invoice and its relations in one row, as stores read it. */
-export type InvoiceRow = Invoice & Omit<InvoiceFile, "invoice" | "customer"> & { readonly customer: Customer | null };
+export type InvoiceRow = Invoice &
+  Omit<InvoiceFile, "invoice" | "customer" | "product"> & {
+    readonly customer: Customer | null;
+    readonly product: Product | null;
+  };
 
 export function fileOf(row: InvoiceRow): InvoiceFile {
-  const { customer, timeline, methods, payments, ...invoice } = row;
-  return { invoice, customer: customer ?? undefined, timeline, methods, payments };
+  const { customer, product, timeline, methods, payments, ...invoice } = row;
+  return { invoice, customer: customer ?? undefined, product: product ?? undefined, timeline, methods, payments };
 }
 
 /** When the rate of a method stops being locked: min(expiresAt, quotedAt + rateLockSeconds) (decisions 4). */

@@ -29,6 +29,7 @@ import { invoiceBodyOf, paymentBodyOf, publicInvoiceBody } from "./invoice-body.
 import { listInvoices, pageReads } from "./list-invoices.ts";
 import { listMethods, methodReads } from "./list-methods.ts";
 import { canonicalPairs, pricesJson } from "./payment-method.ts";
+import { askedAmount } from "./product-terms.ts";
 import { invoiceReads, type RefreshEffects, refreshInvoice } from "./refresh-invoice.ts";
 import { updateInvoiceText } from "./update-invoice.ts";
 
@@ -53,6 +54,8 @@ const create = merchantRoute({
     answers: [{ status: 201, description: "The invoice", schema: invoiceForAnyKey }],
     refusals: [
       "EXTERNAL_ID_EXISTS",
+      "PRODUCT_NOT_FOUND",
+      "PRODUCT_NOT_AVAILABLE",
       "NO_ENABLED_WALLET",
       "UNSUPPORTED_PAIR",
       "TOO_MANY_ACTIVE_INVOICES",
@@ -64,11 +67,10 @@ const create = merchantRoute({
   reads: async ({ db, fx, merchantId, request }) => {
     const body = request?.body;
     const pairs = canonicalPairs(body?.paymentMethods ?? []);
-    const isPriced = body !== undefined && pairs.ok && pairs.value.length > 0;
-    const prices = isPriced
-      ? pricesJson({ rates: await fx.table(), nowMs: fx.nowMs }, amountOf(body), pairs.value)
-      : "{}";
-    return createReads(db, merchantId, { email: body?.customerEmail, externalId: body?.externalId, prices });
+    const amount = body === undefined ? undefined : askedAmount(body);
+    const isPriced = amount !== undefined && pairs.ok && pairs.value.length > 0;
+    const prices = isPriced ? pricesJson({ rates: await fx.table(), nowMs: fx.nowMs }, amount, pairs.value) : "{}";
+    return createReads(db, merchantId, { ...body, prices });
   },
   answer: async (call) => {
     const { body, principal, merchant, read } = call;
@@ -314,10 +316,6 @@ function invoiceReply<B, Q, R extends Statements>(
 
 function json(status: number, body: object): Result<Reply, Failure> {
   return ok({ status, body: JSON.stringify(body) });
-}
-
-function amountOf(body: CreateInvoiceBody): { readonly amountMicros: bigint; readonly currency: string } {
-  return { amountMicros: body.rawAmount, currency: body.currency };
 }
 
 /** decisions 7: what a browser may not say when it creates an invoice. */

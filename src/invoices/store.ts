@@ -6,6 +6,7 @@ import { customers } from "../db/schema/customers.ts";
 import { invoices, paymentMethods, timelineItems } from "../db/schema/invoices.ts";
 import { assertions } from "../db/schema/operations.ts";
 import { payments } from "../db/schema/payments.ts";
+import { products } from "../db/schema/products.ts";
 import { insertTemplate, template } from "../db/template.ts";
 import type { InvoiceId, MerchantId } from "../lib/ids.ts";
 import type { Position } from "../lib/pagination.ts";
@@ -17,6 +18,10 @@ const customerJson =
   sql`(select ${jsonObject(customers, "buyer")} from customers buyer where buyer.id = invoices.customer_id)`
     .mapWith(rowDecoder(customers))
     .as("customer_json");
+const productJson =
+  sql`(select ${jsonObject(products, "article")} from products article where article.id = invoices.product_id)`
+    .mapWith(rowDecoder(products))
+    .as("product_json");
 const timelineJson =
   sql`(select json_group_array(${jsonObject(timelineItems, "item")}) from (select * from timeline_items
   where invoice_id = invoices.id order by position) item)`
@@ -35,6 +40,7 @@ const paymentsJson = sql`(select json_group_array(${jsonObject(payments, "paid")
 const fileColumns = {
   ...getTableColumns(invoices),
   customer: customerJson,
+  product: productJson,
   timeline: timelineJson,
   methods: methodsJson,
   payments: paymentsJson,
@@ -122,6 +128,10 @@ const forCreate = (isPriced: boolean) =>
           and buyer.deleted_at_ms is null)`
           .mapWith(rowDecoder(customers))
           .as("customer_json"),
+        product: sql`(select ${jsonObject(products, "article")} from products article
+          where article.id = ${sql.placeholder("productId")} and article.merchant_id = ${sql.placeholder("merchantId")})`
+          .mapWith(rowDecoder(products))
+          .as("product_json"),
         sameExternalId: sql<InvoiceId | null>`(select same.id from invoices same
           where same.merchant_id = ${sql.placeholder("merchantId")} and same.external_id = ${sql.placeholder("externalId")})`.as(
           "same_id",
@@ -134,15 +144,20 @@ const forPlainCreate = forCreate(false);
 
 /**
  * What a merchant has of what a create names, in one row, always: the wallets that could serve it (`prices`: see `selectPayableWallets`), the
- * customer of the email, the invoice of the external id.
+ * customer of the email, the product, deleted or not, the invoice of the external id.
  */
 export function selectForCreate(
   db: Db,
   merchantId: string,
-  named: { readonly emailKey: string | undefined; readonly externalId: string | undefined; readonly prices: string },
+  named: {
+    readonly emailKey: string | undefined;
+    readonly externalId: string | undefined;
+    readonly productId: string | undefined;
+    readonly prices: string;
+  },
 ) {
-  const values = { merchantId, emailKey: named.emailKey ?? "", externalId: named.externalId ?? "" };
-  const { prices } = named;
+  const { emailKey = "", externalId = "", productId = "", prices } = named;
+  const values = { merchantId, emailKey, externalId, productId };
   return prices === "{}" ? forPlainCreate(db, values) : forPricedCreate(db, { ...values, prices });
 }
 

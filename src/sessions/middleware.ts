@@ -53,7 +53,9 @@ export interface PersonRoute<B extends z.ZodType, Q extends z.ZodType, R extends
   readonly effects: MakeEffects<Fx>;
   /** What to read together with the session. `tokenHash` names it, not yet proved: `sessions.token_hash`. */
   readonly reads: (
-    input: Omit<ReadInput<z.output<B>, z.output<Q>, Fx>, "merchantId"> & { readonly tokenHash: string },
+    input: Omit<ReadInput<z.output<B>, z.output<Q>, Fx>, "merchantId" | "isPublicKeyClaimed"> & {
+      readonly tokenHash: string;
+    },
   ) => R;
   readonly answer: (call: PersonCall<z.output<B>, z.output<Q>, R, Fx>) => Promise<Result<Reply, Failure>>;
 }

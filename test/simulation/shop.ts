@@ -10,6 +10,7 @@ import { addPaymentMethod } from "../../src/invoices/add-payment-method.ts";
 import { createFacts, createInvoice, createReads, type NewInvoice } from "../../src/invoices/create-invoice.ts";
 import { fileOf } from "../../src/invoices/invoice.ts";
 import { type Pair, pairOf, pricesJson } from "../../src/invoices/payment-method.ts";
+import { askedAmount } from "../../src/invoices/product-terms.ts";
 import type { RefreshEffects } from "../../src/invoices/refresh-invoice.ts";
 import { selectInvoiceRow } from "../../src/invoices/store.ts";
 import type { MerchantId, WalletId } from "../../src/lib/ids.ts";
@@ -214,11 +215,11 @@ function outcomeOf(answer: OnceAnswer): Attempt<Outcome> {
 /** POST /invoices: the reads that the Worker sends with the key, then the operation. */
 export function creating(invoice: NewInvoice) {
   return async ({ operation: fx }: ShopEffects): Promise<Work | Failure> => {
-    const amount = { amountMicros: invoice.rawAmount, currency: invoice.currency };
+    const amount = askedAmount(invoice);
+    if (amount === undefined) throw new Error("the campaigns name amounts");
     const prices = pricesJson({ rates: await fx.table(), nowMs: fx.nowMs }, amount, invoice.pairs ?? []);
-    const of = { email: invoice.customerEmail, externalId: invoice.externalId, prices };
     const read = await readWithRetry(fx.sleep, async () =>
-      fx.db.batch([fx.db.select().from(merchants), ...createReads(fx.db, MERCHANT, of)]),
+      fx.db.batch([fx.db.select().from(merchants), ...createReads(fx.db, MERCHANT, { ...invoice, prices })]),
     );
     if (!read.ok) return read.error;
     const [[merchant], ...found] = read.value;

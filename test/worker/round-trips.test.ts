@@ -132,6 +132,18 @@ describe("creating an invoice", () => {
     }
   });
 
+  it("of a product: the same three, its terms taken or given, a direct method named or not", async () => {
+    const product = { name: "Coffee", price: 31.25 };
+    const made = await send(pathOf(direct, "/products"), { method: "POST", key: direct.secretKey, body: product });
+    const productId = made.json?.id;
+    for (const terms of [{}, { name: "Order", rawAmount: 25.5, currency: "USD", paymentMethods: [USDT] }]) {
+      const ask = { ...create(), body: { productId, ...terms } };
+      const { answer, storage } = await counted(direct, "/invoices", ask);
+      expect([answer.status, answer.json], answer.text).toMatchObject([201, { productId, product: { id: productId } }]);
+      expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim", "D1 write"]);
+    }
+  });
+
   it("without an Idempotency-Key: one read, one batch", async () => {
     const { answer, storage } = await counted(bare, "/invoices", { ...create(), headers: {} });
     expect(answer.status).toBe(201);

@@ -1,0 +1,42 @@
+// Fields that several contracts take, each with one meaning wherever it stands.
+import * as z from "zod";
+import { microsFromJsonNumber } from "./money.ts";
+
+/** Text of at most `max` code points; at least 1 unless told otherwise. */
+export function textField(max: number, min = 1) {
+  return z
+    .string()
+    .refine((value) => [...value].length <= max, `must have at most ${max} characters`)
+    .refine((value) => value.length >= min, "must not be empty")
+    .meta({ minLength: min, maxLength: max });
+}
+
+/** The one number of the interface: an amount from 0 to 1,000,000, here in micro-units (decisions 4 "rawAmount"). */
+export const amountField = z
+  .number()
+  .min(0)
+  .max(1_000_000)
+  .transform((value, context) => {
+    const micros = microsFromJsonNumber(value);
+    if (micros.ok) return micros.value;
+    context.addIssue({ code: "custom", message: "must be from 0 to 1000000" });
+    return z.NEVER;
+  });
+
+/** Not `z.record`: that drops a member named `__proto__`, and nothing may be dropped silently. */
+export const metadataField = z
+  .custom<Readonly<Record<string, string>>>(isTextRecord, "must be an object whose values are strings")
+  .refine((value) => Object.keys(value).length <= 50, "must have at most 50 keys")
+  .refine(
+    (value) => new TextEncoder().encode(JSON.stringify(value)).length <= 8_192,
+    "must be at most 8,192 bytes as JSON",
+  )
+  .meta({ type: "object", additionalProperties: { type: "string" }, maxProperties: 50 });
+
+function isTextRecord(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((member) => typeof member === "string");
+}
+
+/** `true` or `false` in a query. */
+export const flagParameter = z.enum(["true", "false"]).transform((value) => value === "true");

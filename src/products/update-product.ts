@@ -1,0 +1,28 @@
+import { changedFacts, type Trail } from "../audit/entry.ts";
+import type { Failure } from "../failures.ts";
+import type { Result } from "../lib/result.ts";
+import { addImage } from "./add-image.ts";
+import { changeProduct, type ProductEffects } from "./change-product.ts";
+import { type Product, type ProductFields, productFacts, withProductFields } from "./product.ts";
+
+/** What a PATCH may say: absent keeps, null clears. */
+export type ProductUpdate = ProductFields & { readonly image?: string | null | undefined };
+
+/** Changes a product; invoices that embed it show it as it then is. A PATCH that changes nothing writes nothing. */
+export async function updateProduct(
+  fx: ProductEffects,
+  of: { readonly read: Product; readonly trail: Trail; readonly isImageThere: boolean },
+  { image, ...fields }: ProductUpdate,
+): Promise<Result<Product, Failure>> {
+  const { merchantId } = of.read;
+  const added = await addImage(fx, { merchantId, image, isThere: of.isImageThere });
+  if (!added.ok) return added;
+  const { name, statements } = added.value;
+  const given = { ...fields, ...(name === undefined ? {} : { image: name }) };
+  return changeProduct(fx, of, (read) => {
+    const after = withProductFields(read, given);
+    const facts = changedFacts(productFacts(read), productFacts(after));
+    if (Object.keys(facts.after).length === 0) return undefined;
+    return { columns: after, entry: { action: "product.updated", ...facts }, statements };
+  });
+}
