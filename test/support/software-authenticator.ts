@@ -3,6 +3,7 @@
 
 import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64urlnopad } from "@scure/base";
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 
 export interface Faults {
   readonly origin?: string;
@@ -19,6 +20,7 @@ export interface Faults {
   readonly attestation?: "packed" | "packed with certificate" | "fido-u2f" | "apple" | "tpm" | "unknown";
   /** Changes a signature before it is sent. */
   readonly signature?: (der: Uint8Array) => Uint8Array;
+  /** Null leaves it out. */
   readonly userHandle?: string | null;
   /** Names another credential than it signs for. */
   readonly id?: string;
@@ -33,8 +35,8 @@ export interface CreationOptions {
 export interface Authenticator {
   /** Base64url. */
   readonly credentialId: string;
-  create(options: CreationOptions, faults?: Faults): Promise<object>;
-  get(options: { readonly challenge: string }, faults?: Faults): Promise<object>;
+  create(options: CreationOptions, faults?: Faults): Promise<RegistrationResponseJSON>;
+  get(options: { readonly challenge: string }, faults?: Faults): Promise<AuthenticationResponseJSON>;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -81,7 +83,8 @@ export async function softwareAuthenticator(
     );
   const envelope = (faults: Faults) => {
     const id = faults.id ?? credentialId;
-    return { id, rawId: id, type: "public-key", authenticatorAttachment: "platform", clientExtensionResults: {} };
+    const kind = { type: "public-key", authenticatorAttachment: "platform" } as const;
+    return { id, rawId: id, ...kind, clientExtensionResults: {} };
   };
 
   return {
@@ -111,6 +114,7 @@ export async function softwareAuthenticator(
     async get(options, faults = {}) {
       const authData = await authenticatorData(faults);
       const client = clientData("webauthn.get", options.challenge, faults);
+      const handle = faults.userHandle === undefined ? state.userHandle : faults.userHandle;
       const der = await sign(concat([authData, await sha256(client)]));
       return {
         ...envelope(faults),
@@ -118,7 +122,7 @@ export async function softwareAuthenticator(
           clientDataJSON: base64urlnopad.encode(client),
           authenticatorData: base64urlnopad.encode(authData),
           signature: base64urlnopad.encode(faults.signature?.(der) ?? der),
-          userHandle: faults.userHandle === undefined ? state.userHandle : faults.userHandle,
+          ...(handle === null ? {} : { userHandle: handle }),
         },
       };
     },

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { bundleWorker } from "../../../bench/bundle.ts";
 import { workerAliases } from "../../../scripts/worker-aliases.ts";
 import { hexToBytes } from "../../../src/lib/bytes.ts";
 import { AsnParser, Certificate, ECDSASigValue, X509Certificate } from "../../../src/passkeys/no-attestation.ts";
+import { softwareAuthenticator } from "../../support/software-authenticator.ts";
 
 describe("what stands in for the packages of certificates", () => {
   test("reads the signature of an assertion", () => {
@@ -28,5 +30,37 @@ describe("what stands in for the packages of certificates", () => {
       "reflect-metadata",
     ]);
     for (const path of Object.values(aliases)) expect(path).toMatch(/\/src\/passkeys\/no-attestation\.ts$/);
+  });
+
+  test("lets the library, bundled as it is deployed, register a passkey and verify it, and no certificate", async () => {
+    const text = 'export { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";';
+    const { code } = await bundleWorker({ text });
+    const url = `data:text/javascript;base64,${Buffer.from(code).toString("base64")}`;
+    const library: typeof import("@simplewebauthn/server") = await import(/* @vite-ignore */ url);
+    const authenticator = await softwareAuthenticator();
+    const challenge = "a challenge of this test".replaceAll(" ", "_");
+    const supportedAlgorithmIDs = [-7];
+    const expected = {
+      expectedChallenge: challenge,
+      expectedOrigin: "http://localhost:8787",
+      expectedRPID: "localhost",
+    };
+    const options = { challenge, user: { id: "dXNy" } };
+    const made = await library.verifyRegistrationResponse({
+      response: await authenticator.create(options),
+      ...expected,
+      supportedAlgorithmIDs,
+    });
+    if (!made.verified) throw new Error("the registration did not verify");
+    const { credential } = made.registrationInfo;
+    for (let i = 0; i < 20; i++) {
+      const response = await authenticator.get(options);
+      const used = await library.verifyAuthenticationResponse({ response, ...expected, credential });
+      expect(used).toMatchObject({ verified: true, authenticationInfo: { newCounter: i + 2, userVerified: true } });
+    }
+    const certified = await authenticator.create(options, { attestation: "fido-u2f" });
+    await expect(
+      library.verifyRegistrationResponse({ response: certified, ...expected, supportedAlgorithmIDs }),
+    ).rejects.toThrow();
   });
 });
