@@ -2,12 +2,16 @@
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { authenticatePerson } from "../../src/auth/authenticate-session.ts";
 import { openDb } from "../../src/db/client.ts";
 import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { backupCodes, users } from "../../src/db/schema/users.ts";
+import { backupCodes, sessions, users } from "../../src/db/schema/users.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import { type Keyring, parseKeyring } from "../../src/lib/keyring.ts";
 import { unseal } from "../../src/lib/seal.ts";
+import { requestSleep } from "../../src/lib/sleep.ts";
+import { confirmTotp } from "../../src/totp/confirm-totp.ts";
+import { totpEffects } from "../../src/totp/effects.ts";
 import { expectRefusal } from "../support/access.ts";
 import { type Browser, freshEmail, mailedCode, newBrowser, signIn } from "../support/browser.ts";
 import {
@@ -110,6 +114,23 @@ describe("setting up an authenticator app", () => {
       expectRefusal(await browser.post(CONFIRM, { code }), 401, "INVALID_CODE");
     expectRefusal(await browser.post(CONFIRM, { code: "12345" }), 400, "VALIDATION_FAILED");
     expect([(await userOf(email)).totpEnabledAtMs, await codesOf(email)]).toEqual([null, []]);
+  });
+
+  it("is not done by a session that was ended, or stepped up elsewhere, while it was on its way", async () => {
+    for (const change of [{ revokedAtMs: Date.now() }, { tokenHash: sha256Hex(crypto.randomUUID()) }]) {
+      const { email, browser } = await newcomer();
+      const code = appCode(await begin(browser));
+      const token = String(browser.cookies().session);
+      const given = { db, nowMs: Date.now(), sleep: requestSleep(), background: () => {} };
+      const known = await authenticatePerson(db, { ...given, token, mayOweFactor: false }, []);
+      if (!known.ok) throw new Error(known.error.code);
+      const { principal } = known.value;
+      await db.update(sessions).set(change).where(eq(sessions.id, principal.session.id));
+      const trail = { actor: { kind: "USER", id: principal.person.id }, ip: null, requestId: null } as const;
+      const confirmed = await confirmTotp(totpEffects(env, given), { principal, code, trail });
+      expect(confirmed).toEqual({ ok: false, error: { code: "UNAUTHORIZED" } });
+      expect([(await userOf(email)).totpEnabledAtMs, await codesOf(email)]).toEqual([null, []]);
+    }
   });
 
   it("is done once by parallel confirmations, of one session and of two", async () => {
