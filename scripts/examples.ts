@@ -1,4 +1,4 @@
-// The three commands that `npm start` prints: they work when pasted as they are, in this order, in any shell.
+// The commands that `npm start` prints: they work when pasted as they are, in this order, in any POSIX shell.
 import { randomBytes } from "node:crypto";
 import type { Demo } from "./demo.ts";
 
@@ -19,6 +19,7 @@ export function examples(demo: Demo, reference = `demo-${randomBytes(4).toString
   const merchant = `${demo.baseUrl}/api/v1/merchants/merchant/${demo.merchantId}`;
   const key = `-H 'x-api-key: ${demo.secretKey}'`;
   const json = "-H 'content-type: application/json'";
+  const auth = `${demo.baseUrl}/api/v1/auth/email`;
   const invoice = {
     name: "Order 1001",
     rawAmount: 49.9,
@@ -40,5 +41,12 @@ curl -sS '${merchant}/invoices' \\
 # 3. Read it, found by your own reference. GET .../invoices/{id} reads it by its id.
 curl -sS '${merchant}/invoices?externalId=${reference}' \\
   ${key}
+
+# 4. Sign in as the merchant's owner: ask for a code, read it in the development mailbox, use it. In a browser: ${demo.baseUrl}/sign-in
+JAR=$(mktemp)
+curl -sS '${auth}/start' -c "$JAR" ${json} -d '${JSON.stringify({ email: demo.ownerEmail })}'
+CODE=$(curl -sS '${demo.baseUrl}/dev/mail?to=${demo.ownerEmail}' -H 'accept: application/json' | grep -oE '[0-9]{8}' | head -n 1)
+curl -sS '${auth}/verify' -b "$JAR" -c "$JAR" ${json} -d "{\\"email\\":\\"${demo.ownerEmail}\\",\\"code\\":\\"$CODE\\"}"
+curl -sS '${demo.baseUrl}/api/v1/merchants' -b "$JAR"
 `;
 }

@@ -41,7 +41,7 @@ const begin = openRoute({
     const begun = await beginAttempt(call.fx, {
       provider: call.params.provider,
       browserToken: call.cookie("signin"),
-      returnTo: call.query.returnTo ?? "/",
+      returnTo: call.query.returnTo ?? "/sign-in",
       linkTo: null,
     });
     if (!begun.ok) return begun;
@@ -176,7 +176,7 @@ const link = personRoute({
     const begun = await beginAttempt(call.fx, {
       provider: call.params.provider,
       browserToken: undefined,
-      returnTo: call.query.returnTo ?? "/",
+      returnTo: call.query.returnTo ?? "/sign-in",
       linkTo: { userId: person.id, sessionId: session.id },
     });
     if (!begun.ok) return begun;

@@ -19,15 +19,19 @@ function pasted(): string[][] {
 }
 
 describe("the printed commands, as a shell reads them", () => {
-  test("they are three, for the demo merchant, with its secret key", () => {
+  test("they are three for the demo merchant with its secret key, and a sign-in as its owner", () => {
     const path = `${DEMO.baseUrl}/api/v1/merchants/merchant/${DEMO.merchantId}`;
     const commands = pasted();
     expect(commands.map((each) => each[1])).toEqual([
       `${path}/wallets`,
       `${path}/invoices`,
       `${path}/invoices?externalId=demo-1`,
+      `${DEMO.baseUrl}/api/v1/auth/email/start`,
+      `${DEMO.baseUrl}/api/v1/auth/email/verify`,
+      `${DEMO.baseUrl}/api/v1/merchants`,
     ]);
-    expect(commands.every((each) => each.includes("x-api-key: sk_secret"))).toBe(true);
+    const withKey = commands.map((each) => each.includes("x-api-key: sk_secret"));
+    expect(withKey).toEqual([true, true, true, false, false, false]);
   });
 
   test("the bodies are JSON, and the invoice can be repeated and found by its reference", () => {
@@ -38,6 +42,18 @@ describe("the printed commands, as a shell reads them", () => {
     });
     expect(JSON.parse(invoice?.at(-1) ?? "")).toMatchObject({ rawAmount: 49.9, currency: "USD", externalId: "demo-1" });
     expect(invoice).toContain("idempotency-key: demo-1");
+  });
+
+  test("the sign-in asks for the owner's code, reads it from the mailbox and keeps the session in a file of its own", () => {
+    const mailbox = `curl() { case "$*" in */dev/mail*) echo '[{"text":"12345678"}]';; *) for each in "$@"; do printf '%s\\0' "$each"; done; printf '\\n';; esac; };`;
+    const output = execFileSync("sh", ["-c", mailbox + examples(DEMO, "demo-1")], { encoding: "utf8" });
+    const [start, verify, mine] = output
+      .split("\n")
+      .slice(3)
+      .map((line) => line.split("\0").slice(0, -1));
+    expect(JSON.parse(start?.at(-1) ?? "")).toEqual({ email: DEMO.ownerEmail });
+    expect(JSON.parse(verify?.at(-1) ?? "")).toEqual({ email: DEMO.ownerEmail, code: "12345678" });
+    expect(mine?.at(-1)).toBe(start?.[start.indexOf("-c") + 1]);
   });
 
   test("every start prints another reference, so that its invoice is a new one", () => {
