@@ -1,0 +1,75 @@
+// The wire of customers: what a request may say, and the shape of what is answered (decisions 10).
+import * as z from "zod";
+import { metadataField, textField } from "../lib/fields.ts";
+import { listQuery, paginationBody } from "../lib/pagination.ts";
+
+const fields = {
+  email: z.email().max(320).nullable().optional().meta({ description: "Compares in lower case." }),
+  name: textField(200).nullable().optional(),
+  address: textField(500, 0).nullable().optional(),
+  phoneNumber: textField(50, 0).nullable().optional(),
+  metadata: metadataField.nullable().optional().meta({ description: "At most 50 keys and 8,192 bytes as JSON." }),
+};
+
+export const recordCustomerBody = z
+  .strictObject(fields)
+  .refine(
+    (body) => Object.values(body).some((value) => value !== undefined && value !== null),
+    "must say something of the customer",
+  );
+
+/** Absent keeps, null clears. */
+export const updateCustomerBody = z
+  .strictObject(fields)
+  .refine((body) => Object.values(body).some((value) => value !== undefined), "must name at least one field");
+
+export const listCustomersQuery = z.object({
+  ...listQuery,
+  search: z.string().min(1).max(320).optional().meta({ description: "A prefix of the name, or an exact id or email." }),
+});
+
+// ---- answers: made when the documents ask
+
+const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
+const amount = () => z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["49.900000"] });
+
+export const customerBody = () =>
+  z
+    .object({
+      id: z.string(),
+      merchantId: z.string(),
+      email: z.string().nullable(),
+      name: z.string().nullable(),
+      address: z.string().nullable(),
+      phoneNumber: z.string().nullable(),
+      metadata: z.record(z.string(), z.string()).nullable(),
+      createdAt: time(),
+      updatedAt: time(),
+      deletedAt: time().nullable(),
+    })
+    .meta({ title: "Customer" });
+
+export const customerListBody = () =>
+  z
+    .object({
+      data: z.array(customerBody()),
+      nextCursor: z.string().nullable(),
+      pagination: paginationBody().optional(),
+    })
+    .meta({ title: "CustomerList" });
+
+export const resumeBody = () =>
+  z
+    .object({
+      revenue: amount()
+        .nullable()
+        .meta({ description: "Confirmed on paid and overpaid invoices; null where they are of several currencies." }),
+      currency: z.string().nullable().meta({ description: "Of `revenue`; null where it is null or nothing is paid." }),
+      revenues: z
+        .array(z.object({ currency: z.string(), amount: amount() }))
+        .meta({ description: "The revenue in each currency, by its code." }),
+      totalInvoices: z.int(),
+      paidInvoices: z.int().meta({ description: "Paid or overpaid." }),
+      paidRate: z.number().meta({ description: "paidInvoices / totalInvoices, 0 to 1, to four digits." }),
+    })
+    .meta({ title: "CustomerResume" });

@@ -1,0 +1,20 @@
+// What customer routes read together with the caller, in one storage call; every value is bound, none is trusted.
+import type { Db } from "../db/client.ts";
+import { emailKeyOf } from "../lib/email.ts";
+import { selectCustomerByEmail, selectLiveCustomer, selectSales } from "./store.ts";
+
+/** One live customer; a malformed id finds none, like an unknown one. */
+export function customerReads(db: Db, merchantId: string, customerId: string | undefined) {
+  return [selectLiveCustomer(db, merchantId, customerId ?? "")] as const;
+}
+
+/** The customer whose email a request gives. */
+export function emailReads(db: Db, merchantId: string, email: string | null | undefined) {
+  return [selectCustomerByEmail(db, merchantId, typeof email === "string" ? emailKeyOf(email) : undefined)] as const;
+}
+
+/** A customer and what they were sold. */
+export function resumeReads(db: Db, merchantId: string, customerId: string | undefined) {
+  const [customer] = customerReads(db, merchantId, customerId);
+  return [customer, selectSales(db, merchantId, customerId ?? "")] as const;
+}
