@@ -65,6 +65,8 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
+export const ACTOR_KINDS = ["USER", "API_KEY", "SYSTEM"] as const;
+
 export type Actor =
   | { readonly kind: "USER"; readonly id: UserId }
   | { readonly kind: "API_KEY"; readonly id: ApiKeyId }

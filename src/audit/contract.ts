@@ -1,0 +1,56 @@
+// The wire of the audit log: what can be asked of it, and the shape of an entry (decisions 10).
+import * as z from "zod";
+import { listQuery, paginationBody } from "../lib/pagination.ts";
+import { ACTOR_KINDS, AUDIT_ACTIONS } from "./entry.ts";
+
+const time = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], "must be an ISO 8601 time or date")
+  .transform((value) => Date.parse(value))
+  .meta({ type: "string", format: "date-time" });
+
+const filters = {
+  action: z.enum(AUDIT_ACTIONS).optional(),
+  from: time.optional().meta({ description: "Entries at this time and after." }),
+  to: time.optional().meta({ description: "Entries at this time and before." }),
+};
+
+/** A person's own entries: the actor is always them. */
+export const myAuditQuery = z.object({ ...listQuery, ...filters });
+
+export const auditQuery = z.object({
+  ...listQuery,
+  actor: z.string().min(1).max(40).optional().meta({ description: "Id of a person or key, or USER, API_KEY, SYSTEM." }),
+  ...filters,
+});
+
+// ---- answers: made when the documents ask
+
+const facts = () =>
+  z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]))
+    .nullable()
+    .meta({ description: "Fields that the change touched; never a secret." });
+
+export const auditEventBody = () =>
+  z
+    .object({
+      id: z.string(),
+      actor: z.object({ kind: z.enum(ACTOR_KINDS), id: z.string().nullable() }),
+      action: z.enum(AUDIT_ACTIONS),
+      target: z.string().meta({ description: "Id of what was changed." }),
+      before: facts(),
+      after: facts(),
+      ip: z.string().nullable(),
+      requestId: z.string().nullable(),
+      createdAt: z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] }),
+    })
+    .meta({ title: "AuditEvent" });
+
+export const auditListBody = () =>
+  z
+    .object({
+      data: z.array(auditEventBody()),
+      nextCursor: z.string().nullable(),
+      pagination: paginationBody().optional(),
+    })
+    .meta({ title: "AuditEventList" });
