@@ -6,6 +6,7 @@ import { auditRoutes } from "../audit/routes.ts";
 import type { MountedRoute } from "../auth/middleware.ts";
 import { watchedNetworks } from "../chains/chain-sources.ts";
 import { configurationFaults } from "../configuration.ts";
+import { customerRoutes } from "../customers/routes.ts";
 import { factorRoutes } from "../factors/routes.ts";
 import { identityRoutes } from "../identities/routes.ts";
 import { imageRoutes } from "../images/routes.ts";
@@ -22,6 +23,7 @@ import { signInRoutes } from "../sign-in/routes.ts";
 import { teamRoutes } from "../teams/routes.ts";
 import { totpRoutes } from "../totp/routes.ts";
 import { meRoutes } from "../users/routes.ts";
+import { walletAlertRoutes } from "../wallet-alerts/routes.ts";
 import { walletRoutes } from "../wallets/routes.ts";
 import { type AppContext, type AppEnv, callerIp, errorResponse, requestContext } from "./context.ts";
 import { isDevelopment, publicUrl } from "./deployment.ts";
@@ -43,9 +45,11 @@ const ROUTES: readonly MountedRoute[] = [
   ...totpRoutes,
   ...identityRoutes,
   ...walletRoutes,
+  ...walletAlertRoutes,
   ...invoiceRoutes,
   ...imageRoutes,
   ...productRoutes,
+  ...customerRoutes,
   ...teamRoutes,
   ...invitationRoutes,
   ...merchantRoutes,

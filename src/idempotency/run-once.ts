@@ -51,6 +51,8 @@ export type Prepared =
       readonly status: number;
       readonly body: string;
       readonly statements: readonly BatchItem<"sqlite">[];
+      /** What follows the batch, before the answer: only by whoever's batch stands, never of a replay. A crash loses it; it must not throw. */
+      readonly afterwards?: () => Promise<void>;
     };
 
 /**
@@ -131,12 +133,14 @@ async function run(fx: OnceEffects, of: Run, work: Work): Promise<OnceAnswer> {
     if ("mayStand" in outcome) mayStand ||= outcome.mayStand;
     switch (outcome.kind) {
       case "stands":
+        await prepared.afterwards?.();
         return { kind: "answer", status: prepared.status, body: prepared.body, isReplay: false };
       case "stood before":
       case "unknown": {
         const stored = await readStored(fx, of);
         if (stored.ok && stored.value !== undefined) {
           const isOurs = mayStand && stored.value.body === prepared.body;
+          if (isOurs) await prepared.afterwards?.();
           return { kind: "answer", ...stored.value, isReplay: !isOurs };
         }
         if (stored.ok && outcome.kind === "stood before") throw new Error(`no row of the operation ${of.operationId}`);

@@ -64,7 +64,8 @@ export async function activate(
   request: ActivationRequest,
 ): Promise<Result<Activation, Failure>> {
   const { invoice, wallet } = request;
-  const context: PayableContext = { amountMicros: invoice.amountMicros, macKeys: fx.macKeys, isWatched: fx.isWatched };
+  const { macKeys, isWatched, nowMs } = fx;
+  const context: PayableContext = { amountMicros: invoice.amountMicros, macKeys, isWatched, nowMs };
   const refusal = walletRefusal(wallet, context);
   if (refusal !== undefined) return err(refusal);
   const quote = quoteMethod({ invoice, wallet, table: await fx.table(), nowMs: fx.nowMs });
@@ -105,7 +106,7 @@ async function withAddress(
     method,
     salt: undefined,
     statements: [
-      assertWalletUsable(fx.db, wallet.id),
+      assertWalletUsable(fx.db, wallet.id, fx.nowMs),
       noteAllocation(fx.db, wallet.id, { index, nowMs: fx.nowMs }),
       warnOfGap(fx.db, { ...warning, nowMs: fx.nowMs }),
       putMethod(fx.db, method),
@@ -139,6 +140,6 @@ async function withAmount(
   return ok({
     method,
     salt: reserved.salt,
-    statements: [assertWalletUsable(fx.db, wallet.id), ...reserved.statements, putMethod(fx.db, method)],
+    statements: [assertWalletUsable(fx.db, wallet.id, fx.nowMs), ...reserved.statements, putMethod(fx.db, method)],
   });
 }

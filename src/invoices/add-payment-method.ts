@@ -1,8 +1,10 @@
 // A payment method picked for an invoice that stands: by the API or, later, by the customer. Idempotent per (invoice, pair): an ACTIVE
 // one is answered as it is. Its change goes through `runOnce`, so that a retry with the same key answers the same bytes.
+import type { Trail } from "../audit/entry.ts";
 import { describeConflict, isConflictOn, isContention } from "../db/conflict.ts";
 import type { Failure } from "../failures.ts";
 import type { Prepared, Work } from "../idempotency/run-once.ts";
+import { derivedId } from "../lib/ids.ts";
 import { err, type Result } from "../lib/result.ts";
 import { isAltered } from "../wallets/freeze-wallet.ts";
 import { freezeWallet, selectPayableWallets } from "../wallets/store.ts";
@@ -11,8 +13,13 @@ import { buildChange, readFile } from "./change-invoice.ts";
 import { publicAddressRefusal, withinPublicLimit } from "./check-public-addresses.ts";
 import { type InvoiceFile, isQuoteOver } from "./invoice.ts";
 import { methodBodyOf } from "./invoice-body.ts";
+import { methodFacts } from "./invoice-facts.ts";
 import { isSamePair, type Pair, pricesJson } from "./payment-method.ts";
 import { type RefreshEffects, refreshInvoice } from "./refresh-invoice.ts";
+
+export interface PickEffects extends RefreshEffects {
+  readonly trail: Trail;
+}
 
 export interface PickRequest {
   readonly pair: Pair;
@@ -21,7 +28,7 @@ export interface PickRequest {
 }
 
 /** 201 with the method that was activated, 200 with one that already was. */
-export function addPaymentMethod(fx: RefreshEffects, request: PickRequest): Work {
+export function addPaymentMethod(fx: PickEffects, request: PickRequest): Work {
   const lostSalts: number[] = [];
   let triedSalt: number | undefined;
   return async (operationId, conflict, tries) => {
@@ -84,12 +91,15 @@ async function activateOn(
   }
   const limit = request.isFromPublicKey ? await publicAddressRefusal(fx.db, wallet) : undefined;
   if (limit !== undefined) return err(limit);
-  if (isAltered(fx.macKeys, wallet)) await freezeWallet(fx.db, wallet, fx.nowMs);
+  if (isAltered(fx.macKeys, wallet)) {
+    const auditId = derivedId("aud", run.operationId, 1);
+    await fx.db.batch(freezeWallet(fx.db, wallet, { auditId, nowMs: fx.nowMs }));
+  }
   return activate(fx, { invoice, wallet, ...run });
 }
 
 function prepare(
-  fx: RefreshEffects,
+  fx: PickEffects,
   file: InvoiceFile,
   activation: Pick<Activation, "method" | "statements">,
   operationId: string,
@@ -103,6 +113,7 @@ function prepare(
       columns: {},
       methods: [method],
       events: [{ type: "payment.created", method }],
+      audit: { action: "invoice.payment_method_activated", after: methodFacts(method) },
       statements: activation.statements,
     },
     operationId,

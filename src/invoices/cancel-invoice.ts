@@ -18,6 +18,7 @@ export async function cancelInvoice(fx: ChangeEffects, file: InvoiceFile): Promi
     const monitorUntilMs = Math.min(read.invoice.expiresAtMs, fx.nowMs) + read.invoice.monitorSeconds * SECOND_MS;
     const change = settlementChange(read, fx.nowMs, { cancelledAtMs: fx.nowMs, monitorUntilMs });
     if (change === undefined) throw new Error(`cancelling changes nothing of ${id}`);
-    return ok({ ...change, statements: [moveReservations(fx.db, read.invoice.id, monitorUntilMs)] });
+    const audit = { ...change.audit, action: "invoice.cancelled" } as const;
+    return ok({ ...change, audit, statements: [moveReservations(fx.db, read.invoice.id, monitorUntilMs)] });
   });
 }

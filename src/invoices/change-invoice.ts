@@ -1,6 +1,8 @@
 // Every change of an invoice that stands: read, decide purely, one batch; the event's (invoice, sequence) is the lock. Whoever lost reads
 // again and decides again, five times, then 503 (reliability.md 3).
 import type { BatchItem } from "drizzle-orm/batch";
+import type { AuditEntry, Trail } from "../audit/entry.ts";
+import { insertAudit } from "../audit/store.ts";
 import type { Customer } from "../customers/customer.ts";
 import type { Db } from "../db/client.ts";
 import { type BatchConflict, describeConflict, isContention } from "../db/conflict.ts";
@@ -23,6 +25,8 @@ export interface ChangeEffects {
   readonly body: BodyContext;
   readonly sleep: Sleep;
   readonly nowMs: number;
+  /** Who changes invoices: whoever asked for it, or nobody where the clock did. */
+  readonly trail: Trail;
   newOperationId(): string;
 }
 
@@ -35,6 +39,7 @@ export interface Change {
   /** Status after each move, in order. */
   readonly moves?: readonly InvoiceStatus[];
   readonly events: readonly [ChangeEvent, ...ChangeEvent[]];
+  readonly audit: Pick<AuditEntry, "action" | "before" | "after">;
   /** Writes beyond the invoice's own row: amounts, mirrors, customers. */
   readonly statements?: readonly BatchItem<"sqlite">[];
 }
@@ -48,7 +53,7 @@ export interface ChangeEvent {
 
 /** The invoice after the change, and the statements that make it so. */
 export function buildChange(
-  fx: Pick<ChangeEffects, "db" | "body" | "nowMs">,
+  fx: Pick<ChangeEffects, "db" | "body" | "nowMs" | "trail">,
   file: InvoiceFile,
   change: Change,
   operationId: string,
@@ -77,10 +82,13 @@ export function buildChange(
     methods: mergeMethods(file.methods, change.methods ?? []),
     timeline: [...file.timeline, ...items],
   };
+  const { id: target, merchantId } = file.invoice;
+  const entry = { id: derivedId("aud", operationId), merchantId, target, ...change.audit };
   return {
     file: after,
     statements: [
       ...recordChange(fx, file, after, change, operationId),
+      insertAudit(fx.db, fx.trail, entry, fx.nowMs),
       updateInvoice(fx.db, file.invoice, columns),
       ...items.map((item) => insertTimelineItem(fx.db, item)),
       ...(change.statements ?? []),

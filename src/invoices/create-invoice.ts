@@ -1,8 +1,17 @@
 // Creating an invoice: decide on what was read, activate what is asked for, and hand over one batch: customer, invoice, timeline item,
 // methods, amounts, events. `runOnce` adds the stored answer and sends it (reliability.md 1, 3).
 import type { BatchItem, BatchResponse } from "drizzle-orm/batch";
-import { type Customer, isSameCustomer, namesCustomer, newCustomer, withFields } from "../customers/customer.ts";
-import { insertCustomer, updateCustomer } from "../customers/store.ts";
+import type { Trail } from "../audit/entry.ts";
+import { insertAudit } from "../audit/store.ts";
+import {
+  type Customer,
+  customerEntry,
+  isSameCustomer,
+  namesCustomer,
+  newCustomer,
+  withFields,
+} from "../customers/customer.ts";
+import { assertCustomerLive, insertCustomer, updateCustomer } from "../customers/store.ts";
 import type { Db } from "../db/client.ts";
 import { describeConflict, isContention } from "../db/conflict.ts";
 import type { Failure } from "../failures.ts";
@@ -16,10 +25,12 @@ import type { Product } from "../products/product.ts";
 import { assertProductAsRead } from "../products/store.ts";
 import { isAltered } from "../wallets/freeze-wallet.ts";
 import { freezeWallet } from "../wallets/store.ts";
+import { isWalletOpen } from "../wallets/wallet.ts";
 import { type Activation, type ActivationEffects, activate, type PayableWallet } from "./activate-payment-method.ts";
 import { publicAddressRefusal, withinPublicLimit } from "./check-public-addresses.ts";
 import type { Invoice, InvoiceFile, TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
+import { createdFacts } from "./invoice-facts.ts";
 import { type Pair, pairKey, pricesJson, unavailableMethod, walletsToActivate } from "./payment-method.ts";
 import { type AskedTerms, type Terms, termsOf } from "./product-terms.ts";
 import { recordEvents } from "./record-events.ts";
@@ -52,6 +63,7 @@ export interface CreateFacts {
 
 export interface CreateEffects extends ActivationEffects {
   readonly body: BodyContext;
+  readonly trail: Trail;
 }
 
 export interface CreateRequest {
@@ -140,10 +152,11 @@ function planInvoice(fx: CreateEffects, request: CreateRequest, operationId: str
     amountMicros: terms.value.rawAmount,
     macKeys: fx.macKeys,
     isWatched: fx.isWatched,
+    nowMs: fx.nowMs,
   });
   if (!chosen.ok) return chosen.error;
   const customer = customerOf(request, operationId);
-  const hasWallet = facts.wallets.some((wallet) => wallet.isEnabled);
+  const hasWallet = facts.wallets.some((wallet) => isWalletOpen(wallet, fx.nowMs));
   const warnings = hasWallet ? [] : ["NO_ENABLED_WALLET"];
   const given = { id, customerId: customer?.id ?? null, warnings, terms: terms.value };
   const invoice = newInvoice(fx.nowMs, request, given);
@@ -214,6 +227,9 @@ function newInvoice(
   };
 }
 
+/** The numbers of a create's audit entries: 0 the invoice, 1 the customer, from 2 on wallets found altered. */
+const FREEZES_FROM = 2;
+
 type Activated = Pick<Activation, "method" | "statements" | "salt"> & { readonly key: string };
 
 /** What cannot be had now comes back UNAVAILABLE with its reason; creating an invoice never fails for it (decisions 4). */
@@ -224,7 +240,7 @@ async function activateAll(
   run: { readonly operationId: string; readonly lostSalts: ReadonlyMap<string, readonly number[]> },
 ): Promise<readonly Activated[]> {
   const activated: Activated[] = [];
-  for (const wallet of plan.toActivate) {
+  for (const [n, wallet] of plan.toActivate.entries()) {
     const key = pairKey(wallet);
     const lostSalts = run.lostSalts.get(key) ?? [];
     const limit = request.isFromPublicKey ? await publicAddressRefusal(fx.db, wallet) : undefined;
@@ -239,7 +255,10 @@ async function activateAll(
       continue;
     }
     const method = unavailableMethod(plan.invoice, wallet, outcome.error.code);
-    const freezing = isAltered(fx.macKeys, wallet) ? [freezeWallet(fx.db, wallet, fx.nowMs)] : [];
+    const auditId = derivedId("aud", run.operationId, FREEZES_FROM + n);
+    const freezing = isAltered(fx.macKeys, wallet)
+      ? freezeWallet(fx.db, wallet, { auditId, nowMs: fx.nowMs })
+      : ([] as const);
     activated.push({ key, method, salt: undefined, statements: [putMethod(fx.db, method), ...freezing] });
   }
   return activated;
@@ -285,8 +304,20 @@ function prepare(
     body: request.isFromPublicKey ? JSON.stringify(publicInvoiceBody(body)) : text,
     statements: [
       ...(product === undefined ? [] : [assertProductAsRead(fx.db, product)]),
-      ...customerStatements(fx, request, of.facts.customer, plan.customer),
+      ...customerStatements(fx, request, { before: of.facts.customer, after: plan.customer, operationId }),
       insertInvoice(fx.db, invoice),
+      insertAudit(
+        fx.db,
+        fx.trail,
+        {
+          id: derivedId("aud", operationId),
+          merchantId: invoice.merchantId,
+          action: "invoice.created",
+          target: invoice.id,
+          after: createdFacts(invoice, active),
+        },
+        fx.nowMs,
+      ),
       insertTimelineItem(fx.db, item),
       ...activations.flatMap(({ statements }) => statements),
       ...events,
@@ -297,10 +328,17 @@ function prepare(
 function customerStatements(
   fx: CreateEffects,
   request: CreateRequest,
-  before: Customer | undefined,
-  after: Customer | undefined,
+  of: {
+    readonly before: Customer | undefined;
+    readonly after: Customer | undefined;
+    readonly operationId: string;
+  },
 ): readonly BatchItem<"sqlite">[] {
+  const { before, after, operationId } = of;
   if (after === undefined) return [];
-  if (before === undefined) return [insertCustomer(fx.db, after, fx.nowMs)];
-  return isSameCustomer(before, after) ? [] : [updateCustomer(fx.db, after, request.invoice, fx.nowMs)];
+  const entry = customerEntry(derivedId("aud", operationId, 1), { before, after });
+  const told = insertAudit(fx.db, fx.trail, entry, fx.nowMs);
+  if (before === undefined) return [insertCustomer(fx.db, after, fx.nowMs), told];
+  const writing = isSameCustomer(before, after) ? [] : [updateCustomer(fx.db, after, request.invoice, fx.nowMs), told];
+  return [assertCustomerLive(fx.db, before.id), ...writing];
 }

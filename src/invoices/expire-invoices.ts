@@ -1,4 +1,6 @@
 // The sweep: every minute, bounded, idempotent. A run that is skipped or doubled changes nothing but the moment: reads settle for themselves.
+import { SYSTEM_TRAIL } from "../audit/entry.ts";
+import { d1Messages } from "../db/conflict.ts";
 import type { InvoiceId } from "../lib/ids.ts";
 import { ok } from "../lib/result.ts";
 import { releaseReservations } from "../reservations/store.ts";
@@ -16,35 +18,53 @@ const RESERVATIONS_A_RUN = 1_000;
 export interface Swept {
   readonly settled: number;
   /** Invoices that another writer, a fault or a bug kept from being settled; the next run finds them again. */
-  readonly left: readonly InvoiceId[];
+  readonly left: readonly Unsettled[];
 }
 
+export interface Unsettled {
+  readonly invoiceId: InvoiceId;
+  /** The code of the refusal, the database's word, or the name of the error: nothing of a row. */
+  readonly reason: string;
+}
+
+/** The clock acts for nobody, so no trail is taken. */
+type SweepEffects = Omit<ChangeEffects, "trail">;
+
 /** Settles invoices whose time is over. One that cannot be settled is told of and left; it stops no other. */
-export async function expireInvoices(fx: ChangeEffects): Promise<Swept> {
+export async function expireInvoices(fx: SweepEffects): Promise<Swept> {
   const [oldest, newest] = await fx.db.batch([
     selectDueInvoices(fx.db, fx.nowMs, { order: "oldest", limit: OLDEST_A_RUN }),
     selectDueInvoices(fx.db, fx.nowMs, { order: "newest", limit: NEWEST_A_RUN }),
   ]);
   const due = new Map([...oldest, ...newest].map((row) => [row.id, row]));
-  const left: InvoiceId[] = [];
-  for (const row of due.values()) if (!(await isSettled(fx, row))) left.push(row.id);
+  const left: Unsettled[] = [];
+  for (const row of due.values()) {
+    const reason = await whyUnsettled(fx, row);
+    if (reason !== undefined) left.push({ invoiceId: row.id, reason });
+  }
   return { settled: due.size - left.length, left };
 }
 
-async function isSettled(fx: ChangeEffects, row: InvoiceRow): Promise<boolean> {
+async function whyUnsettled(fx: SweepEffects, row: InvoiceRow): Promise<string | undefined> {
   const { merchantId, id } = row;
   try {
-    const settled = await changeInvoice(fx, { merchantId, id, read: fileOf(row) }, async (file) =>
+    const clock = { ...fx, trail: SYSTEM_TRAIL };
+    const settled = await changeInvoice(clock, { merchantId, id, read: fileOf(row) }, async (file) =>
       ok(settlementChange(file, fx.nowMs)),
     );
-    return settled.ok;
-  } catch {
-    // The caller logs which; the reason shows itself to whoever reads the invoice.
-    return false;
+    return settled.ok ? undefined : settled.error.code;
+  } catch (error) {
+    return reasonOf(error);
   }
 }
 
+/** Messages of our own may hold what a row says; D1's name a table and columns. */
+function reasonOf(error: unknown): string {
+  const byDatabase = d1Messages(error).find((message) => message.startsWith("D1_"));
+  return byDatabase ?? (error instanceof Error ? error.name : typeof error);
+}
+
 /** Frees amounts that nobody watches any more. */
-export async function releaseAmounts(fx: Pick<ChangeEffects, "db" | "nowMs">): Promise<void> {
+export async function releaseAmounts(fx: Pick<SweepEffects, "db" | "nowMs">): Promise<void> {
   await releaseReservations(fx.db, fx.nowMs, RESERVATIONS_A_RUN);
 }

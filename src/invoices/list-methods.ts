@@ -1,6 +1,6 @@
 import type { Db } from "../db/client.ts";
 import { selectLiveWallets } from "../wallets/store.ts";
-import type { Wallet } from "../wallets/wallet.ts";
+import { isWalletOpen, type Wallet } from "../wallets/wallet.ts";
 import type { InvoiceFile } from "./invoice.ts";
 import { type BodyContext, type MethodBody, methodBodyOf, offeredMethodBody } from "./invoice-body.ts";
 import { isSamePair, walletRefusal } from "./payment-method.ts";
@@ -36,5 +36,6 @@ function offerRefusal(
   context: BodyContext & { readonly isWatched: (network: string) => boolean },
 ): string | null {
   if (invoice.status !== "AWAITING_PAYMENT") return "INVOICE_NOT_PAYABLE";
+  if (wallet.isEnabled && !isWalletOpen(wallet, context.nowMs)) return "CHANGE_PENDING";
   return walletRefusal(wallet, { ...context, amountMicros: invoice.amountMicros })?.code ?? null;
 }

@@ -4,7 +4,7 @@ import type { Failure } from "../failures.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { type Quote, quoteRate, type RateTable, unitsFor } from "../rates/quote.ts";
 import { type MacKeys, signRow } from "../wallets/row-mac.ts";
-import { isWalletIntact, type Wallet } from "../wallets/wallet.ts";
+import { isWalletIntact, isWalletOpen, type Wallet } from "../wallets/wallet.ts";
 import { plainUnits } from "./direct-amount.ts";
 import type { Invoice, PaymentMethod } from "./invoice.ts";
 
@@ -54,11 +54,12 @@ export interface PayableContext {
   readonly amountMicros: bigint;
   readonly macKeys: MacKeys;
   readonly isWatched: (network: string) => boolean;
+  readonly nowMs: number;
 }
 
 /** Why a live wallet cannot serve an invoice now; undefined when it can. */
 export function walletRefusal(wallet: Wallet, context: PayableContext): Failure | undefined {
-  if (!wallet.isEnabled)
+  if (!isWalletOpen(wallet, context.nowMs))
     return { code: "NO_ENABLED_WALLET", cryptocurrency: wallet.cryptocurrency, network: wallet.network };
   if (!isWalletIntact(context.macKeys, wallet)) return { code: "WALLET_FROZEN" };
   if (context.amountMicros === 0n && wallet.walletType === "DIRECT_WALLET")
@@ -68,14 +69,14 @@ export function walletRefusal(wallet: Wallet, context: PayableContext): Failure 
 
 /**
  * The wallets to activate at creation: those of the named pairs, in their order, or the only one that is available. A named pair
- * without an enabled wallet refuses the invoice (422); a wallet that is enabled but cannot serve comes back UNAVAILABLE.
+ * without an enabled wallet, or with one whose delay is not over, refuses the invoice (422); a wallet that is enabled but cannot serve comes back UNAVAILABLE.
  */
 export function walletsToActivate<W extends Wallet>(
   wallets: readonly W[],
   named: readonly Pair[] | undefined,
   context: PayableContext,
 ): Result<readonly W[], Failure> {
-  const enabled = wallets.filter((wallet) => wallet.isEnabled);
+  const enabled = wallets.filter((wallet) => isWalletOpen(wallet, context.nowMs));
   if (named === undefined) {
     const available = enabled.filter((wallet) => walletRefusal(wallet, context) === undefined);
     return ok(available.length === 1 ? available : []);

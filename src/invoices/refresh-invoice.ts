@@ -1,5 +1,6 @@
 // Truth on read: an invoice whose time is over is settled, and a quote whose lock is over is renewed, before it is shown (decisions 4).
 import type { BatchItem } from "drizzle-orm/batch";
+import { changedFacts, SYSTEM_TRAIL } from "../audit/entry.ts";
 import type { Db } from "../db/client.ts";
 import type { Failure } from "../failures.ts";
 import { ok, type Result } from "../lib/result.ts";
@@ -9,13 +10,15 @@ import type { Wallet } from "../wallets/wallet.ts";
 import type { ActivationEffects } from "./activate-payment-method.ts";
 import { type Change, type ChangeEffects, changeInvoice } from "./change-invoice.ts";
 import { type InvoiceFile, isQuoteOver, type PaymentMethod } from "./invoice.ts";
+import { quoteFacts } from "./invoice-facts.ts";
 import { isSamePair, type MethodQuote, pairKey, pricesJson, quoteMethod } from "./payment-method.ts";
 import { type AmountFacts, type HeldAmount, noteLosses, type ReservedAmount, reserveAmount } from "./reserve-amount.ts";
 import { settlementChange } from "./settle-invoice.ts";
 import { isDue } from "./status.ts";
 import { putMethod, selectInvoiceRow } from "./store.ts";
 
-export interface RefreshEffects extends ChangeEffects, Omit<ActivationEffects, "nowMs" | "db"> {}
+/** Whoever reads, it is the clock that settles and quotes anew: nobody's trail is taken. */
+export interface RefreshEffects extends Omit<ChangeEffects, "trail">, Omit<ActivationEffects, "nowMs" | "db"> {}
 
 /** The read of one invoice, for the call that reads the key. */
 export function invoiceReads(db: Db, merchantId: string, invoiceId: string) {
@@ -31,14 +34,15 @@ export function isStale(file: InvoiceFile, nowMs: number): boolean {
 export async function refreshInvoice(fx: RefreshEffects, file: InvoiceFile): Promise<Result<InvoiceFile, Failure>> {
   if (!isStale(file, fx.nowMs)) return ok(file);
   const { merchantId, id } = file.invoice;
-  const settled = await changeInvoice(fx, { merchantId, id, read: file }, async (read) =>
+  const clock = { ...fx, trail: SYSTEM_TRAIL };
+  const settled = await changeInvoice(clock, { merchantId, id, read: file }, async (read) =>
     ok(settlementChange(read, fx.nowMs)),
   );
   if (!settled.ok || !isStale(settled.value, fx.nowMs)) return settled;
   const lost = new Map<string, number[]>();
   let plan: Requote | undefined;
   const renewed = await changeInvoice(
-    fx,
+    clock,
     { merchantId, id, read: settled.value },
     async (read, conflict, operationId) => {
       noteLosses(lost, plan?.tried ?? new Map(), conflict);
@@ -81,7 +85,10 @@ async function requote(fx: RefreshEffects, file: InvoiceFile, run: RequoteRun): 
   }
   const [first, ...more] = methods.map((method) => ({ type: "payment.updated" as const, method }));
   if (first === undefined) return { change: undefined, exhausted, tried };
-  const change = { columns: {}, methods: [...methods, ...exhausted], events: [first, ...more], statements } as const;
+  const before = file.methods.filter((method) => methods.some((other) => isSamePair(method, other)));
+  const audit = { action: "invoice.requoted", ...changedFacts(quoteFacts(before), quoteFacts(methods)) } as const;
+  const events = [first, ...more] as const;
+  const change = { columns: {}, methods: [...methods, ...exhausted], events, audit, statements };
   return { change, exhausted, tried };
 }
 

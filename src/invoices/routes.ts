@@ -7,7 +7,7 @@ import { noBody, noQuery } from "../http/route.ts";
 import { answerOnce } from "../idempotency/middleware.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { FREE_TEXT, WALLET_FIELDS } from "../wallets/secret-material.ts";
-import { addPaymentMethod } from "./add-payment-method.ts";
+import { addPaymentMethod, type PickEffects } from "./add-payment-method.ts";
 import { cancelInvoice } from "./cancel-invoice.ts";
 import {
   type CreateInvoiceBody,
@@ -81,7 +81,7 @@ const create = merchantRoute({
     const { paymentMethods, ...rest } = body;
     const invoice: NewInvoice = { ...rest, pairs: paymentMethods === undefined ? undefined : pairs.value };
     const facts = createFacts(read);
-    return answerOnce(call, createInvoice(call.fx, { merchant, isFromPublicKey, invoice, facts }));
+    return answerOnce(call, createInvoice(acting(call), { merchant, isFromPublicKey, invoice, facts }));
   },
 });
 
@@ -159,7 +159,7 @@ const update = merchantRoute({
   answer: async (call) => {
     const file = await currentFile(call, call.read[0]);
     if (!file.ok) return file;
-    const changed = await updateInvoiceText(call.fx, file.value, call.body);
+    const changed = await updateInvoiceText(acting(call), file.value, call.body);
     return changed.ok ? invoiceReply(call, 200, changed.value) : changed;
   },
 });
@@ -186,7 +186,7 @@ const cancel = merchantRoute({
   answer: async (call) => {
     const file = await currentFile(call, call.read[0]);
     if (!file.ok) return file;
-    const cancelled = await cancelInvoice(call.fx, file.value);
+    const cancelled = await cancelInvoice(acting(call), file.value);
     return cancelled.ok ? invoiceReply(call, 200, cancelled.value) : cancelled;
   },
 });
@@ -262,7 +262,7 @@ const pick = merchantRoute({
     const [pair] = pairs.value;
     if (pair === undefined) throw new Error("one pair in, none out");
     const isFromPublicKey = isPublicKey(call.principal);
-    return answerOnce(call, addPaymentMethod(call.fx, { pair, isFromPublicKey, file: fileOf(row) }));
+    return answerOnce(call, addPaymentMethod(acting(call), { pair, isFromPublicKey, file: fileOf(row) }));
   },
 });
 
@@ -294,6 +294,11 @@ const payments = merchantRoute({
 });
 
 export const invoiceRoutes: readonly MountedRoute[] = [create, list, get, update, cancel, methods, pick, payments];
+
+/** The world of a call that changes an invoice: with who does it. */
+function acting<B, Q, R extends Statements>(call: MerchantCall<B, Q, R, RefreshEffects>): PickEffects {
+  return { ...call.fx, trail: call.trail };
+}
 
 /** The invoice that was read, settled and quoted as of now. */
 async function currentFile<B, Q, R extends Statements>(

@@ -1,10 +1,12 @@
 // Facts of a stored invoice for `settle`, and what follows from the settlement as one change: used by reads that find an invoice due,
 // by the sweep and by cancellation. Networks have no cursor yet: where no source reads a chain, the clock decides (decisions 4 "Closed").
 
+import { changedFacts } from "../audit/entry.ts";
 import { networkNamed } from "../chains/networks.ts";
 import type { CreditedPayment } from "../payments/payment.ts";
 import type { Change, ChangeEvent } from "./change-invoice.ts";
 import type { Invoice, InvoiceFile, PaymentMethod } from "./invoice.ts";
+import { stateFacts } from "./invoice-facts.ts";
 import { pairOf } from "./payment-method.ts";
 import { type InvoiceFacts, settle } from "./status.ts";
 import type { PricedMethod } from "./value.ts";
@@ -18,9 +20,15 @@ export function settlementChange(file: InvoiceFile, nowMs: number, columns: Part
     ({ type, previousStatus }): ChangeEvent => ({ type, previousStatus: previousStatus ?? undefined }),
   );
   if (!settlement.hasChanged || first === undefined) return undefined;
+  const settled = { status, receivedMicros, confirmedMicros, isLate, needsReview };
+  const moves = settlement.moves.map(({ to }) => to);
   return {
-    columns: { ...columns, status, receivedMicros, confirmedMicros, isLate, needsReview, closedAtMs },
-    moves: settlement.moves.map(({ to }) => to),
+    columns: { ...columns, ...settled, closedAtMs },
+    moves,
+    audit: {
+      action: moves.length > 0 ? "invoice.status_changed" : "invoice.updated",
+      ...changedFacts(stateFacts(file.invoice), stateFacts({ ...invoice, ...settled })),
+    },
     events: [first, ...more],
   };
 }

@@ -1,12 +1,14 @@
+import { insertAudit } from "../audit/store.ts";
 import {
   type Customer,
   type CustomerFields,
+  customerEntry,
   isSameCustomer,
   namesCustomer,
   newCustomer,
   withFields,
 } from "../customers/customer.ts";
-import { insertCustomer, selectCustomerByEmail, updateCustomer } from "../customers/store.ts";
+import { assertCustomerLive, insertCustomer, selectCustomerByEmail, updateCustomer } from "../customers/store.ts";
 import type { Failure } from "../failures.ts";
 import { emailKeyOf } from "../lib/email.ts";
 import { derivedId } from "../lib/ids.ts";
@@ -34,12 +36,20 @@ export async function updateInvoiceText(
     if (status !== "AWAITING_PAYMENT") return err({ code: "INVOICE_NOT_EDITABLE", status });
     const columns = textColumns(read.invoice, update);
     const customer = await customerChange(fx, read, update, operationId);
-    const isSame = Object.entries(columns).every(([name, value]) => Reflect.get(read.invoice, name) === value);
-    if (isSame && customer === undefined) return ok(undefined);
-    const change: Change = { columns, events: [{ type: "invoice.updated" }] };
-    if (customer === undefined) return ok(change);
-    const { after, statement } = customer;
-    return ok({ ...change, columns: { ...columns, customerId: after.id }, customer: after, statements: [statement] });
+    const all = customer === undefined ? columns : { ...columns, customerId: customer.after.id };
+    // Names only: what was written is the merchant's and the customer's (decisions 10, erasure).
+    const fields = Object.entries(all).flatMap(([name, value]) =>
+      Reflect.get(read.invoice, name) === value ? [] : [name],
+    );
+    if (fields.length === 0 && customer === undefined) return ok(undefined);
+    const change: Change = {
+      columns: all,
+      events: [{ type: "invoice.updated" }],
+      audit: { action: "invoice.updated", after: { fields } },
+    };
+    return ok(
+      customer === undefined ? change : { ...change, customer: customer.after, statements: customer.statements },
+    );
   });
 }
 
@@ -54,7 +64,7 @@ function textColumns(invoice: Invoice, update: InvoiceUpdate): Partial<Invoice> 
 
 /**
  * With an email: the merchant's customer of that email, made when there is none. Without one: the invoice's own customer, made when it
- * has none. Undefined when nothing of it changes.
+ * has none, or one who was deleted. Undefined when nothing of it changes.
  */
 async function customerChange(fx: ChangeEffects, file: InvoiceFile, update: InvoiceUpdate, operationId: string) {
   if (!namesCustomer(update)) return undefined;
@@ -63,9 +73,13 @@ async function customerChange(fx: ChangeEffects, file: InvoiceFile, update: Invo
     before === undefined
       ? newCustomer(derivedId("cus", operationId), file.invoice.merchantId, update)
       : withFields(before, update);
-  if (before === undefined) return { after, statement: insertCustomer(fx.db, after, fx.nowMs) };
-  if (isSameCustomer(before, after) && before.id === file.invoice.customerId) return undefined;
-  return { after, statement: updateCustomer(fx.db, after, update, fx.nowMs) };
+  const entry = customerEntry(derivedId("aud", operationId, 1), { before, after });
+  const told = insertAudit(fx.db, fx.trail, entry, fx.nowMs);
+  if (before === undefined) return { after, statements: [insertCustomer(fx.db, after, fx.nowMs), told] };
+  const live = assertCustomerLive(fx.db, before.id);
+  if (!isSameCustomer(before, after))
+    return { after, statements: [live, updateCustomer(fx.db, after, update, fx.nowMs), told] };
+  return before.id === file.invoice.customerId ? undefined : { after, statements: [live] };
 }
 
 async function customerBefore(
@@ -73,11 +87,12 @@ async function customerBefore(
   file: InvoiceFile,
   update: InvoiceUpdate,
 ): Promise<Customer | undefined> {
-  if (update.customerEmail === undefined) return file.customer;
+  const own = file.customer?.deletedAtMs === null ? file.customer : undefined;
+  if (update.customerEmail === undefined) return own;
   const emailKey = emailKeyOf(update.customerEmail);
-  if (file.customer?.emailKey === emailKey) return file.customer;
+  if (own?.emailKey === emailKey) return own;
   const [known] = await selectCustomerByEmail(fx.db, file.invoice.merchantId, emailKey);
   if (known !== undefined) return known;
   // A customer who had no email gets this one; one who had another is somebody else.
-  return file.customer?.emailKey === null ? file.customer : undefined;
+  return own?.emailKey === null ? own : undefined;
 }

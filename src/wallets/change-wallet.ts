@@ -1,32 +1,27 @@
-// Every change of a wallet that stands: read, decide, one batch with its event. What the decision rests on is asserted in that batch;
+// Every change of a wallet that stands: read, decide, one batch with its event and audit entry, then the mails. What the decision rests on is asserted in that batch;
 // whoever lost reads again and decides again, five times, then 503 (reliability.md 3).
 import type { BatchItem } from "drizzle-orm/batch";
-import type { Db } from "../db/client.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import { derivedId, type MerchantId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
+import type { WalletAction } from "../wallet-alerts/alert.ts";
+import { type NewsEffects, recordNews, sendNews } from "../wallet-alerts/record-news.ts";
 import { commitChange } from "../webhooks/commit-change.ts";
-import type { EventType } from "../webhooks/event.ts";
-import { insertEvent } from "../webhooks/store.ts";
 import { selectLiveWallet } from "./store.ts";
 import type { Wallet } from "./wallet.ts";
-import { type WalletBodyContext, walletBodyOf } from "./wallet-body.ts";
 
 const MAX_TRIES = 5;
 
-export interface WalletEffects {
-  readonly db: Db;
-  readonly body: WalletBodyContext;
+export interface WalletEffects extends NewsEffects {
   readonly sleep: Sleep;
-  readonly nowMs: number;
   newOperationId(): string;
 }
 
 export interface WalletChange {
-  readonly event: EventType;
-  /** The wallet as the event tells of it and the caller sees it. */
+  readonly action: Exclude<WalletAction, "wallet.created">;
+  /** The wallet as the event tells of it and the caller sees it: as it was, where it is deleted. */
   readonly wallet: Wallet;
   /** Assertions first, so that nothing is written on facts that no longer hold. */
   readonly statements: readonly [BatchItem<"sqlite">, ...BatchItem<"sqlite">[]];
@@ -49,32 +44,18 @@ export async function changeWallet(
     const change = await decide(wallet);
     if (!change.ok) return change;
     if (change.value === undefined) return ok(wallet);
-    const eventId = derivedId("evt", fx.newOperationId());
-    const [first, ...more] = change.value.statements;
-    const event = walletEvent(fx, change.value, eventId);
-    const committed = await commitChange(fx, eventId, [first, ...more, event]);
-    if (committed.kind === "stands") return ok(change.value.wallet);
+    const { action, wallet: shown, statements } = change.value;
+    const news = { action, before: wallet, after: action === "wallet.deleted" ? undefined : shown };
+    const operationId = fx.newOperationId();
+    const told = recordNews(fx, news, operationId);
+    const committed = await commitChange(fx, derivedId("evt", operationId), [...statements, ...told]);
+    if (committed.kind === "stands") {
+      await sendNews(fx, news);
+      return ok(shown);
+    }
     if (committed.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });
     if (committed.conflict.kind !== "assertion")
       throw new Error(`a change of a wallet met ${committed.conflict.table}`);
   }
   return err({ code: "CONTENTION" });
-}
-
-/** The event row of a change; its `data` holds the wallet as GET shows it. */
-export function walletEvent(
-  fx: Pick<WalletEffects, "db" | "body" | "nowMs">,
-  of: { readonly event: EventType; readonly wallet: Wallet },
-  id: ReturnType<typeof derivedId<"evt">>,
-) {
-  const { event, wallet } = of;
-  return insertEvent(fx.db, {
-    id,
-    merchantId: wallet.merchantId,
-    type: event,
-    invoiceId: null,
-    sequence: null,
-    data: JSON.stringify({ walletId: wallet.id, wallet: walletBodyOf(wallet, fx.body) }),
-    createdAtMs: fx.nowMs,
-  });
 }

@@ -104,7 +104,12 @@ export const walletBody = () =>
       scheme: z.enum(["BIP44", "BIP49", "BIP84"]).nullable(),
       warnings: z
         .array(z.string())
-        .meta({ description: "Stable codes: LOW_CONFIRMATIONS, NETWORK_NOT_WATCHED, INTEGRITY_CHECK_FAILED." }),
+        .meta({
+          description: "Stable codes: LOW_CONFIRMATIONS, NETWORK_NOT_WATCHED, INTEGRITY_CHECK_FAILED, CHANGE_PENDING.",
+        }),
+      usableFrom: time()
+        .nullable()
+        .meta({ description: "No new invoice uses the wallet before; null when nothing holds it back." }),
       createdAt: time(),
       updatedAt: time(),
     })

@@ -21,7 +21,7 @@ export async function deleteWallet(
     const { id: walletId, merchantId } = read;
     const columns = { deletedAtMs: fx.nowMs, updatedAtMs: fx.nowMs };
     return ok({
-      event: "wallet.deleted",
+      action: "wallet.deleted",
       wallet: read,
       statements: [
         assertWalletLive(fx.db, walletId),

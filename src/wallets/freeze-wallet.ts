@@ -1,4 +1,5 @@
 import type { Db } from "../db/client.ts";
+import { derivedId } from "../lib/ids.ts";
 import type { MacKeys } from "./row-mac.ts";
 import { freezeWallet } from "./store.ts";
 import { isWalletIntact, type Wallet } from "./wallet.ts";
@@ -14,7 +15,7 @@ export function isAltered(macKeys: MacKeys, wallet: Wallet): boolean {
 
 /** Freezes those of the wallets that were altered in the database, for good (security.md 4). May be lost: the next read finds them again. */
 export async function freezeAltered(
-  fx: { readonly db: Db; readonly macKeys: MacKeys; readonly nowMs: number },
+  fx: { readonly db: Db; readonly macKeys: MacKeys; readonly nowMs: number; newOperationId(): string },
   wallets: readonly Wallet[],
 ): Promise<void> {
   for (const wallet of wallets) {
@@ -22,6 +23,7 @@ export async function freezeAltered(
     console.error(
       JSON.stringify({ level: "error", alert: "wallet altered in the database, frozen", walletId: wallet.id }),
     );
-    await freezeWallet(fx.db, wallet, fx.nowMs);
+    const auditId = derivedId("aud", fx.newOperationId());
+    await fx.db.batch(freezeWallet(fx.db, wallet, { auditId, nowMs: fx.nowMs }));
   }
 }

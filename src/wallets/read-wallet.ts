@@ -1,7 +1,8 @@
 // What wallet routes read together with the key, in one storage call; every value is bound, none is trusted.
 import type { Db } from "../db/client.ts";
+import { selectStewards } from "../wallet-alerts/store.ts";
 import { canonicalPair } from "./payout-target.ts";
-import { selectLiveWallet, selectLiveWallets, selectWalletOfPair } from "./store.ts";
+import { selectLiveWallet, selectLiveWallets, selectReplacedWallet, selectWalletOfPair } from "./store.ts";
 
 /** Not a pair of anything: a request that is not valid looks nothing up. */
 const NO_PAIR = { cryptocurrency: "", network: "" };
@@ -11,18 +12,27 @@ export function walletReads(db: Db, merchantId: string, walletId: string | undef
   return [selectLiveWallet(db, merchantId, walletId ?? "")] as const;
 }
 
+/** One live wallet, and who is told when it changes. */
+export function changeReads(db: Db, merchantId: string, walletId: string | undefined) {
+  return [selectLiveWallet(db, merchantId, walletId ?? ""), selectStewards(db, merchantId)] as const;
+}
+
 /** All live wallets, oldest first: at most one for each pair, so no pages. */
 export function walletListReads(db: Db, merchantId: string) {
   return [selectLiveWallets(db, merchantId)] as const;
 }
 
-/** The live wallet that a registration would collide with. */
+/** The live wallet that a registration would collide with, who is told of it, and the wallet that the pair had last. */
 export function registerReads(
   db: Db,
   merchantId: string,
   named: { readonly cryptocurrency: string; readonly network: string } | undefined,
 ) {
   const pair = named === undefined ? undefined : canonicalPair(named);
-  const { cryptocurrency, network } = pair === undefined ? NO_PAIR : { ...pair, network: pair.network.name };
-  return [selectWalletOfPair(db, merchantId, { cryptocurrency, network })] as const;
+  const canonical = pair === undefined ? NO_PAIR : { ...pair, network: pair.network.name };
+  return [
+    selectWalletOfPair(db, merchantId, canonical),
+    selectStewards(db, merchantId),
+    selectReplacedWallet(db, merchantId, canonical),
+  ] as const;
 }

@@ -4,14 +4,15 @@ import { isConflictOn } from "../db/conflict.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import type { Prepared, Work } from "../idempotency/run-once.ts";
-import { derivedId, type MerchantId, makeId, type WalletId } from "../lib/ids.ts";
+import { type MerchantId, makeId, type WalletId } from "../lib/ids.ts";
 import { ok, type Result } from "../lib/result.ts";
-import { type WalletEffects, walletEvent } from "./change-wallet.ts";
+import { recordNews, sendNews } from "../wallet-alerts/record-news.ts";
+import type { WalletEffects } from "./change-wallet.ts";
 import { addressAt, receiveChain } from "./derive-address.ts";
 import { type NewWallet, type PayoutTarget, payoutTarget } from "./payout-target.ts";
 import { signRow } from "./row-mac.ts";
-import { insertWallet, selectWalletOfPair } from "./store.ts";
-import { type Wallet, walletMacSubject } from "./wallet.ts";
+import { insertWallet, selectReplacedWallet, selectWalletOfPair } from "./store.ts";
+import { usableFrom, type Wallet, walletMacSubject } from "./wallet.ts";
 import { walletBodyOf } from "./wallet-body.ts";
 
 export interface RegisterEffects extends WalletEffects {
@@ -24,8 +25,17 @@ export interface RegisterEffects extends WalletEffects {
 export interface RegisterRequest {
   readonly merchantId: MerchantId;
   readonly wanted: NewWallet;
-  /** The live wallet of the pair, read with the key. */
+  /** Of the merchant's settings. */
+  readonly changeDelayHours: number;
+  /** What the pair has and had, read with the caller. */
+  readonly pair: PairFacts;
+}
+
+export interface PairFacts {
+  /** The live wallet. */
   readonly sameId: WalletId | undefined;
+  /** The one before, deleted by now. */
+  readonly replaced: Wallet | undefined;
 }
 
 /** The work of one registration, for `runOnce`. */
@@ -36,37 +46,41 @@ export function registerWallet(fx: RegisterEffects, request: RegisterRequest): W
     if (!target.ok) return { kind: "refused", failure: target.error };
     if (conflict !== undefined && !isConflictOn(conflict, "wallets"))
       throw new Error(`a registration met ${conflict.kind}`);
-    const same = tries === 0 ? ok(request.sameId) : await readSame(fx, request.merchantId, target.value);
-    if (!same.ok) return { kind: "refused", failure: same.error };
+    const pair = tries === 0 ? ok(request.pair) : await readPair(fx, request.merchantId, target.value);
+    if (!pair.ok) return { kind: "refused", failure: pair.error };
+    const { sameId, replaced } = pair.value;
     // Our own earlier batch may stand already: then this one aborts on its operation id and the stored answer is given.
-    if (same.value !== undefined && same.value !== id) {
-      return { kind: "refused", failure: { code: "WALLET_EXISTS", walletId: same.value } };
+    if (sameId !== undefined && sameId !== id) {
+      return { kind: "refused", failure: { code: "WALLET_EXISTS", walletId: sameId } };
     }
     const nextIndex = await readStanding(fx, target.value);
     if (!nextIndex.ok) return { kind: "refused", failure: nextIndex.error };
     const wallet = newWallet(fx, request, { id, target: target.value, nextIndex: nextIndex.value });
+    const news = { action: "wallet.created", before: replaced, after: wallet } as const;
     return {
       kind: "ready",
       status: 201,
       body: JSON.stringify({ ...walletBodyOf(wallet, fx.body), ...firstAddressOf(target.value) }),
-      statements: [
-        insertWallet(fx.db, wallet),
-        walletEvent(fx, { event: "wallet.created", wallet }, derivedId("evt", operationId)),
-      ],
+      statements: [insertWallet(fx.db, wallet), ...recordNews(fx, news, operationId)],
+      afterwards: () => sendNews(fx, news),
     };
   };
 }
 
 /** After a lost race: who won it, unless they are gone already. */
-async function readSame(
+async function readPair(
   fx: RegisterEffects,
   merchantId: MerchantId,
   target: PayoutTarget,
-): Promise<Result<WalletId | undefined, Failure>> {
+): Promise<Result<PairFacts, Failure>> {
   const { cryptocurrency, network } = target;
   const pair = { cryptocurrency, network: network.name };
-  const rows = await readWithRetry(fx.sleep, async () => selectWalletOfPair(fx.db, merchantId, pair));
-  return rows.ok ? ok(rows.value[0]?.id) : rows;
+  const rows = await readWithRetry(fx.sleep, async () =>
+    fx.db.batch([selectWalletOfPair(fx.db, merchantId, pair), selectReplacedWallet(fx.db, merchantId, pair)]),
+  );
+  if (!rows.ok) return rows;
+  const [[same], [replaced]] = rows.value;
+  return ok({ sameId: same?.id, replaced });
 }
 
 /** Null for a direct wallet. */
@@ -98,6 +112,7 @@ function newWallet(
     gap: key === null ? null : 0,
     ...signRow(fx.body.macKeys, walletMacSubject(payout)),
     frozenAtMs: null,
+    usableFromMs: usableFrom({ nowMs: fx.nowMs, delayHours: request.changeDelayHours, beforeMs: 0 }),
     createdAtMs: fx.nowMs,
     updatedAtMs: fx.nowMs,
     deletedAtMs: null,

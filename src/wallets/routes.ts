@@ -6,6 +6,8 @@ import { noBody, noQuery } from "../http/route.ts";
 import { answerOnce } from "../idempotency/middleware.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { textStream } from "../lib/text-stream.ts";
+import type { Steward } from "../wallet-alerts/alert.ts";
+import { readersOf } from "../wallet-alerts/record-news.ts";
 import {
   addressesQuery,
   addressListBody,
@@ -21,7 +23,7 @@ import { deleteWallet } from "./delete-wallet.ts";
 import { walletEffects } from "./effects.ts";
 import { exportRecovery, type Recovery } from "./export-recovery.ts";
 import { freezeAltered, isAltered } from "./freeze-wallet.ts";
-import { registerReads, walletListReads, walletReads } from "./read-wallet.ts";
+import { changeReads, registerReads, walletListReads, walletReads } from "./read-wallet.ts";
 import { type RecoveryFormat, recoveryFormat, recoveryHead, recoveryRows, recoveryTail } from "./recovery-file.ts";
 import { type RegisterEffects, registerWallet } from "./register-wallet.ts";
 import { WALLET_FIELDS } from "./secret-material.ts";
@@ -64,9 +66,11 @@ const register = merchantRoute({
   effects: walletEffects,
   reads: ({ db, merchantId, request }) => registerReads(db, merchantId, request?.body),
   answer: async (call) => {
-    const { merchantId } = call.principal;
-    const sameId = call.read[0][0]?.id;
-    return answerOnce(call, registerWallet(call.fx, { merchantId, wanted: call.body, sameId }));
+    const [[same], stewards, [replaced]] = call.read;
+    const { id: merchantId, walletChangeDelayHours: changeDelayHours } = call.merchant;
+    const pair = { sameId: same?.id, replaced };
+    const request = { merchantId, changeDelayHours, wanted: call.body, pair };
+    return answerOnce(call, registerWallet(changing(call, stewards), request));
   },
 });
 
@@ -143,14 +147,16 @@ const update = merchantRoute({
   },
   secrets: WALLET_FIELDS,
   effects: walletEffects,
-  reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
+  reads: ({ db, merchantId, params }) => changeReads(db, merchantId, params.walletId),
   answer: async (call) => {
-    const found = walletRead(call, call.read[0]);
+    const [rows, stewards] = call.read;
+    const found = walletRead(call, rows);
     if (!found.ok) return found;
-    const { fx } = call;
     const { id: walletId, merchantId } = found.value;
-    const changed = await updateWallet(fx, { merchantId, walletId, read: found.value }, call.body);
-    return changed.ok ? json(walletBodyOf(changed.value, fx.body)) : changed;
+    const { walletChangeDelayHours: changeDelayHours } = call.merchant;
+    const of = { merchantId, walletId, read: found.value, changeDelayHours };
+    const changed = await updateWallet(changing(call, stewards), of, call.body);
+    return changed.ok ? json(walletBodyOf(changed.value, call.fx.body)) : changed;
   },
 });
 
@@ -173,14 +179,14 @@ const remove = merchantRoute({
   },
   secrets: WALLET_FIELDS,
   effects: walletEffects,
-  reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
+  reads: ({ db, merchantId, params }) => changeReads(db, merchantId, params.walletId),
   answer: async (call) => {
-    const found = walletRead(call, call.read[0]);
+    const [rows, stewards] = call.read;
+    const found = walletRead(call, rows);
     if (!found.ok) return found;
-    const { fx } = call;
     const { id: walletId, merchantId } = found.value;
-    const deleted = await deleteWallet(fx, { merchantId, walletId, read: found.value });
-    return deleted.ok ? json(walletBodyOf(deleted.value, fx.body)) : deleted;
+    const deleted = await deleteWallet(changing(call, stewards), { merchantId, walletId, read: found.value });
+    return deleted.ok ? json(walletBodyOf(deleted.value, call.fx.body)) : deleted;
   },
 });
 
@@ -244,6 +250,8 @@ const recovery = merchantRoute({
   },
 });
 
+type WalletWorld = ReturnType<typeof walletEffects>;
+
 export const walletRoutes: readonly MountedRoute[] = [register, list, get, update, remove, addresses, recovery];
 
 async function* recoveryTexts(format: RecoveryFormat, { summary, pages }: Recovery): AsyncGenerator<string> {
@@ -265,9 +273,21 @@ function recoveryHeaders(format: RecoveryFormat, wallet: Wallet): Record<string,
   };
 }
 
+/** The world of a call that changes a wallet: with who does it, and who is told. */
+function changing<B, Q, R extends Statements>(
+  call: MerchantCall<B, Q, R, WalletWorld>,
+  stewards: readonly Steward[],
+): RegisterEffects {
+  const { fx, trail, principal, merchant } = call;
+  const person = principal.kind === "USER" ? principal.person : undefined;
+  const author = person === undefined ? `the API key ${trail.actor.id}` : person.email;
+  const audience = { merchantName: merchant.name, author, readers: readersOf(stewards, person) };
+  return { ...fx, trail, audience };
+}
+
 /** The wallet that was read; a row that was altered is frozen behind the answer. */
 function walletRead<B, Q, R extends Statements>(
-  call: MerchantCall<B, Q, R, RegisterEffects>,
+  call: MerchantCall<B, Q, R, WalletWorld>,
   rows: readonly Wallet[],
 ): Result<Wallet, Failure> {
   const [wallet] = rows;
@@ -277,12 +297,12 @@ function walletRead<B, Q, R extends Statements>(
 }
 
 function watchOver<B, Q, R extends Statements>(
-  call: MerchantCall<B, Q, R, RegisterEffects>,
+  call: MerchantCall<B, Q, R, WalletWorld>,
   wallets: readonly Wallet[],
 ): void {
   const { macKeys } = call.fx.body;
   const altered = wallets.filter((wallet) => isAltered(macKeys, wallet));
-  if (altered.length > 0) call.background(freezeAltered({ db: call.db, macKeys, nowMs: call.nowMs }, altered));
+  if (altered.length > 0) call.background(freezeAltered({ ...call.fx, macKeys }, altered));
 }
 
 function json(body: object): Result<Reply, Failure> {

@@ -1,13 +1,15 @@
-import { and, asc, eq, gt, isNull, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNotNull, isNull, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { columnsDecoder, jsonMembers } from "../db/json-rows.ts";
+import { auditEvents } from "../db/schema/audit-events.ts";
 import { events } from "../db/schema/events.ts";
 import { paymentMethods } from "../db/schema/invoices.ts";
 import { assertions } from "../db/schema/operations.ts";
 import { wallets } from "../db/schema/wallets.ts";
 import { template } from "../db/template.ts";
-import type { EventId, MerchantId, WalletId } from "../lib/ids.ts";
+import type { AuditId, EventId, MerchantId, WalletId } from "../lib/ids.ts";
 import { GAP_WARNING_AT, type Wallet } from "./wallet.ts";
+import { walletFacts } from "./wallet-facts.ts";
 
 /** How many taken salts of a price are read at once. */
 const SALTS_READ = 64;
@@ -128,6 +130,27 @@ export function selectWalletOfPair(
     .limit(1);
 }
 
+/** The wallet that a pair had last, gone by now: what a new one replaces. */
+export function selectReplacedWallet(
+  db: Db,
+  merchantId: string,
+  pair: { readonly cryptocurrency: string; readonly network: string },
+) {
+  return db
+    .select()
+    .from(wallets)
+    .where(
+      and(
+        sql`${wallets.merchantId} = ${merchantId}`,
+        eq(wallets.cryptocurrency, pair.cryptocurrency),
+        eq(wallets.network, pair.network),
+        isNotNull(wallets.deletedAtMs),
+      ),
+    )
+    .orderBy(desc(wallets.deletedAtMs), desc(wallets.id))
+    .limit(1);
+}
+
 export function insertWallet(db: Db, wallet: Wallet) {
   return db.insert(wallets).values(wallet);
 }
@@ -135,7 +158,7 @@ export function insertWallet(db: Db, wallet: Wallet) {
 export function updateLiveWallet(
   db: Db,
   of: { merchantId: MerchantId; walletId: WalletId },
-  changes: Partial<Pick<Wallet, "isEnabled" | "requiredConfirmations" | "deletedAtMs" | "frozenAtMs">> & {
+  changes: Partial<Pick<Wallet, "isEnabled" | "requiredConfirmations" | "usableFromMs" | "deletedAtMs">> & {
     updatedAtMs: number;
   },
 ) {
@@ -145,12 +168,24 @@ export function updateLiveWallet(
     .where(and(eq(wallets.id, of.walletId), eq(wallets.merchantId, of.merchantId), isNull(wallets.deletedAtMs)));
 }
 
-/** The HMAC was found wrong: nothing of the wallet is shown or used any more (security.md 4). Kept once set. */
-export function freezeWallet(db: Db, wallet: Pick<Wallet, "id" | "merchantId">, nowMs: number) {
-  return db
-    .update(wallets)
-    .set({ frozenAtMs: nowMs })
-    .where(and(eq(wallets.id, wallet.id), eq(wallets.merchantId, wallet.merchantId), isNull(wallets.frozenAtMs)));
+/**
+ * The HMAC was found wrong: nothing of the wallet is shown or used any more (security.md 4). Kept once set, and told once: the audit entry,
+ * by nobody, comes of the row while it is not frozen, so it goes first.
+ */
+export function freezeWallet(db: Db, wallet: Wallet, of: { readonly auditId: AuditId; readonly nowMs: number }) {
+  const unfrozen = and(
+    eq(wallets.id, wallet.id),
+    eq(wallets.merchantId, wallet.merchantId),
+    isNull(wallets.frozenAtMs),
+  );
+  const found = JSON.stringify({ ...walletFacts(wallet), isFrozen: true });
+  return [
+    db.insert(auditEvents).select(
+      sql`select ${of.auditId}, merchant_id, 'SYSTEM', null, 'wallet.frozen', id, null, ${found}, null, null, ${of.nowMs}
+        from wallets where ${unfrozen}`,
+    ),
+    db.update(wallets).set({ frozenAtMs: of.nowMs }).where(unfrozen),
+  ] as const;
 }
 
 /** Aborts the batch unless the wallet is live, with the settings that were read: the lock of a PATCH against another. */
@@ -192,7 +227,8 @@ const gapWarning = template((db) =>
 const usable = template((db) =>
   db.insert(assertions).select(
     sql`select 'wallet is usable', 0 where not exists (select 1 from wallets
-      where id = ${sql.placeholder("walletId")} and deleted_at_ms is null and is_enabled = 1 and frozen_at_ms is null)`,
+      where id = ${sql.placeholder("walletId")} and deleted_at_ms is null and is_enabled = 1 and frozen_at_ms is null
+      and usable_from_ms <= ${sql.placeholder("nowMs")})`,
   ),
 );
 
@@ -209,9 +245,9 @@ export function warnOfGap(
   return gapWarning(db, warning);
 }
 
-/** Aborts the batch unless the wallet is live and enabled at that moment. */
-export function assertWalletUsable(db: Db, walletId: WalletId) {
-  return usable(db, { walletId });
+/** Aborts the batch unless the wallet is live, enabled and past its delay at that moment. */
+export function assertWalletUsable(db: Db, walletId: WalletId, nowMs: number) {
+  return usable(db, { walletId, nowMs });
 }
 
 /**

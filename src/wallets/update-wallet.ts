@@ -2,7 +2,7 @@ import type { Failure } from "../failures.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { changeWallet, type WalletEffects } from "./change-wallet.ts";
 import { assertSettings, updateLiveWallet } from "./store.ts";
-import { isWalletIntact, type Wallet } from "./wallet.ts";
+import { isWalletIntact, usableFrom, type Wallet } from "./wallet.ts";
 
 /** What a PATCH may say (decisions 3): absent keeps. */
 export interface WalletSettings {
@@ -17,17 +17,20 @@ export interface WalletSettings {
  */
 export async function updateWallet(
   fx: WalletEffects,
-  of: Parameters<typeof changeWallet>[1],
+  of: Parameters<typeof changeWallet>[1] & { readonly changeDelayHours: number },
   settings: WalletSettings,
 ): Promise<Result<Wallet, Failure>> {
   return changeWallet(fx, of, async (read) => {
     if (!isWalletIntact(fx.body.macKeys, read)) return err({ code: "WALLET_FROZEN" });
     const { isEnabled = read.isEnabled, requiredConfirmations = read.requiredConfirmations } = settings;
     if (isEnabled === read.isEnabled && requiredConfirmations === read.requiredConfirmations) return ok(undefined);
-    const columns = { isEnabled, requiredConfirmations, updatedAtMs: fx.nowMs };
+    const isReopened = isEnabled && !read.isEnabled;
+    const delayHours = isReopened ? of.changeDelayHours : 0;
+    const usableFromMs = usableFrom({ nowMs: fx.nowMs, delayHours, beforeMs: read.usableFromMs });
+    const columns = { isEnabled, requiredConfirmations, usableFromMs, updatedAtMs: fx.nowMs };
     const { id: walletId, merchantId } = read;
     return ok({
-      event: "wallet.updated",
+      action: "wallet.updated",
       wallet: { ...read, ...columns },
       statements: [assertSettings(fx.db, read), updateLiveWallet(fx.db, { merchantId, walletId }, columns)],
     });

@@ -12,7 +12,9 @@ export type WalletWarning =
   /** No chain source is configured: payments are not seen. */
   | "NETWORK_NOT_WATCHED"
   /** The row is not as Edgetill wrote it, or was found so before: it is not used any more. */
-  | "INTEGRITY_CHECK_FAILED";
+  | "INTEGRITY_CHECK_FAILED"
+  /** Registered or enabled lately: no invoice uses it before `usableFrom` (security.md 4). */
+  | "CHANGE_PENDING";
 
 export interface WalletBody {
   readonly id: WalletId;
@@ -30,6 +32,8 @@ export interface WalletBody {
   readonly gap: number | null;
   readonly scheme: Wallet["scheme"];
   readonly warnings: readonly WalletWarning[];
+  /** Null: it is usable now, as far as time goes. */
+  readonly usableFrom: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -38,6 +42,7 @@ export interface WalletBodyContext {
   readonly macKeys: MacKeys;
   /** Canonical names of the networks that have a chain source. */
   readonly watchedNetworks: ReadonlySet<string>;
+  readonly nowMs: number;
 }
 
 export function walletBodyOf(wallet: Wallet, context: WalletBodyContext): WalletBody {
@@ -58,6 +63,7 @@ export function walletBodyOf(wallet: Wallet, context: WalletBodyContext): Wallet
     gap: wallet.gap,
     scheme: wallet.scheme,
     warnings: warningsOf(wallet, isIntact, context),
+    usableFrom: wallet.usableFromMs > context.nowMs ? isoTime(wallet.usableFromMs) : null,
     createdAt: isoTime(wallet.createdAtMs),
     updatedAt: isoTime(wallet.updatedAtMs),
   };
@@ -69,5 +75,6 @@ function warningsOf(wallet: Wallet, isIntact: boolean, context: WalletBodyContex
   if (wallet.requiredConfirmations < recommended) warnings.push("LOW_CONFIRMATIONS");
   if (!context.watchedNetworks.has(wallet.network)) warnings.push("NETWORK_NOT_WATCHED");
   if (!isIntact) warnings.push("INTEGRITY_CHECK_FAILED");
+  if (wallet.usableFromMs > context.nowMs) warnings.push("CHANGE_PENDING");
   return warnings;
 }

@@ -1,4 +1,5 @@
 import type { MerchantId, WalletId } from "../lib/ids.ts";
+import { HOUR_MS } from "../lib/time.ts";
 import { isRowIntact, type MacKeys, type MacSubject } from "./row-mac.ts";
 
 export type WalletType = "DIRECT_WALLET" | "XPUB_WALLET";
@@ -23,6 +24,8 @@ export interface Wallet {
   readonly mac: string;
   readonly macKeyId: string;
   readonly frozenAtMs: number | null;
+  /** New invoices use it from then on; 0 where no delay was set (`walletChangeDelayHours`). */
+  readonly usableFromMs: number;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly deletedAtMs: number | null;
@@ -30,6 +33,20 @@ export interface Wallet {
 
 /** Wallet software commonly stops looking after 20 unused addresses; the warning comes before (decisions 3). */
 export const GAP_WARNING_AT = 15;
+
+/** Whether new invoices may use the wallet, as far as its merchant decides that: enabled, and not waiting for a delay to end. */
+export function isWalletOpen(wallet: Pick<Wallet, "isEnabled" | "usableFromMs">, nowMs: number): boolean {
+  return wallet.isEnabled && wallet.usableFromMs <= nowMs;
+}
+
+/** When a wallet that is registered or enabled now comes into use: never earlier than it was told before. 0 changes nothing. */
+export function usableFrom(of: {
+  readonly nowMs: number;
+  readonly delayHours: number;
+  readonly beforeMs: number;
+}): number {
+  return of.delayHours === 0 ? of.beforeMs : Math.max(of.beforeMs, of.nowMs + of.delayHours * HOUR_MS);
+}
 
 /** What the wallet's HMAC binds: a direct wallet its address, an xpub wallet its key. */
 export function walletMacSubject(

@@ -26,6 +26,7 @@ export interface Wallet {
   readonly gap: number | null;
   readonly scheme: "BIP44" | "BIP49" | "BIP84" | null;
   readonly warnings: readonly string[];
+  readonly usableFrom: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   /** Only in the answer to the registration of an extended key. */
@@ -141,6 +142,7 @@ export function expectWalletShape(wallet: Wallet): void {
     gap: isXpub ? expect.any(Number) : null,
     scheme: isXpub ? text(/^BIP(44|49|84)$/) : null,
     warnings: expect.any(Array),
+    usableFrom: nullOr(wallet.usableFrom, text(TIMESTAMP)),
     createdAt: text(TIMESTAMP),
     updatedAt: text(TIMESTAMP),
   });

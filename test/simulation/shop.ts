@@ -1,17 +1,17 @@
 // A merchant with one direct and one xpub wallet, and clients that run the real operations on them: what the campaigns over invoices and
 // wallets share. A route is a few lines here: it reads, then hands the operation to `runOnce`, as the Worker's does.
+import { SYSTEM_TRAIL } from "../../src/audit/entry.ts";
 import { faultKind, readWithRetry } from "../../src/db/retry.ts";
 import { merchants } from "../../src/db/schema/merchants.ts";
 import { wallets } from "../../src/db/schema/wallets.ts";
 import type { Failure } from "../../src/failures.ts";
 import { Claims } from "../../src/idempotency/claims.ts";
 import { type OnceAnswer, type OnceEffects, runOnce, type Work } from "../../src/idempotency/run-once.ts";
-import { addPaymentMethod } from "../../src/invoices/add-payment-method.ts";
+import { addPaymentMethod, type PickEffects } from "../../src/invoices/add-payment-method.ts";
 import { createFacts, createInvoice, createReads, type NewInvoice } from "../../src/invoices/create-invoice.ts";
 import { fileOf } from "../../src/invoices/invoice.ts";
 import { type Pair, pairOf, pricesJson } from "../../src/invoices/payment-method.ts";
 import { askedAmount } from "../../src/invoices/product-terms.ts";
-import type { RefreshEffects } from "../../src/invoices/refresh-invoice.ts";
 import { selectInvoiceRow } from "../../src/invoices/store.ts";
 import type { MerchantId, WalletId } from "../../src/lib/ids.ts";
 import { SECOND_MS } from "../../src/lib/time.ts";
@@ -76,6 +76,7 @@ function walletOf(id: WalletId, pair: Pair): Wallet {
     frozenAtMs: null,
     createdAtMs: START_MS,
     updatedAtMs: START_MS,
+    usableFromMs: 0,
     deletedAtMs: null,
   } as const;
   return { ...unsigned, ...signRow(MAC_KEYS, walletMacSubject(unsigned)) };
@@ -84,7 +85,7 @@ function walletOf(id: WalletId, pair: Pair): Wallet {
 /** What one request has: effects for the protocol with a running clock, and for the operation with the request's own. */
 export interface ShopEffects {
   readonly once: OnceEffects;
-  readonly operation: RefreshEffects;
+  readonly operation: PickEffects;
 }
 
 function shopEffects(lab: Lab, world: World, client: Client): ShopEffects {
@@ -107,6 +108,7 @@ function shopEffects(lab: Lab, world: World, client: Client): ShopEffects {
     operation: {
       ...shared,
       nowMs,
+      trail: SYSTEM_TRAIL,
       table: async () => rates,
       macKeys: MAC_KEYS,
       isWatched: () => true,
@@ -158,7 +160,10 @@ export function sendDelete(shop: Shop, walletId: WalletId, onDone: (outcome: Out
     attempt: async (client) => {
       const fx = {
         ...shopEffects(lab, world, client).operation,
-        body: { macKeys: MAC_KEYS, watchedNetworks: new Set<string>() },
+        body: { macKeys: MAC_KEYS, watchedNetworks: new Set<string>(), nowMs: world.nowMs },
+        mailer: { post: async () => {} },
+        publicUrl: "https://pay.example",
+        audience: { merchantName: "Shop", author: "a client", readers: [] },
       };
       const read = await readWithRetry(fx.sleep, async () => selectLiveWallet(fx.db, MERCHANT, walletId));
       if (!read.ok) return outcomeOf({ kind: "refused", failure: read.error });

@@ -141,7 +141,11 @@ describe("the sweep", () => {
     await releaseAt(finished.id, Date.now() - 1);
     const [old, young] = [await plantOldOperation(shop, 26 * HOUR_MS), await plantOldOperation(shop, 24 * HOUR_MS)];
     expect(await sweepTelling()).toEqual([
-      { level: "error", alert: "invoices left unsettled", invoiceIds: [broken.id] },
+      {
+        level: "error",
+        alert: "invoices left unsettled",
+        left: [{ invoiceId: broken.id, reason: "Error" }],
+      },
     ]);
     expect([await statusOf(broken.id), await statusOf(due.id)]).toEqual(["AWAITING_PAYMENT", "EXPIRED"]);
     expect(await reservationsOf(finished.id)).toBe(0);
@@ -157,7 +161,7 @@ describe("the sweep", () => {
     await break_(broken.id);
     await copyInvoice(broken.id, 160);
     const [told] = await sweepTelling();
-    expect(told).toMatchObject({ invoiceIds: expect.arrayContaining([broken.id]) });
+    expect(told).toMatchObject({ left: expect.arrayContaining([{ invoiceId: broken.id, reason: "Error" }]) });
     expect(await statusOf(due.id)).toBe("EXPIRED");
   });
 

@@ -3,6 +3,7 @@ import { HDKey } from "@scure/bip32";
 import { p2wpkh } from "@scure/btc-signer";
 import { and, asc, eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
+import { SYSTEM_TRAIL } from "../../src/audit/entry.ts";
 import { decodeBase58check, encodeBase58check } from "../../src/chains/address-text.ts";
 import { events } from "../../src/db/schema/events.ts";
 import { operations } from "../../src/db/schema/operations.ts";
@@ -239,7 +240,9 @@ describe("deleting a wallet", () => {
               return db.batch(statements);
             },
     });
-    const fx = { ...walletEffects(env, { db: testDb, nowMs: Date.now(), sleep }), db: late };
+    const given = { db: testDb, nowMs: Date.now(), sleep, background: () => {} };
+    const audience = { merchantName: "Shop", author: "somebody", readers: [] };
+    const fx = { ...walletEffects(env, given), db: late, trail: SYSTEM_TRAIL, audience };
     const refused = await deleteWallet(fx, { merchantId: shop.merchantId, walletId: id, read: await rowOf(id) });
     expect(refused).toEqual({ ok: false, error: { code } });
     // The delete that was refused, and the look that found out why.

@@ -7,7 +7,7 @@ import { walletBodyOf } from "../../../src/wallets/wallet-body.ts";
 const OLD = { id: "old", secret: new Uint8Array(32).fill(1) };
 const NEW = { id: "new", secret: new Uint8Array(32).fill(2) };
 const KEYS: MacKeys = [NEW, OLD];
-const CONTEXT = { macKeys: KEYS, watchedNetworks: new Set(["BTC"]) };
+const CONTEXT = { macKeys: KEYS, watchedNetworks: new Set(["BTC"]), nowMs: 10_000 };
 
 function walletOf(changes: Partial<Wallet> = {}, keys: MacKeys = KEYS): Wallet {
   const wallet: Wallet = {
@@ -29,6 +29,7 @@ function walletOf(changes: Partial<Wallet> = {}, keys: MacKeys = KEYS): Wallet {
     mac: "",
     macKeyId: "",
     frozenAtMs: null,
+    usableFromMs: 0,
     createdAtMs: 0,
     updatedAtMs: 1_500,
     deletedAtMs: null,
@@ -55,6 +56,7 @@ describe("the body of a wallet", () => {
       gap: null,
       scheme: null,
       warnings: [],
+      usableFrom: null,
       createdAt: "1970-01-01T00:00:00.000Z",
       updatedAt: "1970-01-01T00:00:01.500Z",
     });
@@ -66,8 +68,15 @@ describe("the body of a wallet", () => {
     ["a network of its own", { network: "LTC_REGTEST", requiredConfirmations: 1 }, ["NETWORK_NOT_WATCHED"]],
     ["both", { network: "LTC" }, ["LOW_CONFIRMATIONS", "NETWORK_NOT_WATCHED"]],
     ["a wallet frozen before", { frozenAtMs: 1 }, ["INTEGRITY_CHECK_FAILED"]],
+    ["a change that waits", { usableFromMs: 10_001 }, ["CHANGE_PENDING"]],
+    ["nothing, once the wait is over", { usableFromMs: 10_000 }, []],
   ])("warns of %s", (_, changes, warnings) => {
     expect(walletBodyOf(walletOf(changes), CONTEXT).warnings).toEqual(warnings);
+  });
+
+  it("says from when on it is used, while that is still to come", () => {
+    const usableFrom = (usableFromMs: number) => walletBodyOf(walletOf({ usableFromMs }), CONTEXT).usableFrom;
+    expect([9_999, 10_000, 10_001].map(usableFrom)).toEqual([null, null, "1970-01-01T00:00:10.001Z"]);
   });
 
   it.each<[string, Partial<Wallet>]>([
