@@ -58,7 +58,8 @@ export function countProducts(db: Db, merchantId: string, filter: ProductFilter,
 
 function matching(merchantId: string, { isActive, search }: ProductFilter): readonly (SQL | undefined)[] {
   return [
-    sql`${products.merchantId} = ${merchantId}`,
+    // The plus keeps SQLite from walking the whole feed for what was searched: it looks up the few that were found.
+    search === undefined ? sql`${products.merchantId} = ${merchantId}` : sql`+${products.merchantId} = ${merchantId}`,
     isNull(products.deletedAtMs),
     isActive === undefined ? undefined : sql`${products.isActive} = ${isActive ? 1 : 0}`,
     search === undefined ? undefined : found(merchantId, search),
