@@ -10,6 +10,7 @@ import type { ProductId } from "../../src/lib/ids.ts";
 import { createProduct } from "../../src/products/create-product.ts";
 import { productEffects } from "../../src/products/effects.ts";
 import { type Ask, seedKey, send } from "../support/access.ts";
+import { sendBeaten } from "../support/before-write.ts";
 import { jpeg, png, webp } from "../support/images.ts";
 import { BTC, directWallet, USDT, xpubWallet } from "../support/wallet-bodies.ts";
 import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
@@ -461,6 +462,25 @@ describe("an invoice of a product", () => {
     const amounts = methods.filter(({ network }) => network === USDT.network).map(({ amount }) => amount);
     expect(new Set(amounts).size).toBe(8);
     expect(amounts.every((amount) => Number(amount) > 99 && Number(amount) <= 100)).toBe(true);
+  });
+
+  it("whose product changed after it was read is at the new price; one whose product went is refused", async () => {
+    const shop = await freshMerchant();
+    const key = await seedKey(shop.merchantId, { lastUsedAtMs: Date.now() });
+    const { id: productId } = await made(shop, { price: 10 });
+    const path = `/api/v1/merchants/merchant/${shop.merchantId}/invoices`;
+    const ask = { method: "POST", key, body: { productId } };
+    const raised = await sendBeaten(path, ask, () => shop.patch(`/products/${productId}`, { price: 20 }));
+    expect([raised.status, raised.json], raised.text).toMatchObject([
+      201,
+      { rawAmount: "20.000000", product: { price: "20.000000" } },
+    ]);
+    const stopped = await sendBeaten(path, ask, () => shop.patch(`/products/${productId}`, { isActive: false }));
+    expect([stopped.status, stopped.json?.code]).toEqual([422, "PRODUCT_NOT_AVAILABLE"]);
+    await shop.patch(`/products/${productId}`, { isActive: true });
+    const gone = await sendBeaten(path, ask, () => shop.delete(`/products/${productId}`));
+    expect([gone.status, gone.json?.code]).toEqual([404, "PRODUCT_NOT_FOUND"]);
+    expect((await shop.get("/invoices")).body.data).toHaveLength(1);
   });
 
   it("made while its product changes or goes is at a price that stood, or is refused", async () => {

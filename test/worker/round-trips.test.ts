@@ -199,8 +199,10 @@ describe("a replay", () => {
 });
 
 describe("reading", () => {
-  it("an invoice, a list, its methods, its payments, a wallet: one call to D1 in all", async () => {
-    const { answer } = await counted(both, "/invoices", create({ paymentMethods: [USDT] }));
+  it("an invoice, a list, its methods, its payments, a wallet, a customer, a product: one call to D1 in all", async () => {
+    const body = { paymentMethods: [USDT], customerEmail: "payer@shop.example" };
+    const { answer } = await counted(both, "/invoices", create(body));
+    const product = await counted(both, "/products", { ...create(), body: { name: "Coffee", price: 1 } });
     const one = `/invoices/${answer.json?.id}`;
     const paths = [
       "/invoices",
@@ -210,6 +212,13 @@ describe("reading", () => {
       `${one}/payment-methods`,
       `${one}/payments`,
       "/wallets",
+      "/products",
+      "/products?search=Co",
+      `/products/${product.answer.json?.id}`,
+      "/customers",
+      "/customers?search=payer@shop.example",
+      `/customers/${answer.json?.customerId}`,
+      `/customers/${answer.json?.customerId}/resume`,
     ];
     for (const path of paths) {
       const read = await counted(both, path);
