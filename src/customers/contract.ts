@@ -11,7 +11,7 @@ const fields = {
   metadata: metadataField.nullable().optional().meta({ description: "At most 50 keys and 8,192 bytes as JSON." }),
 };
 
-export const recordCustomerBody = z
+export const upsertCustomerBody = z
   .strictObject(fields)
   .refine(
     (body) => Object.values(body).some((value) => value !== undefined && value !== null),

@@ -8,27 +8,27 @@ import {
   customerBody,
   customerListBody,
   listCustomersQuery,
-  recordCustomerBody,
   resumeBody,
   updateCustomerBody,
+  upsertCustomerBody,
 } from "./contract.ts";
 import { customerBodyOf } from "./customer-body.ts";
 import { deleteCustomer } from "./delete-customer.ts";
 import { customerEffects } from "./effects.ts";
 import { customerPageReads, listCustomers } from "./list-customers.ts";
 import { customerReads, emailReads, resumeReads } from "./read-customer.ts";
-import { recordCustomer } from "./record-customer.ts";
 import { resumeOf } from "./resume.ts";
 import { updateCustomerDetails } from "./update-customer.ts";
+import { upsertCustomer } from "./upsert-customer.ts";
 
 const BASE = "/api/v1/merchants/merchant/:merchantId/customers";
 const ONE = `${BASE}/:customerId`;
 
-const record = merchantRoute({
+const upsert = merchantRoute({
   spec: {
     method: "POST",
     path: BASE,
-    operationId: "recordCustomer",
+    operationId: "upsertCustomer",
     tag: "Customers",
     summary: "Make a customer, or change the one who has the email",
     description:
@@ -37,7 +37,7 @@ const record = merchantRoute({
     permission: "customer:update",
     isForPublicKeys: false,
     isIdempotent: true,
-    body: recordCustomerBody,
+    body: upsertCustomerBody,
     query: noQuery,
     answers: [
       { status: 201, description: "The customer, new", schema: customerBody },
@@ -51,7 +51,7 @@ const record = merchantRoute({
   answer: async (call) => {
     const { merchantId } = call.principal;
     const [known] = call.read[0];
-    return answerOnce(call, recordCustomer(call.fx, { merchantId, trail: call.trail, said: call.body, known }));
+    return answerOnce(call, upsertCustomer(call.fx, { merchantId, trail: call.trail, said: call.body, known }));
   },
 });
 
@@ -191,4 +191,4 @@ const remove = merchantRoute({
   },
 });
 
-export const customerRoutes: readonly MountedRoute[] = [record, list, get, resume, update, remove];
+export const customerRoutes: readonly MountedRoute[] = [upsert, list, get, resume, update, remove];

@@ -17,7 +17,7 @@ import { customerBodyOf } from "./customer-body.ts";
 import { emailReads } from "./read-customer.ts";
 import { assertCustomerAsRead, insertCustomer, updateLiveCustomer } from "./store.ts";
 
-export interface RecordRequest {
+export interface UpsertRequest {
   readonly merchantId: MerchantId;
   readonly trail: Trail;
   readonly said: CustomerChange;
@@ -26,7 +26,7 @@ export interface RecordRequest {
 }
 
 /** The work of one upsert by email, for `runOnce`: 201 with a new customer, 200 with the one who has the email, changed by what is given. */
-export function recordCustomer(fx: CustomerEffects, request: RecordRequest): Work {
+export function upsertCustomer(fx: CustomerEffects, request: UpsertRequest): Work {
   return async (operationId, conflict, tries): Promise<Prepared> => {
     refuseBug(conflict);
     const { merchantId, said, trail } = request;
@@ -51,7 +51,7 @@ export function recordCustomer(fx: CustomerEffects, request: RecordRequest): Wor
 
 function afterwards(
   fx: CustomerEffects,
-  { merchantId, said }: RecordRequest,
+  { merchantId, said }: UpsertRequest,
   known: CustomerRecord | undefined,
   operationId: string,
 ): CustomerRecord {
@@ -66,5 +66,5 @@ function afterwards(
 
 function refuseBug(conflict: BatchConflict | undefined): void {
   if (conflict !== undefined && !isContention(conflict))
-    throw new Error(`the record of a customer met ${describeConflict(conflict)}`);
+    throw new Error(`an upsert of a customer met ${describeConflict(conflict)}`);
 }
