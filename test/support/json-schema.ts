@@ -78,6 +78,7 @@ export function misfits(document: unknown, schema: Schema, value: unknown, path 
       case "pattern":
         return typeof value !== "string" || new RegExp(String(rule)).test(value) ? [] : [`${path} is not as ${rule}`];
       case "format":
+        if (rule === "uri") return typeof value !== "string" || URL.canParse(value) ? [] : [`${path} is no URL`];
         if (rule !== "date-time") return [`${path}: unknown format ${rule}`];
         return typeof value !== "string" || isTime(value) ? [] : [`${path} is no time`];
       default:

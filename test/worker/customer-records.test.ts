@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { and, asc, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
+import { customerBody, customerListBody, resumeBody } from "../../src/customers/contract.ts";
 import { auditEvents } from "../../src/db/schema/audit-events.ts";
 import { customers } from "../../src/db/schema/customers.ts";
 import { invoices } from "../../src/db/schema/invoices.ts";
@@ -9,6 +10,7 @@ import type { InvoiceStatus } from "../../src/invoices/status.ts";
 import type { CustomerId, InvoiceId } from "../../src/lib/ids.ts";
 import { seedKey } from "../support/access.ts";
 import { sendBeaten } from "../support/before-write.ts";
+import { expectDocumented } from "../support/documented.ts";
 import { type Answer, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
 const NOBODY = "cus_01ARZ3NDEKTSV4RRFFQ69G5FAV";
@@ -59,6 +61,15 @@ describe("a customer", () => {
     });
     expect((await shop.get(`/customers/${customer.id}`)).body).toEqual(customer);
     expect((await shop.get("/customers")).body.data).toEqual([customer]);
+  });
+
+  it("is as the document says, alone, in a list, summed up and deleted", async () => {
+    const shop = await freshMerchant();
+    const customer = await recorded(shop, ADA);
+    expectDocumented(customerBody, customer);
+    expectDocumented(customerListBody, (await shop.get("/customers")).body);
+    expectDocumented(resumeBody, (await shop.get(`/customers/${customer.id}/resume`)).body);
+    expectDocumented(customerBody, (await shop.delete(`/customers/${customer.id}`)).body);
   });
 
   it("of a known email is changed by what is given, keeps the rest, and is 200", async () => {

@@ -6,11 +6,14 @@ import { describe, expect, it } from "vitest";
 import { auditEvents } from "../../src/db/schema/audit-events.ts";
 import { images, products } from "../../src/db/schema/products.ts";
 import { imageName } from "../../src/images/image.ts";
+import { invoiceBody, invoiceForAnyKey } from "../../src/invoices/contract.ts";
 import type { ProductId } from "../../src/lib/ids.ts";
+import { productBody, productListBody } from "../../src/products/contract.ts";
 import { createProduct } from "../../src/products/create-product.ts";
 import { productEffects } from "../../src/products/effects.ts";
 import { type Ask, seedKey, send } from "../support/access.ts";
 import { sendBeaten } from "../support/before-write.ts";
+import { expectDocumented } from "../support/documented.ts";
 import { jpeg, png, webp } from "../support/images.ts";
 import { BTC, directWallet, USDT, xpubWallet } from "../support/wallet-bodies.ts";
 import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
@@ -63,6 +66,21 @@ describe("a product", () => {
     expect(await entriesOf(shop, product.id)).toMatchObject([
       ["product.created", null, { name: "Coffee", price: "19.500000" }],
     ]);
+  });
+
+  it("is as the document says, alone, in a list and in an invoice", async () => {
+    const shop = await freshMerchant();
+    const product = await made(shop, {
+      description: "Whole beans",
+      image: `data:image/png;base64,${base64.encode(png())}`,
+    });
+    expectDocumented(productBody, product);
+    expectDocumented(productListBody, (await shop.get("/products")).body);
+    const invoice = (await shop.post("/invoices", { productId: product.id })).body;
+    expectDocumented(invoiceBody, invoice);
+    const browse = await browserOf(shop);
+    expectDocumented(invoiceForAnyKey, (await browse(`/invoices/${invoice.id}`)).json);
+    expectDocumented(productBody, (await shop.delete(`/products/${product.id}`)).body);
   });
 
   it.each([
