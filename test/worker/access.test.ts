@@ -1,72 +1,16 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { newApiKey } from "../../src/auth/api-key.ts";
 import { createApp, SPECS } from "../../src/http/app.ts";
-import type { RouteSpec } from "../../src/http/route.ts";
 import type { MerchantId } from "../../src/lib/ids.ts";
 import { keyPermissionName, PERMISSIONS, SECRET_KEY_PERMISSIONS } from "../../src/teams/permissions.ts";
-import { type Answer, type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant, send } from "../support/access.ts";
-
-const MERCHANT = "/api/v1/merchants/merchant/:merchantId";
-
-/** By hand from decisions 7 "Which route needs what": the permission in its form on a key, and whether a public key may call at all. */
-const NEEDS: Readonly<Record<string, readonly [permission: string, isForPublicKeys?: "public"]>> = {
-  [`POST ${MERCHANT}/wallets`]: ["WALLET_CREATE"],
-  [`GET ${MERCHANT}/wallets`]: ["WALLET_VIEW"],
-  [`GET ${MERCHANT}/wallets/:walletId`]: ["WALLET_VIEW"],
-  [`PATCH ${MERCHANT}/wallets/:walletId`]: ["WALLET_UPDATE"],
-  [`DELETE ${MERCHANT}/wallets/:walletId`]: ["WALLET_DELETE"],
-  [`GET ${MERCHANT}/wallets/:walletId/addresses`]: ["WALLET_VIEW"],
-  [`GET ${MERCHANT}/wallets/:walletId/recovery`]: ["WALLET_VIEW"],
-  [`POST ${MERCHANT}/invoices`]: ["INVOICE_CREATE", "public"],
-  [`GET ${MERCHANT}/invoices`]: ["INVOICE_VIEW"],
-  [`GET ${MERCHANT}/invoices/:invoiceId`]: ["INVOICE_VIEW", "public"],
-  [`PATCH ${MERCHANT}/invoices/:invoiceId`]: ["INVOICE_UPDATE"],
-  [`POST ${MERCHANT}/invoices/:invoiceId/cancel`]: ["INVOICE_CANCEL"],
-  [`GET ${MERCHANT}/invoices/:invoiceId/payment-methods`]: ["INVOICE_VIEW", "public"],
-  [`POST ${MERCHANT}/invoices/:invoiceId/payment-methods`]: ["INVOICE_CREATE", "public"],
-  [`GET ${MERCHANT}/invoices/:invoiceId/payments`]: ["PAYMENT_VIEW"],
-};
-
-/** Routes that anybody may call. */
-const OPEN = ["GET /healthz", "GET /openapi.json", "GET /docs"];
+import { type Answer, type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant } from "../support/access.ts";
+import { knock, nameOf, specNamed, UNKNOWN_ULID } from "../support/access-knock.ts";
+import { KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PERSON } from "../support/access-table.ts";
 
 const HOUR_MS = 3_600_000;
-const UNKNOWN_ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const NOWHERE = `mer_${UNKNOWN_ULID}`;
 const ELSEWHERE = "203.0.113.7";
 const HERE = "198.51.100.23";
-
-const nameOf = (spec: RouteSpec) => `${spec.method} ${spec.path}`;
-const guarded = SPECS.filter((spec) => !OPEN.includes(nameOf(spec)));
-
-function pathOf(spec: RouteSpec, merchantId: string): string {
-  return spec.path
-    .replace(":merchantId", merchantId)
-    .replace(":walletId", `wal_${UNKNOWN_ULID}`)
-    .replace(":invoiceId", `inv_${UNKNOWN_ULID}`);
-}
-
-/** Every way in which a body can be wrong: none of them may be told to whom the door is closed. */
-const WRONG_BODIES: readonly Pick<Ask, "body" | "headers">[] = [
-  { body: {} },
-  { body: "{" },
-  { body: "x", headers: { "content-type": "text/plain" } },
-  { body: `"${"x".repeat(65_536)}"` },
-];
-
-function asksOf(spec: RouteSpec): readonly Ask[] {
-  const { method } = spec;
-  return method === "GET" ? [{ method }] : WRONG_BODIES.map((wrong) => ({ method, ...wrong }));
-}
-
-/** All answers to one principal on one route. */
-async function knock(spec: RouteSpec, merchantId: string, ask: Ask): Promise<readonly Answer[]> {
-  return Promise.all(
-    asksOf(spec).map((each) =>
-      send(pathOf(spec, merchantId), { ...each, ...ask, headers: { ...each.headers, ...ask.headers } }),
-    ),
-  );
-}
 
 interface Keys {
   readonly merchantId: MerchantId;
@@ -89,7 +33,7 @@ let keys: Keys;
 beforeAll(async () => {
   const [merchantId, otherMerchantId] = [await seedMerchant(), await seedMerchant()];
   const all = SECRET_KEY_PERMISSIONS.map(keyPermissionName);
-  const wanted = [...new Set(Object.values(NEEDS).map(([permission]) => permission))];
+  const wanted = [...new Set(Object.values(KEY_OR_MEMBER).map(({ permission }) => permission))];
   const seedEach = async (permissionsOf: (wanted: string) => string[]) => {
     const pairs = wanted.map(
       async (name) => [name, await seedKey(merchantId, { permissions: permissionsOf(name) })] as const,
@@ -119,13 +63,11 @@ function keyFor(map: ReadonlyMap<string, string>, permission: string): string {
 }
 
 describe("the routes of the Worker", () => {
+  const guarded = { ...KEY_OR_MEMBER, ...MEMBER_ONLY };
+
   it("are exactly those whose needs are written down by hand", () => {
-    expect(guarded.map(nameOf).sort()).toEqual(Object.keys(NEEDS).sort());
-    expect(
-      SPECS.map(nameOf)
-        .filter((name) => OPEN.includes(name))
-        .sort(),
-    ).toEqual([...OPEN].sort());
+    const written = [...Object.keys(guarded), ...Object.keys(PERSON), ...OPEN];
+    expect(SPECS.map(nameOf).sort()).toEqual(written.sort());
   });
 
   it("are all mounted, and nothing else is", () => {
@@ -138,30 +80,44 @@ describe("the routes of the Worker", () => {
   });
 
   it("say of themselves what is written down by hand", () => {
-    const said = guarded.map((spec) => [
+    const said = SPECS.filter((spec) => nameOf(spec) in guarded).map((spec) => [
       nameOf(spec),
+      spec.callers,
       spec.permission?.replace(":", "_").toUpperCase(),
-      spec.isForPublicKeys,
+      [spec.isForPublicKeys, spec.needsStepUp ?? false, spec.isOwnerOnly ?? false],
     ]);
-    expect(said).toEqual(
-      guarded.map((spec) => [nameOf(spec), NEEDS[nameOf(spec)]?.[0], NEEDS[nameOf(spec)]?.[1] === "public"]),
-    );
+    const written = Object.entries(guarded).map(([name, { permission, demands }]) => [
+      name,
+      name in MEMBER_ONLY ? "MEMBER" : "MEMBER_OR_KEY",
+      permission,
+      [demands.includes("public"), demands.includes("step-up"), demands.includes("owner")],
+    ]);
+    expect(said.sort()).toEqual(written.sort());
   });
 
-  it("need no more than a secret key may hold", () => {
-    const grantable = SECRET_KEY_PERMISSIONS.map(keyPermissionName);
-    expect(Object.values(NEEDS).filter(([permission]) => !grantable.includes(permission))).toEqual([]);
+  it("that a person calls for themselves, or anybody, say so", () => {
+    const said = SPECS.filter((spec) => !(nameOf(spec) in guarded));
+    const wrong = said.filter((spec) => {
+      const demands = PERSON[nameOf(spec)];
+      const callers = demands === undefined ? "ANYBODY" : "PERSON";
+      const needsStepUp = demands?.includes("step-up") ?? false;
+      return spec.callers !== callers || spec.permission !== null || (spec.needsStepUp ?? false) !== needsStepUp;
+    });
+    expect(wrong.map(nameOf)).toEqual([]);
   });
 });
 
-describe.each(Object.entries(NEEDS))("%s", (name, [permission, isPublic]) => {
-  const specOf = () => {
-    const spec = guarded.find((each) => nameOf(each) === name);
-    if (spec === undefined) throw new Error(`${name} is not mounted`);
-    return spec;
+describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands }) => {
+  const specOf = () => specNamed(name);
+  const isGrantable = SECRET_KEY_PERMISSIONS.map(keyPermissionName).includes(permission);
+  /** Past the door; what only a person may hold is refused behind it. */
+  const expectLetIn = (answers: readonly Answer[]) => {
+    const refused = answers.filter(({ status }) => status === 401 || status === 403);
+    if (isGrantable) expect(refused).toEqual([]);
+    else expect(refused.map(({ json }) => json?.code)).toEqual(answers.map(() => "PERMISSION_DENIED"));
   };
   const refuse = async (ask: Ask, status: number, code: string, merchantId: string = keys.merchantId) => {
-    const answers = await knock(specOf(), merchantId, ask);
+    const answers = await knock(specOf(), { merchantId }, ask);
     const told = answers.map((answer) => expectRefusal(answer, status, code));
     // Whatever was wrong with the body, the answer is the same.
     expect(new Set(told.map((each) => JSON.stringify(each))).size).toBe(1);
@@ -203,11 +159,15 @@ describe.each(Object.entries(NEEDS))("%s", (name, [permission, isPublic]) => {
     await refuse({ key: keys.empty }, 403, "PERMISSION_DENIED");
   });
 
-  it("is open to a key that holds its permission and nothing else", async () => {
-    const answers = await knock(specOf(), keys.merchantId, { key: keyFor(keys.onlyWith, permission) });
+  it("is open to a key that holds its permission and nothing else, unless only a person may hold it", async () => {
+    if (!isGrantable) {
+      await refuse({ key: keyFor(keys.onlyWith, permission) }, 403, "PERMISSION_DENIED");
+      return;
+    }
+    const answers = await knock(specOf(), { merchantId: keys.merchantId }, { key: keyFor(keys.onlyWith, permission) });
     for (const answer of answers) {
       expectHeaders(answer);
-      expect([200, 400, 404, 413, 415, 422]).toContain(answer.status);
+      expect([200, 201, 400, 404, 413, 415, 422]).toContain(answer.status);
     }
   });
 
@@ -216,17 +176,21 @@ describe.each(Object.entries(NEEDS))("%s", (name, [permission, isPublic]) => {
     expect(JSON.stringify(told)).not.toContain(ELSEWHERE);
     await refuse({ key: keys.elsewhere }, 403, "IP_NOT_ALLOWED");
     for (const ip of [ELSEWHERE, "2001:db8::1", `::ffff:${ELSEWHERE}`]) {
-      const answers = await knock(specOf(), keys.merchantId, {
-        key: keys.elsewhere,
-        headers: { "cf-connecting-ip": ip },
-      });
-      expect(answers.filter(({ status }) => status === 401 || status === 403)).toEqual([]);
+      const answers = await knock(
+        specOf(),
+        { merchantId: keys.merchantId },
+        {
+          key: keys.elsewhere,
+          headers: { "cf-connecting-ip": ip },
+        },
+      );
+      expectLetIn(answers);
     }
   });
 
-  if (isPublic === "public") {
+  if (demands.includes("public")) {
     it("is open to a public key that holds its permission", async () => {
-      const answers = await knock(specOf(), keys.merchantId, { key: keys.publicFull });
+      const answers = await knock(specOf(), { merchantId: keys.merchantId }, { key: keys.publicFull });
       expect(answers.filter(({ status }) => status === 401 || status === 403)).toEqual([]);
     });
 
@@ -236,8 +200,12 @@ describe.each(Object.entries(NEEDS))("%s", (name, [permission, isPublic]) => {
 
     it("may be read by a page anywhere, refusals too, and never with credentials", async () => {
       const answers = await Promise.all([
-        knock(specOf(), keys.merchantId, { key: keys.publicFull, headers: { origin: "https://shop.example" } }),
-        knock(specOf(), keys.merchantId, { headers: { origin: "https://shop.example" } }),
+        knock(
+          specOf(),
+          { merchantId: keys.merchantId },
+          { key: keys.publicFull, headers: { origin: "https://shop.example" } },
+        ),
+        knock(specOf(), { merchantId: keys.merchantId }, { headers: { origin: "https://shop.example" } }),
       ]);
       for (const { headers } of answers.flat()) {
         expect(headers.get("access-control-allow-origin")).toBe("*");
@@ -252,10 +220,14 @@ describe.each(Object.entries(NEEDS))("%s", (name, [permission, isPublic]) => {
     });
 
     it("may not be read by a page of another origin", async () => {
-      const answers = await knock(specOf(), keys.merchantId, {
-        key: keyFor(keys.onlyWith, permission),
-        headers: { origin: "https://shop.example" },
-      });
+      const answers = await knock(
+        specOf(),
+        { merchantId: keys.merchantId },
+        {
+          key: keyFor(keys.onlyWith, permission),
+          headers: { origin: "https://shop.example" },
+        },
+      );
       for (const { headers } of answers) {
         expect([...headers.keys()].filter((header) => header.startsWith("access-control-"))).toEqual([]);
       }
@@ -265,18 +237,25 @@ describe.each(Object.entries(NEEDS))("%s", (name, [permission, isPublic]) => {
   it("looks at the key alone when a session cookie comes with it", async () => {
     const headers = { cookie: "__Host-session=anything" };
     await refuse({ headers }, 401, "UNAUTHORIZED");
-    const answers = await knock(specOf(), keys.merchantId, { key: keyFor(keys.onlyWith, permission), headers });
-    expect(answers.filter(({ status }) => status === 401 || status === 403)).toEqual([]);
+    const answers = await knock(
+      specOf(),
+      { merchantId: keys.merchantId },
+      { key: keyFor(keys.onlyWith, permission), headers },
+    );
+    expectLetIn(answers);
   });
 });
 
-describe.each(OPEN)("%s", (name) => {
-  it("is open to anybody, and a bad key does not close it", async () => {
-    const path = name.replace("GET ", "");
-    for (const key of [undefined, "letmein", keys.revoked]) {
-      const answer = await send(path, { key });
-      expect(answer.status).toBe(200);
-      expectHeaders(answer);
-    }
+describe.each(Object.keys(MEMBER_ONLY))("%s", (name) => {
+  it("is closed to any good key, whatever it holds, and to a bad one as everywhere", async () => {
+    const refuseKey = async (key: string | undefined, status: number, code: string) => {
+      for (const answer of await knock(specNamed(name), { merchantId: keys.merchantId }, { key }))
+        expectRefusal(answer, status, code);
+    };
+    for (const key of [...keys.onlyWith.values()].slice(0, 2)) await refuseKey(key, 403, "SESSION_REQUIRED");
+    await refuseKey(keys.publicFull, 403, "SESSION_REQUIRED");
+    await refuseKey(keys.publicGreedy, 403, "SESSION_REQUIRED");
+    await refuseKey(keys.foreign, 403, "MERCHANT_MISMATCH");
+    for (const key of [undefined, "letmein", keys.expired, keys.revoked]) await refuseKey(key, 401, "UNAUTHORIZED");
   });
 });

@@ -18,6 +18,8 @@ import {
   send,
   sendWith,
 } from "../support/access.ts";
+import { nameOf } from "../support/access-knock.ts";
+import { KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PERSON } from "../support/access-table.ts";
 import { misfits, resolve, type Schema } from "../support/json-schema.ts";
 
 interface Operation {
@@ -50,7 +52,6 @@ interface Document {
   readonly openapi: string;
   readonly info: { readonly version: string };
   readonly servers: readonly { readonly url: string }[];
-  readonly security: readonly unknown[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, object>>;
@@ -82,41 +83,67 @@ function followed(schema: Schema | undefined): Schema | undefined {
   return schema?.$ref === undefined ? schema : Object(resolve(document, schema.$ref));
 }
 
-/** Refusals of any route of a kind, by hand from Interface 7 and decisions 1, 3, 6, 7 and 8. */
-const ANY = "RATE_LIMITED INTERNAL_ERROR";
-const GUARDED =
-  "VALIDATION_FAILED UNAUTHORIZED MERCHANT_MISMATCH MERCHANT_NOT_FOUND PERMISSION_DENIED IP_NOT_ALLOWED STORAGE_UNAVAILABLE";
-const CHANGING = "MALFORMED_JSON BODY_TOO_LARGE UNSUPPORTED_MEDIA_TYPE PRIVATE_KEY_REFUSED CONTENTION";
-const PROTECTED = "IDEMPOTENCY_KEY_INVALID IDEMPOTENCY_KEY_REUSED OPERATION_IN_PROGRESS";
-const OPERATIONS: Readonly<Record<string, string>> = {
-  health: ANY,
-  openapi: ANY,
-  docs: ANY,
-  registerWallet: `${GUARDED} ${CHANGING} ${PROTECTED}`,
-  listWallets: GUARDED,
-  getWallet: GUARDED,
-  updateWallet: `${GUARDED} ${CHANGING}`,
-  deleteWallet: `${GUARDED} ${CHANGING}`,
-  previewAddresses: GUARDED,
-  exportRecovery: GUARDED,
-  createInvoice: `${GUARDED} ${CHANGING} ${PROTECTED}`,
-  listInvoices: GUARDED,
-  // A read settles what is due, and may lose against another writer.
-  getInvoice: `${GUARDED} CONTENTION`,
-  updateInvoice: `${GUARDED} ${CHANGING}`,
-  cancelInvoice: `${GUARDED} ${CHANGING}`,
-  listPaymentMethods: `${GUARDED} CONTENTION`,
-  activatePaymentMethod: `${GUARDED} ${CHANGING} ${PROTECTED}`,
-  listInvoicePayments: GUARDED,
-};
+/** Refusals of any route of a kind, by hand from Interface 5 and 7, decisions 1, 3, 6, 7, 8 and 9, and security.md 1. */
+const ANY = ["RATE_LIMITED", "INTERNAL_ERROR"];
+const GUARDED = [
+  "VALIDATION_FAILED",
+  "UNAUTHORIZED",
+  "SECOND_FACTOR_REQUIRED",
+  "IP_NOT_ALLOWED",
+  "STORAGE_UNAVAILABLE",
+];
+const MERCHANTS = ["MERCHANT_MISMATCH", "MERCHANT_NOT_FOUND", "PERMISSION_DENIED", "SECURITY_REQUIREMENT_NOT_MET"];
+const CHANGING = [
+  "MALFORMED_JSON",
+  "BODY_TOO_LARGE",
+  "UNSUPPORTED_MEDIA_TYPE",
+  "PRIVATE_KEY_REFUSED",
+  "ORIGIN_NOT_ALLOWED",
+];
+const PROTECTED = ["IDEMPOTENCY_KEY_INVALID", "IDEMPOTENCY_KEY_REUSED", "OPERATION_IN_PROGRESS"];
+/** decisions 6: every POST that creates something. */
+const CREATING =
+  "registerWallet createInvoice activatePaymentMethod createProduct upsertCustomer createMerchant uploadImage createApiKey rotateApiKey inviteMember acceptInvitation acceptInvitationById";
+
+/** What a route can refuse with, beside its own. */
+function refusalsByKind(spec: RouteSpec): readonly string[] {
+  const name = nameOf(spec);
+  const ofKeys = KEY_OR_MEMBER[name];
+  const ofMembers = MEMBER_ONLY[name];
+  const demands: readonly string[] = ofKeys?.demands ?? ofMembers?.demands ?? PERSON[name] ?? [];
+  const isGuarded = !OPEN.includes(name);
+  const isChanging = spec.method !== "GET";
+  return [
+    ...ANY,
+    ...(isGuarded ? GUARDED : []),
+    ...((ofKeys ?? ofMembers) ? MERCHANTS : []),
+    ...(isChanging ? CHANGING : []),
+    ...(isChanging && isGuarded ? ["CONTENTION"] : []),
+    ...(ofKeys === undefined ? [] : ["PUBLIC_KEY_FORBIDDEN"]),
+    ...(isGuarded && ofKeys === undefined ? ["SESSION_REQUIRED"] : []),
+    ...(demands.includes("step-up") ? ["STEP_UP_REQUIRED"] : []),
+    ...(demands.includes("owner") ? ["OWNER_REQUIRED"] : []),
+    ...(CREATING.split(" ").includes(spec.operationId) ? PROTECTED : []),
+  ];
+}
+
+/** What a reader must learn of who may call it. */
+function accessOf(spec: RouteSpec): string {
+  const name = nameOf(spec);
+  if (OPEN.includes(name)) return "Needs no key";
+  if (MEMBER_ONLY[name]?.demands.includes("owner")) return "the owner";
+  return spec.permission ?? "Needs a session";
+}
 
 describe("the OpenAPI document", () => {
   it("is 3.1 and served as JSON", async () => {
     const answer = await send("/openapi.json");
     expect(answer.headers.get("content-type")).toMatch(/^application\/json/);
     expect(document.openapi).toMatch(/^3\.1\.\d$/);
-    expect(document.components.securitySchemes.apiKey).toEqual({ type: "apiKey", in: "header", name: "x-api-key" });
-    expect(document.security).toEqual([{ apiKey: [] }]);
+    expect(document.components.securitySchemes).toMatchObject({
+      apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+      session: { type: "apiKey", in: "cookie", name: "__Host-session" },
+    });
   });
 
   it("is of the version that package.json names", () => {
@@ -163,7 +190,11 @@ describe("the OpenAPI document", () => {
     const { Error: error, ...others } = document.components.schemas;
     expect(error?.additionalProperties).toEqual({});
     expect(error?.required).toEqual(["statusCode", "message", "error", "code", "requestId"]);
-    for (const schema of Object.values(others)) expect(schema.additionalProperties).toBe(false);
+    // What WebAuthn defines is handed on whole.
+    const open = Object.entries(others).filter(
+      ([, { type, additionalProperties }]) => type === "object" && additionalProperties !== false,
+    );
+    expect(open.map(([name]) => name).sort()).toEqual(["PasskeyCreationOptions", "PasskeyRequestOptions"]);
   });
 
   it("does not bound a whole number by what JavaScript can count to", () => {
@@ -213,10 +244,13 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     expect(names).toEqual(spec.isIdempotent ? ["Idempotency-Key"] : []);
   });
 
-  it("needs a key exactly when a permission is needed, and names it", () => {
+  it("says who may call it, and names the permission", () => {
     const { security, description } = operationOf(spec);
-    expect(security).toEqual(spec.permission === null ? [] : undefined);
-    expect(description).toContain(spec.permission ?? "Needs no key");
+    const name = nameOf(spec);
+    const both = [{ apiKey: [] }, { session: [] }];
+    const guarded = name in KEY_OR_MEMBER ? both : [{ session: [] }];
+    expect(security).toEqual(OPEN.includes(name) ? [] : guarded);
+    expect(description).toContain(accessOf(spec));
   });
 
   it("says what it answers, with a schema for JSON", () => {
@@ -234,13 +268,13 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
 
   it("says how it refuses: what all of its kind can, and each code of its own, under its status", () => {
     const { responses } = operationOf(spec);
-    const codes = [...`${ANY} ${OPERATIONS[spec.operationId]}`.split(" "), ...spec.refusals];
+    const codes = [...refusalsByKind(spec), ...spec.refusals];
     for (const code of codes) {
       const answer = responses[refusalStatus(code as keyof typeof SAMPLES)];
       expect(answer?.description.split(", ")).toContain(code);
       expect(answer?.content?.["application/json"]?.schema).toEqual({ $ref: "#/components/schemas/Error" });
     }
-    const own = new Set<string>([...codes, ...(spec.permission === null ? [] : ["PUBLIC_KEY_FORBIDDEN"])]);
+    const own = new Set<string>(codes);
     const documented = Object.entries(responses).flatMap(([status, { description }]) =>
       spec.answers.some((each) => String(each.status) === status) ? [] : description.split(", "),
     );
@@ -248,7 +282,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
   });
 
   it("says which headers its answers carry", () => {
-    const always = ["x-request-id", ...(spec.permission === null ? [] : ["RateLimit", "RateLimit-Policy"])];
+    const always = ["x-request-id", ...(OPEN.includes(nameOf(spec)) ? [] : ["RateLimit", "RateLimit-Policy"])];
     for (const [status, { headers }] of Object.entries(operationOf(spec).responses)) {
       const isAnswer = spec.answers.some((each) => String(each.status) === status);
       const more = [
@@ -264,7 +298,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     const section = page.slice(from, page.indexOf("</section>", from));
     expect(from).toBeGreaterThan(0);
     expect(section).toContain(`<span class="method">${spec.method}</span>${spec.path}`);
-    expect(section).toContain(spec.permission ?? "Needs no key");
+    expect(section).toContain(accessOf(spec));
     const linked = [...section.matchAll(/href="#([A-Z_]+)"/g)].map(([, code]) => code);
     const documented = Object.entries(operationOf(spec).responses)
       .filter(([status]) => spec.answers.every((each) => String(each.status) !== status))

@@ -6,7 +6,10 @@ import { invoices } from "../../src/db/schema/invoices.ts";
 import { operations } from "../../src/db/schema/operations.ts";
 import { SPECS } from "../../src/http/app.ts";
 import type { RouteSpec } from "../../src/http/route.ts";
-import { type Answer, expectRefusal, type Shop, seedShop, send } from "../support/access.ts";
+import { SECRET_KEY_PERMISSIONS } from "../../src/teams/permissions.ts";
+import { type Answer, type Ask, expectRefusal, type Shop, seedShop, send, sendWith } from "../support/access.ts";
+import { pathOf } from "../support/access-knock.ts";
+import { seedMember, seedPerson, type TestPerson } from "../support/people.ts";
 import { BTC, directWallet, extendedPrivateKey, randomHex, wif } from "../support/wallet-bodies.ts";
 import { testDb } from "../support/worker-merchant.ts";
 
@@ -29,6 +32,7 @@ const PLACES: readonly (readonly [string, (secret: string) => unknown])[] = [
 ];
 
 let shop: Shop;
+let owner: TestPerson;
 let walletId: string;
 let invoiceId: string;
 
@@ -36,11 +40,11 @@ const at = (rest: string) => `/api/v1/merchants/merchant/${shop.merchantId}${res
 const post = (rest: string, body: unknown) => send(at(rest), { method: "POST", key: shop.secretKey, body });
 const patch = (rest: string, body: unknown) => send(at(rest), { method: "PATCH", key: shop.secretKey, body });
 
-function pathOf(spec: RouteSpec): string {
-  return spec.path
-    .replace(":merchantId", shop.merchantId)
-    .replace(":walletId", walletId)
-    .replace(":invoiceId", invoiceId);
+/** Whoever may call it: a key where a key can, else the owner in a session. */
+function callerOf(spec: RouteSpec): Pick<Ask, "key" | "headers"> {
+  if (spec.callers === "ANYBODY") return {};
+  const isForKeys = SECRET_KEY_PERMISSIONS.some((each) => each === spec.permission);
+  return spec.callers === "MEMBER_OR_KEY" && isForKeys ? { key: shop.secretKey } : { headers: owner.headers };
 }
 
 function expectRefusedUnseen(answer: Answer, secret: string): void {
@@ -59,6 +63,8 @@ async function stored(): Promise<string> {
 
 beforeAll(async () => {
   shop = await seedShop();
+  owner = await seedPerson();
+  await seedMember(shop.merchantId, owner.userId, "OWNER");
   walletId = String((await post("/wallets", directWallet())).json?.id);
   invoiceId = String((await post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [] })).json?.id);
   expect([walletId, invoiceId]).toEqual([expect.stringMatching(/^wal_/), expect.stringMatching(/^inv_/)]);
@@ -76,9 +82,14 @@ describe("a body with a private key", () => {
       const before = await stored();
       for (const secret of [extendedPrivateKey(), wif()]) {
         for (const [place, bodyWith] of PLACES) {
-          const ask = { method: spec.method, key: shop.secretKey, body: bodyWith(secret) };
-          const headers = { "idempotency-key": crypto.randomUUID() };
-          const answer = await send(pathOf(spec), { ...ask, headers });
+          const { key, headers } = callerOf(spec);
+          const ask = { method: spec.method, key, body: bodyWith(secret) };
+          // One owner asks more than the limit lets one person.
+          const answer = await sendWith(
+            { RATE_LIMIT_PER_MINUTE: "0" } as Partial<Env>,
+            pathOf(spec, { merchantId: shop.merchantId, walletId, invoiceId }),
+            { ...ask, headers: { ...headers, "idempotency-key": crypto.randomUUID() } },
+          );
           expect([place, answer.status], answer.text).toEqual([place, 400]);
           expectRefusedUnseen(answer, secret);
         }

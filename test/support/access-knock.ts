@@ -1,0 +1,62 @@
+// Knocks at a route as the access tests do: with every body that can be wrong, and with ids that nothing has.
+import { SPECS } from "../../src/http/app.ts";
+import type { RouteSpec } from "../../src/http/route.ts";
+import { type Answer, type Ask, send } from "./access.ts";
+
+export const UNKNOWN_ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+
+const UNKNOWN: Readonly<Record<string, string>> = {
+  merchantId: `mer_${UNKNOWN_ULID}`,
+  walletId: `wal_${UNKNOWN_ULID}`,
+  invoiceId: `inv_${UNKNOWN_ULID}`,
+  productId: `prd_${UNKNOWN_ULID}`,
+  customerId: `cus_${UNKNOWN_ULID}`,
+  apiKeyId: `key_${UNKNOWN_ULID}`,
+  memberId: `mem_${UNKNOWN_ULID}`,
+  invitationId: `tin_${UNKNOWN_ULID}`,
+  sessionId: `ses_${UNKNOWN_ULID}`,
+  passkeyId: `pky_${UNKNOWN_ULID}`,
+  provider: "google",
+  subject: "nobody",
+  name: "0".repeat(64),
+};
+
+export const nameOf = (spec: RouteSpec) => `${spec.method} ${spec.path}`;
+
+export function specNamed(name: string): RouteSpec {
+  const spec = SPECS.find((each) => nameOf(each) === name);
+  if (spec === undefined) throw new Error(`${name} is not mounted`);
+  return spec;
+}
+
+/** The route's path with `given` in it, and where nothing is given an id that nothing has. */
+export function pathOf(spec: RouteSpec, given: Readonly<Record<string, string>> = {}): string {
+  return spec.path.replace(/:(\w+)/g, (_, name: string) => {
+    const value = given[name] ?? UNKNOWN[name];
+    if (value === undefined) throw new Error(`no value for :${name} of ${spec.path}`);
+    return value;
+  });
+}
+
+/** Every way in which a body can be wrong: none of them may be told to whom the door is closed. */
+const WRONG_BODIES: readonly Pick<Ask, "body" | "headers">[] = [
+  { body: {} },
+  { body: "{" },
+  { body: "x", headers: { "content-type": "text/plain" } },
+  { body: `"${"x".repeat(65_536)}"` },
+];
+
+/** All answers to one caller on one route. */
+export async function knock(
+  spec: RouteSpec,
+  given: Readonly<Record<string, string>>,
+  ask: Ask,
+): Promise<readonly Answer[]> {
+  const { method } = spec;
+  const asks: readonly Ask[] = method === "GET" ? [{}] : WRONG_BODIES;
+  return Promise.all(
+    asks.map((each) =>
+      send(pathOf(spec, given), { method, ...each, ...ask, headers: { ...each.headers, ...ask.headers } }),
+    ),
+  );
+}

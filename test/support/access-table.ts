@@ -1,0 +1,153 @@
+// Who may call what, written down by hand from decisions 7, 9 and 10 and security.md 1, route by route: the access tests hold the Worker to it.
+// A route that is missing here fails them.
+
+const MERCHANT = "/api/v1/merchants/merchant/:merchantId";
+const TEAM = `${MERCHANT}/team`;
+const KEYS = `${MERCHANT}/api-keys`;
+const ME = "/api/v1/me";
+const AUTH = "/api/v1/auth";
+
+/** `public`: a `pk_` may call. `step-up`: a person must have given a factor. `owner`: of people only the OWNER. */
+export type Demand = "public" | "step-up" | "owner";
+
+export interface Need {
+  /** In its form on a key. */
+  readonly permission: string;
+  readonly demands: readonly Demand[];
+}
+
+const need = (permission: string, ...demands: readonly Demand[]): Need => ({ permission, demands });
+
+/** Routes of a merchant for its keys and its members. */
+export const KEY_OR_MEMBER: Readonly<Record<string, Need>> = {
+  [`GET ${MERCHANT}`]: need("MERCHANT_VIEW"),
+  [`PATCH ${MERCHANT}`]: need("MERCHANT_UPDATE"),
+  [`DELETE ${MERCHANT}`]: need("MERCHANT_DELETE", "step-up", "owner"),
+  [`GET ${MERCHANT}/settings`]: need("MERCHANT_VIEW"),
+  [`PATCH ${MERCHANT}/settings`]: need("MERCHANT_UPDATE"),
+  [`POST ${MERCHANT}/images`]: need("MERCHANT_UPDATE"),
+  [`POST ${MERCHANT}/wallets`]: need("WALLET_CREATE", "step-up"),
+  [`GET ${MERCHANT}/wallets`]: need("WALLET_VIEW"),
+  [`GET ${MERCHANT}/wallets/:walletId`]: need("WALLET_VIEW"),
+  [`PATCH ${MERCHANT}/wallets/:walletId`]: need("WALLET_UPDATE", "step-up"),
+  [`DELETE ${MERCHANT}/wallets/:walletId`]: need("WALLET_DELETE", "step-up"),
+  [`GET ${MERCHANT}/wallets/:walletId/addresses`]: need("WALLET_VIEW"),
+  [`GET ${MERCHANT}/wallets/:walletId/recovery`]: need("WALLET_VIEW"),
+  [`POST ${MERCHANT}/invoices`]: need("INVOICE_CREATE", "public"),
+  [`GET ${MERCHANT}/invoices`]: need("INVOICE_VIEW"),
+  [`GET ${MERCHANT}/invoices/:invoiceId`]: need("INVOICE_VIEW", "public"),
+  [`PATCH ${MERCHANT}/invoices/:invoiceId`]: need("INVOICE_UPDATE"),
+  [`POST ${MERCHANT}/invoices/:invoiceId/cancel`]: need("INVOICE_CANCEL"),
+  [`GET ${MERCHANT}/invoices/:invoiceId/payment-methods`]: need("INVOICE_VIEW", "public"),
+  [`POST ${MERCHANT}/invoices/:invoiceId/payment-methods`]: need("INVOICE_CREATE", "public"),
+  [`GET ${MERCHANT}/invoices/:invoiceId/payments`]: need("PAYMENT_VIEW"),
+  [`GET ${MERCHANT}/products`]: need("PRODUCT_VIEW", "public"),
+  [`POST ${MERCHANT}/products`]: need("PRODUCT_CREATE"),
+  [`GET ${MERCHANT}/products/:productId`]: need("PRODUCT_VIEW", "public"),
+  [`PATCH ${MERCHANT}/products/:productId`]: need("PRODUCT_UPDATE"),
+  [`DELETE ${MERCHANT}/products/:productId`]: need("PRODUCT_DELETE"),
+  [`GET ${MERCHANT}/customers`]: need("CUSTOMER_VIEW"),
+  [`POST ${MERCHANT}/customers`]: need("CUSTOMER_UPDATE"),
+  [`GET ${MERCHANT}/customers/:customerId`]: need("CUSTOMER_VIEW"),
+  [`PATCH ${MERCHANT}/customers/:customerId`]: need("CUSTOMER_UPDATE"),
+  [`DELETE ${MERCHANT}/customers/:customerId`]: need("CUSTOMER_DELETE"),
+  [`GET ${MERCHANT}/customers/:customerId/resume`]: need("CUSTOMER_VIEW"),
+  [`GET ${KEYS}`]: need("API_KEY_VIEW"),
+  [`POST ${KEYS}`]: need("API_KEY_CREATE", "step-up"),
+  [`GET ${KEYS}/:apiKeyId`]: need("API_KEY_VIEW"),
+  [`PATCH ${KEYS}/:apiKeyId`]: need("API_KEY_CREATE"),
+  [`POST ${KEYS}/:apiKeyId/rotate`]: need("API_KEY_CREATE", "step-up"),
+  [`DELETE ${KEYS}/:apiKeyId`]: need("API_KEY_DELETE"),
+  [`GET ${MERCHANT}/audit-events`]: need("AUDIT_VIEW"),
+};
+
+/** Routes of a merchant for its members alone: an API key gets 403 (decisions 9). */
+export const MEMBER_ONLY: Readonly<Record<string, Need>> = {
+  [`GET ${TEAM}/members`]: need("TEAM_VIEW"),
+  [`PATCH ${TEAM}/members/:memberId`]: need("TEAM_UPDATE", "step-up"),
+  [`DELETE ${TEAM}/members/:memberId`]: need("TEAM_REMOVE"),
+  [`POST ${TEAM}/members/:memberId/transfer-ownership`]: need("TEAM_VIEW", "step-up", "owner"),
+  [`POST ${TEAM}/leave`]: need("TEAM_VIEW"),
+  [`GET ${TEAM}/invitations`]: need("TEAM_VIEW"),
+  [`POST ${TEAM}/invitations`]: need("TEAM_INVITE"),
+  [`POST ${TEAM}/invitations/:invitationId/resend`]: need("TEAM_INVITE"),
+  [`DELETE ${TEAM}/invitations/:invitationId`]: need("TEAM_INVITE"),
+  [`GET ${TEAM}/security`]: need("TEAM_VIEW"),
+  [`PATCH ${TEAM}/security`]: need("TEAM_VIEW", "step-up", "owner"),
+};
+
+/** Routes of a person, whatever merchants they belong to. `pending`: also while the second factor is owed. */
+export const PERSON: Readonly<Record<string, readonly ("step-up" | "pending")[]>> = {
+  [`POST ${AUTH}/sign-out`]: ["pending"],
+  [`POST ${AUTH}/second-factor/start`]: ["pending"],
+  [`POST ${AUTH}/second-factor/verify`]: ["pending"],
+  [`POST ${AUTH}/step-up/start`]: [],
+  [`POST ${AUTH}/step-up/verify`]: [],
+  [`GET ${ME}`]: [],
+  [`PATCH ${ME}`]: [],
+  [`GET ${ME}/audit-events`]: [],
+  [`GET ${ME}/sessions`]: [],
+  [`DELETE ${ME}/sessions`]: [],
+  [`DELETE ${ME}/sessions/:sessionId`]: [],
+  [`POST ${ME}/totp`]: ["step-up"],
+  [`POST ${ME}/totp/confirm`]: ["step-up"],
+  [`POST ${ME}/totp/backup-codes`]: ["step-up"],
+  [`DELETE ${ME}/totp`]: ["step-up"],
+  [`POST ${ME}/email-otp`]: ["step-up"],
+  [`DELETE ${ME}/email-otp`]: ["step-up"],
+  [`GET ${ME}/passkeys`]: [],
+  [`POST ${ME}/passkeys/options`]: ["step-up"],
+  [`POST ${ME}/passkeys`]: ["step-up"],
+  [`PATCH ${ME}/passkeys/:passkeyId`]: [],
+  [`DELETE ${ME}/passkeys/:passkeyId`]: ["step-up"],
+  [`GET ${ME}/identities`]: [],
+  [`POST ${ME}/identities/:provider`]: ["step-up"],
+  [`DELETE ${ME}/identities/:provider/:subject`]: ["step-up"],
+  "GET /api/v1/merchants": [],
+  "POST /api/v1/merchants": [],
+  "GET /api/v1/team/invitations": [],
+  "POST /api/v1/team/invitations/accept": [],
+  "POST /api/v1/team/invitations/:invitationId/accept-by-id": [],
+};
+
+/** Routes that anybody may call: each proves by itself what it needs. */
+export const OPEN: readonly string[] = [
+  "GET /healthz",
+  "GET /openapi.json",
+  "GET /docs",
+  "GET /dev/mail",
+  "GET /sign-in",
+  "GET /invitations",
+  "GET /wallets/disable",
+  "GET /images/:merchantId/:name",
+  `POST ${AUTH}/email/start`,
+  `POST ${AUTH}/email/verify`,
+  `POST ${AUTH}/passkey/options`,
+  `POST ${AUTH}/passkey/verify`,
+  `GET ${AUTH}/:provider/start`,
+  `GET ${AUTH}/:provider/callback`,
+  "POST /api/v1/wallets/disable",
+];
+
+const VIEWS = [
+  "MERCHANT_VIEW",
+  "TEAM_VIEW",
+  "INVOICE_VIEW",
+  "PRODUCT_VIEW",
+  "CUSTOMER_VIEW",
+  "WALLET_VIEW",
+  "PAYMENT_VIEW",
+  "WEBHOOK_VIEW",
+  "API_KEY_VIEW",
+  "AUDIT_VIEW",
+];
+const MEMBERS = [...VIEWS, "INVOICE_CREATE", "INVOICE_UPDATE", "PRODUCT_CREATE", "PRODUCT_UPDATE", "CUSTOMER_UPDATE"];
+const NOT_ADMINS = ["MERCHANT_DELETE", "MERCHANT_BILLING"];
+
+/** Whether a role holds a permission (decisions 7, the table of domains). */
+export const ROLE_HOLDS = {
+  OWNER: () => true,
+  ADMIN: (permission: string) => !NOT_ADMINS.includes(permission),
+  MEMBER: (permission: string) => MEMBERS.includes(permission),
+  VIEWER: (permission: string) => VIEWS.includes(permission),
+} as const;

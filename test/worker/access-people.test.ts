@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant, send } from "../support/access.ts";
+import { knock, pathOf, specNamed } from "../support/access-knock.ts";
+import { OPEN, PERSON } from "../support/access-table.ts";
+import { seedMember, seedPerson, seedPolicy, seedSession } from "../support/people.ts";
+
+describe.each(Object.entries(PERSON))("%s", (name, demands) => {
+  const isChange = !name.startsWith("GET ");
+  const refuse = async (ask: Ask, status: number, code: string) => {
+    const answers = await knock(specNamed(name), {}, ask);
+    const told = answers.map((answer) => expectRefusal(answer, status, code));
+    expect(new Set(told.map((each) => JSON.stringify(each))).size).toBe(1);
+    return told[0];
+  };
+  const isLetIn = async (headers: Readonly<Record<string, string>>) => {
+    for (const answer of await knock(specNamed(name), {}, { headers })) {
+      expectHeaders(answer);
+      // A session that an earlier body of the same knock has ended is the only 401, a wrong code the only other.
+      if (answer.status === 401) expect(["UNAUTHORIZED", "INVALID_CODE"]).toContain(answer.json?.code);
+      else expect([200, 201, 202, 204, 400, 404, 409, 413, 415, 422]).toContain(answer.status);
+    }
+  };
+
+  it("is open to a signed-in person, also where a team locks them out", async () => {
+    const { userId, headers } = await seedPerson();
+    const strict = await seedMerchant();
+    await seedPolicy(strict, { enforceTfa: true, enforcePasskey: true });
+    await seedMember(strict, userId, "MEMBER");
+    await isLetIn(headers);
+  });
+
+  it("is closed to whoever is not signed in, with one and the same 401", async () => {
+    const { userId } = await seedPerson();
+    const revoked = await seedSession(userId, { revokedAtMs: Date.now() });
+    const told = await Promise.all([{}, { headers: revoked }].map((ask) => refuse(ask, 401, "UNAUTHORIZED")));
+    expect(told[0]).toEqual(told[1]);
+  });
+
+  it("is closed to API keys: a good one is told so, a bad one nothing", async () => {
+    const merchantId = await seedMerchant();
+    const { headers } = await seedPerson();
+    const publicKey = await seedKey(merchantId, { kind: "PUBLIC" });
+    await refuse({ key: await seedKey(merchantId), headers }, 403, "SESSION_REQUIRED");
+    await refuse({ key: publicKey }, 403, "SESSION_REQUIRED");
+    const expired = await seedKey(merchantId, { expiresAtMs: Date.now() - 1 });
+    for (const key of ["letmein", expired]) await refuse({ key, headers }, 401, "UNAUTHORIZED");
+  });
+
+  it(`is ${demands.includes("pending") ? "open" : "closed"} while the second factor is owed`, async () => {
+    const { userId } = await seedPerson({ emailOtpEnabledAtMs: Date.now() });
+    const headers = await seedSession(userId, { state: "PENDING_2FA" });
+    if (demands.includes("pending")) await isLetIn(headers);
+    else expect(await refuse({ headers }, 403, "SECOND_FACTOR_REQUIRED")).toMatchObject({ factors: ["email_code"] });
+  });
+
+  if (isChange) {
+    it("is closed to a session from another origin, and from none", async () => {
+      const { headers } = await seedPerson();
+      const { cookie = "" } = headers;
+      await refuse({ headers: { cookie } }, 403, "ORIGIN_NOT_ALLOWED");
+      await refuse({ headers: { cookie, origin: "https://evil.example" } }, 403, "ORIGIN_NOT_ALLOWED");
+    });
+  }
+
+  if (demands.includes("step-up")) {
+    it("wants a factor of the last 5 minutes", async () => {
+      const { userId } = await seedPerson();
+      const headers = await seedSession(userId, { factorAtMs: Date.now() - 300_001 });
+      await refuse({ headers }, 403, "STEP_UP_REQUIRED");
+    });
+  }
+});
+
+describe.each(OPEN)("%s", (name) => {
+  it("is open to anybody, and a bad key or session does not close it", async () => {
+    const spec = specNamed(name);
+    const asks: readonly Ask[] = [{}, { key: "letmein" }, { headers: { cookie: "session=unknown" } }];
+    const answers = await Promise.all(
+      asks.map((ask) =>
+        send(pathOf(spec), { method: spec.method, ...(spec.method === "GET" ? {} : { body: {} }), ...ask }),
+      ),
+    );
+    for (const answer of answers) {
+      expectHeaders(answer);
+      expect([200, 202, 302, 303, 400, 404, 422]).toContain(answer.status);
+      expect(answer.json?.code).not.toBe("UNAUTHORIZED");
+    }
+    expect(new Set(answers.map(({ status }) => status)).size).toBe(1);
+  });
+
+  if (!name.startsWith("GET ")) {
+    it("is closed to a page of another origin", async () => {
+      const spec = specNamed(name);
+      const ask = { method: spec.method, body: {}, headers: { origin: "https://evil.example" } };
+      expectRefusal(await send(pathOf(spec), ask), 403, "ORIGIN_NOT_ALLOWED");
+    });
+  }
+});
