@@ -266,12 +266,23 @@ export function ledgerProblem(lab: Lab, mostAllocated: number): Verdict {
     (select count(*) from payment_methods method join amount_reservations held on held.invoice_id = method.invoice_id
       and held.units = method.amount_units and held.address = method.address where method.status = 'ACTIVE') as matched,
     (select count(*) from payment_methods method where status = 'ACTIVE' and not exists
-      (select 1 from events where invoice_id = method.invoice_id and type = 'payment.created')) as untold`);
+      (select 1 from events where invoice_id = method.invoice_id and type = 'payment.created')) as untold,
+    (select count(*) from invoices) + (select count(*) from customers) + (select count(*) from wallets where deleted_at_ms is not null)
+      as changed,
+    (select count(distinct action || target) from audit_events
+      where action in ('invoice.created', 'customer.created', 'wallet.deleted')) as audited,
+    (select count(*) from audit_events where action in ('invoice.created', 'customer.created', 'wallet.deleted')) as entries,
+    (select count(*) from payment_methods method where status = 'ACTIVE' and not exists (select 1 from audit_events
+      where target = method.invoice_id and (action = 'invoice.payment_method_activated'
+        and json_extract(after, '$.network') = method.network or action = 'invoice.created'
+        and json_extract(after, '$.paymentMethods') like '%' || method.cryptocurrency || '_' || method.network || '%'))) as unaudited`);
   if (facts === undefined) throw new Error("no facts");
   const { counted, active, addresses, indexes, highest, next, gap, reserved, direct, matched } = facts;
   if (facts.assertions !== 0) return "an assertion was stored";
   if (counted !== active) return `${active} active invoices are counted as ${counted}`;
   if (facts.gappy !== 0) return "an invoice's events are not numbered 1 to n";
+  if (facts.changed !== facts.audited || facts.audited !== facts.entries || facts.unaudited !== 0)
+    return `${facts.changed} changes with ${facts.entries} entries of ${facts.audited}, ${facts.unaudited} methods without`;
   if (facts.untold !== 0) return "a method was activated and nobody told";
   if (addresses !== indexes) return `${addresses} methods share ${indexes} addresses`;
   if (highest !== null && next !== Number(highest) + 1) return `the next index is ${next} after ${highest}`;

@@ -11,7 +11,7 @@ import { operations } from "../../src/db/schema/operations.ts";
 import worker from "../../src/index.ts";
 import { type InvoiceId, newUlid } from "../../src/lib/ids.ts";
 import { directWallet, USDT } from "../support/wallet-bodies.ts";
-import { type Answer, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
+import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
 const HOUR_MS = 3_600_000;
 /** What one expiry tells: the event, and its older name. */
@@ -163,6 +163,33 @@ describe("the sweep", () => {
     const [told] = await sweepTelling();
     expect(told).toMatchObject({ left: expect.arrayContaining([{ invoiceId: broken.id, reason: "Error" }]) });
     expect(await statusOf(due.id)).toBe("EXPIRED");
+  });
+
+  it("says why it left one: by the code of a refusal or by the database's own word, never by a row's", async () => {
+    const shop = await freshShop();
+    const [contended, refused] = [await created(shop), await created(shop)];
+    await makeDue([contended], 2_000);
+    await makeDue([refused]);
+    // The number that the next event of the one would take is taken, and the other's row may not change.
+    const taken = { merchantId: shop.merchantId, type: "ping", data: "{}", createdAtMs: 0 } as const;
+    await testDb.insert(events).values({ ...taken, id: freshId("evt"), invoiceId: contended.id, sequence: 3 });
+    await env.DB.prepare(
+      `create trigger sweep_refused before update on invoices when old.id = '${refused.id}' and new.status = 'EXPIRED'
+       begin select raise(abort, 'the disk says no'); end`,
+    ).run();
+    try {
+      const [told] = await sweepTelling();
+      expect(told).toEqual({
+        level: "error",
+        alert: "invoices left unsettled",
+        left: [
+          { invoiceId: contended.id, reason: "CONTENTION" },
+          { invoiceId: refused.id, reason: expect.stringMatching(/^D1_ERROR: the disk says no/) },
+        ],
+      });
+    } finally {
+      await env.DB.prepare("drop trigger sweep_refused").run();
+    }
   });
 
   it("frees and forgets even when invoices cannot be read at all, and fails for the platform to see", async () => {

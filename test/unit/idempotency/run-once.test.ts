@@ -186,6 +186,36 @@ describe("a work that fails", () => {
   });
 });
 
+describe("what follows a batch", () => {
+  async function followed(script: Script, requests = 1) {
+    let times = 0;
+    const run = await inScriptedWorld(script, async (given) => {
+      const fx = effectsOf(given);
+      const answers: Awaited<ReturnType<typeof runOnce>>["kind"][] = [];
+      for (let n = 0; n < requests; n++) {
+        const answer = await runOnce(fx, REQUEST, async (operationId) => ({
+          ...ready(fx, operationId),
+          afterwards: async () => void times++,
+        }));
+        answers.push(answer.kind);
+      }
+      return answers;
+    });
+    return [times, ...run.result];
+  }
+
+  it.each<[string, Script, number, readonly unknown[]]>([
+    ["once that stands", {}, 1, [1, "answer"]],
+    ["not again of a replay", {}, 3, [1, "answer", "answer", "answer"]],
+    ["when its answer was lost and it is found to stand", { "d1 write": ["answer lost"] }, 1, [1, "answer"]],
+    ["when all its answers were lost", { "d1 write": ["answer lost", "hangs", "hangs"] }, 1, [1, "answer"]],
+    ["never where nothing is known to stand", { "d1 write": ["lands late", "hangs", "hangs"] }, 1, [0, "refused"]],
+    ["never of one that was turned away", { "d1 write": ["overloaded"] }, 1, [0, "refused"]],
+  ])("is done %s", async (_, script, requests, wanted) => {
+    expect(await followed(script, requests)).toEqual(wanted);
+  });
+});
+
 describe("an answer that carries a secret", () => {
   it("is stored sealed and replayed open", async () => {
     const run = await inScriptedWorld({}, async (given) => {
