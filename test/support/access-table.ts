@@ -151,3 +151,19 @@ export const ROLE_HOLDS = {
   MEMBER: (permission: string) => MEMBERS.includes(permission),
   VIEWER: (permission: string) => VIEWS.includes(permission),
 } as const;
+
+/** Operations that an Idempotency-Key protects: every POST that creates something (decisions 6). */
+export const CREATING: readonly string[] = [
+  "acceptInvitation",
+  "acceptInvitationById",
+  "activatePaymentMethod",
+  "createApiKey",
+  "createInvoice",
+  "createMerchant",
+  "createProduct",
+  "inviteMember",
+  "registerWallet",
+  "rotateApiKey",
+  "uploadImage",
+  "upsertCustomer",
+];

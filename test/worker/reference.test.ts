@@ -19,7 +19,7 @@ import {
   sendWith,
 } from "../support/access.ts";
 import { nameOf } from "../support/access-knock.ts";
-import { KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PERSON } from "../support/access-table.ts";
+import { CREATING, KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PERSON } from "../support/access-table.ts";
 import { misfits, resolve, type Schema } from "../support/json-schema.ts";
 
 interface Operation {
@@ -101,10 +101,6 @@ const CHANGING = [
   "ORIGIN_NOT_ALLOWED",
 ];
 const PROTECTED = ["IDEMPOTENCY_KEY_INVALID", "IDEMPOTENCY_KEY_REUSED", "OPERATION_IN_PROGRESS"];
-/** decisions 6: every POST that creates something. */
-const CREATING =
-  "registerWallet createInvoice activatePaymentMethod createProduct upsertCustomer createMerchant uploadImage createApiKey rotateApiKey inviteMember acceptInvitation acceptInvitationById";
-
 /** What a route can refuse with, beside its own. */
 function refusalsByKind(spec: RouteSpec): readonly string[] {
   const name = nameOf(spec);
@@ -123,7 +119,7 @@ function refusalsByKind(spec: RouteSpec): readonly string[] {
     ...(isGuarded && ofKeys === undefined ? ["SESSION_REQUIRED"] : []),
     ...(demands.includes("step-up") ? ["STEP_UP_REQUIRED"] : []),
     ...(demands.includes("owner") ? ["OWNER_REQUIRED"] : []),
-    ...(CREATING.split(" ").includes(spec.operationId) ? PROTECTED : []),
+    ...(CREATING.includes(spec.operationId) ? PROTECTED : []),
   ];
 }
 
