@@ -251,15 +251,18 @@ describe("what the clock does", () => {
 
   it("is nobody's when a read finds it, whoever reads, or a change that is refused for it", async () => {
     const shop = await freshMerchant();
-    const [read, cancelled] = [await created(shop), await created(shop)];
+    await wallet(shop);
+    const [read, cancelled, picked] = [await created(shop), await created(shop), await created(shop)];
     const { entries } = await added(shop, async () => {
-      for (const { id } of [read, cancelled]) await age(id);
+      for (const { id } of [read, cancelled, picked]) await age(id);
       await expectStatus(shop.get(`/invoices/${read.id}`), 200);
       await expectStatus(shop.post(`/invoices/${cancelled.id}/cancel`), 422);
+      await expectStatus(shop.post(`/invoices/${picked.id}/payment-methods`, USDT), 422);
     });
     expect(entries).toMatchObject([
       { ...EXPIRED, target: read.id },
       { ...EXPIRED, target: cancelled.id },
+      { ...EXPIRED, target: picked.id },
     ]);
   });
 
@@ -298,7 +301,8 @@ describe("a wallet that was altered", () => {
     const found = `0x${randomHex(20)}`;
     await alter(id, found);
     const { entries } = await added(shop, async () => {
-      for (let n = 0; n < 2; n++) await expectStatus(find(shop, id, invoice.id), status);
+      await Promise.all(Array.from({ length: 6 }, () => expectStatus(find(shop, id, invoice.id), status)));
+      await expectStatus(find(shop, id, invoice.id), status);
       await expect
         .poll(async () => (await entriesOf(shop)).some(({ action }) => action === "wallet.frozen"))
         .toBe(true);
@@ -374,6 +378,12 @@ describe("what an invoice says of its customer", () => {
       expectStatus(shop.patch(`/invoices/${(result as Answer["body"]).id}`, { customerAddress: "Canary" }), 200),
     );
     expect(patched.map(({ action }) => action).sort()).toEqual(["customer.updated", "invoice.updated"]);
+    // Another of the merchant's customers, of whom nothing changes.
+    const other = await created(shop, { customerEmail: "other.canary@example.com" });
+    const { entries: linked } = await added(shop, async () =>
+      expectStatus(shop.patch(`/invoices/${other.id}`, { customerEmail: CUSTOMER.customerEmail }), 200),
+    );
+    expect(linked).toMatchObject([{ action: "invoice.updated", after: { fields: ["customerId"] } }]);
     expect(JSON.stringify(await entriesOf(shop))).not.toMatch(/canary/i);
   });
 });

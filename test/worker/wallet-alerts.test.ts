@@ -10,7 +10,10 @@ import { merchants } from "../../src/db/schema/merchants.ts";
 import { singleUseTokens } from "../../src/db/schema/users.ts";
 import { wallets } from "../../src/db/schema/wallets.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
+import { sleep } from "../../src/lib/sleep.ts";
 import { DAY_MS } from "../../src/lib/time.ts";
+import { disableWallet } from "../../src/wallet-alerts/disable-wallet.ts";
+import { walletEffects } from "../../src/wallets/effects.ts";
 import { type Ask, expectRefusal, seedKey, send, sendWith } from "../support/access.ts";
 import { countingEnv } from "../support/counting-env.ts";
 import { ORIGIN, seedSession } from "../support/people.ts";
@@ -274,6 +277,31 @@ describe("the link in the mail", () => {
     const next = await registered(team, owner);
     expect(await refused()).toEqual(told);
     expect((await rowOf(next.id))?.isEnabled).toBe(true);
+  });
+
+  it("is nothing when the wallet is deleted, or the link used, after they were looked up", async () => {
+    const { team, owner } = await shop();
+    for (const meanwhile of ["delete", "use"] as const) {
+      const { id } = await registered(team, owner);
+      const token = await tokenOf(owner);
+      let batches = 0;
+      const late = new Proxy(testDb, {
+        get: (db, name) =>
+          name !== "batch"
+            ? Reflect.get(db, name)
+            : async (statements: Parameters<typeof db.batch>[0]) => {
+                batches += 1;
+                if (batches === 2 && meanwhile === "delete") await owner.as.delete(`${team.merchant}/wallets/${id}`);
+                if (batches === 2 && meanwhile === "use") await disable(token);
+                return db.batch(statements);
+              },
+      });
+      const given = { db: testDb, nowMs: Date.now(), sleep, background: () => {} };
+      const fx = { ...walletEffects(env, given), db: late };
+      const refused = await disableWallet(fx, { token, ip: null, requestId: null });
+      expect([meanwhile, refused]).toEqual([meanwhile, { ok: false, error: { code: "LINK_INVALID" } }]);
+      await owner.as.delete(`${team.merchant}/wallets/${id}`);
+    }
   });
 
   it("is refused to a page of another origin, and to a body that is not a token", async () => {
