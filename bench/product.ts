@@ -2,6 +2,7 @@
 // merchants with keys. Two settings differ from production: rates are fixed and networks need no chain source (ENVIRONMENT=development).
 import { readdirSync, readFileSync } from "node:fs";
 import { newApiKey } from "../src/auth/api-key.ts";
+import { sha256Hex } from "../src/lib/bytes.ts";
 import { makeId, newUlid } from "../src/lib/ids.ts";
 import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../src/teams/permissions.ts";
 import { bundleWorker, type Entry } from "./bundle.ts";
@@ -63,10 +64,44 @@ async function workerOptions(rateLimit: number): Promise<WorkerShape["options"]>
       PUBLIC_URL: "http://localhost",
       RATE_SOURCE: "fixed",
       RATE_LIMIT_PER_MINUTE: String(rateLimit),
-      ROW_MAC_KEY: `bench:${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`,
+      ROW_MAC_KEY: freshKeyring(),
+      CODE_PEPPER: freshKeyring(),
+      SECRETS_AES_KEY: freshKeyring(),
       CHAIN_SOURCES: "",
+      SIGN_IN_PROVIDERS: "{}",
+      MAIL_PROVIDER: '{"kind":"mailbox"}',
+      MAIL_FROM: "bench@example.com",
     },
   };
+}
+
+function freshKeyring(): string {
+  return `bench:${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`;
+}
+
+/** The headers of a live session of a new member of the merchant's team. */
+export async function memberHeaders(database: BenchDatabase, merchantId: string): Promise<{ readonly cookie: string }> {
+  const nowMs = Date.now();
+  const newId = (prefix: "usr" | "mem" | "ses") =>
+    makeId(prefix, newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16))));
+  const userId = newId("usr");
+  const token = crypto.randomUUID();
+  await database.batch([
+    database
+      .prepare("INSERT INTO users (id, email, email_key, created_at_ms, updated_at_ms) VALUES (?1, ?1, ?1, ?2, ?2)")
+      .bind(userId, nowMs),
+    database
+      .prepare(
+        "INSERT INTO members (id, merchant_id, user_id, role, created_at_ms, updated_at_ms) VALUES (?1, ?2, ?3, 'ADMIN', ?4, ?4)",
+      )
+      .bind(newId("mem"), merchantId, userId, nowMs),
+    database
+      .prepare(
+        "INSERT INTO sessions (id, user_id, token_hash, state, signed_in_with, created_at_ms, last_seen_at_ms) VALUES (?1, ?2, ?3, 'ACTIVE', 'EMAIL_CODE', ?4, ?4)",
+      )
+      .bind(newId("ses"), userId, sha256Hex(token), nowMs),
+  ]);
+  return { cookie: `session=${token}` };
 }
 
 async function migrate(database: BenchDatabase): Promise<void> {
@@ -89,6 +124,7 @@ async function newMerchant(database: BenchDatabase): Promise<Merchant> {
         "INSERT INTO merchants (id, name, max_active_invoices, created_at_ms, updated_at_ms) VALUES (?, ?, ?, ?, ?)",
       )
       .bind(merchantId, "Bench", MAX_ACTIVE_INVOICES, nowMs, nowMs),
+    database.prepare("INSERT INTO teams (merchant_id, updated_at_ms) VALUES (?, ?)").bind(merchantId, nowMs),
     database
       .prepare(
         "INSERT INTO api_keys (id, merchant_id, kind, name, hash, display, permissions, created_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

@@ -2,7 +2,7 @@
 import type { Context } from "../context.ts";
 import { interleave, type Target, target } from "../interleave.ts";
 import { requestText } from "../load/request.ts";
-import type { Merchant, Product } from "../product.ts";
+import { type Merchant, memberHeaders, type Product } from "../product.ts";
 import type { Figure, Outcome } from "../report.ts";
 import { createTarget, merchantWithTwoWallets, merchantWithXpub } from "./create.ts";
 import { latency, throughput } from "./figures.ts";
@@ -72,14 +72,16 @@ export async function get(context: Context): Promise<Outcome> {
   const product = await context.product();
   const plain = await merchantWithTwoWallets(product);
   const withMethod = await context.xpubMerchant(merchantWithXpub);
+  const byKey = await getTarget(context, product, "GET invoice", plain);
   const targets = [
-    await getTarget(context, product, "GET invoice", plain),
+    byKey,
     target("SELECT 1", floor, { method: "GET", path: "/select1" }, { pattern: '"row":({)' }),
     await getTarget(context, product, "GET invoice with a method", withMethod),
+    await asMember(product, byKey, plain),
   ] as const;
   const figures: Figure[] = [];
   for (const connections of context.plan.connections.filter((each) => each <= 16)) {
-    const [ours, bare, method] = await interleave(context, targets, { ...context.plan, connections });
+    const [ours, bare, method, member] = await interleave(context, targets, { ...context.plan, connections });
     const baseline = "a bare D1 SELECT 1 call";
     const target = { atMost: 1.5 };
     figures.push(
@@ -88,8 +90,17 @@ export async function get(context: Context): Promise<Outcome> {
     figures.push(
       latency({ what: `the same with an active method, c = ${connections}`, ours: method, baseline, theirs: bare }),
     );
+    const what = `GET invoice by a member's session, c = ${connections}`;
+    figures.push(latency({ what, ours: member, baseline: "the same by an API key", theirs: ours }));
   }
   return { figures };
+}
+
+/** The same reads in a session: its person, their seat, factors and what the team demands come with each. */
+async function asMember(product: Product, byKey: Target, { merchantId, headers }: Merchant): Promise<Target> {
+  const { cookie } = await memberHeaders(product.database, merchantId);
+  const withCookie = (text: string) => text.replace(`x-api-key: ${headers["x-api-key"]}`, `cookie: ${cookie}`);
+  return { ...byKey, label: "GET invoice in a session", templates: byKey.templates.map(withCookie) };
 }
 
 /** Reads some invoices of a merchant in turn; each must come with its customer and its timeline. */

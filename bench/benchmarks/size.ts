@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import type { Outcome } from "../report.ts";
 import type { Spread } from "../statistics.ts";
 
-/** performance.md: the foundation's bound. */
+/** performance.md: the bound with everything. */
 export const MAX_GZIP_KIB = 240;
 
 export async function size(context: Context): Promise<Outcome> {
