@@ -53,7 +53,8 @@ export async function sendCode(
   const { db, nowMs } = fx;
   const emailKey = emailKeyOf(of.email);
   const ip = of.ip !== null && fx.isCounted(of.ip) ? networkOf(of.ip) : null;
-  const refused = await limitRefusal(fx, ip, emailKey);
+  const limited = { ip, purpose: of.purpose, emailKey };
+  const refused = await limitRefusal(fx, limited);
   if (refused !== undefined) return err(refused);
   const id = fx.newOperationId();
   const code = newCode();
@@ -69,22 +70,26 @@ export async function sendCode(
   };
   const places = replacedBoundTo === undefined ? [boundTo] : [boundTo, replacedBoundTo];
   const committed = await commitBatch(fx, () => isStored(fx, id), [
-    ...(ip === null ? [] : [assertMailAllowed(db, { ip, emailKey, nowMs })]),
+    ...(ip === null ? [] : [assertMailAllowed(db, { ip, purpose, emailKey, nowMs })]),
     endEmailCodes(db, { boundTo: places, purpose, emailKey, nowMs }),
     insertEmailCode(db, row),
   ]);
   // Others of the same caller came first: what they left is told by the same words.
-  if (committed.kind === "conflict") return err((await limitRefusal(fx, ip, emailKey)) ?? { code: "CONTENTION" });
+  if (committed.kind === "conflict") return err((await limitRefusal(fx, limited)) ?? { code: "CONTENTION" });
   if (committed.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });
   await fx.mailer.post(codeMail(of, code));
   return ok({ expiresAtMs });
 }
 
-async function limitRefusal(fx: SendEffects, ip: string | null, emailKey: string): Promise<Failure | undefined> {
+async function limitRefusal(
+  fx: SendEffects,
+  of: { readonly ip: string | null; readonly purpose: CodePurpose; readonly emailKey: string },
+): Promise<Failure | undefined> {
+  const { ip, purpose } = of;
   if (ip === null) return undefined;
-  const sent = await readWithRetry(fx.sleep, async () => selectSentCodes(fx.db, ip, fx.nowMs));
+  const sent = await readWithRetry(fx.sleep, async () => selectSentCodes(fx.db, { ip, purpose, nowMs: fx.nowMs }));
   if (!sent.ok) return sent.error;
-  const waitMs = mailWaitMs(sent.value, emailKey, fx.nowMs);
+  const waitMs = mailWaitMs(sent.value, of, fx.nowMs);
   return waitMs === 0 ? undefined : { code: "RATE_LIMITED", retryAfterSeconds: Math.ceil(waitMs / SECOND_MS) };
 }
 

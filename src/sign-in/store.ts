@@ -8,11 +8,16 @@ import { MAIL_WINDOW_MS, MAILS_PER_ADDRESS, MAILS_PER_CALLER } from "./mail-limi
 export type EmailCodeRow = typeof emailCodes.$inferSelect;
 
 /** What a caller's codes of the last hour were sent to and when, newest first. `ip`: the caller's network. */
-export function selectSentCodes(db: Db, ip: string, nowMs: number) {
+export function selectSentCodes(
+  db: Db,
+  { ip, purpose, nowMs }: { readonly ip: string; readonly purpose: CodePurpose; readonly nowMs: number },
+) {
   return db
     .select({ emailKey: emailCodes.emailKey, createdAtMs: emailCodes.createdAtMs })
     .from(emailCodes)
-    .where(and(eq(emailCodes.ip, ip), gt(emailCodes.createdAtMs, nowMs - MAIL_WINDOW_MS)))
+    .where(
+      and(eq(emailCodes.ip, ip), eq(emailCodes.purpose, purpose), gt(emailCodes.createdAtMs, nowMs - MAIL_WINDOW_MS)),
+    )
     .orderBy(desc(emailCodes.createdAtMs))
     .limit(MAILS_PER_CALLER);
 }
@@ -20,14 +25,13 @@ export function selectSentCodes(db: Db, ip: string, nowMs: number) {
 /** Aborts the batch when this caller's codes reached a limit meanwhile. */
 export function assertMailAllowed(
   db: Db,
-  of: { readonly ip: string; readonly emailKey: string; readonly nowMs: number },
+  of: { readonly ip: string; readonly purpose: CodePurpose; readonly emailKey: string; readonly nowMs: number },
 ) {
-  const sinceMs = of.nowMs - MAIL_WINDOW_MS;
+  const sent = sql`select count(*) from email_codes where ip = ${of.ip} and purpose = ${of.purpose}
+    and created_at_ms > ${of.nowMs - MAIL_WINDOW_MS}`;
   return db.insert(assertions).select(
-    sql`select 'mails are within their limit', 0 where
-      (select count(*) from email_codes where ip = ${of.ip} and created_at_ms > ${sinceMs}) >= ${MAILS_PER_CALLER}
-      or (select count(*) from email_codes where ip = ${of.ip} and created_at_ms > ${sinceMs}
-        and email_key = ${of.emailKey}) >= ${MAILS_PER_ADDRESS}`,
+    sql`select 'mails are within their limit', 0 where (${sent}) >= ${MAILS_PER_CALLER}
+      or (${sent} and email_key = ${of.emailKey}) >= ${MAILS_PER_ADDRESS[of.purpose]}`,
   );
 }
 

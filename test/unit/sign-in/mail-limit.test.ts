@@ -5,6 +5,7 @@ import { mailWaitMs } from "../../../src/sign-in/mail-limit.ts";
 import { RUNS } from "../../support/property-runs.ts";
 
 const NOW_MS = 1_800_000_000_000;
+const ANN = { purpose: "SIGN_IN", emailKey: "ann" } as const;
 const sent = (emailKey: string, count: number, ageMs: number) =>
   Array.from({ length: count }, (_, i) => ({ emailKey, createdAtMs: NOW_MS - ageMs - i }));
 
@@ -19,7 +20,13 @@ describe("mailWaitMs", () => {
     ["nineteen went to others", sent("bob", 19, 0), 0],
     ["both limits are reached", [...sent("ann", 5, 0), ...sent("bob", 15, 1_000)], HOUR_MS - 4],
   ])("when %s", (_, codes, waitMs) => {
-    expect(mailWaitMs(codes, "ann", NOW_MS)).toBe(waitMs);
+    expect(mailWaitMs(codes, ANN, NOW_MS)).toBe(waitMs);
+  });
+
+  test("a step-up is counted by the caller alone, who is signed in", () => {
+    const stepUp = { purpose: "STEP_UP", emailKey: "ann" } as const;
+    expect(mailWaitMs(sent("ann", 19, 0), stepUp, NOW_MS)).toBe(0);
+    expect(mailWaitMs(sent("ann", 20, 0), stepUp, NOW_MS)).toBe(HOUR_MS - 19);
   });
 
   test("whoever waits as long as told may send, and no earlier", () => {
@@ -29,10 +36,10 @@ describe("mailWaitMs", () => {
     });
     fc.assert(
       fc.property(fc.array(code, { maxLength: 40 }), (codes) => {
-        const waitMs = mailWaitMs(codes, "ann", NOW_MS);
-        expect(mailWaitMs(codes, "ann", NOW_MS + waitMs)).toBe(0);
-        if (waitMs > 0) expect(mailWaitMs(codes, "ann", NOW_MS + waitMs - 1)).toBe(1);
-        expect(mailWaitMs(codes.toReversed(), "ann", NOW_MS)).toBe(waitMs);
+        const waitMs = mailWaitMs(codes, ANN, NOW_MS);
+        expect(mailWaitMs(codes, ANN, NOW_MS + waitMs)).toBe(0);
+        if (waitMs > 0) expect(mailWaitMs(codes, ANN, NOW_MS + waitMs - 1)).toBe(1);
+        expect(mailWaitMs(codes.toReversed(), ANN, NOW_MS)).toBe(waitMs);
       }),
       { numRuns: RUNS },
     );
