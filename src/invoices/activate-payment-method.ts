@@ -7,6 +7,7 @@ import { derivedId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { RateTable } from "../rates/quote.ts";
 import type { AllocateAnswer, AllocateRequest } from "../wallets/allocations.ts";
+import type { PublicHold } from "../wallets/public-hold.ts";
 import type { MacKeys } from "../wallets/row-mac.ts";
 import { assertWalletUsable, noteAllocation, warnOfGap } from "../wallets/store.ts";
 import type { Wallet } from "../wallets/wallet.ts";
@@ -49,6 +50,8 @@ export interface ActivationRequest {
   readonly operationId: string;
   /** Salts of this price that lost against another writer in this request. */
   readonly lostSalts: readonly number[];
+  /** Where a public key asks for an address of its own. */
+  readonly publicHold: PublicHold | null;
 }
 
 export interface Activation {
@@ -80,7 +83,7 @@ async function withAddress(
   request: ActivationRequest,
   quote: MethodQuote,
 ): Promise<Result<Activation, Failure>> {
-  const { invoice, wallet, operationId } = request;
+  const { invoice, wallet, operationId, publicHold } = request;
   const { keyHash, xpub, derivationPath, network } = wallet;
   if (keyHash === null || xpub === null || derivationPath === null)
     throw new Error(`an xpub wallet without a key: ${wallet.id}`);
@@ -92,8 +95,10 @@ async function withAddress(
     xpub,
     derivationPath,
     cap,
+    publicHold,
   });
   if (allocated.kind === "key_shared") return err({ code: "KEY_SHARED" });
+  if (allocated.kind === "public_limit") return err({ code: "PUBLIC_ADDRESS_LIMIT" });
   const { index, address } = allocated;
   const destination = { address, addressIndex: index, amountUnits: quote.amountUnits };
   const method = activeMethod({ ...fx, invoice, wallet, quote, destination });

@@ -5,12 +5,12 @@ import { describeConflict, isConflictOn, isContention } from "../db/conflict.ts"
 import type { Failure } from "../failures.ts";
 import type { Prepared, Work } from "../idempotency/run-once.ts";
 import { derivedId } from "../lib/ids.ts";
-import { err, type Result } from "../lib/result.ts";
+import { err, ok, type Result } from "../lib/result.ts";
 import { isAltered } from "../wallets/freeze-wallet.ts";
 import { freezeWallet, selectPayableWallets } from "../wallets/store.ts";
 import { type Activation, activate } from "./activate-payment-method.ts";
 import { buildChange, readFile } from "./change-invoice.ts";
-import { publicAddressRefusal, withinPublicLimit } from "./check-public-addresses.ts";
+import { readPublicHold, withinPublicLimit } from "./check-public-addresses.ts";
 import { type InvoiceFile, isQuoteOver } from "./invoice.ts";
 import { methodBodyOf } from "./invoice-body.ts";
 import { methodFacts } from "./invoice-facts.ts";
@@ -89,13 +89,13 @@ async function activateOn(
       network: request.pair.network,
     });
   }
-  const limit = request.isFromPublicKey ? await publicAddressRefusal(fx.db, wallet) : undefined;
-  if (limit !== undefined) return err(limit);
+  const hold = request.isFromPublicKey ? await readPublicHold(fx.db, wallet, fx.nowMs) : ok(null);
+  if (!hold.ok) return hold;
   if (isAltered(fx.macKeys, wallet)) {
     const auditId = derivedId("aud", run.operationId, 1);
     await fx.db.batch(freezeWallet(fx.db, wallet, { auditId, nowMs: fx.nowMs }));
   }
-  return activate(fx, { invoice, wallet, ...run });
+  return activate(fx, { invoice, wallet, ...run, publicHold: hold.value });
 }
 
 function prepare(

@@ -1,18 +1,26 @@
 import type { BatchItem } from "drizzle-orm/batch";
 import type { Db } from "../db/client.ts";
 import type { Failure } from "../failures.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { LANDED_MS, type PublicHold } from "../wallets/public-hold.ts";
 import type { Wallet } from "../wallets/wallet.ts";
 import type { PaymentMethod } from "./invoice.ts";
-import { assertFewPublicAddresses, countPublicAddresses, markFromPublicKey } from "./store.ts";
+import { assertFewPublicAddresses, markFromPublicKey, selectPublicHold } from "./store.ts";
 
 /** decisions 7: addresses that browsers may hold on unpaid invoices of a merchant, or they could blow a key's gap. */
 const PUBLIC_ADDRESS_LIMIT = 20;
 
-/** Why a public key may not activate this wallet now; undefined when it may. Asked before an address is spent. */
-export async function publicAddressRefusal(db: Db, wallet: Wallet): Promise<Failure | undefined> {
-  if (wallet.walletType === "DIRECT_WALLET") return undefined;
-  const [held] = await countPublicAddresses(db, wallet.merchantId);
-  return (held?.count ?? 0) < PUBLIC_ADDRESS_LIMIT ? undefined : { code: "PUBLIC_ADDRESS_LIMIT" };
+/** What public keys hold, for the allocator; null for a wallet that spends no address. Refused where they hold all they may. */
+export async function readPublicHold(
+  db: Db,
+  wallet: Wallet,
+  nowMs: number,
+): Promise<Result<PublicHold | null, Failure>> {
+  if (wallet.walletType === "DIRECT_WALLET") return ok(null);
+  const [found] = await selectPublicHold(db, wallet.merchantId, nowMs - LANDED_MS);
+  if (found === undefined) throw new Error("what public keys hold is one row, always");
+  if (found.held >= PUBLIC_ADDRESS_LIMIT) return err({ code: "PUBLIC_ADDRESS_LIMIT" });
+  return ok({ max: PUBLIC_ADDRESS_LIMIT, ...found, nowMs });
 }
 
 /** The statements of a public key's activation: those of any, inside the limit as the batch itself sees it. */

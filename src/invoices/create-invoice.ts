@@ -18,7 +18,7 @@ import type { Failure } from "../failures.ts";
 import type { Prepared, Work } from "../idempotency/run-once.ts";
 import { emailKeyOf } from "../lib/email.ts";
 import { derivedId, type InvoiceId, makeId } from "../lib/ids.ts";
-import { err } from "../lib/result.ts";
+import { ok } from "../lib/result.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import type { MerchantRow } from "../merchants/store.ts";
 import type { Product } from "../products/product.ts";
@@ -27,7 +27,7 @@ import { isAltered } from "../wallets/freeze-wallet.ts";
 import { freezeWallet } from "../wallets/store.ts";
 import { isWalletOpen } from "../wallets/wallet.ts";
 import { type Activation, type ActivationEffects, activate, type PayableWallet } from "./activate-payment-method.ts";
-import { publicAddressRefusal, withinPublicLimit } from "./check-public-addresses.ts";
+import { readPublicHold, withinPublicLimit } from "./check-public-addresses.ts";
 import type { Invoice, InvoiceFile, TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { createdFacts } from "./invoice-facts.ts";
@@ -243,11 +243,12 @@ async function activateAll(
   for (const [n, wallet] of plan.toActivate.entries()) {
     const key = pairKey(wallet);
     const lostSalts = run.lostSalts.get(key) ?? [];
-    const limit = request.isFromPublicKey ? await publicAddressRefusal(fx.db, wallet) : undefined;
-    const outcome =
-      limit === undefined
-        ? await activate(fx, { invoice: plan.invoice, wallet, operationId: run.operationId, lostSalts })
-        : err(limit);
+    const hold = request.isFromPublicKey ? await readPublicHold(fx.db, wallet, fx.nowMs) : ok(null);
+    const { invoice } = plan;
+    const { operationId } = run;
+    const outcome = hold.ok
+      ? await activate(fx, { invoice, wallet, operationId, lostSalts, publicHold: hold.value })
+      : hold;
     if (outcome.ok) {
       const { method, statements } = outcome.value;
       const limited = request.isFromPublicKey ? withinPublicLimit(fx.db, method, statements) : statements;

@@ -165,8 +165,17 @@ export function selectForCreate(
 const publicAddresses = sql`(select count(*) from payment_methods method join invoices waiting on waiting.id = method.invoice_id
   where method.merchant_id = ${sql.placeholder("merchantId")} and method.is_from_public_key = 1 and method.address_index is not null
   and method.status = 'ACTIVE' and waiting.status = 'AWAITING_PAYMENT')`;
-const heldByPublicKeys = template((db) =>
-  db.select({ count: publicAddresses.mapWith(Number).as("held") }).from(sql`(select 1)`),
+const publicHold = template((db) =>
+  db
+    .select({
+      held: publicAddresses.mapWith(Number).as("held"),
+      landed: sql`(select json_group_array(invoice_id) from payment_methods
+        where merchant_id = ${sql.placeholder("merchantId")} and is_from_public_key = 1 and address_index is not null
+        and activated_at_ms > ${sql.placeholder("sinceMs")})`
+        .mapWith((json: string): readonly string[] => JSON.parse(json))
+        .as("landed"),
+    })
+    .from(sql`(select 1)`),
 );
 const fewPublicAddresses = template((db) =>
   db
@@ -186,8 +195,9 @@ const markMethod = template((db) =>
     ),
 );
 
-export function countPublicAddresses(db: Db, merchantId: MerchantId) {
-  return heldByPublicKeys(db, { merchantId });
+/** In one row: how many addresses public keys hold, and which invoices they were given one for since `sinceMs`. */
+export function selectPublicHold(db: Db, merchantId: MerchantId, sinceMs: number) {
+  return publicHold(db, { merchantId, sinceMs });
 }
 
 /** Aborts the batch when public keys hold `limit` addresses already; goes before the method that would be one more. */

@@ -5,6 +5,7 @@ import { networkNamed } from "../chains/networks.ts";
 import type { ObjectStorage } from "../lib/object-storage.ts";
 import { addressAt, type ReceiveChain, receiveChain } from "./derive-address.ts";
 import { parseExtendedKey } from "./extended-key.ts";
+import { hasRoom, type PublicHold, UNDERWAY_MS } from "./public-hold.ts";
 
 export interface AllocateRequest {
   readonly invoiceId: string;
@@ -15,6 +16,8 @@ export interface AllocateRequest {
   readonly derivationPath: string;
   /** For a merchant who shares another's key: at most `maxUnpaid` addresses beyond the `paid` ones. Null for the first merchant. */
   readonly cap: { readonly maxUnpaid: number; readonly paid: number } | null;
+  /** For a public key; else null. */
+  readonly publicHold: PublicHold | null;
 }
 
 export type AllocateAnswer =
@@ -25,7 +28,8 @@ export type AllocateAnswer =
       /** Where the key stands now, over all merchants. */
       readonly nextIndex: number;
     }
-  | { readonly kind: "key_shared" };
+  | { readonly kind: "key_shared" }
+  | { readonly kind: "public_limit" };
 
 /** What operations need of a key's allocator: the object's stub, or in the simulator the class below. */
 export interface AllocatorRpc {
@@ -45,6 +49,8 @@ export class Allocations {
   readonly #storage: ObjectStorage;
   readonly #keyHash: string;
   #parsed: ParsedKey | undefined;
+  /** Invoices of public keys that were given an address and may not stand yet, oldest first. Lost with the object, it costs a few indexes. */
+  readonly #underway = new Map<string, { readonly merchantId: string; readonly atMs: number }>();
 
   /** `keyHash` names the one key that these allocations are of. */
   constructor(storage: ObjectStorage, keyHash: string) {
@@ -74,6 +80,8 @@ export class Allocations {
       if (request.cap !== null && this.#countOf(request.merchantId) >= request.cap.paid + request.cap.maxUnpaid) {
         return { kind: "key_shared" };
       }
+      if (request.publicHold !== null && !this.#isWithin(request.publicHold, request.merchantId))
+        return { kind: "public_limit" };
       const address = addressAt(this.#chainOf(request), nextIndex);
       this.#rows("INSERT INTO allocations (address_index, invoice_id, merchant_id, address) VALUES (?, ?, ?, ?)", [
         nextIndex,
@@ -81,8 +89,22 @@ export class Allocations {
         request.merchantId,
         address,
       ]);
+      this.#note(request);
       return { kind: "allocated", index: nextIndex, address, nextIndex: nextIndex + 1 };
     });
+  }
+
+  /** Whether a public key may have one more, counting what others were given since storage was asked. */
+  #isWithin(hold: PublicHold, merchantId: string): boolean {
+    for (const [id, { atMs }] of this.#underway) if (atMs < hold.nowMs - UNDERWAY_MS) this.#underway.delete(id);
+    return hasRoom(
+      hold,
+      [...this.#underway].flatMap(([id, of]) => (of.merchantId === merchantId ? [id] : [])),
+    );
+  }
+
+  #note({ invoiceId, merchantId, publicHold }: AllocateRequest): void {
+    if (publicHold !== null) this.#underway.set(invoiceId, { merchantId, atMs: publicHold.nowMs });
   }
 
   /** The index that comes next. */

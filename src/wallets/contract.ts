@@ -102,11 +102,9 @@ export const walletBody = () =>
       nextIndex: z.int().nullable().meta({ description: "Index of the next address, without ambiguity." }),
       gap: z.int().nullable().meta({ description: "Addresses handed out since the last one that received money." }),
       scheme: z.enum(["BIP44", "BIP49", "BIP84"]).nullable(),
-      warnings: z
-        .array(z.string())
-        .meta({
-          description: "Stable codes: LOW_CONFIRMATIONS, NETWORK_NOT_WATCHED, INTEGRITY_CHECK_FAILED, CHANGE_PENDING.",
-        }),
+      warnings: z.array(z.string()).meta({
+        description: "Stable codes: LOW_CONFIRMATIONS, NETWORK_NOT_WATCHED, INTEGRITY_CHECK_FAILED, CHANGE_PENDING.",
+      }),
       usableFrom: time()
         .nullable()
         .meta({ description: "No new invoice uses the wallet before; null when nothing holds it back." }),

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { decodeBase58check, encodeBase58check } from "../../src/chains/address-text.ts";
 import type { AllocateAnswer, AllocateRequest, AllocatorRpc } from "../../src/wallets/allocations.ts";
 import { parseExtendedKey } from "../../src/wallets/extended-key.ts";
+import type { PublicHold } from "../../src/wallets/public-hold.ts";
 import { network } from "../support/named-network.ts";
 
 const PATH = "m/84'/0'/0'";
@@ -39,6 +40,7 @@ const requestOf = (key: TestKey, invoiceId: string, over: Partial<AllocateReques
   xpub: key.xpub,
   derivationPath: PATH,
   cap: null,
+  publicHold: null,
   ...over,
 });
 
@@ -132,6 +134,34 @@ describe("an extended key's allocator", () => {
     expect(await third("inv_third")).toMatchObject({ kind: "allocated", index: 6 });
     const first = await Promise.all(invoicesFrom(100, 20).map((id) => rpcOf(key).allocate(requestOf(key, id))));
     expect(first.map((answer) => allocated(answer).index)).toEqual(Array.from({ length: 20 }, (_, at) => at + 7));
+  });
+
+  it("gives public keys what storage says they may still hold, counting a burst on its way, and spends nothing beyond", async () => {
+    const key = freshKey();
+    const nowMs = Date.now();
+    const burst = (ids: readonly string[], hold: Partial<PublicHold> = {}, merchantId = "mer_first") =>
+      Promise.all(
+        ids.map(async (id) => {
+          const publicHold = { max: 20, held: 0, landed: [], nowMs, ...hold };
+          return (await rpcOf(key).allocate(requestOf(key, id, { merchantId, publicHold }))).kind;
+        }),
+      );
+    const tally = (kinds: readonly string[]) => kinds.filter((kind) => kind === "allocated").length;
+    const first = await burst(invoicesFrom(0, 40));
+    expect([tally(first), new Set(first)]).toEqual([20, new Set(["allocated", "public_limit"])]);
+    expect(await rpcOf(key).standing()).toEqual({ nextIndex: 20 });
+    // An invoice that has its address keeps it. A server is held back by nobody, nor is another merchant.
+    const given = invoicesFrom(0, 40).filter((_, at) => first[at] === "allocated");
+    expect(tally(await burst(given))).toBe(20);
+    expect(allocated(await rpcOf(key).allocate(requestOf(key, "inv_server"))).index).toBe(20);
+    expect(tally(await burst(["inv_theirs"], {}, "mer_second"))).toBe(1);
+    // What has landed is told by storage: twelve of them stand, five of these were paid since.
+    const landed = given.slice(0, 12);
+    expect(tally(await burst(invoicesFrom(50, 9), { held: 7, landed }))).toBe(5);
+    // What never landed is forgotten after a minute.
+    const later = { held: 7, landed, nowMs: nowMs + 60_001 };
+    expect(tally(await burst(invoicesFrom(60, 30), later))).toBe(13);
+    expect(tally(await burst(invoicesFrom(90, 3), { held: 20, nowMs: nowMs + 200_000 }))).toBe(0);
   });
 
   it("stores index, address and invoice as one row", async () => {

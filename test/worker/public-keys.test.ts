@@ -49,12 +49,15 @@ const methodOf = (invoice: Answer["body"]) => invoice.paymentMethods[0];
 
 describe("addresses held by public keys", () => {
   it("are twenty when forty browsers create at once; the others are told why, on an invoice all the same", async () => {
-    const { browser } = await freshShop();
+    const { server, browser } = await freshShop();
     const methods = (await several(40, () => browser.create())).map(methodOf);
     const active = methods.filter(({ status }) => status === "ACTIVE");
     expect(active).toHaveLength(LIMIT);
     expect(new Set(active.map(({ address }) => address)).size).toBe(LIMIT);
     for (const method of methods.filter((each) => !active.includes(each))) expect(method).toMatchObject(LIMITED);
+    // Nor did those who were refused leave a hole between the addresses: a server's comes right after.
+    await madeByServer(server, [BTC]);
+    expect(await server.get("/wallets").then(({ body }) => body[0])).toMatchObject({ nextIndex: LIMIT + 1 });
   });
 
   it("are twenty when thirty browsers pick at once on invoices that a server made", async () => {
