@@ -20,13 +20,12 @@ import type { Json } from "../lib/canonical-json.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { requestSleep, type Sleep } from "../lib/sleep.ts";
 import type { MerchantRow } from "../merchants/store.ts";
-import { isSteppedUp, stepUpFactorsOf } from "../sessions/session.ts";
 import { keyPermissionName, type Permission } from "../teams/permissions.ts";
 import { containsSecret, type SecretForms } from "../wallets/secret-material.ts";
 import { apiKeyKind } from "./api-key.ts";
 import { authenticate, noteKeyUse, type Statements } from "./authenticate.ts";
 import { authenticateMember, noteSessionUse } from "./authenticate-session.ts";
-import { actorOf, isPublicKey, type MerchantPrincipal } from "./principal.ts";
+import { actorOf, isPublicKey, type MerchantPrincipal, stepUpRefusal } from "./principal.ts";
 
 /** decisions 7: what one browser may ask of a public key in a minute. */
 const PUBLIC_KEY_PER_MINUTE_AND_IP = 30;
@@ -199,9 +198,7 @@ function accessRefusal(
   }
   if (!principal.permissions.has(permission)) return { code: "PERMISSION_DENIED", permission };
   if (spec.isOwnerOnly && principal.role !== "OWNER") return { code: "OWNER_REQUIRED" };
-  const { person, session } = principal;
-  if (!spec.needsStepUp || isSteppedUp(session, person, nowMs)) return undefined;
-  return { code: "STEP_UP_REQUIRED", factors: stepUpFactorsOf(person) };
+  return spec.needsStepUp ? stepUpRefusal(principal, nowMs) : undefined;
 }
 
 async function limit(

@@ -1,5 +1,6 @@
 import { type MountedRoute, merchantRoute } from "../auth/middleware.ts";
 import type { MerchantPrincipal } from "../auth/principal.ts";
+import { stepUpRefusal } from "../auth/principal.ts";
 import { emptyReply, jsonReply } from "../http/reply.ts";
 import { noBody, noQuery } from "../http/route.ts";
 import { answerOnce } from "../idempotency/middleware.ts";
@@ -193,7 +194,7 @@ const patchSettings = merchantRoute({
     tag: "Merchants",
     summary: "Change settings",
     description:
-      "What is absent keeps. They hold for invoices made from now on; one that stands keeps those it was made with.",
+      "What is absent keeps. They hold for invoices made from now on; one that stands keeps those it was made with. A person who shortens walletChangeDelayHours must have given a factor in the last 5 minutes.",
     callers: "MEMBER_OR_KEY",
     permission: "merchant:update",
     isForPublicKeys: false,
@@ -201,16 +202,17 @@ const patchSettings = merchantRoute({
     body: updateSettingsBody,
     query: noQuery,
     answers: [{ status: 200, description: "All settings as they now are", schema: settingsBody }],
-    refusals: ["IMAGE_NOT_FOUND"],
+    refusals: ["IMAGE_NOT_FOUND", "STEP_UP_REQUIRED"],
   },
   secrets: FREE_TEXT,
   effects: merchantEffects,
   reads: ({ db, merchantId, request }) => logoReads(db, merchantId, request?.body.brand?.logo),
   answer: async (call) => {
     const { body, merchant: read, trail } = call;
+    const loosening = stepUpRefusal(call.principal, call.nowMs);
     const isLogoNamed = typeof body.brand?.logo === "string";
     if (isLogoNamed && call.read[0].length === 0) return err({ code: "IMAGE_NOT_FOUND" });
-    const changed = await updateSettings(call.fx, { read, trail }, body);
+    const changed = await updateSettings(call.fx, { read, trail, loosening }, body);
     return changed.ok ? ok(jsonReply(200, settingsBodyOf(changed.value, call.fx.publicUrl))) : changed;
   },
 });

@@ -17,7 +17,7 @@ import {
   requestOf,
   trailOf,
 } from "../auth/middleware.ts";
-import type { PersonPrincipal } from "../auth/principal.ts";
+import { type PersonPrincipal, stepUpRefusal } from "../auth/principal.ts";
 import type { Failure } from "../failures.ts";
 import { readBody } from "../http/body.ts";
 import { type AppContext, callerIp } from "../http/context.ts";
@@ -31,14 +31,7 @@ import { err, type Result } from "../lib/result.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import type { Person } from "../users/person.ts";
 import { FREE_TEXT } from "../wallets/secret-material.ts";
-import {
-  isSteppedUp,
-  SESSION_LIFETIME_MS,
-  type SessionState,
-  secondFactorsOf,
-  stateText,
-  stepUpFactorsOf,
-} from "./session.ts";
+import { SESSION_LIFETIME_MS, type SessionState, secondFactorsOf, stateText } from "./session.ts";
 
 export interface PersonCall<Body, Query, R extends Statements, Fx = unknown> extends Call<Body, Query, R, Fx> {
   readonly principal: PersonPrincipal;
@@ -98,7 +91,8 @@ async function run<B extends z.ZodType, Q extends z.ZodType, R extends Statement
   const caller = await prove(c, credential.value, given, route.mayOweFactor ?? false, reads);
   if (!caller.ok) return caller;
   const { principal } = caller.value;
-  const refusal = stepUpRefusal(spec, principal, given.nowMs) ?? (await limit(c, principal, headers));
+  const stepUp = spec.needsStepUp ? stepUpRefusal(principal, given.nowMs) : undefined;
+  const refusal = stepUp ?? (await limit(c, principal, headers));
   if (refusal !== undefined) return err(refusal);
   if (caller.value.isTouchDue) given.background(noteSessionUse(given.db, principal, given.nowMs));
   if (!request.ok) return request;
@@ -130,11 +124,6 @@ async function prove<const R extends Statements>(
   );
   if (!known.ok && known.error.code !== "MERCHANT_MISMATCH") return known;
   return err({ code: "SESSION_REQUIRED" });
-}
-
-function stepUpRefusal(spec: RouteSpec, { session, person }: PersonPrincipal, nowMs: number): Failure | undefined {
-  if (!spec.needsStepUp || isSteppedUp(session, person, nowMs)) return undefined;
-  return { code: "STEP_UP_REQUIRED", factors: stepUpFactorsOf(person) };
 }
 
 async function limit(

@@ -8,7 +8,7 @@ import { settingsBody } from "../../src/merchants/contract.ts";
 import { expectRefusal, seedMerchant, send } from "../support/access.ts";
 import { expectDocumented } from "../support/documented.ts";
 import { png } from "../support/images.ts";
-import { seedMember, seedPerson } from "../support/people.ts";
+import { seedMember, seedPerson, seedSession } from "../support/people.ts";
 import { type Answer, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
 const CHANGE = {
@@ -67,6 +67,23 @@ describe("settings", () => {
     const before = (await shop.get("/settings")).body;
     expect(await patched(shop, { rateLockSeconds: 3_600, brand: null, underpaidToleranceMax: 5 })).toEqual(before);
     expect(await entriesOf(shop)).toEqual([]);
+  });
+
+  it("let a person shorten the delay of wallet changes only after a factor, and lengthen it at any time", async () => {
+    const merchantId = await seedMerchant();
+    const { userId, headers: fresh } = await seedPerson();
+    await seedMember(merchantId, userId, "ADMIN");
+    const old = await seedSession(userId, { factorAtMs: Date.now() - 300_001 });
+    const patch = (hours: number, headers: Readonly<Record<string, string>>) =>
+      send(`/api/v1/merchants/merchant/${merchantId}/settings`, {
+        method: "PATCH",
+        body: { walletChangeDelayHours: hours, rateLockSeconds: 60 + hours },
+        headers,
+      });
+    expect((await patch(48, old)).status).toBe(200);
+    expectRefusal(await patch(47, old), 403, "STEP_UP_REQUIRED");
+    expect((await patch(48, old)).json).toMatchObject({ walletChangeDelayHours: 48, rateLockSeconds: 108 });
+    expect((await patch(0, fresh)).json).toMatchObject({ walletChangeDelayHours: 0 });
   });
 
   it("never touch an invoice that stands: only the next one has them", async () => {
