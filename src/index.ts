@@ -32,6 +32,5 @@ export default {
 
 async function expire(env: Env, db: ReturnType<typeof openDb>, nowMs: number): Promise<void> {
   const { left } = await expireInvoices(invoiceEffects(env, { db, nowMs, sleep }));
-  if (left.length > 0)
-    console.error(JSON.stringify({ level: "error", alert: "invoices left unsettled", left }));
+  if (left.length > 0) console.error(JSON.stringify({ level: "error", alert: "invoices left unsettled", left }));
 }
