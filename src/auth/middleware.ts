@@ -17,6 +17,7 @@ import type { RouteSpec } from "../http/route.ts";
 import { validate } from "../http/validate.ts";
 import { configuredProviders } from "../identities/providers.ts";
 import type { Json } from "../lib/canonical-json.ts";
+import { networkOf } from "../lib/ip-network.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { requestSleep, type Sleep } from "../lib/sleep.ts";
 import type { MerchantRow } from "../merchants/store.ts";
@@ -213,7 +214,11 @@ async function limit(
   const ip = callerIp(c);
   if (refused !== undefined || principal.kind !== "API_KEY" || principal.keyKind === "SECRET" || ip === undefined)
     return refused;
-  const byIp = { name: `pk:${principal.keyId}:${ip}`, perMinute: PUBLIC_KEY_PER_MINUTE_AND_IP, isShown: false };
+  const byIp = {
+    name: `pk:${principal.keyId}:${networkOf(ip)}`,
+    perMinute: PUBLIC_KEY_PER_MINUTE_AND_IP,
+    isShown: false,
+  };
   return checkRate(c, byIp, headers);
 }
 

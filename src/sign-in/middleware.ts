@@ -13,6 +13,7 @@ import { checkRate, requestsPerMinute } from "../http/rate-check.ts";
 import { type Reply, replyResponse } from "../http/reply.ts";
 import type { RouteSpec } from "../http/route.ts";
 import type { RequestId } from "../lib/ids.ts";
+import { networkOf } from "../lib/ip-network.ts";
 import { err, type Result } from "../lib/result.ts";
 import { userAgentOf } from "../sessions/middleware.ts";
 import { FREE_TEXT } from "../wallets/secret-material.ts";
@@ -74,5 +75,5 @@ async function limitByIp(c: AppContext, headers: Record<string, string>): Promis
   const perMinute = requestsPerMinute(c.env);
   const ip = callerIp(c);
   if (perMinute === 0 || ip === undefined) return undefined;
-  return checkRate(c, { name: `ip:${ip}`, perMinute, isShown: false }, headers);
+  return checkRate(c, { name: `ip:${networkOf(ip)}`, perMinute, isShown: false }, headers);
 }

@@ -177,6 +177,22 @@ describe("the limit of a key", () => {
     expect((await send(path, secret)).status).toBe(404);
   });
 
+  it("counts an IPv6 caller by their /64, however many addresses they send from", async () => {
+    const shop = await seedShop();
+    const path = `${invoicesOf(shop)}/inv_01ARZ3NDEKTSV4RRFFQ69G5FAV`;
+    const prefix = `2001:db8:${(crypto.getRandomValues(new Uint16Array(1))[0] ?? 0).toString(16)}`;
+    const at = (i: number, network = 1) => ({ "cf-connecting-ip": `${prefix}:${network}::${i.toString(16)}` });
+    const browse = (headers: Readonly<Record<string, string>>) => send(path, { key: shop.publicKey, headers });
+    for (let i = 1; i <= 30; i++) expect((await browse(at(i))).status).toBe(404);
+    expectRefusal(await browse(at(31)), 429, "RATE_LIMITED");
+    expect((await browse(at(31, 2))).status).toBe(404);
+    const begin = (headers: Readonly<Record<string, string>>) =>
+      sendWith(perMinute("3"), "/api/v1/auth/passkey/options", { method: "POST", headers });
+    for (let i = 1; i <= 3; i++) expect((await begin(at(i))).status).toBe(200);
+    expectRefusal(await begin(at(4)), 429, "RATE_LIMITED");
+    expect((await begin(at(4, 2))).status).toBe(200);
+  });
+
   it("lets everybody through when the limiter cannot be asked", async () => {
     const shop = await seedShop();
     const RATE_LIMITER = new Proxy(env.RATE_LIMITER, {
