@@ -58,7 +58,7 @@ const callback = openRoute({
     tag: "Sign-in",
     summary: "Where the provider sends the browser back to",
     description:
-      "A known account elsewhere signs its person in, a new one makes an account. Where its verified email is an account's already, a code goes to that mailbox, and `/api/v1/auth/email/verify` with it links and signs in. With `Accept: application/json` it answers what it did instead of redirecting.",
+      "A known account elsewhere signs its person in, a new one makes an account. Where its verified email is an account's already, a code goes to that mailbox, and `/api/v1/auth/email/verify` with it links and signs in; whoever has a passkey or an authenticator app is signed in and links in their session. With `Accept: application/json` it answers what it did instead of redirecting.",
     callers: "ANYBODY",
     permission: null,
     isForPublicKeys: false,

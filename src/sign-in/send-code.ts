@@ -124,7 +124,9 @@ function codeMail({ email: to, purpose, identity }: CodeToSend, code: string): M
     OPENINGS[purpose],
     ...(identity === undefined
       ? []
-      : [`Giving it also links the ${PROVIDER_NAMES[identity.provider]} account of that browser to yours here.`]),
+      : [
+          `Giving it also links the ${PROVIDER_NAMES[identity.provider]} account of that browser to yours here, unless yours has a passkey or an authenticator app.`,
+        ]),
     "It works once, within 10 minutes, and only in the browser that asked for it. Never tell it to anybody: we do not ask for it.",
     "If it was not you, do nothing: without the code nothing happens.",
   ];

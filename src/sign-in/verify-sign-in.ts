@@ -1,5 +1,5 @@
 // A code proves a mailbox: whoever gives it is signed in, and has an account from then on. One batch uses the code up, makes or verifies the
-// account, links what was waiting for the mailbox, ends the browser's older session and opens the new one.
+// account, links what was waiting for the mailbox where that is enough, ends the browser's older session and opens the new one.
 import type { BatchItem } from "drizzle-orm/batch";
 import { commitAudited } from "../audit/commit-audited.ts";
 import type { AuditAction, AuditFacts, Trail } from "../audit/entry.ts";
@@ -16,11 +16,12 @@ import { derivedId, makeId, type RequestId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { openSession } from "../sessions/open-session.ts";
 import { revocation } from "../sessions/revoke-session.ts";
-import { isSessionLive, type Session, type SessionState } from "../sessions/session.ts";
+import { isSessionLive, type Session, type SessionState, stepUpFactorsOf } from "../sessions/session.ts";
 import { selectSessionByToken } from "../sessions/store.ts";
 import type { Person } from "../users/person.ts";
 import {
   assertFactorsAsRead,
+  assertMailSteps,
   insertUser,
   newUserRow,
   selectPersonByEmail,
@@ -98,7 +99,7 @@ async function read(fx: SendEffects, of: SignInAttempt, used: UsedCode): Promise
 function signIn(fx: SendEffects, of: SignInAttempt, used: UsedCode, found: Found, operationId: string) {
   const { db, nowMs } = fx;
   const { known } = found;
-  const identity = found.isIdentityLinked ? undefined : used.identity;
+  const identity = found.isIdentityLinked || !isMailEnough(known) ? undefined : used.identity;
   const { email } = used;
   const user: UserRow =
     known?.user ?? newUserRow({ id: makeId("usr", operationId), email, emailKey: emailKeyOf(email), nowMs });
@@ -122,6 +123,7 @@ function signIn(fx: SendEffects, of: SignInAttempt, used: UsedCode, found: Found
   }
   if (identity !== undefined) {
     const facts = { provider: identity.provider, email: identity.email };
+    statements.push(assertMailSteps(db, user.id));
     statements.push(insertIdentity(db, identity, user.id, nowMs));
     statements.push(entry(2, "identity.linked", identityTarget(identity), facts));
   }
@@ -130,6 +132,14 @@ function signIn(fx: SendEffects, of: SignInAttempt, used: UsedCode, found: Found
   statements.push(...opened.statements);
   const { token, session } = opened;
   return { statements, signedIn: { token, state: session.state, person } };
+}
+
+/**
+ * Whether a mailed code may link what waited for the mailbox: linking takes a step-up (security.md 1), so it may not where a person steps
+ * up with more than a mail. They are signed in all the same, and link in their session.
+ */
+function isMailEnough(known: Found["known"]): boolean {
+  return known === undefined || stepUpFactorsOf(personOf(known.user, known.links)).includes("email_code");
 }
 
 /** Another sign-in of the same person, or a change of their factors, came first. */

@@ -95,6 +95,14 @@ export function assertFactorsAsRead(db: Db, user: Pick<UserRow, "id" | "totpEnab
   );
 }
 
+/** Aborts the batch where the person steps up with more than a mailed code: `stepUpFactorsOf`, inside the batch. */
+export function assertMailSteps(db: Db, id: UserId) {
+  return db.insert(assertions).select(
+    sql`select 'a mailed code steps up', 0 where exists (select 1 from users where id = ${id} and totp_enabled_at_ms is not null)
+      or exists (select 1 from passkeys where user_id = ${id})`,
+  );
+}
+
 export interface LinkedIdentity {
   readonly provider: "google" | "github";
   readonly email: string | null;

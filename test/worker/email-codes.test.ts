@@ -4,7 +4,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { openDb } from "../../src/db/client.ts";
 import { batchConflict } from "../../src/db/conflict.ts";
-import { emailCodes, sessions, users } from "../../src/db/schema/users.ts";
+import { emailCodes, identities, passkeys, sessions, users } from "../../src/db/schema/users.ts";
 import { newOperationId } from "../../src/idempotency/middleware.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import { makeId, newUlid } from "../../src/lib/ids.ts";
@@ -105,6 +105,35 @@ describe("a sign-in that meets another change", () => {
     });
     const signedIn = await verifySignIn(late, attempt(email, codeIn(fx.mails[0]), nonce));
     expect([signedIn, decided]).toMatchObject([{ ok: true, value: { state: "PENDING_2FA" } }, 2]);
+  });
+
+  test("links nothing where a passkey is added between its look and its word", async () => {
+    const { email, userId } = await seedPerson();
+    const nonce = crypto.randomUUID();
+    const identity = { provider: "google", subject: crypto.randomUUID(), email } as const;
+    const fx = world();
+    await sendCode(fx, { purpose: "SIGN_IN", email, boundTo: sha256Hex(nonce), ip: null, identity });
+    const passkey = {
+      id: makeId("pky", newOperationId()),
+      userId,
+      credentialId: nonce,
+      publicKey: "",
+      transports: "[]",
+    };
+    let decided = 0;
+    const late = world({
+      newOperationId: () => {
+        if (decided++ === 0)
+          db.insert(passkeys)
+            .values({ ...passkey, counter: 0, name: "Key", isBackedUp: false, createdAtMs: 1 })
+            .execute()
+            .catch(expect.unreachable);
+        return newOperationId();
+      },
+    });
+    const signedIn = await verifySignIn(late, attempt(email, codeIn(fx.mails[0]), nonce));
+    expect([signedIn, decided]).toMatchObject([{ ok: true, value: { state: "ACTIVE" } }, 2]);
+    expect(await db.select().from(identities).where(eq(identities.userId, userId))).toEqual([]);
   });
 
   test("with one code of a known person opens one session, however many come at once", async () => {

@@ -5,7 +5,7 @@ import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { openDb } from "../../src/db/client.ts";
 import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { emailCodes, identities, sessions, singleUseTokens, users } from "../../src/db/schema/users.ts";
+import { emailCodes, identities, passkeys, sessions, singleUseTokens, users } from "../../src/db/schema/users.ts";
 import type { Failure } from "../../src/failures.ts";
 import { ATTEMPT_LIFETIME_MS } from "../../src/identities/attempt.ts";
 import { type AttemptToBegin, beginAttempt } from "../../src/identities/begin-attempt.ts";
@@ -17,7 +17,7 @@ import { makeId, newUlid, type UserId } from "../../src/lib/ids.ts";
 import { ok, type Result } from "../../src/lib/result.ts";
 import { sleep } from "../../src/lib/sleep.ts";
 import { expectRefusal, send, sendWith } from "../support/access.ts";
-import { ORIGIN, seedPerson, seedSession } from "../support/people.ts";
+import { ORIGIN, seedPerson, seedSession, type TestPerson } from "../support/people.ts";
 
 const db = openDb(env.DB);
 const fresh = () => crypto.randomUUID();
@@ -99,6 +99,28 @@ const auditOf = async (userId: UserId) =>
   (await db.select().from(auditEvents).where(eq(auditEvents.actorId, userId)))
     .map(({ action, target, before, after }) => ({ action, target, before, after }))
     .sort((a, b) => a.action.localeCompare(b.action));
+
+const hasApp = async ({ userId }: TestPerson) => {
+  await db.update(users).set({ totpEnabledAtMs: 1 }).where(eq(users.id, userId));
+};
+const hasPasskey = async ({ userId }: TestPerson) => {
+  const of = {
+    id: makeId("pky", freshUlid(Date.now())),
+    userId,
+    credentialId: fresh(),
+    publicKey: "",
+    transports: "[]",
+  };
+  await db.insert(passkeys).values({ ...of, counter: 0, name: "Key", isBackedUp: false, createdAtMs: 1 });
+};
+
+/** Gives the code of the newest mail in the browser that holds the nonce. */
+async function proveMailbox(email: string, nonce: string | undefined) {
+  const [mail] = await env.DEV_MAILBOX.getByName("mailbox").list(email);
+  const [code] = /\b\d{8}\b/.exec(mail?.text ?? "") ?? [];
+  const headers = { origin: ORIGIN, cookie: `signin=${nonce}` };
+  return send("/api/v1/auth/email/verify", { method: "POST", body: { email, code }, headers });
+}
 
 /** A session of a person as the browser holds it. */
 async function sessionOf(userId: UserId, changes: Partial<typeof sessions.$inferInsert> = {}) {
@@ -182,6 +204,23 @@ describe("an identity that nobody knows", () => {
     expect(await ownersOf(identity)).toMatchObject([{ userId: person.userId }]);
     const again = await walk({ verdict: ok(identity) });
     expect(again.finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN", person: { id: person.userId } } });
+  });
+});
+
+describe("an identity whose email is an account's that asks for more than a mail", () => {
+  it.each([
+    ["an authenticator app", "pending_2fa", (person: TestPerson) => hasApp(person)],
+    ["a passkey", "active", (person: TestPerson) => hasPasskey(person)],
+  ])("is not linked by the code of the mail to a person with %s", async (_, state, equip) => {
+    const person = await seedPerson();
+    await equip(person);
+    const identity = identityOf({ email: person.email });
+    const { callback } = await walk({ verdict: ok(identity) });
+    const proved = await proveMailbox(person.email, callback.browserToken);
+    expect(proved).toMatchObject({ status: 200, json: { state, user: { id: person.userId } } });
+    expect(await ownersOf(identity)).toEqual([]);
+    expect((await auditOf(person.userId)).map(({ action }) => action)).toEqual(["session.created"]);
+    expect((await walk({ verdict: ok(identity) })).finished).toMatchObject({ value: { kind: "PROOF_REQUIRED" } });
   });
 });
 
