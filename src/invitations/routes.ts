@@ -1,14 +1,16 @@
 import { type MountedRoute, merchantRoute } from "../auth/middleware.ts";
+import { stepUpRefusal } from "../auth/principal.ts";
 import { emptyReply, jsonReply } from "../http/reply.ts";
 import { noBody, noQuery } from "../http/route.ts";
 import { answerOnce } from "../idempotency/middleware.ts";
 import { sha256Hex } from "../lib/bytes.ts";
-import { ok } from "../lib/result.ts";
+import { err, ok } from "../lib/result.ts";
 import { personRoute } from "../sessions/middleware.ts";
 import { newToken } from "../sessions/open-session.ts";
 import { callerOf } from "../teams/caller.ts";
 import { teamEffects } from "../teams/effects.ts";
 import { pageBody } from "../teams/page.ts";
+import { isProtectedRole, mayInvite } from "../teams/rank.ts";
 import { FREE_TEXT } from "../wallets/secret-material.ts";
 import { acceptInvitation } from "./accept-invitation.ts";
 import {
@@ -69,17 +71,20 @@ const invite = merchantRoute({
     operationId: "inviteMember",
     summary: "Invite somebody by email",
     description:
-      "To a role strictly below yours. The mail's link works once, for 7 days, for the holder of that address. 500 mails a day.",
+      "To a role strictly below yours; to ADMIN only after a factor in the last 5 minutes. The mail's link works once, for 7 days, for the holder of that address. 500 mails a day.",
     permission: "team:invite",
     isIdempotent: true,
     body: inviteBody,
     answers: [{ status: 201, description: "The invitation", schema: invitationBody }],
-    refusals: ["INSUFFICIENT_RANK", "ALREADY_MEMBER", "INVITATION_EXISTS"],
+    refusals: ["INSUFFICIENT_RANK", "ALREADY_MEMBER", "INVITATION_EXISTS", "STEP_UP_REQUIRED"],
   },
   ...shell,
   reads: () => [],
   answer: async (call) => {
     const { fx, seat } = callerOf(call);
+    const { role } = call.body;
+    const stepUp = isProtectedRole(role) && mayInvite(seat.role, role) ? stepUpRefusal(seat, call.nowMs) : undefined;
+    if (stepUp !== undefined) return err(stepUp);
     const token = newToken();
     const reply = await answerOnce(call, inviteMember(fx, { seat, ...call.body, token }));
     if (reply.ok) await sendInvitation(fx, token);

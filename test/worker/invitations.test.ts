@@ -7,7 +7,18 @@ import { invitations, members } from "../../src/db/schema/teams.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import { DAY_MS } from "../../src/lib/time.ts";
 import { seedKey, send } from "../support/access.ts";
-import { ACCEPT, acceptById, freshPerson, freshTeam, invited, tally, tokensMailedTo } from "../support/teams.ts";
+import { seedSession } from "../support/people.ts";
+import {
+  ACCEPT,
+  acceptById,
+  type Caller,
+  callerWith,
+  freshPerson,
+  freshTeam,
+  invited,
+  tally,
+  tokensMailedTo,
+} from "../support/teams.ts";
 import { freshId, testDb } from "../support/worker-merchant.ts";
 
 const freshEmail = () => `${freshId("usr").toLowerCase()}@example.com`;
@@ -129,6 +140,20 @@ describe("an invitation", () => {
       status: 200,
       body: { role: "MEMBER" },
     });
+  });
+
+  it("to a role that changes wallets and keys takes a step-up, as giving a member that role does", async () => {
+    const { team, owner } = await freshTeam();
+    const admin = await team.join("ADMIN");
+    const stale = callerWith(await seedSession(owner.userId, { factorAtMs: Date.now() - 6 * 60_000 }));
+    const invite = (as: Caller, role: string) => as.post(`${team.path}/invitations`, { email: freshEmail(), role });
+    expect(await invite(stale, "ADMIN")).toMatchObject({ status: 403, body: { code: "STEP_UP_REQUIRED" } });
+    expect(await team.invitations()).toEqual([]);
+    for (const role of ["MEMBER", "VIEWER"]) expect((await invite(stale, role)).status).toBe(201);
+    expect((await invite(owner.as, "ADMIN")).status).toBe(201);
+    // Whoever has not the rank is told so, stepped up or not.
+    const old = callerWith(await seedSession(admin.userId, { factorAtMs: null, factor: null }));
+    expect(await invite(old, "ADMIN")).toMatchObject({ status: 403, body: { code: "INSUFFICIENT_RANK" } });
   });
 
   it("replayed under its Idempotency-Key is the same answer and no second mail", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mayChangeRole, mayInvite, mayRemove } from "../../../src/teams/rank.ts";
+import { isProtectedRole, mayChangeRole, mayInvite, mayRemove } from "../../../src/teams/rank.ts";
 import { ROLES, type Role } from "../../../src/teams/roles.ts";
 import { MAY_CHANGE } from "../../support/rank-table.ts";
 
@@ -35,5 +35,11 @@ describe.each([
       VIEWER: [],
     };
     for (const actor of ROLES) expect(ROLES.filter((other) => may(actor, other))).toEqual(below[actor]);
+  });
+});
+
+describe("giving a role by invitation", () => {
+  it("takes a step-up where its holder may change wallets or keys", () => {
+    expect(ROLES.filter(isProtectedRole)).toEqual(["OWNER", "ADMIN"]);
   });
 });
