@@ -1,29 +1,18 @@
 import type { ApiKeyRow } from "../auth/store.ts";
 import type { Db } from "../db/client.ts";
-import { pageOf, pageRequest } from "../lib/pagination.ts";
+import type { Failure } from "../failures.ts";
+import { type ListQuery, pageBody, pageToRead } from "../lib/pagination.ts";
 import type { Result } from "../lib/result.ts";
 import { apiKeyBodyOf } from "./api-key-body.ts";
 import { countApiKeys, selectApiKey, selectApiKeyPage } from "./store.ts";
 
-export interface ListQuery {
-  readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
-  readonly page?: number | undefined;
-  readonly search?: string | undefined;
-}
+type KeyQuery = ListQuery & { readonly search?: string | undefined };
 
 /** The page and, where the answer must carry it, the count. A query that is not valid reads nothing. */
-export function pageReads(db: Db, merchantId: string, query: ListQuery | undefined) {
-  const asked = pageRequest(query ?? {});
-  const isValid = query !== undefined && asked.ok;
-  const { limit, offset, after, page } = asked.ok
-    ? asked.value
-    : { limit: 0, offset: 0, after: undefined, page: undefined };
+export function pageReads(db: Db, merchantId: string, query: KeyQuery | undefined) {
+  const page = pageToRead(query);
   const filter = { merchantId, search: query?.search };
-  return [
-    selectApiKeyPage(db, { ...filter, after, offset, limit: isValid ? limit + 1 : 0 }),
-    countApiKeys(db, filter, isValid && page !== undefined),
-  ] as const;
+  return [selectApiKeyPage(db, { ...filter, ...page }), countApiKeys(db, filter, page.page !== undefined)] as const;
 }
 
 /** The key that a path names. */
@@ -36,13 +25,6 @@ export function listApiKeys(
   read: { readonly rows: readonly ApiKeyRow[]; readonly total: number },
   query: ListQuery,
   nowMs: number,
-): Result<object, "NOT_A_CURSOR"> {
-  const asked = pageRequest(query);
-  if (!asked.ok) return asked;
-  const { limit, page } = asked.value;
-  const { rows, nextCursor } = pageOf(read.rows, limit);
-  const data = rows.map((key) => apiKeyBodyOf(key, nowMs));
-  if (page === undefined) return { ok: true, value: { data, nextCursor } };
-  const lastPage = Math.max(1, Math.ceil(read.total / limit));
-  return { ok: true, value: { data, nextCursor, pagination: { page, limit, total: read.total, lastPage } } };
+): Result<object, Failure> {
+  return pageBody(read, query, (key) => apiKeyBodyOf(key, nowMs));
 }

@@ -54,8 +54,7 @@ const list = merchantRoute({
   answer: async (call) => {
     const [rows, counts] = call.read;
     const page = listApiKeys({ rows, total: counts[0]?.total ?? 0 }, call.query, call.nowMs);
-    if (page.ok) return ok(jsonReply(200, page.value));
-    return err({ code: "VALIDATION_FAILED", details: [{ path: "cursor", message: "is not a cursor of this list" }] });
+    return page.ok ? ok(jsonReply(200, page.value)) : page;
   },
 });
 

@@ -1,7 +1,7 @@
 import type { Db } from "../db/client.ts";
 import type { Failure } from "../failures.ts";
+import { type ListQuery, pageBody, pageToRead } from "../lib/pagination.ts";
 import type { Result } from "../lib/result.ts";
-import { type ListQuery, pageBody, pageToRead } from "../teams/page.ts";
 import { type AuditRow, auditBodyOf } from "./audit-body.ts";
 import { type AuditFilter, type AuditScope, countAuditEvents, selectAuditPage } from "./store.ts";
 

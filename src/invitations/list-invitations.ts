@@ -1,9 +1,9 @@
 import type { Db } from "../db/client.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
+import { type ListQuery, pageBody, pageToRead } from "../lib/pagination.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
-import { type ListQuery, pageBody, pageToRead } from "../teams/page.ts";
 import type { Person } from "../users/person.ts";
 import { waitingBodyOf } from "./invitation.ts";
 import { countInvitations, countWaiting, selectInvitationPage, selectWaiting } from "./store.ts";

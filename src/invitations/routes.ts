@@ -9,7 +9,7 @@ import { personRoute } from "../sessions/middleware.ts";
 import { newToken } from "../sessions/open-session.ts";
 import { callerOf } from "../teams/caller.ts";
 import { teamEffects } from "../teams/effects.ts";
-import { pageBody } from "../teams/page.ts";
+import { pageBody } from "../lib/pagination.ts";
 import { isProtectedRole, mayInvite } from "../teams/rank.ts";
 import { FREE_TEXT } from "../wallets/secret-material.ts";
 import { acceptInvitation } from "./accept-invitation.ts";

@@ -107,8 +107,7 @@ const list = merchantRoute({
   answer: async (call) => {
     const [rows, counts] = call.read;
     const page = listInvoices({ rows, total: counts[0]?.total ?? 0 }, call.query, call.fx.body);
-    if (page.ok) return json(200, page.value);
-    return err({ code: "VALIDATION_FAILED", details: [{ path: "cursor", message: "is not a cursor of this list" }] });
+    return page.ok ? json(200, page.value) : page;
   },
 });
 

@@ -24,6 +24,18 @@ export const listQuery = {
 /** What older clients of this interface read beside the page; the only place that counts. */
 export const paginationBody = () => z.object({ page: z.int(), limit: z.int(), total: z.int(), lastPage: z.int() });
 
+export interface ListQuery {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+  readonly page?: number | undefined;
+}
+
+/** How every list refuses a cursor that is not its own. */
+const CURSOR_REFUSAL = {
+  code: "VALIDATION_FAILED",
+  details: [{ path: "cursor", message: "is not a cursor of this list" }],
+} as const;
+
 export interface PageRequest {
   readonly limit: number;
   readonly offset: number;
@@ -33,11 +45,7 @@ export interface PageRequest {
 }
 
 /** What a list's query asks for; a cursor that is not ours is refused. */
-export function pageRequest(query: {
-  readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
-  readonly page?: number | undefined;
-}): Result<PageRequest, "NOT_A_CURSOR"> {
+export function pageRequest(query: ListQuery): Result<PageRequest, "NOT_A_CURSOR"> {
   const limit = query.limit ?? DEFAULT_LIMIT;
   if (query.cursor !== undefined) {
     const after = decodeCursor(query.cursor);
@@ -47,8 +55,31 @@ export function pageRequest(query: {
   return ok({ limit, offset: ((page ?? 1) - 1) * limit, after: undefined, page });
 }
 
+/** What to read for a page: one row more than it shows. A query that is not valid (or undefined) reads nothing. */
+export function pageToRead(query: ListQuery | undefined): PageRequest {
+  const asked = query === undefined ? undefined : pageRequest(query);
+  if (asked?.ok) return { ...asked.value, limit: asked.value.limit + 1 };
+  return { limit: 0, offset: 0, after: undefined, page: undefined };
+}
+
+/** The answer of a list, from the rows of `pageToRead`; `total` is looked at only where the answer must carry it. */
+export function pageBody<T extends Position>(
+  read: { readonly rows: readonly T[]; readonly total: number },
+  query: ListQuery,
+  bodyOf: (row: T) => object,
+): Result<object, typeof CURSOR_REFUSAL> {
+  const asked = pageRequest(query);
+  if (!asked.ok) return err(CURSOR_REFUSAL);
+  const { limit, page } = asked.value;
+  const { rows, nextCursor } = pageOf(read.rows, limit);
+  const data = rows.map(bodyOf);
+  if (page === undefined) return ok({ data, nextCursor });
+  const lastPage = Math.max(1, Math.ceil(read.total / limit));
+  return ok({ data, nextCursor, pagination: { page, limit, total: read.total, lastPage } });
+}
+
 /** One page of rows read with `limit + 1`: the page itself, and where the next begins. */
-export function pageOf<T extends { readonly createdAtMs: number; readonly id: string }>(
+export function pageOf<T extends Position>(
   rows: readonly T[],
   limit: number,
 ): { readonly rows: readonly T[]; readonly nextCursor: string | null } {

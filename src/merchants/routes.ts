@@ -80,8 +80,7 @@ const list = personRoute({
     const { person } = call.principal;
     const { configured } = call.fx;
     const page = listMerchants({ rows, total: counts[0]?.total ?? 0 }, call.query, { person, configured });
-    if (page.ok) return ok(jsonReply(200, page.value));
-    return err({ code: "VALIDATION_FAILED", details: [{ path: "cursor", message: "is not a cursor of this list" }] });
+    return page.ok ? ok(jsonReply(200, page.value)) : page;
   },
 });
 

@@ -83,10 +83,7 @@ export interface MineFilter {
 }
 
 /** One page of a person's places with merchant and team, newest first by when they joined. */
-export function selectMyMerchants(
-  db: Db,
-  of: MineFilter & { readonly page: Omit<PageRequest, "page">; readonly limit: number },
-) {
+export function selectMyMerchants(db: Db, of: MineFilter & { readonly page: Omit<PageRequest, "page"> }) {
   const { after, offset } = of.page;
   const rest =
     after === undefined
@@ -103,7 +100,7 @@ export function selectMyMerchants(
     .from(members)
     .where(and(...mine(of), rest))
     .orderBy(desc(members.createdAtMs), desc(members.id))
-    .limit(of.limit)
+    .limit(of.page.limit)
     .offset(offset);
 }
 

@@ -1,7 +1,7 @@
 import type { Db } from "../db/client.ts";
 import type { Failure } from "../failures.ts";
+import { type ListQuery, pageBody, pageToRead } from "../lib/pagination.ts";
 import type { Result } from "../lib/result.ts";
-import { type ListQuery, pageBody, pageToRead } from "../teams/page.ts";
 import type { Product } from "./product.ts";
 import { productBodyOf } from "./product-body.ts";
 import { countProducts, type ProductFilter, selectProductPage } from "./store.ts";

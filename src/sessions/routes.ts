@@ -57,8 +57,7 @@ const list = personRoute({
   answer: async (call) => {
     const [rows, [count]] = call.read;
     const listed = listSessions({ rows, total: count?.total ?? 0 }, call.query, call.principal.session);
-    if (listed.ok) return ok(jsonReply(200, listed.value));
-    return err({ code: "VALIDATION_FAILED", details: [{ path: "cursor", message: "is not a cursor of this list" }] });
+    return listed.ok ? ok(jsonReply(200, listed.value)) : listed;
   },
 });
 

@@ -1,5 +1,5 @@
 import type { Db } from "../db/client.ts";
-import { type ListQuery, pageToRead } from "./page.ts";
+import { type ListQuery, pageToRead } from "../lib/pagination.ts";
 import { countMembers, selectMemberPage, selectTeam } from "./store.ts";
 
 /** The page and, where the answer must carry it, the count. */

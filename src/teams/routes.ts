@@ -1,6 +1,7 @@
 import { type MountedRoute, merchantRoute } from "../auth/middleware.ts";
 import { emptyReply, jsonReply } from "../http/reply.ts";
 import { noBody, noQuery } from "../http/route.ts";
+import { pageBody } from "../lib/pagination.ts";
 import { ok } from "../lib/result.ts";
 import { FREE_TEXT } from "../wallets/secret-material.ts";
 import { callerOf } from "./caller.ts";
@@ -16,7 +17,6 @@ import {
 } from "./contract.ts";
 import { teamEffects } from "./effects.ts";
 import { memberBodyOf } from "./member.ts";
-import { pageBody } from "./page.ts";
 import { memberPageReads, policyReads } from "./read-team.ts";
 import { leaveTeam, removeMember } from "./remove-member.ts";
 import { changedPolicy } from "./security-policy.ts";

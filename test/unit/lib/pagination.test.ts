@@ -2,7 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { newUlid } from "../../../src/lib/ids.ts";
-import { decodeCursor, encodeCursor, listQuery, pageOf, pageRequest } from "../../../src/lib/pagination.ts";
+import {
+  decodeCursor,
+  encodeCursor,
+  listQuery,
+  pageBody,
+  pageOf,
+  pageRequest,
+  pageToRead,
+} from "../../../src/lib/pagination.ts";
 import { RUNS } from "../../support/property-runs.ts";
 
 const POSITION = { createdAtMs: 1_795_220_000_123, id: "inv_01ARYZ6S41TSV4RRFFQ69G5FAV" };
@@ -114,5 +122,28 @@ describe("a list", () => {
     expect(pageOf(rows, 4)).toEqual({ rows: rows.slice(0, 4), nextCursor: encodeCursor(rows[3] ?? POSITION) });
     expect(pageOf(rows, 5)).toEqual({ rows, nextCursor: null });
     expect(pageOf([], 5)).toEqual({ rows: [], nextCursor: null });
+  });
+
+  it("is read one row further than it shows, and not at all when its query is not valid", () => {
+    expect(pageToRead({ limit: 7 })).toEqual({ limit: 8, offset: 0, after: undefined, page: undefined });
+    expect(pageToRead({ page: 3 })).toEqual({ limit: 21, offset: 40, after: undefined, page: 3 });
+    const nothing = { limit: 0, offset: 0, after: undefined, page: undefined };
+    expect([pageToRead(undefined), pageToRead({ cursor: "2" })]).toEqual([nothing, nothing]);
+  });
+
+  it("carries the count where it was asked for by page, and refuses a cursor that is not its own", () => {
+    const rows = [POSITION, { ...POSITION, createdAtMs: 5 }];
+    const answer = (query: Parameters<typeof pageBody>[1]) =>
+      pageBody({ rows, total: 21 }, query, (row) => ({ at: row.createdAtMs }));
+    const first = { at: POSITION.createdAtMs };
+    expect(answer({})).toEqual({
+      ok: true,
+      value: { data: [first, { at: 5 }], nextCursor: null, pagination: { page: 1, limit: 20, total: 21, lastPage: 2 } },
+    });
+    expect(answer({ limit: 1 })).toEqual({ ok: true, value: { data: [first], nextCursor: encodeCursor(POSITION) } });
+    expect(answer({ cursor: "2" })).toEqual({
+      ok: false,
+      error: { code: "VALIDATION_FAILED", details: [{ path: "cursor", message: "is not a cursor of this list" }] },
+    });
   });
 });
