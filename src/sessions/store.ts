@@ -167,7 +167,8 @@ export function revokeOtherSessions(
 }
 
 const KEPT_MS = 30 * DAY_MS;
-const FORGOTTEN_A_RUN = 1_000;
+/** Rows that one pass of the sweep takes of a table. */
+export const FORGOTTEN_A_PASS = 1_000;
 
 /** Deletes sessions that have been dead for 30 days, idle ones by their last use; bounded, oldest first. */
 export function forgetSessions(db: Db, nowMs: number) {
@@ -176,7 +177,7 @@ export function forgetSessions(db: Db, nowMs: number) {
     .from(sessions)
     .where(lt(sessions.lastSeenAtMs, nowMs - SESSION_IDLE_MS - KEPT_MS))
     .orderBy(sessions.lastSeenAtMs)
-    .limit(FORGOTTEN_A_RUN);
+    .limit(FORGOTTEN_A_PASS);
   return db.delete(sessions).where(inArray(sessions.id, dead));
 }
 

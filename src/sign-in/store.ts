@@ -2,6 +2,7 @@ import { and, desc, eq, gt, inArray, isNull, lt, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { assertions } from "../db/schema/operations.ts";
 import { emailCodes, singleUseTokens } from "../db/schema/users.ts";
+import { FORGOTTEN_A_PASS } from "../sessions/store.ts";
 import { type CodePurpose, MAX_TRIES } from "./email-code.ts";
 import { MAIL_WINDOW_MS, MAILS_PER_ADDRESS, MAILS_PER_CALLER } from "./mail-limit.ts";
 
@@ -107,8 +108,6 @@ export function consumeEmailCode(db: Db, id: string, nowMs: number) {
   ] as const;
 }
 
-const FORGOTTEN_A_RUN = 1_000;
-
 /** Deletes codes that ended before `beforeMs`; bounded, oldest first. */
 export function forgetEmailCodes(db: Db, beforeMs: number) {
   const old = db
@@ -116,7 +115,7 @@ export function forgetEmailCodes(db: Db, beforeMs: number) {
     .from(emailCodes)
     .where(lt(emailCodes.expiresAtMs, beforeMs))
     .orderBy(emailCodes.expiresAtMs)
-    .limit(FORGOTTEN_A_RUN);
+    .limit(FORGOTTEN_A_PASS);
   return db.delete(emailCodes).where(inArray(emailCodes.id, old));
 }
 
@@ -127,6 +126,6 @@ export function forgetSingleUseTokens(db: Db, beforeMs: number) {
     .from(singleUseTokens)
     .where(lt(singleUseTokens.expiresAtMs, beforeMs))
     .orderBy(singleUseTokens.expiresAtMs)
-    .limit(FORGOTTEN_A_RUN);
+    .limit(FORGOTTEN_A_PASS);
   return db.delete(singleUseTokens).where(inArray(singleUseTokens.hash, old));
 }
