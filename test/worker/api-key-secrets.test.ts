@@ -6,9 +6,10 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { hashApiKey } from "../../src/auth/api-key.ts";
 import { apiKeys } from "../../src/db/schema/api-keys.ts";
 import { operations } from "../../src/db/schema/operations.ts";
+import { members } from "../../src/db/schema/teams.ts";
 import { parseKeyring } from "../../src/lib/keyring.ts";
 import { unseal } from "../../src/lib/seal.ts";
-import { expectRefusal } from "../support/access.ts";
+import { expectRefusal, seedKey, send } from "../support/access.ts";
 import {
   auditOf,
   eventsOf,
@@ -140,6 +141,36 @@ describe("a secret under an Idempotency-Key", () => {
     await owner.keys(`/${id}`, { method: "DELETE" });
     expect((await rotate()).text).toBe(rotated[0]?.text);
     expect(await statuses(owner, [String(rotated[0]?.json?.secret)])).toEqual([401]);
+  });
+
+  it("is not for whoever could not make the key now: demoted, removed, not stepped up, signed out, or themselves a key", async () => {
+    const owner = await seated("OWNER");
+    const { merchantId } = owner;
+    const headers = { "idempotency-key": "guessed" };
+    const ask = { method: "POST", body: SERVER_KEY, headers };
+    const maker = await seated("ADMIN", { merchantId });
+    const made = await maker.keys("", ask);
+    const secret = String(made.json?.secret);
+    const attempts = [
+      { as: await seated("MEMBER", { merchantId }), code: "PERMISSION_DENIED" },
+      { as: await seated("VIEWER", { merchantId }), code: "PERMISSION_DENIED" },
+      { as: await seated("OWNER"), code: "MERCHANT_NOT_FOUND" },
+      { with: await seedSession(maker.userId, { factorAtMs: null, factor: null }), code: "STEP_UP_REQUIRED" },
+      { with: await seedSession(maker.userId, { state: "PENDING_2FA" }), code: "SECOND_FACTOR_REQUIRED" },
+      { with: await seedSession(maker.userId, { revokedAtMs: Date.now() }), code: "UNAUTHORIZED" },
+      { with: { "x-api-key": await seedKey(merchantId) }, code: "PERMISSION_DENIED" },
+      { with: { "x-api-key": await seedKey(merchantId, { kind: "PUBLIC" }) }, code: "PUBLIC_KEY_FORBIDDEN" },
+    ];
+    const path = `/api/v1/merchants/merchant/${merchantId}/api-keys`;
+    const refused = async (own: Readonly<Record<string, string>>, code: string) => {
+      const answer = await send(path, { ...ask, headers: { ...own, ...headers } });
+      expect([answer.json?.code, answer.text.includes(secret)]).toEqual([code, false]);
+    };
+    for (const attempt of attempts) await refused(attempt.with ?? attempt.as.headers, attempt.code);
+    await testDb.update(members).set({ role: "MEMBER" }).where(eq(members.id, maker.memberId));
+    await refused(maker.headers, "PERMISSION_DENIED");
+    await testDb.delete(members).where(eq(members.id, maker.memberId));
+    await refused(maker.headers, "MERCHANT_NOT_FOUND");
   });
 
   it("is stored sealed: the row opens with the deployment's key, at its own merchant, and with nothing else", async () => {
