@@ -15,7 +15,7 @@ export const upsertCustomerBody = z
   .strictObject(fields)
   .refine(
     (body) => Object.values(body).some((value) => value !== undefined && value !== null),
-    "must say something of the customer",
+    "must give at least one field that is not null",
   );
 
 /** Absent keeps, null clears. */

@@ -100,7 +100,10 @@ function answerTo(failure: Failure): Answer {
     case "SESSION_REQUIRED":
       return { status: 403, message: "This needs a person's session; an API key cannot do it" };
     case "ORIGIN_NOT_ALLOWED":
-      return { status: 403, message: "A change in a signed-in browser must come from our own origin" };
+      return {
+        status: 403,
+        message: "A change in a session must come from our own origin: send it as the header Origin",
+      };
     case "OWNER_REQUIRED":
       return { status: 403, message: "Only the owner can do this" };
     case "SECURITY_REQUIREMENT_NOT_MET":

@@ -16,5 +16,14 @@ function problemsOf(issue: z.core.$ZodIssue): readonly FieldProblem[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({ path: [...path, key].join("."), message: "unknown field" }));
   }
-  return [{ path: path.join("."), message: issue.message }];
+  return [{ path: path.join("."), message: isAbsent(issue) ? absentMessage(path) : issue.message }];
+}
+
+/** Zod says of what was not sent at all that `undefined` was received, which is no word of JSON. */
+function isAbsent(issue: z.core.$ZodIssue): boolean {
+  return issue.code === "invalid_type" && issue.message.endsWith("received undefined");
+}
+
+function absentMessage(path: readonly string[]): string {
+  return path.length === 0 ? "a JSON body is required" : "is required";
 }
