@@ -1,17 +1,13 @@
 // The wire of the audit log: what can be asked of it, and the shape of an entry (decisions 10).
 import * as z from "zod";
+import { timeParameter } from "../lib/fields.ts";
 import { listQuery, paginationBody } from "../lib/pagination.ts";
 import { ACTOR_KINDS, AUDIT_ACTIONS } from "./entry.ts";
 
-const time = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], "must be an ISO 8601 time or date")
-  .transform((value) => Date.parse(value))
-  .meta({ type: "string", format: "date-time" });
-
 const filters = {
-  action: z.enum(AUDIT_ACTIONS).optional(),
-  from: time.optional().meta({ description: "Entries at this time and after." }),
-  to: time.optional().meta({ description: "Entries at this time and before." }),
+  action: z.enum(AUDIT_ACTIONS).optional().meta({ description: "Only changes of this kind." }),
+  from: timeParameter.optional().meta({ description: "Entries at this time and after." }),
+  to: timeParameter.optional().meta({ description: "Entries at this time and before." }),
 };
 
 /** A person's own entries: the actor is always them. */

@@ -4,7 +4,7 @@ import type { HtmlEscapedString } from "hono/utils/html";
 import type * as z from "zod";
 import { type JsonSchema, jsonSchema, type NamedSchemas, namesIn } from "./json-schema.ts";
 import { refusalStatus, refusalsOf, SAMPLES } from "./refusals.ts";
-import { accessText, type RouteSpec } from "./route.ts";
+import { accessText, inOrderOfTags, type RouteSpec, TAGS } from "./route.ts";
 
 type Html = HtmlEscapedString | Promise<HtmlEscapedString>;
 
@@ -21,18 +21,19 @@ export const DOCS_CSP =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 export function docsPage(specs: readonly RouteSpec[]): Html {
-  const tags = [...new Set(specs.map((spec) => spec.tag))];
+  const tags = Object.entries(TAGS);
   const named: NamedSchemas = {};
-  const sections = specs.map((spec) => ({ tag: spec.tag, section: routeSection(spec, named) }));
+  const sections = inOrderOfTags(specs).map((spec) => ({ tag: spec.tag, section: routeSection(spec, named) }));
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Edgetill API reference</title><style>${raw(STYLE)}</style></head>
 <body><h1>Edgetill API</h1>
-<p>Non-custodial crypto payments. Send your key as <code>x-api-key</code>, JSON as <code>content-type: application/json</code>, and an
-<code>Idempotency-Key</code> with every POST that creates. Amounts are decimal strings. The machine-readable form is
+<p>Non-custodial crypto payments. A server sends its key as <code>x-api-key</code>. A person <a href="/sign-in">signs in</a>: the browser then
+has a session cookie, and every change wants our own <code>Origin</code> header too. Send JSON as <code>content-type: application/json</code>,
+and an <code>Idempotency-Key</code> with every POST that creates. Amounts are decimal strings. The machine-readable form is
 <a href="/openapi.json">/openapi.json</a>.</p>
-<nav><ul>${tags.map((tag) => html`<li><a href="#${tag}">${tag}</a></li>`)}<li><a href="#schemas">Schemas</a></li><li><a href="#errors">Errors</a></li></ul></nav>
-${tags.map((tag) => html`<h2 id="${tag}">${tag}</h2>${sections.filter((each) => each.tag === tag).map(({ section }) => section)}`)}
+<nav><ul>${tags.map(([tag, about]) => html`<li><a href="#${tag}">${tag}</a>: ${about}</li>`)}<li><a href="#schemas">Schemas</a></li><li><a href="#errors">Errors</a></li></ul></nav>
+${tags.map(([tag]) => html`<h2 id="${tag}">${tag}</h2>${sections.filter((each) => each.tag === tag).map(({ section }) => section)}`)}
 <section id="schemas"><h2>Schemas</h2>${Object.entries(named).map(([name, json]) => html`<div id="schema-${name}">${jsonBlock(name, json)}</div>`)}</section>
 ${errorCatalogue()}
 </body></html>`;

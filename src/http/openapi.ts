@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { jsonSchema, type NamedSchemas } from "./json-schema.ts";
 import { refusalStatus, refusalsOf } from "./refusals.ts";
-import { accessText, type RouteSpec } from "./route.ts";
+import { accessText, inOrderOfTags, type RouteSpec, TAGS } from "./route.ts";
 
 /** The version in package.json; a test compares. */
 export const VERSION = "0.1.0";
@@ -45,7 +45,7 @@ export function openApiDocument(specs: readonly RouteSpec[], publicUrl: string):
   const schemas: NamedSchemas = {};
   const error = jsonSchema(errorBody(), "output", schemas);
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const spec of specs) {
+  for (const spec of inOrderOfTags(specs)) {
     const path = spec.path.replace(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [spec.method.toLowerCase()]: operation(spec, error, schemas) };
   }
@@ -54,11 +54,13 @@ export function openApiDocument(specs: readonly RouteSpec[], publicUrl: string):
     info: {
       title: "Edgetill",
       version: VERSION,
-      description: "Non-custodial crypto payments: wallets, invoices and payment methods. Amounts are decimal strings.",
+      description:
+        "Non-custodial crypto payments: invoices, wallets, products and customers, and the teams behind them. Amounts are decimal strings.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: publicUrl === "" ? "/" : publicUrl }],
-    paths,
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths: paths,
     components: {
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "x-api-key" },

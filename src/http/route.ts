@@ -2,6 +2,25 @@
 import * as z from "zod";
 import type { FailureCode } from "../failures.ts";
 
+/** Chapters of both references, in their order: first what a shop's server needs, last what serves people and machines around it. */
+export const TAGS = {
+  Invoices: "What a customer is asked to pay, and the ways to pay it.",
+  Wallets: "Where money is received; Edgetill never holds it.",
+  Products: "What is sold again and again.",
+  Customers: "Who was invoiced.",
+  Merchants: "The businesses of a person, their settings and images.",
+  "API keys": "What a merchant's servers (sk_) and browsers (pk_) prove themselves with.",
+  Team: "Members, their roles, and the factors that a team demands.",
+  Invitations: "How somebody becomes a member.",
+  Audit: "Who changed what.",
+  "Sign-in": "People sign in without passwords; then their browser has a session.",
+  "My account": "A person's own factors, sessions and linked accounts.",
+  Service: "Health, references and files.",
+  Pages: "For people; the rest is JSON.",
+} as const;
+
+export type Tag = keyof typeof TAGS;
+
 export interface RouteAnswer {
   readonly status: number;
   readonly description: string;
@@ -16,7 +35,7 @@ export interface RouteSpec<Body extends z.ZodType = z.ZodType, Query extends z.Z
   /** Hono path with `:parameters`. */
   readonly path: string;
   readonly operationId: string;
-  readonly tag: string;
+  readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
   /** Who may call: ANYBODY; PERSON, in a session; MEMBER, a person of the merchant's team; MEMBER_OR_KEY, them or an API key of the merchant. */
@@ -70,4 +89,10 @@ export function servesPath(spec: RouteSpec, path: string): boolean {
   return (
     want.length === have.length && want.every((part, i) => (part.startsWith(":") ? have[i] !== "" : part === have[i]))
   );
+}
+
+/** As both references list them: by the order of TAGS, and within one as mounted. */
+export function inOrderOfTags(specs: readonly RouteSpec[]): readonly RouteSpec[] {
+  const order = Object.keys(TAGS);
+  return specs.toSorted((one, other) => order.indexOf(one.tag) - order.indexOf(other.tag));
 }

@@ -1,5 +1,6 @@
 // The wire of signing in elsewhere and of linked identities (security.md 1).
 import * as z from "zod";
+import { paginationBody } from "../lib/pagination.ts";
 import { signedInBody } from "../sign-in/contract.ts";
 import { isReturnPath } from "./attempt.ts";
 
@@ -13,10 +14,10 @@ export const beginQuery = z.object({ returnTo });
 
 /** What else a provider adds is ignored. */
 export const callbackQuery = z.object({
-  code: z.string().max(4_096).optional(),
-  state: z.string().max(200).optional(),
-  iss: z.string().max(500).optional(),
-  error: z.string().max(500).optional(),
+  code: z.string().max(4_096).optional().meta({ description: "What the provider gives for its tokens." }),
+  state: z.string().max(200).optional().meta({ description: "Which attempt this ends." }),
+  iss: z.string().max(500).optional().meta({ description: "The provider's issuer, where it says so." }),
+  error: z.string().max(500).optional().meta({ description: "Why the provider sends nobody." }),
 });
 
 // ---- answers: made when the documents ask
@@ -59,5 +60,6 @@ export const identityListBody = () =>
         }),
       ),
       nextCursor: z.null(),
+      pagination: paginationBody(),
     })
     .meta({ title: "IdentityList" });

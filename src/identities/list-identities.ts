@@ -1,4 +1,5 @@
 import type { Db } from "../db/client.ts";
+import { MAX_LIMIT } from "../lib/pagination.ts";
 import { isoTime } from "../lib/time.ts";
 import { type IdentityRow, selectIdentitiesOf } from "./store.ts";
 
@@ -7,9 +8,10 @@ export function identityReads(db: Db, tokenHash: string) {
   return [selectIdentitiesOf(db, tokenHash)] as const;
 }
 
-/** All of them: a person has few. */
+/** All of them on one page: a person has few. */
 export function identityListOf(rows: readonly IdentityRow[]) {
-  return { data: rows.map(identityBody), nextCursor: null };
+  const pagination = { page: 1, limit: MAX_LIMIT, total: rows.length, lastPage: 1 };
+  return { data: rows.map(identityBody), nextCursor: null, pagination };
 }
 
 function identityBody({ provider, subject, email, createdAtMs, lastUsedAtMs }: IdentityRow) {

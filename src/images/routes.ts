@@ -15,8 +15,9 @@ const upload = merchantRoute({
     path: "/api/v1/merchants/merchant/:merchantId/images",
     operationId: "uploadImage",
     tag: "Merchants",
-    summary: "Upload a logo",
-    description: "PNG, JPEG or WebP of at most 32 KB. Name it in the setting `brand.logo` to show it.",
+    summary: "Upload an image",
+    description:
+      "PNG, JPEG or WebP of at most 32 KB. Name it in the setting `brand.logo`, or as the `image` of a product, to show it.",
     callers: "MEMBER_OR_KEY",
     permission: "merchant:update",
     isForPublicKeys: false,

@@ -1,6 +1,12 @@
 // The wire of invoices: what a request may say, and the shape of what is answered (Interface 2.2, decisions 4).
 import * as z from "zod";
-import { amountField, flagParameter, metadataField as metadata, textField as text } from "../lib/fields.ts";
+import {
+  amountField,
+  flagParameter,
+  metadataField as metadata,
+  textField as text,
+  timeParameter,
+} from "../lib/fields.ts";
 import { listQuery, paginationBody } from "../lib/pagination.ts";
 import { productBody } from "../products/contract.ts";
 import { currencyField as currency } from "../rates/contract.ts";
@@ -90,21 +96,21 @@ export const updateInvoiceBody = z.strictObject({
   metadata: metadata.optional(),
 });
 
-const timeFilter = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], "must be an ISO 8601 time or date")
-  .transform((value) => Date.parse(value))
-  .meta({ type: "string", format: "date-time" });
-
 export const listInvoicesQuery = z.object({
   ...listQuery,
-  status: z.enum(INVOICE_STATUSES).optional(),
-  currency: currency.optional(),
-  customerId: z.string().max(40).optional(),
-  externalId: z.string().max(200).optional(),
-  createdFrom: timeFilter.optional(),
-  createdTo: timeFilter.optional(),
-  needsReview: flagParameter.optional(),
-  search: z.string().min(1).max(320).optional(),
+  status: z.enum(INVOICE_STATUSES).optional().meta({ description: "Only invoices in this status." }),
+  currency: currency.optional().meta({ description: "Only invoices in this currency." }),
+  customerId: z.string().max(40).optional().meta({ description: "Only invoices of this customer." }),
+  externalId: z.string().max(200).optional().meta({ description: "The one with this reference of your own." }),
+  createdFrom: timeParameter.optional().meta({ description: "Made at this time and after." }),
+  createdTo: timeParameter.optional().meta({ description: "Made at this time and before." }),
+  needsReview: flagParameter.optional().meta({ description: "Only those that somebody must, or need not, look at." }),
+  search: z
+    .string()
+    .min(1)
+    .max(320)
+    .optional()
+    .meta({ description: "A prefix of the name, or an exact id, externalId or customer's email." }),
 });
 
 // ---- answers: made when the documents ask

@@ -40,3 +40,9 @@ function isTextRecord(value: unknown): boolean {
 
 /** `true` or `false` in a query. */
 export const flagParameter = z.enum(["true", "false"]).transform((value) => value === "true");
+
+/** A time in a query, as milliseconds; a date is its first moment in UTC. */
+export const timeParameter = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], "must be an ISO 8601 time or date")
+  .transform((value) => Date.parse(value))
+  .meta({ type: "string", format: "date-time" });

@@ -12,13 +12,15 @@ export const listQuery = {
     .string()
     .regex(/^([1-9]\d?|100)$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
     .transform(Number)
-    .optional(),
-  cursor: z.string().max(200).optional(),
+    .optional()
+    .meta({ description: `Rows of a page, 1 to ${MAX_LIMIT}; ${DEFAULT_LIMIT} unless asked.` }),
+  cursor: z.string().max(200).optional().meta({ description: "The `nextCursor` of the page before; opaque." }),
   page: z
     .string()
     .regex(/^([1-9]\d{0,2}|1000)$/, `must be a whole number from 1 to ${MAX_PAGE}`)
     .transform(Number)
-    .optional(),
+    .optional()
+    .meta({ description: "Page by number, from 1; with it, or with neither cursor nor limit, the answer is counted." }),
 };
 
 /** What older clients of this interface read beside the page; the only place that counts. */

@@ -63,10 +63,9 @@ export const updateProductBody = z
 
 export const listProductsQuery = z.object({
   ...listQuery,
-  isActive: flagParameter.optional(),
+  isActive: flagParameter.optional().meta({ description: "Only those for sale, or only the others." }),
   search: z.string().min(1).max(320).optional().meta({ description: "A prefix of the name, or an exact id." }),
 });
-export type ListProductsQuery = z.output<typeof listProductsQuery>;
 
 // ---- answers: made when the documents ask
 

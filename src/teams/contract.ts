@@ -10,11 +10,11 @@ export const membersQuery = z.object(listQuery);
 export const changeRoleBody = z.strictObject({ role: roleField });
 
 const policyFields = {
-  enforceTfa: z.boolean(),
-  enforcePasskey: z.boolean(),
-  enforceGoogleLogin: z.boolean(),
-  enforceGithubLogin: z.boolean(),
-  enforceEmailVerified: z.boolean(),
+  enforceTfa: z.boolean().meta({ description: "TOTP or mailed codes must be switched on." }),
+  enforcePasskey: z.boolean().meta({ description: "At least one passkey must be registered." }),
+  enforceGoogleLogin: z.boolean().meta({ description: "A Google account must be linked." }),
+  enforceGithubLogin: z.boolean().meta({ description: "A GitHub account must be linked." }),
+  enforceEmailVerified: z.boolean().meta({ description: "The email address must be verified." }),
 };
 
 export const updateSecurityBody = z.strictObject(policyFields).partial();

@@ -435,7 +435,11 @@ describe("my identities", () => {
     const { headers } = person;
     const row = { provider: "github", subject: "12/3 4", email: identity.email };
     expect((await send("/api/v1/me/identities", { headers })).json).toMatchObject({ data: [row], nextCursor: null });
-    expect((await send("/api/v1/me/identities", other)).json).toEqual({ data: [], nextCursor: null });
+    expect((await send("/api/v1/me/identities", other)).json).toEqual({
+      data: [],
+      nextCursor: null,
+      pagination: { page: 1, limit: 100, total: 0, lastPage: 1 },
+    });
     expectRefusal(await send(path, { method: "DELETE", headers: other.headers }), 404, "IDENTITY_NOT_FOUND");
     const stale = await seedSession(person.userId, { factor: null, factorAtMs: null });
     expectRefusal(await send(path, { method: "DELETE", headers: stale }), 403, "STEP_UP_REQUIRED");

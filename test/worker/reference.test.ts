@@ -6,7 +6,7 @@ import { payments } from "../../src/db/schema/payments.ts";
 import { SPECS } from "../../src/http/app.ts";
 import { jsonSchema, type NamedSchemas } from "../../src/http/json-schema.ts";
 import { refusalStatus, SAMPLES } from "../../src/http/refusals.ts";
-import type { RouteSpec } from "../../src/http/route.ts";
+import { type RouteSpec, TAGS } from "../../src/http/route.ts";
 import { type InvoiceId, makeId, newUlid } from "../../src/lib/ids.ts";
 import {
   type Answer,
@@ -24,6 +24,7 @@ import { misfits, resolve, type Schema } from "../support/json-schema.ts";
 
 interface Operation {
   readonly operationId: string;
+  readonly tags: readonly string[];
   readonly security?: readonly unknown[];
   readonly description: string;
   readonly parameters: readonly {
@@ -51,6 +52,7 @@ interface Operation {
 interface Document {
   readonly openapi: string;
   readonly info: { readonly version: string };
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
@@ -195,6 +197,21 @@ describe("the OpenAPI document", () => {
 
   it("does not bound a whole number by what JavaScript can count to", () => {
     expect(text.includes(String(Number.MAX_SAFE_INTEGER))).toBe(false);
+  });
+
+  it("has its chapters in an order for readers, each described and none empty, and lists its routes by them", () => {
+    const chapters = Object.keys(TAGS);
+    expect(document.tags.map(({ name }) => name)).toEqual(chapters);
+    expect(document.tags.filter(({ description }) => description === "")).toEqual([]);
+    const tags = Object.values(document.paths).map((routes) => Object.values(routes)[0]?.tags[0]);
+    expect([...new Set(tags)]).toEqual(chapters);
+    expect([...page.matchAll(/<h2 id="([^"]+)">/g)].map(([, id]) => id).slice(0, chapters.length)).toEqual(chapters);
+  });
+
+  it("says what each parameter of a query is for", () => {
+    const parameters = SPECS.flatMap((spec) => operationOf(spec).parameters.map((each) => ({ spec, ...each })));
+    const silent = parameters.filter((each) => each.in === "query" && followed(each.schema)?.description === undefined);
+    expect(silent.map(({ spec, name }) => `${spec.path} ${name}`)).toEqual([]);
   });
 
   it("has one name for each operation", () => {

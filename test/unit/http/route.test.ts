@@ -5,7 +5,7 @@ const spec: RouteSpec = {
   method: "GET",
   path: "/api/v1/merchants/merchant/:merchantId/invoices/:invoiceId",
   operationId: "x",
-  tag: "x",
+  tag: "Service",
   summary: "x",
   callers: "ANYBODY" as const,
   permission: null,
