@@ -9,7 +9,7 @@ export async function deleteApiKey(fx: KeyEffects, of: ChangeOf): Promise<Result
   return changeApiKey(fx, of, ({ key }) =>
     ok({
       columns: { revokedAtMs: fx.nowMs, previousHash: null, previousExpiresAtMs: null },
-      entry: { action: "api_key.deleted", before: apiKeyFacts(key), after: {} },
+      entry: { action: "api_key.deleted", before: apiKeyFacts(key) },
       event: "api_key.deleted",
     }),
   );

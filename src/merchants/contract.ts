@@ -29,7 +29,6 @@ export const listMerchantsQuery = z.object({
   ...listQuery,
   search: z.string().min(1).max(200).optional().meta({ description: "A prefix of the name, or an exact id." }),
 });
-export type ListMerchantsQuery = z.output<typeof listMerchantsQuery>;
 
 /** Percent with at most two digits, as hundredths. */
 function percent(max: number) {

@@ -16,7 +16,7 @@ export async function deleteMerchant(
     if (merchant.name !== name) return err({ code: "CONFIRMATION_MISMATCH" });
     return ok({
       columns: { deletedAtMs: fx.nowMs },
-      entry: { action: "merchant.deleted", before: { name }, after: {} },
+      entry: { action: "merchant.deleted", before: { name } },
     });
   });
   return deleted.ok ? ok(undefined) : deleted;

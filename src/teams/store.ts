@@ -11,7 +11,6 @@ import { ROLES, type Role } from "./roles.ts";
 import type { SecurityPolicy } from "./security-policy.ts";
 
 export type MemberRow = typeof members.$inferSelect;
-export type TeamRow = typeof teams.$inferSelect;
 
 /** No two columns share a name: D1 hands a batch's rows out by it. */
 const memberColumns = {

@@ -6,11 +6,6 @@ import type { UserId } from "../lib/ids.ts";
 
 export type UserRow = typeof users.$inferSelect;
 
-/** The account of an email (already in lower case). */
-export function selectUserByEmail(db: Db, emailKey: string) {
-  return db.select().from(users).where(eq(users.emailKey, emailKey)).limit(1);
-}
-
 /** Written out with the table's name: drizzle drops it inside fragments of a one-table select. */
 const flag = (text: string, name: string) =>
   sql<boolean>`exists (${sql.raw(text)})`.mapWith((value) => value === 1).as(name);
