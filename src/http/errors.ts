@@ -125,7 +125,7 @@ function answerTo(failure: Failure): Answer {
         facts: { factors: failure.factors },
       };
     case "INVALID_CODE":
-      return { status: 401, message: "The code is wrong, used or expired; ask for a new one" };
+      return { status: 401, message: "The code is wrong, used or expired; use a new one" };
     case "TOO_MANY_ATTEMPTS":
       return {
         status: 429,
@@ -171,7 +171,11 @@ function answerTo(failure: Failure): Answer {
     case "ALREADY_MEMBER":
       return { status: 409, message: "This person is a member of the team already" };
     case "INSUFFICIENT_RANK":
-      return { status: 403, message: "Your role must be above both the present and the new role of the other person" };
+      return {
+        status: 403,
+        message:
+          "Your role must be above both the present and the new role of the other person; OWNER passes by a transfer of ownership only",
+      };
     case "OWNER_CANNOT_LEAVE":
       return { status: 403, message: "The owner cannot leave: transfer the ownership first" };
     case "ALREADY_OWNER":

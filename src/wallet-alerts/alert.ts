@@ -67,9 +67,6 @@ export function alertMail(news: WalletNews, audience: Audience, reader: Reader, 
   const { merchantName, author } = audience;
   const pair = `${wallet.cryptocurrency} on ${wallet.network}`;
   const has = reader.token !== null && after !== undefined;
-  const advice = has
-    ? "If you do not expect this, open the link: the wallet is disabled, and no new invoice uses it. It works once and for 7 days."
-    : "If you do not expect this, sign in, disable the wallet and check who belongs to the team and which keys there are.";
   return composeMail({
     to: reader.email,
     subject: `A wallet of ${merchantName} was ${DONE[action]}`,
@@ -78,7 +75,7 @@ export function alertMail(news: WalletNews, audience: Audience, reader: Reader, 
       `Wallet: ${wallet.id}`,
       `Before: ${before === undefined ? "none" : described(before, context)}`,
       `Now: ${after === undefined ? "none" : described(after, context)}`,
-      advice,
+      adviceOn(after, has),
     ],
     ...(has
       ? { link: { text: "Disable the wallet", url: `${context.publicUrl}/wallets/disable#token=${reader.token}` } }
@@ -86,11 +83,19 @@ export function alertMail(news: WalletNews, audience: Audience, reader: Reader, 
   });
 }
 
+function adviceOn(after: Wallet | undefined, hasLink: boolean): string {
+  if (hasLink) {
+    return "If you do not expect this, open the link: the wallet is disabled, and no new invoice uses it. It works once and for 7 days.";
+  }
+  const remedy = after?.isEnabled ? "disable the wallet" : "look at the wallets";
+  return `If you do not expect this, sign in, ${remedy} and check who belongs to the team and which keys there are.`;
+}
+
 function described(wallet: Wallet, { isIntact, nowMs }: AlertContext): string {
   const uses = wallet.isEnabled ? "enabled" : "disabled";
   const from = wallet.usableFromMs > nowMs ? `, in use from ${isoTime(wallet.usableFromMs)}` : "";
   const target = isIntact(wallet) ? targetOf(wallet) : "not shown, its row was altered";
-  return `${target}, fingerprint ${fingerprintOf(wallet)}, ${uses}, ${wallet.requiredConfirmations} confirmations${from}`;
+  return `${target}, fingerprint ${fingerprintOf(wallet)}, ${uses}, ${wallet.requiredConfirmations} ${wallet.requiredConfirmations === 1 ? "confirmation" : "confirmations"}${from}`;
 }
 
 function targetOf({ address, xpub }: Wallet): string {

@@ -88,6 +88,14 @@ describe("the mail about a change of a wallet", () => {
     expect(mailOf(news(NOW_MS)).text).not.toContain("in use from");
   });
 
+  it("tells a reader without a link what they can still do about the wallet as it is now", () => {
+    const advised = (after: Wallet | undefined) => mailOf({ action: "wallet.updated", before: wallet, after }).text;
+    expect(advised(wallet)).toContain("sign in, disable the wallet and check");
+    expect(advised({ ...wallet, isEnabled: false })).toContain("sign in, look at the wallets and check");
+    expect(advised(undefined)).toContain("sign in, look at the wallets and check");
+    expect(advised({ ...wallet, requiredConfirmations: 1 })).toMatch(/, 1 confirmation$/m);
+  });
+
   it("carries the link, its token in the fragment, for a reader who has one and a wallet that stands", () => {
     const link = `https://pay.example/wallets/disable#token=${TOKEN}`;
     const news: WalletNews = { action: "wallet.updated", before: wallet, after: wallet };
