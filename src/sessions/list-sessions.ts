@@ -3,14 +3,7 @@ import type { Failure } from "../failures.ts";
 import { type ListQuery, pageBody, pageToRead } from "../lib/pagination.ts";
 import type { Result } from "../lib/result.ts";
 import { isoTime } from "../lib/time.ts";
-import {
-  methodText,
-  type ProvedSession,
-  SESSION_IDLE_MS,
-  SESSION_LIFETIME_MS,
-  type Session,
-  stateText,
-} from "./session.ts";
+import { methodText, type ProvedSession, type Session, sessionEndMs, stateText } from "./session.ts";
 import { countLiveSessions, type SessionRow, selectLiveSessions } from "./store.ts";
 
 /** The page and, where the answer must carry it, the count. A query that is not valid reads nothing. */
@@ -35,7 +28,7 @@ export function listSessions(
     userAgent: row.userAgent,
     createdAt: isoTime(row.createdAtMs),
     lastSeenAt: isoTime(row.lastSeenAtMs),
-    expiresAt: isoTime(Math.min(row.createdAtMs + SESSION_LIFETIME_MS, row.lastSeenAtMs + SESSION_IDLE_MS)),
+    expiresAt: isoTime(sessionEndMs(row)),
   }));
 }
 

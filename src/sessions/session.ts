@@ -1,10 +1,12 @@
 // A signed-in browser: how long it lives, when a second factor is owed, and when a person must prove again that it is them (security.md 1).
 import type { SessionId, UserId } from "../lib/ids.ts";
-import { DAY_MS, MINUTE_MS } from "../lib/time.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/time.ts";
 import type { Person } from "../users/person.ts";
 
 export const SESSION_IDLE_MS = 7 * DAY_MS;
 export const SESSION_LIFETIME_MS = 30 * DAY_MS;
+/** How long a second factor may be owed: long enough to find it, and to wait out a lock of wrong ones. */
+export const PENDING_LIFETIME_MS = HOUR_MS;
 /** How long a factor counts as just given. */
 export const STEP_UP_MS = 5 * MINUTE_MS;
 /** How often the last use of a session is noted. */
@@ -33,13 +35,14 @@ export interface ProvedSession extends Session {
   readonly tokenHash: string;
 }
 
-/** Idle for 7 days at most, 30 days in all, and not revoked. */
+/** When it ends if nothing is asked in it: 7 days idle, 30 days in all, an hour while a second factor is owed. */
+export function sessionEndMs(session: Pick<Session, "state" | "createdAtMs" | "lastSeenAtMs">): number {
+  const lifetimeMs = session.state === "PENDING_2FA" ? PENDING_LIFETIME_MS : SESSION_LIFETIME_MS;
+  return Math.min(session.lastSeenAtMs + SESSION_IDLE_MS, session.createdAtMs + lifetimeMs);
+}
+
 export function isSessionLive(session: Session, nowMs: number): boolean {
-  return (
-    session.revokedAtMs === null &&
-    nowMs < session.lastSeenAtMs + SESSION_IDLE_MS &&
-    nowMs < session.createdAtMs + SESSION_LIFETIME_MS
-  );
+  return session.revokedAtMs === null && nowMs < sessionEndMs(session);
 }
 
 /** What a fresh session begins as: a second factor is owed unless a passkey, which verifies the user, signed in. */

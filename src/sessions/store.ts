@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, gt, inArray, isNull, lt, ne, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gt, inArray, isNull, lt, ne, or, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { jsonObject, rowDecoder } from "../db/json-rows.ts";
 import { merchants } from "../db/schema/merchants.ts";
@@ -8,7 +8,7 @@ import { template } from "../db/template.ts";
 import type { SessionId, UserId } from "../lib/ids.ts";
 import type { Position } from "../lib/pagination.ts";
 import { DAY_MS } from "../lib/time.ts";
-import { SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./session.ts";
+import { PENDING_LIFETIME_MS, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./session.ts";
 
 export type SessionRow = typeof sessions.$inferSelect;
 
@@ -91,6 +91,7 @@ function isLive(nowMs: number) {
     isNull(sessions.revokedAtMs),
     gt(sessions.lastSeenAtMs, nowMs - SESSION_IDLE_MS),
     gt(sessions.createdAtMs, nowMs - SESSION_LIFETIME_MS),
+    or(eq(sessions.state, "ACTIVE"), gt(sessions.createdAtMs, nowMs - PENDING_LIFETIME_MS)),
   );
 }
 

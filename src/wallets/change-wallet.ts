@@ -1,11 +1,12 @@
-// Every change of a wallet that stands: read, decide, one batch with its event and audit entry, then the mails. What the decision rests on is asserted in that batch;
-// whoever lost reads again and decides again, five times, then 503 (reliability.md 3).
+// Every change of a wallet that stands: read, decide, one batch with its event and audit entry, then the mails. What the decision rests on
+// is asserted in that batch; whoever lost reads again and decides again, five times, then 503 (reliability.md 3).
 import type { BatchItem } from "drizzle-orm/batch";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import { derivedId, type MerchantId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
+import { assertSeat, type Seat } from "../merchants/store.ts";
 import type { WalletAction } from "../wallet-alerts/alert.ts";
 import { type NewsEffects, recordNews, sendNews } from "../wallet-alerts/record-news.ts";
 import { commitChange } from "../webhooks/commit-change.ts";
@@ -16,6 +17,8 @@ const MAX_TRIES = 5;
 
 export interface WalletEffects extends NewsEffects {
   readonly sleep: Sleep;
+  /** Of the person who asked; none for a key and for the link of a mail. */
+  readonly seat?: Seat | undefined;
   newOperationId(): string;
 }
 
@@ -25,6 +28,11 @@ export interface WalletChange {
   readonly wallet: Wallet;
   /** Assertions first, so that nothing is written on facts that no longer hold. */
   readonly statements: readonly [BatchItem<"sqlite">, ...BatchItem<"sqlite">[]];
+}
+
+/** Whoever lost their role or their place between asking and the batch changes no wallet. */
+export function seatHeld(fx: Pick<WalletEffects, "db" | "seat">): readonly BatchItem<"sqlite">[] {
+  return fx.seat === undefined ? [] : [assertSeat(fx.db, fx.seat)];
 }
 
 /** `decide` is asked again with the wallet as it then stands; undefined means that there is nothing to do. Answers the wallet to show. */
@@ -48,7 +56,7 @@ export async function changeWallet(
     const news = { action, before: wallet, after: action === "wallet.deleted" ? undefined : shown };
     const operationId = fx.newOperationId();
     const told = recordNews(fx, news, operationId);
-    const committed = await commitChange(fx, derivedId("evt", operationId), [...statements, ...told]);
+    const committed = await commitChange(fx, derivedId("evt", operationId), [...seatHeld(fx), ...statements, ...told]);
     if (committed.kind === "stands") {
       await sendNews(fx, news);
       return ok(shown);

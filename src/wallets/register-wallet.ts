@@ -7,7 +7,7 @@ import type { Prepared, Work } from "../idempotency/run-once.ts";
 import { type MerchantId, makeId, type WalletId } from "../lib/ids.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { recordNews, sendNews } from "../wallet-alerts/record-news.ts";
-import type { WalletEffects } from "./change-wallet.ts";
+import { seatHeld, type WalletEffects } from "./change-wallet.ts";
 import { addressAt, receiveChain } from "./derive-address.ts";
 import { type NewWallet, type PayoutTarget, payoutTarget } from "./payout-target.ts";
 import { signRow } from "./row-mac.ts";
@@ -44,8 +44,10 @@ export function registerWallet(fx: RegisterEffects, request: RegisterRequest): W
     const id = makeId("wal", operationId);
     const target = payoutTarget(request.wanted, fx.hasRegtest);
     if (!target.ok) return { kind: "refused", failure: target.error };
+    // The one thing asserted is the caller's seat: they ask again and are told by the pipeline.
+    if (conflict?.kind === "assertion") return { kind: "refused", failure: { code: "CONTENTION" } };
     if (conflict !== undefined && !isConflictOn(conflict, "wallets"))
-      throw new Error(`a registration met ${conflict.kind}`);
+      throw new Error(`a registration met a key of ${conflict.table}`);
     const pair = tries === 0 ? ok(request.pair) : await readPair(fx, request.merchantId, target.value);
     if (!pair.ok) return { kind: "refused", failure: pair.error };
     const { sameId, replaced } = pair.value;
@@ -61,7 +63,7 @@ export function registerWallet(fx: RegisterEffects, request: RegisterRequest): W
       kind: "ready",
       status: 201,
       body: JSON.stringify({ ...walletBodyOf(wallet, fx.body), ...firstAddressOf(target.value) }),
-      statements: [insertWallet(fx.db, wallet), ...recordNews(fx, news, operationId)],
+      statements: [...seatHeld(fx), insertWallet(fx.db, wallet), ...recordNews(fx, news, operationId)],
       afterwards: () => sendNews(fx, news),
     };
   };

@@ -282,7 +282,7 @@ function changing<B, Q, R extends Statements>(
   const person = principal.kind === "USER" ? principal.person : undefined;
   const author = person === undefined ? `the API key ${trail.actor.id}` : person.email;
   const audience = { merchantName: merchant.name, author, readers: readersOf(stewards, person) };
-  return { ...fx, trail, audience };
+  return { ...fx, trail, audience, seat: principal.kind === "USER" ? principal : undefined };
 }
 
 /** The wallet that was read; a row that was altered is frozen behind the answer. */

@@ -1,11 +1,14 @@
 // One principal: what a key can do with wallets and invoices, a member's session can, through the same permissions and the same protection
 // against doing it twice; a public key gained nothing by it (Interface 5, decisions 6 and 7).
+import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
+import { members } from "../../src/db/schema/teams.ts";
 import { expectRefusal, seedKey, send } from "../support/access.ts";
-import { seedSession } from "../support/people.ts";
+import { sendBeaten } from "../support/before-write.ts";
+import { seedMember, seedPerson, seedSession } from "../support/people.ts";
 import { callerWith, freshTeam } from "../support/teams.ts";
 import { BTC, directWallet, USDT, xpubWallet } from "../support/wallet-bodies.ts";
-import type { Answer } from "../support/worker-merchant.ts";
+import { type Answer, testDb } from "../support/worker-merchant.ts";
 
 async function expectStatus(answer: Promise<Answer>, status: number): Promise<Answer["body"]> {
   const { status: told, body, text } = await answer;
@@ -27,6 +30,29 @@ describe("a member in a session", () => {
     expect((await expectStatus(owner.as.patch(`${path}/${id}`, { isEnabled: false }), 200)).isEnabled).toBe(false);
     await expectStatus(owner.as.delete(`${path}/${id}`), 200);
     await expectStatus(owner.as.get(`${path}/${id}`), 404);
+  });
+
+  it("changes no wallet once they were demoted or removed, even while the change was under way", async () => {
+    const { team, owner } = await freshTeam();
+    const path = `${team.merchant}/wallets`;
+    const { id } = await expectStatus(owner.as.post(path, directWallet()), 201);
+    const beaten = async (method: string, at: string, body: object | undefined, role: "MEMBER" | "none") => {
+      const { userId, headers } = await seedPerson();
+      const memberId = await seedMember(team.merchantId, userId, "ADMIN");
+      const put = { MEMBER: testDb.update(members).set({ role: "MEMBER" }), none: testDb.delete(members) };
+      const answer = await sendBeaten(at, { method, headers, ...(body === undefined ? {} : { body }) }, async () =>
+        put[role].where(eq(members.id, memberId)),
+      );
+      expectRefusal(answer, 503, "CONTENTION");
+    };
+    for (const role of ["MEMBER", "none"] as const) {
+      await beaten("POST", path, xpubWallet(), role);
+      await beaten("PATCH", `${path}/${id}`, { isEnabled: false }, role);
+      await beaten("DELETE", `${path}/${id}`, undefined, role);
+    }
+    const left = await expectStatus(owner.as.get(path), 200);
+    expect(left).toMatchObject([{ id, isEnabled: true }]);
+    expect(left).toHaveLength(1);
   });
 
   it("creates, lists, reads, changes, activates and cancels invoices, and sees all of them", async () => {

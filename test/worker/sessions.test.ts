@@ -191,20 +191,23 @@ describe("the list of sessions", () => {
     await seedSession(userId, { revokedAtMs: nowMs });
     await seedSession(userId, { lastSeenAtMs: nowMs - 7 * DAY_MS });
     await seedSession(userId, { createdAtMs: nowMs - 30 * DAY_MS });
-    const facts = { ip: "203.0.113.7", userAgent: "Phone", signedInWith: "PASSKEY", state: "PENDING_2FA" } as const;
+    const facts = { ip: "203.0.113.7", userAgent: "Phone", signedInWith: "PASSKEY" } as const;
     await seedSession(userId, { ...facts, createdAtMs: nowMs - 2 * DAY_MS, lastSeenAtMs: nowMs - DAY_MS });
+    await seedSession(userId, { state: "PENDING_2FA", createdAtMs: nowMs - 3_600_000 });
+    await seedSession(userId, { state: "PENDING_2FA", createdAtMs: nowMs - 60_000, lastSeenAtMs: nowMs });
     await seedPerson();
     const { data, ...page } = await listOf(headers);
     expect(data).toMatchObject([
       { isCurrent: true, signedInWith: "email_code", state: "active" },
+      { isCurrent: false, state: "pending_2fa", expiresAt: new Date(nowMs + 3_540_000).toISOString() },
       {
-        ...{ isCurrent: false, ip: "203.0.113.7", userAgent: "Phone", signedInWith: "passkey", state: "pending_2fa" },
+        ...{ isCurrent: false, ip: "203.0.113.7", userAgent: "Phone", signedInWith: "passkey", state: "active" },
         createdAt: new Date(nowMs - 2 * DAY_MS).toISOString(),
         lastSeenAt: new Date(nowMs - DAY_MS).toISOString(),
         expiresAt: new Date(nowMs + 6 * DAY_MS).toISOString(),
       },
     ]);
-    expect(page).toEqual({ nextCursor: null, pagination: { page: 1, limit: 20, total: 2, lastPage: 1 } });
+    expect(page).toEqual({ nextCursor: null, pagination: { page: 1, limit: 20, total: 3, lastPage: 1 } });
     expect(JSON.stringify(data)).not.toContain(tokenHashOf(headers));
   });
 

@@ -48,6 +48,8 @@ describe("a session", () => {
     ["idle for 7 days", {}, 7 * DAY_MS, false],
     ["used all the time, 30 days less a moment", { lastSeenAtMs: NOW_MS + 29.5 * DAY_MS }, 30 * DAY_MS - 1, true],
     ["used all the time, 30 days", { lastSeenAtMs: NOW_MS + 29.5 * DAY_MS }, 30 * DAY_MS, false],
+    ["owing its second factor for an hour less a moment", { state: "PENDING_2FA" }, 3_600_000 - 1, true],
+    ["owing its second factor for an hour", { state: "PENDING_2FA" }, 3_600_000, false],
     ["revoked", { revokedAtMs: NOW_MS }, 0, false],
   ] as const)("%s: %j after %i ms is live: %s", (_, changes, laterMs, isLive) => {
     expect(isSessionLive(session(changes), NOW_MS + laterMs)).toBe(isLive);
