@@ -12,9 +12,10 @@ import type { Failure } from "../failures.ts";
 import { derivedId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
-import { assertSeat, type Seat, selectSeat } from "../merchants/store.ts";
+import { type Seat, selectSeat } from "../merchants/store.ts";
 import type { Permission } from "../teams/permissions.ts";
 import { ROLE_PERMISSIONS, type Role } from "../teams/roles.ts";
+import { assertSeat } from "../teams/store.ts";
 import type { EventType } from "../webhooks/event.ts";
 import { insertEvent } from "../webhooks/store.ts";
 import { apiKeyBodyOf, listIn } from "./api-key-body.ts";
@@ -116,7 +117,7 @@ export function changeStatements(
   const audit = { id: derivedId("aud", operationId), merchantId: key.merchantId, target: key.id, ...entry };
   const statements = [
     assertKeyAsRead(fx.db, key),
-    assertSeat(fx.db, seat),
+    assertSeat(fx.db, { ...seat, id: seat.memberId }),
     updateApiKey(fx.db, key, columns),
     insertAudit(fx.db, trail, audit, fx.nowMs),
     ...(event === undefined ? [] : [keyEvent(fx, { event, key: changed }, operationId)]),

@@ -5,7 +5,7 @@ import type { Failure } from "../failures.ts";
 import type { Prepared, Work } from "../idempotency/run-once.ts";
 import { derivedId, makeId, type UserId } from "../lib/ids.ts";
 import { ok } from "../lib/result.ts";
-import { assertSeat } from "../merchants/store.ts";
+import { assertSeat } from "../teams/store.ts";
 import { apiKeyBodyOf, apiKeyFacts } from "./api-key-body.ts";
 import { type KeyActor, type KeyEffects, keyEvent, overreach, seatNow } from "./change-api-key.ts";
 import { insertApiKey } from "./store.ts";
@@ -63,7 +63,7 @@ export function createApiKey(fx: KeyEffects, actor: KeyActor & { readonly create
       status: 201,
       body: JSON.stringify({ ...apiKeyBodyOf(key, fx.nowMs), secret }),
       statements: [
-        assertSeat(fx.db, seat.value),
+        assertSeat(fx.db, { ...seat.value, id: seat.value.memberId }),
         insertApiKey(fx.db, key),
         insertAudit(fx.db, actor.trail, entry, fx.nowMs),
         keyEvent(fx, { event: "api_key.created", key }, operationId),

@@ -4,6 +4,7 @@ import { auditEvents } from "../db/schema/audit-events.ts";
 import { insertTemplate, template } from "../db/template.ts";
 import type { AuditId } from "../lib/ids.ts";
 import type { PageRequest } from "../lib/pagination.ts";
+import { holderOf } from "../sessions/store.ts";
 import { ACTOR_KINDS, type AuditAction, type AuditEntry, type Trail } from "./entry.ts";
 
 const insertRow = insertTemplate(auditEvents);
@@ -89,10 +90,7 @@ function within(scope: AuditScope): readonly SQL[] {
     case "MERCHANT":
       return [sql`merchant_id = ${scope.merchantId}`];
     case "PERSON":
-      return [
-        isNull(auditEvents.merchantId),
-        sql`actor_id = (select holder.user_id from sessions holder where holder.token_hash = ${scope.tokenHash})`,
-      ];
+      return [isNull(auditEvents.merchantId), sql`actor_id = ${holderOf(scope.tokenHash)}`];
   }
 }
 

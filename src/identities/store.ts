@@ -3,6 +3,7 @@ import type { Db } from "../db/client.ts";
 import { assertions } from "../db/schema/operations.ts";
 import { identities, singleUseTokens } from "../db/schema/users.ts";
 import type { SessionId, UserId } from "../lib/ids.ts";
+import { holderOf } from "../sessions/store.ts";
 import type { IdentityKey, ProvedIdentity } from "./identity.ts";
 
 export type IdentityRow = typeof identities.$inferSelect;
@@ -22,7 +23,7 @@ export function selectIdentitiesOf(db: Db, tokenHash: string) {
   return db
     .select()
     .from(identities)
-    .where(eq(identities.userId, sql`(select user_id from sessions where token_hash = ${tokenHash})`))
+    .where(eq(identities.userId, holderOf(tokenHash)))
     .orderBy(asc(identities.createdAtMs), asc(identities.provider), asc(identities.subject));
 }
 

@@ -10,9 +10,9 @@ import type { Failure } from "../failures.ts";
 import { derivedId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
+import { assertSeat } from "../teams/store.ts";
 import {
   assertMerchantAsRead,
-  assertSeat,
   type MerchantRow,
   type Seat,
   selectLiveMerchant,
@@ -63,7 +63,7 @@ export async function changeMerchant(
     const entry = { id: auditId, merchantId: merchant.id, target: merchant.id, ...change.value.entry };
     const committed = await commitAudited(fx, auditId, [
       assertMerchantAsRead(fx.db, merchant),
-      ...(of.owner === undefined ? [] : [assertSeat(fx.db, of.owner)]),
+      ...(of.owner === undefined ? [] : [assertSeat(fx.db, { ...of.owner, id: of.owner.memberId })]),
       updateMerchant(fx.db, merchant.id, columns),
       insertAudit(fx.db, of.trail, entry, fx.nowMs),
     ]);

@@ -6,6 +6,7 @@ import { assertions } from "../db/schema/operations.ts";
 import { members, teams } from "../db/schema/teams.ts";
 import type { MemberId, MerchantId, UserId } from "../lib/ids.ts";
 import type { PageRequest } from "../lib/pagination.ts";
+import { holderOf } from "../sessions/store.ts";
 import type { Role } from "../teams/roles.ts";
 
 export type MerchantRow = typeof merchants.$inferSelect;
@@ -51,12 +52,6 @@ export interface Seat {
   readonly memberId: MemberId;
   readonly merchantId: MerchantId;
   readonly role: Role;
-}
-
-/** Aborts the batch unless the person still has their place and their role. */
-export function assertSeat(db: Db, seat: Seat) {
-  return db.insert(assertions).select(sql`select 'member has their role', 0 where not exists (select 1 from members
-    where id = ${seat.memberId} and merchant_id = ${seat.merchantId} and role = ${seat.role})`);
 }
 
 /** The role that a member has now. */
@@ -119,7 +114,7 @@ function mine({ tokenHash, search }: MineFilter): readonly SQL[] {
       ? sql``
       : sql` and (substr(shop.name, 1, length(${search})) = ${search} or shop.id = ${search})`;
   return [
-    sql`members.user_id = (select user_id from sessions where token_hash = ${tokenHash})`,
+    sql`members.user_id = ${holderOf(tokenHash)}`,
     sql`exists (select 1 from merchants shop where shop.id = members.merchant_id and shop.deleted_at_ms is null${named})`,
   ];
 }

@@ -4,6 +4,7 @@ import { assertions } from "../db/schema/operations.ts";
 import { passkeys, singleUseTokens } from "../db/schema/users.ts";
 import type { UserId } from "../lib/ids.ts";
 import type { Position } from "../lib/pagination.ts";
+import { holderOf } from "../sessions/store.ts";
 
 export type PasskeyRow = typeof passkeys.$inferSelect;
 export type ChallengeRow = typeof singleUseTokens.$inferSelect;
@@ -68,10 +69,6 @@ export function advancePasskey(
   ] as const;
 }
 
-/** Of whoever holds the token; it need not be proved yet. */
-const ownerOf = (tokenHash: string) =>
-  sql`(select holder.user_id from sessions holder where holder.token_hash = ${tokenHash})`;
-
 /** The passkeys of the token's holder, newest first, from after a position on. */
 export function selectPasskeys(
   db: Db,
@@ -90,7 +87,7 @@ export function selectPasskeys(
   return db
     .select()
     .from(passkeys)
-    .where(and(eq(passkeys.userId, ownerOf(of.tokenHash)), page))
+    .where(and(eq(passkeys.userId, holderOf(of.tokenHash)), page))
     .orderBy(desc(passkeys.createdAtMs), desc(passkeys.id))
     .limit(of.limit)
     .offset(of.offset);
@@ -101,7 +98,7 @@ export function countPasskeys(db: Db, tokenHash: string, isAsked: boolean) {
   return db
     .select({ total: sql<number>`count(*)` })
     .from(passkeys)
-    .where(and(eq(passkeys.userId, ownerOf(tokenHash)), sql`${isAsked ? 1 : 0} = 1`));
+    .where(and(eq(passkeys.userId, holderOf(tokenHash)), sql`${isAsked ? 1 : 0} = 1`));
 }
 
 /** A passkey of the token's holder, by id. */
@@ -109,7 +106,7 @@ export function selectOwnPasskey(db: Db, of: { readonly tokenHash: string; reado
   return db
     .select()
     .from(passkeys)
-    .where(and(eq(passkeys.id, sql`${of.passkeyId}`), eq(passkeys.userId, ownerOf(of.tokenHash))))
+    .where(and(eq(passkeys.id, sql`${of.passkeyId}`), eq(passkeys.userId, holderOf(of.tokenHash))))
     .limit(1);
 }
 

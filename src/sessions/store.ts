@@ -95,9 +95,10 @@ function isLive(nowMs: number) {
   );
 }
 
-/** Of whoever holds the token; it need not be proved yet. */
-const ownerOf = (tokenHash: string) =>
-  sql`(select holder.user_id from sessions holder where holder.token_hash = ${tokenHash})`;
+/** Whoever holds the token, as a value of a query; it need not be proved yet. */
+export function holderOf(tokenHash: string) {
+  return sql`(select holder.user_id from sessions holder where holder.token_hash = ${tokenHash})`;
+}
 
 /** The live sessions of the token's holder, newest first, from after a position on. */
 export function selectLiveSessions(
@@ -118,7 +119,7 @@ export function selectLiveSessions(
   return db
     .select()
     .from(sessions)
-    .where(and(eq(sessions.userId, ownerOf(of.tokenHash)), isLive(of.nowMs), page))
+    .where(and(eq(sessions.userId, holderOf(of.tokenHash)), isLive(of.nowMs), page))
     .orderBy(desc(sessions.createdAtMs), desc(sessions.id))
     .limit(of.limit)
     .offset(of.offset);
@@ -133,7 +134,7 @@ export function countLiveSessions(
   return db
     .select({ total: sql<number>`count(*)` })
     .from(sessions)
-    .where(and(eq(sessions.userId, ownerOf(of.tokenHash)), isLive(of.nowMs), sql`${isAsked ? 1 : 0} = 1`));
+    .where(and(eq(sessions.userId, holderOf(of.tokenHash)), isLive(of.nowMs), sql`${isAsked ? 1 : 0} = 1`));
 }
 
 /** A live session of the token's holder, by id. */
@@ -144,7 +145,7 @@ export function selectOwnSession(
   return db
     .select({ id: sessions.id })
     .from(sessions)
-    .where(and(eq(sessions.id, sql`${of.sessionId}`), eq(sessions.userId, ownerOf(of.tokenHash)), isLive(of.nowMs)))
+    .where(and(eq(sessions.id, sql`${of.sessionId}`), eq(sessions.userId, holderOf(of.tokenHash)), isLive(of.nowMs)))
     .limit(1);
 }
 

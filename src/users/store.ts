@@ -3,6 +3,7 @@ import type { Db } from "../db/client.ts";
 import { assertions } from "../db/schema/operations.ts";
 import { users } from "../db/schema/users.ts";
 import type { UserId } from "../lib/ids.ts";
+import { holderOf } from "../sessions/store.ts";
 
 export type UserRow = typeof users.$inferSelect;
 
@@ -124,6 +125,6 @@ export function selectAccount(db: Db, tokenHash: string) {
       identities: identitiesJson,
     })
     .from(users)
-    .where(eq(users.id, sql`(select holder.user_id from sessions holder where holder.token_hash = ${tokenHash})`))
+    .where(eq(users.id, holderOf(tokenHash)))
     .limit(1);
 }

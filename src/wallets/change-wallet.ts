@@ -6,7 +6,8 @@ import type { Failure } from "../failures.ts";
 import { derivedId, type MerchantId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
-import { assertSeat, type Seat } from "../merchants/store.ts";
+import type { Seat } from "../merchants/store.ts";
+import { assertSeat } from "../teams/store.ts";
 import type { WalletAction } from "../wallet-alerts/alert.ts";
 import { type NewsEffects, recordNews, sendNews } from "../wallet-alerts/record-news.ts";
 import { commitChange } from "../webhooks/commit-change.ts";
@@ -32,7 +33,7 @@ export interface WalletChange {
 
 /** Whoever lost their role or their place between asking and the batch changes no wallet. */
 export function seatHeld(fx: Pick<WalletEffects, "db" | "seat">): readonly BatchItem<"sqlite">[] {
-  return fx.seat === undefined ? [] : [assertSeat(fx.db, fx.seat)];
+  return fx.seat === undefined ? [] : [assertSeat(fx.db, { ...fx.seat, id: fx.seat.memberId })];
 }
 
 /** `decide` is asked again with the wallet as it then stands; undefined means that there is nothing to do. Answers the wallet to show. */

@@ -2,7 +2,10 @@
 // against doing it twice; a public key gained nothing by it (Interface 5, decisions 6 and 7).
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
+import { apiKeys } from "../../src/db/schema/api-keys.ts";
+import { merchants } from "../../src/db/schema/merchants.ts";
 import { members } from "../../src/db/schema/teams.ts";
+import { wallets } from "../../src/db/schema/wallets.ts";
 import { expectRefusal, seedKey, send } from "../support/access.ts";
 import { sendBeaten } from "../support/before-write.ts";
 import { seedMember, seedPerson, seedSession } from "../support/people.ts";
@@ -53,6 +56,23 @@ describe("a member in a session", () => {
     const left = await expectStatus(owner.as.get(path), 200);
     expect(left).toMatchObject([{ id, isEnabled: true }]);
     expect(left).toHaveLength(1);
+  });
+
+  it("registers no wallet and makes no key for a merchant that is deleted meanwhile", async () => {
+    const key = { name: "k", kind: "SECRET", permissions: ["INVOICE_VIEW"] };
+    for (const [at, table, body] of [
+      ["wallets", wallets, directWallet()],
+      ["api-keys", apiKeys, key],
+    ] as const) {
+      const { team } = await freshTeam();
+      const { userId, headers } = await seedPerson();
+      await seedMember(team.merchantId, userId, "ADMIN");
+      const answer = await sendBeaten(`${team.merchant}/${at}`, { method: "POST", headers, body }, async () =>
+        testDb.update(merchants).set({ deletedAtMs: Date.now() }).where(eq(merchants.id, team.merchantId)),
+      );
+      expect(answer.status, answer.text).toBeGreaterThanOrEqual(400);
+      expect(await testDb.select().from(table).where(eq(table.merchantId, team.merchantId))).toEqual([]);
+    }
   });
 
   it("creates, lists, reads, changes, activates and cancels invoices, and sees all of them", async () => {
