@@ -1,0 +1,67 @@
+// What a row of the registry says of a chain.
+import type { Asset } from "./assets.ts";
+
+export type Family = "bitcoin" | "evm" | "tron";
+
+export type NetworkName =
+  | "BTC"
+  | "LTC"
+  | "ETH"
+  | "POL"
+  | "BNB"
+  | "CRO"
+  | "TRX"
+  | "BTC_TESTNET"
+  | "LTC_TESTNET"
+  | "ETH_SEPOLIA"
+  | "POL_AMOY"
+  | "BNB_TESTNET"
+  | "CRO_TESTNET"
+  | "TRX_NILE"
+  | "BTC_REGTEST"
+  | "LTC_REGTEST";
+
+/** Prefixes of a Bitcoin-like chain: version bytes of base58check, human-readable parts of bech32 (chains.md 5). */
+export interface UtxoParameters {
+  readonly p2pkh: number;
+  readonly p2sh: number;
+  readonly hrp: string;
+}
+
+export interface Network {
+  /** The canonical name, always echoed. */
+  readonly name: NetworkName;
+  /** Other names it is accepted under, upper case. */
+  readonly aliases: readonly string[];
+  readonly family: Family;
+  /** For people, in messages and on the payment page. */
+  readonly displayName: string;
+  readonly nativeCode: string;
+  /** The native coin first. */
+  readonly assets: readonly Asset[];
+  /** EIP-155 id (`eth_chainId`, for TRON of java-tron's JSON-RPC); null on Bitcoin-like chains. */
+  readonly chainId: number | null;
+  readonly utxo: UtxoParameters | null;
+  /** Hash of block 0, by which a source proves that it serves this chain; null where `chainId` does (chains.md 1, provider rule b). */
+  readonly genesisHash: string | null;
+  /** How transfers of the native coin are found: `blocks` by every transaction, `logs` by Polygon's LogTransfer, `balances` by what recipients hold. */
+  readonly nativeBy: "blocks" | "logs" | "balances";
+  /** Between two looks while something is watched (chains.md 3). */
+  readonly pollSeconds: number;
+  /** True for regtest as well: test key prefixes, coin type 1. */
+  readonly isTest: boolean;
+  /** Usable only where a deployment configures a node for it. */
+  readonly isRegtest: boolean;
+  /** SLIP-44 coin type of extended keys: 0, 2, and 1 on test networks; null where none is accepted. */
+  readonly coinType: number | null;
+  /** Scheme of a payment URI: BIP21, EIP-681 and TRON's. */
+  readonly uriScheme: "bitcoin" | "litecoin" | "ethereum" | "tron";
+  /** Average, for estimates only. */
+  readonly blockSeconds: number;
+  /** How deep a reorg is still looked for, in blocks; where the chain tells what is final, that ends it earlier. */
+  readonly reorgWindowBlocks: number;
+  /** Blocks that each pass over the chain reads again (chains.md 1, provider rule d). */
+  readonly overlapBlocks: number;
+  /** A wallet with fewer gets a warning; the default stays 1. */
+  readonly recommendedConfirmations: number;
+}
