@@ -39,6 +39,17 @@ export default defineConfig(async () => ({
       },
       {
         test: {
+          name: "chain",
+          include: ["test/chain/**/*.test.ts"],
+          environment: "node",
+          // Real nodes: each file starts its own, and two cores carry no more than one file's at a time.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
           name: "contract",
           include: ["test/contract/**/*.test.ts"],
           environment: "node",

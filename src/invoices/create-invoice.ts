@@ -28,7 +28,7 @@ import { freezeWallet } from "../wallets/store.ts";
 import { isWalletOpen } from "../wallets/wallet.ts";
 import { type Activation, type ActivationEffects, activate, type PayableWallet } from "./activate-payment-method.ts";
 import { readPublicHold, withinPublicLimit } from "./check-public-addresses.ts";
-import type { Invoice, InvoiceFile, TimelineItem } from "./invoice.ts";
+import { type Invoice, newFile, type TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { createdFacts } from "./invoice-facts.ts";
 import { type Pair, pairKey, pricesJson, unavailableMethod, walletsToActivate } from "./payment-method.ts";
@@ -287,8 +287,7 @@ function prepare(
     paymentStatus: invoice.status,
     timeMs: fx.nowMs,
   };
-  const file: InvoiceFile = { invoice, customer: plan.customer, product, methods, payments: [], timeline: [item] };
-  const body = invoiceBodyOf(file, fx.body);
+  const body = invoiceBodyOf(newFile({ invoice, customer: plan.customer, product, methods }, item), fx.body);
   const text = JSON.stringify(body);
   const events = recordEvents(fx.db, { invoice, firstSequence: 1, operationId, invoiceJson: text, nowMs: fx.nowMs }, [
     { type: "invoice.created" },

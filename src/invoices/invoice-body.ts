@@ -3,9 +3,11 @@ import { assetOn, networkNamed } from "../chains/networks.ts";
 import { paymentUri } from "../chains/payment-uri.ts";
 import { formatMicros, formatUnits } from "../lib/money.ts";
 import { isoTime } from "../lib/time.ts";
+import type { NetworkCursor } from "../payments/cursor.ts";
+import { confirmationsAt, type Payment } from "../payments/payment.ts";
 import { productBodyOf } from "../products/product-body.ts";
 import { isRowIntact, type MacKeys } from "../wallets/row-mac.ts";
-import { type Invoice, type InvoiceFile, isQuoteOver, type Payment, type PaymentMethod } from "./invoice.ts";
+import { type Invoice, type InvoiceFile, isQuoteOver, type PaymentMethod } from "./invoice.ts";
 import { amountDueUnits } from "./value.ts";
 
 export type InvoiceBody = ReturnType<typeof invoiceBodyOf>;
@@ -69,7 +71,7 @@ export function invoiceBodyOf(file: InvoiceFile, context: BodyContext) {
             phoneNumber: customer.phoneNumber,
           },
     product: product === undefined ? null : productBodyOf(product, context.publicUrl),
-    payments: file.payments.map(paymentBodyOf),
+    payments: file.payments.map((payment) => paymentBodyOf(payment, file.cursors)),
     invoiceTimeline: file.timeline.map((item) => ({
       id: item.id,
       invoiceId: item.invoiceId,
@@ -155,7 +157,8 @@ export function offeredMethodBody(
   return { ...unavailableBody(offer, reason), status: reason === null ? "AVAILABLE" : "UNAVAILABLE" };
 }
 
-export function paymentBodyOf(payment: Payment) {
+/** `cursors`: how far the networks were read, for confirmations as of now. */
+export function paymentBodyOf(payment: Payment, cursors: readonly NetworkCursor[]) {
   const network = networkNamed(payment.network);
   const asset = network === undefined ? undefined : assetOn(network, payment.cryptocurrency);
   if (asset === undefined) throw new Error(`a payment on an unknown pair: ${payment.network}`);
@@ -173,7 +176,10 @@ export function paymentBodyOf(payment: Payment) {
     amount: formatUnits(payment.amountUnits, asset.decimals),
     fiatAmount: payment.fiatMicros === null ? null : formatMicros(payment.fiatMicros),
     status: payment.status,
-    confirmations: payment.confirmations,
+    confirmations: confirmationsAt(
+      payment,
+      cursors.find((each) => each.network === payment.network)?.tipHeight ?? null,
+    ),
     requiredConfirmations: payment.requiredConfirmations,
     blockHeight: payment.blockHeight,
     isLate: payment.isLate,

@@ -1,6 +1,8 @@
 // An invoice and its relations as the rules see them. The tables hold exactly these members; stores hand them over unchanged.
 import type { Customer } from "../customers/customer.ts";
-import type { CustomerId, InvoiceId, MerchantId, PaymentId, ProductId, TimelineItemId, WalletId } from "../lib/ids.ts";
+import type { CustomerId, InvoiceId, MerchantId, ProductId, TimelineItemId, WalletId } from "../lib/ids.ts";
+import type { NetworkCursor } from "../payments/cursor.ts";
+import type { Payment } from "../payments/payment.ts";
 import type { Product } from "../products/product.ts";
 import type { InvoiceStatus } from "./status.ts";
 
@@ -73,33 +75,9 @@ export interface PaymentMethod {
   readonly mac: string | null;
   readonly macKeyId: string | null;
   readonly activatedAtMs: number | null;
+  /** What is reserved for the rest after a partial payment to a shared address; null elsewhere. */
+  readonly remainderUnits: bigint | null;
   readonly isFromPublicKey: boolean;
-}
-
-export interface Payment {
-  readonly id: PaymentId;
-  readonly merchantId: MerchantId;
-  readonly invoiceId: InvoiceId | null;
-  readonly network: string;
-  readonly cryptocurrency: string;
-  readonly chainId: number | null;
-  readonly txHash: string;
-  readonly outputIndex: string;
-  readonly fromAddress: string | null;
-  readonly toAddress: string;
-  readonly amountUnits: bigint;
-  readonly fiatMicros: bigint | null;
-  readonly status: "DETECTED" | "CONFIRMED" | "DROPPED" | "REORGED" | "UNMATCHED" | "IGNORED";
-  readonly confirmations: number;
-  readonly requiredConfirmations: number;
-  readonly blockHeight: number | null;
-  readonly isLate: boolean;
-  readonly matchedBy: string | null;
-  readonly receivedAtMs: number;
-  readonly confirmedAtMs: number | null;
-  readonly reorgedAtMs: number | null;
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
 }
 
 /** An invoice with everything its answer shows. */
@@ -111,6 +89,8 @@ export interface InvoiceFile {
   readonly methods: readonly PaymentMethod[];
   readonly payments: readonly Payment[];
   readonly timeline: readonly TimelineItem[];
+  /** How far the networks of its methods have been read; none for a network that was never watched. */
+  readonly cursors: readonly NetworkCursor[];
 }
 
 /** An invoice and its relations in one row, as stores read it. */
@@ -121,8 +101,24 @@ export type InvoiceRow = Invoice &
   };
 
 export function fileOf(row: InvoiceRow): InvoiceFile {
-  const { customer, product, timeline, methods, payments, ...invoice } = row;
-  return { invoice, customer: customer ?? undefined, product: product ?? undefined, timeline, methods, payments };
+  const { customer, product, timeline, methods, payments, cursors, ...invoice } = row;
+  return {
+    invoice,
+    customer: customer ?? undefined,
+    product: product ?? undefined,
+    timeline,
+    methods,
+    payments,
+    cursors,
+  };
+}
+
+/** An invoice of this moment: no money, no cursor that it waits for. */
+export function newFile(
+  of: Pick<InvoiceFile, "invoice" | "customer" | "product" | "methods">,
+  item: TimelineItem,
+): InvoiceFile {
+  return { ...of, payments: [], timeline: [item], cursors: [] };
 }
 
 /** When the rate of a method stops being locked: min(expiresAt, quotedAt + rateLockSeconds) (decisions 4). */

@@ -201,6 +201,7 @@ function blankMethod(invoice: Pick<Invoice, "id" | "merchantId">, wallet: Wallet
     mac: null,
     macKeyId: null,
     activatedAtMs: null,
+    remainderUnits: null,
     isFromPublicKey: false,
   };
 }

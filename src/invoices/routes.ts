@@ -288,7 +288,7 @@ const payments = merchantRoute({
     const [row] = call.read[0];
     return row === undefined
       ? err({ code: "INVOICE_NOT_FOUND" })
-      : json(200, { data: row.payments.map(paymentBodyOf) });
+      : json(200, { data: row.payments.map((payment) => paymentBodyOf(payment, row.cursors)) });
   },
 });
 

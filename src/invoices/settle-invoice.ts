@@ -1,8 +1,9 @@
 // Facts of a stored invoice for `settle`, and what follows from the settlement as one change: used by reads that find an invoice due,
-// by the sweep and by cancellation. Networks have no cursor yet: where no source reads a chain, the clock decides (decisions 4 "Closed").
+// by the sweep, by cancellation, and by whoever changes its payments.
 
 import { changedFacts } from "../audit/entry.ts";
 import { networkNamed } from "../chains/networks.ts";
+import { watchesOf } from "../payments/cursor.ts";
 import type { CreditedPayment } from "../payments/payment.ts";
 import type { Change, ChangeEvent } from "./change-invoice.ts";
 import type { Invoice, InvoiceFile, PaymentMethod } from "./invoice.ts";
@@ -14,7 +15,7 @@ import type { PricedMethod } from "./value.ts";
 /** What a settlement changes; undefined when the stored row already says it. `columns` are facts that change with it (a cancellation). */
 export function settlementChange(file: InvoiceFile, nowMs: number, columns: Partial<Invoice> = {}): Change | undefined {
   const invoice = { ...file.invoice, ...columns };
-  const settlement = settle(factsOf(invoice, file.methods), file.payments.flatMap(creditedOf), nowMs);
+  const settlement = settle(factsOf({ ...file, invoice }), file.payments.flatMap(creditedOf), nowMs);
   const { status, receivedMicros, confirmedMicros, isLate, needsReview, closedAtMs } = settlement;
   const [first, ...more] = settlement.events.map(
     ({ type, previousStatus }): ChangeEvent => ({ type, previousStatus: previousStatus ?? undefined }),
@@ -33,14 +34,17 @@ export function settlementChange(file: InvoiceFile, nowMs: number, columns: Part
   };
 }
 
-function factsOf(invoice: Invoice, methods: readonly PaymentMethod[]): InvoiceFacts {
+function factsOf({ invoice, methods, cursors }: InvoiceFile): InvoiceFacts {
   const resolution: InvoiceFacts["resolution"] = invoice.resolution === null ? null : JSON.parse(invoice.resolution);
   const active = methods.filter((method) => method.status === "ACTIVE");
   return {
     invoice,
     resolution,
     methods: methods.map(pricedOf),
-    watches: [...new Set(active.map(({ network }) => network))].map((network) => ({ kind: "none", network })),
+    watches: watchesOf(
+      active.map(({ network }) => network),
+      cursors,
+    ),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Db } from "../db/client.ts";
 import { jsonObject, rowDecoder, rowsDecoder } from "../db/json-rows.ts";
 import { customers } from "../db/schema/customers.ts";
 import { invoices, paymentMethods, timelineItems } from "../db/schema/invoices.ts";
+import { networkCursors } from "../db/schema/network-cursors.ts";
 import { assertions } from "../db/schema/operations.ts";
 import { payments } from "../db/schema/payments.ts";
 import { products } from "../db/schema/products.ts";
@@ -36,6 +37,10 @@ const paymentsJson = sql`(select json_group_array(${jsonObject(payments, "paid")
   where invoice_id = invoices.id order by received_at_ms, id) paid)`
   .mapWith(rowsDecoder(payments))
   .as("payments_json");
+const cursorsJson = sql`(select json_group_array(${jsonObject(networkCursors, "cursor")}) from network_cursors cursor
+  where cursor.network in (select network from payment_methods where invoice_id = invoices.id and status = 'ACTIVE'))`
+  .mapWith(rowsDecoder(networkCursors))
+  .as("cursors_json");
 
 const fileColumns = {
   ...getTableColumns(invoices),
@@ -44,6 +49,7 @@ const fileColumns = {
   timeline: timelineJson,
   methods: methodsJson,
   payments: paymentsJson,
+  cursors: cursorsJson,
 };
 
 const rowById = template((db) =>

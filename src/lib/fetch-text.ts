@@ -1,4 +1,4 @@
-// One bounded GET. An outside service may hang, redirect, answer with a page, stop half-way or never end: each becomes an outage with a
+// One bounded request. An outside service may hang, redirect, answer with a page, stop half-way or never end: each becomes an outage with a
 // name, never an exception and never a partial text.
 import { err, ok, type Result } from "./result.ts";
 import { SECOND_MS } from "./time.ts";
@@ -20,7 +20,11 @@ export type OutageKind =
   /** JSON of another shape than agreed. */
   | "UNEXPECTED_SHAPE"
   /** The service says in a 200 that it failed. */
-  | "REFUSED";
+  | "REFUSED"
+  /** A chain source that serves another chain than it was configured for. */
+  | "WRONG_CHAIN"
+  /** A chain source that does not have the block or state yet, or no longer. */
+  | "BEHIND";
 
 /** `retryAfterMs`: what the service asked for itself; null when it did not say. */
 export interface Outage {
@@ -33,30 +37,36 @@ export function outage(kind: OutageKind, message: string, retryAfterMs: number |
   return { kind, message, retryAfterMs };
 }
 
-export interface BoundedGet {
+export interface BoundedRequest {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly url: string;
   /** For the whole answer, body included. */
   readonly timeoutMs: number;
   /** Bounds the body while it is read. */
   readonly limitBytes: number;
+  /** Beside `accept` and `user-agent`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON that makes it a POST. */
+  readonly json?: string;
 }
 
 /** The body of a 200 as text; redirects are not followed. */
-export async function fetchText(of: BoundedGet): Promise<Result<string, Outage>> {
+export async function fetchText(of: BoundedRequest): Promise<Result<string, Outage>> {
   const bytes = await fetchBytes(of);
   return bytes.ok ? ok(new TextDecoder().decode(bytes.value)) : bytes;
 }
 
 /** The body of a 200; redirects are not followed. `accept`: the media types asked for. */
-export async function fetchBytes(of: BoundedGet, accept = "application/json"): Promise<Result<Uint8Array, Outage>> {
+export async function fetchBytes(of: BoundedRequest, accept = "application/json"): Promise<Result<Uint8Array, Outage>> {
   // Not AbortSignal.timeout: its timer runs on after the answer, and an object with a running timer stays awake.
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(new Error(`no answer within ${of.timeoutMs} ms`)), of.timeoutMs);
   const { signal } = abort;
-  const headers = { accept, "user-agent": "edgetill" };
+  const type = of.json === undefined ? {} : { "content-type": "application/json" };
+  const headers = { accept, "user-agent": "edgetill", ...type, ...of.headers };
+  const send = of.json === undefined ? {} : { method: "POST", body: of.json };
   try {
-    const response = await of.fetch(of.url, { headers, redirect: "manual", signal });
+    const response = await of.fetch(of.url, { ...send, headers, redirect: "manual", signal });
     if (response.status === 200) return await boundedBytes(response, of.limitBytes, signal);
     await response.body?.cancel();
     const kind = response.status === 429 || response.status === 418 ? "RATE_LIMITED" : "BAD_STATUS";
@@ -124,7 +134,7 @@ export function parseExactJson(text: string): Result<JsonText, Outage> {
 }
 
 /** The body of a 200 as JSON whose numbers are text. */
-export async function fetchExactJson(of: BoundedGet): Promise<Result<JsonText, Outage>> {
+export async function fetchExactJson(of: BoundedRequest): Promise<Result<JsonText, Outage>> {
   const text = await fetchText(of);
   return text.ok ? parseExactJson(text.value) : text;
 }

@@ -28,6 +28,7 @@ export type IdPrefix =
   | "aud"
   | "ses"
   | "pky"
+  | "clm"
   | "req";
 
 export type Id<P extends IdPrefix> = `${P}_${string}`;
@@ -45,6 +46,7 @@ export type SessionId = Id<"ses">;
 export type PasskeyId = Id<"pky">;
 export type MemberId = Id<"mem">;
 export type InvitationId = Id<"tin">;
+export type ClaimId = Id<"clm">;
 export type AuditId = Id<"aud">;
 export type RequestId = Id<"req">;
 

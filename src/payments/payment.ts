@@ -1,10 +1,82 @@
-// A payment as the rules of invoices see it: a transfer credited to one invoice. Which transfer belongs to which invoice, and when it
-// counts as confirmed, is decided elsewhere; here are only the facts that `settle` needs.
-import type { PaymentId } from "../lib/ids.ts";
+// A payment: a transfer seen on chain, as one merchant has it. Which invoice it is credited to is `match.ts`; what a look at the chain makes
+// of it is `sight.ts`; what it does to the invoice is `invoices/status.ts`.
+import type { InvoiceId, MerchantId, PaymentId } from "../lib/ids.ts";
 
 export const PAYMENT_STATUSES = ["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
+/** The rule that credited it, in the order in which they are tried (decisions 5). */
+export const MATCH_RULES = ["ADDRESS", "EXACT_AMOUNT", "TOLERANCE", "SOLE_CANDIDATE", "MANUAL"] as const;
+export type MatchRule = (typeof MATCH_RULES)[number];
+
+/** The row; the table holds exactly these members. */
+export interface Payment {
+  readonly id: PaymentId;
+  readonly merchantId: MerchantId;
+  /** Null while no rule and nobody credits it. */
+  readonly invoiceId: InvoiceId | null;
+  readonly network: string;
+  readonly cryptocurrency: string;
+  readonly chainId: number | null;
+  readonly txHash: string;
+  /** UTXO output, the log's ordinal within its receipt, "native", or what `Transfer.outputIndex` says else. */
+  readonly outputIndex: string;
+  readonly fromAddress: string | null;
+  readonly toAddress: string;
+  readonly amountUnits: bigint;
+  readonly fiatMicros: bigint | null;
+  readonly usdMicros: bigint | null;
+  readonly status: PaymentStatus;
+  /** When last written; what is shown is counted from the network's tip (`confirmationsAt`). */
+  readonly confirmations: number;
+  readonly requiredConfirmations: number;
+  readonly blockHeight: number | null;
+  readonly blockHash: string | null;
+  readonly blockTimeMs: number | null;
+  readonly isLate: boolean;
+  readonly matchedBy: MatchRule | null;
+  /** The block's time, or the first sight in a mempool if that was earlier. */
+  readonly receivedAtMs: number;
+  readonly confirmedAtMs: number | null;
+  readonly reorgedAtMs: number | null;
+  readonly lastKnownAtMs: number;
+  readonly finalAtMs: number | null;
+  /** JSON of `PaymentEvidence`. */
+  readonly evidence: string;
+  /** JSON of `PaymentResolution`. */
+  readonly resolution: string | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** Why a payment is where it is, for the merchant whose row it is: no other merchant's invoice is ever named. */
+export interface PaymentEvidence {
+  /** What the source said of the transfer, its own JSON as text, at most 4 KB. */
+  readonly raw: string;
+  /** Outputs that the transaction spends, `txid:vout`: what a replacement spends too. */
+  readonly spends: readonly string[];
+  /** The own invoices that were looked at and refused, newest rule's word; at most 20. */
+  readonly candidates: readonly { readonly invoiceId: InvoiceId; readonly reason: CandidateReason }[];
+}
+
+/** Why an invoice that could have been meant was not credited. */
+export type CandidateReason =
+  /** Another one asked for the same, or is as near. */
+  | "AMBIGUOUS"
+  /** Outside what its tolerances allow. */
+  | "AMOUNT_DIFFERS"
+  /** The block is not within activation and the end of monitoring. */
+  | "OUTSIDE_WINDOW";
+
+export interface PaymentResolution {
+  readonly action: "ASSIGN" | "IGNORE";
+  readonly reason: string;
+  /** Id of the key or person. */
+  readonly actor: string;
+  readonly at: string;
+}
+
+/** A payment as the rules of invoices see it. */
 export interface CreditedPayment {
   readonly id: PaymentId;
   readonly network: string;
@@ -26,4 +98,13 @@ export interface CreditedPayment {
 /** Received and not dropped: in the mempool or in a block of the chain as last read. */
 export function isSeen(payment: Pick<CreditedPayment, "status">): boolean {
   return payment.status === "DETECTED" || payment.status === "CONFIRMED";
+}
+
+/** Confirmations by the network's tip, at least those that were stored; 0 outside a block. */
+export function confirmationsAt(
+  payment: Pick<Payment, "confirmations" | "blockHeight" | "status">,
+  tipHeight: number | null,
+): number {
+  if (payment.blockHeight === null) return 0;
+  return Math.max(payment.confirmations, tipHeight === null ? 0 : tipHeight - payment.blockHeight + 1);
 }

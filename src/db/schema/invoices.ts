@@ -54,7 +54,7 @@ export const invoices = sqliteTable(
       .on(t.merchantId, t.customerId, t.createdAtMs, t.id)
       .where(sql`customer_id is not null`),
     uniqueIndex("invoices_external_id").on(t.merchantId, t.externalId).where(sql`external_id is not null`),
-    index("invoices_due").on(t.expiresAtMs).where(sql`status = 'AWAITING_PAYMENT'`),
+    index("invoices_due").on(t.expiresAtMs).where(sql`status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')`),
     index("invoices_in_review").on(t.merchantId, t.createdAtMs, t.id).where(sql`needs_review = 1`),
   ],
 );
@@ -100,6 +100,8 @@ export const paymentMethods = sqliteTable(
     mac: text("mac"),
     macKeyId: text("mac_key_id"),
     activatedAtMs: integer("activated_at_ms"),
+    /** After a partial payment to a shared address: the amount reserved for what is still due; null elsewhere. */
+    remainderUnits: baseUnits("remainder_units"),
     /** Activated by a public key, from a browser. */
     isFromPublicKey: integer("is_from_public_key", { mode: "boolean" }).notNull().default(false),
   },
@@ -108,6 +110,7 @@ export const paymentMethods = sqliteTable(
     index("payment_methods_wallet").on(t.walletId, t.addressIndex),
     index("payment_methods_public").on(t.merchantId).where(sql`is_from_public_key = 1 and address_index is not null`),
     index("payment_methods_address").on(t.network, t.address).where(sql`address is not null`),
+    index("payment_methods_watch").on(t.network, t.activatedAtMs).where(sql`status = 'ACTIVE'`),
   ],
 );
 

@@ -1,8 +1,12 @@
+import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import type { InvoiceId, MerchantId, PaymentId } from "../../lib/ids.ts";
+import type { ClaimId, InvoiceId, MerchantId, PaymentId } from "../../lib/ids.ts";
 import { baseUnits, micros } from "../columns.ts";
 
-/** Transfers credited to invoices (decisions 5); identity is (network, transaction, output), so none is credited twice. */
+/**
+ * Transfers as merchants see them (decisions 5). A transfer is (network, transaction, output). One that no rule credits is a row of each
+ * merchant with a live wallet on its address; credited to an invoice it is one row in all, so that none pays twice.
+ */
 export const payments = sqliteTable(
   "payments",
   {
@@ -18,21 +22,57 @@ export const payments = sqliteTable(
     fromAddress: text("from_address"),
     toAddress: text("to_address").notNull(),
     amountUnits: baseUnits("amount_units").notNull(),
+    /** Worth at first sight in the invoice's currency; null while it is nobody's. */
     fiatMicros: micros("fiat_micros"),
+    /** Worth at first sight in US dollars, for what is assigned by hand later; null where no rate was known. */
+    usdMicros: micros("usd_micros"),
     status: text("status", { enum: ["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"] }).notNull(),
     confirmations: integer("confirmations").notNull(),
     requiredConfirmations: integer("required_confirmations").notNull(),
+    /** Height, hash and time of its block as last read; null in a mempool and where it left the chain. */
     blockHeight: integer("block_height"),
+    blockHash: text("block_hash"),
+    blockTimeMs: integer("block_time_ms"),
     isLate: integer("is_late", { mode: "boolean" }).notNull(),
     matchedBy: text("matched_by", { enum: ["ADDRESS", "EXACT_AMOUNT", "TOLERANCE", "SOLE_CANDIDATE", "MANUAL"] }),
     receivedAtMs: integer("received_at_ms").notNull(),
     confirmedAtMs: integer("confirmed_at_ms"),
     reorgedAtMs: integer("reorged_at_ms"),
+    /** When a source last knew the transaction: one that nobody has known for 72 h is dropped. */
+    lastKnownAtMs: integer("last_known_at_ms").notNull().default(0),
+    /** Since when nothing can become of it any more, so that no pass looks at it again. */
+    finalAtMs: integer("final_at_ms"),
+    /** JSON of `PaymentEvidence`: what the source said, the rule that matched, the own invoices that it refused. */
+    evidence: text("evidence").notNull().default("{}"),
+    /** JSON `{ action, reason, actor, at }` of a person's decision, or null. */
+    resolution: text("resolution"),
     createdAtMs: integer("created_at_ms").notNull(),
     updatedAtMs: integer("updated_at_ms").notNull(),
   },
   (t) => [
-    uniqueIndex("payments_identity").on(t.network, t.txHash, t.outputIndex),
+    uniqueIndex("payments_identity").on(t.merchantId, t.network, t.txHash, t.outputIndex),
+    uniqueIndex("payments_credit").on(t.network, t.txHash, t.outputIndex).where(sql`invoice_id is not null`),
+    index("payments_transaction").on(t.network, t.txHash),
     index("payments_invoice").on(t.invoiceId),
+    index("payments_open").on(t.network).where(sql`final_at_ms is null`),
+    index("payments_feed").on(t.merchantId, t.createdAtMs, t.id),
+    index("payments_by_status").on(t.merchantId, t.status, t.createdAtMs, t.id),
+    index("payments_unmatched").on(t.network, t.toAddress, t.createdAtMs).where(sql`status = 'UNMATCHED'`),
   ],
+);
+
+/** Payers' own word that they paid (decisions 5): kept as evidence, it hurries a look and never chooses. */
+export const paymentClaims = sqliteTable(
+  "payment_claims",
+  {
+    id: text("id").$type<ClaimId>().primaryKey(),
+    invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
+    merchantId: text("merchant_id").$type<MerchantId>().notNull(),
+    network: text("network").notNull(),
+    txHash: text("tx_hash").notNull(),
+    /** What the look found: FOUND, NOT_FOUND or UNAVAILABLE. */
+    outcome: text("outcome").notNull(),
+    createdAtMs: integer("created_at_ms").notNull(),
+  },
+  (t) => [index("payment_claims_of_invoice").on(t.invoiceId, t.createdAtMs)],
 );

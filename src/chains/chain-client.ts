@@ -1,0 +1,71 @@
+// What every source of chain data looks like to us (chains.md 1): one network, read over HTTP by one provider. None is trusted alone and none
+// throws: what goes wrong is an `Outage` by name. A client holds no state that a second one of the same source would need.
+import type { Outage } from "../lib/fetch-text.ts";
+import type { Result } from "../lib/result.ts";
+import type { BlockRef, Transfer } from "../payments/transfer.ts";
+import type { Asset } from "./assets.ts";
+import type { ChainSourceKind } from "./chain-sources.ts";
+import type { Network } from "./network.ts";
+
+/** What a client is made of. `url` and `headers` are secrets: no message and no log repeats any part of them. */
+export interface ChainClientSettings {
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly network: Network;
+  /** Without user information (it is in `headers`) and without a slash at its end. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** For one request, its body included. */
+  readonly timeoutMs: number;
+  readonly nowMs: () => number;
+}
+
+export interface ScanRange {
+  /** First block, inclusive. */
+  readonly from: number;
+  /** Last block, inclusive, as this very client gave it: a scan is pinned to one provider. */
+  readonly to: BlockRef;
+  /** Addresses in the spelling that wallets are stored in. */
+  readonly recipients: ReadonlySet<string>;
+  /** What to look for, of the network's registry; the native coin has no contract. */
+  readonly assets: readonly Asset[];
+}
+
+export interface Scan {
+  readonly transfers: readonly Transfer[];
+  /** How far it came: `range.to`, or an earlier block where a bound of the source ended it. All blocks up to it were read whole. */
+  readonly to: BlockRef;
+}
+
+/** What a source knows of a transaction, with its transfers to `recipients`. */
+export type Lookup =
+  | { readonly kind: "unknown" }
+  /** Unknown, and something else spent what it spent: it can never be mined (UTXO). */
+  | { readonly kind: "replaced" }
+  | { readonly kind: "pending"; readonly transfers: readonly Transfer[] }
+  /** In a block of the source's best chain; a reverted one has no transfers. */
+  | { readonly kind: "mined"; readonly block: BlockRef; readonly transfers: readonly Transfer[] };
+
+export interface LookupRequest {
+  readonly txHash: string;
+  /** What the transaction is known to spend, `txid:vout`; empty where nothing is known. */
+  readonly spends: readonly string[];
+  readonly recipients: ReadonlySet<string>;
+}
+
+export interface ChainClient {
+  readonly kind: ChainSourceKind;
+  /** What a scan costs by: blocks, or recipients where the source keeps an index of addresses (then `from` may be ignored). */
+  readonly costsBy: "blocks" | "recipients";
+  /** Whether the source serves this network, by its chain id or its block 0; `WRONG_CHAIN` where it does not. */
+  verify(): Promise<Result<true, Outage>>;
+  tip(): Promise<Result<BlockRef, Outage>>;
+  /** Height of the newest block that the chain itself calls final; null where it has no such notion. */
+  finalizedHeight(): Promise<Result<number | null, Outage>>;
+  /** The block of that height on the source's best chain; null above its tip. */
+  block(height: number): Promise<Result<BlockRef | null, Outage>>;
+  /** All transfers to `recipients` in the range; whatever part of it fails, fails it whole. */
+  scan(range: ScanRange): Promise<Result<Scan, Outage>>;
+  /** Unconfirmed transfers to `recipients`; empty where nothing is shown at 0 confirmations (EVM, TRON). */
+  mempool(recipients: ReadonlySet<string>): Promise<Result<readonly Transfer[], Outage>>;
+  lookup(request: LookupRequest): Promise<Result<Lookup, Outage>>;
+}
