@@ -37,6 +37,8 @@ const CONTENDED: readonly string[] = [
   "customers(merchant_id, email_key)",
   "invoices(merchant_id, external_id)",
   "amount_reservations(network, cryptocurrency, address, units)",
+  "payments(merchant_id, network, tx_hash, output_index)",
+  "payments(network, tx_hash, output_index)",
 ];
 
 /** Whether a refused batch lost against another writer; otherwise it is a bug and must throw. */

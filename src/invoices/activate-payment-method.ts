@@ -11,6 +11,7 @@ import type { PublicHold } from "../wallets/public-hold.ts";
 import type { MacKeys } from "../wallets/row-mac.ts";
 import { assertWalletUsable, noteAllocation, warnOfGap } from "../wallets/store.ts";
 import type { Wallet } from "../wallets/wallet.ts";
+import { beginWatch } from "../watchers/store.ts";
 import type { Invoice, PaymentMethod } from "./invoice.ts";
 import {
   activeMethod,
@@ -39,6 +40,8 @@ export interface ActivationEffects {
   table(): Promise<RateTable>;
   readonly macKeys: MacKeys;
   readonly isWatched: (network: string) => boolean;
+  /** Whether a source of the network's chain is configured, so that there is somebody to watch it. */
+  readonly hasSource: (network: string) => boolean;
   /** In [0, 1). */
   random(): number;
   readonly nowMs: number;
@@ -112,6 +115,7 @@ async function withAddress(
     salt: undefined,
     statements: [
       assertWalletUsable(fx.db, wallet.id, fx.nowMs),
+      ...watching(fx, network),
       noteAllocation(fx.db, wallet.id, { index, nowMs: fx.nowMs }),
       warnOfGap(fx.db, { ...warning, nowMs: fx.nowMs }),
       putMethod(fx.db, method),
@@ -145,6 +149,15 @@ async function withAmount(
   return ok({
     method,
     salt: reserved.salt,
-    statements: [assertWalletUsable(fx.db, wallet.id, fx.nowMs), ...reserved.statements, putMethod(fx.db, method)],
+    statements: [
+      assertWalletUsable(fx.db, wallet.id, fx.nowMs),
+      ...watching(fx, network),
+      ...reserved.statements,
+      putMethod(fx.db, method),
+    ],
   });
+}
+
+function watching(fx: ActivationEffects, network: string): readonly BatchItem<"sqlite">[] {
+  return fx.hasSource(network) ? [beginWatch(fx.db, network, fx.nowMs)] : [];
 }

@@ -16,7 +16,7 @@ export async function cancelInvoice(fx: ChangeEffects, file: InvoiceFile): Promi
     if (read.invoice.receivedMicros > 0n || read.payments.length > 0) return err({ code: "INVOICE_HAS_PAYMENTS" });
     if (status !== "AWAITING_PAYMENT") return err({ code: "INVOICE_NOT_CANCELLABLE", status });
     const monitorUntilMs = Math.min(read.invoice.expiresAtMs, fx.nowMs) + read.invoice.monitorSeconds * SECOND_MS;
-    const change = settlementChange(read, fx.nowMs, { cancelledAtMs: fx.nowMs, monitorUntilMs });
+    const change = settlementChange(read, fx.nowMs, { columns: { cancelledAtMs: fx.nowMs, monitorUntilMs } });
     if (change === undefined) throw new Error(`cancelling changes nothing of ${id}`);
     const audit = { ...change.audit, action: "invoice.cancelled" } as const;
     return ok({ ...change, audit, statements: [moveReservations(fx.db, read.invoice.id, monitorUntilMs)] });

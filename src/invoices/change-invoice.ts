@@ -8,13 +8,15 @@ import type { Db } from "../db/client.ts";
 import { type BatchConflict, describeConflict, isContention } from "../db/conflict.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
-import { derivedId, type InvoiceId, type MerchantId } from "../lib/ids.ts";
+import { derivedId, type InvoiceId, type MerchantId, type PaymentId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
+import { mergePayments, type Payment } from "../payments/payment.ts";
+import { putPayment } from "../payments/store.ts";
 import { commitChange } from "../webhooks/commit-change.ts";
 import type { EventType } from "../webhooks/event.ts";
 import { fileOf, type Invoice, type InvoiceFile, type PaymentMethod, type TimelineItem } from "./invoice.ts";
-import { type BodyContext, invoiceBodyOf, methodBodyOf } from "./invoice-body.ts";
+import { type BodyContext, invoiceBodyOf, methodBodyOf, paymentBodyOf } from "./invoice-body.ts";
 import { isSamePair } from "./payment-method.ts";
 import { recordEvents } from "./record-events.ts";
 import type { InvoiceStatus } from "./status.ts";
@@ -36,6 +38,8 @@ export interface Change {
   readonly customer?: Customer;
   /** Methods as they are after the change; others stay. */
   readonly methods?: readonly PaymentMethod[];
+  /** Payments as they are after the change, new ones too; others stay. */
+  readonly payments?: readonly Payment[];
   /** Status after each move, in order. */
   readonly moves?: readonly InvoiceStatus[];
   readonly events: readonly [ChangeEvent, ...ChangeEvent[]];
@@ -49,6 +53,8 @@ export interface ChangeEvent {
   readonly previousStatus?: InvoiceStatus | undefined;
   /** The method that a `payment.*` event tells of. */
   readonly method?: PaymentMethod | undefined;
+  /** The payment that the event tells of, by its id. */
+  readonly paymentId?: PaymentId | undefined;
 }
 
 /** The invoice after the change, and the statements that make it so. */
@@ -80,6 +86,7 @@ export function buildChange(
     invoice: { ...file.invoice, ...columns },
     customer: change.customer ?? file.customer,
     methods: mergeMethods(file.methods, change.methods ?? []),
+    payments: mergePayments(file.payments, change.payments ?? []),
     timeline: [...file.timeline, ...items],
   };
   const { id: target, merchantId } = file.invoice;
@@ -91,6 +98,7 @@ export function buildChange(
       insertAudit(fx.db, fx.trail, entry, fx.nowMs),
       updateInvoice(fx.db, file.invoice, columns),
       ...items.map((item) => insertTimelineItem(fx.db, item)),
+      ...(change.payments ?? []).map((payment) => putPayment(fx.db, payment)),
       ...(change.statements ?? []),
     ],
   };
@@ -153,10 +161,14 @@ function recordChange(
 ): readonly BatchItem<"sqlite">[] {
   const invoiceJson = JSON.stringify(invoiceBodyOf(after, fx.body));
   const firstSequence = before.invoice.eventSequence + 1;
-  const [first, ...more] = change.events.map(({ method, ...event }) => ({
-    ...event,
-    ...(method === undefined ? {} : { paymentMethod: methodBodyOf(after.invoice, method, fx.body) }),
-  }));
+  const [first, ...more] = change.events.map(({ method, paymentId, ...event }) => {
+    const payment = after.payments.find(({ id }) => id === paymentId);
+    return {
+      ...event,
+      ...(method === undefined ? {} : { paymentMethod: methodBodyOf(after.invoice, method, fx.body) }),
+      ...(payment === undefined ? {} : { payment: paymentBodyOf(payment, after.cursors) }),
+    };
+  });
   if (first === undefined) throw new Error("a change without an event");
   return recordEvents(fx.db, { invoice: after.invoice, firstSequence, operationId, invoiceJson, nowMs: fx.nowMs }, [
     first,

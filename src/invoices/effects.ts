@@ -21,6 +21,10 @@ export function invoiceEffects(
   const rates = rateSourceOf({ setting, book: env.RATE_BOOK, nowMs: () => nowMs });
   let asked: Promise<RateTable> | undefined;
   let watched: ReadonlySet<string> | undefined;
+  const hasSource = (network: string): boolean => {
+    watched ??= watchedNetworks(env.CHAIN_SOURCES);
+    return watched.has(network);
+  };
   return {
     db,
     nowMs,
@@ -29,11 +33,8 @@ export function invoiceEffects(
     random: Math.random,
     macKeys: macKeys.value,
     // In development a network without a source stays usable (decisions 4).
-    isWatched: (network) => {
-      if (isOpen) return true;
-      watched ??= watchedNetworks(env.CHAIN_SOURCES);
-      return watched.has(network);
-    },
+    isWatched: (network) => isOpen || hasSource(network),
+    hasSource,
     body: { macKeys: macKeys.value, publicUrl: publicUrl(env), nowMs },
     table: () => {
       asked ??= rates.table();

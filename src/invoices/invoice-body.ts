@@ -12,6 +12,8 @@ import { amountDueUnits } from "./value.ts";
 
 export type InvoiceBody = ReturnType<typeof invoiceBodyOf>;
 
+export type PaymentBody = ReturnType<typeof paymentBodyOf>;
+
 export interface MethodBody {
   readonly cryptocurrency: string;
   readonly network: string;

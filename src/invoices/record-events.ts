@@ -3,11 +3,12 @@ import { derivedId } from "../lib/ids.ts";
 import type { EventType } from "../webhooks/event.ts";
 import { insertEvent, type OutboxEvent } from "../webhooks/store.ts";
 import type { Invoice } from "./invoice.ts";
-import type { MethodBody } from "./invoice-body.ts";
+import type { MethodBody, PaymentBody } from "./invoice-body.ts";
 
 export interface InvoiceEvent {
   readonly type: EventType;
   readonly paymentMethod?: MethodBody | undefined;
+  readonly payment?: PaymentBody | undefined;
   readonly previousStatus?: Invoice["status"] | undefined;
 }
 

@@ -3,28 +3,50 @@
 
 import { changedFacts } from "../audit/entry.ts";
 import { networkNamed } from "../chains/networks.ts";
+import type { PaymentId } from "../lib/ids.ts";
 import { watchesOf } from "../payments/cursor.ts";
-import type { CreditedPayment } from "../payments/payment.ts";
+import { type CreditedPayment, mergePayments, type Payment } from "../payments/payment.ts";
+import type { EventType } from "../webhooks/event.ts";
 import type { Change, ChangeEvent } from "./change-invoice.ts";
+import type { LatenessChange } from "./counting.ts";
 import type { Invoice, InvoiceFile, PaymentMethod } from "./invoice.ts";
 import { stateFacts } from "./invoice-facts.ts";
 import { pairOf } from "./payment-method.ts";
 import { type InvoiceFacts, settle } from "./status.ts";
 import type { PricedMethod } from "./value.ts";
 
-/** What a settlement changes; undefined when the stored row already says it. `columns` are facts that change with it (a cancellation). */
-export function settlementChange(file: InvoiceFile, nowMs: number, columns: Partial<Invoice> = {}): Change | undefined {
+/** What happened to an invoice beside the clock. */
+export interface Occasion {
+  /** Facts of the invoice that change with it: a cancellation, a resolution. */
+  readonly columns?: Partial<Invoice>;
+  /** Payments that came, changed or went, as they are now. */
+  readonly payments?: readonly Payment[];
+  /** What there is to tell of them, in order; each is followed by what it does to the invoice. */
+  readonly news?: readonly { readonly type: EventType; readonly paymentId: PaymentId }[];
+}
+
+/** What a settlement changes; undefined when the stored row already says it. */
+export function settlementChange(file: InvoiceFile, nowMs: number, occasion: Occasion = {}): Change | undefined {
+  const { columns = {}, payments: changed = [], news = [] } = occasion;
   const invoice = { ...file.invoice, ...columns };
-  const settlement = settle(factsOf({ ...file, invoice }), file.payments.flatMap(creditedOf), nowMs);
+  const payments = mergePayments(file.payments, changed);
+  const settlement = settle(factsOf({ ...file, invoice }), payments.flatMap(creditedOf), nowMs);
   const { status, receivedMicros, confirmedMicros, isLate, needsReview, closedAtMs } = settlement;
-  const [first, ...more] = settlement.events.map(
-    ({ type, previousStatus }): ChangeEvent => ({ type, previousStatus: previousStatus ?? undefined }),
+  if (!settlement.hasChanged && changed.length === 0) return undefined;
+  const told = settlement.events.map(
+    ({ type, previousStatus, paymentId }): ChangeEvent => ({
+      type,
+      previousStatus: previousStatus ?? undefined,
+      paymentId: paymentId ?? undefined,
+    }),
   );
-  if (!settlement.hasChanged || first === undefined) return undefined;
+  // A block that moved or a payment that became final is news to nobody in particular, but every change is an event.
+  const [first = { type: "payment.updated", paymentId: changed[0]?.id } as const, ...more] = [...news, ...told];
   const settled = { status, receivedMicros, confirmedMicros, isLate, needsReview };
   const moves = settlement.moves.map(({ to }) => to);
   return {
     columns: { ...columns, ...settled, closedAtMs },
+    payments: marked(payments, changed, settlement.lateness),
     moves,
     audit: {
       action: moves.length > 0 ? "invoice.status_changed" : "invoice.updated",
@@ -32,6 +54,19 @@ export function settlementChange(file: InvoiceFile, nowMs: number, columns: Part
     },
     events: [first, ...more],
   };
+}
+
+/** The payments to write: those that changed, and those whose mark of lateness did. */
+function marked(
+  payments: readonly Payment[],
+  changed: readonly Payment[],
+  lateness: readonly LatenessChange[],
+): readonly Payment[] {
+  return payments.flatMap((payment) => {
+    const mark = lateness.find(({ id }) => id === payment.id);
+    if (mark !== undefined) return [{ ...payment, isLate: mark.isLate }];
+    return changed.some(({ id }) => id === payment.id) ? [payment] : [];
+  });
 }
 
 function factsOf({ invoice, methods, cursors }: InvoiceFile): InvoiceFacts {

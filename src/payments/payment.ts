@@ -108,3 +108,10 @@ export function confirmationsAt(
   if (payment.blockHeight === null) return 0;
   return Math.max(payment.confirmations, tipHeight === null ? 0 : tipHeight - payment.blockHeight + 1);
 }
+
+/** The stored payments with those that changed or came, oldest first: as an invoice shows them. */
+export function mergePayments(stored: readonly Payment[], changed: readonly Payment[]): readonly Payment[] {
+  if (changed.length === 0) return stored;
+  const kept = stored.filter(({ id }) => !changed.some((other) => other.id === id));
+  return [...kept, ...changed].toSorted((a, b) => a.receivedAtMs - b.receivedAtMs || (a.id < b.id ? -1 : 1));
+}

@@ -112,6 +112,7 @@ function shopEffects(lab: Lab, world: World, client: Client): ShopEffects {
       table: async () => rates,
       macKeys: MAC_KEYS,
       isWatched: () => true,
+      hasSource: () => true,
       random: world.random,
       allocate: (keyHash, request) => effect("allocate", () => allocatorOf(lab, keyHash).allocate(request)),
       body: { macKeys: MAC_KEYS, publicUrl: "https://pay.example", nowMs },

@@ -139,8 +139,8 @@ function importProblems(path: string, kind: Kind, imports: readonly Import[], so
     if (may.values.includes(targetKind) || (isTypeOnly && may.types.includes(targetKind))) return [];
     // What a feature's operations need of the world is put together here, clients included.
     if (posix.basename(path) === "effects.ts" && targetKind === "client") return [];
-    // Where a route's world is built of the environment, and a client is a part of it.
-    if (posix.basename(path) === "effects.ts" && targetKind === "client") return [];
+    // An object whose alarm runs an operation has its world built where a route has.
+    if (kind === "object" && posix.basename(target) === "effects.ts") return [];
     return [{ start, what: `a ${kind} imports ${isTypeOnly ? "a type of " : ""}${target}, a ${targetKind}` }];
   });
 }
