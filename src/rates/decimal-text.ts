@@ -1,9 +1,7 @@
-// Prices as decimal text. No float ever holds one: texts are compared and combined by decimal.js-light in a constructor of our own (the
-// shared one's configuration is a global), and JSON numbers are read from their source text.
-import { Decimal } from "decimal.js-light";
+// Prices as decimal text. No float ever holds one: texts are compared and combined as exact fractions of big integers, and JSON numbers are
+// read from their source text. Tests hold every result against decimal.js-light, whose bytes the Worker is spared.
+import { exactDecimal, formatUnits } from "../lib/money.ts";
 
-/** 40 digits hold any sum or product of two prices we accept exactly, and quotients far beyond what is kept; halves go to the even digit. */
-const RateDecimal = Decimal.clone({ precision: 40, rounding: Decimal.ROUND_HALF_EVEN });
 /** Significant digits of a computed rate: what is locked on a method, shown on the wire, and multiplied exactly ever after. */
 const RATE_DIGITS = 15;
 
@@ -12,32 +10,68 @@ const NUMBER = /^(\d{1,24})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
 /** A positive number as plain decimal text without exponent or idle zeros; undefined for zero, signs, words and absurd lengths. */
 export function positiveDecimal(text: string): string | undefined {
   if (!NUMBER.test(text)) return undefined;
-  const value = new RateDecimal(text);
-  if (value.isZero() || value.exponent() > 15 || value.exponent() < -15) return undefined;
-  return value.toFixed();
+  const { digits, scale } = parsed(text);
+  const exponent = digits.toString().length - 1 - scale;
+  return digits === 0n || exponent > 15 || exponent < -15 ? undefined : formatUnits(digits, scale);
 }
 
-/** The middle one, or the mean of the two in the middle, exact to 40 digits. `values` is not empty. */
+/** The middle one, or the exact mean of the two in the middle. `values` is not empty. */
 export function median(values: readonly string[]): string {
-  const sorted = values.map((value) => new RateDecimal(value)).sort((a, b) => a.comparedTo(b));
+  const scale = Math.max(0, ...values.map((value) => parsed(value).scale));
+  const sorted = values.map((value) => unitsAt(value, scale)).sort((a, b) => Number(a > b) - Number(a < b));
   const upper = sorted[sorted.length >> 1];
   const lower = sorted[(sorted.length - 1) >> 1];
   if (upper === undefined || lower === undefined) throw new Error("no median of nothing");
-  return upper.plus(lower).dividedBy(2).toFixed();
+  return formatUnits((upper + lower) * 5n, scale + 1);
 }
 
-/** Whether |value - reference| is at most `percent` per cent of the reference. */
+/** Whether |value - reference| is at most `percent` (whole) per cent of the reference. */
 export function isWithinPercent(value: string, reference: string, percent: number): boolean {
-  const distance = new RateDecimal(value).minus(reference).absoluteValue();
-  return distance.times(100).lessThanOrEqualTo(new RateDecimal(reference).times(percent));
+  const scale = Math.max(parsed(value).scale, parsed(reference).scale);
+  const [have, want] = [unitsAt(value, scale), unitsAt(reference, scale)];
+  const distance = have > want ? have - want : want - have;
+  return distance * 100n <= want * BigInt(percent);
 }
 
 /** a × b, rounded half even to 15 significant digits. */
 export function product(a: string, b: string): string {
-  return new RateDecimal(a).times(b).toSignificantDigits(RATE_DIGITS).toFixed();
+  const [left, right] = [parsed(a), parsed(b)];
+  return significant(left.digits * right.digits, 10n ** BigInt(left.scale + right.scale));
 }
 
 /** a ÷ b, rounded half even to 15 significant digits. */
 export function quotient(a: string, b: string): string {
-  return new RateDecimal(a).dividedBy(b).toSignificantDigits(RATE_DIGITS).toFixed();
+  const [left, right] = [parsed(a), parsed(b)];
+  return significant(left.digits * 10n ** BigInt(right.scale), right.digits * 10n ** BigInt(left.scale));
+}
+
+/** A positive fraction as decimal text of 15 significant digits at most. */
+function significant(numerator: bigint, denominator: bigint): string {
+  // The first guess at the place of the last digit is right or one too far.
+  const guess = RATE_DIGITS - numerator.toString().length + denominator.toString().length;
+  const isTooFar = scaled(numerator, denominator, guess) >= 10n ** BigInt(RATE_DIGITS);
+  const place = isTooFar ? guess - 1 : guess;
+  const units = scaled(numerator, denominator, place);
+  return place < 0 ? (units * 10n ** BigInt(-place)).toString() : formatUnits(units, place);
+}
+
+/** numerator ÷ denominator × 10^place, rounded half even. */
+function scaled(numerator: bigint, denominator: bigint, place: number): bigint {
+  const n = place > 0 ? numerator * 10n ** BigInt(place) : numerator;
+  const d = place < 0 ? denominator * 10n ** BigInt(-place) : denominator;
+  const whole = n / d;
+  const twice = (n % d) * 2n;
+  const isUp = twice > d || (twice === d && whole % 2n === 1n);
+  return isUp ? whole + 1n : whole;
+}
+
+function unitsAt(text: string, scale: number): bigint {
+  const value = parsed(text);
+  return value.digits * 10n ** BigInt(scale - value.scale);
+}
+
+function parsed(text: string): { readonly digits: bigint; readonly scale: number } {
+  const value = exactDecimal(text);
+  if (value === undefined) throw new Error(`not decimal text: ${text}`);
+  return value;
 }

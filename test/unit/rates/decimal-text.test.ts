@@ -1,6 +1,11 @@
 import { Decimal } from "decimal.js-light";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isWithinPercent, median, positiveDecimal, product, quotient } from "../../../src/rates/decimal-text.ts";
+import { RUNS } from "../../support/property-runs.ts";
+
+/** Exact for all that is asked of it here, and halves to the even digit. */
+const Oracle = Decimal.clone({ precision: 80, rounding: Decimal.ROUND_HALF_EVEN });
 
 describe("decimal text", () => {
   it.each([
@@ -56,7 +61,22 @@ describe("decimal text", () => {
     expect(() => median([])).toThrow("no median of nothing");
   });
 
-  it("leaves the library's own settings alone", () => {
-    expect(new Decimal(1).dividedBy(3).toString()).toBe(`0.${"3".repeat(20)}`);
+  const price = fc
+    .tuple(fc.bigInt({ min: 1n, max: 10n ** 18n }), fc.integer({ min: 0, max: 15 }))
+    .map(([digits, scale]) => new Oracle(digits.toString()).dividedBy(new Oracle(10).pow(scale)).toFixed());
+
+  it("agrees with decimal.js-light on every product, quotient, median and comparison", () => {
+    const shown = (value: Decimal) => value.toSignificantDigits(15).toFixed();
+    fc.assert(
+      fc.property(price, price, fc.integer({ min: 0, max: 100 }), (a, b, percent) => {
+        expect(product(a, b)).toBe(shown(new Oracle(a).times(b)));
+        expect(quotient(a, b)).toBe(shown(new Oracle(a).dividedBy(b)));
+        expect(median([a, b])).toBe(new Oracle(a).plus(b).dividedBy(2).toFixed());
+        const distance = new Oracle(a).minus(b).absoluteValue().times(100);
+        expect(isWithinPercent(a, b, percent)).toBe(distance.lessThanOrEqualTo(new Oracle(b).times(percent)));
+        expect(positiveDecimal(a)).toBe(new Oracle(a).exponent() > 15 ? undefined : a);
+      }),
+      { numRuns: RUNS },
+    );
   });
 });
