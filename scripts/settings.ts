@@ -2,6 +2,7 @@
 // something else than it was told is worse than none.
 import { resolve } from "node:path";
 import { parseChainSources } from "../src/chains/chain-sources.ts";
+import { parsePollSeconds } from "../src/chains/poll-setting.ts";
 import { parseProviders } from "../src/identities/providers.ts";
 import { parseMailProvider, parseSender } from "../src/mail/provider.ts";
 import { parseRateSource } from "../src/rates/rate-setting.ts";
@@ -100,9 +101,10 @@ function mailFrom(environment: Environment): string {
   return text;
 }
 
-/** Empty leaves every network at its own pace. */
+/** By the Worker's own rule; empty leaves every network at its own pace. */
 function pollSeconds(environment: Environment): string {
   const text = given(environment, "POLL_SECONDS") ?? "";
-  if (text === "" || (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0)) return text;
-  throw new StartError(`POLL_SECONDS must be a number of seconds above 0, not "${text}".`);
+  const seconds = parsePollSeconds(text);
+  if (!seconds.ok) throw new StartError(`${seconds.error}, not "${text}".`);
+  return text;
 }

@@ -1,6 +1,7 @@
 // What is wrong with a deployment's variables. A wrong one costs what depends on it and nothing else: no rates, no watched network, no
 // address shown, no code, no mail. Reads and the sweep go on, and `/healthz` and the log say what to mend.
 import { parseChainSources } from "./chains/chain-sources.ts";
+import { parsePollSeconds } from "./chains/poll-setting.ts";
 import { parseProviders } from "./identities/providers.ts";
 import { parseKeyring } from "./lib/keyring.ts";
 import type { Result } from "./lib/result.ts";
@@ -15,6 +16,7 @@ export interface Variables {
   readonly RATE_SOURCE: string | undefined;
   readonly ROW_MAC_KEY: string | undefined;
   readonly CHAIN_SOURCES: string | undefined;
+  readonly POLL_SECONDS: string | undefined;
   readonly CODE_PEPPER: string | undefined;
   readonly SECRETS_AES_KEY: string | undefined;
   readonly SIGN_IN_PROVIDERS: string | undefined;
@@ -26,6 +28,7 @@ export type FaultCode =
   | "ROW_MAC_KEY_INVALID"
   | "RATE_SOURCE_INVALID"
   | "CHAIN_SOURCES_INVALID"
+  | "POLL_SECONDS_INVALID"
   | "CODE_PEPPER_INVALID"
   | "SECRETS_AES_KEY_INVALID"
   | "SIGN_IN_PROVIDERS_INVALID"
@@ -49,6 +52,7 @@ export function configurationFaults(of: Variables): readonly ConfigurationFault[
     ["ROW_MAC_KEY_INVALID", parseMacKeys(of.ROW_MAC_KEY)],
     ["RATE_SOURCE_INVALID", parseRateSource(of.RATE_SOURCE, isDevelopment)],
     ["CHAIN_SOURCES_INVALID", parseChainSources(of.CHAIN_SOURCES)],
+    ["POLL_SECONDS_INVALID", parsePollSeconds(of.POLL_SECONDS)],
     ["CODE_PEPPER_INVALID", parseKeyring("CODE_PEPPER", of.CODE_PEPPER)],
     ["SECRETS_AES_KEY_INVALID", parseKeyring("SECRETS_AES_KEY", of.SECRETS_AES_KEY)],
     ["SIGN_IN_PROVIDERS_INVALID", parseProviders(of.SIGN_IN_PROVIDERS)],

@@ -12,10 +12,16 @@ const KINDS = {
 
 export type ChainSourceKind = (typeof KINDS)[Family][number];
 
+/** Kinds whose paths are put behind the address, where a query has no place. */
+const REST_KINDS: readonly string[] = ["esplora", "blockbook", "trongrid"];
+
+/** As a client takes it. All of it but the kind is a secret. */
 export interface ChainSource {
   readonly kind: ChainSourceKind;
-  /** http or https, as configured: a secret. */
+  /** http or https, without user information, fragment and a slash at its end. */
   readonly url: string;
+  /** By lower-case name, sent with every request: vendors' keys, and the user information of the address as Basic authorization. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** By canonical name, whatever the setting called them; no list is empty. */
@@ -53,22 +59,67 @@ function sourcesOf(network: Network, list: unknown): Result<readonly ChainSource
   }
   const sources: ChainSource[] = [];
   for (const [index, each] of list.entries()) {
-    const at = `CHAIN_SOURCES of ${network.name}, source ${index + 1}:`;
-    const kind = KINDS[network.family].find((known) => known === memberOf(each, "kind"));
-    if (kind === undefined) return err(`${at} kind must be one of ${KINDS[network.family].join(", ")}`);
-    const url = memberOf(each, "url");
-    if (typeof url !== "string" || !isWebAddress(url)) return err(`${at} url must be an http or https address`);
-    sources.push({ kind, url });
+    const source = sourceOf(network, each);
+    if (!source.ok) return err(`CHAIN_SOURCES of ${network.name}, source ${index + 1}: ${source.error}`);
+    sources.push(source.value);
   }
   return ok(sources);
 }
 
-function memberOf(value: unknown, name: string): unknown {
-  return isObject(value) ? value[name] : undefined;
+function sourceOf(network: Network, value: unknown): Result<ChainSource, string> {
+  const of = isObject(value) ? value : {};
+  const kind = KINDS[network.family].find((known) => known === of.kind);
+  if (kind === undefined) return err(`kind must be one of ${KINDS[network.family].join(", ")}`);
+  if (Object.keys(of).some((name) => !MEMBERS.includes(name))) return err(`members are ${MEMBERS.join(", ")} alone`);
+  const address = typeof of.url === "string" ? webAddress(of.url) : undefined;
+  if (address === undefined) return err("url must be an http or https address");
+  if (REST_KINDS.includes(kind) && address.search !== "") return err(`url of a ${kind} must have no query`);
+  const headers = headersOf(of.headers ?? {});
+  if (headers === undefined) return err("headers must be an object of header name to text");
+  const authorization = basicOf(address);
+  if (authorization === undefined) return ok({ kind, url: addressText(address), headers });
+  if (headers.authorization !== undefined) return err("authorization stands in the url and in the headers");
+  return ok({ kind, url: addressText(address), headers: { ...headers, authorization } });
 }
 
-function isWebAddress(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+const MEMBERS: readonly string[] = ["kind", "url", "headers"];
+/** RFC 9110 5.1 and 5.5, of the values only what every platform sends unchanged. */
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
+const HEADER_VALUE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
+
+function headersOf(value: unknown): Readonly<Record<string, string>> | undefined {
+  if (!isObject(value)) return undefined;
+  const headers: [string, string][] = [];
+  for (const [name, text] of Object.entries(value)) {
+    if (!HEADER_NAME.test(name) || typeof text !== "string" || !HEADER_VALUE.test(text)) return undefined;
+    headers.push([name.toLowerCase(), text]);
+  }
+  return Object.fromEntries(headers);
+}
+
+function webAddress(text: string): URL | undefined {
+  const address = URL.canParse(text) ? new URL(text) : undefined;
+  return address !== undefined && /^https?:$/.test(address.protocol) ? address : undefined;
+}
+
+/** RFC 7617, in UTF-8; undefined where the address has no user information. */
+function basicOf({ username, password }: URL): string | undefined {
+  if (username === "" && password === "") return undefined;
+  const bytes = new TextEncoder().encode(`${unescaped(username)}:${unescaped(password)}`);
+  return `Basic ${btoa(String.fromCharCode(...bytes))}`;
+}
+
+/** What was percent-encoded to stand in an address; a lone percent sign stands for itself. */
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function addressText({ origin, pathname, search }: URL): string {
+  return `${origin}${pathname.replace(/\/+$/, "")}${search}`;
 }
 
 function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {

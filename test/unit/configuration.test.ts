@@ -8,6 +8,7 @@ const GOOD = {
   RATE_SOURCE: "coinbase,kraken",
   ROW_MAC_KEY: KEY,
   CHAIN_SOURCES: '{"ETH":[{"kind":"evm-rpc","url":"https://node.example"}]}',
+  POLL_SECONDS: "2.5",
   CODE_PEPPER: KEY,
   SECRETS_AES_KEY: KEY,
   SIGN_IN_PROVIDERS: '{"google":{"clientId":"a","clientSecret":"b"}}',
@@ -29,6 +30,7 @@ describe("the variables of a deployment", () => {
       RATE_SOURCE: undefined,
       ROW_MAC_KEY: undefined,
       CHAIN_SOURCES: "[]",
+      POLL_SECONDS: "soon",
       CODE_PEPPER: undefined,
       SECRETS_AES_KEY: undefined,
       SIGN_IN_PROVIDERS: "[]",
@@ -39,6 +41,7 @@ describe("the variables of a deployment", () => {
       ["ROW_MAC_KEY_INVALID", true],
       ["RATE_SOURCE_INVALID", false],
       ["CHAIN_SOURCES_INVALID", false],
+      ["POLL_SECONDS_INVALID", false],
       ["CODE_PEPPER_INVALID", false],
       ["SECRETS_AES_KEY_INVALID", false],
       ["SIGN_IN_PROVIDERS_INVALID", false],
@@ -53,6 +56,7 @@ describe("the variables of a deployment", () => {
     [{ RATE_SOURCE: "coinbase" }, "RATE_SOURCE_INVALID"],
     [{ RATE_SOURCE: "fixed" }, "RATE_SOURCE_INVALID"],
     [{ CHAIN_SOURCES: '{"ETH":[]}' }, "CHAIN_SOURCES_INVALID"],
+    [{ POLL_SECONDS: "0" }, "POLL_SECONDS_INVALID"],
     [{ PUBLIC_URL: " " }, "PUBLIC_URL_MISSING"],
     [{ CODE_PEPPER: "" }, "CODE_PEPPER_INVALID"],
     [{ SECRETS_AES_KEY: "k1:short" }, "SECRETS_AES_KEY_INVALID"],
@@ -77,14 +81,15 @@ describe("the variables of a deployment", () => {
     const faults = configurationFaults({
       ...GOOD,
       ROW_MAC_KEY: "hunter2",
-      CHAIN_SOURCES: '{"hunter2":[]}',
+      CHAIN_SOURCES: '{"ETH":[{"kind":"evm-rpc","url":"https://node.example","headers":{"x-key":["hunter2"]}}]}',
+      POLL_SECONDS: "hunter2",
       CODE_PEPPER: "hunter2",
       SECRETS_AES_KEY: "hunter2",
       SIGN_IN_PROVIDERS: '{"google":{"clientId":"a","clientSecret":["hunter2"]}}',
       MAIL_PROVIDER: '{"kind":"resend","apiKey":["hunter2"]}',
       MAIL_FROM: "hunter2",
     });
-    expect(faults).toHaveLength(7);
+    expect(faults).toHaveLength(8);
     expect(JSON.stringify(faults)).not.toContain("hunter2");
   });
 });

@@ -20,13 +20,56 @@ describe("CHAIN_SOURCES", () => {
     }
   });
 
-  it("sources keep their order and their addresses letter for letter, a node's password included", () => {
+  const parsedOne = (source: object) => {
+    const parsed = parseChainSources(JSON.stringify({ BTC: [source] }));
+    return parsed.ok ? parsed.value.get("BTC")?.[0] : parsed.error;
+  };
+
+  it("sources keep their order", () => {
     const list = [
-      { kind: "blockbook", url: "https://a.example/key?x=1#y" },
-      { kind: "core-rpc", url: "http://user:pass@127.0.0.1:8332" },
+      { kind: "blockbook", url: "https://a.example/key" },
+      { kind: "core-rpc", url: "http://127.0.0.1:8332" },
     ];
     const parsed = parseChainSources(JSON.stringify({ btc: list, LTC: one("esplora") }));
-    expect(parsed).toEqual({ ok: true, value: new Map(Object.entries({ BTC: list, LTC: one("esplora") })) });
+    const expected = { BTC: list, LTC: one("esplora") };
+    expect(parsed).toEqual({
+      ok: true,
+      value: new Map(
+        Object.entries(expected).map(([name, of]) => [name, of.map((each) => ({ ...each, headers: {} }))]),
+      ),
+    });
+  });
+
+  it.each([
+    ["https://a.example", "https://a.example"],
+    ["https://a.example/", "https://a.example"],
+    ["https://a.example/v2/Key//", "https://a.example/v2/Key"],
+    ["HTTP://A.example:80/$KEY", "http://a.example/$KEY"],
+    ["https://a.example/?apikey=a/", "https://a.example?apikey=a/"],
+    ["https://a.example/rpc/?apikey=a#b", "https://a.example/rpc?apikey=a"],
+    ["http://[::1]:8332/", "http://[::1]:8332"],
+  ])("the address %s is kept as %s", (url, kept) => {
+    expect(parsedOne({ kind: "core-rpc", url })).toEqual({ kind: "core-rpc", url: kept, headers: {} });
+  });
+
+  it.each([
+    ["http://user:pass@127.0.0.1:8332/", "user:pass"],
+    ["http://user@127.0.0.1:8332", "user:"],
+    ["http://:pass@127.0.0.1:8332", ":pass"],
+    ["http://__cookie__:a%40b%2Fc%3A@127.0.0.1:8332", "__cookie__:a@b/c:"],
+    ["http://u:100%25%zz@127.0.0.1:8332", "u:100%25%zz"],
+    ["http://\u00fcser:p\u00e4ss@127.0.0.1:8332", "\u00fcser:p\u00e4ss"],
+  ])("the user information of %j leaves the address and becomes Basic authorization", (url, pair) => {
+    const authorization = `Basic ${Buffer.from(pair).toString("base64")}`;
+    const headers = { authorization };
+    expect(parsedOne({ kind: "core-rpc", url })).toEqual({ kind: "core-rpc", url: "http://127.0.0.1:8332", headers });
+  });
+
+  it("headers are sent under lower-case names, beside the user information", () => {
+    const headers = { "TRON-PRO-API-KEY": "a b~c" };
+    expect(parsedOne({ kind: "core-rpc", url: "http://u:p@127.0.0.1:8332", headers })).toMatchObject({
+      headers: { "tron-pro-api-key": "a b~c", authorization: "Basic dTpw" },
+    });
   });
 
   it.each([
@@ -47,6 +90,22 @@ describe("CHAIN_SOURCES", () => {
     ['{"BTC":[{"kind":"core-rpc"}]}', "BTC, source 1: url must be an http or https address"],
     [JSON.stringify({ BTC: one("core-rpc", "127.0.0.1:8332") }), "url must be"],
     [JSON.stringify({ BTC: one("core-rpc", "file:///etc/passwd") }), "url must be"],
+    [JSON.stringify({ BTC: one("esplora", "https://a.example/api?key=b") }), "url of a esplora must have no query"],
+    [JSON.stringify({ TRX: one("trongrid", "https://a.example?key=b") }), "url of a trongrid must have no query"],
+    ['{"ETH":[{"kind":"evm-rpc","url":"https://a.example","key":"b"}]}', "members are kind, url, headers alone"],
+    ['{"ETH":[{"kind":"evm-rpc","url":"https://a.example","headers":[]}]}', "headers must be an object"],
+    ['{"ETH":[{"kind":"evm-rpc","url":"https://a.example","headers":"b"}]}', "headers must be an object"],
+    ['{"ETH":[{"kind":"evm-rpc","url":"https://a.example","headers":{"a":1}}]}', "headers must be an object"],
+    ['{"ETH":[{"kind":"evm-rpc","url":"https://a.example","headers":{"a":""}}]}', "headers must be an object"],
+    [
+      '{"ETH":[{"kind":"evm-rpc","url":"https://a.example","headers":{"a":"b\\r\\nc: d"}}]}',
+      "headers must be an object",
+    ],
+    ['{"ETH":[{"kind":"evm-rpc","url":"https://a.example","headers":{"a b":"c"}}]}', "headers must be an object"],
+    [
+      '{"ETH":[{"kind":"evm-rpc","url":"https://a:b@c.example","headers":{"Authorization":"d"}}]}',
+      "authorization stands",
+    ],
   ])("%s is refused with %j, and watches nothing", (text, message) => {
     expect(parseChainSources(text)).toMatchObject({ ok: false, error: expect.stringContaining(message) });
     expect(watchedNetworks(text).size).toBe(0);
@@ -64,6 +123,11 @@ describe("CHAIN_SOURCES", () => {
       JSON.stringify({ ETH: one(secret) }),
       JSON.stringify({ BTC: one("core-rpc", `user:${secret}@node`) }),
       JSON.stringify({ BTC: one("core-rpc", `ftp://user:${secret}@node`) }),
+      JSON.stringify({ BTC: one("esplora", `https://node?key=${secret}`) }),
+      JSON.stringify({ ETH: [{ ...one("evm-rpc")[0], [secret]: secret }] }),
+      JSON.stringify({ ETH: [{ ...one("evm-rpc")[0], headers: { [secret]: 1 } }] }),
+      JSON.stringify({ ETH: [{ ...one("evm-rpc")[0], headers: { a: [secret] } }] }),
+      JSON.stringify({ ETH: [{ ...one("evm-rpc", `https://a:${secret}@c`)[0], headers: { authorization: secret } }] }),
     ];
     for (const text of misplaced) {
       const parsed = parseChainSources(text);

@@ -43,6 +43,10 @@ describe("what npm start is told", () => {
     expect(readSettings({ CHAIN_SOURCES: sources }).variables.CHAIN_SOURCES).toBe(sources);
   });
 
+  test.each(["2", "0.5"])("POLL_SECONDS=%s arrives as it is", (text) => {
+    expect(readSettings({ POLL_SECONDS: text }).variables.POLL_SECONDS).toBe(text);
+  });
+
   test.each([
     ["PORT", "http"],
     ["PORT", "0"],
@@ -63,12 +67,14 @@ describe("what npm start is told", () => {
     ["CHAIN_SOURCES", '{"ETH":[]}'],
     ["CHAIN_SOURCES", '{"ETH":[{"url":"https://a.example"}]}'],
     ["CHAIN_SOURCES", '{"BTC":[{"kind":"core-rpc"}]}'],
+    ["CHAIN_SOURCES", '{"ETH":[{"kind":"evm-rpc","url":"https://a.example","key":"a"}]}'],
     ["MAIL_PROVIDER", "resend"],
     ["MAIL_PROVIDER", '{"kind":"resend"}'],
     ["MAIL_FROM", "Shop"],
     ["POLL_SECONDS", "0"],
     ["POLL_SECONDS", "-1"],
     ["POLL_SECONDS", "soon"],
+    ["POLL_SECONDS", "3601"],
     ["RATE_LIMIT_PER_MINUTE", "-1"],
     ["RATE_LIMIT_PER_MINUTE", "1e3"],
   ])("%s=%s stops the start with a message that names the variable", (name, value) => {
