@@ -57,6 +57,10 @@ export interface PaymentEvidence {
   readonly spends: readonly string[];
   /** The own invoices that were looked at and refused, newest rule's word; at most 20. */
   readonly candidates: readonly { readonly invoiceId: InvoiceId; readonly reason: CandidateReason }[];
+  /** When it was first seen outside a block: why it can be on time though its block is not. Kept by `sight.ts`. */
+  readonly pendingAtMs?: number;
+  /** It was IGNORED when it left the chain, and is so again when it is back. Kept by `sight.ts`. */
+  readonly wasIgnored?: true;
 }
 
 /** Why an invoice that could have been meant was not credited. */

@@ -1,0 +1,268 @@
+// What a look at the chain makes of a payment (decisions 4 and 5; chains.md 3). A payment is a function of its newest sight, of when it was
+// first seen outside a block, and of what was decided about it; so neither the number of looks nor what they missed leaves a trace.
+import type { Network } from "../chains/network.ts";
+import type { InvoiceId, MerchantId, PaymentId } from "../lib/ids.ts";
+import { HOUR_MS } from "../lib/time.ts";
+import { isSeen, type MatchRule, type Payment, type PaymentEvidence, type PaymentStatus } from "./payment.ts";
+import type { BlockRef, Transfer } from "./transfer.ts";
+
+export type Sight =
+  /** In a block of the best chain. */
+  | { readonly kind: "mined"; readonly block: BlockRef }
+  /** Known, and in no block. */
+  | { readonly kind: "pending" }
+  /** No source that was asked knows it, or its transaction no longer makes this transfer (reverted where it is now). */
+  | { readonly kind: "unknown" }
+  /** Something else spent what it spent: it can never be mined. */
+  | { readonly kind: "replaced" };
+
+export interface ChainHeights {
+  readonly tipHeight: number;
+  /** Null where the chain calls nothing final. */
+  readonly finalizedHeight: number | null;
+}
+
+export interface SightContext {
+  readonly network: Network;
+  readonly heights: ChainHeights;
+  readonly nowMs: number;
+  /** False holds a payment at DETECTED: two providers must agree first (chains.md 1 f). */
+  readonly mayConfirm?: boolean;
+}
+
+/** Nobody has known an unconfirmed payment for this long: it is DROPPED (decisions 4). A source that forgets it does not take it back. */
+export const DROPPED_AFTER_MS = 72 * HOUR_MS;
+
+/**
+ * How old `lastKnownAtMs` grows before a look that still knows an unconfirmed payment is written: not one write for every look. By as much
+ * later it is dropped, and never earlier than 72 hours after it was last known.
+ */
+export const KNOWN_EVERY_MS = 6 * HOUR_MS;
+
+export function sightOf(transfer: Pick<Transfer, "block">): Sight {
+  return transfer.block === null ? { kind: "pending" } : { kind: "mined", block: transfer.block };
+}
+
+/** Where a new payment belongs: to an invoice, to nobody yet, or nowhere (dust; never told of). */
+export type Placement =
+  | {
+      readonly kind: "CREDITED";
+      readonly invoiceId: InvoiceId;
+      readonly matchedBy: MatchRule;
+      /** Worth now in micro-units of the invoice currency. */
+      readonly fiatMicros: bigint | null;
+    }
+  | { readonly kind: "UNMATCHED" }
+  | { readonly kind: "IGNORED" };
+
+export interface NewPayment {
+  readonly id: PaymentId;
+  readonly merchantId: MerchantId;
+  readonly transfer: Transfer;
+  readonly placement: Placement;
+  /** Of the method, or where nobody is credited of the wallet. */
+  readonly requiredConfirmations: number;
+  /** Worth now in US dollars; null where no rate is known. */
+  readonly usdMicros: bigint | null;
+  readonly evidence: PaymentEvidence;
+  readonly context: SightContext;
+}
+
+/** The row of a transfer that is seen for the first time. */
+export function newPayment(of: NewPayment): Payment {
+  const { transfer, placement, context } = of;
+  const { network, nowMs } = context;
+  const isCredited = placement.kind === "CREDITED";
+  const unseen: Payment = {
+    id: of.id,
+    merchantId: of.merchantId,
+    invoiceId: isCredited ? placement.invoiceId : null,
+    network: network.name,
+    cryptocurrency: transfer.cryptocurrency,
+    chainId: network.chainId,
+    txHash: transfer.txHash,
+    outputIndex: transfer.outputIndex,
+    fromAddress: transfer.fromAddress,
+    toAddress: transfer.toAddress,
+    amountUnits: transfer.amountUnits,
+    fiatMicros: isCredited ? placement.fiatMicros : null,
+    usdMicros: of.usdMicros,
+    status: isCredited ? "DETECTED" : placement.kind,
+    confirmations: 0,
+    requiredConfirmations: of.requiredConfirmations,
+    blockHeight: null,
+    blockHash: null,
+    blockTimeMs: null,
+    isLate: false,
+    matchedBy: isCredited ? placement.matchedBy : null,
+    receivedAtMs: nowMs,
+    confirmedAtMs: null,
+    reorgedAtMs: null,
+    lastKnownAtMs: nowMs,
+    finalAtMs: null,
+    evidence: JSON.stringify(of.evidence),
+    resolution: null,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+  return paymentAfter(unseen, sightOf(transfer), context);
+}
+
+/**
+ * The payment as the sight shows it; the very same object when nothing is to be written. A growing number of confirmations alone is not
+ * written: what is shown is counted from the network's tip. Also for a payment that was just given to an invoice, with its last sight.
+ */
+export function paymentAfter(payment: Payment, sight: Sight, context: SightContext): Payment {
+  switch (sight.kind) {
+    case "mined":
+      return afterMined(payment, sight.block, context);
+    case "pending":
+      return afterPending(payment, context);
+    case "unknown":
+      return afterUnknown(payment, context);
+    case "replaced":
+      return afterReplaced(payment, context);
+  }
+}
+
+/**
+ * In a block. CONFIRMED by depth or because the chain calls its block final, and for as long as that very block stands, whatever a lagging
+ * tip says. Its time is the block's, also after a reorg, unless it was seen outside a block before that.
+ */
+function afterMined(payment: Payment, block: BlockRef, context: SightContext): Payment {
+  const { nowMs, heights, network } = context;
+  const isSameBlock = payment.blockHash === block.hash && payment.blockHeight === block.height;
+  const confirmations = Math.max(0, heights.tipHeight - block.height + 1);
+  const required = Math.max(1, payment.requiredConfirmations);
+  const isFinalized = confirmations > 0 && heights.finalizedHeight !== null && block.height <= heights.finalizedHeight;
+  const isDeep = heights.finalizedHeight === null && confirmations >= Math.max(required, network.reorgWindowBlocks);
+  const isConfirmed =
+    (isSameBlock && payment.status === "CONFIRMED") ||
+    (context.mayConfirm !== false && (isFinalized || confirmations >= required));
+  const status = isConfirmed ? statusSeen(payment, "CONFIRMED") : statusSeen(payment, "DETECTED");
+  const standing = isSameBlock ? payment.finalAtMs : null;
+  const whenDeep = isFinalized || isDeep ? (standing ?? nowMs) : standing;
+  const finalAtMs = status === "DETECTED" ? null : whenDeep;
+  if (isSameBlock && status === payment.status && finalAtMs === payment.finalAtMs) return payment;
+  const { pendingAtMs = block.timeMs } = isSameBlock ? {} : evidenceOf(payment);
+  return {
+    ...payment,
+    status,
+    confirmations: isSameBlock ? Math.max(confirmations, payment.confirmations) : confirmations,
+    blockHeight: block.height,
+    blockHash: block.hash,
+    blockTimeMs: block.timeMs,
+    receivedAtMs: isSameBlock ? payment.receivedAtMs : Math.min(pendingAtMs, block.timeMs),
+    confirmedAtMs: status === "CONFIRMED" ? (payment.confirmedAtMs ?? nowMs) : null,
+    reorgedAtMs: payment.status === "CONFIRMED" && status === "DETECTED" ? nowMs : payment.reorgedAtMs,
+    lastKnownAtMs: nowMs,
+    finalAtMs,
+    updatedAtMs: nowMs,
+  };
+}
+
+/** Known outside a block, where it may have been before. From its first such sight on, it counts as received then. */
+function afterPending(payment: Payment, { nowMs }: SightContext): Payment {
+  const status = statusSeen(payment, "DETECTED");
+  const evidence = evidenceOf(payment);
+  const isFirst = evidence.pendingAtMs === undefined;
+  const isStale = nowMs - payment.lastKnownAtMs >= KNOWN_EVERY_MS;
+  if (!isFirst && !isStale && status === payment.status && payment.blockHeight === null) return payment;
+  const { pendingAtMs = nowMs } = evidence;
+  return {
+    ...outOfBlock(payment, nowMs),
+    status,
+    evidence: isFirst ? JSON.stringify({ ...evidence, pendingAtMs }) : payment.evidence,
+    receivedAtMs: pendingAtMs,
+    lastKnownAtMs: nowMs,
+    finalAtMs: null,
+  };
+}
+
+/**
+ * Out of its block it is REORGED, and may be mined again; after max(reorg window, 72 h) no pass looks for it any more. Out of a mempool it
+ * stays as it is, for sources forget, until nobody has known it for 72 h.
+ */
+function afterUnknown(payment: Payment, { nowMs, network }: SightContext): Payment {
+  if (payment.blockHeight !== null) return { ...outOfBlock(payment, nowMs), ...leaving(payment), status: "REORGED" };
+  if (payment.finalAtMs !== null) return payment;
+  if (payment.status !== "REORGED") {
+    const isForgotten = nowMs - payment.lastKnownAtMs >= DROPPED_AFTER_MS + KNOWN_EVERY_MS;
+    return isForgotten ? dropped(payment, nowMs) : payment;
+  }
+  const windowMs = Math.max(network.reorgWindowBlocks * network.blockSeconds * 1_000, DROPPED_AFTER_MS);
+  const isOver = nowMs - (payment.reorgedAtMs ?? nowMs) > windowMs;
+  return isOver ? { ...payment, finalAtMs: nowMs, updatedAtMs: nowMs } : payment;
+}
+
+function afterReplaced(payment: Payment, { nowMs }: SightContext): Payment {
+  return payment.status === "DROPPED" ? payment : dropped(payment, nowMs);
+}
+
+function dropped(payment: Payment, nowMs: number): Payment {
+  return { ...outOfBlock(payment, nowMs), ...leaving(payment), status: "DROPPED", finalAtMs: nowMs };
+}
+
+/** The row without a block; where it had one, it left the chain just now. Its time stays until it is seen again. */
+function outOfBlock(payment: Payment, nowMs: number): Payment {
+  return {
+    ...payment,
+    confirmations: 0,
+    blockHeight: null,
+    blockHash: null,
+    blockTimeMs: null,
+    confirmedAtMs: null,
+    reorgedAtMs: payment.blockHeight === null ? payment.reorgedAtMs : nowMs,
+    finalAtMs: null,
+    updatedAtMs: nowMs,
+  };
+}
+
+/** What an IGNORED row must remember of itself. */
+function leaving(payment: Payment): Partial<Payment> {
+  if (payment.status !== "IGNORED") return {};
+  return { evidence: JSON.stringify({ ...evidenceOf(payment), wasIgnored: true }) };
+}
+
+/** A credited payment is what the chain says of it; one that nobody is credited with stays UNMATCHED or IGNORED wherever it is seen. */
+function statusSeen(payment: Payment, credited: "DETECTED" | "CONFIRMED"): PaymentStatus {
+  if (payment.invoiceId !== null) return credited;
+  return isIgnored(payment) ? "IGNORED" : "UNMATCHED";
+}
+
+/** Dust, or set aside by a person, wherever the chain has it now. */
+function isIgnored(payment: Payment): boolean {
+  if (payment.invoiceId !== null) return false;
+  if (payment.status === "UNMATCHED" || payment.status === "IGNORED") return payment.status === "IGNORED";
+  return evidenceOf(payment).wasIgnored === true;
+}
+
+function evidenceOf(payment: Payment): PaymentEvidence {
+  return JSON.parse(payment.evidence);
+}
+
+export type PaymentNews = "payment.detected" | "payment.confirmed" | "payment.dropped" | "payment.reorged";
+
+/**
+ * What there is to tell of a payment since it was stored, in the order in which it happened (decisions 4, "Events of the moves"). Steps that
+ * no look saw are told all the same, so that an integrator hears one story whenever the chain was read:
+ *
+ * - seen for the first time, or again after REORGED or DROPPED: detected; then confirmed where it is;
+ * - out of the block that it was known in, or no longer CONFIRMED: reorged. Mined elsewhere in between and as good as before: nothing;
+ * - DROPPED: dropped, after reorged where it was in a block.
+ *
+ * Of what belongs to nobody only that it left is told (`payment.unmatched` is the caller's); of what is IGNORED nothing.
+ */
+export function newsOf(before: Payment | undefined, after: Payment): readonly PaymentNews[] {
+  if (isIgnored(after)) return [];
+  const news: PaymentNews[] = [];
+  const hadBlock = before !== undefined && before.blockHeight !== null;
+  const wasConfirmed = before?.status === "CONFIRMED";
+  if ((hadBlock && after.blockHeight === null) || (wasConfirmed && after.status !== "CONFIRMED")) {
+    news.push("payment.reorged");
+  }
+  if (after.status === "DROPPED" && before?.status !== "DROPPED") news.push("payment.dropped");
+  if (isSeen(after) && (before === undefined || !isSeen(before))) news.push("payment.detected");
+  if (after.status === "CONFIRMED" && !wasConfirmed) news.push("payment.confirmed");
+  return news;
+}
