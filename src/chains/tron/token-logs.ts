@@ -1,0 +1,69 @@
+// The logs of one transaction as transfers of tokens (chains.md 2): what both of TRON's interfaces tell in the same order, so that the
+// ordinal within the receipt, which is the transfer's identity, is the same by either.
+import type { BlockRef, Transfer } from "../../payments/transfer.ts";
+import type { Asset } from "../assets.ts";
+import { addressOfHex, hexOfAddress } from "./tron-hex.ts";
+
+/** keccak-256 of `Transfer(address,address,uint256)`. */
+export const TRANSFER_TOPIC = "ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+
+/** As a receipt has it, hexadecimal with or without 0x; an empty list or text may be left out by the HTTP API. */
+export interface ReceiptLog {
+  readonly address: string;
+  readonly topics: readonly string[];
+  readonly data: string;
+}
+
+export interface LogContext {
+  readonly txHash: string;
+  readonly block: BlockRef;
+  readonly recipients: ReadonlySet<string>;
+  readonly assets: readonly Asset[];
+}
+
+/** Transfers of the assets to the recipients among all the logs of a transaction that succeeded. */
+export function tokenTransfers(logs: readonly ReceiptLog[], of: LogContext): readonly Transfer[] {
+  return logs.flatMap((log, ordinal): Transfer[] => {
+    const transfer = transferOf(log, of);
+    return transfer === undefined ? [] : [{ ...transfer, outputIndex: String(ordinal) }];
+  });
+}
+
+function transferOf(log: ReceiptLog, { txHash, block, recipients, assets }: LogContext): Transfer | undefined {
+  const contract = addressOfHex(log.address);
+  const asset = assets.find((each) => each.contract !== null && each.contract === contract);
+  const [topic, from, to, more] = log.topics.map(bare);
+  if (asset === undefined || topic !== TRANSFER_TOPIC || from === undefined || to === undefined) return undefined;
+  // A fourth topic is an ERC-721's id. The amount is one word: anything else is another event.
+  if (more !== undefined || !/^[0-9a-f]{64}$/.test(bare(log.data))) return undefined;
+  const [fromAddress, toAddress] = [addressOfTopic(from), addressOfTopic(to)];
+  const amountUnits = BigInt(`0x${bare(log.data)}`);
+  if (fromAddress === undefined || toAddress === undefined) return undefined;
+  if (!recipients.has(toAddress) || amountUnits === 0n) return undefined;
+  return {
+    cryptocurrency: asset.code,
+    txHash,
+    outputIndex: "",
+    fromAddress,
+    toAddress,
+    amountUnits,
+    block,
+    spends: [],
+    raw: JSON.stringify(log),
+  };
+}
+
+/** The 32 bytes of a log's topic that stand for an address. */
+export function topicOfAddress(address: string): string | undefined {
+  const account = hexOfAddress(address);
+  return account === undefined ? undefined : account.padStart(64, "0");
+}
+
+function addressOfTopic(topic: string): string | undefined {
+  const account = /^0{24}([0-9a-f]{40})$/.exec(topic)?.[1];
+  return account === undefined ? undefined : addressOfHex(account);
+}
+
+function bare(hex: string): string {
+  return hex.toLowerCase().replace(/^0x/, "");
+}

@@ -1,0 +1,87 @@
+// What java-tron's HTTP API (`/wallet`, `/walletsolidity`) and TronGrid's v1 say, parsed. Numbers come as text. The API leaves out what is
+// zero or empty, and answers `{}` for what it does not know.
+import * as z from "zod";
+import type { BlockRef, Transfer } from "../../payments/transfer.ts";
+import type { Network } from "../network.ts";
+import { addressOfHex, bareHash } from "./tron-hex.ts";
+
+export const Digits = z.string().regex(/^\d{1,30}$/);
+const Hash = z.string().transform((text, context) => {
+  const hash = bareHash(text);
+  if (hash === undefined) context.addIssue("no hash");
+  return hash ?? "";
+});
+
+/** `{}` is no block. */
+export const WalletBlock = z
+  .object({
+    blockID: Hash.optional(),
+    block_header: z
+      .object({ raw_data: z.object({ number: Digits.default("0"), timestamp: Digits.default("0") }) })
+      .optional(),
+  })
+  .transform(({ blockID, block_header }): BlockRef | null => {
+    if (blockID === undefined || block_header === undefined) return null;
+    const { number, timestamp } = block_header.raw_data;
+    return { height: Number(number), hash: blockID, timeMs: Number(timestamp) };
+  });
+
+/** `{}` is a transaction that is in no block. */
+export const TransactionInfo = z.object({
+  id: Hash.optional(),
+  blockNumber: Digits.optional(),
+  blockTimeStamp: Digits.optional(),
+  receipt: z.object({ result: z.string().default("SUCCESS") }).default({ result: "SUCCESS" }),
+  /** Only `FAILED` is told. */
+  result: z.string().optional(),
+  log: z
+    .array(z.object({ address: z.string(), topics: z.array(z.string()).default([]), data: z.string().default("") }))
+    .default([]),
+});
+export type TransactionInfo = z.infer<typeof TransactionInfo>;
+
+/** Reverted, out of energy and all the other ends that move nothing. */
+export function isFailed(info: TransactionInfo): boolean {
+  return info.result === "FAILED" || info.receipt.result !== "SUCCESS";
+}
+
+export const WalletTransaction = z.object({
+  txID: Hash.optional(),
+  block_timestamp: Digits.optional(),
+  ret: z.array(z.object({ contractRet: z.string().optional() })).default([]),
+  raw_data: z
+    .object({ contract: z.array(z.object({ type: z.string(), parameter: z.object({ value: z.unknown() }) })) })
+    .optional(),
+});
+export type WalletTransaction = z.infer<typeof WalletTransaction>;
+
+const TransferValue = z.object({ amount: Digits, owner_address: z.string().max(64), to_address: z.string() });
+
+/**
+ * The transfer of TRX that a transaction is, to one of the recipients; undefined where it is none. Only a TransferContract moves TRX at the
+ * top level: a TransferAssetContract moves a TRC-10 token, which anybody may issue, and looks the same in the JSON-RPC.
+ */
+export function nativeTransfer(
+  of: WalletTransaction,
+  { network, block, recipients }: { network: Network; block: BlockRef; recipients: ReadonlySet<string> },
+): Transfer | undefined {
+  const contract = of.raw_data?.contract[0];
+  if (of.txID === undefined || contract?.type !== "TransferContract") return undefined;
+  if (of.ret[0]?.contractRet !== "SUCCESS") return undefined;
+  const value = TransferValue.safeParse(contract.parameter.value);
+  const toAddress = value.success ? addressOfHex(value.data.to_address) : undefined;
+  if (!value.success || toAddress === undefined || !recipients.has(toAddress)) return undefined;
+  const amountUnits = BigInt(value.data.amount);
+  if (amountUnits === 0n) return undefined;
+  return {
+    cryptocurrency: network.nativeCode,
+    txHash: of.txID,
+    outputIndex: "native",
+    fromAddress: addressOfHex(value.data.owner_address) ?? null,
+    toAddress,
+    amountUnits,
+    block,
+    spends: [],
+    raw: JSON.stringify({ type: contract.type, ...value.data }),
+  };
+}

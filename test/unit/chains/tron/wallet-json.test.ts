@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { addressOfHex } from "../../../../src/chains/tron/tron-hex.ts";
+import {
+  isFailed,
+  nativeTransfer,
+  TransactionInfo,
+  WalletBlock,
+  WalletTransaction,
+} from "../../../../src/chains/tron/wallet-json.ts";
+import { network } from "../../../support/named-network.ts";
+
+const txID = "cd".repeat(32);
+const [payer, shop] = [`41${"44".repeat(20)}`, `41${"22".repeat(20)}`];
+const block = { height: 7, hash: "ab".repeat(32), timeMs: 1_700_000_000_000 };
+const of = { network: network("TRX"), block, recipients: new Set([addressOfHex(shop) ?? ""]) };
+const value = { amount: "12500000", owner_address: payer, to_address: shop };
+const contract = (type: string, changes: object = {}) => ({ type, parameter: { value: { ...value, ...changes } } });
+const transaction = (contracts: readonly object[], contractRet = "SUCCESS") =>
+  WalletTransaction.parse({ txID, ret: [{ contractRet }], raw_data: { contract: contracts } });
+
+describe("a transaction of TRON's HTTP API", () => {
+  test("a TransferContract that succeeded is a transfer of TRX", () => {
+    expect(nativeTransfer(transaction([contract("TransferContract")]), of)).toEqual({
+      cryptocurrency: "TRX",
+      txHash: txID,
+      outputIndex: "native",
+      fromAddress: addressOfHex(payer),
+      toAddress: addressOfHex(shop),
+      amountUnits: 12_500_000n,
+      block,
+      spends: [],
+      raw: JSON.stringify({ type: "TransferContract", ...value }),
+    });
+  });
+
+  test.each<[string, WalletTransaction]>([
+    ["a TRC-10 token, which anybody may issue", transaction([contract("TransferAssetContract", { asset_name: "31" })])],
+    ["a stake for somebody", transaction([contract("FreezeBalanceContract", { frozen_balance: "1" })])],
+    ["a call with coins", transaction([contract("TriggerSmartContract", { call_value: "1" })])],
+    ["one that failed", transaction([contract("TransferContract")], "OUT_OF_ENERGY")],
+    ["one to somebody else", transaction([contract("TransferContract", { to_address: payer })])],
+    ["nothing", transaction([contract("TransferContract", { amount: "0" })])],
+    ["a negative amount", transaction([contract("TransferContract", { amount: "-1" })])],
+    ["an amount that is no whole number", transaction([contract("TransferContract", { amount: "1.5" })])],
+    ["no contract", transaction([])],
+    [
+      "one whose end is not told",
+      WalletTransaction.parse({ txID, raw_data: { contract: [contract("TransferContract")] } }),
+    ],
+    [
+      "TronGrid's row of an internal transaction",
+      WalletTransaction.parse({ internal_tx_id: "ab", tx_id: txID, data: {} }),
+    ],
+  ])("%s is none", (_, found) => {
+    expect(nativeTransfer(found, of)).toBeUndefined();
+  });
+});
+
+describe("blocks and ends of TRON's HTTP API", () => {
+  test("what is zero is left out, and {} is nothing", () => {
+    const hash = "00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc";
+    expect(WalletBlock.parse({ blockID: hash, block_header: { raw_data: {} } })).toEqual({
+      height: 0,
+      hash,
+      timeMs: 0,
+    });
+    expect(WalletBlock.parse({})).toBeNull();
+    expect(TransactionInfo.parse({})).toMatchObject({ log: [] });
+    expect(WalletTransaction.parse({}).txID).toBeUndefined();
+  });
+
+  test.each([
+    [{}, false],
+    [{ receipt: { net_usage: "268" } }, false],
+    [{ receipt: { result: "SUCCESS" } }, false],
+    [{ receipt: { result: "REVERT" } }, true],
+    [{ receipt: { result: "OUT_OF_ENERGY" }, result: "FAILED" }, true],
+    [{ result: "FAILED" }, true],
+  ])("%j failed: %j", (info, failed) => {
+    expect(isFailed(TransactionInfo.parse({ id: txID, ...info }))).toBe(failed);
+  });
+});
