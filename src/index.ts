@@ -5,12 +5,15 @@ import { invoiceEffects } from "./invoices/effects.ts";
 import { expireInvoices, releaseAmounts } from "./invoices/expire-invoices.ts";
 import { sleep } from "./lib/sleep.ts";
 import { forgetExpired } from "./sign-in/delete-expired.ts";
+import { wakeEffects } from "./watchers/effects.ts";
+import { wakeWatchers } from "./watchers/wake-watchers.ts";
 
 export { RateLimiter } from "./http/rate-limit.ts";
 export { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
 export { DevMailbox } from "./mail/dev-mailbox.ts";
 export { RateBook } from "./rates/rate-book.ts";
 export { AddressAllocator } from "./wallets/address-allocator.ts";
+export { NetworkWatcher } from "./watchers/network-watcher.ts";
 
 const app = createApp();
 
@@ -24,6 +27,7 @@ export default {
       releaseAmounts({ db, nowMs }),
       forgetOperations(db, nowMs),
       forgetExpired(db, nowMs),
+      wakeWatchers(wakeEffects(env, { db, nowMs })),
     ]);
     // Each job runs whatever became of the others; a failed one still fails the run, for the platform's log.
     for (const job of jobs) if (job.status === "rejected") throw job.reason;

@@ -42,6 +42,8 @@ export interface ActivationEffects {
   readonly isWatched: (network: string) => boolean;
   /** Whether a source of the network's chain is configured, so that there is somebody to watch it. */
   readonly hasSource: (network: string) => boolean;
+  /** Has a network looked at soon, in the background: an address of it is about to be shown. */
+  readonly wakeWatcher: (network: string) => void;
   /** In [0, 1). */
   random(): number;
   readonly nowMs: number;

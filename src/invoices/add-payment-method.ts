@@ -119,7 +119,8 @@ function prepare(
     operationId,
   );
   const body = JSON.stringify(methodBodyOf(built.file.invoice, method, fx.body));
-  return { kind: "ready", status: 201, body, statements: built.statements };
+  const afterwards = async () => fx.wakeWatcher(method.network);
+  return { kind: "ready", status: 201, body, statements: built.statements, afterwards };
 }
 
 function refused(failure: Failure): Prepared {

@@ -302,6 +302,9 @@ function prepare(
     kind: "ready",
     status: 201,
     body: request.isFromPublicKey ? JSON.stringify(publicInvoiceBody(body)) : text,
+    afterwards: async () => {
+      for (const network of new Set(active.map((method) => method.network))) fx.wakeWatcher(network);
+    },
     statements: [
       ...(product === undefined ? [] : [assertProductAsRead(fx.db, product)]),
       ...customerStatements(fx, request, { before: of.facts.customer, after: plan.customer, operationId }),

@@ -12,8 +12,15 @@ import type { RefreshEffects } from "./refresh-invoice.ts";
 
 export function invoiceEffects(
   env: Env,
-  { db, nowMs, sleep }: { readonly db: Db; readonly nowMs: number; readonly sleep: Sleep },
+  given: {
+    readonly db: Db;
+    readonly nowMs: number;
+    readonly sleep: Sleep;
+    /** Absent where nobody activates. */
+    readonly background?: (work: Promise<unknown>) => void;
+  },
 ): RefreshEffects {
+  const { db, nowMs, sleep } = given;
   const isOpen = isDevelopment(env);
   const macKeys = parseMacKeys(env.ROW_MAC_KEY);
   if (!macKeys.ok) throw new Error(macKeys.error);
@@ -39,6 +46,9 @@ export function invoiceEffects(
     table: () => {
       asked ??= rates.table();
       return asked;
+    },
+    wakeWatcher: (network) => {
+      if (hasSource(network)) given.background?.(env.NETWORK_WATCHER.getByName(network).wake());
     },
     allocate: async (keyHash, request) => await env.ADDRESS_ALLOCATOR.getByName(keyHash).allocate(request),
   };

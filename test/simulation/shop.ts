@@ -113,6 +113,7 @@ function shopEffects(lab: Lab, world: World, client: Client): ShopEffects {
       macKeys: MAC_KEYS,
       isWatched: () => true,
       hasSource: () => true,
+      wakeWatcher: () => {},
       random: world.random,
       allocate: (keyHash, request) => effect("allocate", () => allocatorOf(lab, keyHash).allocate(request)),
       body: { macKeys: MAC_KEYS, publicUrl: "https://pay.example", nowMs },

@@ -1,0 +1,123 @@
+// What every step of a pass has, and how its cursor moves: only after what was read stands, and only if it still is the cursor that was read
+// (reliability.md 4). A pass that dies between two awaits is therefore begun again from where it stood.
+import type { ChainClient } from "../chains/chain-client.ts";
+import type { ChainPool } from "../chains/chain-pool-client.ts";
+import type { Network } from "../chains/networks.ts";
+import type { Db } from "../db/client.ts";
+import { readWithRetry } from "../db/retry.ts";
+import type { Failure } from "../failures.ts";
+import type { Outage } from "../lib/fetch-text.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import type { Sleep } from "../lib/sleep.ts";
+import type { Applied, Look } from "../payments/apply-transfers.ts";
+import type { NetworkCursor } from "../payments/cursor.ts";
+import type { BlockRef } from "../payments/transfer.ts";
+import type { RecipientBook } from "./recipients.ts";
+import { moveCursor } from "./store.ts";
+
+export interface WatchEffects {
+  readonly db: Db;
+  readonly sleep: Sleep;
+  nowMs(): number;
+  readonly pool: Pick<ChainPool, "available" | "attempt" | "attemptWithout" | "hasSecond">;
+  /** `applyTransfers` with a world of its own, as of now. */
+  apply(look: Look): Promise<Result<Applied, Failure>>;
+  /** One line for the log. */
+  report(line: string): void;
+}
+
+/** A round over all recipients of a source that is asked by address, some at each tick. */
+export interface Sweep {
+  readonly client: ChainClient;
+  /** What the round will have read up to, once it is complete. */
+  readonly to: BlockRef;
+  readonly begunMs: number;
+  readonly rest: Iterator<string>;
+  /** Taken from `rest`, and not asked with success yet. */
+  readonly due: ReadonlySet<string>;
+  /** `txHash:outputIndex` of what was found mined above the cursor. */
+  readonly found: ReadonlySet<string>;
+}
+
+/** What a watcher keeps between its passes. It is lost with the object and read anew: nothing here is needed to be right. */
+export class WatchMemory {
+  book: RecipientBook | undefined;
+  sweep: Sweep | undefined;
+  /** `position` of the open payment that was looked at last. */
+  lookedAt = 0;
+  /** Passes in a row that a source failed. */
+  failures = 0;
+  /** Begin of the outage that merchants were told of. */
+  toldOfMs: number | undefined;
+
+  forget(): void {
+    this.book = undefined;
+    this.sweep = undefined;
+  }
+}
+
+/** One look at one network through one source. */
+export interface Pass {
+  readonly network: Network;
+  readonly memory: WatchMemory;
+  readonly book: RecipientBook;
+  readonly begunMs: number;
+  /** The source's own, asked before the recipients were read: whoever was shown an address before this block is in the book. */
+  readonly tip: BlockRef;
+  readonly finalizedHeight: number | null;
+}
+
+/** Why a step goes no further. */
+export type Stop =
+  | { readonly kind: "outage"; readonly outage: Outage }
+  /** Our own storage; the source is not to blame. */
+  | { readonly kind: "storage"; readonly code: Failure["code"] }
+  /** The cursor is no longer what was read: somebody else has moved it. */
+  | { readonly kind: "lost" };
+
+export type Step<T> = Result<T, Stop>;
+
+/** An answer of a source as a step. */
+export function asked<T>(answer: Result<T, Outage>): Step<T> {
+  return answer.ok ? answer : err({ kind: "outage", outage: answer.error });
+}
+
+/** An answer of storage as a step. */
+export function stored<T>(answer: Result<T, Failure>): Step<T> {
+  return answer.ok ? answer : err({ kind: "storage", code: answer.error.code });
+}
+
+/** Applies what a look found; all of it stands, or the pass ends here. */
+export async function applied(
+  fx: WatchEffects,
+  pass: Pass,
+  found: Pick<Look, "transfers" | "seen">,
+): Promise<Step<true>> {
+  if (found.transfers.length === 0 && found.seen.length === 0) return ok(true);
+  const heights = { tipHeight: pass.tip.height, finalizedHeight: pass.finalizedHeight };
+  const answer = stored(await fx.apply({ network: pass.network, heights, ...found }));
+  return answer.ok ? ok(true) : answer;
+}
+
+/** The cursor's row once it has moved; `read` itself when there was nothing to move. */
+export async function moveTo(
+  fx: WatchEffects,
+  pass: Pass,
+  read: NetworkCursor,
+  to: Partial<Pick<NetworkCursor, "height" | "hash" | "checkpoints" | "passedMs">>,
+): Promise<Step<NetworkCursor>> {
+  const moved = { ...read, ...to };
+  if (moved.height === read.height && moved.hash === read.hash && moved.passedMs === read.passedMs) return ok(read);
+  const nowMs = fx.nowMs();
+  const row: NetworkCursor = {
+    ...moved,
+    lastMovedAtMs: nowMs,
+    tipHeight: pass.tip.height,
+    tipTimeMs: pass.tip.timeMs,
+    finalizedHeight: pass.finalizedHeight,
+    tickedAtMs: nowMs,
+  };
+  const answer = stored(await readWithRetry(fx.sleep, async () => moveCursor(fx.db, read, row)));
+  if (!answer.ok) return answer;
+  return answer.value.length === 1 ? ok(row) : err({ kind: "lost" });
+}

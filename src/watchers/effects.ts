@@ -1,0 +1,50 @@
+// The world as a watcher takes it, built from the environment once per object.
+import type { ChainClient } from "../chains/chain-client.ts";
+import { ChainPool } from "../chains/chain-pool-client.ts";
+import { parseChainSources } from "../chains/chain-sources.ts";
+import type { Network } from "../chains/networks.ts";
+import { parsePollSeconds } from "../chains/poll-setting.ts";
+import { type Db, openDb } from "../db/client.ts";
+import { invoiceEffects } from "../invoices/effects.ts";
+import { sleep } from "../lib/sleep.ts";
+import { applyTransfers } from "../payments/apply-transfers.ts";
+import type { WatchEffects } from "./commit-cursor.ts";
+import type { WakeEffects } from "./wake-watchers.ts";
+
+/** What is configured for one network; no clients where it has no source. */
+export function watchEffects(env: Env, network: Network, clients: readonly ChainClient[]): WatchEffects {
+  const db = openDb(env.DB);
+  const report = (line: string) => console.warn(JSON.stringify({ level: "warn", alert: line }));
+  return {
+    db,
+    sleep,
+    nowMs: () => Date.now(),
+    report,
+    pool: new ChainPool({ network: network.name, clients, random: Math.random, report }),
+    apply: (look) => applyTransfers(invoiceEffects(env, { db, nowMs: Date.now(), sleep }), look),
+  };
+}
+
+/** A client for each source of a network, in the order of the setting; none where it has none or the setting is refused. */
+export function chainClients(env: Env, network: Network): readonly ChainClient[] {
+  const sources = parseChainSources(env.CHAIN_SOURCES);
+  const own = sources.ok ? (sources.value.get(network.name) ?? []) : [];
+  return own.flatMap(() => []);
+}
+
+/** POLL_SECONDS; null leaves each network at its own pace. */
+export function pollSecondsOf(env: Env): number | null {
+  const parsed = parsePollSeconds(env.POLL_SECONDS);
+  return parsed.ok ? parsed.value : null;
+}
+
+export function wakeEffects(env: Env, { db, nowMs }: { readonly db: Db; readonly nowMs: number }): WakeEffects {
+  const sources = parseChainSources(env.CHAIN_SOURCES);
+  return {
+    db,
+    nowMs,
+    sources: sources.ok ? sources.value : undefined,
+    pollSeconds: pollSecondsOf(env),
+    watcher: (network) => env.NETWORK_WATCHER.getByName(network),
+  };
+}

@@ -1,0 +1,205 @@
+// Looks again at payments that are known already. What the hash link of the cursor proves needs no request; an empty answer is no proof, so a
+// second source is asked before a payment counts as gone, and before a large one counts as confirmed (chains.md 1, provider rules e and f).
+import type { ChainClient, Lookup, LookupRequest } from "../chains/chain-client.ts";
+import { readWithRetry } from "../db/retry.ts";
+import { ok } from "../lib/result.ts";
+import type { SeenPayment } from "../payments/apply-transfers.ts";
+import type { Payment, PaymentEvidence } from "../payments/payment.ts";
+import type { Sight } from "../payments/sight.ts";
+import { transferKey } from "../payments/transfer.ts";
+import { applied, asked, type Pass, type Step, stored, type WatchEffects } from "./commit-cursor.ts";
+import { selectDuePayments, selectUnprovedPayments } from "./store.ts";
+
+/** How many payments a pass looks at; the next goes on where it ended. */
+const DUE_A_PASS = 50;
+const PAGE = 500;
+/** Workers open six connections at once. */
+const AT_ONCE = 5;
+
+/** A payment, its place in the table, and whether two sources must agree before it is confirmed. */
+type OpenPayment = Payment & { readonly position: number; readonly needsSecond: number };
+
+/** All open payments said to be mined above `above`, which no hash link has proved yet. */
+export async function readUnproved(fx: WatchEffects, pass: Pass, above: number): Promise<Step<readonly OpenPayment[]>> {
+  const unproved: OpenPayment[] = [];
+  for (let after = 0; ; ) {
+    const page = { network: pass.network.name, after, limit: PAGE, above, upTo: pass.tip.height };
+    const rows = stored(await readWithRetry(fx.sleep, async () => selectUnprovedPayments(fx.db, page)));
+    if (!rows.ok) return rows;
+    unproved.push(...rows.value);
+    const last = rows.value.at(-1);
+    if (last === undefined || rows.value.length < PAGE) return ok(unproved);
+    after = last.position;
+  }
+}
+
+/**
+ * What became of payments whose block the scan did not find again. Each has a sight, or the cursor could not pass its block: where the
+ * second source cannot be asked, the first one's word takes it out of its block, and no further.
+ */
+export async function lookAtUnproved(
+  fx: WatchEffects,
+  pass: Pass,
+  client: ChainClient,
+  payments: readonly OpenPayment[],
+): Promise<Step<readonly SeenPayment[]>> {
+  return lookAtEach(payments, async (payment) => {
+    const sight = await sightBy(pass, client, payment);
+    if (!sight.ok || !isGone(sight.value)) return sight.ok ? ok([{ payment, sight: sight.value }]) : sight;
+    const second = await secondSight(fx, pass, client, payment);
+    return ok([{ payment, sight: agreed(sight.value, second) ?? { kind: "unknown" } }]);
+  });
+}
+
+/** Looks at payments of which something could have become by now; true when there are more than one pass looks at. */
+export async function lookAtDue(
+  fx: WatchEffects,
+  pass: Pass,
+  client: ChainClient,
+  known: { readonly provenHeight: number; readonly unconfirmed: ReadonlySet<string> },
+): Promise<Step<boolean>> {
+  const { network, tip, finalizedHeight, memory } = pass;
+  const finalHeight = finalizedHeight ?? tip.height + 1 - network.reorgWindowBlocks;
+  const page = {
+    network: network.name,
+    after: memory.lookedAt,
+    limit: DUE_A_PASS,
+    provenHeight: known.provenHeight,
+    tipHeight: tip.height,
+    finalHeight,
+  };
+  const rows = stored(await readWithRetry(fx.sleep, async () => selectDuePayments(fx.db, page)));
+  if (!rows.ok) return rows;
+  const due = rows.value.filter((payment) => !known.unconfirmed.has(transferKey(payment)));
+  const seen = await lookAtEach(due, (payment) => lookAtOne(fx, pass, client, payment));
+  if (!seen.ok) return seen;
+  const standing = await applied(fx, pass, { transfers: [], seen: seen.value });
+  if (!standing.ok) return standing;
+  const hasMore = rows.value.length === DUE_A_PASS;
+  memory.lookedAt = hasMore ? (rows.value.at(-1)?.position ?? 0) : 0;
+  return ok(hasMore);
+}
+
+async function lookAtOne(
+  fx: WatchEffects,
+  pass: Pass,
+  client: ChainClient,
+  payment: OpenPayment,
+): Promise<Step<readonly SeenPayment[]>> {
+  const { blockHeight: height, blockHash: hash, blockTimeMs: timeMs } = payment;
+  if (height === null || hash === null || timeMs === null) {
+    const sight = await sightBy(pass, client, payment);
+    if (!sight.ok) return sight;
+    if (!isGone(sight.value)) return ok([{ payment, sight: sight.value }]);
+    const gone = agreed(sight.value, await secondSight(fx, pass, client, payment));
+    return ok(gone === undefined ? [] : [{ payment, sight: gone }]);
+  }
+  if (payment.status !== "DETECTED")
+    return ok([{ payment, sight: { kind: "mined", block: { height, hash, timeMs } } }]);
+  // About to be confirmed: the one moment at which it is looked up by itself. A source that does not find it now is asked again later.
+  const found = await lookUp(client, payment);
+  if (!found.ok) return found;
+  const sight = sightIn(pass, found.value, payment);
+  if (sight.kind !== "mined") return ok([]);
+  const mayConfirm = payment.needsSecond === 0 || (await isSeconded(fx, client, payment, sight.block.hash));
+  return ok([{ payment, sight, mayConfirm }]);
+}
+
+/** Whether another source agrees on transaction, block, recipient and amount; true where there is none to ask (decisions 4). */
+async function isSeconded(
+  fx: WatchEffects,
+  client: ChainClient,
+  payment: Payment,
+  blockHash: string,
+): Promise<boolean> {
+  if (!fx.pool.hasSecond()) return true;
+  const other = await fx.pool.attemptWithout(client, fx.nowMs(), (second) => second.lookup(requestOf(payment)));
+  if (!other.ok || other.value.value.kind !== "mined") return false;
+  const { block, transfers } = other.value.value;
+  return block.hash === blockHash && transfers.some((transfer) => isSameMoney(payment, transfer));
+}
+
+/** What a second source says of a payment that the first does not know: `none` where there is no second, `silent` where it cannot be asked. */
+type SecondSight = Sight | "none" | "silent";
+
+async function secondSight(fx: WatchEffects, pass: Pass, client: ChainClient, payment: Payment): Promise<SecondSight> {
+  if (!fx.pool.hasSecond()) return "none";
+  const other = await fx.pool.attemptWithout(client, fx.nowMs(), async (second) => second.lookup(requestOf(payment)));
+  if (!other.ok) return "silent";
+  const sight = sightIn(pass, other.value.value, payment);
+  if (sight.kind !== "mined") return sight;
+  // Two sources on two forks: it is known, and the scan of ours will find it where it is mined.
+  const own = await client.block(sight.block.height);
+  if (!own.ok) return "silent";
+  return own.value?.hash === sight.block.hash ? sight : knownElsewhere(pass);
+}
+
+function knownElsewhere({ network }: Pass): Sight {
+  return network.family === "bitcoin" ? { kind: "pending" } : { kind: "unknown" };
+}
+
+/** Undefined where the first source's word must wait for the second's. */
+function agreed(first: Sight, second: SecondSight): Sight | undefined {
+  if (second === "none") return first;
+  if (second === "silent") return undefined;
+  return second.kind === "unknown" && first.kind === "replaced" ? first : second;
+}
+
+function isGone({ kind }: Sight): boolean {
+  return kind === "unknown" || kind === "replaced";
+}
+
+async function sightBy(pass: Pass, client: ChainClient, payment: Payment): Promise<Step<Sight>> {
+  const found = await lookUp(client, payment);
+  return found.ok ? ok(sightIn(pass, found.value, payment)) : found;
+}
+
+async function lookUp(client: ChainClient, payment: Payment): Promise<Step<Lookup>> {
+  return asked(await client.lookup(requestOf(payment)));
+}
+
+function requestOf(payment: Payment): LookupRequest {
+  const { spends = [] }: Partial<PaymentEvidence> = JSON.parse(payment.evidence);
+  return { txHash: payment.txHash, spends, recipients: new Set([payment.toAddress]) };
+}
+
+/** 0 confirmations are shown where a mempool is (chains.md 2); elsewhere what is in no block is as good as unknown. */
+function sightIn(pass: Pick<Pass, "network">, found: Lookup, payment: Payment): Sight {
+  switch (found.kind) {
+    case "mined":
+      return found.transfers.some((transfer) => isSameMoney(payment, transfer))
+        ? { kind: "mined", block: found.block }
+        : { kind: "unknown" };
+    case "pending":
+      return pass.network.family === "bitcoin" ? { kind: "pending" } : { kind: "unknown" };
+    case "unknown":
+    case "replaced":
+      return { kind: found.kind };
+  }
+}
+
+/** Not by output: a source without the ordinals of logs numbers them in its own way. */
+function isSameMoney(
+  payment: Payment,
+  transfer: Pick<Payment, "cryptocurrency" | "toAddress" | "amountUnits">,
+): boolean {
+  return (
+    payment.cryptocurrency === transfer.cryptocurrency &&
+    payment.toAddress === transfer.toAddress &&
+    payment.amountUnits === transfer.amountUnits
+  );
+}
+
+async function lookAtEach(
+  payments: readonly OpenPayment[],
+  look: (payment: OpenPayment) => Promise<Step<readonly SeenPayment[]>>,
+): Promise<Step<readonly SeenPayment[]>> {
+  const seen: SeenPayment[] = [];
+  for (let from = 0; from < payments.length; from += AT_ONCE) {
+    for (const each of await Promise.all(payments.slice(from, from + AT_ONCE).map(look))) {
+      if (!each.ok) return each;
+      seen.push(...each.value);
+    }
+  }
+  return ok(seen);
+}

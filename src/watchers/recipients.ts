@@ -1,0 +1,66 @@
+// Who is watched, as a watcher keeps it in memory between its passes: a set of texts, read from storage at the start.
+import { HOUR_MS, MINUTE_MS } from "../lib/time.ts";
+
+/** An activation shows up in storage at most this long after the moment it bears. */
+const LATE_ROWS_MS = 2 * MINUTE_MS;
+const RELOAD_AFTER_MS = HOUR_MS;
+/** How many of the newest addresses are told apart: most payers pay within minutes. */
+const NEWEST = 20;
+
+/** A method that is watched. */
+export interface Recipient {
+  readonly address: string;
+  readonly cryptocurrency: string;
+}
+
+/** Addresses that may be ours and the assets that are asked for. Too many do no harm, one too few would be a loss. */
+export class RecipientBook {
+  /** Each text once, in the order of activation: with 100,000 of them nothing else may be kept. */
+  readonly #addresses = new Set<string>();
+  readonly #codes = new Set<string>();
+  #newest: readonly string[] = [];
+  readonly #loadedAtMs: number;
+  #readAtMs: number;
+
+  constructor(nowMs: number) {
+    this.#loadedAtMs = nowMs;
+    this.#readAtMs = nowMs;
+  }
+
+  get addresses(): ReadonlySet<string> {
+    return this.#addresses;
+  }
+
+  /** Codes of the assets that are asked for. */
+  get codes(): ReadonlySet<string> {
+    return this.#codes;
+  }
+
+  /** Those that came last, the newest at the end. */
+  get newest(): readonly string[] {
+    return this.#newest;
+  }
+
+  add(rows: readonly Recipient[]): void {
+    for (const { address, cryptocurrency } of rows) {
+      this.#codes.add(cryptocurrency);
+      if (this.#addresses.has(address)) continue;
+      this.#addresses.add(address);
+      this.#newest = [...this.#newest.slice(1 - NEWEST), address];
+    }
+  }
+
+  /** Rows activated after this moment are to be read again. */
+  get refreshFromMs(): number {
+    return this.#readAtMs - LATE_ROWS_MS;
+  }
+
+  noteRefresh(nowMs: number): void {
+    this.#readAtMs = nowMs;
+  }
+
+  /** Whether it is time to read it all anew, which is how finished ones are forgotten. */
+  isOld(nowMs: number): boolean {
+    return nowMs - this.#loadedAtMs > RELOAD_AFTER_MS;
+  }
+}

@@ -1,0 +1,144 @@
+// Reads a chain block by block, in bounded pieces: scan, apply, and only then move the cursor (reliability.md 4).
+import type { ChainClient } from "../chains/chain-client.ts";
+import type { Asset, Network } from "../chains/networks.ts";
+import { ok } from "../lib/result.ts";
+import { SECOND_MS } from "../lib/time.ts";
+import { type BlockRef, type Transfer, transferKey } from "../payments/transfer.ts";
+import { applied, asked, moveTo, type Pass, type Step, type WatchEffects } from "./commit-cursor.ts";
+import {
+  checkpointsAfter,
+  parseCheckpoints,
+  pieceBlocks,
+  pieceEnd,
+  printCheckpoints,
+  walkBackBlocks,
+} from "./cursor-plan.ts";
+import { behind, blockAt, type PlacedCursor } from "./find-position.ts";
+import { lookAtUnproved, readUnproved } from "./look-again.ts";
+
+/** A pass that is far behind ends after so long; the next one comes soon. */
+const LONGEST_MS = 20 * SECOND_MS;
+
+export interface Scanned {
+  readonly cursor: PlacedCursor;
+  /** `transferKey` of what was seen in the mempool just now. */
+  readonly unconfirmed: ReadonlySet<string>;
+}
+
+/** Reads on from the cursor to the tip, or as far as a pass may go. */
+export async function scanBlocks(
+  fx: WatchEffects,
+  pass: Pass,
+  client: ChainClient,
+  from: PlacedCursor,
+): Promise<Step<Scanned>> {
+  const { tip } = pass;
+  const unproved = await readUnproved(fx, pass, from.height);
+  if (!unproved.ok) return unproved;
+  let cursor = from;
+  for (;;) {
+    const read = await scanPiece(pass, client, cursor);
+    if (!read.ok) return read;
+    const { to } = read.value;
+    const isAtTip = to.height === tip.height;
+    const mempool = isAtTip ? asked(await client.mempool(pass.book.addresses)) : ok([]);
+    if (!mempool.ok) return mempool;
+    const transfers = [...read.value.transfers, ...mempool.value];
+    const found = new Set(read.value.transfers.map(transferKey));
+    const lost = unproved.value.filter(({ blockHeight }) => isWithin(blockHeight, cursor, to));
+    const seen = await lookAtUnproved(
+      fx,
+      pass,
+      client,
+      lost.filter((payment) => !found.has(transferKey(payment))),
+    );
+    if (!seen.ok) return seen;
+    const stands = await applied(fx, pass, { transfers, seen: seen.value });
+    if (!stands.ok) return stands;
+    const passedMs = pass.network.family === "bitcoin" ? pass.begunMs : to.timeMs;
+    const isPassed = isAtTip || pass.network.family !== "bitcoin";
+    const moved = await advance(fx, pass, cursor, { ...to, passedMs: isPassed ? passedMs : 0 });
+    if (!moved.ok) return moved;
+    cursor = moved.value;
+    if (isAtTip || fx.nowMs() - pass.begunMs > LONGEST_MS)
+      return ok({ cursor, unconfirmed: new Set(mempool.value.map(transferKey)) });
+  }
+}
+
+/** Transfers of the next piece, and the block up to which all of it was read. */
+async function scanPiece(
+  pass: Pass,
+  client: ChainClient,
+  cursor: PlacedCursor,
+): Promise<Step<{ readonly transfers: readonly Transfer[]; readonly to: BlockRef }>> {
+  const { network, book, tip } = pass;
+  const recipients = book.addresses;
+  const blocks = pieceBlocks(network, book.codes.has(network.nativeCode));
+  const end =
+    recipients.size === 0 ? tip.height : pieceEnd({ cursorHeight: cursor.height, tipHeight: tip.height, blocks });
+  const last = await blockAt(pass, client, end);
+  if (!last.ok) return last;
+  let to = last.value;
+  const transfers: Transfer[] = [];
+  if (recipients.size === 0) return ok({ transfers, to });
+  for (const { assets, overlapBlocks } of partsOf(network, book.codes)) {
+    const from = Math.max(0, cursor.height + 1 - overlapBlocks);
+    // The hash link proves blocks that were read whole; those of a mempool's chain are read again once for every new block.
+    const hasNew = to.height > cursor.height;
+    if (from > to.height || (network.family === "bitcoin" && !hasNew)) continue;
+    const scan = asked(await client.scan({ from, to, recipients, assets }));
+    if (!scan.ok) return scan;
+    transfers.push(...scan.value.transfers);
+    if (hasNew && scan.value.to.height <= cursor.height) return behind("read no new block");
+    to = scan.value.to;
+  }
+  return ok({ transfers, to });
+}
+
+/**
+ * What to scan for, and how far back again. Logs are indexed by the source, which may come after the block, so an overlap is read again at
+ * each pass. A block's own transactions are in it from the start.
+ */
+export function partsOf(
+  network: Network,
+  codes: ReadonlySet<string>,
+): readonly { readonly assets: readonly Asset[]; readonly overlapBlocks: number }[] {
+  const isNativeWatched = codes.has(network.nativeCode);
+  const hasToken = [...codes].some((code) => code !== network.nativeCode);
+  const native = network.assets.filter(({ contract }) => contract === null && isNativeWatched);
+  // All tokens cost as much as one, and a payment in the wrong one is then seen for review.
+  const tokens = network.assets.filter(({ contract }) => contract !== null && hasToken);
+  const isIndexed = network.family === "bitcoin" || network.nativeBy === "logs";
+  const parts = isIndexed
+    ? [{ assets: [...native, ...tokens], overlapBlocks: network.overlapBlocks }]
+    : [
+        { assets: tokens, overlapBlocks: network.overlapBlocks },
+        { assets: native, overlapBlocks: 0 },
+      ];
+  return parts.filter(({ assets }) => assets.length > 0);
+}
+
+/** The cursor after a piece, or after a round over all recipients. `passedMs`: everything up to that moment has been read by now. */
+export async function advance(
+  fx: WatchEffects,
+  pass: Pass,
+  cursor: PlacedCursor,
+  to: Pick<BlockRef, "height" | "hash"> & { readonly passedMs: number },
+): Promise<Step<PlacedCursor>> {
+  const { height, hash } = to;
+  const left = { height: cursor.height, hash: cursor.hash };
+  const windowBlocks = walkBackBlocks(pass.network);
+  const before = parseCheckpoints(cursor.checkpoints);
+  const checkpoints = height === left.height ? before : checkpointsAfter(before, left, { height, windowBlocks });
+  const moved = await moveTo(fx, pass, cursor, {
+    height,
+    hash,
+    checkpoints: printCheckpoints(checkpoints),
+    passedMs: Math.max(cursor.passedMs, to.passedMs),
+  });
+  return moved.ok ? ok({ ...moved.value, height, hash }) : moved;
+}
+
+function isWithin(height: number | null, cursor: PlacedCursor, to: BlockRef): boolean {
+  return height !== null && height > cursor.height && height <= to.height;
+}

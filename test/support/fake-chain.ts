@@ -1,0 +1,150 @@
+// A chain that a test writes block by block, and sources that read it: what a watcher is tested against without a node.
+import type { ChainClient, Lookup } from "../../src/chains/chain-client.ts";
+import type { ChainSourceKind } from "../../src/chains/chain-sources.ts";
+import { type Outage, type OutageKind, outage } from "../../src/lib/fetch-text.ts";
+import { err, ok, type Result } from "../../src/lib/result.ts";
+import type { BlockRef, Transfer } from "../../src/payments/transfer.ts";
+
+/** A transfer before it is in a block. */
+export type Sent = Pick<Transfer, "cryptocurrency" | "txHash" | "toAddress" | "amountUnits"> &
+  Partial<Pick<Transfer, "outputIndex" | "spends">>;
+
+interface FakeBlock extends BlockRef {
+  readonly sent: readonly Sent[];
+}
+
+export class FakeChain {
+  #blocks: readonly FakeBlock[];
+  #mined = 0;
+  /** What waits to be mined. */
+  mempool: readonly Sent[] = [];
+  /** Highest block that the chain calls final; null where it has no such notion. */
+  finalizedHeight: number | null = null;
+  readonly blockMs: number;
+
+  constructor(options: { readonly startMs: number; readonly blockMs: number; readonly blocks?: number }) {
+    this.blockMs = options.blockMs;
+    this.#blocks = [{ height: 0, hash: "g", timeMs: options.startMs, sent: [] }];
+    for (let n = 1; n < (options.blocks ?? 1); n++) this.mine();
+  }
+
+  get tip(): BlockRef {
+    return refOf(this.#blocks.at(-1));
+  }
+
+  /** The next block, one interval after the last unless told otherwise. */
+  mine(sent: readonly Sent[] = [], timeMs = this.tip.timeMs + this.blockMs): BlockRef {
+    const height = this.#blocks.length;
+    this.#mined++;
+    this.#blocks = [...this.#blocks, { height, hash: `b${height}.${this.#mined}`, timeMs, sent }];
+    this.mempool = this.mempool.filter(({ txHash }) => !sent.some((other) => other.txHash === txHash));
+    return this.tip;
+  }
+
+  mineMany(count: number): BlockRef {
+    for (let n = 0; n < count; n++) this.mine();
+    return this.tip;
+  }
+
+  /** Takes the newest blocks back; what was in them is nowhere. */
+  drop(count: number): void {
+    this.#blocks = this.#blocks.slice(0, -count);
+  }
+
+  at(height: number): FakeBlock | undefined {
+    return this.#blocks[height];
+  }
+
+  /** Blocks up to a height, the newest first. */
+  below(height: number): readonly FakeBlock[] {
+    return this.#blocks.slice(0, height + 1).toReversed();
+  }
+}
+
+function refOf(block: FakeBlock | undefined): BlockRef {
+  if (block === undefined) throw new Error("a chain has a first block");
+  const { height, hash, timeMs } = block;
+  return { height, hash, timeMs };
+}
+
+/** A source of a fake chain. Its fields set how good a source it is. */
+export class FakeSource {
+  chain: FakeChain;
+  /** It fails with this. */
+  down: OutageKind | undefined;
+  /** So many blocks behind the chain. */
+  lag = 0;
+  /** It answers lookups and mempools as if it knew nothing. */
+  isForgetful = false;
+  /** Most blocks that one scan reads. */
+  scanBlocks = Number.POSITIVE_INFINITY;
+  readonly calls: string[] = [];
+  readonly client: ChainClient;
+  /** Runs before each answer. */
+  before: (call: string) => Promise<void> = async () => {};
+
+  constructor(chain: FakeChain, of: { readonly kind: ChainSourceKind; readonly costsBy?: ChainClient["costsBy"] }) {
+    this.chain = chain;
+    const answer = async <T>(call: string, make: () => T): Promise<Result<T, Outage>> => {
+      this.calls.push(call);
+      await this.before(call);
+      return this.down === undefined ? ok(make()) : err(outage(this.down, "scripted"));
+    };
+    this.client = {
+      kind: of.kind,
+      costsBy: of.costsBy ?? "blocks",
+      verify: () => answer("verify", () => true as const),
+      tip: () => answer("tip", () => this.#tip()),
+      finalizedHeight: () => answer("finalizedHeight", () => this.chain.finalizedHeight),
+      block: (height) =>
+        answer(`block ${height}`, () => (height > this.#tip().height ? null : refOf(this.chain.at(height)))),
+      scan: ({ from, to, recipients, assets }) =>
+        answer(`scan ${from}-${to.height}`, () => {
+          const end = Math.min(to.height, from + this.scanBlocks - 1);
+          const codes = new Set(assets.map(({ code }) => code));
+          const blocks = this.chain.below(end).filter(({ height }) => height >= from);
+          const isOurs = ({ toAddress, cryptocurrency }: Sent) =>
+            recipients.has(toAddress) && codes.has(cryptocurrency);
+          const transfers = blocks.flatMap((block) =>
+            block.sent.filter(isOurs).map((sent) => transferOf(sent, refOf(block))),
+          );
+          return { transfers, to: end === to.height ? to : refOf(this.chain.at(end)) };
+        }),
+      mempool: (recipients) =>
+        answer("mempool", () =>
+          this.isForgetful
+            ? []
+            : this.chain.mempool
+                .filter(({ toAddress }) => recipients.has(toAddress))
+                .map((sent) => transferOf(sent, null)),
+        ),
+      lookup: ({ txHash }) => answer(`lookup ${txHash}`, () => this.#lookup(txHash)),
+    };
+  }
+
+  /** How often it was asked what begins so. */
+  asked(prefix: string): number {
+    return this.calls.filter((call) => call.startsWith(prefix)).length;
+  }
+
+  #tip(): BlockRef {
+    return refOf(this.chain.at(Math.max(0, this.chain.tip.height - this.lag)));
+  }
+
+  #lookup(txHash: string): Lookup {
+    if (this.isForgetful) return { kind: "unknown" };
+    for (const block of this.chain.below(this.#tip().height)) {
+      const sent = block.sent.filter((each) => each.txHash === txHash);
+      if (sent.length === 0) continue;
+      const ref = refOf(block);
+      return { kind: "mined", block: ref, transfers: sent.map((each) => transferOf(each, ref)) };
+    }
+    const waiting = this.chain.mempool.filter((each) => each.txHash === txHash);
+    if (waiting.length === 0) return { kind: "unknown" };
+    return { kind: "pending", transfers: waiting.map((each) => transferOf(each, null)) };
+  }
+}
+
+function transferOf(sent: Sent, block: BlockRef | null): Transfer {
+  return { outputIndex: "0", spends: [], fromAddress: null, raw: "{}", block, ...sent };
+}

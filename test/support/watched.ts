@@ -1,0 +1,65 @@
+// Rows that make a network be watched, written straight into the tables: an invoice with an active method, an open payment.
+import type { Db } from "../../src/db/client.ts";
+import { invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
+import { payments } from "../../src/db/schema/payments.ts";
+import { type InvoiceId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
+import type { Payment } from "../../src/payments/payment.ts";
+import { beginWatch } from "../../src/watchers/store.ts";
+
+const HOUR_MS = 3_600_000;
+const id = (nowMs: number) => newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)));
+
+export interface WatchedMethod {
+  readonly network: string;
+  readonly cryptocurrency: string;
+  readonly address: string;
+  readonly nowMs: number;
+  readonly merchantId?: MerchantId;
+  readonly status?: "AWAITING_PAYMENT" | "PENDING_CONFIRMATION" | "EXPIRED";
+  readonly expiresAtMs?: number;
+  readonly monitorUntilMs?: number;
+}
+
+/** An invoice with one ACTIVE method, and the watch that its activation begins. */
+export async function watchMethod(db: Db, of: WatchedMethod): Promise<InvoiceId> {
+  const { network, cryptocurrency, address, nowMs } = of;
+  const invoiceId = makeId("inv", id(nowMs));
+  const merchantId = of.merchantId ?? makeId("mer", id(nowMs));
+  const expiresAtMs = of.expiresAtMs ?? nowMs + HOUR_MS;
+  await db.batch([
+    db.insert(invoices).values({
+      ...{ id: invoiceId, merchantId, name: "Order", amountMicros: 10_000_000n, currency: "USD" },
+      ...{ status: of.status ?? "AWAITING_PAYMENT", receivedMicros: 0n, confirmedMicros: 0n, isLate: false },
+      ...{ needsReview: false, warnings: "[]", underpaidToleranceMicros: 0n, overpaidToleranceMicros: 0n },
+      ...{ latePaymentPolicy: "REVIEW", rateLockSeconds: 3_600, monitorSeconds: 86_400, isFromPublicKey: false },
+      ...{ eventSequence: 0, timelinePosition: 1, expiresAtMs },
+      ...{ monitorUntilMs: of.monitorUntilMs ?? expiresAtMs + 24 * HOUR_MS, createdAtMs: nowMs, updatedAtMs: nowMs },
+    }),
+    db.insert(paymentMethods).values({
+      ...{ invoiceId, cryptocurrency, network, merchantId, walletId: makeId("wal", id(nowMs)) },
+      ...{ walletType: "DIRECT_WALLET", status: "ACTIVE", address, amountUnits: 10_000_000n, rate: "1" },
+      ...{ requiredConfirmations: 1, activatedAtMs: nowMs },
+    }),
+    beginWatch(db, network, nowMs),
+  ]);
+  return invoiceId;
+}
+
+/** A payment as some earlier pass left it. */
+export async function openPayment(
+  db: Db,
+  of: Pick<Payment, "network" | "cryptocurrency" | "txHash" | "toAddress" | "createdAtMs"> & Partial<Payment>,
+): Promise<Payment> {
+  const row: Payment = {
+    ...{ id: makeId("pay", id(of.createdAtMs)), merchantId: makeId("mer", id(of.createdAtMs)), invoiceId: null },
+    ...{ chainId: null, outputIndex: "0", fromAddress: null, amountUnits: 1n, fiatMicros: null, usdMicros: null },
+    ...{ status: "DETECTED", confirmations: 0, requiredConfirmations: 1, isLate: false, matchedBy: null },
+    ...{ blockHeight: null, blockHash: null, blockTimeMs: null, receivedAtMs: of.createdAtMs },
+    ...{ confirmedAtMs: null, reorgedAtMs: null, lastKnownAtMs: of.createdAtMs, finalAtMs: null },
+    ...{ evidence: JSON.stringify({ raw: "{}", spends: [], candidates: [] }), resolution: null },
+    updatedAtMs: of.createdAtMs,
+    ...of,
+  };
+  await db.insert(payments).values(row);
+  return row;
+}
