@@ -1,0 +1,120 @@
+#!/bin/sh
+# Installs the nodes that tests and the demo run against: bitcoind and litecoind, from Debian, below one folder of this repository (.nodes,
+# or the one named as argument). Nothing of the system is touched and no root is needed: apt's own tools fetch and verify the packages with
+# all they depend on, into lists and a cache of their own, and each node runs with the libraries that came with it. 25 MB, some seconds.
+# Skipped: a node that BITCOIND or LITECOIND names, or that is on the PATH. The third node, anvil, is an npm package.
+set -eu
+cd "$(dirname "$0")/.."
+
+# Where the packages are: bitcoind is in no stable release, and in the backports of this one (as Bitcoin Knots).
+RELEASE=trixie
+KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
+
+say() { echo "nodes: $*"; }
+stop() {
+  say "$*" >&2
+  say "Tests need bitcoind and litecoind; where they are installed by hand, BITCOIND and LITECOIND may name them." >&2
+  exit 1
+}
+
+mkdir -p "${1:-.nodes}"
+nodes=$(cd "${1:-.nodes}" && pwd)
+
+# runs COMMAND: whether it is a node that starts here.
+runs() { "$1" -version >/dev/null 2>&1; }
+
+# has NAME NAMED: whether the node is there already, in the order in which tests look.
+has() {
+  if [ -n "$2" ]; then
+    runs "$2" || stop "$2 is named for $1 and does not run."
+  else
+    command -v "$1" >/dev/null || runs "$nodes/$1/$1.sh"
+  fi
+}
+
+missing=
+has bitcoind "${BITCOIND:-}" || missing="$missing bitcoind"
+has litecoind "${LITECOIND:-}" || missing="$missing litecoind"
+if [ -z "$missing" ]; then
+  say "bitcoind and litecoind are there."
+  exit 0
+fi
+for tool in apt-get dpkg-deb; do
+  command -v "$tool" >/dev/null || stop "$tool is missing: this script knows Debian only."
+done
+
+new=$nodes/new.$$
+trap 'rm -rf "$new"' EXIT
+trap 'exit 1' HUP INT TERM
+mkdir -p "$new/lists/partial" "$new/own/partial" "$new/cache/archives/partial" "$new/none" "$new/root"
+
+# The mirror that apt is configured with. Its index may never have been fetched (a fresh image): then into lists of our own.
+mirror() {
+  apt-get "$@" indextargets --format '$(ORIGIN) $(SITE)' 'Created-By: Packages' 2>/dev/null |
+    sed -n '/security/d; s/^Debian //p' | sort -u | head -n 1
+}
+site=$(mirror)
+if [ -z "$site" ]; then
+  apt-get -o Dir::State::lists="$new/own" -o Debug::NoLocking=1 -qq update >/dev/null 2>&1 || true
+  site=$(mirror -o Dir::State::lists="$new/own")
+fi
+[ -n "$site" ] || stop "apt has no mirror of Debian configured."
+
+signed=
+[ ! -r "$KEYRING" ] || signed="[signed-by=$KEYRING] "
+printf 'deb %s%s %s main\n' "$signed" "$site" "$RELEASE" "$signed" "$site" "$RELEASE-backports" >"$new/sources.list"
+
+# No package counts as installed, so that all of its libraries come along. What this system does after a fetch is not for a folder of ours.
+cat >"$new/apt.conf" <<CONF
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+Dir::Etc::sourcelist "$new/sources.list";
+Dir::Etc::sourceparts "$new/none";
+Dir::Etc::preferences "$new/none/none";
+Dir::Etc::preferencesparts "$new/none";
+Dir::State::lists "$new/lists";
+Dir::State::status "/dev/null";
+Dir::Cache "$new/cache";
+Debug::NoLocking "1";
+APT::Sandbox::User "";
+Acquire::Languages "none";
+Acquire::Retries "3";
+Acquire::http::Timeout "30";
+CONF
+apt() { apt-get --config-file "$new/apt.conf" -qq "$@"; }
+
+# The small stand-in for systemd, which the packages want for their system users.
+packages=systemd-standalone-sysusers
+for node in $missing; do
+  case $node in
+    bitcoind) packages="$packages bitcoin-knots/$RELEASE-backports" ;;
+    litecoind) packages="$packages litecoind" ;;
+  esac
+done
+say "fetching$missing with the mirror of apt ..."
+apt update || stop "the index of Debian $RELEASE could not be fetched; apt's message is above."
+# shellcheck disable=SC2086 # a list
+apt install --yes --no-install-recommends --download-only $packages >/dev/null ||
+  stop "the packages could not be fetched; apt's message is above."
+for package in "$new"/cache/archives/*.deb; do dpkg-deb -x "$package" "$new/root"; done
+
+# first PATTERNS: the first file below the root that there is.
+first() (
+  cd "$new/root"
+  for file in $1; do [ ! -f "$file" ] || { echo "$file" && break; }; done
+)
+loader=$(first 'usr/lib/*/ld-linux*.so.*')
+for node in $missing; do
+  # /usr/bin/litecoind is a script that writes into the home of whoever calls it; the node itself is beside it.
+  program=$(first "usr/lib/litecoin/$node usr/bin/$node")
+  mkdir "$new/$node"
+  cp -al "$new/root" "$new/$node/root"
+  # Found from its own place, so that the folder may be moved. exec: the process that is started is the node's own.
+  printf '#!/bin/sh\nroot=$(dirname "$0")/root\nexec "$root/%s" --library-path "$root/%s" "$root/%s" "$@"\n' \
+    "$loader" "$(dirname "$loader")" "$program" >"$new/$node/$node.sh"
+  chmod +x "$new/$node/$node.sh"
+  runs "$new/$node/$node.sh" || stop "$node was fetched and does not run here."
+  rm -rf "${nodes:?}/$node"
+  mv "$new/$node" "$nodes/$node"
+  say "$("$nodes/$node/$node.sh" -version | head -n 1) in $nodes/$node"
+done

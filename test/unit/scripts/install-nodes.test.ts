@@ -1,0 +1,129 @@
+// The script runs as it is, on a path that holds the tools it needs, with stand-ins for apt and dpkg that fetch two tiny "nodes".
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+const SCRIPT = resolve("scripts/install-nodes.sh");
+const TOOLS = ["sh", "cat", "chmod", "cp", "dirname", "head", "mkdir", "mv", "rm", "sed", "sort", "touch"];
+
+/** Writes down how it was called; its index is of a mirror of the test's own. */
+const APT = `#!/bin/sh
+echo "$*" >>"$CALLS"
+case "$*" in
+  *indextargets*) echo "Ubuntu http://other.test/ubuntu"; echo "Debian http://mirror.test/debian-security"; echo "Debian http://mirror.test/debian" ;;
+  *update*) exit "\${UPDATE_STATUS:-0}" ;;
+  *install*) cat "$(dirname "$2")/sources.list" >>"$CALLS"; touch "$(dirname "$2")/cache/archives/nodes.deb" ;;
+esac
+`;
+/** A loader that starts what it is given (\`--library-path FOLDER PROGRAM ...\`), and programs that say their name. */
+const DPKG = `#!/bin/sh
+mkdir -p "$3/usr/lib/cpu-linux-gnu" "$3/usr/lib/litecoin" "$3/usr/bin"
+loader=$3/usr/lib/cpu-linux-gnu/ld-linux-cpu.so.2
+printf '#!/bin/sh\\nshift 2\\nexec "$@"\\n' >"$loader"
+printf '#!/bin/sh\\n%s\\n' "\${NODE_BODY:-echo bitcoind runs with "\\$@"}" >"$3/usr/bin/bitcoind"
+printf '#!/bin/sh\\necho the wrapper\\n' >"$3/usr/bin/litecoind"
+printf '#!/bin/sh\\necho litecoind runs\\n' >"$3/usr/lib/litecoin/litecoind"
+chmod +x "$loader" "$3/usr/bin/bitcoind" "$3/usr/bin/litecoind" "$3/usr/lib/litecoin/litecoind"
+`;
+
+let folder: string;
+let nodes: string;
+let calls: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "edgetill-nodes-"));
+  nodes = join(folder, "nodes");
+  calls = join(folder, "calls");
+  for (const tool of TOOLS) symlinkSync(execFileSync("which", [tool], { encoding: "utf8" }).trim(), join(folder, tool));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function command(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+function haveApt(): void {
+  command("apt-get", APT);
+  command("dpkg-deb", DPKG);
+}
+
+function install(variables: Record<string, string> = {}) {
+  const { status, stdout, stderr } = spawnSync(join(folder, "sh"), [SCRIPT, nodes], {
+    env: { PATH: folder, CALLS: calls, ...variables },
+    encoding: "utf8",
+  });
+  return { status, said: stdout + stderr };
+}
+
+const called = () => (existsSync(calls) ? readFileSync(calls, "utf8") : "");
+const run = (node: string, ...args: string[]) =>
+  execFileSync(join(nodes, node, `${node}.sh`), args, { encoding: "utf8" }).trim();
+
+describe("the installation of nodes", () => {
+  test("both nodes are fetched from the mirror of apt and run from the folder, with the arguments that they are given", () => {
+    haveApt();
+    expect(install()).toMatchObject({ status: 0 });
+    expect(called()).toContain("http://mirror.test/debian trixie-backports main");
+    expect(called()).not.toMatch(/other\.test|debian-security/);
+    expect(run("bitcoind", "-a", "b c")).toBe("bitcoind runs with -a b c");
+    expect(run("litecoind")).toBe("litecoind runs");
+    expect(readdirSync(nodes).sort()).toEqual(["bitcoind", "litecoind"]);
+  });
+
+  test("what is installed is not fetched again", () => {
+    haveApt();
+    install();
+    rmSync(calls);
+    expect(install()).toMatchObject({ status: 0, said: expect.stringContaining("are there") });
+    expect(called()).toBe("");
+  });
+
+  test("a node that is named, or on the path, is not fetched", () => {
+    haveApt();
+    command("litecoind", "#!/bin/sh\n");
+    const BITCOIND = command("my-bitcoind", "#!/bin/sh\n");
+    expect(install({ BITCOIND })).toMatchObject({ status: 0 });
+    expect([called(), readdirSync(nodes)]).toEqual(["", []]);
+  });
+
+  test("a node that is named and does not run stops the installation: tests would take that one", () => {
+    haveApt();
+    const answer = install({ BITCOIND: join(folder, "absent") });
+    expect(answer).toMatchObject({ status: 1, said: expect.stringContaining(`${folder}/absent`) });
+    expect(called()).toBe("");
+  });
+
+  test("what was fetched and does not run here is not left behind", () => {
+    haveApt();
+    const answer = install({ NODE_BODY: "exit 1" });
+    expect(answer).toMatchObject({ status: 1, said: expect.stringContaining("bitcoind was fetched and does not run") });
+    expect(readdirSync(nodes)).toEqual([]);
+  });
+
+  test("an index that cannot be fetched fails the installation and leaves nothing", () => {
+    haveApt();
+    expect(install({ UPDATE_STATUS: "100" })).toMatchObject({ status: 1 });
+    expect(readdirSync(nodes)).toEqual([]);
+  });
+
+  test("where there is no apt it says how to do without", () => {
+    expect(install()).toMatchObject({
+      status: 1,
+      said: expect.stringMatching(/apt-get is missing.*BITCOIND and LITECOIND/s),
+    });
+  });
+});
