@@ -9,6 +9,7 @@ export interface FieldProblem {
 }
 
 export type Failure =
+  | TradeFailure
   // the request itself
   | { readonly code: "VALIDATION_FAILED"; readonly details: readonly FieldProblem[] }
   | { readonly code: "MALFORMED_JSON" }
@@ -60,6 +61,17 @@ export type Failure =
   | { readonly code: "INVITATION_EXISTS"; readonly invitationId: InvitationId | undefined }
   | { readonly code: "API_KEY_NOT_FOUND" }
   | { readonly code: "PERMISSION_NOT_GRANTABLE"; readonly permissions: readonly string[] }
+  // idempotency
+  | { readonly code: "IDEMPOTENCY_KEY_INVALID" }
+  | { readonly code: "IDEMPOTENCY_KEY_REUSED" }
+  | { readonly code: "OPERATION_IN_PROGRESS"; readonly retryAfterSeconds: number }
+  // outages of what the operation needed; safe to repeat
+  | { readonly code: "STORAGE_UNAVAILABLE" }
+  | { readonly code: "CONTENTION" }
+  | { readonly code: "INTERNAL_ERROR" };
+
+/** What the trade itself refuses. */
+export type TradeFailure =
   // products, customers and images
   | { readonly code: "PRODUCT_NOT_FOUND" }
   | { readonly code: "PRODUCT_NOT_AVAILABLE" }
@@ -68,10 +80,6 @@ export type Failure =
   | { readonly code: "IMAGE_REFUSED"; readonly reason: string }
   | { readonly code: "IMAGE_NOT_FOUND" }
   | { readonly code: "LINK_INVALID" }
-  // idempotency
-  | { readonly code: "IDEMPOTENCY_KEY_INVALID" }
-  | { readonly code: "IDEMPOTENCY_KEY_REUSED" }
-  | { readonly code: "OPERATION_IN_PROGRESS"; readonly retryAfterSeconds: number }
   // wallets
   | { readonly code: "UNSUPPORTED_PAIR"; readonly cryptocurrency: string; readonly network: string }
   | { readonly code: "INVALID_ADDRESS"; readonly reason: string }
@@ -98,10 +106,6 @@ export type Failure =
   | { readonly code: "ANY_AMOUNT_NEEDS_OWN_ADDRESS" }
   | { readonly code: "KEY_SHARED" }
   | { readonly code: "PUBLIC_ADDRESS_LIMIT" }
-  | { readonly code: "NETWORK_NOT_WATCHED"; readonly network: string }
-  // outages of what the operation needed; safe to repeat
-  | { readonly code: "STORAGE_UNAVAILABLE" }
-  | { readonly code: "CONTENTION" }
-  | { readonly code: "INTERNAL_ERROR" };
+  | { readonly code: "NETWORK_NOT_WATCHED"; readonly network: string };
 
 export type FailureCode = Failure["code"];

@@ -1,15 +1,7 @@
-// The one map from refusals to answers. Messages are for people and name what to do; `code` is what programs compare (Interface 7, decisions 1).
-import type { ContentfulStatusCode } from "hono/utils/http-status";
+// The one map from refusals to answers; what wallets, invoices and payments refuse is in `trade-errors.ts`. Messages are for people and name what to do; `code` is what programs compare (Interface 7, decisions 1).
 import type { Failure, FailureCode } from "../failures.ts";
 import { answerHeaders } from "./security-headers.ts";
-
-interface Answer {
-  readonly status: ContentfulStatusCode;
-  readonly message: string;
-  /** Additive members of the envelope. */
-  readonly facts?: Readonly<Record<string, unknown>>;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+import { type Answer, tradeAnswer } from "./trade-errors.ts";
 
 export interface ErrorBody {
   readonly statusCode: number;
@@ -206,24 +198,6 @@ function answerTo(failure: Failure): Answer {
         message: `You cannot grant ${failure.permissions.join(", ")} to such a key`,
         facts: { permissions: failure.permissions },
       };
-    case "PRODUCT_NOT_FOUND":
-      return { status: 404, message: "Product not found" };
-    case "PRODUCT_NOT_AVAILABLE":
-      return { status: 422, message: "The product is not active" };
-    case "CUSTOMER_NOT_FOUND":
-      return { status: 404, message: "Customer not found" };
-    case "CUSTOMER_EMAIL_EXISTS":
-      return {
-        status: 409,
-        message: "Another customer has this email",
-        ...(failure.customerId === undefined ? {} : { facts: { customerId: failure.customerId } }),
-      };
-    case "IMAGE_REFUSED":
-      return { status: 400, message: `The image was not taken: ${failure.reason}` };
-    case "IMAGE_NOT_FOUND":
-      return { status: 404, message: "Image not found" };
-    case "LINK_INVALID":
-      return { status: 404, message: "The link is wrong, used or expired" };
     case "RATE_LIMITED":
       return {
         status: 429,
@@ -240,85 +214,6 @@ function answerTo(failure: Failure): Answer {
         message: "The first request with this Idempotency-Key is still running; try again with the same key",
         headers: { "retry-after": String(failure.retryAfterSeconds) },
       };
-    case "UNSUPPORTED_PAIR":
-      return { status: 400, message: `${failure.cryptocurrency} on ${failure.network} is not supported` };
-    case "INVALID_ADDRESS":
-      return { status: 400, message: `Invalid address: ${failure.reason}` };
-    case "INVALID_XPUB":
-      return { status: 400, message: `Invalid extended public key: ${failure.reason}` };
-    case "DERIVATION_PATH_MISMATCH":
-      return { status: 400, message: `Derivation path does not fit: ${failure.reason}` };
-    case "XPUB_NOT_SUPPORTED":
-      return { status: 400, message: `XPUB_WALLET is accepted only for BTC and LTC, not on ${failure.network}` };
-    case "PRIVATE_KEY_REFUSED":
-      return {
-        status: 400,
-        message:
-          "This looks like a private key or seed phrase. Edgetill never takes one: nothing was stored. If it was real, consider it exposed and move the funds",
-      };
-    case "WALLET_EXISTS":
-      return {
-        status: 409,
-        message: "A wallet for this cryptocurrency and network exists already; delete it first to rotate",
-        ...(failure.walletId === undefined ? {} : { facts: { walletId: failure.walletId } }),
-      };
-    case "WALLET_HAS_ACTIVE_PAYMENTS":
-      return { status: 409, message: "Cannot delete a wallet with active payments" };
-    case "WALLET_NOT_FOUND":
-      return { status: 404, message: "Wallet not found" };
-    case "WALLET_FROZEN":
-      return {
-        status: 409,
-        message: "The stored wallet fails its integrity check and is frozen; delete it and register it again",
-      };
-    case "WALLET_IS_NOT_XPUB":
-      return { status: 400, message: "Only an XPUB_WALLET has derived addresses" };
-    case "INVOICE_NOT_FOUND":
-      return { status: 404, message: "Invoice not found" };
-    case "EXTERNAL_ID_EXISTS":
-      return {
-        status: 409,
-        message: "An invoice with this externalId exists already",
-        ...(failure.invoiceId === undefined ? {} : { facts: { invoiceId: failure.invoiceId } }),
-      };
-    case "NO_ENABLED_WALLET":
-      return { status: 422, message: `There is no enabled wallet for ${failure.cryptocurrency} on ${failure.network}` };
-    case "INVOICE_NOT_PAYABLE":
-      return { status: 422, message: `An invoice in ${failure.status} takes no payment method` };
-    case "INVOICE_NOT_EDITABLE":
-      return { status: 422, message: `An invoice in ${failure.status} cannot be changed; only AWAITING_PAYMENT can` };
-    case "INVOICE_NOT_CANCELLABLE":
-      return { status: 422, message: `An invoice in ${failure.status} cannot be cancelled; only AWAITING_PAYMENT can` };
-    case "INVOICE_HAS_PAYMENTS":
-      return { status: 422, message: "An invoice that has received money cannot be cancelled" };
-    case "TOO_MANY_ACTIVE_INVOICES":
-      return { status: 422, message: `The merchant has ${failure.limit} active invoices, its limit` };
-    case "RATE_UNAVAILABLE":
-      return {
-        status: 503,
-        message: "No trustworthy exchange rate is available right now",
-        headers: { "retry-after": "30" },
-      };
-    case "AMOUNTS_EXHAUSTED":
-      return { status: 409, message: "Every distinguishable amount at this price is in use on the wallet's address" };
-    case "ANY_AMOUNT_NEEDS_OWN_ADDRESS":
-      return {
-        status: 422,
-        message: "An any-amount invoice needs an address of its own: a direct wallet cannot take it",
-      };
-    case "KEY_SHARED":
-      return {
-        status: 409,
-        message: "This extended key belongs to another wallet; too many of its addresses are unpaid",
-      };
-    case "PUBLIC_ADDRESS_LIMIT":
-      return { status: 409, message: "Too many unpaid invoices from public keys hold an address of this wallet" };
-    case "NETWORK_NOT_WATCHED":
-      return {
-        status: 503,
-        message: `No chain source is configured for ${failure.network}`,
-        headers: { "retry-after": "60" },
-      };
     case "STORAGE_UNAVAILABLE":
       return { status: 503, message: "Storage did not answer; try again", headers: RETRY_SOON };
     case "CONTENTION":
@@ -326,6 +221,7 @@ function answerTo(failure: Failure): Answer {
     case "INTERNAL_ERROR":
       return { status: 500, message: "Something went wrong on our side; the request id finds it in the log" };
   }
+  return tradeAnswer(failure);
 }
 
 function validationMessage(details: readonly { readonly path: string; readonly message: string }[]): string {
