@@ -1,12 +1,13 @@
 // The sweep: every minute, bounded, idempotent. A run that is skipped or doubled changes nothing but the moment: reads settle for themselves.
 import { SYSTEM_TRAIL } from "../audit/entry.ts";
+import { NETWORKS } from "../chains/networks.ts";
 import { d1Messages } from "../db/conflict.ts";
 import type { InvoiceId } from "../lib/ids.ts";
 import { ok } from "../lib/result.ts";
 import { releaseReservations } from "../reservations/store.ts";
 import { type ChangeEffects, changeInvoice } from "./change-invoice.ts";
 import { fileOf, type InvoiceRow } from "./invoice.ts";
-import { settlementChange } from "./settle-invoice.ts";
+import { reorgWindowMs, settlementChange } from "./settle-invoice.ts";
 import { selectDueInvoices } from "./store.ts";
 
 /** An invocation has 1,000 queries; a settled invoice takes about five. */
@@ -32,9 +33,12 @@ type SweepEffects = Omit<ChangeEffects, "trail">;
 
 /** Settles invoices whose time is over. One that cannot be settled is told of and left; it stops no other. */
 export async function expireInvoices(fx: SweepEffects): Promise<Swept> {
+  const reorgWindows = JSON.stringify(
+    Object.fromEntries(NETWORKS.map((network) => [network.name, reorgWindowMs(network)])),
+  );
   const [oldest, newest] = await fx.db.batch([
-    selectDueInvoices(fx.db, fx.nowMs, { order: "oldest", limit: OLDEST_A_RUN }),
-    selectDueInvoices(fx.db, fx.nowMs, { order: "newest", limit: NEWEST_A_RUN }),
+    selectDueInvoices(fx.db, fx.nowMs, { order: "oldest", limit: OLDEST_A_RUN, reorgWindows }),
+    selectDueInvoices(fx.db, fx.nowMs, { order: "newest", limit: NEWEST_A_RUN, reorgWindows }),
   ]);
   const due = new Map([...oldest, ...newest].map((row) => [row.id, row]));
   const left: Unsettled[] = [];

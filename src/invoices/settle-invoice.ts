@@ -2,7 +2,7 @@
 // by the sweep, by cancellation, and by whoever changes its payments.
 
 import { changedFacts } from "../audit/entry.ts";
-import { networkNamed } from "../chains/networks.ts";
+import { type Network, networkNamed } from "../chains/networks.ts";
 import type { PaymentId } from "../lib/ids.ts";
 import { watchesOf } from "../payments/cursor.ts";
 import { type CreditedPayment, mergePayments, type Payment } from "../payments/payment.ts";
@@ -92,5 +92,10 @@ function pricedOf(method: PaymentMethod): PricedMethod {
 function creditedOf(payment: InvoiceFile["payments"][number]): readonly CreditedPayment[] {
   const network = networkNamed(payment.network);
   if (network === undefined) throw new Error(`a payment on an unknown network: ${payment.network}`);
-  return [{ ...payment, reorgWindowMs: network.reorgWindowBlocks * network.blockSeconds * 1_000 }];
+  return [{ ...payment, reorgWindowMs: reorgWindowMs(network) }];
+}
+
+/** How long after it left the chain a payment may still be mined again. */
+export function reorgWindowMs(network: Pick<Network, "reorgWindowBlocks" | "blockSeconds">): number {
+  return network.reorgWindowBlocks * network.blockSeconds * 1_000;
 }

@@ -12,6 +12,7 @@ import { insertTemplate, template } from "../db/template.ts";
 import type { InvoiceId, MerchantId } from "../lib/ids.ts";
 import type { Position } from "../lib/pagination.ts";
 import { payableWallets } from "../wallets/store.ts";
+import { STALLED_AFTER_MS } from "./closing.ts";
 import type { Invoice, PaymentMethod, TimelineItem } from "./invoice.ts";
 
 // Columns are written out: in a one-table select drizzle drops the table from a column inside a fragment, and `id` would be the inner one.
@@ -217,16 +218,31 @@ export function markFromPublicKey(db: Db, method: Pick<PaymentMethod, "invoiceId
   return markMethod(db, { invoiceId, cryptocurrency, network });
 }
 
-/** Invoices whose time is over, by the time it was: what a sweep looks at. */
+/**
+ * Invoices that the clock alone can move, by the end of their time: what a sweep looks at. Not those that wait for a network to be read
+ * beyond their end (closing.ts), nor for a payment to be confirmed or mined again (`isUnsettled`): they would crowd out all others.
+ * `reorgWindows`: JSON of network to milliseconds.
+ */
 export function selectDueInvoices(
   db: Db,
   nowMs: number,
-  page: { readonly order: "oldest" | "newest"; readonly limit: number },
+  page: { readonly order: "oldest" | "newest"; readonly limit: number; readonly reorgWindows: string },
 ) {
+  const isHeldOpen = sql`exists (select 1 from payment_methods method join network_cursors cursor on cursor.network = method.network
+    where method.invoice_id = invoices.id and method.status = 'ACTIVE' and cursor.is_resting = 0
+    and cursor.passed_ms <= invoices.expires_at_ms and cursor.last_moved_at_ms > ${nowMs - STALLED_AFTER_MS})`;
+  const isUnsettled = sql`exists (select 1 from payments paid where paid.invoice_id = invoices.id
+    and (paid.received_at_ms <= invoices.expires_at_ms
+      or invoices.late_payment_policy = 'ACCEPT' and paid.received_at_ms <= invoices.monitor_until_ms)
+    and (paid.status = 'DETECTED' or paid.status = 'REORGED'
+      and paid.reorged_at_ms + coalesce(json_extract(${page.reorgWindows}, '$.' || paid.network), 0) > ${nowMs}))`;
   return db
     .select(fileColumns)
     .from(invoices)
-    .where(and(eq(invoices.status, "AWAITING_PAYMENT"), sql`${invoices.expiresAtMs} < ${nowMs}`))
+    .where(
+      sql`status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION') and expires_at_ms < ${nowMs}
+        and case when closed_at_ms is null then status = 'AWAITING_PAYMENT' and not ${isHeldOpen} else not ${isUnsettled} end`,
+    )
     .orderBy(page.order === "oldest" ? asc(invoices.expiresAtMs) : desc(invoices.expiresAtMs))
     .limit(page.limit);
 }

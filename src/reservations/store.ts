@@ -124,10 +124,16 @@ export function moveReservations(db: Db, invoiceId: InvoiceId, heldUntilMs: numb
   return db.update(amountReservations).set({ heldUntilMs }).where(eq(amountReservations.invoiceId, invoiceId));
 }
 
-/** Deletes amounts that nobody watches any more, of invoices that are not active; bounded, so that a sweep never runs long. */
+/**
+ * Deletes amounts that nobody watches any more, of invoices that are not active; bounded, so that a sweep never runs long. What was paid
+ * before the end and is not read yet is matched by its amount, so that waits for its network to be read beyond it.
+ */
 export function releaseReservations(db: Db, nowMs: number, limit: number) {
   return db.delete(amountReservations).where(
     sql`rowid in (select held.rowid from amount_reservations held join invoices done on done.id = held.invoice_id
-      where held.held_until_ms <= ${nowMs} and done.status not in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION') limit ${limit})`,
+      where held.held_until_ms <= ${nowMs} and done.status not in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')
+      and not exists (select 1 from network_cursors cursor where cursor.network = held.network and cursor.is_resting = 0
+        and cursor.passed_ms <= held.held_until_ms)
+      limit ${limit})`,
   );
 }
