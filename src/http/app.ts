@@ -17,6 +17,7 @@ import { mailRoutes } from "../mail/routes.ts";
 import { merchantRoutes } from "../merchants/routes.ts";
 import { pageRoutes } from "../pages/routes.ts";
 import { passkeyRoutes } from "../passkeys/routes.ts";
+import { paymentRoutes } from "../payments/routes.ts";
 import { productRoutes } from "../products/routes.ts";
 import { sessionRoutes } from "../sessions/routes.ts";
 import { signInRoutes } from "../sign-in/routes.ts";
@@ -47,6 +48,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...walletRoutes,
   ...walletAlertRoutes,
   ...invoiceRoutes,
+  ...paymentRoutes,
   ...imageRoutes,
   ...productRoutes,
   ...customerRoutes,
@@ -68,7 +70,8 @@ export function createApp(): Hono<AppEnv> {
   app.get("/openapi.json", (c) => c.json(openApiDocument(SPECS, publicUrl(c.env))));
   app.get("/docs", (c) => c.html(docsPage(SPECS), 200, { "content-security-policy": DOCS_CSP }));
   app.get("/healthz", async (c) => {
-    const configured = { watched: watchedNetworks(c.env.CHAIN_SOURCES), faults: configurationFaults(c.env) };
+    const watched = watchedNetworks(c.env.CHAIN_SOURCES);
+    const configured = { watched, faults: configurationFaults(c.env), nowMs: c.get("nowMs") };
     const health = await healthOf(c.env.DB, configured);
     return c.json(health, health.status === "ok" ? 200 : 503);
   });

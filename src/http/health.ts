@@ -1,35 +1,85 @@
 // GET /healthz: whether storage answers, what is wrong with the configuration, and per network whether it is watched. Never a secret, never
 // a merchant's data.
+import { isoTime, SECOND_MS } from "../lib/time.ts";
 
 export interface Health {
   readonly status: "ok" | "degraded";
   readonly database: "ok" | "unavailable";
-  /** Cursor height and lag of each configured network; null until a watcher has read it. */
-  readonly networks: Readonly<Record<string, { readonly height: number | null; readonly lagSeconds: number | null }>>;
+  /** By canonical name, each configured network. */
+  readonly networks: Readonly<Record<string, NetworkHealth>>;
   readonly warnings: readonly string[];
 }
+
+/** How far a network has been read; null until a watcher has read it. */
+export interface NetworkHealth {
+  readonly height: number | null;
+  /** The source's newest block, when last asked. */
+  readonly tipHeight: number | null;
+  /** Seconds since the moment up to which everything was read; null while nothing is watched. */
+  readonly lagSeconds: number | null;
+  /** Nothing on it is watched, so nobody polls it. */
+  readonly isResting: boolean;
+  /** Since when its source could not be read, ISO 8601; null while all is well. */
+  readonly degradedSince: string | null;
+}
+
+interface CursorFacts {
+  readonly network: string;
+  readonly height: number | null;
+  readonly tipHeight: number | null;
+  readonly passedMs: number;
+  readonly degradedSinceMs: number | null;
+  readonly isResting: number;
+}
+
+const CURSORS = `SELECT json_group_array(json_object('network', network, 'height', height, 'tipHeight', tip_height,
+  'passedMs', passed_ms, 'degradedSinceMs', degraded_since_ms, 'isResting', is_resting)) AS cursors FROM network_cursors`;
 
 /** What is configured: `watched` by canonical name, and what is wrong, as a code; a fatal fault makes the deployment degraded. */
 export interface Configured {
   readonly watched: ReadonlySet<string>;
   readonly faults: readonly { readonly code: string; readonly isFatal: boolean }[];
+  readonly nowMs: number;
 }
 
 /** Degraded when storage does not answer or a fault is fatal. */
-export async function healthOf(d1: D1Database, { watched, faults }: Configured): Promise<Health> {
-  const isUp = await d1
-    .prepare("SELECT 1")
-    .first()
+export async function healthOf(d1: D1Database, { watched, faults, nowMs }: Configured): Promise<Health> {
+  const cursors = await d1
+    .prepare(CURSORS)
+    .first<{ readonly cursors: string }>()
     .then(
-      () => true,
-      () => false,
+      (row): readonly CursorFacts[] => JSON.parse(row?.cursors ?? "[]"),
+      () => undefined,
     );
-  const isGood = isUp && !faults.some((fault) => fault.isFatal);
-  const networks = [...watched].map((name) => [name, { height: null, lagSeconds: null }] as const);
+  const isGood = cursors !== undefined && !faults.some((fault) => fault.isFatal);
+  const networks = [...watched].map(
+    (name) =>
+      [
+        name,
+        networkHealth(
+          cursors?.find(({ network }) => network === name),
+          nowMs,
+        ),
+      ] as const,
+  );
   return {
     status: isGood ? "ok" : "degraded",
-    database: isUp ? "ok" : "unavailable",
+    database: cursors === undefined ? "unavailable" : "ok",
     networks: Object.fromEntries(networks),
     warnings: [...faults.map((fault) => fault.code), ...(networks.length === 0 ? ["NETWORK_NOT_WATCHED"] : [])],
+  };
+}
+
+function networkHealth(cursor: CursorFacts | undefined, nowMs: number): NetworkHealth {
+  if (cursor === undefined)
+    return { height: null, tipHeight: null, lagSeconds: null, isResting: true, degradedSince: null };
+  const { height, tipHeight, passedMs, degradedSinceMs } = cursor;
+  const isResting = cursor.isResting === 1;
+  return {
+    height,
+    tipHeight,
+    lagSeconds: isResting || height === null ? null : Math.max(0, Math.round((nowMs - passedMs) / SECOND_MS)),
+    isResting,
+    degradedSince: degradedSinceMs === null ? null : isoTime(degradedSinceMs),
   };
 }

@@ -17,7 +17,16 @@ const healthBody = () =>
     .object({
       status: z.enum(["ok", "degraded"]),
       database: z.enum(["ok", "unavailable"]),
-      networks: z.record(z.string(), z.object({ height: z.int().nullable(), lagSeconds: z.int().nullable() })),
+      networks: z.record(
+        z.string(),
+        z.object({
+          height: z.int().nullable().meta({ description: "Newest block that was read to its end" }),
+          tipHeight: z.int().nullable().meta({ description: "Newest block of its source" }),
+          lagSeconds: z.int().nullable().meta({ description: "Since the moment up to which everything was read" }),
+          isResting: z.boolean().meta({ description: "Nothing on it is watched, so nobody polls it" }),
+          degradedSince: z.iso.datetime().nullable().meta({ description: "Since when its source cannot be read" }),
+        }),
+      ),
       warnings: z.array(z.string()),
     })
     .meta({ title: "Health" });
