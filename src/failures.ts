@@ -106,6 +106,8 @@ export type TradeFailure =
   | { readonly code: "ANY_AMOUNT_NEEDS_OWN_ADDRESS" }
   | { readonly code: "KEY_SHARED" }
   | { readonly code: "PUBLIC_ADDRESS_LIMIT" }
-  | { readonly code: "NETWORK_NOT_WATCHED"; readonly network: string };
+  | { readonly code: "NETWORK_NOT_WATCHED"; readonly network: string }
+  // payments
+  | { readonly code: "PAYMENT_NOT_FOUND" };
 
 export type FailureCode = Failure["code"];

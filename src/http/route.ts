@@ -5,6 +5,7 @@ import type { FailureCode } from "../failures.ts";
 /** Chapters of both references, in their order: first what a shop's server needs, last what serves people and machines around it. */
 export const TAGS = {
   Invoices: "What a customer is asked to pay, and the ways to pay it.",
+  Payments: "What was seen on chain, to which invoice it was credited and why, and what a person decided.",
   Wallets: "Where money is received; Edgetill never holds it.",
   Products: "What is sold again and again.",
   Customers: "Who was invoiced.",

@@ -109,5 +109,7 @@ export function tradeAnswer(failure: TradeFailure): Answer {
         message: `No chain source is configured for ${failure.network}`,
         headers: { "retry-after": "60" },
       };
+    case "PAYMENT_NOT_FOUND":
+      return { status: 404, message: "Payment not found" };
   }
 }

@@ -115,7 +115,7 @@ export const listInvoicesQuery = z.object({
 
 // ---- answers: made when the documents ask
 
-const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
+export const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 const amount = () => z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["49.900000"] });
 
 export const methodBody = () =>
@@ -237,4 +237,3 @@ export const invoiceListBody = () =>
     })
     .meta({ title: "InvoiceList" });
 export const methodListBody = () => z.object({ data: z.array(methodBody()) });
-export const paymentListBody = () => z.object({ data: z.array(paymentBody()) });

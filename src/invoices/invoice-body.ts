@@ -160,7 +160,7 @@ export function offeredMethodBody(
 }
 
 /** `cursors`: how far the networks were read, for confirmations as of now. */
-export function paymentBodyOf(payment: Payment, cursors: readonly NetworkCursor[]) {
+export function paymentBodyOf(payment: Payment, cursors: readonly Pick<NetworkCursor, "network" | "tipHeight">[]) {
   const network = networkNamed(payment.network);
   const asset = network === undefined ? undefined : assetOn(network, payment.cryptocurrency);
   if (asset === undefined) throw new Error(`a payment on an unknown pair: ${payment.network}`);

@@ -19,13 +19,12 @@ import {
   methodBody,
   methodListBody,
   pairBody,
-  paymentListBody,
   updateInvoiceBody,
 } from "./contract.ts";
 import { createFacts, createInvoice, createReads, type NewInvoice } from "./create-invoice.ts";
 import { invoiceEffects } from "./effects.ts";
 import { fileOf, type InvoiceFile, type InvoiceRow } from "./invoice.ts";
-import { invoiceBodyOf, paymentBodyOf, publicInvoiceBody } from "./invoice-body.ts";
+import { invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { listInvoices, pageReads } from "./list-invoices.ts";
 import { listMethods, methodReads } from "./list-methods.ts";
 import { canonicalPairs, pricesJson } from "./payment-method.ts";
@@ -265,34 +264,7 @@ const pick = merchantRoute({
   },
 });
 
-const payments = merchantRoute({
-  spec: {
-    method: "GET",
-    path: `${ONE}/payments`,
-    operationId: "listInvoicePayments",
-    tag: "Invoices",
-    summary: "Payments credited to an invoice",
-    callers: "MEMBER_OR_KEY",
-    permission: "payment:view",
-    isForPublicKeys: false,
-    isIdempotent: false,
-    body: noBody,
-    query: noQuery,
-    answers: [{ status: 200, description: "Payments, oldest first", schema: paymentListBody }],
-    refusals: ["INVOICE_NOT_FOUND"],
-  },
-  secrets: FREE_TEXT,
-  effects: invoiceEffects,
-  reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
-  answer: async (call) => {
-    const [row] = call.read[0];
-    return row === undefined
-      ? err({ code: "INVOICE_NOT_FOUND" })
-      : json(200, { data: row.payments.map((payment) => paymentBodyOf(payment, row.cursors)) });
-  },
-});
-
-export const invoiceRoutes: readonly MountedRoute[] = [create, list, get, update, cancel, methods, pick, payments];
+export const invoiceRoutes: readonly MountedRoute[] = [create, list, get, update, cancel, methods, pick];
 
 /** The world of a call that changes an invoice: with who does it. */
 function acting<B, Q, R extends Statements>(call: MerchantCall<B, Q, R, RefreshEffects>): PickEffects {

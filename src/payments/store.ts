@@ -1,5 +1,89 @@
+import { and, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import { NETWORKS } from "../chains/networks.ts";
+import type { Db } from "../db/client.ts";
 import { payments } from "../db/schema/payments.ts";
-import { insertTemplate } from "../db/template.ts";
+import { insertTemplate, template } from "../db/template.ts";
+import type { Position } from "../lib/pagination.ts";
+import type { Payment } from "./payment.ts";
+import type { PaymentClaim } from "./payment-body.ts";
 
 /** Writes a payment, over the row it has; the table's keys refuse a transfer that is another row already (conflict.ts). */
 export const putPayment = insertTemplate(payments, [payments.id]);
+
+// Columns are written out: in a one-table select drizzle drops the table from a column inside a fragment.
+const ofCursor = (column: "tip_height" | "finalized_height") =>
+  sql<
+    number | null
+  >`(select cursor.${sql.raw(column)} from network_cursors cursor where cursor.network = payments.network)`.as(column);
+const listedColumns = { ...getTableColumns(payments), tipHeight: ofCursor("tip_height") };
+// What payers said of its transaction on the invoices that it concerns: the one it is credited to, and those that were refused.
+const claimsJson =
+  sql`(select json_group_array(json_object('id', said.id, 'invoiceId', said.invoice_id, 'outcome', said.outcome,
+    'createdAtMs', said.created_at_ms)) from (select * from payment_claims claim
+    where claim.invoice_id in (select payments.invoice_id union select value ->> '$.invoiceId' from json_each(payments.evidence, '$.candidates'))
+    and claim.network = payments.network and claim.tx_hash = payments.tx_hash order by claim.created_at_ms, claim.id) said)`
+    .mapWith((json: string): readonly PaymentClaim[] => JSON.parse(json))
+    .as("claims_json");
+
+const fileById = template((db) =>
+  db
+    .select({ ...listedColumns, finalizedHeight: ofCursor("finalized_height"), claims: claimsJson })
+    .from(payments)
+    .where(and(eq(payments.id, sql.placeholder("id")), eq(payments.merchantId, sql.placeholder("merchantId")))),
+);
+
+/** A merchant's payment with what is known around it, as one row. Both may be a path's, unproved. */
+export function selectPaymentFile(db: Db, merchantId: string, id: string) {
+  return fileById(db, { id, merchantId });
+}
+
+export interface PaymentFilter {
+  readonly status?: Payment["status"] | undefined;
+  readonly network?: string | undefined;
+  readonly txHash?: string | undefined;
+  readonly invoiceId?: string | undefined;
+}
+
+/** One page, newest first by (created_at, id): the row-value form costs the same on every page. */
+export function selectPaymentPage(
+  db: Db,
+  merchantId: string,
+  page: { filter: PaymentFilter; after: Position | undefined; limit: number; offset: number },
+) {
+  const after =
+    page.after === undefined
+      ? undefined
+      : sql`(${payments.createdAtMs}, ${payments.id}) < (${page.after.createdAtMs}, ${page.after.id})`;
+  return db
+    .select(listedColumns)
+    .from(payments)
+    .where(and(...matching(merchantId, page.filter), after))
+    .orderBy(desc(payments.createdAtMs), desc(payments.id))
+    .limit(page.limit)
+    .offset(page.offset);
+}
+
+/** How many match; `isWanted` false makes it read nothing. */
+export function countPayments(db: Db, merchantId: string, filter: PaymentFilter, isWanted: boolean) {
+  return db
+    .select({ total: sql<number>`count(*)` })
+    .from(payments)
+    .where(and(isWanted ? undefined : sql`0`, ...matching(merchantId, filter)));
+}
+
+/** Whatever names a transaction or an invoice is found by that, and the few rows are sorted: the plus keeps the merchant's indexes out. */
+function matching(merchantId: string, { status, network, txHash, invoiceId }: PaymentFilter): (SQL | undefined)[] {
+  const isNamed = txHash !== undefined || invoiceId !== undefined;
+  return [
+    isNamed ? sql`+merchant_id = ${merchantId}` : sql`merchant_id = ${merchantId}`,
+    status === undefined ? undefined : eq(payments.status, status),
+    network === undefined ? undefined : eq(payments.network, network),
+    txHash === undefined ? undefined : eq(payments.txHash, txHash),
+    txHash === undefined || network !== undefined
+      ? undefined
+      : sql`network in (select value from json_each(${ALL_NETWORKS}))`,
+    invoiceId === undefined ? undefined : sql`invoice_id = ${invoiceId}`,
+  ];
+}
+
+const ALL_NETWORKS = JSON.stringify(NETWORKS.map(({ name }) => name));

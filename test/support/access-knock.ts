@@ -9,6 +9,7 @@ const UNKNOWN: Readonly<Record<string, string>> = {
   merchantId: `mer_${UNKNOWN_ULID}`,
   walletId: `wal_${UNKNOWN_ULID}`,
   invoiceId: `inv_${UNKNOWN_ULID}`,
+  paymentId: `pay_${UNKNOWN_ULID}`,
   productId: `prd_${UNKNOWN_ULID}`,
   customerId: `cus_${UNKNOWN_ULID}`,
   apiKeyId: `key_${UNKNOWN_ULID}`,

@@ -41,6 +41,8 @@ export const KEY_OR_MEMBER: Readonly<Record<string, Need>> = {
   [`GET ${MERCHANT}/invoices/:invoiceId/payment-methods`]: need("INVOICE_VIEW", "public"),
   [`POST ${MERCHANT}/invoices/:invoiceId/payment-methods`]: need("INVOICE_CREATE", "public"),
   [`GET ${MERCHANT}/invoices/:invoiceId/payments`]: need("PAYMENT_VIEW"),
+  [`GET ${MERCHANT}/payments`]: need("PAYMENT_VIEW"),
+  [`GET ${MERCHANT}/payments/:paymentId`]: need("PAYMENT_VIEW"),
   [`GET ${MERCHANT}/products`]: need("PRODUCT_VIEW", "public"),
   [`POST ${MERCHANT}/products`]: need("PRODUCT_CREATE"),
   [`GET ${MERCHANT}/products/:productId`]: need("PRODUCT_VIEW", "public"),

@@ -6,6 +6,7 @@ import { decodeBase58check, encodeBase58check } from "../../src/chains/address-t
 import { fixedRateTable } from "../../src/rates/fixed-rates.ts";
 import { type Answer, type Ask, type Shop, seedKey, seedMerchant, send, sendWith } from "../support/access.ts";
 import { countingEnv } from "../support/counting-env.ts";
+import { seedPayment } from "../support/payments.ts";
 
 const ZPUB_VERSION = 0x04b24746;
 const ETH_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
@@ -203,6 +204,7 @@ describe("reading", () => {
     const body = { paymentMethods: [USDT], customerEmail: "payer@shop.example" };
     const { answer } = await counted(both, "/invoices", create(body));
     const product = await counted(both, "/products", { ...create(), body: { name: "Coffee", price: 1 } });
+    const payment = await seedPayment(both.merchantId);
     const one = `/invoices/${answer.json?.id}`;
     const paths = [
       "/invoices",
@@ -211,6 +213,9 @@ describe("reading", () => {
       one,
       `${one}/payment-methods`,
       `${one}/payments`,
+      "/payments",
+      "/payments?status=UNMATCHED&limit=5",
+      `/payments/${payment.id}`,
       "/wallets",
       "/products",
       "/products?search=Co",
@@ -227,7 +232,8 @@ describe("reading", () => {
   });
 
   it("what is not there: one call as well", async () => {
-    for (const path of ["/invoices/inv_01ARZ3NDEKTSV4RRFFQ69G5FAV", "/wallets/wal_01ARZ3NDEKTSV4RRFFQ69G5FAV"]) {
+    const ulid = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    for (const path of [`/invoices/inv_${ulid}`, `/wallets/wal_${ulid}`, `/payments/pay_${ulid}`]) {
       const read = await counted(both, path);
       expect([read.answer.status, read.storage]).toEqual([404, ["D1 read"]]);
     }

@@ -1,0 +1,64 @@
+// The wire of payments: how they are listed, what one shows of why it is where it is, and what a person may decide (decisions 5).
+import * as z from "zod";
+import { networkNamed } from "../chains/networks.ts";
+import { paymentBody, time } from "../invoices/contract.ts";
+import { textField as text } from "../lib/fields.ts";
+import { listQuery, paginationBody } from "../lib/pagination.ts";
+import { MATCH_RULES, PAYMENT_STATUSES } from "./payment.ts";
+
+const networkParameter = z.string().transform((name, context) => {
+  const network = networkNamed(name);
+  if (network !== undefined) return network.name;
+  context.addIssue({ code: "custom", message: "is no network that Edgetill knows" });
+  return z.NEVER;
+});
+
+export const listPaymentsQuery = z.object({
+  ...listQuery,
+  status: z.enum(PAYMENT_STATUSES).optional().meta({ description: "Only payments in this status." }),
+  network: networkParameter.optional().meta({ description: "Only payments on this network." }),
+  txHash: z.string().max(80).toLowerCase().optional().meta({ description: "Only those of this transaction." }),
+  invoiceId: z.string().max(40).optional().meta({ description: "Only those credited to this invoice." }),
+});
+
+export const resolvePaymentBody = z
+  .strictObject({
+    action: z.enum(["ASSIGN", "IGNORE"]),
+    invoiceId: z.string().max(40).optional().meta({ description: "To which invoice; with ASSIGN, and only there." }),
+    reason: text(500),
+  })
+  .refine(({ action, invoiceId }) => (action === "ASSIGN") === (invoiceId !== undefined), {
+    path: ["invoiceId"],
+    message: "goes with ASSIGN, and only with it",
+  });
+
+// ---- answers: made when the documents ask
+
+export const paymentListBody = () =>
+  z
+    .object({
+      data: z.array(paymentBody()),
+      nextCursor: z.string().nullable(),
+      pagination: paginationBody().optional(),
+    })
+    .meta({ title: "PaymentList" });
+
+export const invoicePaymentsBody = () => z.object({ data: z.array(paymentBody()) });
+
+export const paymentDetailsBody = () =>
+  paymentBody()
+    .extend({
+      evidence: z.object({
+        rule: z.enum(MATCH_RULES).nullable().meta({ description: "What credited it." }),
+        raw: z.string().meta({ description: "What the source said of it: JSON as text, cut where it is long." }),
+        block: z.object({ height: z.int(), hash: z.string(), time: time() }).nullable(),
+        candidates: z.array(
+          z.object({ invoiceId: z.string(), reason: z.enum(["AMBIGUOUS", "AMOUNT_DIFFERS", "OUTSIDE_WINDOW"]) }),
+        ),
+        claims: z.array(z.object({ id: z.string(), invoiceId: z.string(), outcome: z.string(), createdAt: time() })),
+      }),
+      resolution: z
+        .object({ action: z.enum(["ASSIGN", "IGNORE"]), reason: z.string(), actor: z.string(), at: time() })
+        .nullable(),
+    })
+    .meta({ title: "PaymentDetails" });

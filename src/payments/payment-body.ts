@@ -1,0 +1,57 @@
+// A payment with all that says why it is where it is (decisions 5): for whoever must decide what no rule could.
+import { paymentBodyOf } from "../invoices/invoice-body.ts";
+import type { ClaimId, InvoiceId } from "../lib/ids.ts";
+import { isoTime } from "../lib/time.ts";
+import type { Payment, PaymentEvidence, PaymentResolution } from "./payment.ts";
+
+/** A payer's word that the transaction pays one of the merchant's invoices. */
+export interface PaymentClaim {
+  readonly id: ClaimId;
+  readonly invoiceId: InvoiceId;
+  readonly outcome: string;
+  readonly createdAtMs: number;
+}
+
+/** A payment as lists read it: with how far its network is, as last seen. */
+export interface PaymentRow extends Payment {
+  readonly tipHeight: number | null;
+}
+
+/** A payment as it is read alone. */
+export interface PaymentFile extends PaymentRow {
+  readonly finalizedHeight: number | null;
+  /** Oldest first. */
+  readonly claims: readonly PaymentClaim[];
+}
+
+export function listedPaymentBody(row: PaymentRow) {
+  const { network, tipHeight } = row;
+  return paymentBodyOf(row, [{ network, tipHeight }]);
+}
+
+export function paymentDetailsOf(file: PaymentFile) {
+  const { blockHeight, blockHash, blockTimeMs } = file;
+  const { raw = "{}", candidates = [] }: Partial<PaymentEvidence> = JSON.parse(file.evidence);
+  const isInBlock = blockHeight !== null && blockHash !== null && blockTimeMs !== null;
+  return {
+    ...listedPaymentBody(file),
+    evidence: {
+      rule: file.matchedBy,
+      raw,
+      block: isInBlock ? { height: blockHeight, hash: blockHash, time: isoTime(blockTimeMs) } : null,
+      candidates: candidates.map(({ invoiceId, reason }) => ({ invoiceId, reason })),
+      claims: file.claims.map(({ id, invoiceId, outcome, createdAtMs }) => ({
+        id,
+        invoiceId,
+        outcome,
+        createdAt: isoTime(createdAtMs),
+      })),
+    },
+    resolution: file.resolution === null ? null : resolutionOf(file.resolution),
+  };
+}
+
+function resolutionOf(json: string): PaymentResolution {
+  const parsed: PaymentResolution = JSON.parse(json);
+  return parsed;
+}

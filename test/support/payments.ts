@@ -1,0 +1,43 @@
+// Rows of payments as watchers leave them, written straight into the table, and how far their network was read.
+import { networkCursors } from "../../src/db/schema/network-cursors.ts";
+import { payments } from "../../src/db/schema/payments.ts";
+import type { MerchantId } from "../../src/lib/ids.ts";
+import type { NetworkCursor } from "../../src/payments/cursor.ts";
+import type { Payment, PaymentEvidence } from "../../src/payments/payment.ts";
+import { randomHex } from "./wallet-bodies.ts";
+import { freshId, testDb } from "./worker-merchant.ts";
+
+export const BLOCK_MS = Date.UTC(2026, 10, 21, 12);
+
+export type SeedPayment = Partial<Omit<Payment, "evidence">> & { readonly evidence?: Partial<PaymentEvidence> };
+
+/** 10 USDT on ETH in block 100, nobody's; `changes` say otherwise. */
+export async function seedPayment(merchantId: MerchantId, changes: SeedPayment = {}): Promise<Payment> {
+  const { evidence, ...rest } = changes;
+  const nowMs = Date.now();
+  const row: Payment = {
+    ...{ id: freshId("pay"), merchantId, invoiceId: null, network: "ETH", cryptocurrency: "USDT", chainId: 1 },
+    ...{ txHash: `0x${randomHex(32)}`, outputIndex: "0", fromAddress: `0x${"f".repeat(40)}` },
+    ...{ toAddress: `0x${"a".repeat(40)}`, amountUnits: 10_000_000n, fiatMicros: null, usdMicros: 10_000_000n },
+    ...{ status: "UNMATCHED", confirmations: 1, requiredConfirmations: 3, isLate: false, matchedBy: null },
+    ...{ blockHeight: 100, blockHash: `0x${randomHex(32)}`, blockTimeMs: BLOCK_MS },
+    ...{ receivedAtMs: nowMs, confirmedAtMs: null, reorgedAtMs: null, lastKnownAtMs: nowMs, finalAtMs: null },
+    evidence: JSON.stringify({ raw: "{}", spends: [], candidates: [], ...evidence }),
+    ...{ resolution: null, createdAtMs: nowMs, updatedAtMs: nowMs },
+    ...rest,
+  };
+  await testDb.insert(payments).values(row);
+  return row;
+}
+
+/** A network that is read up to `tipHeight`; what a test says of it holds for its whole file. */
+export async function seedCursor(network: string, changes: Partial<NetworkCursor> = {}): Promise<void> {
+  const nowMs = Date.now();
+  const row: NetworkCursor = {
+    ...{ network, isResting: false, sinceMs: nowMs, height: 100, hash: "0x1", checkpoints: "[]" },
+    ...{ passedMs: nowMs, lastMovedAtMs: nowMs, tipHeight: 100, finalizedHeight: null, tipTimeMs: nowMs },
+    ...{ tickedAtMs: nowMs, degradedSinceMs: null, lastOutage: null },
+    ...changes,
+  };
+  await testDb.insert(networkCursors).values(row).onConflictDoUpdate({ target: networkCursors.network, set: row });
+}
