@@ -1,0 +1,257 @@
+// A real bitcoind or litecoind in regtest for tests: on a free port of loopback, in a directory of its own, with a wallet that has coins to pay
+// with. The product itself uses no wallet of a node. Nothing here sends anything off the machine.
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { accessSync, constants, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { findFreePort } from "../../scripts/free-port.ts";
+
+export type Coin = "bitcoin" | "litecoin";
+
+/** Calls the node; throws CoreRpcError on a refusal. Amounts are sent as text, because JSON's numbers are floats. */
+export type CoreRpc = <T = unknown>(method: string, ...params: readonly unknown[]) => Promise<T>;
+
+export class CoreRpcError extends Error {
+  readonly code: number;
+  constructor(method: string, { code, message }: { readonly code: number; readonly message: string }) {
+    super(`${method}: ${message} (${code})`);
+    this.code = code;
+  }
+}
+
+export interface CoreNode {
+  readonly coin: Coin;
+  /** As CHAIN_SOURCES names the chain. */
+  readonly network: "BTC_REGTEST" | "LTC_REGTEST";
+  /** With user and password, as CHAIN_SOURCES takes it. */
+  readonly url: string;
+  readonly pid: number;
+  readonly rpc: CoreRpc;
+  /** Calls a wallet in the node; `payer` has 50 coins that can be spent, others are made when they are first called and have none. */
+  readonly wallet: (name?: string) => CoreRpc;
+  /** Mines on the best chain, to addresses of no interest, and gives the blocks' hashes in order. */
+  mine(blocks?: number): Promise<readonly string[]>;
+  /** Pays from `payer`, all outputs in one replaceable transaction: `{ [address]: "0.1" }`; gives its txid. It is in the mempool then. */
+  pay(outputs: Readonly<Record<string, string>>): Promise<string>;
+  /** The same payment at a higher fee (RBF), which replaces it in the mempool; gives the new txid. */
+  replace(txid: string): Promise<string>;
+  /** Spends what that unconfirmed payment spends back to `payer` at a higher fee, so that it never happens; gives the new txid. */
+  doubleSpend(txid: string): Promise<string>;
+  /** Takes the newest blocks off the chain: their transactions go back into the mempool. Mine more of them than before to go on. */
+  undo(blocks: number): Promise<void>;
+  /** Ends the process by its own id and removes its directory; may be called twice. */
+  stop(): Promise<void>;
+}
+
+export interface CoreNodeOptions {
+  /** Further arguments of the daemon. */
+  readonly args?: readonly string[];
+  /** Whether it finds any transaction of the chain by its txid (`-txindex`); true unless said otherwise. */
+  readonly hasTxIndex?: boolean;
+  /** False leaves the chain empty and makes no wallet. */
+  readonly hasCoins?: boolean;
+}
+
+const DAEMONS = {
+  bitcoin: {
+    network: "BTC_REGTEST",
+    setting: "BITCOIND",
+    places: ["bitcoind", resolve(import.meta.dirname, "../../.nodes/bitcoind/bitcoind.sh")],
+    // Tests need no wallet that survives a power cut: a block a millisecond and not one in fifty.
+    args: ["-unsafesqlitesync"],
+  },
+  litecoin: {
+    network: "LTC_REGTEST",
+    setting: "LITECOIND",
+    places: ["litecoind"],
+    // By default it replaces no transaction in its mempool.
+    args: ["-mempoolreplacement=1", "-keypool=20"],
+  },
+} as const satisfies Record<Coin, unknown>;
+
+const USER = "edgetill";
+const START_MS = 30_000;
+/** What it would still write is thrown away with its directory. */
+const STOP_MS = 1_000;
+
+/** The daemon's program, or undefined when there is none: BITCOIND or LITECOIND, else the PATH, else `.nodes` of this repository. */
+export function daemonOf(coin: Coin): string | undefined {
+  const { setting, places } = DAEMONS[coin];
+  const named = process.env[setting];
+  return (named === undefined || named === "" ? places : [named]).map(programAt).find((path) => path !== undefined);
+}
+
+export function isInstalled(coin: Coin): boolean {
+  return daemonOf(coin) !== undefined;
+}
+
+/** For the name of a skipped test, or the message of one that fails for want of the node. */
+export function howToInstall(coin: Coin): string {
+  const { setting } = DAEMONS[coin];
+  const how = coin === "litecoin" ? "apt-get install litecoind" : "install bitcoind 25 or later";
+  return `no ${coin}d here: ${how}, or name the program in ${setting}`;
+}
+
+/** Starts a node and waits until it answers; throws, saying how to install it, where there is none. */
+export async function startCoreNode(coin: Coin, options: CoreNodeOptions = {}): Promise<CoreNode> {
+  const program = daemonOf(coin);
+  if (program === undefined) throw new Error(howToInstall(coin));
+  // Between finding a port and the daemon's listening on it, another may take it.
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOnce(coin, program, options);
+    } catch (error) {
+      if (attempt === 3 || !(error instanceof DaemonEnded)) throw error;
+    }
+  }
+}
+
+class DaemonEnded extends Error {}
+
+async function startOnce(coin: Coin, program: string, options: CoreNodeOptions): Promise<CoreNode> {
+  const { hasTxIndex = true, hasCoins = true } = options;
+  const { network, args } = DAEMONS[coin];
+  const directory = mkdtempSync(join(tmpdir(), `edgetill-${coin}-`));
+  const port = await findFreePort();
+  const password = randomBytes(12).toString("hex");
+  const given = [
+    ...["-chain=regtest", `-datadir=${directory}`, "-server", "-daemon=0", "-printtoconsole=0"],
+    ...["-listen=0", "-connect=0", "-dnsseed=0", "-discover=0"],
+    ...["-rpcbind=127.0.0.1", "-rpcallowip=127.0.0.1", `-rpcport=${port}`],
+    ...[`-rpcuser=${USER}`, `-rpcpassword=${password}`],
+    ...["-fallbackfee=0.0002", "-walletrbf=1", "-addresstype=bech32", `-txindex=${hasTxIndex ? 1 : 0}`],
+    ...args,
+    ...(options.args ?? []),
+  ];
+  const daemon = spawn(program, given, { stdio: ["ignore", "ignore", "pipe"] });
+  const said: string[] = [];
+  daemon.stderr.on("data", (chunk) => said.push(String(chunk)));
+  const calls = (path: string) => rpcAt(`http://127.0.0.1:${port}${path}`, password);
+  const rpc = calls("/");
+  const stop = stopper(daemon, rpc, directory);
+  try {
+    await untilReady(daemon, rpc, () => said.join(""));
+    const node = nodeOf({ coin, network, url: `http://${USER}:${password}@127.0.0.1:${port}`, rpc, calls });
+    const started: CoreNode = { ...node, pid: daemon.pid ?? 0, stop };
+    if (hasCoins) {
+      await started.wallet()("getwalletinfo");
+      await started.mine(101);
+    }
+    return started;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function nodeOf(
+  of: Pick<CoreNode, "coin" | "network" | "url" | "rpc"> & { readonly calls: (path: string) => CoreRpc },
+) {
+  const { rpc } = of;
+  const made = new Map<string, Promise<unknown>>();
+  function wallet(name = "payer"): CoreRpc {
+    const call = of.calls(`/wallet/${encodeURIComponent(name)}`);
+    return async (method, ...params) => {
+      const creation = made.get(name) ?? rpc("createwallet", name);
+      made.set(name, creation);
+      await creation;
+      return call(method, ...params);
+    };
+  }
+  // Always another address: a block that is mined again in the same second would be the one that was taken off the chain.
+  const freshAddress = () => wallet()<string>("getnewaddress");
+  async function doubleSpend(txid: string): Promise<string> {
+    const before = await rpc<RawTransaction>("getrawtransaction", txid, true);
+    const inputs = before.vin.map(({ txid: of, vout }) => ({ txid: of, vout, sequence: 0xfffffffd }));
+    const spent = await Promise.all(before.vin.map((input) => valueSpent(rpc, input)));
+    const left = spent.reduce((sum, value) => sum + value, 0) - 0.01;
+    const raw = await rpc<string>("createrawtransaction", inputs, [{ [await freshAddress()]: left.toFixed(8) }]);
+    const { hex } = await wallet()<{ readonly hex: string }>("signrawtransactionwithwallet", raw);
+    return rpc<string>("sendrawtransaction", hex, 0);
+  }
+  return {
+    coin: of.coin,
+    network: of.network,
+    url: of.url,
+    rpc,
+    wallet,
+    doubleSpend,
+    mine: async (blocks = 1) => rpc<string[]>("generatetoaddress", blocks, await freshAddress()),
+    pay: (outputs: Readonly<Record<string, string>>) => wallet()<string>("sendmany", "", outputs),
+    replace: async (txid: string) => (await wallet()<{ readonly txid: string }>("bumpfee", txid)).txid,
+    undo: async (blocks: number) => {
+      const tip = await rpc<number>("getblockcount");
+      await rpc("invalidateblock", await rpc("getblockhash", tip - blocks + 1));
+    },
+  };
+}
+
+interface RawTransaction {
+  readonly vin: readonly { readonly txid: string; readonly vout: number }[];
+  readonly vout: readonly { readonly value: number }[];
+}
+
+async function valueSpent(rpc: CoreRpc, { txid, vout }: RawTransaction["vin"][number]): Promise<number> {
+  const spent = await rpc<RawTransaction>("getrawtransaction", txid, true);
+  return spent.vout[vout]?.value ?? 0;
+}
+
+function rpcAt(url: string, password: string): CoreRpc {
+  const authorization = `Basic ${btoa(`${USER}:${password}`)}`;
+  return async (method, ...params) => {
+    const body = JSON.stringify({ id: 0, method, params });
+    const response = await fetch(url, { method: "POST", headers: { authorization }, body });
+    const { result, error } = JSON.parse(await response.text());
+    if (error) throw new CoreRpcError(method, error);
+    return result;
+  };
+}
+
+/** While it warms up it refuses every call. */
+async function untilReady(daemon: ChildProcess, rpc: CoreRpc, said: () => string): Promise<void> {
+  const endMs = Date.now() + START_MS;
+  for (;;) {
+    if (daemon.exitCode !== null || daemon.pid === undefined) throw new DaemonEnded(`the daemon ended: ${said()}`);
+    try {
+      await rpc("getblockcount");
+      return;
+    } catch (error) {
+      if (Date.now() > endMs) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}
+
+function stopper(daemon: ChildProcess, rpc: CoreRpc, directory: string): () => Promise<void> {
+  const ended = new Promise<void>((resolve) => {
+    daemon.once("exit", () => resolve());
+    daemon.once("error", () => resolve());
+  });
+  const kill = () => daemon.kill("SIGKILL");
+  process.once("exit", kill);
+  return async () => {
+    const timer = setTimeout(kill, STOP_MS);
+    // By its own interface first: a program that only starts the daemon would not hand a signal on.
+    await rpc("stop").catch(() => undefined);
+    await ended;
+    clearTimeout(timer);
+    process.removeListener("exit", kill);
+    rmSync(directory, { recursive: true, force: true });
+  };
+}
+
+function programAt(place: string): string | undefined {
+  if (isAbsolute(place) || place.includes("/")) return existsSync(place) ? place : undefined;
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  return folders.map((folder) => join(folder, place)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
