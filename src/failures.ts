@@ -108,6 +108,8 @@ export type TradeFailure =
   | { readonly code: "PUBLIC_ADDRESS_LIMIT" }
   | { readonly code: "NETWORK_NOT_WATCHED"; readonly network: string }
   // payments
+  | { readonly code: "INVOICE_NOT_RESOLVABLE"; readonly status: string }
+  | { readonly code: "NOTHING_TO_REVIEW" }
   | { readonly code: "PAYMENT_NOT_FOUND" };
 
 export type FailureCode = Failure["code"];

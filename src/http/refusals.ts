@@ -145,6 +145,8 @@ export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code
   KEY_SHARED: { code: "KEY_SHARED" },
   PUBLIC_ADDRESS_LIMIT: { code: "PUBLIC_ADDRESS_LIMIT" },
   NETWORK_NOT_WATCHED: { code: "NETWORK_NOT_WATCHED", network: "BTC" },
+  INVOICE_NOT_RESOLVABLE: { code: "INVOICE_NOT_RESOLVABLE", status: "PAID" },
+  NOTHING_TO_REVIEW: { code: "NOTHING_TO_REVIEW" },
   PAYMENT_NOT_FOUND: { code: "PAYMENT_NOT_FOUND" },
   STORAGE_UNAVAILABLE: { code: "STORAGE_UNAVAILABLE" },
   CONTENTION: { code: "CONTENTION" },

@@ -109,6 +109,13 @@ export function tradeAnswer(failure: TradeFailure): Answer {
         message: `No chain source is configured for ${failure.network}`,
         headers: { "retry-after": "60" },
       };
+    case "INVOICE_NOT_RESOLVABLE":
+      return {
+        status: 422,
+        message: `An invoice in ${failure.status} cannot be accepted; AWAITING_PAYMENT, EXPIRED, UNDERPAID and CANCELLED can`,
+      };
+    case "NOTHING_TO_REVIEW":
+      return { status: 422, message: "Nothing of this invoice waits for a review" };
     case "PAYMENT_NOT_FOUND":
       return { status: 404, message: "Payment not found" };
   }

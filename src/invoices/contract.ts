@@ -96,6 +96,12 @@ export const updateInvoiceBody = z.strictObject({
   metadata: metadata.optional(),
 });
 
+export const resolveInvoiceBody = z.strictObject({
+  action: z.enum(["ACCEPT", "DISMISS", "RETURNED"]),
+  reason: text(500),
+  txHash: text(100).optional().meta({ description: "The transaction that sent the money back, with RETURNED." }),
+});
+
 export const listInvoicesQuery = z.object({
   ...listQuery,
   status: z.enum(INVOICE_STATUSES).optional().meta({ description: "Only invoices in this status." }),

@@ -8,6 +8,7 @@ import { confirmationsAt, type Payment } from "../payments/payment.ts";
 import { productBodyOf } from "../products/product-body.ts";
 import { isRowIntact, type MacKeys } from "../wallets/row-mac.ts";
 import { type Invoice, type InvoiceFile, isQuoteOver, type PaymentMethod } from "./invoice.ts";
+import { resolutionOf } from "./resolution.ts";
 import { amountDueUnits } from "./value.ts";
 
 export type InvoiceBody = ReturnType<typeof invoiceBodyOf>;
@@ -27,14 +28,6 @@ export interface MethodBody {
   readonly quotedAt: string | null;
   readonly paymentUri: string | null;
   readonly requiredConfirmations: number;
-}
-
-interface ResolutionBody {
-  readonly action: string;
-  readonly reason: string;
-  readonly actor: string;
-  readonly at: string;
-  readonly txHash: string | null;
 }
 
 export interface BodyContext {
@@ -236,10 +229,5 @@ function textMembers(json: string): Record<string, string> {
 
 function texts(json: string): string[] {
   const parsed: string[] = JSON.parse(json);
-  return parsed;
-}
-
-function resolutionOf(json: string): ResolutionBody {
-  const parsed: ResolutionBody = JSON.parse(json);
   return parsed;
 }

@@ -19,6 +19,7 @@ import {
   methodBody,
   methodListBody,
   pairBody,
+  resolveInvoiceBody,
   updateInvoiceBody,
 } from "./contract.ts";
 import { createFacts, createInvoice, createReads, type NewInvoice } from "./create-invoice.ts";
@@ -30,6 +31,7 @@ import { listMethods, methodReads } from "./list-methods.ts";
 import { canonicalPairs, pricesJson } from "./payment-method.ts";
 import { askedAmount } from "./product-terms.ts";
 import { invoiceReads, type RefreshEffects, refreshInvoice } from "./refresh-invoice.ts";
+import { resolveInvoice } from "./resolve-invoice.ts";
 import { updateInvoiceText } from "./update-invoice.ts";
 
 const BASE = "/api/v1/merchants/merchant/:merchantId/invoices";
@@ -189,6 +191,35 @@ const cancel = merchantRoute({
   },
 });
 
+const resolve = merchantRoute({
+  spec: {
+    method: "POST",
+    path: `${ONE}/resolve`,
+    operationId: "resolveInvoice",
+    tag: "Invoices",
+    summary: "Decide about an invoice that no rule could settle",
+    description:
+      "ACCEPT makes it PAID whatever was received. DISMISS takes it out of the review queue, and so does RETURNED, which notes that you sent the money back.",
+    callers: "MEMBER_OR_KEY",
+    permission: "payment:resolve",
+    isForPublicKeys: false,
+    isIdempotent: false,
+    body: resolveInvoiceBody,
+    query: noQuery,
+    answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
+    refusals: ["INVOICE_NOT_FOUND", "INVOICE_NOT_RESOLVABLE", "NOTHING_TO_REVIEW"],
+  },
+  secrets: FREE_TEXT,
+  effects: invoiceEffects,
+  reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
+  answer: async (call) => {
+    const file = await currentFile(call, call.read[0]);
+    if (!file.ok) return file;
+    const resolved = await resolveInvoice(acting(call), file.value, call.body);
+    return resolved.ok ? invoiceReply(call, 200, resolved.value) : resolved;
+  },
+});
+
 const methods = merchantRoute({
   spec: {
     method: "GET",
@@ -264,7 +295,7 @@ const pick = merchantRoute({
   },
 });
 
-export const invoiceRoutes: readonly MountedRoute[] = [create, list, get, update, cancel, methods, pick];
+export const invoiceRoutes: readonly MountedRoute[] = [create, list, get, update, cancel, resolve, methods, pick];
 
 /** The world of a call that changes an invoice: with who does it. */
 function acting<B, Q, R extends Statements>(call: MerchantCall<B, Q, R, RefreshEffects>): PickEffects {

@@ -12,6 +12,7 @@ import type { LatenessChange } from "./counting.ts";
 import type { Invoice, InvoiceFile, PaymentMethod } from "./invoice.ts";
 import { stateFacts } from "./invoice-facts.ts";
 import { pairOf } from "./payment-method.ts";
+import { isAccepted } from "./resolution.ts";
 import { type InvoiceFacts, settle } from "./status.ts";
 import type { PricedMethod } from "./value.ts";
 
@@ -70,11 +71,10 @@ function marked(
 }
 
 function factsOf({ invoice, methods, cursors }: InvoiceFile): InvoiceFacts {
-  const resolution: InvoiceFacts["resolution"] = invoice.resolution === null ? null : JSON.parse(invoice.resolution);
   const active = methods.filter((method) => method.status === "ACTIVE");
   return {
     invoice,
-    resolution,
+    resolution: isAccepted(invoice.resolution) ? { action: "ACCEPT" } : null,
     methods: methods.map(pricedOf),
     watches: watchesOf(
       active.map(({ network }) => network),

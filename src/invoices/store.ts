@@ -114,7 +114,10 @@ function matching(merchantId: string, filter: InvoiceFilter): (SQL | undefined)[
     filter.externalId === undefined ? undefined : eq(invoices.externalId, filter.externalId),
     filter.createdFrom === undefined ? undefined : sql`${invoices.createdAtMs} >= ${filter.createdFrom}`,
     filter.createdTo === undefined ? undefined : sql`${invoices.createdAtMs} <= ${filter.createdTo}`,
-    filter.needsReview === undefined ? undefined : sql`${invoices.needsReview} = ${filter.needsReview ? 1 : 0}`,
+    // Written out, so that the index of the queue is known to fit before anything is bound.
+    filter.needsReview === undefined
+      ? undefined
+      : sql`${invoices.needsReview} = ${sql.raw(filter.needsReview ? "1" : "0")}`,
     filter.search === undefined ? undefined : found(merchantId, filter.search),
   ];
 }

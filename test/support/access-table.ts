@@ -38,6 +38,7 @@ export const KEY_OR_MEMBER: Readonly<Record<string, Need>> = {
   [`GET ${MERCHANT}/invoices/:invoiceId`]: need("INVOICE_VIEW", "public"),
   [`PATCH ${MERCHANT}/invoices/:invoiceId`]: need("INVOICE_UPDATE"),
   [`POST ${MERCHANT}/invoices/:invoiceId/cancel`]: need("INVOICE_CANCEL"),
+  [`POST ${MERCHANT}/invoices/:invoiceId/resolve`]: need("PAYMENT_RESOLVE"),
   [`GET ${MERCHANT}/invoices/:invoiceId/payment-methods`]: need("INVOICE_VIEW", "public"),
   [`POST ${MERCHANT}/invoices/:invoiceId/payment-methods`]: need("INVOICE_CREATE", "public"),
   [`GET ${MERCHANT}/invoices/:invoiceId/payments`]: need("PAYMENT_VIEW"),

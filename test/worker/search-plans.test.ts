@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { countCustomers, selectCustomerPage } from "../../src/customers/store.ts";
+import { selectInvoicePage } from "../../src/invoices/store.ts";
 import { countProducts, selectProductPage } from "../../src/products/store.ts";
 import { testDb } from "../support/worker-merchant.ts";
 
@@ -25,6 +26,13 @@ describe("a list", () => {
       new RegExp(`^SEARCH \\w+ USING INDEX ${index} \\(merchant_id=\\? AND \\(created_at_ms,id\\)<`),
     );
     expect(plan).not.toContain("TEMP B-TREE");
+  });
+});
+
+describe("the review queue", () => {
+  it("begins in the index of what waits for a review, however many invoices there are", async () => {
+    const plan = await planOf(selectInvoicePage(testDb, "mer_1", { ...page, filter: { needsReview: true } }));
+    expect(plan).toMatch(/^SEARCH invoices USING INDEX invoices_in_review \(merchant_id=\? AND \(created_at_ms,id\)</);
   });
 });
 
