@@ -63,7 +63,7 @@ function haveApt(): void {
 
 function install(variables: Record<string, string> = {}) {
   const { status, stdout, stderr } = spawnSync(join(folder, "sh"), [SCRIPT, nodes], {
-    env: { PATH: folder, CALLS: calls, ...variables },
+    env: { PATH: folder, CALLS: calls, ...variables } as Partial<NodeJS.ProcessEnv> as NodeJS.ProcessEnv,
     encoding: "utf8",
   });
   return { status, said: stdout + stderr };

@@ -1,0 +1,153 @@
+// A merchant with a server of its own: a development server in a temporary home on a free port, and its API as the merchant's program
+// calls it. For the demo and for tests on real chains.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type * as z from "zod";
+import type { invoiceBody, methodBody, paymentBody } from "../../src/invoices/contract.ts";
+import type { walletBody } from "../../src/wallets/contract.ts";
+import { findFreePort } from "../free-port.ts";
+import { startServer } from "../server.ts";
+import { readSettings } from "../settings.ts";
+
+export type Invoice = z.infer<ReturnType<typeof invoiceBody>>;
+export type PaymentMethod = z.infer<ReturnType<typeof methodBody>>;
+export type Payment = z.infer<ReturnType<typeof paymentBody>>;
+export type Wallet = z.infer<ReturnType<typeof walletBody>>;
+
+/** CHAIN_SOURCES as an object: network to its sources, the first is asked first. */
+export type Sources = Readonly<
+  Record<string, readonly { readonly kind: string; readonly url: string; readonly headers?: Record<string, string> }[]>
+>;
+
+export interface ShopOptions {
+  readonly sources?: Sources;
+  /** Seconds between two looks at every network; without it each network has its own pace. */
+  readonly pollSeconds?: number;
+}
+
+/** A pair as a request names it. */
+export interface Pair {
+  readonly cryptocurrency: string;
+  readonly network: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  /** Undefined where the text is no JSON. */
+  readonly body: unknown;
+}
+
+export interface Shop {
+  readonly baseUrl: string;
+  readonly merchantId: string;
+  /** All that the server prints. */
+  readonly logFile: string;
+  /** Any path of the server with the merchant's key, whatever comes back. */
+  raw(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** A path below the merchant's own, e.g. `/invoices`; throws unless the answer is 2xx. The type is the caller's claim. */
+  call<T>(method: string, rest: string, body?: unknown): Promise<T>;
+  registerWallet(fields: Readonly<Record<string, unknown>>): Promise<Wallet>;
+  /** Names and amounts are filled in: 10 USD. */
+  createInvoice(fields?: Readonly<Record<string, unknown>>): Promise<Invoice>;
+  invoice(id: string): Promise<Invoice>;
+  activate(invoiceId: string, pair: Pair): Promise<PaymentMethod>;
+  cancelInvoice(id: string): Promise<Invoice>;
+  /** ACCEPT, DISMISS or RETURNED. */
+  resolveInvoice(id: string, action: string, reason?: string): Promise<Invoice>;
+  /** The merchant's payments, newest first; `query` without the question mark. */
+  payments(query?: string): Promise<readonly Payment[]>;
+  /** With its evidence. */
+  payment(id: string): Promise<Payment & { readonly evidence: unknown }>;
+  resolvePayment(id: string, resolution: Readonly<Record<string, unknown>>): Promise<Payment>;
+  changeSettings(changes: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Ends the server and starts it on the same state, at the same address; `options` replace what it was started with. */
+  restart(options?: ShopOptions): Promise<void>;
+  /** Ends the server and removes its home. May be called again. */
+  stop(): Promise<void>;
+}
+
+const ANSWERS_WITHIN_MS = 30_000;
+
+/** Ready to take requests. Takes some seconds. */
+export async function startShop(options: ShopOptions = {}): Promise<Shop> {
+  const home = mkdtempSync(join(tmpdir(), "edgetill-shop-"));
+  const logFile = join(home, "server.log");
+  const port = await findFreePort();
+  const start = (of: ShopOptions) => startServer(settingsOf(of, home, port), { logFile });
+  const forget = () => {
+    process.removeListener("exit", forget);
+    rmSync(home, { recursive: true, force: true });
+  };
+  process.once("exit", forget);
+  let server = await start(options).catch((error: unknown) => {
+    forget();
+    throw error;
+  });
+  const { baseUrl, merchantId, secretKey } = server.demo;
+  return {
+    ...apiOf(baseUrl, merchantId, secretKey),
+    logFile,
+    restart: async (changed = options) => {
+      await server.stop();
+      server = await start(changed);
+    },
+    stop: async () => {
+      await server.stop();
+      forget();
+    },
+  };
+}
+
+function settingsOf({ sources = {}, pollSeconds }: ShopOptions, home: string, port: number) {
+  return readSettings({
+    PORT: String(port),
+    EDGETILL_HOME: home,
+    RATE_LIMIT_PER_MINUTE: "0",
+    CHAIN_SOURCES: JSON.stringify(sources),
+    ...(pollSeconds === undefined ? {} : { POLL_SECONDS: String(pollSeconds) }),
+  });
+}
+
+function apiOf(baseUrl: string, merchantId: string, key: string): Omit<Shop, "logFile" | "restart" | "stop"> {
+  const raw: Shop["raw"] = async (method, path, body, headers = {}) => {
+    const response = await fetch(baseUrl + path, {
+      method,
+      headers: { "x-api-key": key, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),
+    });
+    const text = await response.text();
+    return { status: response.status, text, body: parsed(text) };
+  };
+  async function call<T>(method: string, rest: string, body?: unknown): Promise<T> {
+    const answer = await raw(method, `/api/v1/merchants/merchant/${merchantId}${rest}`, body);
+    if (answer.status >= 300) throw new Error(`${method} ${rest}: ${answer.status} ${answer.text.slice(0, 500)}`);
+    return answer.body as T;
+  }
+  return {
+    baseUrl,
+    merchantId,
+    raw,
+    call,
+    registerWallet: (fields) => call("POST", "/wallets", fields),
+    createInvoice: (fields) => call("POST", "/invoices", { name: "Order", rawAmount: 10, ...fields }),
+    invoice: (id) => call("GET", `/invoices/${id}`),
+    activate: (invoiceId, pair) => call("POST", `/invoices/${invoiceId}/payment-methods`, pair),
+    cancelInvoice: (id) => call("POST", `/invoices/${id}/cancel`),
+    resolveInvoice: (id, action, reason = "seen to") => call("POST", `/invoices/${id}/resolve`, { action, reason }),
+    payments: async (query = "") => (await call<{ data: readonly Payment[] }>("GET", `/payments?${query}`)).data,
+    payment: (id) => call("GET", `/payments/${id}`),
+    resolvePayment: (id, resolution) => call("POST", `/payments/${id}/resolve`, resolution),
+    changeSettings: async (changes) => void (await call("PATCH", "/settings", changes)),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
