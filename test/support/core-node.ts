@@ -64,7 +64,7 @@ const DAEMONS = {
   litecoin: {
     network: "LTC_REGTEST",
     setting: "LITECOIND",
-    places: ["litecoind"],
+    places: ["litecoind", resolve(import.meta.dirname, "../../.nodes/litecoind/litecoind.sh")],
     // By default it replaces no transaction in its mempool.
     args: ["-mempoolreplacement=1", "-keypool=20"],
   },
@@ -86,11 +86,14 @@ export function isInstalled(coin: Coin): boolean {
   return daemonOf(coin) !== undefined;
 }
 
-/** For the name of a skipped test, or the message of one that fails for want of the node. */
+/** Whether tests on it are to run (`describe.runIf`): without it they are skipped, but for CI, where their set-up then fails. */
+export function isWanted(coin: Coin): boolean {
+  return isInstalled(coin) || Boolean(process.env.CI);
+}
+
+/** For whom the node is missing. */
 export function howToInstall(coin: Coin): string {
-  const { setting } = DAEMONS[coin];
-  const how = coin === "litecoin" ? "apt-get install litecoind" : "install bitcoind 25 or later";
-  return `no ${coin}d here: ${how}, or name the program in ${setting}`;
+  return `no ${coin}d here: npm run nodes:install brings it, or ${DAEMONS[coin].setting} may name one`;
 }
 
 /** Starts a node and waits until it answers; throws, saying how to install it, where there is none. */
