@@ -1,0 +1,73 @@
+import { describe, expect, it, vi } from "vitest";
+import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import { type ChainSourceKind, parseChainSources } from "../../../src/chains/chain-sources.ts";
+import { type Family, NETWORKS, networkNamed } from "../../../src/chains/networks.ts";
+import { openChainClient } from "../../../src/chains/open-chain-client.ts";
+
+/** With the family that reads it; what a network may be read by is judged by the setting. */
+const KINDS: readonly (readonly [ChainSourceKind, Family])[] = [
+  ["tron-rpc", "tron"],
+  ["trongrid", "tron"],
+];
+
+describe("the sources of a deployment", () => {
+  it.each(KINDS)(
+    "a source of kind %s is opened as a client of that kind on every network of its family",
+    (kind, family) => {
+      const own = NETWORKS.filter((network) => network.family === family);
+      expect(own.length).toBeGreaterThan(1);
+      for (const network of own) {
+        const source = { kind, url: "https://node.example", headers: {} };
+        expect(openChainClient(source, network, { fetch, nowMs: Date.now })?.kind).toBe(kind);
+      }
+    },
+  );
+
+  it("the setting becomes a pool: the requests carry what it says, and what goes wrong repeats none of it", async () => {
+    const setting = parseChainSources(
+      JSON.stringify({
+        TRX: [
+          { kind: "tron-rpc", url: "https://anna:hunter2@node.example/jsonrpc/" },
+          { kind: "trongrid", url: "https://grid.example", headers: { "TRON-PRO-API-KEY": "hunter3" } },
+        ],
+      }),
+    );
+    const network = networkNamed("TRX");
+    const sources = setting.ok ? setting.value.get("TRX") : undefined;
+    if (sources === undefined || network === undefined) throw new Error("the setting was refused");
+    const sent: unknown[] = [];
+    const lines: string[] = [];
+    const edge = {
+      fetch: (url: string, init: RequestInit) => {
+        const headers = new Headers(init.headers);
+        sent.push([url, headers.get("authorization"), headers.get("tron-pro-api-key")]);
+        return Promise.reject(new TypeError(`cannot reach ${url} with hunter2 or hunter3`));
+      },
+      nowMs: () => 0,
+    };
+    const clients = sources.flatMap((source) => openChainClient(source, network, edge) ?? []);
+    const report = (line: string) => void lines.push(line);
+    const pool = new ChainPool({ network: network.name, clients, random: () => 0, report });
+    const answer = await pool.attempt(0, (client) => client.tip());
+    expect(sent).toEqual([
+      ["https://node.example/jsonrpc", "Basic YW5uYTpodW50ZXIy", null],
+      ["https://grid.example/wallet/getblockbynum", null, "hunter3"],
+    ]);
+    expect(answer).toMatchObject({ ok: false, error: { kind: "UNREACHABLE", message: "TypeError" } });
+    expect(lines).toHaveLength(2);
+    expect(JSON.stringify([answer, lines, pool.states()])).not.toMatch(/hunter|example/);
+  });
+
+  it("a source that hangs is given up after eight seconds, in words of our own", async () => {
+    const network = NETWORKS.find(({ name }) => name === "TRX");
+    if (network === undefined) throw new Error("no network");
+    const fetch = (_: string, init: RequestInit) =>
+      new Promise<Response>((_, reject) => init.signal?.addEventListener("abort", () => reject(init.signal?.reason)));
+    const source = { kind: "trongrid", url: "https://hunter2.example", headers: {} } as const;
+    vi.useFakeTimers();
+    const asked = openChainClient(source, network, { fetch, nowMs: Date.now })?.tip();
+    await vi.advanceTimersByTimeAsync(8_000);
+    vi.useRealTimers();
+    expect(await asked).toMatchObject({ ok: false, error: { kind: "TIMEOUT", message: "no answer within 8000 ms" } });
+  });
+});
