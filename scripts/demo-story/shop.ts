@@ -62,8 +62,8 @@ export interface Shop {
   payment(id: string): Promise<Payment & { readonly evidence: unknown }>;
   resolvePayment(id: string, resolution: Readonly<Record<string, unknown>>): Promise<Payment>;
   changeSettings(changes: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Ends the server and starts it on the same state, at the same address; `options` replace what it was started with. */
-  restart(options?: ShopOptions): Promise<void>;
+  /** Ends the server, does what is to happen meanwhile, and starts it on the same state at the same address. */
+  restart(whileDown?: () => Promise<void>): Promise<void>;
   /** Ends the server and removes its home. May be called again. */
   stop(): Promise<void>;
 }
@@ -75,13 +75,13 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   const home = mkdtempSync(join(tmpdir(), "edgetill-shop-"));
   const logFile = join(home, "server.log");
   const port = await findFreePort();
-  const start = (of: ShopOptions) => startServer(settingsOf(of, home, port), { logFile });
+  const start = () => startServer(settingsOf(options, home, port), { logFile });
   const forget = () => {
     process.removeListener("exit", forget);
     rmSync(home, { recursive: true, force: true });
   };
   process.once("exit", forget);
-  let server = await start(options).catch((error: unknown) => {
+  let server = await start().catch((error: unknown) => {
     forget();
     throw error;
   });
@@ -89,9 +89,10 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   return {
     ...apiOf(baseUrl, merchantId, secretKey),
     logFile,
-    restart: async (changed = options) => {
+    restart: async (whileDown) => {
       await server.stop();
-      server = await start(changed);
+      await whileDown?.();
+      server = await start();
     },
     stop: async () => {
       await server.stop();

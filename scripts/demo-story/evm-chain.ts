@@ -1,0 +1,85 @@
+// An Ethereum of our own: anvil with chain id 1, blocks by our hand, and tokens at the addresses that they have on the real chain, so that
+// the service's own list of tokens is used as it is.
+import { fileURLToPath } from "node:url";
+import * as z from "zod";
+import { findFreePort } from "../free-port.ts";
+import { type Rpc, rpcAt, untilAnswers } from "./rpc.ts";
+import { spawnTied } from "./tied-process.ts";
+
+/** keccak256 of Transfer(address,address,uint256). */
+const TRANSFER = "ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+/**
+ * A token as far as a watcher can see one: whoever calls transfer(to, amount) makes the log Transfer(caller, to, amount) and gets true.
+ * It keeps no balances. mem[0] = calldata[36]; log3(mem[0..32], TRANSFER, caller, calldata[4]); return 1.
+ */
+const TOKEN = `0x60243560005260043533${`7f${TRANSFER}`}60206000a3600160005260206000f3`;
+/** The first four bytes of keccak256 of transfer(address,uint256). */
+const CALL_TRANSFER = "0xa9059cbb";
+
+const Receipt = z.object({ blockNumber: z.string() });
+
+export interface EvmChain {
+  readonly url: string;
+  /** A customer's transfer of a token, not mined yet; gives its transaction. */
+  sendToken(payment: { readonly contract: string; readonly to: string; readonly units: bigint }): Promise<string>;
+  /** The same of the native coin. */
+  sendNative(payment: { readonly to: string; readonly units: bigint }): Promise<string>;
+  mine(): Promise<void>;
+  /** Takes back the block of a transaction and all after it; empty ones take their place, and what they held is forgotten. */
+  takeBackFrom(hash: string): Promise<void>;
+  /** The bytes of a transaction, for a customer's wallet to send again after the chain has forgotten it. */
+  rawTransaction(hash: string): Promise<string>;
+  sendAgain(raw: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** `tokens` are the contracts of the tokens. */
+export async function startEvmChain(tokens: readonly string[]): Promise<EvmChain> {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const anvil = spawnTied([
+    anvilProgram(),
+    ...["--host", "127.0.0.1", "--port", String(port), "--chain-id", "1"],
+    ...["--accounts", "1", "--no-mining", "--silent"],
+  ]);
+  try {
+    const rpc = rpcAt(url);
+    await untilAnswers(rpc, "eth_chainId", 15_000);
+    for (const contract of tokens) await rpc("anvil_setCode", contract, TOKEN);
+    return { url, ...(await controls(rpc)), stop: anvil.stop };
+  } catch (error) {
+    await anvil.stop();
+    throw error;
+  }
+}
+
+/** The program itself: npm's command of that name is a wrapper, and a wrapper that is killed leaves the node running. */
+export function anvilProgram(): string {
+  const processor = process.arch === "x64" ? "amd64" : process.arch;
+  return fileURLToPath(import.meta.resolve(`@foundry-rs/anvil-${process.platform}-${processor}/bin/anvil`));
+}
+
+async function controls(rpc: Rpc): Promise<Omit<EvmChain, "url" | "stop">> {
+  const text = async (method: string, ...params: readonly unknown[]) => String(await rpc(method, ...params));
+  const accounts = await rpc("eth_accounts");
+  const customer = Array.isArray(accounts) ? String(accounts[0]) : "";
+  return {
+    sendToken: ({ contract, to, units }) =>
+      text("eth_sendTransaction", { from: customer, to: contract, data: CALL_TRANSFER + word(to) + word(units) }),
+    sendNative: ({ to, units }) =>
+      text("eth_sendTransaction", { from: customer, to, value: `0x${units.toString(16)}` }),
+    mine: async () => void (await rpc("evm_mine")),
+    takeBackFrom: async (hash) => {
+      const { blockNumber } = Receipt.parse(await rpc("eth_getTransactionReceipt", hash));
+      const tip = await rpc("eth_blockNumber");
+      await rpc("anvil_reorg", Number(tip) - Number(blockNumber) + 1, []);
+    },
+    rawTransaction: (hash) => text("eth_getRawTransactionByHash", hash),
+    sendAgain: async (raw) => void (await rpc("eth_sendRawTransaction", raw)),
+  };
+}
+
+/** 32 bytes of call data. */
+function word(value: string | bigint): string {
+  return (typeof value === "bigint" ? value.toString(16) : value.replace(/^0x/, "").toLowerCase()).padStart(64, "0");
+}

@@ -1,0 +1,76 @@
+// A Litecoin regtest of our own, blocks by our hand, where litecoind is installed.
+import { randomBytes } from "node:crypto";
+import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { findFreePort } from "../free-port.ts";
+import { type Rpc, rpcAt, untilAnswers } from "./rpc.ts";
+import { spawnTied } from "./tied-process.ts";
+
+export interface LitecoinChain {
+  /** With user and password, as CHAIN_SOURCES takes it. */
+  readonly url: string;
+  /** A customer's payment of whole coins as text; it waits in the mempool. Gives its transaction. */
+  pay(to: string, coins: string): Promise<string>;
+  mine(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Undefined where there is no litecoind: neither LITECOIND names one, nor is one on the path or in .nodes. */
+export async function startLitecoinChain(): Promise<LitecoinChain | undefined> {
+  const program = litecoindProgram(process.env);
+  if (program === undefined) return undefined;
+  const home = mkdtempSync(join(tmpdir(), "edgetill-litecoin-"));
+  const port = await findFreePort();
+  const password = randomBytes(12).toString("hex");
+  const litecoind = spawnTied([
+    // Debian's litecoind is a script that writes into the home of whoever calls it.
+    ...(["env", `HOME=${home}`] as const),
+    program,
+    ...["-chain=regtest", `-datadir=${home}`, "-server", "-printtoconsole=0", "-keypool=5", "-fallbackfee=0.0002"],
+    ...["-listen=0", "-connect=0", "-dnsseed=0", "-discover=0"],
+    ...["-rpcbind=127.0.0.1", "-rpcallowip=127.0.0.1", `-rpcport=${port}`, "-rpcuser=demo", `-rpcpassword=${password}`],
+  ]);
+  const forget = () => rmSync(home, { recursive: true, force: true });
+  process.once("exit", forget);
+  const stop = async () => {
+    await litecoind.stop();
+    process.removeListener("exit", forget);
+    forget();
+  };
+  try {
+    const rpc = rpcAt(`http://127.0.0.1:${port}/`, { authorization: `Basic ${btoa(`demo:${password}`)}` });
+    await untilAnswers(rpc, "getblockcount", 30_000);
+    return { url: `http://demo:${password}@127.0.0.1:${port}`, ...(await controls(rpc)), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function controls(rpc: Rpc): Promise<Pick<LitecoinChain, "pay" | "mine">> {
+  await rpc("createwallet", "customer");
+  const miner = await rpc("getnewaddress");
+  // A new coin can be spent after a hundred blocks.
+  await rpc("generatetoaddress", 101, miner);
+  return {
+    pay: async (to, coins) => String(await rpc("sendtoaddress", to, coins)),
+    mine: async () => void (await rpc("generatetoaddress", 1, miner)),
+  };
+}
+
+/** Looked for in the order in which tests look. */
+export function litecoindProgram(environment: Readonly<Record<string, string | undefined>>): string | undefined {
+  if (environment.LITECOIND) return environment.LITECOIND;
+  const folders = (environment.PATH ?? "").split(delimiter).map((folder) => join(folder, "litecoind"));
+  return [...folders, resolve(".nodes/litecoind/litecoind.sh")].find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,122 @@
+// `npm run demo`: a shop with wallets on chains of this machine, customers who pay as customers do, and what becomes of each invoice. Ends by
+// itself with a summary; its exit status is 0 only if every story ended as it is told. It leaves nothing running and no file.
+import "../end-with-parent.ts";
+import { assetOn, networkNamed } from "../../src/chains/networks.ts";
+import { StartError } from "../settings.ts";
+import { startEvmChain } from "./evm-chain.ts";
+import { startLitecoinChain } from "./litecoin-chain.ts";
+import { type Outcome, playAll } from "./play.ts";
+import { type Shop, startShop } from "./shop.ts";
+import { EVM_STORIES, LITECOIN_STORY } from "./stories.ts";
+import { lineView, tableView } from "./view.ts";
+
+/** What a shell reports for a process that a signal ended. */
+const STOPPED_BY = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+const POLL_SECONDS = 0.5;
+/** The merchant's wallets: an address and a key of public test vectors, which nobody should pay to on a real chain. */
+const ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+const LITECOIN_KEY =
+  "vpub5Y6cjg78GGuNLsaPhmYsiw4gYX3HoQiRBiSwDaBXKUafCt9bNwWQiitDk5VZ5BVxYnQdwoTyXSs2JHRPAgjAvtbBrf8ZhDYe2jWAqvZVnsc";
+
+/** What was started, the first first; each part may be stopped twice. */
+const started: { stop(): Promise<void> }[] = [];
+let isStopped = false;
+
+for (const [signal, status] of Object.entries(STOPPED_BY)) {
+  process.on(signal, async () => {
+    isStopped = true;
+    await stopAll();
+    process.exit(status);
+  });
+}
+
+try {
+  const outcomes = await demo();
+  await stopAll();
+  process.exit(summarize(outcomes) ? 0 : 1);
+} catch (error) {
+  // Ctrl-C took the server away under the stories: the handler above ends the process.
+  if (isStopped) await new Promise(() => {});
+  await stopAll();
+  console.error(error instanceof StartError ? error.message : error);
+  process.exit(1);
+}
+
+async function demo(): Promise<readonly Outcome[]> {
+  say("Starting an Ethereum of this machine (anvil), a Litecoin where litecoind is installed, and the service ...");
+  const evm = keep(await startEvmChain(contracts()));
+  const litecoin = await startLitecoinChain();
+  if (litecoin === undefined) say("No litecoind here, so no story on Litecoin: `npm run nodes:install` brings it.");
+  else keep(litecoin);
+  const shop = keep(
+    await startShop({
+      pollSeconds: POLL_SECONDS,
+      sources: {
+        ETH: [{ kind: "evm-rpc", url: evm.url }],
+        ...(litecoin === undefined ? {} : { LTC_REGTEST: [{ kind: "core-rpc", url: litecoin.url }] }),
+      },
+    }),
+  );
+  const stories = litecoin === undefined ? EVM_STORIES : [...EVM_STORIES, LITECOIN_STORY];
+  await registerWallets(shop, litecoin !== undefined);
+  say(`The shop is open at ${shop.baseUrl}. ${stories.length} customers, two minutes at most.\n`);
+  const write = (text: string) => void process.stdout.write(text);
+  const view = process.stdout.isTTY ? tableView(write, () => process.stdout.columns) : lineView(write);
+  return playAll({ shop, chains: { evm, litecoin } }, stories, view);
+}
+
+async function registerWallets(shop: Shop, hasLitecoin: boolean): Promise<void> {
+  for (const cryptocurrency of new Set(EVM_STORIES.map(({ pair }) => pair.cryptocurrency))) {
+    await shop.registerWallet({
+      walletType: "DIRECT_WALLET",
+      cryptocurrency,
+      network: "ETH",
+      address: ADDRESS,
+      requiredConfirmations: 3,
+    });
+  }
+  if (!hasLitecoin) return;
+  await shop.registerWallet({
+    walletType: "XPUB_WALLET",
+    ...LITECOIN_STORY.pair,
+    xpub: LITECOIN_KEY,
+    derivationPath: "m/84h/1h/0h",
+    requiredConfirmations: 2,
+  });
+}
+
+/** Of the tokens that are paid with. */
+function contracts(): readonly string[] {
+  const ethereum = networkNamed("ETH");
+  const codes = new Set(EVM_STORIES.map(({ pair }) => pair.cryptocurrency));
+  return [...codes].flatMap((code) => {
+    const contract = ethereum === undefined ? undefined : assetOn(ethereum, code)?.contract;
+    return typeof contract === "string" ? [contract] : [];
+  });
+}
+
+/** True when all ended as told. */
+function summarize(outcomes: readonly Outcome[]): boolean {
+  say("");
+  for (const { title, differences } of outcomes) {
+    say(`${differences.length === 0 ? "as told" : "NOT AS TOLD"}: ${title}`);
+    for (const difference of differences) say(`    ${difference}`);
+  }
+  const good = outcomes.filter(({ differences }) => differences.length === 0).length;
+  say(`${good} of ${outcomes.length} stories ended as they are told. Nothing was left running.`);
+  return good === outcomes.length;
+}
+
+function keep<T extends { stop(): Promise<void> }>(part: T): T {
+  started.push(part);
+  return part;
+}
+
+/** The last first. */
+async function stopAll(): Promise<void> {
+  for (const part of started.toReversed()) await part.stop();
+}
+
+function say(text: string): void {
+  console.log(text);
+}

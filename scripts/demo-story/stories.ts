@@ -1,0 +1,98 @@
+// The stories of `npm run demo`, as their customers live them.
+import { pathOf, type Stage, type Story } from "./story.ts";
+
+const ETHEREUM = "ETH";
+
+const USUAL = ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"] as const;
+
+/** An invoice lives at least this long. */
+const SHORT_LIFE_SECONDS = 60;
+
+/** All are on one merchant's addresses, so that invoices of one token are told apart by their amounts alone. */
+export const EVM_STORIES: readonly Story[] = [
+  {
+    title: "paid exactly",
+    pair: { cryptocurrency: "USDT", network: ETHEREUM },
+    usd: 49.9,
+    ending: { path: USUAL, payments: 1, receivedPercent: 100 },
+    play: async (stage) => {
+      await stage.pay();
+    },
+  },
+  {
+    title: "paid in two parts",
+    pair: { cryptocurrency: "ETH", network: ETHEREUM },
+    usd: 70,
+    ending: { path: USUAL, payments: 2, receivedPercent: 100 },
+    play: async (stage) => {
+      await stage.pay(40);
+      await stage.until(({ payments }) => payments.some(({ status }) => status === "CONFIRMED"));
+      stage.note("40 % is there; the customer sends what is still due");
+      await stage.payRest();
+    },
+  },
+  {
+    title: "overpaid",
+    pair: { cryptocurrency: "DAI", network: ETHEREUM },
+    usd: 30,
+    ending: { path: ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "OVERPAID"], payments: 1, receivedPercent: 150 },
+    play: async (stage) => {
+      await stage.pay(150);
+    },
+  },
+  {
+    title: "underpaid",
+    pair: { cryptocurrency: "USDC", network: ETHEREUM },
+    usd: 20,
+    expiresInSeconds: SHORT_LIFE_SECONDS,
+    ending: { path: ["AWAITING_PAYMENT", "UNDERPAID"], payments: 1, receivedPercent: 50 },
+    play: async (stage) => {
+      await stage.pay(50);
+      await stage.until(({ amountConfirmed }) => Number(amountConfirmed) > 0);
+      stage.note("half is there; it stays open until it expires");
+    },
+  },
+  {
+    title: "paid too late",
+    pair: { cryptocurrency: "USDT", network: ETHEREUM },
+    usd: 15,
+    expiresInSeconds: SHORT_LIFE_SECONDS,
+    ending: { path: ["AWAITING_PAYMENT", "EXPIRED"], payments: 1, receivedPercent: 0, isLate: true },
+    play: async (stage) => {
+      stage.note("the customer forgets it until it has expired");
+      await stage.until(({ status }) => status === "EXPIRED");
+      await stage.pay();
+      stage.note("paid after its end: kept for review, not PAID");
+    },
+  },
+  {
+    title: "taken back by a reorg",
+    pair: { cryptocurrency: "USDT", network: ETHEREUM },
+    usd: 25,
+    ending: { path: [...USUAL, ...USUAL], payments: 1, receivedPercent: 100 },
+    play: takenBack,
+  },
+];
+
+export const LITECOIN_STORY: Story = {
+  title: "seen before a block",
+  pair: { cryptocurrency: "LTC", network: "LTC_REGTEST" },
+  usd: 40,
+  ending: { path: USUAL, payments: 1, receivedPercent: 100 },
+  play: async (stage) => {
+    await stage.pay();
+    stage.note("in the mempool, in no block yet");
+    await stage.until(({ status }) => status === "PENDING_CONFIRMATION");
+  },
+};
+
+async function takenBack(stage: Stage): Promise<void> {
+  await stage.beginDisturbing();
+  const hash = await stage.pay();
+  await stage.until(({ status }) => status === "PAID");
+  const payment = await stage.takeBack(hash);
+  stage.note("the chain took the blocks back; the payment is in none");
+  await stage.until((invoice) => pathOf(invoice).length > USUAL.length && invoice.status === "AWAITING_PAYMENT");
+  await payment.sendAgain();
+  stage.note("the same transaction was sent and mined again");
+}

@@ -1,0 +1,25 @@
+// A program that ends with this process, however this process ends. A node has no eye on its parent, so a shell stands between: it waits on
+// a pipe that only this process holds open, and ends the program when the pipe closes.
+import { spawn } from "node:child_process";
+
+const TIED = '"$@" </dev/null & program=$!; read -r _; kill "$program" 2>/dev/null; wait "$program"';
+
+export interface TiedProcess {
+  /** Ends it and waits until it has. May be called again. */
+  stop(): Promise<void>;
+}
+
+/** `command` with its arguments, quietly, out of reach of the terminal's Ctrl-C: who started it ends it. */
+export function spawnTied(command: readonly [string, ...string[]]): TiedProcess {
+  const shell = spawn("sh", ["-c", TIED, "sh", ...command], { stdio: ["pipe", "ignore", "ignore"], detached: true });
+  const ended = new Promise<void>((resolve) => {
+    shell.once("exit", () => resolve());
+    shell.once("error", () => resolve());
+  });
+  return {
+    stop: async () => {
+      shell.stdin.end();
+      await ended;
+    },
+  };
+}

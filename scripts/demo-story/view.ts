@@ -1,0 +1,87 @@
+// What the demo shows: a table that is drawn again and again where there is a terminal, else a line for every change.
+import type { Invoice } from "./shop.ts";
+import { type Ending, isAtEnd, pathOf, percentReceived, type Story } from "./story.ts";
+
+/** One story with what is known of it now. */
+export interface Scene {
+  readonly story: Pick<Story, "title" | "pair" | "usd"> & { readonly ending: Ending };
+  readonly invoice: Invoice;
+  readonly note: string;
+}
+
+export interface View {
+  /** `seconds` since the first invoice. */
+  show(scenes: readonly Scene[], seconds: number): void;
+}
+
+type Write = (text: string) => void;
+
+/** Draws the table over the one before it; `columns` is asked each time, for a terminal may be resized. */
+export function tableView(write: Write, columns: () => number): View {
+  let drawn = 0;
+  return {
+    show: (scenes, seconds) => {
+      const lines = tableOf(scenes, seconds).map((line) => clipped(line, columns() - 1));
+      // Up to where the last table began; each line is cleared behind what is written.
+      const up = drawn === 0 ? "" : `\x1b[${drawn}A`;
+      write(`${up}${lines.map((line) => `${line}\x1b[K\n`).join("")}\x1b[J`);
+      drawn = lines.length;
+    },
+  };
+}
+
+/** Writes what has changed since it was last asked. */
+export function lineView(write: Write): View {
+  const said = new Map<string, string>();
+  return {
+    show: (scenes, seconds) => {
+      for (const scene of scenes) {
+        const line = lineOf(scene);
+        if (said.get(scene.story.title) === line) continue;
+        said.set(scene.story.title, line);
+        write(`${String(seconds).padStart(4)} s  ${line}\n`);
+      }
+    },
+  };
+}
+
+export function lineOf({ story, invoice, note }: Scene): string {
+  const { title, pair } = story;
+  const money = `${pair.cryptocurrency} on ${pair.network}, ${dollars(invoice.amountReceived)} of ${dollars(invoice.rawAmount)} USD`;
+  return `${title}: ${pathOf(invoice).at(-1)} (${money})${note === "" ? "" : `: ${note}`}`;
+}
+
+/** A row for each story and, below those that have one, their note. */
+export function tableOf(scenes: readonly Scene[], seconds: number): readonly string[] {
+  const rows = scenes.map((scene) => ({ scene, cells: cellsOf(scene) }));
+  const widths = [0, 1, 2, 3].map((at) => Math.max(...rows.map(({ cells }) => cells[at]?.length ?? 0)));
+  const lines = rows.flatMap(({ scene, cells }) => {
+    const padded = cells.map((cell, at) => (at === 2 ? cell.padStart(widths[2] ?? 0) : cell.padEnd(widths[at] ?? 0)));
+    const mark = isAtEnd(scene.story.ending, scene.invoice) ? "✓" : "·";
+    return [`${mark} ${padded.join("  ")}`.trimEnd(), ...(scene.note === "" ? [] : [`    ${scene.note}`])];
+  });
+  return ["", ...lines, "", `  ${seconds} s`];
+}
+
+function cellsOf({ story, invoice }: Scene): readonly [string, string, string, string, string] {
+  const { pair } = story;
+  const confirmations = invoice.payments.map((each) => Math.min(each.confirmations, each.requiredConfirmations));
+  const required = invoice.payments[0]?.requiredConfirmations;
+  const depth = required === undefined ? "" : `${confirmations.join("+")}/${required}`;
+  const money = `${dollars(invoice.rawAmount)} USD ${String(percentReceived(invoice)).padStart(4)} %`;
+  return [story.title, `${pair.cryptocurrency} on ${pair.network}`, money, depth, shortPath(pathOf(invoice))];
+}
+
+/** The last three: a payment that was taken back has gone through six. */
+function shortPath(path: readonly string[]): string {
+  return `${path.length > 3 ? "… → " : ""}${path.slice(-3).join(" → ")}`;
+}
+
+/** Six digits after the point become two. */
+function dollars(amount: string): string {
+  return amount.replace(/(\.\d\d)\d*$/, "$1");
+}
+
+function clipped(line: string, columns: number): string {
+  return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
+}

@@ -1,0 +1,74 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Invoice } from "../../../../scripts/demo-story/shop.ts";
+import { EVM_STORIES, LITECOIN_STORY } from "../../../../scripts/demo-story/stories.ts";
+import { differences, type Ending, isAtEnd, percentReceived } from "../../../../scripts/demo-story/story.ts";
+import { formatMicros } from "../../../../src/lib/money.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+import { anInvoice, aPayment } from "./invoice.ts";
+
+const PAID: Ending = { path: ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"], payments: 1, receivedPercent: 100 };
+
+const paid = (changes: Partial<Invoice> = {}) =>
+  anInvoice(PAID.path, { amountReceived: "10.000000", payments: [aPayment("CONFIRMED")], ...changes });
+
+describe("the end of a story", () => {
+  test("an invoice that went as told has no differences", () => {
+    expect(differences(PAID, paid())).toEqual([]);
+    expect(isAtEnd(PAID, paid())).toBe(true);
+  });
+
+  const wrong: readonly (readonly [string, Invoice, string])[] = [
+    ["a status was skipped", anInvoice(["AWAITING_PAYMENT", "PAID"], paid()), "status"],
+    ["a status came on top", anInvoice([...PAID.path, "AWAITING_PAYMENT"], paid()), "now"],
+    ["its payment was taken back", paid({ payments: [aPayment("REORGED")] }), "payments"],
+    ["it was credited twice", paid({ payments: [aPayment("CONFIRMED"), aPayment("DETECTED")] }), "payments"],
+    ["too little was received", paid({ amountReceived: "9.999999" }), "received"],
+    ["its payment came late", paid({ isLate: true }), "late"],
+  ];
+  test.each(wrong)("it is not as told when %s", (_, invoice, what) => {
+    expect(differences(PAID, invoice).join()).toContain(`${what}: told`);
+    expect(isAtEnd(PAID, invoice)).toBe(false);
+  });
+
+  test("the share that was received is never told too high", () => {
+    const micros = fc.bigInt({ min: 1n, max: 10n ** 12n });
+    fc.assert(
+      fc.property(micros, micros, (asked, received) => {
+        const percent = percentReceived({ rawAmount: formatMicros(asked), amountReceived: formatMicros(received) });
+        const share = BigInt(percent) * asked;
+        expect(share <= received * 100n && received * 100n < share + asked).toBe(true);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("the stories", () => {
+  const stories = [...EVM_STORIES, LITECOIN_STORY];
+
+  test("each has a title of its own and begins where every invoice begins", () => {
+    expect(new Set(stories.map(({ title }) => title)).size).toBe(stories.length);
+    for (const { ending } of stories) expect(ending.path[0]).toBe("AWAITING_PAYMENT");
+  });
+
+  test("together they tell of paid, underpaid, overpaid, late and taken back", () => {
+    const ends = stories.map(({ ending }) => ending.path.at(-1));
+    expect(ends).toEqual(expect.arrayContaining(["PAID", "OVERPAID", "UNDERPAID", "EXPIRED"]));
+    expect(stories.some(({ ending }) => ending.isLate)).toBe(true);
+    expect(
+      stories.some(({ ending }) => ending.path.indexOf("PAID") < ending.path.lastIndexOf("AWAITING_PAYMENT")),
+    ).toBe(true);
+  });
+
+  test("no two that share an address ask for the same amount, and where less or more is sent an invoice is alone", () => {
+    const pairs = EVM_STORIES.map(({ pair, usd }) => `${pair.cryptocurrency} ${usd}`);
+    expect(new Set(pairs).size).toBe(pairs.length);
+    const inexact = EVM_STORIES.filter(
+      ({ ending }) => ending.payments > 1 || ![0, 100].includes(ending.receivedPercent),
+    );
+    for (const { pair } of inexact) {
+      expect(EVM_STORIES.filter((each) => each.pair.cryptocurrency === pair.cryptocurrency)).toHaveLength(1);
+    }
+  });
+});

@@ -1,0 +1,71 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { spawnTied } from "../../../../scripts/demo-story/tied-process.ts";
+import { until } from "../../../../scripts/demo-story/until.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "edgetill-tied-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Writes its own id and stays until it is ended; on a signal it says so first. */
+const program = (file: string) =>
+  ["sh", "-c", `trap 'echo ended >>"$0"; exit' TERM; echo $$ >"$0"; while :; do sleep 0.05; done`, file] as const;
+
+const said = async (file: string) => {
+  try {
+    return readFileSync(file, "utf8").trim().split("\n");
+  } catch {
+    return [];
+  }
+};
+const isAlive = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+describe("a tied program", () => {
+  test("it is told to end and is gone when stop returns, also the second time", async () => {
+    const file = join(folder, "stopped");
+    const tied = spawnTied(program(file));
+    const [pid = ""] = await until(
+      () => said(file),
+      (lines) => lines.length === 1 && lines[0] !== "",
+      5_000,
+    );
+    await tied.stop();
+    await tied.stop();
+    expect(await said(file)).toEqual([pid, "ended"]);
+    expect(isAlive(Number(pid))).toBe(false);
+  });
+
+  test("it ends when whoever started it is killed outright", async () => {
+    const file = join(folder, "orphaned");
+    const url = new URL("../../../../scripts/demo-story/tied-process.ts", import.meta.url).href;
+    const text = `import { spawnTied } from ${JSON.stringify(url)}; spawnTied(${JSON.stringify(program(file))});`;
+    const starter = spawn(process.execPath, ["--input-type=module", "-e", text], {
+      cwd: resolve("."),
+      stdio: "ignore",
+    });
+    const [pid = ""] = await until(
+      () => said(file),
+      (lines) => lines.length === 1 && lines[0] !== "",
+      10_000,
+    );
+    starter.kill("SIGKILL");
+    await until(
+      () => said(file),
+      (lines) => lines[1] === "ended",
+      5_000,
+    );
+    await until(
+      async () => isAlive(Number(pid)),
+      (alive) => !alive,
+      5_000,
+    );
+  });
+});

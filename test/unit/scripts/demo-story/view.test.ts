@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import type { Ending } from "../../../../scripts/demo-story/story.ts";
+import { lineView, type Scene, tableOf, tableView } from "../../../../scripts/demo-story/view.ts";
+import { anInvoice, aPayment } from "./invoice.ts";
+
+const ENDING: Ending = { path: ["AWAITING_PAYMENT", "PENDING_CONFIRMATION"], payments: 1, receivedPercent: 100 };
+const STORY = { title: "paid exactly", pair: { cryptocurrency: "USDT", network: "ETH" }, usd: 10, ending: ENDING };
+
+const waiting: Scene = { story: STORY, invoice: anInvoice(["AWAITING_PAYMENT"]), note: "" };
+const pending: Scene = {
+  story: STORY,
+  invoice: anInvoice(ENDING.path, { amountReceived: "10.000000", payments: [aPayment("DETECTED", 1)] }),
+  note: "one block deep",
+};
+
+function written(): { readonly texts: string[]; readonly write: (text: string) => void } {
+  const texts: string[] = [];
+  return { texts, write: (text) => void texts.push(text) };
+}
+
+describe("where there is no terminal", () => {
+  test("every change is one plain line, and what stays as it is says nothing", () => {
+    const { texts, write } = written();
+    const view = lineView(write);
+    view.show([waiting], 0);
+    view.show([waiting], 1);
+    view.show([pending], 12);
+    view.show([pending], 13);
+    expect(texts).toEqual([
+      "   0 s  paid exactly: AWAITING_PAYMENT (USDT on ETH, 0.00 of 10.00 USD)\n",
+      "  12 s  paid exactly: PENDING_CONFIRMATION (USDT on ETH, 10.00 of 10.00 USD): one block deep\n",
+    ]);
+  });
+});
+
+describe("the table", () => {
+  test("a row says which coin, how much of how much, how deep, and by which statuses; its end is marked", () => {
+    expect(tableOf([waiting], 3).join("\n")).toContain("· paid exactly  USDT on ETH  10.00 USD    0 %");
+    expect(tableOf([pending], 3).join("\n")).toMatch(
+      /✓ paid exactly {2}USDT on ETH {2}10\.00 USD {2}100 % {2}1\/3 {2}AWAITING_PAYMENT → PENDING_CONFIRMATION\n {4}one block deep/,
+    );
+  });
+
+  test("it is drawn over the one before, each line cleared to its end and cut at the width of the terminal", () => {
+    const { texts, write } = written();
+    const view = tableView(write, () => 40);
+    view.show([pending], 1);
+    view.show([waiting], 2);
+    const drawn = texts[0]?.split("\n").slice(0, -1) ?? [];
+    expect(drawn.every((line) => line.endsWith("\x1b[K") && line.length - 3 < 40)).toBe(true);
+    expect(texts[1]?.startsWith(`\x1b[${drawn.length}A`)).toBe(true);
+  });
+
+  test("a table with fewer lines leaves nothing of the one before", () => {
+    const { texts, write } = written();
+    const view = tableView(write, () => 200);
+    view.show([pending], 1);
+    view.show([waiting], 2);
+    expect(texts[1]?.endsWith("\x1b[J")).toBe(true);
+  });
+});
