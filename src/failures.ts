@@ -110,6 +110,8 @@ export type TradeFailure =
   // payments
   | { readonly code: "INVOICE_NOT_RESOLVABLE"; readonly status: string }
   | { readonly code: "NOTHING_TO_REVIEW" }
-  | { readonly code: "PAYMENT_NOT_FOUND" };
+  | { readonly code: "PAYMENT_NOT_FOUND" }
+  | { readonly code: "PAYMENT_NOT_RESOLVABLE"; readonly status: string }
+  | { readonly code: "TRANSFER_ALREADY_CREDITED" };
 
 export type FailureCode = Failure["code"];

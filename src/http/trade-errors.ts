@@ -118,5 +118,12 @@ export function tradeAnswer(failure: TradeFailure): Answer {
       return { status: 422, message: "Nothing of this invoice waits for a review" };
     case "PAYMENT_NOT_FOUND":
       return { status: 404, message: "Payment not found" };
+    case "PAYMENT_NOT_RESOLVABLE":
+      return {
+        status: 422,
+        message: `Nothing can be decided about a payment in ${failure.status}: only UNMATCHED ones are assigned or ignored, IGNORED ones assigned`,
+      };
+    case "TRANSFER_ALREADY_CREDITED":
+      return { status: 409, message: "This transfer is credited to an invoice already" };
   }
 }

@@ -44,6 +44,8 @@ export interface Change {
   readonly moves?: readonly InvoiceStatus[];
   readonly events: readonly [ChangeEvent, ...ChangeEvent[]];
   readonly audit: Pick<AuditEntry, "action" | "before" | "after">;
+  /** Facts that it rests on without owning them, asserted before anything is written. */
+  readonly asserts?: readonly BatchItem<"sqlite">[];
   /** Writes beyond the invoice's own row: amounts, mirrors, customers. */
   readonly statements?: readonly BatchItem<"sqlite">[];
 }
@@ -94,6 +96,7 @@ export function buildChange(
   return {
     file: after,
     statements: [
+      ...(change.asserts ?? []),
       ...recordChange(fx, file, after, change, operationId),
       insertAudit(fx.db, fx.trail, entry, fx.nowMs),
       updateInvoice(fx.db, file.invoice, columns),

@@ -89,7 +89,7 @@ export interface InvoiceFile {
   readonly methods: readonly PaymentMethod[];
   readonly payments: readonly Payment[];
   readonly timeline: readonly TimelineItem[];
-  /** How far the networks of its methods have been read; none for a network that was never watched. */
+  /** How far the networks of its methods and payments have been read; none for a network that was never watched. */
   readonly cursors: readonly NetworkCursor[];
 }
 

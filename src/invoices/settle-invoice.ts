@@ -83,7 +83,8 @@ function factsOf({ invoice, methods, cursors }: InvoiceFile): InvoiceFacts {
   };
 }
 
-function pricedOf(method: PaymentMethod): PricedMethod {
+/** The method as payments are weighed against it. */
+export function pricedOf(method: PaymentMethod): PricedMethod {
   const earlier: { amountUnits: string; quotedAtMs: number }[] = JSON.parse(method.earlierQuotes ?? "[]");
   const earlierQuotes = earlier.map((quote) => ({ ...quote, amountUnits: BigInt(quote.amountUnits) }));
   return { ...method, decimals: pairOf(method).asset.decimals, earlierQuotes };

@@ -39,7 +39,8 @@ const paymentsJson = sql`(select json_group_array(${jsonObject(payments, "paid")
   .mapWith(rowsDecoder(payments))
   .as("payments_json");
 const cursorsJson = sql`(select json_group_array(${jsonObject(networkCursors, "cursor")}) from network_cursors cursor
-  where cursor.network in (select network from payment_methods where invoice_id = invoices.id and status = 'ACTIVE'))`
+  where cursor.network in (select network from payment_methods where invoice_id = invoices.id and status = 'ACTIVE'
+    union select network from payments where invoice_id = invoices.id))`
   .mapWith(rowsDecoder(networkCursors))
   .as("cursors_json");
 

@@ -74,6 +74,11 @@ export function worthOf({ expectedMicros, methods, payments }: WorthFacts): Wort
   return { micros: isWhole ? expectedMicros : minBig(sum, MAX_WORTH_MICROS), slackMicros };
 }
 
+/** Whether `worthOf` weighs the payments of a method against it, and not by what is stored on them. */
+export function isPriced(method: PricedMethod, expectedMicros: bigint): boolean {
+  return expectedMicros === 0n ? method.rate !== null : quotesOf(method).length > 0;
+}
+
 /** Whether the worth reaches a bound, with what rounding took forgiven. */
 export function covers(worth: Worth, boundMicros: bigint): boolean {
   return worth.micros + worth.slackMicros >= boundMicros;

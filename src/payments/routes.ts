@@ -1,14 +1,23 @@
 import { type MountedRoute, merchantRoute } from "../auth/middleware.ts";
 import { jsonReply } from "../http/reply.ts";
 import { noBody, noQuery } from "../http/route.ts";
+import { invoiceEffects } from "../invoices/effects.ts";
+import { fileOf } from "../invoices/invoice.ts";
 import { paymentBodyOf } from "../invoices/invoice-body.ts";
 import { invoiceReads } from "../invoices/refresh-invoice.ts";
 import { err, ok } from "../lib/result.ts";
 import { FREE_TEXT } from "../wallets/secret-material.ts";
-import { invoicePaymentsBody, listPaymentsQuery, paymentDetailsBody, paymentListBody } from "./contract.ts";
+import {
+  invoicePaymentsBody,
+  listPaymentsQuery,
+  paymentDetailsBody,
+  paymentListBody,
+  resolvePaymentBody,
+} from "./contract.ts";
 import { listPayments, paymentPageReads } from "./list-payments.ts";
 import { paymentDetailsOf } from "./payment-body.ts";
 import { paymentReads } from "./read-payment.ts";
+import { assignPayment, ignorePayment } from "./resolve-payment.ts";
 
 const MERCHANT = "/api/v1/merchants/merchant/:merchantId";
 const BASE = `${MERCHANT}/payments`;
@@ -66,6 +75,47 @@ const get = merchantRoute({
   },
 });
 
+const resolve = merchantRoute({
+  spec: {
+    ...common,
+    method: "POST",
+    path: `${ONE}/resolve`,
+    operationId: "resolvePayment",
+    summary: "Decide about a payment that no rule credited",
+    description:
+      "ASSIGN credits it to one of your invoices, which is settled at once; IGNORE sets it aside. A transfer is credited once in all.",
+    permission: "payment:resolve",
+    body: resolvePaymentBody,
+    answers: [{ status: 200, description: "The payment", schema: paymentDetailsBody }],
+    refusals: [
+      "PAYMENT_NOT_FOUND",
+      "PAYMENT_NOT_RESOLVABLE",
+      "INVOICE_NOT_FOUND",
+      "TRANSFER_ALREADY_CREDITED",
+      "RATE_UNAVAILABLE",
+    ],
+  },
+  secrets: FREE_TEXT,
+  effects: invoiceEffects,
+  reads: ({ db, merchantId, params, request }) => [
+    ...paymentReads(db, merchantId, params.paymentId ?? ""),
+    ...invoiceReads(db, merchantId, request?.body.invoiceId ?? ""),
+  ],
+  answer: async (call) => {
+    const [[payment], [row]] = call.read;
+    if (payment === undefined) return err({ code: "PAYMENT_NOT_FOUND" });
+    const fx = { ...call.fx, trail: call.trail };
+    const { action, reason } = call.body;
+    const { quorumAboveMicros } = call.merchant;
+    const file = row === undefined ? undefined : fileOf(row);
+    const resolved =
+      action === "IGNORE"
+        ? await ignorePayment(fx, payment, reason)
+        : await assignPayment(fx, payment, { file, reason, quorumAboveMicros });
+    return resolved.ok ? ok(jsonReply(200, paymentDetailsOf(resolved.value))) : resolved;
+  },
+});
+
 const ofInvoice = merchantRoute({
   spec: {
     ...reading,
@@ -85,4 +135,4 @@ const ofInvoice = merchantRoute({
   },
 });
 
-export const paymentRoutes: readonly MountedRoute[] = [list, get, ofInvoice];
+export const paymentRoutes: readonly MountedRoute[] = [list, get, resolve, ofInvoice];

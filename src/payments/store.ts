@@ -1,6 +1,7 @@
 import { and, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import { NETWORKS } from "../chains/networks.ts";
 import type { Db } from "../db/client.ts";
+import { assertions } from "../db/schema/operations.ts";
 import { payments } from "../db/schema/payments.ts";
 import { insertTemplate, template } from "../db/template.ts";
 import type { Position } from "../lib/pagination.ts";
@@ -35,6 +36,31 @@ const fileById = template((db) =>
 /** A merchant's payment with what is known around it, as one row. Both may be a path's, unproved. */
 export function selectPaymentFile(db: Db, merchantId: string, id: string) {
   return fileById(db, { id, merchantId });
+}
+
+const asRead = template((db) =>
+  db.insert(assertions).select(
+    sql`select 'payment is as it was read', 0 where not exists (select 1 from payments where id = ${sql.placeholder("id")}
+      and status = ${sql.placeholder("status")} and invoice_id is ${sql.placeholder("invoiceId")}
+      and block_hash is ${sql.placeholder("blockHash")} and updated_at_ms = ${sql.placeholder("updatedAtMs")})`,
+  ),
+);
+
+/**
+ * Aborts the batch when somebody else wrote the row since it was read; goes before the write. What an invoice has is kept by that invoice's
+ * lock; what nobody has, by this alone.
+ */
+export function assertPaymentAsRead(
+  db: Db,
+  {
+    id,
+    status,
+    invoiceId,
+    blockHash,
+    updatedAtMs,
+  }: Pick<Payment, "id" | "status" | "invoiceId" | "blockHash" | "updatedAtMs">,
+) {
+  return asRead(db, { id, status, invoiceId, blockHash, updatedAtMs });
 }
 
 export interface PaymentFilter {

@@ -129,6 +129,20 @@ export function quoteRate(of: {
   });
 }
 
+/** What one US dollar is worth in `currency`, plain decimal text; RATE_UNAVAILABLE as in `quoteRate`. */
+export function usdRate(of: {
+  readonly table: RateTable;
+  readonly currency: string;
+  readonly nowMs: number;
+}): Result<string, "RATE_UNAVAILABLE"> {
+  const { table, currency, nowMs } = of;
+  if (currency === "USD") return ok("1");
+  const fiat = own(table.fiat, currency);
+  if (fiat !== undefined) return isFiatCurrent(fiat.atMs, nowMs) ? ok(fiat.perUsd) : err("RATE_UNAVAILABLE");
+  const counter = freshAsset(table, currency, nowMs);
+  return counter === undefined ? err("RATE_UNAVAILABLE") : ok(quotient("1", counter.usd));
+}
+
 /** The fewest base units (10^-`decimals` of a coin) that are worth at least `amountMicros` at `rate`: an exact ceiling. */
 export function unitsFor(of: {
   readonly amountMicros: bigint;

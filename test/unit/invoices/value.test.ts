@@ -3,6 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import {
   amountDueUnits,
   covers,
+  isPriced,
   MAX_WORTH_MICROS,
   microsAtRate,
   overpaidToleranceMicros,
@@ -121,6 +122,22 @@ describe("worth of a method that was quoted anew", () => {
   it("each quote with money is an addend of its own", () => {
     const payments = [sent(requoted, 50n, { receivedAtMs: 2_000 }), sent(requoted, 100n, { receivedAtMs: 6_000 })];
     expect(worth(payments)).toEqual({ micros: E, slackMicros: 1n });
+  });
+});
+
+describe("whether a payment is weighed against a method", () => {
+  test.each([
+    ["it asks for an amount", USDT, E, true],
+    ["it asked before", { ...USDT, amountUnits: null, earlierQuotes: [{ amountUnits: 1n, quotedAtMs: 0 }] }, E, true],
+    ["it was never quoted", { ...USDT, amountUnits: null, quotedAtMs: null }, E, false],
+    ["any amount is asked, and it has a rate", { ...USDT, amountUnits: null }, 0n, true],
+    ["any amount is asked, and it has no rate", { ...USDT, amountUnits: null, rate: null }, 0n, false],
+  ])("%s", (_, method, expectedMicros, wanted) => {
+    expect(isPriced(method, expectedMicros)).toBe(wanted);
+    // What is stored on the payment decides exactly where it is not.
+    const weigh = (fiatMicros: bigint) =>
+      worthOf({ expectedMicros, methods: [method], payments: [paymentOf({ fiatMicros })] }).micros;
+    expect(weigh(2n) === weigh(3n)).toBe(wanted);
   });
 });
 

@@ -14,6 +14,7 @@ import {
   quoteRate,
   type RateTable,
   unitsFor,
+  usdRate,
 } from "../../../src/rates/quote.ts";
 import { RUNS } from "../../support/property-runs.ts";
 
@@ -239,6 +240,44 @@ describe("a quote", () => {
       }),
       { numRuns: RUNS },
     );
+  });
+});
+
+describe("a dollar", () => {
+  const table = fixedRateTable(NOW);
+
+  it.each([
+    ["USD", "1"],
+    ["EUR", "0.925"],
+    ["ETH", "0.000285714285714285714285714285714286"],
+  ])("in %s is worth what the table says", (currency, wanted) => {
+    expect(usdRate({ table, currency, nowMs: NOW })).toMatchObject({
+      ok: true,
+      value: expect.stringContaining(wanted.slice(0, 17)),
+    });
+  });
+
+  it("is worth nothing that is known where the rate is absent or old, and itself always", () => {
+    const rateOf = (currency: string, nowMs = NOW) => usdRate({ table, currency, nowMs }).ok;
+    expect([
+      rateOf("XXX"),
+      rateOf("constructor"),
+      usdRate({ table: EMPTY_RATE_TABLE, currency: "EUR", nowMs: NOW }).ok,
+    ]).toEqual([false, false, false]);
+    expect([rateOf("BTC", NOW + FRESH_MS), rateOf("BTC", NOW + FRESH_MS + 1)]).toEqual([true, false]);
+    expect([rateOf("EUR", NOW + 7 * DAY_MS), rateOf("USD", NOW + 7 * DAY_MS)]).toEqual([false, true]);
+  });
+
+  it("and a coin's dollars come to the coin's own quote, within rounding", () => {
+    for (const currency of FIAT_CODES) {
+      const dollar = usdRate({ table, currency, nowMs: NOW });
+      const coin = quoteRate({ table, assetCode: "ETH", currency, nowMs: NOW });
+      if (!dollar.ok || !coin.ok) throw new Error(`no rate of ${currency}`);
+      const whole = { units: 10n ** 18n, decimals: 18 };
+      const usdMicros = microsFor({ ...whole, rate: "3500" });
+      const worth = microsFor({ units: usdMicros, rate: dollar.value, decimals: 6 });
+      expect(microsFor({ ...whole, rate: coin.value.rate }) - worth).toBeLessThanOrEqual(1n);
+    }
   });
 });
 

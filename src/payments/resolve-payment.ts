@@ -1,0 +1,206 @@
+// A person's decision about a payment that no rule credited. Two may decide at once, and a watcher may move it meanwhile: the batch asserts
+// that the row is what was read, and the table's key that no other merchant was given the same transfer.
+
+import { commitAudited } from "../audit/commit-audited.ts";
+import { insertAudit } from "../audit/store.ts";
+import { type BatchConflict, describeConflict, isConflictOn, isContention } from "../db/conflict.ts";
+import { readWithRetry } from "../db/retry.ts";
+import type { Failure } from "../failures.ts";
+import { type Change, type ChangeEffects, changeInvoice } from "../invoices/change-invoice.ts";
+import type { Invoice, InvoiceFile } from "../invoices/invoice.ts";
+import { isSamePair, pairOf } from "../invoices/payment-method.ts";
+import { pricedOf, settlementChange } from "../invoices/settle-invoice.ts";
+import { isPriced, MAX_WORTH_MICROS, worthOf } from "../invoices/value.ts";
+import { derivedId } from "../lib/ids.ts";
+import { formatMicros, maxBig, minBig } from "../lib/money.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { isoTime } from "../lib/time.ts";
+import { microsFor, quoteRate, type RateTable, usdRate } from "../rates/quote.ts";
+import { beginWatch } from "../watchers/store.ts";
+import type { Payment, PaymentResolution } from "./payment.ts";
+import type { PaymentFile } from "./payment-body.ts";
+import { assigned, ignored, resolutionRefusal } from "./resolution.ts";
+import { newsOf } from "./sight.ts";
+import { assertPaymentAsRead, putPayment, selectPaymentFile } from "./store.ts";
+
+export interface ResolveEffects extends ChangeEffects {
+  table(): Promise<RateTable>;
+  readonly hasSource: (network: string) => boolean;
+}
+
+export interface AssignRequest {
+  /** Of the same merchant; undefined where it has none of that id. */
+  readonly file: InvoiceFile | undefined;
+  readonly reason: string;
+  /** The merchant's `quorumAboveAmount`. */
+  readonly quorumAboveMicros: bigint | null;
+}
+
+/** Credits it to an invoice. The payment as it then stands; TRANSFER_ALREADY_CREDITED where another merchant's invoice has it. */
+export async function assignPayment(
+  fx: ResolveEffects,
+  read: PaymentFile,
+  request: AssignRequest,
+): Promise<Result<PaymentFile, Failure>> {
+  const refusal = resolutionRefusal(read, "ASSIGN");
+  if (refusal !== undefined) return err(refusal);
+  if (request.file === undefined) return err({ code: "INVOICE_NOT_FOUND" });
+  const { merchantId, id } = request.file.invoice;
+  let seen = read;
+  const changed = await changeInvoice(
+    fx,
+    { merchantId, id, read: request.file },
+    async (file, conflict, operationId): Promise<Result<Change, Failure>> => {
+      const again = await afterConflict(fx, seen, conflict);
+      if (!again.ok) return again;
+      seen = again.value;
+      return assignment(fx, seen, { ...request, file }, operationId);
+    },
+  );
+  if (!changed.ok) return changed;
+  return ok({ ...seen, ...changed.value.payments.find((payment) => payment.id === seen.id) });
+}
+
+async function assignment(
+  fx: ResolveEffects,
+  payment: PaymentFile,
+  request: AssignRequest & { readonly file: InvoiceFile },
+  operationId: string,
+): Promise<Result<Change, Failure>> {
+  const refusal = resolutionRefusal(payment, "ASSIGN");
+  if (refusal !== undefined) return err(refusal);
+  const { file, quorumAboveMicros, reason } = request;
+  const fiatMicros = await worthFor(fx, file, payment);
+  if (!fiatMicros.ok) return fiatMicros;
+  const { network } = pairOf(payment);
+  const hasSource = fx.hasSource(network.name);
+  const needsSecond =
+    quorumAboveMicros !== null && maxBig(file.invoice.amountMicros, fiatMicros.value) >= quorumAboveMicros;
+  const { tipHeight, finalizedHeight } = payment;
+  const credited = assigned({
+    ...{ payment, network, tipHeight, finalizedHeight, invoiceId: file.invoice.id, nowMs: fx.nowMs },
+    fiatMicros: fiatMicros.value,
+    requiredConfirmations: confirmationsFor(file, payment),
+    resolution: resolutionBy(fx, "ASSIGN", reason),
+    mayConfirm: !(hasSource && needsSecond),
+  });
+  const news = ["payment.matched" as const, ...newsOf(payment, credited)];
+  const change = settlementChange(file, fx.nowMs, {
+    payments: [credited],
+    news: news.map((type) => ({ type, paymentId: payment.id })),
+  });
+  if (change === undefined) throw new Error(`assigning ${payment.id} changes nothing`);
+  return ok({
+    ...change,
+    asserts: [assertPaymentAsRead(fx.db, payment)],
+    statements: [
+      auditOf(fx, payment, credited, derivedId("aud", operationId, 1)),
+      // What nobody looked at any more is to be confirmed after all.
+      ...(hasSource && credited.finalAtMs === null ? [beginWatch(fx.db, network.name, fx.nowMs)] : []),
+    ],
+  });
+}
+
+/** Sets it aside: no invoice has it, and nothing is told. */
+export async function ignorePayment(
+  fx: ResolveEffects,
+  read: PaymentFile,
+  reason: string,
+): Promise<Result<PaymentFile, Failure>> {
+  let seen = read;
+  for (let tries = 0; tries < 5; tries++) {
+    const refusal = resolutionRefusal(seen, "IGNORE");
+    if (refusal !== undefined) return err(refusal);
+    const after = ignored(seen, resolutionBy(fx, "IGNORE", reason), fx.nowMs);
+    const auditId = derivedId("aud", fx.newOperationId());
+    const sent = await commitAudited(fx, auditId, [
+      assertPaymentAsRead(fx.db, seen),
+      putPayment(fx.db, after),
+      auditOf(fx, seen, after, auditId),
+    ]);
+    if (sent.kind === "stands") return ok({ ...seen, ...after });
+    if (sent.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });
+    if (!isContention(sent.conflict)) throw new Error(`ignoring a payment met ${describeConflict(sent.conflict)}`);
+    const again = await afterConflict(fx, seen, sent.conflict);
+    if (!again.ok) return again;
+    seen = again.value;
+  }
+  return err({ code: "CONTENTION" });
+}
+
+/** The payment to decide about: as it was read, or where a batch was refused as it is now. */
+async function afterConflict(
+  fx: ResolveEffects,
+  read: PaymentFile,
+  conflict: BatchConflict | undefined,
+): Promise<Result<PaymentFile, Failure>> {
+  if (conflict === undefined) return ok(read);
+  if (isConflictOn(conflict, "payments", ["network", "tx_hash", "output_index"]))
+    return err({ code: "TRANSFER_ALREADY_CREDITED" });
+  const rows = await readWithRetry(fx.sleep, async () => selectPaymentFile(fx.db, read.merchantId, read.id));
+  if (!rows.ok) return rows;
+  const [row] = rows.value;
+  return row === undefined ? err({ code: "PAYMENT_NOT_FOUND" }) : ok(row);
+}
+
+/**
+ * What it is worth to the invoice: by its method of that pair, else the dollars at first sight at today's rate, else, where no rate was known
+ * then, all of it at today's.
+ */
+async function worthFor(
+  fx: ResolveEffects,
+  { invoice, methods }: InvoiceFile,
+  payment: Payment,
+): Promise<Result<bigint, Failure>> {
+  const own = methods.filter((method) => isSamePair(method, payment)).map(pricedOf);
+  const expectedMicros = invoice.amountMicros;
+  if (own.some((method) => isPriced(method, expectedMicros)))
+    return ok(worthOf({ expectedMicros, methods: own, payments: [payment] }).micros);
+  const micros = microsAtRates(await fx.table(), invoice, payment, fx.nowMs);
+  return micros.ok ? ok(minBig(micros.value, MAX_WORTH_MICROS)) : err({ code: micros.error });
+}
+
+function microsAtRates(
+  table: RateTable,
+  { currency }: Invoice,
+  payment: Payment,
+  nowMs: number,
+): Result<bigint, "RATE_UNAVAILABLE"> {
+  const { asset } = pairOf(payment);
+  if (payment.usdMicros !== null) {
+    const rate = usdRate({ table, currency, nowMs });
+    return rate.ok ? ok(microsFor({ units: payment.usdMicros, rate: rate.value, decimals: 6 })) : rate;
+  }
+  const quote = quoteRate({ table, assetCode: asset.rateCode, currency, nowMs });
+  if (!quote.ok) return quote;
+  return ok(microsFor({ units: payment.amountUnits, rate: quote.value.rate, decimals: asset.decimals }));
+}
+
+/** Of the invoice's method of the pair, else of one on the network; else the wallet's, which the row has. */
+function confirmationsFor({ methods }: InvoiceFile, payment: Payment): number {
+  const active = methods.filter(({ status, network }) => status === "ACTIVE" && network === payment.network);
+  const method = active.find((each) => isSamePair(each, payment)) ?? active[0];
+  return method?.requiredConfirmations ?? payment.requiredConfirmations;
+}
+
+function resolutionBy(fx: ResolveEffects, action: PaymentResolution["action"], reason: string): PaymentResolution {
+  return { action, reason, actor: fx.trail.actor.id ?? "", at: isoTime(fx.nowMs) };
+}
+
+/** The reason is kept with the payment: the log forgets nothing. */
+function auditOf(fx: ResolveEffects, before: Payment, after: Payment, id: Parameters<typeof insertAudit>[2]["id"]) {
+  const facts = ({ status, invoiceId, fiatMicros }: Payment) => ({
+    ...{ status, invoiceId },
+    fiatAmount: fiatMicros === null ? null : formatMicros(fiatMicros),
+  });
+  const { merchantId, id: target } = after;
+  const entry = {
+    id,
+    merchantId,
+    target,
+    action: "payment.resolved",
+    before: facts(before),
+    after: facts(after),
+  } as const;
+  return insertAudit(fx.db, fx.trail, entry, fx.nowMs);
+}

@@ -1,0 +1,324 @@
+import { asc, eq } from "drizzle-orm";
+import { beforeAll, describe, expect, it } from "vitest";
+import { auditEvents } from "../../src/db/schema/audit-events.ts";
+import { events } from "../../src/db/schema/events.ts";
+import { invoices } from "../../src/db/schema/invoices.ts";
+import { merchants } from "../../src/db/schema/merchants.ts";
+import { networkCursors } from "../../src/db/schema/network-cursors.ts";
+import { payments } from "../../src/db/schema/payments.ts";
+import type { Invoice } from "../../src/invoices/invoice.ts";
+import type { InvoiceId } from "../../src/lib/ids.ts";
+import { EMPTY_RATE_TABLE } from "../../src/rates/quote.ts";
+import { seedKey, sendWith } from "../support/access.ts";
+import { sendBeaten } from "../support/before-write.ts";
+import { seedCursor, seedPayment } from "../support/payments.ts";
+import { directWallet, randomHex, USDT } from "../support/wallet-bodies.ts";
+import { freshId, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
+
+beforeAll(async () => {
+  await seedCursor("ETH", { tipHeight: 104 });
+});
+
+const HOUR_MS = 3_600_000;
+const past = () => ({ expiresAtMs: Date.now() - HOUR_MS, closedAtMs: Date.now() - HOUR_MS });
+
+/** Of 10 units of its currency, without a way to pay unless `body` names one. */
+async function invoiceOf(shop: TestMerchant, body: object = {}, columns: Partial<Invoice> = {}): Promise<InvoiceId> {
+  const made = await shop.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [], ...body });
+  expect(made.status, made.text).toBe(201);
+  const id: InvoiceId = made.body.id;
+  if (Object.keys(columns).length > 0) await testDb.update(invoices).set(columns).where(eq(invoices.id, id));
+  return id;
+}
+
+const assign = (shop: TestMerchant, payment: { readonly id: string }, invoiceId: string) =>
+  shop.post(`/payments/${payment.id}/resolve`, { action: "ASSIGN", invoiceId, reason: "The payer wrote to us" });
+const ignore = (shop: TestMerchant, payment: { readonly id: string }) =>
+  shop.post(`/payments/${payment.id}/resolve`, { action: "IGNORE", reason: "Not ours" });
+const pathOf = (shop: TestMerchant, payment: { readonly id: string }) =>
+  `/api/v1/merchants/merchant/${shop.merchantId}/payments/${payment.id}/resolve`;
+const typesOf = async (id: InvoiceId) => {
+  const rows = await testDb.select().from(events).where(eq(events.invoiceId, id)).orderBy(asc(events.sequence));
+  return rows.map(({ type }) => type).filter((type) => type !== "invoice.created" && type !== "payment.created");
+};
+const auditOf = (target: string) => testDb.select().from(auditEvents).where(eq(auditEvents.target, target));
+const rowOf = async (id: string) => {
+  const [row] = await testDb
+    .select()
+    .from(payments)
+    .where(eq(payments.id, id as `pay_${string}`));
+  return row;
+};
+
+describe("ASSIGN", () => {
+  it("credits a payment by hand: the invoice is settled, and both are told of", async () => {
+    const shop = await freshMerchant();
+    await shop.post("/wallets", { ...directWallet(), requiredConfirmations: 5 });
+    const id = await invoiceOf(shop, { paymentMethods: [USDT] });
+    const payment = await seedPayment(shop.merchantId, { requiredConfirmations: 2 });
+    const { status, body, text } = await assign(shop, payment, id);
+    expect([status, body], text).toMatchObject([
+      200,
+      {
+        ...{ id: payment.id, invoiceId: id, status: "CONFIRMED", matchedBy: "MANUAL", fiatAmount: "10.000000" },
+        ...{ confirmations: 5, requiredConfirmations: 5, isLate: false, evidence: { rule: "MANUAL" } },
+        confirmedTxAt: body.updatedAt,
+        receivedTxAt: new Date(payment.receivedAtMs).toISOString(),
+      },
+    ]);
+    expect(body.resolution).toStrictEqual({
+      ...{ action: "ASSIGN", reason: "The payer wrote to us", at: body.updatedAt },
+      actor: expect.stringMatching(/^key_/),
+    });
+    expect((await shop.get(`/payments/${payment.id}`)).body).toEqual(body);
+    const invoice = (await shop.get(`/invoices/${id}`)).body;
+    expect(invoice).toMatchObject({ status: "PAID", amountConfirmed: "10.000000", payments: [{ id: payment.id }] });
+    expect(await typesOf(id)).toEqual([
+      ...["payment.matched", "payment.detected", "payment.confirmed"],
+      ...["invoice.pending_confirmation", "invoice.paid", "payment.paid"],
+    ]);
+    const [entry, ...more] = await auditOf(payment.id);
+    expect([entry?.action, entry?.actorKind, more]).toEqual(["payment.resolved", "API_KEY", []]);
+    expect(JSON.parse(entry?.after ?? "")).toEqual({ status: "CONFIRMED", invoiceId: id, fiatAmount: "10.000000" });
+    expect((await auditOf(id)).map(({ action }) => action)).toContain("invoice.status_changed");
+    expect(JSON.stringify([entry, await auditOf(id)])).not.toContain("The payer wrote");
+  });
+
+  it("leaves a payment DETECTED until its network is as deep as the invoice's method asks", async () => {
+    const shop = await freshMerchant();
+    await shop.post("/wallets", { ...directWallet(), requiredConfirmations: 6 });
+    const id = await invoiceOf(shop, { paymentMethods: [USDT] });
+    const { body } = await assign(shop, await seedPayment(shop.merchantId), id);
+    expect([body.status, body.confirmations, body.confirmedTxAt]).toEqual(["DETECTED", 5, null]);
+    expect((await shop.get(`/invoices/${id}`)).body.status).toBe("PENDING_CONFIRMATION");
+  });
+
+  it("leaves one in a mempool DETECTED", async () => {
+    const shop = await freshMerchant();
+    const id = await invoiceOf(shop);
+    const nowhere = { blockHeight: null, blockHash: null, blockTimeMs: null, confirmations: 0 };
+    const { body } = await assign(shop, await seedPayment(shop.merchantId, nowhere), id);
+    expect([body.status, body.blockHeight]).toEqual(["DETECTED", null]);
+  });
+
+  it.each([
+    ["USD", { usdMicros: 9_950_000n }, "9.950000", "PAID"],
+    ["EUR", { usdMicros: 10_000_000n }, "9.250000", "UNDERPAID"],
+    ["BTC", { usdMicros: 680_000_000_000n }, "10.000000", "PAID"],
+    // No rate was known when it was seen.
+    ["EUR", { usdMicros: null, amountUnits: 20_000_000n }, "18.500000", "OVERPAID"],
+  ] as const)(
+    "to an invoice in %s without a method of its asset weighs it by its dollars: %o",
+    async (currency, changes, fiatAmount, status) => {
+      const shop = await freshMerchant();
+      const id = await invoiceOf(shop, { currency }, past());
+      const receivedAtMs = Date.now() - 2 * HOUR_MS;
+      const payment = await seedPayment(shop.merchantId, { ...changes, receivedAtMs });
+      const { body, text } = await assign(shop, payment, id);
+      expect([body.fiatAmount, body.isLate], text).toEqual([fiatAmount, false]);
+      const invoice = (await shop.get(`/invoices/${id}`)).body;
+      expect(invoice).toMatchObject({ status, amountReceived: fiatAmount, payments: [{ confirmations: 5 }] });
+    },
+  );
+
+  it("without a rate that it needs is refused, to be tried again", async () => {
+    const shop = await freshMerchant();
+    const key = await seedKey(shop.merchantId);
+    const id = await invoiceOf(shop, { currency: "EUR" });
+    const payment = await seedPayment(shop.merchantId);
+    const RATE_BOOK = { getByName: () => ({ table: async () => EMPTY_RATE_TABLE }) };
+    const bindings = { RATE_SOURCE: "coinbase,kraken", RATE_BOOK } as unknown as Partial<Env>;
+    const body = { action: "ASSIGN", invoiceId: id, reason: "x" };
+    const answer = await sendWith(bindings, pathOf(shop, payment), { method: "POST", key, body });
+    expect([answer.status, answer.json?.code]).toEqual([503, "RATE_UNAVAILABLE"]);
+    expect(await rowOf(payment.id)).toMatchObject({ status: "UNMATCHED", invoiceId: null });
+  });
+
+  it("of money that came late leaves the status and asks for a person, on a cancelled invoice too", async () => {
+    for (const columns of [
+      { ...past(), status: "EXPIRED" },
+      { status: "CANCELLED", cancelledAtMs: 1 },
+    ] as const) {
+      const shop = await freshMerchant();
+      const id = await invoiceOf(shop, {}, columns);
+      const { body } = await assign(shop, await seedPayment(shop.merchantId), id);
+      expect([body.status, body.isLate]).toEqual(["CONFIRMED", true]);
+      const invoice = (await shop.get(`/invoices/${id}`)).body;
+      expect(invoice).toMatchObject({ status: columns.status, isLate: true, needsReview: true });
+      expect((await typesOf(id)).at(-1)).toBe("invoice.payment_late");
+    }
+  });
+
+  it("takes what was set aside before", async () => {
+    const shop = await freshMerchant();
+    const id = await invoiceOf(shop);
+    const payment = await seedPayment(shop.merchantId);
+    await ignore(shop, payment);
+    const { status, body } = await assign(shop, payment, id);
+    expect([status, body.status, body.resolution.action]).toEqual([200, "CONFIRMED", "ASSIGN"]);
+  });
+
+  it("has a network watched again where the payment waits for its depth and nobody looked any more", async () => {
+    const shop = await freshMerchant();
+    const id = await invoiceOf(shop);
+    await seedCursor("POL", { isResting: true });
+    const deep = { network: "POL", chainId: 137, finalAtMs: Date.now(), requiredConfirmations: 900 };
+    const payment = await seedPayment(shop.merchantId, deep);
+    const key = await seedKey(shop.merchantId);
+    const CHAIN_SOURCES = JSON.stringify({ POL: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] });
+    const body = { action: "ASSIGN", invoiceId: id, reason: "x" };
+    const answer = await sendWith({ CHAIN_SOURCES }, pathOf(shop, payment), { method: "POST", key, body });
+    expect([answer.status, answer.json?.status], answer.text).toEqual([200, "DETECTED"]);
+    expect((await rowOf(payment.id))?.finalAtMs).toBeNull();
+    const [cursor] = await testDb.select().from(networkCursors).where(eq(networkCursors.network, "POL"));
+    expect(cursor?.isResting).toBe(false);
+  });
+
+  it("leaves to the watcher what two providers must agree on first", async () => {
+    const shop = await freshMerchant();
+    await testDb.update(merchants).set({ quorumAboveMicros: 10_000_000n }).where(eq(merchants.id, shop.merchantId));
+    const key = await seedKey(shop.merchantId);
+    const CHAIN_SOURCES = JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] });
+    const statuses = [];
+    for (const rawAmount of [9, 10]) {
+      const invoiceId = await invoiceOf(shop, { rawAmount });
+      const payment = await seedPayment(shop.merchantId, { usdMicros: 9_999_999n });
+      const body = { action: "ASSIGN", invoiceId, reason: "x" };
+      const answer = await sendWith({ CHAIN_SOURCES }, pathOf(shop, payment), { method: "POST", key, body });
+      statuses.push(answer.json?.status);
+    }
+    expect(statuses).toEqual(["CONFIRMED", "DETECTED"]);
+  });
+});
+
+describe("IGNORE", () => {
+  it("sets a payment aside: no invoice has it, nothing is told, and it can be listed", async () => {
+    const shop = await freshMerchant();
+    const payment = await seedPayment(shop.merchantId);
+    const { status, body, text } = await ignore(shop, payment);
+    expect([status, body], text).toMatchObject([
+      200,
+      { status: "IGNORED", invoiceId: null, matchedBy: null, resolution: { action: "IGNORE", reason: "Not ours" } },
+    ]);
+    expect((await shop.get("/payments?status=IGNORED")).body.data).toMatchObject([{ id: payment.id }]);
+    expect(await testDb.select().from(events).where(eq(events.merchantId, shop.merchantId))).toEqual([]);
+    const [entry] = await auditOf(payment.id);
+    expect([entry?.action, entry?.before]).toEqual([
+      "payment.resolved",
+      JSON.stringify({ status: "UNMATCHED", invoiceId: null, fiatAmount: null }),
+    ]);
+    const again = await ignore(shop, payment);
+    expect([again.status, again.body.code]).toEqual([422, "PAYMENT_NOT_RESOLVABLE"]);
+  });
+});
+
+describe("nothing can be decided about", () => {
+  it.each(["DETECTED", "CONFIRMED", "DROPPED", "REORGED"] as const)(
+    "a payment in %s: it has an invoice, or is gone",
+    async (status) => {
+      const shop = await freshMerchant();
+      const id = await invoiceOf(shop);
+      const isCredited = status === "DETECTED" || status === "CONFIRMED";
+      const payment = await seedPayment(shop.merchantId, { status, invoiceId: isCredited ? id : null });
+      for (const answer of [await assign(shop, payment, id), await ignore(shop, payment)])
+        expect([answer.status, answer.body.code]).toEqual([422, "PAYMENT_NOT_RESOLVABLE"]);
+      expect(await rowOf(payment.id)).toEqual(payment);
+    },
+  );
+
+  it("a stranger's payment, nor is it given to a stranger's invoice", async () => {
+    const [shop, other] = [await freshMerchant(), await freshMerchant()];
+    const [mine, foreign] = [await seedPayment(shop.merchantId), await seedPayment(other.merchantId)];
+    const id = await invoiceOf(shop);
+    for (const payment of [foreign, { id: freshId("pay") }, { id: "pay_1" }]) {
+      const answer = await assign(shop, payment, id);
+      expect([answer.status, answer.body.code]).toEqual([404, "PAYMENT_NOT_FOUND"]);
+    }
+    for (const invoiceId of [await invoiceOf(other), freshId("inv"), "inv_1"]) {
+      const answer = await assign(shop, mine, invoiceId);
+      expect([answer.status, answer.body.code]).toEqual([404, "INVOICE_NOT_FOUND"]);
+    }
+    expect([await rowOf(mine.id), await rowOf(foreign.id)]).toEqual([mine, foreign]);
+  });
+
+  it.each([
+    [{ action: "ASSIGN" }, "invoiceId"],
+    [{ action: "IGNORE", invoiceId: "inv_1" }, "invoiceId"],
+    [{ action: "CREDIT" }, "action"],
+    [{ action: "IGNORE", reason: "" }, "reason"],
+  ])("with %j", async (changes, path) => {
+    const shop = await freshMerchant();
+    const payment = await seedPayment(shop.merchantId);
+    const { status, body } = await shop.post(`/payments/${payment.id}/resolve`, { reason: "x", ...changes });
+    expect([status, body.details?.[0]?.path]).toEqual([400, path]);
+  });
+});
+
+describe("a transfer is credited once in all", () => {
+  it("whichever of two merchants on one address assigns it first", async () => {
+    const shops = [await freshMerchant(), await freshMerchant()];
+    const txHash = `0x${randomHex(32)}`;
+    const sides = await Promise.all(
+      shops.map(async (shop) => ({
+        shop,
+        id: await invoiceOf(shop),
+        payment: await seedPayment(shop.merchantId, { txHash }),
+      })),
+    );
+    const answers = await Promise.all(sides.map(({ shop, payment, id }) => assign(shop, payment, id)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(answers.find(({ status }) => status === 409)?.body.code).toBe("TRANSFER_ALREADY_CREDITED");
+    const rows = await testDb.select().from(payments).where(eq(payments.txHash, txHash));
+    expect(rows.filter(({ invoiceId }) => invoiceId !== null)).toHaveLength(1);
+    expect(rows.map(({ status }) => status).sort()).toEqual(["CONFIRMED", "UNMATCHED"]);
+    const told = await Promise.all(sides.map(({ id }) => typesOf(id)));
+    expect(told.filter((types) => types.length > 0)).toHaveLength(1);
+    // The loser can still set its own row aside.
+    const loser = sides[answers.findIndex(({ status }) => status === 409)];
+    if (loser === undefined) throw new Error("nobody lost");
+    expect((await ignore(loser.shop, loser.payment)).status).toBe(200);
+  });
+
+  it("whichever of several decisions of one merchant comes first", async () => {
+    const shop = await freshMerchant();
+    const ids = [await invoiceOf(shop), await invoiceOf(shop)];
+    const payment = await seedPayment(shop.merchantId);
+    const answers = await Promise.all([...ids.map((id) => assign(shop, payment, id)), ignore(shop, payment)]);
+    const won = answers.filter(({ status }) => status === 200);
+    const row = await rowOf(payment.id);
+    const sums = await Promise.all(ids.map(async (id) => (await shop.get(`/invoices/${id}`)).body.amountReceived));
+    expect(answers.filter(({ status }) => status !== 200 && status !== 422)).toEqual([]);
+    // Setting aside may come before assigning, never after it.
+    expect(won.length).toBe((await auditOf(payment.id)).length);
+    expect(won.filter(({ body }) => body.invoiceId !== null).length).toBeLessThanOrEqual(1);
+    expect(sums.filter((sum) => sum !== "0.000000")).toHaveLength(row?.invoiceId === null ? 0 : 1);
+  });
+
+  it("when the row moves between the read and the write, the decision is made again of what it then is", async () => {
+    const shop = await freshMerchant();
+    const key = await seedKey(shop.merchantId);
+    const ask = (body: object) => ({ method: "POST", key, body: { reason: "x", ...body } });
+    const move = (id: string, columns: object) => () =>
+      testDb
+        .update(payments)
+        .set({ updatedAtMs: Date.now() + 1, ...columns })
+        .where(eq(payments.id, id as `pay_${string}`));
+    const first = await invoiceOf(shop);
+    const mined = await seedPayment(shop.merchantId, { blockHeight: 103 });
+    const again = { blockHeight: 102, blockHash: "0xnew" };
+    const beaten = await sendBeaten(
+      pathOf(shop, mined),
+      ask({ action: "ASSIGN", invoiceId: first }),
+      move(mined.id, again),
+    );
+    expect([beaten.status, beaten.json], beaten.text).toMatchObject([200, { blockHeight: 102, status: "CONFIRMED" }]);
+    const gone = await seedPayment(shop.merchantId);
+    const second = await invoiceOf(shop);
+    for (const body of [{ action: "ASSIGN", invoiceId: second }, { action: "IGNORE" }]) {
+      await move(gone.id, { status: "UNMATCHED" })();
+      const lost = await sendBeaten(pathOf(shop, gone), ask(body), move(gone.id, { status: "DROPPED" }));
+      expect([lost.status, lost.json?.code]).toEqual([422, "PAYMENT_NOT_RESOLVABLE"]);
+    }
+    expect([await rowOf(gone.id), await typesOf(second)]).toMatchObject([{ status: "DROPPED" }, []]);
+  });
+});
