@@ -1,8 +1,8 @@
 // The world as a watcher takes it, built from the environment once per object.
-import type { ChainClient } from "../chains/chain-client.ts";
 import { ChainPool } from "../chains/chain-pool-client.ts";
 import { parseChainSources } from "../chains/chain-sources.ts";
 import type { Network } from "../chains/networks.ts";
+import { openChainClient } from "../chains/open-chain-client.ts";
 import { parsePollSeconds } from "../chains/poll-setting.ts";
 import { type Db, openDb } from "../db/client.ts";
 import { invoiceEffects } from "../invoices/effects.ts";
@@ -11,10 +11,15 @@ import { applyTransfers } from "../payments/apply-transfers.ts";
 import type { WatchEffects } from "./commit-cursor.ts";
 import type { WakeEffects } from "./wake-watchers.ts";
 
-/** What is configured for one network; no clients where it has no source. */
-export function watchEffects(env: Env, network: Network, clients: readonly ChainClient[]): WatchEffects {
+/** A client for each source that is configured for the network, in the order of the setting; none where it has none or is refused. */
+export function watchEffects(env: Env, network: Network): WatchEffects {
   const db = openDb(env.DB);
   const report = (line: string) => console.warn(JSON.stringify({ level: "warn", alert: line }));
+  const sources = parseChainSources(env.CHAIN_SOURCES);
+  const own = sources.ok ? (sources.value.get(network.name) ?? []) : [];
+  // Looked up at each call, because a bare reference to `fetch` loses its receiver.
+  const edge = { fetch: (url: string, init: RequestInit) => fetch(url, init), nowMs: () => Date.now() };
+  const clients = own.flatMap((source) => openChainClient(source, network, edge) ?? []);
   return {
     db,
     sleep,
@@ -23,13 +28,6 @@ export function watchEffects(env: Env, network: Network, clients: readonly Chain
     pool: new ChainPool({ network: network.name, clients, random: Math.random, report }),
     apply: (look) => applyTransfers(invoiceEffects(env, { db, nowMs: Date.now(), sleep }), look),
   };
-}
-
-/** A client for each source of a network, in the order of the setting; none where it has none or the setting is refused. */
-export function chainClients(env: Env, network: Network): readonly ChainClient[] {
-  const sources = parseChainSources(env.CHAIN_SOURCES);
-  const own = sources.ok ? (sources.value.get(network.name) ?? []) : [];
-  return own.flatMap(() => []);
 }
 
 /** POLL_SECONDS; null leaves each network at its own pace. */

@@ -2,9 +2,9 @@
 // off when nothing is watched (reliability.md 4). All that must survive it is in D1.
 import { DurableObject } from "cloudflare:workers";
 import { type Network, networkNamed } from "../chains/networks.ts";
-import { WatchMemory } from "./commit-cursor.ts";
+import { type WatchEffects, WatchMemory } from "./commit-cursor.ts";
 import { pauseMs } from "./cursor-plan.ts";
-import { chainClients, pollSecondsOf, watchEffects } from "./effects.ts";
+import { pollSecondsOf, watchEffects } from "./effects.ts";
 import { type LookOutcome, lookTransaction } from "./look-transaction.ts";
 import { type PassOutcome, runPass } from "./watch-network.ts";
 
@@ -17,18 +17,19 @@ export interface WatcherRpc {
 export class NetworkWatcher extends DurableObject<Env> {
   readonly #network: Network;
   readonly #memory = new WatchMemory();
-  readonly #fx: ReturnType<typeof watchEffects>;
+  readonly #fx: WatchEffects;
   readonly #pollSeconds: number | null;
   #running: Promise<PassOutcome> | undefined;
   /** Somebody woke it while a pass was on its way, which may have looked before there was something to see. */
   #isWoken = false;
 
-  constructor(ctx: DurableObjectState, env: Env) {
+  /** `effects` gives it another world. */
+  constructor(ctx: DurableObjectState, env: Env, effects: typeof watchEffects = watchEffects) {
     super(ctx, env);
     const network = networkNamed(ctx.id.name ?? "");
     if (network === undefined) throw new Error("a watcher is reached by the name of its network, never by a bare id");
     this.#network = network;
-    this.#fx = watchEffects(env, network, chainClients(env, network));
+    this.#fx = effects(env, network);
     this.#pollSeconds = pollSecondsOf(env);
   }
 
@@ -53,8 +54,8 @@ export class NetworkWatcher extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     const { storage } = this.ctx;
-    await storage.setAlarm(Date.now() + pauseMs(this.#network, this.#pollSeconds, false));
     this.#isWoken = false;
+    await storage.setAlarm(Date.now() + pauseMs(this.#network, this.#pollSeconds, false));
     const outcome = await this.#pass();
     if (outcome.kind === "resting" && !this.#isWoken) await storage.deleteAlarm();
     else if (outcome.kind === "read" && outcome.isBehind)

@@ -118,7 +118,7 @@ export class FakeSource {
                 .filter(({ toAddress }) => recipients.has(toAddress))
                 .map((sent) => transferOf(sent, null)),
         ),
-      lookup: ({ txHash }) => answer(`lookup ${txHash}`, () => this.#lookup(txHash)),
+      lookup: ({ txHash, recipients }) => answer(`lookup ${txHash}`, () => this.#lookup(txHash, recipients)),
     };
   }
 
@@ -131,17 +131,18 @@ export class FakeSource {
     return refOf(this.chain.at(Math.max(0, this.chain.tip.height - this.lag)));
   }
 
-  #lookup(txHash: string): Lookup {
+  #lookup(txHash: string, recipients: ReadonlySet<string>): Lookup {
+    const isOurs = ({ toAddress }: Sent) => recipients.has(toAddress);
     if (this.isForgetful) return { kind: "unknown" };
     for (const block of this.chain.below(this.#tip().height)) {
       const sent = block.sent.filter((each) => each.txHash === txHash);
       if (sent.length === 0) continue;
       const ref = refOf(block);
-      return { kind: "mined", block: ref, transfers: sent.map((each) => transferOf(each, ref)) };
+      return { kind: "mined", block: ref, transfers: sent.filter(isOurs).map((each) => transferOf(each, ref)) };
     }
     const waiting = this.chain.mempool.filter((each) => each.txHash === txHash);
     if (waiting.length === 0) return { kind: "unknown" };
-    return { kind: "pending", transfers: waiting.map((each) => transferOf(each, null)) };
+    return { kind: "pending", transfers: waiting.filter(isOurs).map((each) => transferOf(each, null)) };
   }
 }
 
