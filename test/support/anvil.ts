@@ -1,0 +1,157 @@
+// A real EVM chain for tests: anvil at any chain id, on a free port of loopback, which mines when it is told to. Nothing here sends anything
+// off the machine.
+import { anvilProgram } from "../../scripts/demo-story/evm-chain.ts";
+import { untilAnswers } from "../../scripts/demo-story/rpc.ts";
+import { spawnTied } from "../../scripts/demo-story/tied-process.ts";
+import { findFreePort } from "../../scripts/free-port.ts";
+
+export type Hex = `0x${string}`;
+
+/** What a test sends; anvil holds the keys of `accounts` and of no other sender. Amounts are in base units. */
+export interface Sending {
+  /** The first account unless said otherwise. */
+  readonly from?: Hex;
+  readonly to: Hex;
+  readonly value?: bigint;
+  readonly data?: Hex;
+  readonly nonce?: number;
+  /** Higher ones are mined first. */
+  readonly gasPrice?: bigint;
+  /** Without it, anvil estimates, and refuses what would revert. */
+  readonly gas?: bigint;
+}
+
+export interface Log {
+  readonly address: Hex;
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+  /** Within the block. */
+  readonly logIndex: Hex;
+}
+
+export interface Receipt {
+  readonly transactionHash: Hex;
+  readonly blockNumber: Hex;
+  readonly blockHash: Hex;
+  readonly status: Hex;
+  readonly gasUsed: Hex;
+  readonly effectiveGasPrice: Hex;
+  readonly logs: readonly Log[];
+}
+
+export interface Anvil {
+  readonly chainId: number;
+  readonly url: string;
+  /** Ten, with 10,000 coins each; in EIP-55 spelling. */
+  readonly accounts: readonly Hex[];
+  /** Throws with the node's message. */
+  readonly rpc: <T = unknown>(method: string, ...params: readonly unknown[]) => Promise<T>;
+  height(): Promise<number>;
+  /** Into the mempool; gives the hash. */
+  send(of: Sending): Promise<Hex>;
+  mine(blocks?: number): Promise<void>;
+  /** The receipt of what is mined; throws when it is not. */
+  receipt(hash: Hex): Promise<Receipt>;
+  /** `send` and a block; the receipt tells whether it succeeded. */
+  execute(of: Sending): Promise<Receipt>;
+  /** All in one block, in this order; their receipts. */
+  together(all: readonly Sending[]): Promise<readonly Receipt[]>;
+  /** Signed, as it was sent: for `reorg`. */
+  rawTransaction(hash: Hex): Promise<Hex>;
+  /** Puts other blocks in the place of the newest `blocks`. They hold `raw`, in this order, in the first of them; all else is forgotten. */
+  reorg(blocks: number, raw?: readonly Hex[]): Promise<void>;
+  /** Ends the node by its own id; may be called twice. */
+  stop(): Promise<void>;
+}
+
+export interface AnvilOptions {
+  readonly chainId: number;
+  /** Mines by itself; without it only `mine` and what is built on it do. */
+  readonly blockSeconds?: number;
+  readonly args?: readonly string[];
+}
+
+/** Ends with this process at the latest. */
+export async function startAnvil({ chainId, blockSeconds, args = [] }: AnvilOptions): Promise<Anvil> {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const node = spawnTied([
+    anvilProgram(),
+    ...["--host", "127.0.0.1", "--port", String(port), "--chain-id", String(chainId), "--accounts", "10", "--silent"],
+    ...(blockSeconds === undefined ? ["--no-mining"] : ["--block-time", String(blockSeconds)]),
+    ...args,
+  ]);
+  const rpc = rpcAt(url);
+  try {
+    await untilAnswers(rpc, "eth_chainId", 15_000);
+    const accounts = await rpc<Hex[]>("eth_accounts");
+    return { chainId, url, accounts, rpc, ...controls(rpc, accounts), stop: node.stop };
+  } catch (error) {
+    await node.stop();
+    throw error;
+  }
+}
+
+function rpcAt(url: string): Anvil["rpc"] {
+  return async (method, ...params) => {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+      signal: AbortSignal.timeout(30_000),
+    });
+    const { result, error } = JSON.parse(await response.text());
+    if (error) throw new Error(`${method}: ${error.message}`);
+    return result;
+  };
+}
+
+function controls(rpc: Anvil["rpc"], accounts: readonly Hex[]) {
+  const quantity = (value: bigint | number): Hex => `0x${value.toString(16)}`;
+  async function send({ from = accounts[0], to, data, value, nonce, gasPrice, gas }: Sending): Promise<Hex> {
+    return rpc("eth_sendTransaction", {
+      from,
+      to,
+      ...(data === undefined ? {} : { data }),
+      ...(value === undefined ? {} : { value: quantity(value) }),
+      ...(nonce === undefined ? {} : { nonce: quantity(nonce) }),
+      ...(gasPrice === undefined ? {} : { gasPrice: quantity(gasPrice) }),
+      ...(gas === undefined ? {} : { gas: quantity(gas) }),
+    });
+  }
+  const mine = async (blocks = 1) => void (await rpc("anvil_mine", quantity(blocks)));
+  async function receipt(hash: Hex): Promise<Receipt> {
+    const found = await rpc<Receipt | null>("eth_getTransactionReceipt", hash);
+    if (found === null) throw new Error(`${hash} is not mined`);
+    return found;
+  }
+  async function together(all: readonly Sending[]): Promise<readonly Receipt[]> {
+    const hashes: Hex[] = [];
+    for (const [place, of] of all.entries()) {
+      // The pool orders a block by price.
+      const gasPrice = of.gasPrice ?? 1_000_000_000_000n - BigInt(place) * 1_000_000_000n;
+      hashes.push(await send({ gas: 1_000_000n, gasPrice, ...of }));
+    }
+    await mine();
+    return Promise.all(hashes.map(receipt));
+  }
+  return {
+    send,
+    mine,
+    receipt,
+    together,
+    height: async () => Number(await rpc("eth_blockNumber")),
+    execute: async (of: Sending) => {
+      const hash = await send(of);
+      await mine();
+      return receipt(hash);
+    },
+    rawTransaction: (hash: Hex) => rpc<Hex>("eth_getRawTransactionByHash", hash),
+    reorg: async (blocks: number, raw: readonly Hex[] = []) =>
+      void (await rpc(
+        "anvil_reorg",
+        blocks,
+        raw.map((each) => [each, 0]),
+      )),
+  };
+}

@@ -1,0 +1,61 @@
+// Contracts for tests on a real EVM chain (contracts/*.sol): their code is put at any address, so that a token stands at its address on the
+// real chain and the product's own list of tokens is used as it is.
+import { type Abi, encodeFunctionData, parseAbi } from "viem";
+import type { Anvil, Hex, Receipt } from "./anvil.ts";
+import artifacts from "./contracts/artifacts.json" with { type: "json" };
+
+export type ContractName = keyof typeof artifacts;
+
+/** Every function of every contract; no name has two shapes. */
+const ABI = parseAbi([
+  "function mint(address to, uint256 value)",
+  "function approve(address spender, uint256 value)",
+  "function transfer(address to, uint256 value)",
+  "function transferFrom(address from, address to, uint256 value)",
+  "function setFee(uint256 basisPoints, address collector)",
+  "function spoof(address from, address to, uint256 value)",
+  "function spoofLong(address from, address to, uint256 value)",
+  "function forward(address to)",
+  "function split(address[] to)",
+  "function revertAfter(address to)",
+  "function payTokens(address token, address[] to, uint256 value)",
+  "function destroy(address to)",
+  "function moved(address from, address to, uint256 amount)",
+]);
+
+/** Where Multicall3 stands on the real chains. */
+export const MULTICALL: Hex = "0xcA11bde05977b3631167028862bE2a173976CA11";
+/** Where Polygon keeps its native coin. */
+export const POLYGON_COIN: Hex = "0x0000000000000000000000000000000000001010";
+
+/** Call data: `dataOf("transfer", to, 5n)`. */
+export function dataOf(functionName: (typeof ABI)[number]["name"], ...args: readonly unknown[]): Hex {
+  const abi: Abi = ABI;
+  return encodeFunctionData({ abi, functionName, args });
+}
+
+/** Puts the code of a contract at an address; storage there is kept. */
+export async function install(anvil: Anvil, name: ContractName, address: string): Promise<void> {
+  await anvil.rpc("anvil_setCode", address, artifacts[name]);
+}
+
+export interface Token {
+  readonly contract: Hex;
+  /** Mines one block with a transfer. */
+  pay(of: { readonly from?: Hex; readonly to: string; readonly units: bigint }): Promise<Receipt>;
+}
+
+/** A token at its address on the real chain, of which each of anvil's accounts has 10^30 base units. Mines one block. */
+export async function installToken(
+  anvil: Anvil,
+  contract: string,
+  name: "PlainToken" | "TetherLike" = "PlainToken",
+): Promise<Token> {
+  const address: Hex = `0x${contract.slice(2)}`;
+  await install(anvil, name, address);
+  await anvil.together(anvil.accounts.map((to) => ({ to: address, data: dataOf("mint", to, 10n ** 30n) })));
+  return {
+    contract: address,
+    pay: ({ to, units, ...of }) => anvil.execute({ ...of, to: address, data: dataOf("transfer", to, units) }),
+  };
+}
