@@ -123,11 +123,13 @@ export function methodBodyOf(invoice: Invoice, method: PaymentMethod, context: B
   if (network === undefined || asset === undefined) throw new Error(`a method on an unknown pair: ${method.network}`);
   const hidden = hiddenReason(invoice, method, context);
   if (hidden !== undefined || method.address === null) return unavailableBody(method, hidden ?? method.reason);
-  const dueUnits = amountDueUnits({
+  const due = amountDueUnits({
     amountUnits: method.amountUnits,
     expectedMicros: invoice.amountMicros,
     receivedMicros: invoice.receivedMicros,
   });
+  // The rest of a partial payment to a shared address has an amount of its own, so that it is told apart too.
+  const dueUnits = due === null || due === 0n ? due : (method.remainderUnits ?? due);
   return {
     cryptocurrency: method.cryptocurrency,
     network: method.network,

@@ -1,12 +1,22 @@
 // What a look at the chain makes of invoices and payments: transfers that were found, and payments that were looked at again. Safe to run
 // twice, late or in parallel: a transfer is known by its identity, and every change goes through the lock of its invoice (reliability.md 3, 4).
-import type { Network } from "../chains/networks.ts";
+import { assetOn, type Network } from "../chains/networks.ts";
+import { type Credit, type CreditEffects, creditInvoice, type Seen } from "../crediting/credit-invoice.ts";
+import type { Place } from "../crediting/placement.ts";
+import { type Placed, type ReadEffects, readPlaces } from "../crediting/read-places.ts";
+import { recordSight, recordStray } from "../crediting/record-stray.ts";
+import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
-import type { InvoiceId } from "../lib/ids.ts";
-import { ok, type Result } from "../lib/result.ts";
+import { fileOf, type InvoiceFile } from "../invoices/invoice.ts";
+import { selectInvoiceRow } from "../invoices/store.ts";
+import { MAX_WORTH_MICROS } from "../invoices/value.ts";
+import type { InvoiceId, MerchantId } from "../lib/ids.ts";
+import { maxBig, minBig } from "../lib/money.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { microsFor, quoteRate, type RateTable } from "../rates/quote.ts";
 import type { Payment } from "./payment.ts";
-import type { ChainHeights, Sight } from "./sight.ts";
-import type { Transfer } from "./transfer.ts";
+import { type ChainHeights, type Sight, sightOf } from "./sight.ts";
+import { type Transfer, transferKey } from "./transfer.ts";
 
 /** A stored payment and what the chain says of it now. */
 export interface SeenPayment {
@@ -23,6 +33,8 @@ export interface Look {
   readonly transfers: readonly Transfer[];
   /** Payments that were known before, as read from storage. */
   readonly seen: readonly SeenPayment[];
+  /** Whether a second source could agree, so that large payments wait for it. */
+  readonly hasSecond?: boolean;
 }
 
 export interface Applied {
@@ -32,7 +44,166 @@ export interface Applied {
   readonly unmatched: number;
 }
 
-/** All of it stands, or it is a failure and the same look may be applied again. */
-export async function applyTransfers(_fx: unknown, _look: Look): Promise<Result<Applied, Failure>> {
-  return ok({ invoices: [], unmatched: 0 });
+export interface ApplyEffects extends CreditEffects, ReadEffects {
+  table(): Promise<RateTable>;
+}
+
+/** What a look holds for one invoice. */
+interface Share {
+  readonly merchantId: MerchantId;
+  readonly credits: Credit[];
+  readonly seen: Seen[];
+}
+
+/** All of it stands, or it is a failure and the same look may be applied again: what stands already then changes nothing. */
+export async function applyTransfers(fx: ApplyEffects, look: Look): Promise<Result<Applied, Failure>> {
+  const { network } = look;
+  const places = await readPlaces(fx, network, unique(look.transfers));
+  if (!places.ok) return places;
+  const { known, placed } = places.value;
+  const table = placed.length === 0 ? undefined : await fx.table();
+  const shares = new Map<InvoiceId, Share>();
+  const strays: Placed[] = [];
+  for (const each of placed) {
+    const { transfer, place } = each;
+    if (place.kind !== "invoice") {
+      strays.push(each);
+      continue;
+    }
+    const usdMicros = worthInUsd(fx, network, transfer, table);
+    const mayConfirm = !(look.hasSecond === true && needsSecond(place));
+    const { id, merchantId } = place.terms.invoice;
+    shareOf(shares, id, merchantId).credits.push({ transfer, place, usdMicros, mayConfirm });
+  }
+  const sights = sightsOf(look, known);
+  for (const seen of sights) {
+    const { invoiceId, merchantId } = seen.payment;
+    if (invoiceId !== null) shareOf(shares, invoiceId, merchantId).seen.push(seen);
+  }
+  const credited = await creditAll(fx, look, shares);
+  const unmatched = await recordAll(fx, look, { strays: [...strays, ...credited.strays], sights, table });
+  if (credited.failure !== undefined) return err(credited.failure);
+  return unmatched.ok ? ok({ invoices: credited.invoices, unmatched: unmatched.value }) : unmatched;
+}
+
+/** A transfer that is mined and still in a mempool's list is mined. */
+function unique(transfers: readonly Transfer[]): readonly Transfer[] {
+  const byKey = new Map<string, Transfer>();
+  for (const transfer of transfers) {
+    const other = byKey.get(transferKey(transfer));
+    if (other === undefined || other.block === null) byKey.set(transferKey(transfer), transfer);
+  }
+  return [...byKey.values()];
+}
+
+/** Known rows whose transfer was found, and those that were looked at; where both, what was found says it. */
+function sightsOf(look: Look, known: ReadonlyMap<string, readonly Payment[]>): readonly Seen[] {
+  const asked = new Map(look.seen.map((seen) => [seen.payment.id, seen]));
+  const found = unique(look.transfers).flatMap((transfer) =>
+    (known.get(transferKey(transfer)) ?? []).map((payment) => {
+      const mayConfirm =
+        asked.get(payment.id)?.mayConfirm ?? (payment.status === "CONFIRMED" || look.hasSecond !== true);
+      return { payment, sight: sightOf(transfer), mayConfirm };
+    }),
+  );
+  const ids = new Set(found.map(({ payment }) => payment.id));
+  return [...found, ...look.seen.filter(({ payment }) => !ids.has(payment.id))];
+}
+
+function shareOf(shares: Map<InvoiceId, Share>, id: InvoiceId, merchantId: MerchantId): Share {
+  const share = shares.get(id) ?? { merchantId, credits: [], seen: [] };
+  shares.set(id, share);
+  return share;
+}
+
+/**
+ * Invoice by invoice. What throws is a bug: its new transfers are kept as strays, for a person, so that one of them cannot hold up all others
+ * for ever; its known payments are looked at again by the next pass.
+ */
+async function creditAll(
+  fx: ApplyEffects,
+  { network, heights }: Look,
+  shares: ReadonlyMap<InvoiceId, Share>,
+): Promise<{
+  readonly invoices: readonly InvoiceId[];
+  readonly strays: readonly Placed[];
+  readonly failure: Failure | undefined;
+}> {
+  const invoices: InvoiceId[] = [];
+  const strays: Placed[] = [];
+  let failure: Failure | undefined;
+  for (const [id, { merchantId, credits, seen }] of shares) {
+    try {
+      const file = await readInvoice(fx, merchantId, id);
+      const done = file.ok ? await creditInvoice(fx, file.value, { network, heights, credits, seen }) : file;
+      if (!done.ok) failure = done.error;
+      else if (done.value) invoices.push(id);
+    } catch (error) {
+      console.error(
+        JSON.stringify({ level: "error", alert: "payments of an invoice failed", invoiceId: id, error: wordOf(error) }),
+      );
+      const refused = [{ invoiceId: id, merchantId, reason: "AMBIGUOUS" }] as const;
+      strays.push(
+        ...credits.map(({ transfer }) => ({ transfer, place: { kind: "stray", refused } as const, holders: [] })),
+      );
+    }
+  }
+  return { invoices, strays, failure };
+}
+
+async function recordAll(
+  fx: ApplyEffects,
+  { network, heights }: Look,
+  of: { readonly strays: readonly Placed[]; readonly sights: readonly Seen[]; readonly table: RateTable | undefined },
+): Promise<Result<number, Failure>> {
+  let written = 0;
+  for (const { transfer, place, holders } of of.strays) {
+    if (place.kind === "invoice") continue;
+    const usdMicros = worthInUsd(fx, network, transfer, of.table);
+    const done = await recordStray(fx, { transfer, place, holders }, { network, heights, usdMicros });
+    if (!done.ok) return done;
+    written += done.value;
+  }
+  for (const { payment, sight } of of.sights.filter((seen) => seen.payment.invoiceId === null)) {
+    const done = await recordSight(fx, payment, sight, { network, heights });
+    if (!done.ok) return done;
+    written += done.value ? 1 : 0;
+  }
+  return ok(written);
+}
+
+async function readInvoice(
+  fx: ApplyEffects,
+  merchantId: MerchantId,
+  id: InvoiceId,
+): Promise<Result<InvoiceFile, Failure>> {
+  const rows = await readWithRetry(fx.sleep, async () => selectInvoiceRow(fx.db, merchantId, id));
+  if (!rows.ok) return rows;
+  const [row] = rows.value;
+  return row === undefined ? err({ code: "INVOICE_NOT_FOUND" }) : ok(fileOf(row));
+}
+
+/** Above the merchant's figure two providers must agree, by what is asked or by what was sent. */
+function needsSecond({ terms, fiatMicros }: Extract<Place, { kind: "invoice" }>): boolean {
+  const { quorumAboveMicros, invoice } = terms;
+  return quorumAboveMicros !== null && maxBig(invoice.amountMicros, fiatMicros ?? 0n) >= quorumAboveMicros;
+}
+
+function worthInUsd(
+  { nowMs }: ApplyEffects,
+  network: Network,
+  { cryptocurrency, amountUnits }: Transfer,
+  table: RateTable | undefined,
+): bigint | null {
+  const asset = assetOn(network, cryptocurrency);
+  if (asset === undefined || table === undefined) return null;
+  const quote = quoteRate({ table, assetCode: asset.rateCode, currency: "USD", nowMs });
+  if (!quote.ok) return null;
+  const micros = microsFor({ units: amountUnits, rate: quote.value.rate, decimals: asset.decimals });
+  return minBig(micros, MAX_WORTH_MICROS);
+}
+
+/** Messages of our own hold ids at most; a failed query's own holds what was bound. */
+function wordOf(error: unknown): string {
+  return error instanceof Error && !error.message.startsWith("Failed query") ? error.message : "a query failed";
 }

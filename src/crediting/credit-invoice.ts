@@ -1,0 +1,151 @@
+// One change of one invoice with everything a look saw of its payments: those that are new to it and those that it has. Decided anew whenever
+// another writer was first, so that a transfer that was written meanwhile is looked at again and never doubled.
+import { SYSTEM_TRAIL } from "../audit/entry.ts";
+import type { Network } from "../chains/networks.ts";
+import { isConflictOn } from "../db/conflict.ts";
+import type { Failure } from "../failures.ts";
+import { type Change, type ChangeEffects, changeInvoice } from "../invoices/change-invoice.ts";
+import type { InvoiceFile } from "../invoices/invoice.ts";
+import type { AmountEffects } from "../invoices/reserve-amount.ts";
+import { settlementChange } from "../invoices/settle-invoice.ts";
+import { derivedId } from "../lib/ids.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import { isSeen, type Payment } from "../payments/payment.ts";
+import { type ChainHeights, newPayment, newsOf, paymentAfter, type Sight, sightOf } from "../payments/sight.ts";
+import { type Transfer, transferKey } from "../payments/transfer.ts";
+import { evidenceOf } from "./evidence.ts";
+import type { Place } from "./placement.ts";
+import { reserveRemainders } from "./reserve-remainder.ts";
+import { recountGap } from "./store.ts";
+
+export type CreditEffects = Omit<ChangeEffects, "trail"> & AmountEffects;
+
+/** A transfer that a rule credits. */
+export interface Credit {
+  readonly transfer: Transfer;
+  readonly place: Extract<Place, { kind: "invoice" }>;
+  readonly usdMicros: bigint | null;
+  /** False where a second provider must agree first. */
+  readonly mayConfirm: boolean;
+}
+
+export interface Seen {
+  readonly payment: Payment;
+  readonly sight: Sight;
+  readonly mayConfirm?: boolean;
+}
+
+export interface InvoiceLook {
+  readonly network: Network;
+  readonly heights: ChainHeights;
+  readonly credits: readonly Credit[];
+  readonly seen: readonly Seen[];
+}
+
+/** True when the invoice was changed. CONTENTION where another row has one of the transfers: the next look finds it there. */
+export async function creditInvoice(
+  fx: CreditEffects,
+  file: InvoiceFile,
+  look: InvoiceLook,
+): Promise<Result<boolean, Failure>> {
+  const { merchantId, id } = file.invoice;
+  const lostSalts: number[] = [];
+  let tried: readonly number[] = [];
+  let isChanged = false;
+  const clock = { ...fx, trail: SYSTEM_TRAIL };
+  const done = await changeInvoice(clock, { merchantId, id, read: file }, async (read, conflict, operationId) => {
+    if (isConflictOn(conflict, "payments")) return err({ code: "CONTENTION" });
+    if (isConflictOn(conflict, "amount_reservations")) lostSalts.push(...tried);
+    const change = changeOf(fx, read, look, operationId);
+    isChanged = change !== undefined;
+    if (change === undefined) return ok(undefined);
+    const whole = await withRemainders(fx, read, change, { operationId, lostSalts });
+    tried = whole.tried;
+    return ok(whole.change);
+  });
+  return done.ok ? ok(isChanged) : done;
+}
+
+function changeOf(fx: CreditEffects, file: InvoiceFile, look: InvoiceLook, operationId: string): Change | undefined {
+  const pairs = [...seenPairs(file, look, fx.nowMs), ...creditPairs(file, look, fx.nowMs, operationId)];
+  const changed = pairs.filter(({ before, after }) => before !== after);
+  const news = changed.flatMap(({ before, after }) =>
+    newsOf(before, after).map((type) => ({ type, paymentId: after.id })),
+  );
+  const isNew = changed.some(({ before, needsReview }) => before === undefined && needsReview);
+  const change = settlementChange(file, fx.nowMs, {
+    ...(isNew ? { columns: { needsReview: true } } : {}),
+    payments: changed.map(({ after }) => after),
+    news,
+  });
+  if (change === undefined) return undefined;
+  const wallets = new Set(
+    changed.flatMap(({ before, after }) => {
+      if ((before !== undefined && isSeen(before)) === isSeen(after)) return [];
+      const own = file.methods.find(
+        (method) =>
+          method.addressIndex !== null && method.network === after.network && method.address === after.toAddress,
+      );
+      return own === undefined ? [] : [own.walletId];
+    }),
+  );
+  return { ...change, statements: [...wallets].map((walletId) => recountGap(fx.db, walletId)) };
+}
+
+interface Pair {
+  readonly before: Payment | undefined;
+  readonly after: Payment;
+  readonly needsReview: boolean;
+}
+
+/** Payments that the invoice has, as they stand now: whoever assigned or credited them. */
+function seenPairs(file: InvoiceFile, { network, heights, seen }: InvoiceLook, nowMs: number): readonly Pair[] {
+  return seen.flatMap(({ payment, sight, mayConfirm = true }) => {
+    const before = file.payments.find(({ id }) => id === payment.id);
+    if (before === undefined) return [];
+    return [
+      { before, after: paymentAfter(before, sight, { network, heights, nowMs, mayConfirm }), needsReview: false },
+    ];
+  });
+}
+
+function creditPairs(
+  file: InvoiceFile,
+  { network, heights, credits }: InvoiceLook,
+  nowMs: number,
+  operationId: string,
+): readonly Pair[] {
+  return credits.map(({ transfer, place, usdMicros, mayConfirm }, n) => {
+    const context = { network, heights, nowMs, mayConfirm };
+    const before = file.payments.find(
+      (each) => each.network === network.name && transferKey(each) === transferKey(transfer),
+    );
+    const { needsReview } = place;
+    if (before !== undefined) return { before, after: paymentAfter(before, sightOf(transfer), context), needsReview };
+    const { invoice, method } = place.terms;
+    const after = newPayment({
+      id: derivedId("pay", operationId, n),
+      merchantId: invoice.merchantId,
+      transfer,
+      placement: { kind: "CREDITED", invoiceId: invoice.id, matchedBy: place.matchedBy, fiatMicros: place.fiatMicros },
+      requiredConfirmations: method.requiredConfirmations,
+      usdMicros,
+      evidence: evidenceOf(transfer, []),
+      context,
+    });
+    return { before, after, needsReview };
+  });
+}
+
+async function withRemainders(
+  fx: CreditEffects,
+  file: InvoiceFile,
+  change: Change,
+  of: { readonly operationId: string; readonly lostSalts: readonly number[] },
+): Promise<{ readonly change: Change; readonly tried: readonly number[] }> {
+  const { status, receivedMicros } = { ...file.invoice, ...change.columns };
+  const after = { status: change.moves?.at(-1) ?? status, receivedMicros };
+  const { methods, statements, tried } = await reserveRemainders(fx, file, after, of);
+  if (methods.length === 0) return { change, tried };
+  return { change: { ...change, methods, statements: [...(change.statements ?? []), ...statements] }, tried };
+}

@@ -1,0 +1,176 @@
+// Transfers that no rule credits: a row of each merchant with a live wallet on the address, UNMATCHED, or IGNORED where it is dust; told once,
+// and after 100 a day on an address summed up (decisions 5).
+import type { BatchItem } from "drizzle-orm/batch";
+import type { Network } from "../chains/networks.ts";
+import type { Db } from "../db/client.ts";
+import { commitBatch } from "../db/commit-batch.ts";
+import { describeConflict, isContention } from "../db/conflict.ts";
+import { readWithRetry } from "../db/retry.ts";
+import type { Failure } from "../failures.ts";
+import { paymentBodyOf } from "../invoices/invoice-body.ts";
+import { derivedId, type MerchantId, type PaymentId, ulidTime } from "../lib/ids.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import type { Sleep } from "../lib/sleep.ts";
+import { DAY_MS } from "../lib/time.ts";
+import { isUnmatchedDust } from "../payments/dust.ts";
+import type { Payment } from "../payments/payment.ts";
+import { type ChainHeights, newPayment, newsOf, paymentAfter, type Sight } from "../payments/sight.ts";
+import { assertPaymentAsRead, putPayment } from "../payments/store.ts";
+import type { Transfer } from "../payments/transfer.ts";
+import type { EventType } from "../webhooks/event.ts";
+import { insertEvent } from "../webhooks/store.ts";
+import { evidenceOf } from "./evidence.ts";
+import type { Place } from "./placement.ts";
+import type { Holder, Placed } from "./read-places.ts";
+import { insertEventOnce, selectPaymentRow } from "./store.ts";
+
+const STRAYS_A_DAY = 100;
+
+export interface StrayEffects {
+  readonly db: Db;
+  readonly sleep: Sleep;
+  readonly nowMs: number;
+  newOperationId(): string;
+}
+
+export interface StrayContext {
+  readonly network: Network;
+  readonly heights: ChainHeights;
+  /** Worth in US dollars at first sight; null where no rate is known. */
+  readonly usdMicros: bigint | null;
+}
+
+/** How many rows were written. CONTENTION where another writer has just written one: the next look finds it. */
+export async function recordStray(
+  fx: StrayEffects,
+  {
+    transfer,
+    place,
+    holders,
+  }: Pick<Placed, "transfer" | "holders"> & {
+    readonly place: Exclude<Place, { kind: "invoice" }>;
+  },
+  context: StrayContext,
+): Promise<Result<number, Failure>> {
+  const operationId = fx.newOperationId();
+  const rows: Payment[] = [];
+  const statements: BatchItem<"sqlite">[] = [];
+  for (const [n, holder] of concerned(place, holders).entries()) {
+    const row = strayRow(fx, { transfer, place, holder, context, id: derivedId("pay", operationId, n) });
+    if (row.status === "UNMATCHED" && holder.strays >= STRAYS_A_DAY) {
+      statements.push(summary(fx, row));
+      continue;
+    }
+    rows.push(row);
+    statements.push(putPayment(fx.db, row));
+    if (row.status === "UNMATCHED")
+      statements.push(eventOf(fx, row, "payment.unmatched", derivedId("evt", operationId, n)));
+  }
+  if (statements.length === 0) return ok(0);
+  const [first] = rows;
+  const written = await commit(
+    fx,
+    first === undefined ? undefined : { id: first.id, asOf: first.updatedAtMs },
+    statements,
+  );
+  return written.ok ? ok(rows.length) : written;
+}
+
+/** A row that no invoice has, after a look; false where nothing is to be written. */
+export async function recordSight(
+  fx: StrayEffects,
+  payment: Payment,
+  sight: Sight,
+  { network, heights }: Omit<StrayContext, "usdMicros">,
+): Promise<Result<boolean, Failure>> {
+  const after = paymentAfter(payment, sight, { network, heights, nowMs: fx.nowMs });
+  if (after === payment) return ok(false);
+  const operationId = fx.newOperationId();
+  const news = newsOf(payment, after).map((type, n) => eventOf(fx, after, type, derivedId("evt", operationId, n)));
+  const statements = [assertPaymentAsRead(fx.db, payment), putPayment(fx.db, after), ...news];
+  const written = await commit(fx, { id: after.id, asOf: after.updatedAtMs }, statements);
+  return written.ok ? ok(true) : written;
+}
+
+/** Dust is its own merchant's matter; a stray everybody's who has a wallet there, or an invoice that was refused. */
+function concerned(place: Exclude<Place, { kind: "invoice" }>, holders: readonly Holder[]): readonly Holder[] {
+  const holderOf = (merchantId: MerchantId): Holder =>
+    holders.find((each) => each.merchantId === merchantId) ?? {
+      address: "",
+      merchantId,
+      requiredConfirmations: 1,
+      strays: 0,
+    };
+  if (place.kind === "dust") return [holderOf(place.merchantId)];
+  const merchants = [...holders, ...place.refused].map(({ merchantId }) => merchantId);
+  return [...new Set(merchants)].map(holderOf);
+}
+
+function strayRow(
+  fx: StrayEffects,
+  of: {
+    readonly transfer: Transfer;
+    readonly place: Exclude<Place, { kind: "invoice" }>;
+    readonly holder: Holder;
+    readonly context: StrayContext;
+    readonly id: PaymentId;
+  },
+): Payment {
+  const { transfer, place, holder, context, id } = of;
+  const { network, heights, usdMicros } = context;
+  const { cryptocurrency, amountUnits } = transfer;
+  const isDust =
+    place.kind === "dust" ||
+    (transfer.isUnexplained !== true && isUnmatchedDust({ network, cryptocurrency, amountUnits, usdMicros }));
+  return newPayment({
+    id,
+    merchantId: holder.merchantId,
+    transfer,
+    placement: { kind: isDust ? "IGNORED" : "UNMATCHED" },
+    requiredConfirmations: holder.requiredConfirmations,
+    usdMicros,
+    evidence: evidenceOf(transfer, place.kind === "stray" ? place.refused : [], holder.merchantId),
+    context: { network, heights, nowMs: fx.nowMs },
+  });
+}
+
+function eventOf(fx: StrayEffects, payment: Payment, type: EventType, id: `evt_${string}`) {
+  return insertEvent(fx.db, {
+    id,
+    merchantId: payment.merchantId,
+    type,
+    invoiceId: null,
+    sequence: null,
+    data: JSON.stringify({ payment: paymentBodyOf(payment, []) }),
+    createdAtMs: fx.nowMs,
+  });
+}
+
+/** One a day for an address: its id is made of both. */
+function summary(fx: StrayEffects, { merchantId, network, toAddress }: Payment) {
+  const dayMs = Math.floor(fx.nowMs / DAY_MS) * DAY_MS;
+  return insertEventOnce(fx.db, {
+    id: derivedId("evt", `${ulidTime(dayMs)}|${merchantId}|${network}|${toAddress}`),
+    merchantId,
+    type: "payment.unmatched",
+    data: JSON.stringify({ payment: null, network, toAddress, unmatchedToday: STRAYS_A_DAY, isTruncated: true }),
+    createdAtMs: fx.nowMs,
+  });
+}
+
+async function commit(
+  fx: StrayEffects,
+  row: { readonly id: PaymentId; readonly asOf: number } | undefined,
+  statements: readonly BatchItem<"sqlite">[],
+): Promise<Result<true, Failure>> {
+  const isRecorded = async () => {
+    if (row === undefined) return false;
+    const found = await readWithRetry(fx.sleep, async () => selectPaymentRow(fx.db, row.id));
+    return found.ok && found.value.some(({ updatedAtMs }) => updatedAtMs === row.asOf);
+  };
+  const sent = await commitBatch(fx, isRecorded, statements);
+  if (sent.kind === "stands") return ok(true);
+  if (sent.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });
+  if (!isContention(sent.conflict)) throw new Error(`a stray transfer met ${describeConflict(sent.conflict)}`);
+  return err({ code: "CONTENTION" });
+}
