@@ -16,6 +16,8 @@ const TOKEN = `0x60243560005260043533${`7f${TRANSFER}`}60206000a3600160005260206
 /** The first four bytes of keccak256 of transfer(address,uint256). */
 const CALL_TRANSFER = "0xa9059cbb";
 
+const CUSTOMERS = 10;
+
 const Receipt = z.object({ blockNumber: z.string() });
 
 export interface EvmChain {
@@ -40,7 +42,7 @@ export async function startEvmChain(tokens: readonly string[]): Promise<EvmChain
   const anvil = spawnTied([
     anvilProgram(),
     ...["--host", "127.0.0.1", "--port", String(port), "--chain-id", "1"],
-    ...["--accounts", "1", "--no-mining", "--silent"],
+    ...["--accounts", String(CUSTOMERS), "--no-mining", "--silent"],
   ]);
   try {
     const rpc = rpcAt(url);
@@ -61,13 +63,14 @@ export function anvilProgram(): string {
 
 async function controls(rpc: Rpc): Promise<Omit<EvmChain, "url" | "stop">> {
   const text = async (method: string, ...params: readonly unknown[]) => String(await rpc(method, ...params));
-  const accounts = await rpc("eth_accounts");
-  const customer = Array.isArray(accounts) ? String(accounts[0]) : "";
+  const accounts = z.array(z.string()).parse(await rpc("eth_accounts"));
+  let payments = 0;
+  // Each payment is another customer's: one who sends two at once would have to number them.
+  const send = (transaction: Readonly<Record<string, string>>) =>
+    text("eth_sendTransaction", { from: accounts[payments++ % accounts.length], ...transaction });
   return {
-    sendToken: ({ contract, to, units }) =>
-      text("eth_sendTransaction", { from: customer, to: contract, data: CALL_TRANSFER + word(to) + word(units) }),
-    sendNative: ({ to, units }) =>
-      text("eth_sendTransaction", { from: customer, to, value: `0x${units.toString(16)}` }),
+    sendToken: ({ contract, to, units }) => send({ to: contract, data: CALL_TRANSFER + word(to) + word(units) }),
+    sendNative: ({ to, units }) => send({ to, value: `0x${units.toString(16)}` }),
     mine: async () => void (await rpc("evm_mine")),
     takeBackFrom: async (hash) => {
       const { blockNumber } = Receipt.parse(await rpc("eth_getTransactionReceipt", hash));

@@ -146,11 +146,15 @@ function stageOf(theatre: Theatre, act: Act): Stage {
   };
 }
 
-/** Whether nothing of it is under way: its customer waits, or all that was sent is confirmed. */
-function isSafe({ story, invoice, isPlayed }: Act): boolean {
+/** Whether nothing of it is under way: its customer waits or has given up, or all that was sent is confirmed. */
+function isSafe({ story, invoice, isPlayed, failure }: Act): boolean {
   const isWaiting = story.ending.isLate === true && invoice.payments.length === 0;
   const isThere = invoice.payments.length === story.ending.payments;
-  return isWaiting || (isPlayed && isThere && invoice.payments.every(({ status }) => status === "CONFIRMED"));
+  return (
+    failure !== undefined ||
+    isWaiting ||
+    (isPlayed && isThere && invoice.payments.every(({ status }) => status === "CONFIRMED"))
+  );
 }
 
 async function send({ evm, litecoin }: Chains, act: Act, units: (asset: Asset) => bigint): Promise<string> {

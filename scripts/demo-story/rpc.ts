@@ -1,7 +1,7 @@
 // JSON-RPC to a node of our own on loopback.
 import * as z from "zod";
 
-const Answer = z.object({ result: z.unknown(), error: z.object({ message: z.string() }).nullish() });
+const Answer = z.object({ result: z.unknown().optional(), error: z.object({ message: z.string() }).nullish() });
 
 /** One call; its answer is the caller's to check. Throws with the node's message. */
 export type Rpc = (method: string, ...params: readonly unknown[]) => Promise<unknown>;
