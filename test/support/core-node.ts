@@ -167,7 +167,7 @@ function nodeOf(
   async function doubleSpend(txid: string): Promise<string> {
     const before = await rpc<RawTransaction>("getrawtransaction", txid, true);
     const inputs = before.vin.map(({ txid: of, vout }) => ({ txid: of, vout, sequence: 0xfffffffd }));
-    const spent = await Promise.all(before.vin.map((input) => valueSpent(rpc, input)));
+    const spent = await Promise.all(before.vin.map((input) => valueSpent(rpc, wallet(), input)));
     const left = spent.reduce((sum, value) => sum + value, 0) - 0.01;
     const raw = await rpc<string>("createrawtransaction", inputs, [{ [await freshAddress()]: left.toFixed(8) }]);
     const { hex } = await wallet()<{ readonly hex: string }>("signrawtransactionwithwallet", raw);
@@ -195,8 +195,10 @@ interface RawTransaction {
   readonly vout: readonly { readonly value: number }[];
 }
 
-async function valueSpent(rpc: CoreRpc, { txid, vout }: RawTransaction["vin"][number]): Promise<number> {
-  const spent = await rpc<RawTransaction>("getrawtransaction", txid, true);
+/** By the wallet, which knows its own coins: a node without an index of transactions does not. */
+async function valueSpent(rpc: CoreRpc, wallet: CoreRpc, { txid, vout }: RawTransaction["vin"][number]) {
+  const { hex } = await wallet<{ readonly hex: string }>("gettransaction", txid);
+  const spent = await rpc<RawTransaction>("decoderawtransaction", hex);
   return spent.vout[vout]?.value ?? 0;
 }
 

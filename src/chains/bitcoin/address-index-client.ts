@@ -1,0 +1,142 @@
+// What Esplora and Blockbook have in common as sources: they keep an index of addresses and are asked for each recipient by itself. Both also
+// offer to take a whole extended key; that is left out, because it would show a merchant's every address to somebody else's server.
+import { type Outage, outage } from "../../lib/fetch-text.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { BlockRef, Transfer } from "../../payments/transfer.ts";
+import type { ChainClient, ChainClientSettings, Lookup, LookupRequest, Scan, ScanRange } from "../chain-client.ts";
+import { eachOf } from "./rest-client.ts";
+import { transfersTo, type UtxoTransaction } from "./utxo-transaction.ts";
+
+export interface AddressIndex {
+  /** Of the newest block. */
+  tipHash(): Promise<Result<string, Outage>>;
+  /** On the best chain; null above its tip. */
+  hashAt(height: number): Promise<Result<string | null, Outage>>;
+  /** Null where the source does not know it. */
+  blockOf(hash: string): Promise<Result<BlockRef | null, Outage>>;
+  /** The unconfirmed transactions of an address and all that are mined from that height on; others may be among them. */
+  historyOf(address: string, from: number): Promise<Result<readonly UtxoTransaction[], Outage>>;
+  transactionOf(txid: string): Promise<Result<UtxoTransaction | null, Outage>>;
+  /** The txid of what spends an output, `txid:vout`; null where nothing is known to. */
+  spenderOf(output: string): Promise<Result<string | null, Outage>>;
+}
+
+/** Above any tip: no block's transaction is asked for. */
+const NO_BLOCK = Number.MAX_SAFE_INTEGER;
+
+/** As long as a mempool may be told from what a scan saw. */
+const FRESH_MS = 5_000;
+
+/**
+ * What the latest scan saw outside blocks, for the look at the mempool that follows it: the same answers tell both. Taken once, for the very
+ * same recipients, and not after the tip was asked for again.
+ */
+interface Unconfirmed {
+  readonly of: ReadonlySet<string>;
+  readonly size: number;
+  readonly atMs: number;
+  readonly transfers: readonly Transfer[];
+}
+
+export function addressIndexClient(
+  kind: "esplora" | "blockbook",
+  { network, nowMs }: Pick<ChainClientSettings, "network" | "nowMs">,
+  source: AddressIndex,
+): ChainClient {
+  const { nativeCode } = network;
+  let unconfirmed: Unconfirmed | undefined;
+
+  async function verify(): Promise<Result<true, Outage>> {
+    const genesis = await source.hashAt(0);
+    if (!genesis.ok) return genesis;
+    return genesis.value === network.genesisHash ? ok(true) : err(outage("WRONG_CHAIN", "another block 0"));
+  }
+
+  async function tip(): Promise<Result<BlockRef, Outage>> {
+    unconfirmed = undefined;
+    const hash = await source.tipHash();
+    return hash.ok ? refOf(hash.value) : hash;
+  }
+
+  async function block(height: number): Promise<Result<BlockRef | null, Outage>> {
+    const hash = await source.hashAt(height);
+    if (!hash.ok) return hash;
+    return hash.value === null ? ok(null) : refOf(hash.value);
+  }
+
+  async function refOf(hash: string): Promise<Result<BlockRef, Outage>> {
+    const ref = await source.blockOf(hash);
+    if (!ref.ok) return ref;
+    return ref.value === null ? behind() : ok(ref.value);
+  }
+
+  async function transfersOf(
+    recipients: ReadonlySet<string>,
+    from: number,
+  ): Promise<Result<readonly Transfer[], Outage>> {
+    const found = await eachOf(recipients, async (address) => {
+      const history = await source.historyOf(address, from);
+      if (!history.ok) return history;
+      const own = new Set([address]);
+      return ok(history.value.flatMap((each) => transfersTo(own, nativeCode, each)));
+    });
+    return found.ok ? ok(found.value.flat()) : found;
+  }
+
+  /**
+   * One request for each recipient, more where its history is long. That the last block still stands when all are answered shows that they
+   * tell of one chain; a source that leaves an address's newest transactions out is found out by the overlap of later scans alone.
+   */
+  async function scan({ from, to, recipients }: ScanRange): Promise<Result<Scan, Outage>> {
+    const atMs = nowMs();
+    const all = await transfersOf(recipients, from);
+    if (!all.ok) return all;
+    const standing = recipients.size === 0 ? ok(to.hash) : await source.hashAt(to.height);
+    if (!standing.ok) return standing;
+    const mined = all.value.filter(({ block }) => isWithin(block, from, to.height));
+    if (standing.value !== to.hash || mined.some(({ block }) => isFork(block, to))) return behind();
+    const transfers = all.value.filter((transfer) => transfer.block === null);
+    unconfirmed = { of: recipients, size: recipients.size, atMs, transfers };
+    return ok({ transfers: mined, to });
+  }
+
+  async function mempool(recipients: ReadonlySet<string>): Promise<Result<readonly Transfer[], Outage>> {
+    const known = unconfirmed;
+    unconfirmed = undefined;
+    const isSame = known?.of === recipients && known.size === recipients.size;
+    if (isSame && nowMs() - known.atMs <= FRESH_MS) return ok(known.transfers);
+    const all = await transfersOf(recipients, NO_BLOCK);
+    return all.ok ? ok(all.value.filter((transfer) => transfer.block === null)) : all;
+  }
+
+  async function lookup({ txHash, spends, recipients }: LookupRequest): Promise<Result<Lookup, Outage>> {
+    const found = await source.transactionOf(txHash);
+    if (!found.ok) return found;
+    if (found.value === null) return lookupReplaced(txHash, spends);
+    const { block } = found.value;
+    const transfers = transfersTo(recipients, nativeCode, found.value);
+    return ok(block === null ? { kind: "pending", transfers } : { kind: "mined", block, transfers });
+  }
+
+  async function lookupReplaced(txHash: string, spends: readonly string[]): Promise<Result<Lookup, Outage>> {
+    const spenders = await eachOf(spends, (output) => source.spenderOf(output));
+    if (!spenders.ok) return spenders;
+    const isReplaced = spenders.value.some((spender) => spender !== null && spender !== txHash);
+    return ok({ kind: isReplaced ? "replaced" : "unknown" });
+  }
+
+  const finalizedHeight = async () => ok(null);
+  return { kind, costsBy: "recipients", verify, tip, finalizedHeight, block, scan, mempool, lookup };
+}
+
+function isWithin(block: BlockRef | null, from: number, to: number): boolean {
+  return block !== null && block.height >= from && block.height <= to;
+}
+
+function isFork(block: BlockRef | null, to: BlockRef): boolean {
+  return block?.height === to.height && block.hash !== to.hash;
+}
+
+function behind(): Result<never, Outage> {
+  return err(outage("BEHIND", "a block that is no longer, or not yet, on the source's chain"));
+}

@@ -1,0 +1,86 @@
+// Blockbook's API v2, as Trezor and vendors of nodes serve it. It tells by what an output was spent only once that is mined.
+import { type Outage, outage } from "../../lib/fetch-text.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { BlockRef } from "../../payments/transfer.ts";
+import type { ChainClient, ChainClientSettings } from "../chain-client.ts";
+import { addressIndexClient } from "./address-index-client.ts";
+import {
+  BlockbookBlock,
+  BlockbookHash,
+  BlockbookHistory,
+  BlockbookStatus,
+  BlockbookTransaction,
+} from "./blockbook-json.ts";
+import { restJson } from "./rest-client.ts";
+import type { UtxoTransaction } from "./utxo-transaction.ts";
+
+/** Each transaction comes with all its scripts. */
+const PAGE = 25;
+const PAGES = 200;
+/** Blocks come with a thousand of their transactions, and only the time is wanted: those read last are kept. */
+const KEPT_BLOCKS = 32;
+
+export function blockbookClient(settings: ChainClientSettings): ChainClient {
+  // "Transaction '...' not found (reason)" is said of whatever failed.
+  const edge = { ...settings, absent: /"(Transaction '\w*'|Block) not found"/ };
+  const kept = new Map<string, BlockRef>();
+
+  async function hashAt(height: number): Promise<Result<string | null, Outage>> {
+    return restJson(edge, `/api/v2/block-index/${height}`, BlockbookHash);
+  }
+
+  async function tipHash(): Promise<Result<string, Outage>> {
+    const status = await restJson(edge, "/api/v2", BlockbookStatus);
+    if (!status.ok) return status;
+    if (status.value === null || status.value.isSyncing)
+      return err(outage("BEHIND", "a source that still reads the chain"));
+    const hash = await hashAt(status.value.bestHeight);
+    if (!hash.ok) return hash;
+    return hash.value === null ? err(outage("BEHIND", "no block at its own tip")) : ok(hash.value);
+  }
+
+  async function blockOf(hash: string): Promise<Result<BlockRef | null, Outage>> {
+    const known = kept.get(hash);
+    if (known !== undefined) return ok(known);
+    const block = await restJson(edge, `/api/v2/block/${hash}`, BlockbookBlock);
+    if (!block.ok || block.value === null) return block;
+    if (block.value.hash !== hash) return err(outage("UNEXPECTED_SHAPE", "another block"));
+    const [oldest] = kept.size < KEPT_BLOCKS ? [] : kept.keys();
+    if (oldest !== undefined) kept.delete(oldest);
+    kept.set(hash, block.value);
+    return block;
+  }
+
+  /** Newest first, the unconfirmed on the first page. Past the last page the last one comes again. */
+  async function historyOf(address: string, from: number): Promise<Result<readonly UtxoTransaction[], Outage>> {
+    const transactions: UtxoTransaction[] = [];
+    for (let page = 1; page <= PAGES; page++) {
+      // A height beyond 32 bits is none to it.
+      const query = `details=txs&pageSize=${PAGE}&page=${page}&from=${Math.min(from, 0x7fffffff)}`;
+      const read = await restJson(edge, `/api/v2/address/${address}?${query}`, BlockbookHistory);
+      if (!read.ok) return read;
+      if (read.value === null) return err(outage("BAD_STATUS", "an address without an answer"));
+      const { transactions: found, page: given = 1, itemsOnPage = PAGE } = read.value;
+      if (given !== page) return ok(transactions);
+      transactions.push(...(found ?? []));
+      const mined = found?.filter(({ block }) => block !== null) ?? [];
+      if (mined.length < itemsOnPage) return ok(transactions);
+    }
+    return err(outage("TOO_LARGE", `more than ${PAGES} pages of one address`));
+  }
+
+  async function spenderOf(output: string): Promise<Result<string | null, Outage>> {
+    const [txid, vout] = output.split(":");
+    const spent = await restJson(edge, `/api/v2/tx/${txid}?spending=true`, BlockbookTransaction);
+    return spent.ok ? ok(spent.value?.spenders[Number(vout)] ?? null) : spent;
+  }
+
+  return addressIndexClient("blockbook", settings, {
+    tipHash,
+    hashAt,
+    blockOf,
+    historyOf,
+    transactionOf: (txid) => restJson(edge, `/api/v2/tx/${txid}`, BlockbookTransaction),
+    spenderOf,
+  });
+}

@@ -1,0 +1,63 @@
+// Which transactions of a node's mempool were looked at, and roughly whom each pays: a mempool may hold 100,000 of them, and a node has no index
+// of addresses. Nothing here is needed to be right: without it all are looked at anew. It is as large as the mempool, some 16 bytes an output.
+
+/** 52 bits of a txid: a number, of which a map holds 100,000 in a few megabytes. */
+const keyOf = (txid: string): number => Number.parseInt(txid.slice(0, 13), 16);
+
+export class MempoolIndex {
+  /** By `keyOf`: whether it was looked at. */
+  #known = new Map<number, boolean>();
+  /** One entry an output: the hash of whom it pays, and the key of its transaction. */
+  #hashes: number[] = [];
+  #keys: number[] = [];
+
+  /**
+   * Takes the mempool as it is now and gives those that nobody looked at: new ones first, then what waits since before. What is no longer in
+   * it is forgotten.
+   */
+  unseen(txids: readonly string[]): readonly string[] {
+    const fresh: string[] = [];
+    const waiting: string[] = [];
+    const known = new Map<number, boolean>();
+    for (const txid of txids) {
+      const key = keyOf(txid);
+      const wasLooked = this.#known.get(key);
+      known.set(key, wasLooked === true);
+      if (wasLooked !== true) (wasLooked === undefined ? fresh : waiting).push(txid);
+    }
+    this.#known = known;
+    const stays = this.#keys.map((key) => known.has(key));
+    this.#hashes = this.#hashes.filter((_, place) => stays[place]);
+    this.#keys = this.#keys.filter((_, place) => stays[place]);
+    return [...fresh, ...waiting];
+  }
+
+  /** Notes that a transaction was looked at, and whom it pays. */
+  add(txid: string, addresses: readonly string[]): void {
+    const key = keyOf(txid);
+    this.#known.set(key, true);
+    for (const address of addresses) {
+      this.#hashes.push(hashOf(address));
+      this.#keys.push(key);
+    }
+  }
+
+  /** Those of `txids` that were looked at and may pay one of the recipients; few of them do not. */
+  paying(txids: readonly string[], recipients: ReadonlySet<string>): readonly string[] {
+    const wanted = new Set<number>();
+    for (const address of recipients) wanted.add(hashOf(address));
+    const keys = new Set<number>();
+    for (const [place, hash] of this.#hashes.entries()) {
+      const key = this.#keys[place];
+      if (key !== undefined && wanted.has(hash)) keys.add(key);
+    }
+    return txids.filter((txid) => keys.has(keyOf(txid)));
+  }
+}
+
+/** FNV-1a, the upper 30 bits: a small integer. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let place = 0; place < text.length; place++) hash = Math.imul(hash ^ text.charCodeAt(place), 0x01000193);
+  return hash >>> 2;
+}

@@ -1,0 +1,64 @@
+// A transaction of a Bitcoin-like chain as all kinds of source tell it, and what of it pays somebody (chains.md 2): every output to a watched
+// address by itself, known by transaction and output number, however often it is mined.
+import * as z from "zod";
+import type { BlockRef, Transfer } from "../../payments/transfer.ts";
+
+export interface UtxoTransaction {
+  readonly txHash: string;
+  /** `txid:vout`; none for a coinbase and for what is inside MWEB. */
+  readonly spends: readonly string[];
+  /** Those to an address, in order. */
+  readonly outputs: readonly UtxoOutput[];
+  /** Null in a mempool. */
+  readonly block: BlockRef | null;
+}
+
+export interface UtxoOutput {
+  /** The output's number in the transaction. */
+  readonly index: string;
+  readonly address: string;
+  readonly amountUnits: bigint;
+  /** JSON as the source has it. */
+  readonly raw: unknown;
+}
+
+/** One spent twice tells as much as all: a payment made of many small coins is not remembered by each. */
+const MOST_SPENDS = 20;
+const RAW_CHARACTERS = 4_096;
+
+/** Transfers of the network's coin to the recipients; outputs without value make none. */
+export function transfersTo(
+  recipients: ReadonlySet<string>,
+  cryptocurrency: string,
+  { txHash, spends, outputs, block }: UtxoTransaction,
+): readonly Transfer[] {
+  const paying = outputs.filter(({ address, amountUnits }) => amountUnits > 0n && recipients.has(address));
+  return paying.map(({ index, address, amountUnits, raw }) => ({
+    cryptocurrency,
+    txHash,
+    outputIndex: index,
+    fromAddress: null,
+    toAddress: address,
+    amountUnits,
+    block,
+    spends: block === null ? spends.slice(0, MOST_SPENDS) : [],
+    raw: rawOf({ txid: txHash, vout: index, output: raw }),
+  }));
+}
+
+function rawOf(evidence: { readonly txid: string; readonly vout: string; readonly output: unknown }): string {
+  const { txid, vout } = evidence;
+  const text = JSON.stringify(evidence);
+  return text.length <= RAW_CHARACTERS ? text : JSON.stringify({ txid, vout, cut: true });
+}
+
+/** Of a block or a transaction. */
+export const Hash = z.string().regex(/^[0-9a-f]{64}$/);
+/** A height, an output's number or a time, as it was parsed: text. */
+export const Digits = z.string().regex(/^(0|[1-9]\d{0,9})$/);
+export const Count = Digits.transform(Number);
+/** An amount in base units. */
+export const Units = z
+  .string()
+  .regex(/^\d{1,18}$/)
+  .transform(BigInt);
