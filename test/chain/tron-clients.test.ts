@@ -1,6 +1,4 @@
 // Both ways to TRON over one chain: what they find is the same to the letter, whichever is asked.
-import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ChainClient, ScanRange } from "../../src/chains/chain-client.ts";
 import { addressOfHex, hexOfAddress } from "../../src/chains/tron/tron-hex.ts";
@@ -8,8 +6,9 @@ import { tronRpcClient } from "../../src/chains/tron/tron-rpc-client.ts";
 import { trongridClient } from "../../src/chains/tron/trongrid-client.ts";
 import type { Result } from "../../src/lib/result.ts";
 import { type Transfer, transferKey } from "../../src/payments/transfer.ts";
+import { type Anvil, startAnvil } from "../support/anvil.ts";
 import { network } from "../support/named-network.ts";
-import { type Rpc, startTron, type TronStandIn } from "../support/tron-stand-in.ts";
+import { startTron, type TronStandIn } from "../support/tron-stand-in.ts";
 
 const TRX = network("TRX");
 const USDT = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
@@ -35,46 +34,7 @@ const transfers = (...of: readonly (readonly [string, string, bigint])[]) =>
   `0x${of.map((each) => each.map(word).join("")).join("")}`;
 const contract = (address: string) => `0x${hexOfAddress(address)}`;
 
-interface Ledger {
-  readonly rpc: Rpc;
-  stop(): Promise<void>;
-}
-
-/** The chain below: anvil on a port that it picks itself, with TRON's chain id. */
-async function startLedger(): Promise<Ledger> {
-  const processor = process.arch === "x64" ? "amd64" : process.arch;
-  const program = fileURLToPath(import.meta.resolve(`@foundry-rs/anvil-${process.platform}-${processor}/bin/anvil`));
-  const settings = ["--host", "127.0.0.1", "--port", "0", "--chain-id", String(TRX.chainId), "--accounts", "1"];
-  const node = spawn(program, settings, { stdio: ["ignore", "pipe", "ignore"] });
-  const ended = new Promise<void>((resolve) => void node.once("close", () => resolve()));
-  const origin = new Promise<string>((resolve, reject) => {
-    let said = "";
-    node.once("error", reject);
-    node.once("close", () => reject(new Error(`anvil ended: ${said}`)));
-    node.stdout.on("data", (chunk) => {
-      said += chunk;
-      const port = /Listening on 127\.0\.0\.1:(\d+)/.exec(said)?.[1];
-      if (port !== undefined) resolve(`http://127.0.0.1:${port}`);
-    });
-  });
-  const url = await origin;
-  const rpc: Rpc = async (method, params) => {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
-    const answer = (await response.json()) as { result?: unknown; error?: { message: string } };
-    if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.message}`);
-    return answer.result;
-  };
-  return {
-    rpc,
-    stop: async () => {
-      node.kill();
-      await ended;
-    },
-  };
-}
-
-let chain: Ledger;
+let chain: Anvil;
 let tron: TronStandIn;
 let rpc: ChainClient;
 let grid: ChainClient;
@@ -86,12 +46,11 @@ const clientsOf = (url: string) => {
 };
 
 beforeAll(async () => {
-  chain = await startLedger();
+  chain = await startAnvil({ chainId: 728_126_428 });
   tron = await startTron(chain.rpc);
   [rpc, grid] = clientsOf(tron.url);
-  for (const at of [contract(USDT), SPOOF]) await chain.rpc("anvil_setCode", [at, EMITTER]);
-  sender = ((await chain.rpc("eth_accounts", [])) as string[])[0] ?? "";
-  await chain.rpc("evm_setAutomine", [false]);
+  for (const at of [contract(USDT), SPOOF]) await chain.rpc("anvil_setCode", at, EMITTER);
+  sender = chain.accounts[0] ?? "";
 });
 afterAll(async () => {
   await tron?.close();
@@ -114,12 +73,12 @@ async function mined(...of: readonly { to: string; data?: string; value?: bigint
   const hashes: string[] = [];
   for (const { to, data = "0x", value = 0n } of of) {
     const transaction = { from: sender, to, data, value: `0x${value.toString(16)}`, gas: "0x100000" };
-    hashes.push(String(await chain.rpc("eth_sendTransaction", [transaction])).slice(2));
+    hashes.push(String(await chain.rpc("eth_sendTransaction", transaction)).slice(2));
   }
   await mine(1);
   return hashes;
 }
-const mine = (blocks: number) => chain.rpc("anvil_mine", [`0x${blocks.toString(16)}`, "0x3"]);
+const mine = (blocks: number) => chain.rpc("anvil_mine", `0x${blocks.toString(16)}`, "0x3");
 
 async function good<T>(result: Promise<Result<T, unknown>>): Promise<T> {
   const answer = await result;
@@ -228,9 +187,12 @@ describe("transfers on TRON", () => {
   it("a transaction that failed moves nothing", async () => {
     // Without gas for its log the call runs out of it.
     const hash = String(
-      await chain.rpc("eth_sendTransaction", [
-        { from: sender, to: contract(USDT), data: transfers([payer, shop, 9n]), gas: "0x5b00" },
-      ]),
+      await chain.rpc("eth_sendTransaction", {
+        from: sender,
+        to: contract(USDT),
+        data: transfers([payer, shop, 9n]),
+        gas: "0x5b00",
+      }),
     );
     await mine(1);
     const to = await good(rpc.tip());
@@ -267,7 +229,7 @@ describe("a look-up on TRON", () => {
 
   it("tells a transaction that waits from one that nobody knows", async () => {
     const waiting = String(
-      await chain.rpc("eth_sendTransaction", [{ from: sender, to: contract(shop), value: "0x1", gas: "0x5208" }]),
+      await chain.rpc("eth_sendTransaction", { from: sender, to: contract(shop), value: "0x1", gas: "0x5208" }),
     );
     const ask = (client: ChainClient, txHash: string) =>
       good(client.lookup({ txHash, spends: [], recipients: new Set([shop]) }));
@@ -311,7 +273,7 @@ describe("the chain itself", () => {
   it("a reorg under a scan ends it, so that no answer mixes two chains", async () => {
     await mined({ to: contract(USDT), data: transfers([payer, shop, 21n]) });
     const to = await good(rpc.tip());
-    await chain.rpc("anvil_reorg", [1, []]);
+    await chain.rpc("anvil_reorg", 1, []);
     await mine(1);
     for (const client of [rpc, grid]) {
       const range = { from: to.height - 2, to, recipients: new Set([shop]), assets: TRX.assets };

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { addressOfHex, hexOfAddress } from "../../src/chains/tron/tron-hex.ts";
 import { listen } from "./listen.ts";
 
-export type Rpc = (method: string, params: readonly unknown[]) => Promise<unknown>;
+export type Rpc = (method: string, ...params: readonly unknown[]) => Promise<unknown>;
 
 const MAINNET_GENESIS = "00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc";
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
@@ -92,7 +92,7 @@ export async function startTron(rpc: Rpc, { solidLag = 19 } = {}): Promise<TronS
     asked: [],
   };
   // The chain below speaks Ethereum's own shapes.
-  const ask = async <T>(method: string, ...params: unknown[]) => (await rpc(method, params)) as T;
+  const ask = async <T>(method: string, ...params: unknown[]) => (await rpc(method, ...params)) as T;
   const tip = async () => Math.max(0, Number(await ask<string>("eth_blockNumber")) - state.behind);
   const solid = async () => Math.max(0, (await tip()) - solidLag);
   const blockAt = async (height: number): Promise<Block | null> =>
