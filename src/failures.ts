@@ -112,6 +112,8 @@ export type TradeFailure =
   | { readonly code: "NOTHING_TO_REVIEW" }
   | { readonly code: "PAYMENT_NOT_FOUND" }
   | { readonly code: "PAYMENT_NOT_RESOLVABLE"; readonly status: string }
+  /** `networks`: those that the invoice can be paid on. */
+  | { readonly code: "NETWORK_NOT_OFFERED"; readonly networks: readonly string[] }
   | { readonly code: "TRANSFER_ALREADY_CREDITED" };
 
 export type FailureCode = Failure["code"];

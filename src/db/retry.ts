@@ -34,12 +34,12 @@ function hasFlag(error: unknown, flag: "overloaded" | "retryable"): boolean {
   return error instanceof Error && flag in error && Reflect.get(error, flag) === true;
 }
 
-/** Settles as `work` does, or throws TimeLimitError after 3 seconds; the timer never outlives the work. */
-export async function withinLimit<T>(sleep: Sleep, work: Promise<T>): Promise<T> {
+/** Settles as `work` does, or throws TimeLimitError after 3 seconds or what `limitMs` says; the timer never outlives the work. */
+export async function withinLimit<T>(sleep: Sleep, work: Promise<T>, limitMs = ATTEMPT_LIMIT_MS): Promise<T> {
   const limit = new Cancellation();
   const late = new Promise<never>((_, reject) => {
-    sleep(ATTEMPT_LIMIT_MS, limit).then(() => {
-      if (!limit.isCancelled) reject(new TimeLimitError("no answer within 3 seconds"));
+    sleep(limitMs, limit).then(() => {
+      if (!limit.isCancelled) reject(new TimeLimitError(`no answer within ${limitMs} ms`));
     }, reject);
   });
   try {

@@ -5,6 +5,7 @@ import { apiKeyRoutes } from "../api-keys/routes.ts";
 import { auditRoutes } from "../audit/routes.ts";
 import type { MountedRoute } from "../auth/middleware.ts";
 import { watchedNetworks } from "../chains/chain-sources.ts";
+import { claimRoutes } from "../claims/routes.ts";
 import { configurationFaults } from "../configuration.ts";
 import { customerRoutes } from "../customers/routes.ts";
 import { factorRoutes } from "../factors/routes.ts";
@@ -33,7 +34,7 @@ import { failureResponse } from "./errors.ts";
 import { healthOf } from "./health.ts";
 import { openApiDocument } from "./openapi.ts";
 import { publicSpecs } from "./public-specs.ts";
-import { type RouteSpec, servesPath } from "./route.ts";
+import { isCrossOrigin, type RouteSpec, servesPath } from "./route.ts";
 
 const ROUTES: readonly MountedRoute[] = [
   ...pageRoutes,
@@ -49,6 +50,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...walletAlertRoutes,
   ...invoiceRoutes,
   ...paymentRoutes,
+  ...claimRoutes,
   ...imageRoutes,
   ...productRoutes,
   ...customerRoutes,
@@ -93,17 +95,16 @@ async function shield(c: AppContext, next: () => Promise<void>): Promise<Respons
   return undefined;
 }
 
-/** 404, or 405 with what the path takes; a preflight is answered only where a public key may call. */
+/** 404, or 405 with what the path takes; a preflight is answered only where a public key or a payer's page may call. */
 function nothingHere(c: AppContext): Response {
   const serving = SPECS.filter((spec) => servesPath(spec, c.req.path));
-  if (c.req.method === "OPTIONS" && serving.some((spec) => spec.isForPublicKeys && spec.permission !== null))
-    return preflight(serving);
+  if (c.req.method === "OPTIONS" && serving.some(isCrossOrigin)) return preflight(serving);
   if (serving.length === 0) return failureResponse({ code: "ROUTE_NOT_FOUND" }, c.get("requestId"));
   return failureResponse({ code: "METHOD_NOT_ALLOWED", allow: serving.map((spec) => spec.method) }, c.get("requestId"));
 }
 
 function preflight(serving: readonly RouteSpec[]): Response {
-  const methods = serving.filter((spec) => spec.isForPublicKeys).map((spec) => spec.method);
+  const methods = serving.filter(isCrossOrigin).map((spec) => spec.method);
   return new Response(null, {
     status: 204,
     headers: {

@@ -1,8 +1,9 @@
-// The exact limit per key: a fixed one-minute window in the memory of one small object per key (security.md 3). Nothing is stored: an
+// The exact limit per key: a fixed one-minute window in the memory of one small object per key (security.md 3). Nothing of it is stored: an
 // evicted object forgets, which only ever lets a caller do more. When the object cannot be asked, the API stays open.
 import { DurableObject } from "cloudflare:workers";
 
 export const WINDOW_SECONDS = 60;
+const HOUR_SECONDS = 3_600;
 
 export interface RateVerdict {
   readonly isAllowed: boolean;
@@ -13,15 +14,32 @@ export interface RateVerdict {
 
 export interface RateLimiterRpc {
   take(limit: number, nowMs: number): Promise<RateVerdict>;
+  takeInHour(limit: number, nowMs: number): Promise<RateVerdict>;
+}
+
+interface WindowState {
+  readonly startMs: number;
+  readonly count: number;
 }
 
 /** Counts one caller's requests in the current window. */
 export class RateWindow {
-  #startMs = 0;
-  #count = 0;
+  readonly #windowMs: number;
+  #startMs: number;
+  #count: number;
+
+  constructor(windowSeconds = WINDOW_SECONDS, state: WindowState = { startMs: 0, count: 0 }) {
+    this.#windowMs = windowSeconds * 1_000;
+    this.#startMs = state.startMs;
+    this.#count = state.count;
+  }
+
+  get state(): WindowState {
+    return { startMs: this.#startMs, count: this.#count };
+  }
 
   take(limit: number, nowMs: number): RateVerdict {
-    const windowMs = WINDOW_SECONDS * 1_000;
+    const windowMs = this.#windowMs;
     if (nowMs < this.#startMs || nowMs >= this.#startMs + windowMs) {
       this.#startMs = nowMs;
       this.#count = 0;
@@ -41,6 +59,21 @@ export class RateLimiter extends DurableObject implements RateLimiterRpc {
 
   async take(limit: number, nowMs: number): Promise<RateVerdict> {
     return this.#window.take(limit, nowMs);
+  }
+
+  /** The same for an hour, in storage: in memory an hour would be as short as the object's sleep is near. Objects so used have a name of their own. */
+  async takeInHour(limit: number, nowMs: number): Promise<RateVerdict> {
+    const { storage } = this.ctx;
+    const window = new RateWindow(HOUR_SECONDS, storage.kv.get<WindowState>("hour"));
+    const verdict = window.take(limit, nowMs);
+    storage.kv.put("hour", window.state);
+    await storage.setAlarm(window.state.startMs + HOUR_SECONDS * 1_000);
+    return verdict;
+  }
+
+  /** The hour is over. */
+  override async alarm(): Promise<void> {
+    await this.ctx.storage.deleteAll();
   }
 }
 

@@ -44,7 +44,7 @@ export function refusalsOf(spec: RouteSpec): readonly FailureCode[] {
     ...new Set([
       ...spec.refusals,
       ...(spec.isIdempotent ? IDEMPOTENT : []),
-      ...(isChanging ? CHANGING : []),
+      ...(isChanging ? CHANGING : []).filter((code) => !(spec.isForAnyOrigin && code === "ORIGIN_NOT_ALLOWED")),
       ...(isChanging && isGuarded ? (["CONTENTION"] as const) : []),
       ...(spec.needsStepUp ? (["STEP_UP_REQUIRED"] as const) : []),
       ...(spec.isOwnerOnly ? (["OWNER_REQUIRED"] as const) : []),
@@ -149,6 +149,7 @@ export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code
   NOTHING_TO_REVIEW: { code: "NOTHING_TO_REVIEW" },
   PAYMENT_NOT_FOUND: { code: "PAYMENT_NOT_FOUND" },
   PAYMENT_NOT_RESOLVABLE: { code: "PAYMENT_NOT_RESOLVABLE", status: "CONFIRMED" },
+  NETWORK_NOT_OFFERED: { code: "NETWORK_NOT_OFFERED", networks: ["BTC"] },
   TRANSFER_ALREADY_CREDITED: { code: "TRANSFER_ALREADY_CREDITED" },
   STORAGE_UNAVAILABLE: { code: "STORAGE_UNAVAILABLE" },
   CONTENTION: { code: "CONTENTION" },

@@ -49,6 +49,8 @@ export interface RouteSpec<Body extends z.ZodType = z.ZodType, Query extends z.Z
   readonly needsStepUp?: true;
   /** Whether a `pk_` key may call it (decisions 7). */
   readonly isForPublicKeys: boolean;
+  /** Whether pages of any origin may call it (decisions 1, "CORS"): the checkout's, which know nobody and read no cookie. */
+  readonly isForAnyOrigin?: true;
   /** Whether it creates something, so that Idempotency-Key applies (decisions 6). */
   readonly isIdempotent: boolean;
   readonly body: Body;
@@ -63,12 +65,17 @@ export const noBody = z.strictObject({}).optional();
 /** The query of a route that takes none; what else is there is ignored. */
 export const noQuery = z.object({});
 
+/** Whether a preflight is answered, and any page may read the answer. */
+export function isCrossOrigin(spec: RouteSpec): boolean {
+  return spec.isForAnyOrigin === true || (spec.isForPublicKeys && spec.permission !== null);
+}
+
 /** Who may call a route, in a sentence or two. */
 export function accessText(spec: RouteSpec): string {
   const stepUp = spec.needsStepUp ? " A person must have given a factor in the last 5 minutes." : "";
   switch (spec.callers) {
     case "ANYBODY":
-      return "Needs no key.";
+      return `Needs no key.${spec.isForAnyOrigin ? " Pages of any origin may call it." : ""}`;
     case "PERSON":
       return `Needs a session.${stepUp}`;
     case "MEMBER": {

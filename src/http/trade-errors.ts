@@ -123,6 +123,11 @@ export function tradeAnswer(failure: TradeFailure): Answer {
         status: 422,
         message: `Nothing can be decided about a payment in ${failure.status}: only UNMATCHED ones are assigned or ignored, IGNORED ones assigned`,
       };
+    case "NETWORK_NOT_OFFERED":
+      return {
+        status: 422,
+        message: `The invoice is not paid on this network${failure.networks.length === 0 ? "" : `, but on ${failure.networks.join(", ")}`}`,
+      };
     case "TRANSFER_ALREADY_CREDITED":
       return { status: 409, message: "This transfer is credited to an invoice already" };
   }

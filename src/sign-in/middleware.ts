@@ -1,5 +1,6 @@
 // The pipeline of routes that anybody may call before they are known: starting and finishing a sign-in, and links out of mails. Nothing is
-// proved here; each route proves what it needs. A page of another origin is refused, so that nobody can be signed in by a stranger.
+// proved here; each route proves what it needs. A page of another origin is refused, so that nobody can be signed in by a stranger; but for routes that
+// sign nobody in and read no cookie.
 import type * as z from "zod";
 import type { Statements } from "../auth/authenticate.ts";
 import { type Call, callOf, givenEffects, type MakeEffects, type MountedRoute, requestOf } from "../auth/middleware.ts";
@@ -36,7 +37,7 @@ export function openRoute<B extends z.ZodType, Q extends z.ZodType, Fx>(route: O
   return {
     spec: route.spec,
     handle: async (c) => {
-      const headers: Record<string, string> = {};
+      const headers: Record<string, string> = route.spec.isForAnyOrigin ? { "access-control-allow-origin": "*" } : {};
       const outcome = await run(c, route, headers);
       if (!outcome.ok) return failureResponse(outcome.error, c.get("requestId"), headers);
       return replyResponse(c, outcome.value, headers);
@@ -52,8 +53,8 @@ async function run<B extends z.ZodType, Q extends z.ZodType, Fx>(
   const { spec } = route;
   const parsed = await readBody(c.req.raw);
   const origin = c.req.header("origin");
-  if (spec.method !== "GET" && origin !== undefined && origin !== publicUrl(c.env))
-    return err({ code: "ORIGIN_NOT_ALLOWED" });
+  const isOursOnly = spec.method !== "GET" && !spec.isForAnyOrigin;
+  if (isOursOnly && origin !== undefined && origin !== publicUrl(c.env)) return err({ code: "ORIGIN_NOT_ALLOWED" });
   const limited = await limitByIp(c, headers);
   if (limited !== undefined) return err(limited);
   const request = requestOf({ spec, secrets: FREE_TEXT }, parsed, c.req.query());

@@ -131,7 +131,11 @@ export const OPEN: readonly string[] = [
   `GET ${AUTH}/:provider/start`,
   `GET ${AUTH}/:provider/callback`,
   "POST /api/v1/wallets/disable",
+  "POST /api/v1/checkout/:invoiceId/claims",
 ];
+
+/** Of those, what pages of any origin may call, answer and preflight (decisions 1 "CORS"). */
+export const FROM_ANY_PAGE: readonly string[] = ["POST /api/v1/checkout/:invoiceId/claims"];
 
 const VIEWS = [
   "MERCHANT_VIEW",

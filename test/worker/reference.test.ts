@@ -19,7 +19,7 @@ import {
   sendWith,
 } from "../support/access.ts";
 import { nameOf } from "../support/access-knock.ts";
-import { CREATING, KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PERSON } from "../support/access-table.ts";
+import { CREATING, FROM_ANY_PAGE, KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PERSON } from "../support/access-table.ts";
 import { misfits, resolve, type Schema } from "../support/json-schema.ts";
 
 interface Operation {
@@ -115,7 +115,7 @@ function refusalsByKind(spec: RouteSpec): readonly string[] {
     ...ANY,
     ...(isGuarded ? GUARDED : []),
     ...((ofKeys ?? ofMembers) ? MERCHANTS : []),
-    ...(isChanging ? CHANGING : []),
+    ...(isChanging ? CHANGING : []).filter((code) => code !== "ORIGIN_NOT_ALLOWED" || !FROM_ANY_PAGE.includes(name)),
     ...(isChanging && isGuarded ? ["CONTENTION"] : []),
     ...(ofKeys === undefined ? [] : ["PUBLIC_KEY_FORBIDDEN"]),
     ...(isGuarded && ofKeys === undefined ? ["SESSION_REQUIRED"] : []),
