@@ -47,6 +47,8 @@ export class WatchMemory {
   lookedAt = 0;
   /** Passes in a row that a source failed. */
   failures = 0;
+  /** Since when a second source, which must be asked before invoices expire, could not be. */
+  unseconded: number | undefined;
   /** Begin of the outage that merchants were told of. */
   toldOfMs: number | undefined;
 
@@ -95,7 +97,7 @@ export async function applied(
 ): Promise<Step<true>> {
   if (found.transfers.length === 0 && found.seen.length === 0) return ok(true);
   const heights = { tipHeight: pass.tip.height, finalizedHeight: pass.finalizedHeight };
-  const answer = stored(await fx.apply({ network: pass.network, heights, ...found }));
+  const answer = stored(await fx.apply({ network: pass.network, heights, hasSecond: fx.pool.hasSecond(), ...found }));
   return answer.ok ? ok(true) : answer;
 }
 

@@ -35,7 +35,7 @@ export async function lookTransaction(
   // 0 confirmations are shown where a mempool is (chains.md 2).
   const shown = transfers.filter(({ block }) => block !== null || network.family === "bitcoin");
   if (shown.length === 0) return "NOT_FOUND";
-  const applied = await fx.apply({ network, heights, transfers: shown, seen: [] });
+  const applied = await fx.apply({ network, heights, hasSecond: fx.pool.hasSecond(), transfers: shown, seen: [] });
   return applied.ok ? "FOUND" : "UNAVAILABLE";
 }
 

@@ -5,6 +5,7 @@ import { ok } from "../lib/result.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import { type BlockRef, type Transfer, transferKey } from "../payments/transfer.ts";
 import { applied, asked, moveTo, type Pass, type Step, type WatchEffects } from "./commit-cursor.ts";
+import { confirmSilence } from "./confirm-silence.ts";
 import {
   checkpointsAfter,
   parseCheckpoints,
@@ -57,7 +58,7 @@ export async function scanBlocks(
     if (!stands.ok) return stands;
     const passedMs = pass.network.family === "bitcoin" ? pass.begunMs : to.timeMs;
     const isPassed = isAtTip || pass.network.family !== "bitcoin";
-    const moved = await advance(fx, pass, cursor, { ...to, passedMs: isPassed ? passedMs : 0 });
+    const moved = await advance(fx, pass, client, cursor, { ...to, passedMs: isPassed ? passedMs : 0 });
     if (!moved.ok) return moved;
     cursor = moved.value;
     if (isAtTip || fx.nowMs() - pass.begunMs > LONGEST_MS)
@@ -122,19 +123,22 @@ export function partsOf(
 export async function advance(
   fx: WatchEffects,
   pass: Pass,
+  client: ChainClient,
   cursor: PlacedCursor,
-  to: Pick<BlockRef, "height" | "hash"> & { readonly passedMs: number },
+  to: BlockRef & { readonly passedMs: number },
 ): Promise<Step<PlacedCursor>> {
   const { height, hash } = to;
   const left = { height: cursor.height, hash: cursor.hash };
   const windowBlocks = walkBackBlocks(pass.network);
   const before = parseCheckpoints(cursor.checkpoints);
   const checkpoints = height === left.height ? before : checkpointsAfter(before, left, { height, windowBlocks });
+  const passed = await confirmSilence(fx, pass, client, cursor, to);
+  if (!passed.ok) return passed;
   const moved = await moveTo(fx, pass, cursor, {
     height,
     hash,
     checkpoints: printCheckpoints(checkpoints),
-    passedMs: Math.max(cursor.passedMs, to.passedMs),
+    passedMs: passed.value,
   });
   return moved.ok ? ok({ ...moved.value, height, hash }) : moved;
 }

@@ -196,6 +196,28 @@ export function selectNewRecipients(db: Db, name: string, sinceMs: number) {
   return newRecipients(db, { network: name, sinceMs });
 }
 
+const expiring = template((db) =>
+  db
+    .select({ ...recipientColumns, expiresAtMs: sql<number>`invoice.expires_at_ms` })
+    .from(sql`invoices invoice cross join payment_methods method`)
+    .where(
+      sql`invoice.status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION') and invoice.status = 'AWAITING_PAYMENT'
+        and invoice.expires_at_ms >= ${sql.placeholder("fromMs")} and invoice.expires_at_ms < ${sql.placeholder("beforeMs")}
+        and invoice.closed_at_ms is null and method.invoice_id = invoice.id and method.network = ${network}
+        and method.status = 'ACTIVE' and method.address is not null`,
+    )
+    .orderBy(sql`invoice.expires_at_ms`)
+    .limit(sql.placeholder("limit")),
+);
+
+/** Methods of invoices that still wait and whose time ends in [fromMs, beforeMs), the earliest first. */
+export function selectExpiring(
+  db: Db,
+  of: { readonly network: string; readonly fromMs: number; readonly beforeMs: number; readonly limit: number },
+) {
+  return expiring(db, { ...of });
+}
+
 // An invoice of any amount is as big as what was paid.
 const needsSecond = sql<number>`coalesce((select max(invoice.amount_micros, coalesce(payments.fiat_micros, 0)) >= merchant.quorum_above_micros
   from invoices invoice join merchants merchant on merchant.id = invoice.merchant_id where invoice.id = payments.invoice_id), 0)`;

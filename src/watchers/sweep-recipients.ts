@@ -74,5 +74,5 @@ async function endSweep(
   const stands = await applied(fx, pass, { transfers: [], seen: seen.value });
   if (!stands.ok) return stands;
   const passedMs = pass.network.family === "bitcoin" ? begunMs : to.timeMs;
-  return advance(fx, pass, cursor, { ...to, passedMs });
+  return advance(fx, pass, client, cursor, { ...to, passedMs });
 }

@@ -76,6 +76,8 @@ export class FakeSource {
   lag = 0;
   /** It answers lookups and mempools as if it knew nothing. */
   isForgetful = false;
+  /** Its index answers that there is nothing. */
+  isEmpty = false;
   /** Most blocks that one scan reads. */
   scanBlocks = Number.POSITIVE_INFINITY;
   readonly calls: string[] = [];
@@ -104,7 +106,7 @@ export class FakeSource {
           const codes = new Set(assets.map(({ code }) => code));
           const blocks = this.chain.below(end).filter(({ height }) => height >= from);
           const isOurs = ({ toAddress, cryptocurrency }: Sent) =>
-            recipients.has(toAddress) && codes.has(cryptocurrency);
+            !this.isEmpty && recipients.has(toAddress) && codes.has(cryptocurrency);
           const transfers = blocks.flatMap((block) =>
             block.sent.filter(isOurs).map((sent) => transferOf(sent, refOf(block))),
           );

@@ -46,7 +46,8 @@ async function watching(setting: Setting = {}) {
     () => new FakeSource(chain, { kind, ...(costsBy === undefined ? {} : { costsBy }) }),
   );
   const watcher = new TestWatcher(testDb, network, sources, START + 1_000);
-  const invoiceId = await watchMethod(testDb, { network, cryptocurrency, address, nowMs: START });
+  const expiresAtMs = START + 100 * HOUR;
+  const invoiceId = await watchMethod(testDb, { network, cryptocurrency, address, nowMs: START, expiresAtMs });
   const [source] = sources;
   if (source === undefined) throw new Error("no source");
   /** A pass, a second after the newest block. */
@@ -538,6 +539,76 @@ describe("an open payment", () => {
       READ,
     ]);
     expect(new Set(source.calls.filter((call) => call.startsWith("lookup"))).size).toBe(120);
+  });
+});
+
+describe("an invoice whose time ends", () => {
+  const END = START + 30_000;
+
+  async function ending(count: number, network: "ETH" | "BTC" = "ETH") {
+    const setting = network === "BTC" ? { network, cryptocurrency: "BTC", address: BTC_ADDRESS } : {};
+    const world = await watching({ ...setting, sources: count });
+    await testDb.update(invoices).set({ expiresAtMs: END });
+    const [first, second] = world.sources;
+    if (first === undefined) throw new Error("no source");
+    return { ...world, first, second };
+  }
+
+  it("is asked of the second source before the cursor passes its end, where the first found nothing", async () => {
+    const { chain, first, watcher, pass } = await ending(2);
+    await pass();
+    first.isEmpty = true;
+    chain.mine([pay("missed")]);
+    chain.mineMany(3);
+    await pass();
+    expect(watcher.found()).toEqual(["missed@300"]);
+    expect(watcher.looks[0]?.hasSecond).toBe(true);
+    expect(await watcher.cursor()).toMatchObject({ passedMs: chain.tip.timeMs });
+  });
+
+  it("costs no second look before that, nor where whole blocks were read, nor with one source", async () => {
+    const { chain, second, watcher, pass } = await ending(2);
+    chain.mineMany(2);
+    await pass();
+    expect([chain.tip.timeMs < END, second?.calls]).toEqual([true, []]);
+    await testDb.update(paymentMethods).set({ cryptocurrency: "ETH" });
+    watcher.memory = new WatchMemory();
+    chain.mineMany(3);
+    await pass();
+    expect([chain.tip.timeMs > END, second?.calls]).toEqual([true, []]);
+    expect(await watcher.cursor()).toMatchObject({ passedMs: chain.tip.timeMs });
+  });
+
+  it("waits while the second source cannot be asked, for five minutes and no longer", async () => {
+    const { chain, second, watcher, pass } = await ending(2);
+    if (second === undefined) throw new Error("one");
+    await pass();
+    second.down = "TIMEOUT";
+    for (let n = 0; n < 20; n++) {
+      chain.mine();
+      expect(await pass()).toEqual(READ);
+      expect((await watcher.cursor()).passedMs).toBe(Math.min(chain.tip.timeMs, END));
+    }
+    chain.mineMany(10);
+    await pass();
+    expect(await watcher.cursor()).toMatchObject({ passedMs: chain.tip.timeMs });
+  });
+
+  it("waits where the second source has a payment in a block that the first does not have", async () => {
+    const { chain, first, second, watcher, pass } = await ending(2);
+    if (second === undefined) throw new Error("one");
+    await pass();
+    const other = new FakeChain({ startMs: chain.at(0)?.timeMs ?? 0, blockMs: 12_000, blocks: 300 });
+    other.mine([]);
+    other.drop(1);
+    other.mine([pay("elsewhere")]);
+    other.mineMany(5);
+    second.chain = other;
+    first.isEmpty = true;
+    chain.mineMany(4);
+    await pass();
+    expect(watcher.found()).toEqual([]);
+    expect((await watcher.cursor()).passedMs).toBe(END);
   });
 });
 
