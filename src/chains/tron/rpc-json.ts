@@ -26,9 +26,10 @@ export const RpcTransaction = z.object({ hash: Hash, to: z.string().nullish(), v
 export type RpcTransaction = z.infer<typeof RpcTransaction>;
 
 export const FullBlock = z
-  .object({ ...Header, transactions: z.array(RpcTransaction) })
+  .object({ ...Header, parentHash: Hash, transactions: z.array(RpcTransaction) })
   .transform((of) => ({
     block: { height: of.number, hash: of.hash, timeMs: of.timestamp * 1000 } satisfies BlockRef,
+    parentHash: of.parentHash,
     transactions: of.transactions,
   }))
   .nullable();

@@ -110,13 +110,17 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
   async function coinsOf({ from, to, recipients }: ScanRange): Promise<Result<readonly Transfer[], Outage>> {
     const accounts = new Set([...recipients].flatMap((address) => hexOfAddress(address) ?? []));
     const transfers: Transfer[] = [];
+    let parentHash: string | undefined;
     for (let first = from; first <= to.height; first += FULL_AT_ONCE) {
       const count = Math.min(FULL_AT_ONCE, to.height - first + 1);
       const calls = Array.from({ length: count }, (_, offset) => fullBlockCall(first + offset));
       const read = await values(edge, FullBlock, calls, FULL_AT_ONCE);
       if (!read.ok) return read;
       for (const full of read.value) {
-        if (full === null || (full.block.height === to.height && full.block.hash !== to.hash)) return behind(to);
+        // Behind one address stand many nodes, and each request may go to another.
+        const isNext = full !== null && (parentHash === undefined || full.parentHash === parentHash);
+        if (!isNext || (full.block.height === to.height && full.block.hash !== to.hash)) return behind(to);
+        parentHash = full.block.hash;
         for (const transaction of full.transactions.filter((each) => mayPay(each, accounts))) {
           const coins = await proven(transaction, { block: full.block, recipients });
           if (!coins.ok) return coins;

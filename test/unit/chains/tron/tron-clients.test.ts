@@ -81,6 +81,29 @@ describe("sources of TRON", () => {
     expect(ranges).toEqual([["0x3e8", "0x176f"]]);
   });
 
+  test.each([true, false])(
+    "whole blocks of which each follows the one before (%j) are a scan, and any others are none",
+    async (isChain) => {
+      const answer = (body: string) => {
+        const calls = JSON.parse(body) as readonly Call[];
+        const one = ({ id, params: [tag] }: Call) => {
+          const { height, hash } = refOf(Number(tag));
+          const parentHash = `0x${hashOf(isChain || height !== 3 ? height - 1 : 9)}`;
+          return {
+            jsonrpc: "2.0",
+            id,
+            result: { number: tag, hash: `0x${hash}`, parentHash, timestamp: "0x1", transactions: [] },
+          };
+        };
+        return Response.json(calls.map(one));
+      };
+      const [rpc] = clients(answer).both;
+      const native = TRX.assets.filter(({ contract }) => contract === null);
+      const scan = await rpc?.scan({ from: 2, to: refOf(4), recipients: new Set([shop]), assets: native });
+      expect(scan).toMatchObject(isChain ? { ok: true } : { ok: false, error: { kind: "BEHIND" } });
+    },
+  );
+
   test("nobody watched costs no request for logs, and no native coin no whole blocks", async () => {
     const { both, sent } = clients(() => new Response("", { status: 500 }));
     const scan = await both[0]?.scan({ from: 1, to: refOf(3), recipients: new Set(), assets: tokens });
