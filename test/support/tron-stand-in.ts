@@ -131,7 +131,10 @@ export async function startTron(rpc: Rpc, { solidLag = 19 } = {}): Promise<TronS
       isFull === true ? shownTransaction(each, block) : each.hash,
     );
     const { number, timestamp } = block;
-    return { number, hash: `0x${idOf(block)}`, timestamp, transactions, nonce: "0x0000000000000000", stateRoot: "0x" };
+    const parent = Number(number) === 0 ? null : await blockAt(Number(number) - 1);
+    const parentHash = `0x${parent === null ? "0".repeat(64) : idOf(parent)}`;
+    const nothing = { nonce: "0x0000000000000000", stateRoot: "0x" };
+    return { number, hash: `0x${idOf(block)}`, parentHash, timestamp, transactions, ...nothing };
   }
 
   async function logsOf(filter: Readonly<Record<string, unknown>>) {
