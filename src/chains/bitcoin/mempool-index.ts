@@ -32,9 +32,10 @@ export class MempoolIndex {
     return [...fresh, ...waiting];
   }
 
-  /** Notes that a transaction was looked at, and whom it pays. */
+  /** Notes that a transaction was looked at, and whom it pays; may be repeated. */
   add(txid: string, addresses: readonly string[]): void {
     const key = keyOf(txid);
+    if (this.#known.get(key) === true) return;
     this.#known.set(key, true);
     for (const address of addresses) {
       this.#hashes.push(hashOf(address));

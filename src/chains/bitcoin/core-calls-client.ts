@@ -1,0 +1,69 @@
+// Calls of a Bitcoin or Litecoin node, with what it does not have told apart from what went wrong.
+import type * as z from "zod";
+import { type Outage, outage } from "../../lib/fetch-text.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { BlockRef } from "../../payments/transfer.ts";
+import { outageOf, type RpcAnswer, type RpcCall, type RpcEdge, rpcBatch, rpcCall, shaped } from "../json-rpc-client.ts";
+import { CoreHeader } from "./core-json.ts";
+import { Hash } from "./utxo-transaction.ts";
+
+const CALLS_AT_ONCE = 100;
+
+/** Not found, out of range, and the block's data thrown away (pruned). */
+const ABSENT: readonly number[] = [-5, -8, -1];
+
+/** Null where the node says that there is no such thing. */
+export async function coreValue<T>(
+  edge: RpcEdge,
+  schema: z.ZodType<T>,
+  { method, params }: RpcCall,
+): Promise<Result<T | null, Outage>> {
+  const sent = await rpcCall(edge, method, params);
+  return sent.ok ? parsed(schema, sent.value) : sent;
+}
+
+/** In as few requests as a node takes; the answers in the order of the calls. */
+export async function coreAnswers(
+  edge: RpcEdge,
+  calls: readonly RpcCall[],
+): Promise<Result<readonly RpcAnswer[], Outage>> {
+  const answers: RpcAnswer[] = [];
+  for (let from = 0; from < calls.length; from += CALLS_AT_ONCE) {
+    const part = await rpcBatch(edge, calls.slice(from, from + CALLS_AT_ONCE));
+    if (!part.ok) return part;
+    answers.push(...part.value);
+  }
+  return ok(answers);
+}
+
+export async function coreHeader(edge: RpcEdge, hash: string): Promise<Result<z.infer<typeof CoreHeader>, Outage>> {
+  return demanded(await coreValue(edge, CoreHeader, { method: "getblockheader", params: [hash] }));
+}
+
+/** The block of that height on the best chain; null above its tip. */
+export async function coreBlockAt(edge: RpcEdge, height: number): Promise<Result<BlockRef | null, Outage>> {
+  const hash = await coreValue(edge, Hash, { method: "getblockhash", params: [height] });
+  if (!hash.ok || hash.value === null) return hash.ok ? ok(null) : hash;
+  const header = await coreHeader(edge, hash.value);
+  return header.ok ? ok(header.value.block) : header;
+}
+
+export function rawTransactionCall(txid: string): RpcCall {
+  return { method: "getrawtransaction", params: [txid, true] };
+}
+
+/** Null where the node says that there is no such thing. */
+export function parsed<T>(schema: z.ZodType<T>, answer: RpcAnswer): Result<T | null, Outage> {
+  if (answer.ok) return shaped(schema, answer.value, "the answer");
+  return ABSENT.includes(answer.error.code) ? ok(null) : err(outageOf(answer.error));
+}
+
+/** What the node must have, for it spoke of it before. */
+export function demanded<T>(found: Result<T | null, Outage>): Result<T, Outage> {
+  if (!found.ok) return found;
+  return found.value === null ? behind() : ok(found.value);
+}
+
+export function behind(): Result<never, Outage> {
+  return err(outage("BEHIND", "a block that is no longer, or not yet, on the node's chain"));
+}

@@ -1,0 +1,104 @@
+// What a node knows of one transaction. A node that keeps the transactions of all blocks (`-txindex`) finds any of them again; one that does not
+// finds those with an output that nobody has spent, and says of the others, honestly, that it does not know.
+import type * as z from "zod";
+import type { Outage } from "../../lib/fetch-text.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import type { ChainClientSettings, Lookup, LookupRequest } from "../chain-client.ts";
+import {
+  coreAnswers,
+  coreBlockAt,
+  coreHeader,
+  coreValue,
+  demanded,
+  parsed,
+  rawTransactionCall,
+} from "./core-calls-client.ts";
+import { CoreTransaction, CoreUnspent } from "./core-json.ts";
+import { transfersTo } from "./utxo-transaction.ts";
+
+/** Outputs that are asked for when a node does not find a transaction by itself. */
+const PROBED_OUTPUTS = 25;
+
+const UNKNOWN = { kind: "unknown" } as const satisfies Lookup;
+
+type Found = z.infer<typeof CoreTransaction>;
+
+export async function coreLookup(edge: ChainClientSettings, request: LookupRequest): Promise<Result<Lookup, Outage>> {
+  const found = await coreValue(edge, CoreTransaction, rawTransactionCall(request.txHash));
+  if (!found.ok) return found;
+  const standing = found.value === null ? ok(null) : await standingOf(edge, found.value, request);
+  if (!standing.ok) return standing;
+  if (standing.value !== null) return ok(standing.value);
+  const unspent = await lookupUnspent(edge, request);
+  if (!unspent.ok) return unspent;
+  if (unspent.value !== null) return ok(unspent.value);
+  return request.spends.length === 0 ? ok(UNKNOWN) : lookupReplaced(edge, request, found.value?.blockHash);
+}
+
+/** Null where its block has left the chain: an index of transactions still finds it there. */
+async function standingOf(
+  edge: ChainClientSettings,
+  found: Found,
+  { recipients }: LookupRequest,
+): Promise<Result<Lookup | null, Outage>> {
+  const { nativeCode } = edge.network;
+  const { blockHash } = found;
+  if (blockHash === undefined) return ok({ kind: "pending", transfers: transfersTo(recipients, nativeCode, found) });
+  const header = await coreHeader(edge, blockHash);
+  if (!header.ok) return header;
+  const { block, isOnChain } = header.value;
+  if (!isOnChain) return ok(null);
+  return ok({ kind: "mined", block, transfers: transfersTo(recipients, nativeCode, { ...found, block }) });
+}
+
+/** Without `-txindex`: an output that nobody has spent tells the block, and with the block's hash the transaction is found. */
+async function lookupUnspent(
+  edge: ChainClientSettings,
+  request: LookupRequest,
+): Promise<Result<Lookup | null, Outage>> {
+  const { txHash } = request;
+  const probes = Array.from({ length: PROBED_OUTPUTS }, (_, n) => ({ method: "gettxout", params: [txHash, n, false] }));
+  const answers = await coreAnswers(edge, probes);
+  if (!answers.ok) return answers;
+  const answer = answers.value.find((each) => !each.ok || each.value !== null);
+  const unspent = answer === undefined ? ok(null) : parsed(CoreUnspent, answer);
+  if (!unspent.ok) return unspent;
+  if (unspent.value === null) return ok(null);
+  const best = await coreHeader(edge, unspent.value.bestblock);
+  if (!best.ok) return best;
+  const mined = demanded(await coreBlockAt(edge, best.value.block.height - unspent.value.confirmations + 1));
+  if (!mined.ok) return mined;
+  const { hash } = mined.value;
+  // Absent where a reorg came between.
+  const call = { method: "getrawtransaction", params: [txHash, true, hash] };
+  const found = demanded(await coreValue(edge, CoreTransaction, call));
+  return found.ok ? standingOf(edge, { ...found.value, blockHash: hash }, request) : found;
+}
+
+/**
+ * Replaced where something that it spent is spent though it is not there. That the node knows what was spent is part of the proof: it says the
+ * same of what it never heard of. Whether the transaction has come back meanwhile is asked last; `leftHash` is the block, no longer on the chain,
+ * in which an index of transactions still finds it.
+ */
+async function lookupReplaced(
+  edge: ChainClientSettings,
+  { txHash, spends }: LookupRequest,
+  leftHash: string | undefined,
+): Promise<Result<Lookup, Outage>> {
+  const spent = spends.map((output) => output.split(":"));
+  const answers = await coreAnswers(edge, [
+    ...spent.map(([txid, n]) => ({ method: "gettxout", params: [txid, Number(n), true] })),
+    ...spent.map(([txid]) => ({ method: "getrawtransaction", params: [txid, false] })),
+    rawTransactionCall(txHash),
+  ]);
+  if (!answers.ok) return answers;
+  const isReplaced = spent.some((_, place) => {
+    const [output, source] = [answers.value[place], answers.value[spent.length + place]];
+    return output?.ok === true && output.value === null && source?.ok === true;
+  });
+  const last = answers.value.at(-1);
+  const now = last === undefined ? ok(null) : parsed(CoreTransaction, last);
+  if (!now.ok) return now;
+  const isBack = now.value !== null && (leftHash === undefined || now.value.blockHash !== leftHash);
+  return ok(isReplaced && !isBack ? { kind: "replaced" } : UNKNOWN);
+}

@@ -1,0 +1,39 @@
+// A source of chain data that is a table: each path, with its query, has an answer, and what has none is a page with status 404.
+import type { ChainClientSettings } from "../../src/chains/chain-client.ts";
+import { type NetworkName, networkNamed } from "../../src/chains/networks.ts";
+
+/** Text is sent as it is, anything else as JSON. */
+export type ScriptedAnswer = unknown;
+
+export interface ScriptedSource {
+  readonly settings: ChainClientSettings;
+  /** By path; may be changed at any time. */
+  readonly answers: Map<string, ScriptedAnswer>;
+  /** By path: another status than 200. */
+  readonly statuses: Map<string, number>;
+  readonly asked: string[];
+  /** As many requests as were ever under way at once. */
+  mostAtOnce: number;
+}
+
+export function scriptedSource(name: NetworkName): ScriptedSource {
+  const network = networkNamed(name);
+  if (network === undefined) throw new Error(`no network ${name}`);
+  const url = "http://source.test";
+  let underWay = 0;
+  async function fetch(to: string): Promise<Response> {
+    const path = to.slice(url.length);
+    it.asked.push(path);
+    underWay++;
+    it.mostAtOnce = Math.max(it.mostAtOnce, underWay);
+    await Promise.resolve();
+    underWay--;
+    const answer = it.answers.get(path);
+    if (answer === undefined) return new Response("<html>no such page</html>", { status: 404 });
+    const body = typeof answer === "string" ? answer : JSON.stringify(answer);
+    return new Response(body, { status: it.statuses.get(path) ?? 200 });
+  }
+  const settings = { fetch, network, url, headers: {}, timeoutMs: 1_000, nowMs: () => 0 };
+  const it: ScriptedSource = { settings, answers: new Map(), statuses: new Map(), asked: [], mostAtOnce: 0 };
+  return it;
+}

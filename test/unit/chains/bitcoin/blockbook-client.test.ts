@@ -1,0 +1,200 @@
+// Against payloads in the shapes that Blockbook's documentation gives: fields that are empty or zero are left out.
+import { describe, expect, test } from "vitest";
+import { blockbookClient } from "../../../../src/chains/bitcoin/blockbook-client.ts";
+import { BlockbookTransaction } from "../../../../src/chains/bitcoin/blockbook-json.ts";
+import { transfersTo } from "../../../../src/chains/bitcoin/utxo-transaction.ts";
+import { parseExactJson } from "../../../../src/lib/fetch-text.ts";
+import { scriptedSource } from "../../../support/scripted-source.ts";
+
+const SHOP = "LUWPbpM43E2p7ZSh8cyTBEkvpHmr3cB8Ez";
+const GENESIS = "12a765e31ffd4059bada1e25190f6e98c99d9714d334efa41a195a7e7e04bfe2";
+const id = (n: number) => n.toString(16).padStart(64, "0");
+const TIP = 2_648_059;
+const to = { height: TIP, hash: id(TIP), timeMs: 1_553_096_617_000 };
+
+const inBlock = (height: number) => ({
+  blockHash: id(height),
+  blockHeight: height,
+  confirmations: TIP - height + 1,
+  blockTime: 1_553_096_617,
+});
+/** `blockTime` is then when Blockbook saw it first. */
+const unconfirmed = { blockHeight: -1, confirmations: 0, blockTime: 1_553_097_000, rbf: true };
+
+const toShop = { value: "209329999999", n: 1, hex: "76a9", addresses: [SHOP], isAddress: true };
+const paying = (n: number, where: object, outputs: readonly object[] = [toShop]) => ({
+  txid: id(n),
+  version: 1,
+  vin: [
+    { txid: id(n + 900), vout: 2, sequence: 4294967295, n: 0, addresses: ["x"], isAddress: true, value: "1" },
+    { txid: id(n + 901), n: 1, addresses: ["x"], isAddress: true },
+  ],
+  vout: outputs,
+  ...where,
+  value: "1",
+  fees: "100",
+  hex: "01",
+});
+
+function parsed(value: object) {
+  const json = parseExactJson(JSON.stringify(value));
+  return BlockbookTransaction.safeParse(json.ok ? json.value : undefined);
+}
+
+describe("a transaction as Blockbook tells it", () => {
+  test("an output is a transfer, with what was left out read as zero", () => {
+    const { data } = parsed(paying(1, unconfirmed, [{ value: "7", addresses: [SHOP], isAddress: true }, toShop]));
+    if (data === undefined) throw new Error("not read");
+    expect(transfersTo(new Set([SHOP]), "LTC", data)).toMatchObject([
+      { outputIndex: "0", amountUnits: 7n, block: null, spends: [`${id(901)}:2`, `${id(902)}:0`] },
+      { outputIndex: "1", amountUnits: 209_329_999_999n },
+    ]);
+  });
+
+  test.each([
+    ["an output of nothing", { n: 0, addresses: [SHOP], isAddress: true }],
+    ["what an OP_RETURN says", { value: "5", n: 0, addresses: [SHOP], isAddress: false }],
+    ["what is not said to be an address", { value: "5", n: 0, addresses: [SHOP] }],
+    ["the keys of a bare multisig", { value: "5", n: 0, addresses: [SHOP, "L2"], isAddress: true }],
+    ["a script without an address", { value: "5", n: 0, addresses: null, isAddress: true }],
+  ])("%s is no payment", (_, output) => {
+    const { data } = parsed(paying(1, unconfirmed, [output]));
+    expect(data && transfersTo(new Set([SHOP]), "LTC", data)).toEqual([]);
+  });
+
+  test("a coinbase spends nothing", () => {
+    expect(parsed({ ...paying(1, inBlock(5)), vin: [{ n: 0, coinbase: "03" }] }).data?.spends).toEqual([]);
+  });
+
+  test.each([
+    ["an amount with a fraction", paying(1, unconfirmed, [{ ...toShop, value: "0.5" }])],
+    ["a block without its height", paying(1, { ...inBlock(5), blockHeight: undefined })],
+    ["a height without its block", paying(1, { ...inBlock(5), blockHash: undefined })],
+    ["a block without its time", paying(1, { ...inBlock(5), blockTime: undefined })],
+    ["a txid that is none", { ...paying(1, unconfirmed), txid: "x" }],
+    ["no outputs", { ...paying(1, unconfirmed), vout: undefined }],
+  ])("%s is refused", (_, value) => {
+    expect(parsed(value).success).toBe(false);
+  });
+});
+
+function blockbook() {
+  const source = scriptedSource("LTC");
+  source.answers.set("/api/v2/block-index/0", { blockHash: GENESIS });
+  source.answers.set("/api/v2", { blockbook: { coin: "Litecoin", inSync: true, bestHeight: TIP }, backend: {} });
+  source.answers.set(`/api/v2/block-index/${TIP}`, { blockHash: to.hash });
+  source.answers.set(`/api/v2/block/${to.hash}`, { page: 1, hash: to.hash, height: TIP, time: 1_553_096_617, txs: [] });
+  const historyAt = (page: number, from: number) =>
+    `/api/v2/address/${SHOP}?details=txs&pageSize=25&page=${page}&from=${from}`;
+  return { source, client: blockbookClient(source.settings), historyAt };
+}
+
+describe("Blockbook as a source", () => {
+  test("the chain is known by its block 0", async () => {
+    const { source, client } = blockbook();
+    expect(await client.verify()).toEqual({ ok: true, value: true });
+    source.answers.set("/api/v2/block-index/0", { blockHash: id(1) });
+    expect(await client.verify()).toMatchObject({ ok: false, error: { kind: "WRONG_CHAIN" } });
+  });
+
+  test("the tip is the newest block that it has read, asked for whole only once", async () => {
+    const { source, client } = blockbook();
+    expect(await client.tip()).toEqual({ ok: true, value: to });
+    expect(await client.tip()).toEqual({ ok: true, value: to });
+    expect(source.asked.filter((path) => path.includes("/block/"))).toHaveLength(1);
+    source.answers.set(`/api/v2/block-index/${TIP + 1}`, { blockHash: "" });
+    source.answers.set(`/api/v2/block-index/${TIP + 2}`, {});
+    expect(await client.block(TIP + 1)).toEqual({ ok: true, value: null });
+    expect(await client.block(TIP + 2)).toEqual({ ok: true, value: null });
+  });
+
+  test("one that still reads the chain for the first time is behind", async () => {
+    const { source, client } = blockbook();
+    source.answers.set("/api/v2", { blockbook: { initialSync: true, bestHeight: 5 } });
+    expect(await client.tip()).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
+  });
+
+  test("a scan finds what is mined in its range, and the mempool after it what is not", async () => {
+    const { source, client, historyAt } = blockbook();
+    const transactions = [
+      paying(1, unconfirmed),
+      paying(2, inBlock(TIP + 1)),
+      paying(3, inBlock(TIP)),
+      paying(4, inBlock(TIP - 5)),
+    ];
+    source.answers.set(historyAt(1, TIP - 5), { page: 1, totalPages: 1, itemsOnPage: 25, address: SHOP, transactions });
+    const recipients = new Set([SHOP]);
+    const scan = await client.scan({ from: TIP - 5, to, recipients, assets: [] });
+    expect(scan.ok && scan.value.transfers.map(({ txHash }) => txHash)).toEqual([id(3), id(4)]);
+    expect(scan.ok && scan.value.transfers[0]?.block).toEqual(to);
+    expect(await client.mempool(recipients)).toMatchObject({ value: [{ txHash: id(1), block: null }] });
+    expect(source.asked).toHaveLength(2);
+  });
+
+  test("an address that nobody has paid has no transactions at all", async () => {
+    const { source, client, historyAt } = blockbook();
+    source.answers.set(historyAt(1, 7), {
+      page: 1,
+      itemsOnPage: 25,
+      address: SHOP,
+      balance: "0",
+      unconfirmedTxs: 0,
+      txs: 0,
+    });
+    expect(await client.scan({ from: 7, to, recipients: new Set([SHOP]), assets: [] })).toMatchObject({
+      value: { transfers: [] },
+    });
+  });
+
+  test("a long history is followed page by page, and the last one that comes again is not read twice", async () => {
+    const { source, client, historyAt } = blockbook();
+    const pageOf = (page: number, length: number) => ({
+      page,
+      itemsOnPage: 25,
+      transactions: Array.from({ length }, (_, n) => paying(page * 100 + n, inBlock(TIP - page))),
+    });
+    source.answers.set(historyAt(1, 7), pageOf(1, 25));
+    source.answers.set(historyAt(2, 7), pageOf(2, 25));
+    source.answers.set(historyAt(3, 7), pageOf(2, 25));
+    const scan = await client.scan({ from: 7, to, recipients: new Set([SHOP]), assets: [] });
+    expect(scan.ok && scan.value.transfers).toHaveLength(50);
+  });
+
+  test("a lookup tells unknown from a source that cannot say, and what was spent otherwise", async () => {
+    const { source, client } = blockbook();
+    const spends = [`${id(9)}:1`];
+    const look = () => client.lookup({ txHash: id(3), spends, recipients: new Set([SHOP]) });
+    source.answers.set(
+      `/api/v2/tx/${id(9)}?spending=true`,
+      paying(9, inBlock(TIP - 9), [{ n: 0 }, { ...toShop, spent: true }]),
+    );
+    source.statuses.set(`/api/v2/tx/${id(3)}`, 400);
+    source.answers.set(`/api/v2/tx/${id(3)}`, { error: `Transaction '${id(3)}' not found (backend is gone)` });
+    expect(await look()).toMatchObject({ ok: false, error: { kind: "BAD_STATUS" } });
+    source.answers.set(`/api/v2/tx/${id(3)}`, { error: `Transaction '${id(3)}' not found` });
+    expect(await look()).toEqual({ ok: true, value: { kind: "unknown" } });
+    const spent = { ...toShop, spent: true, spentTxId: id(4) };
+    source.answers.set(`/api/v2/tx/${id(9)}?spending=true`, paying(9, inBlock(TIP - 9), [{ n: 0 }, spent]));
+    expect(await look()).toEqual({ ok: true, value: { kind: "replaced" } });
+    source.statuses.delete(`/api/v2/tx/${id(3)}`);
+    source.answers.set(`/api/v2/tx/${id(3)}`, paying(3, inBlock(TIP - 1)));
+    expect(await look()).toMatchObject({ value: { kind: "mined", block: { height: TIP - 1, hash: id(TIP - 1) } } });
+  });
+
+  test("an answer that is a page, cut off or an error is an outage by its name", async () => {
+    const { source, client, historyAt } = blockbook();
+    const scan = async (answer: unknown, status = 200) => {
+      source.answers.set(historyAt(1, 7), answer);
+      source.statuses.set(historyAt(1, 7), status);
+      const read = await client.scan({ from: 7, to, recipients: new Set([SHOP]), assets: [] });
+      return read.ok ? "read" : read.error.kind;
+    };
+    expect(await scan("<html>")).toBe("NOT_JSON");
+    expect(await scan('{"page":1,"transactions":[{"txid"')).toBe("TRUNCATED");
+    expect(await scan({ page: 1, transactions: {} })).toBe("UNEXPECTED_SHAPE");
+    expect(await scan({ error: "Invalid address" }, 400)).toBe("BAD_STATUS");
+    expect(await scan("", 502)).toBe("BAD_STATUS");
+    expect(await scan("", 429)).toBe("RATE_LIMITED");
+    expect(await scan({ page: 1 })).toBe("read");
+  });
+});

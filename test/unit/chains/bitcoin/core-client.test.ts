@@ -1,0 +1,225 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { coreClient } from "../../../../src/chains/bitcoin/core-client.ts";
+import { CoreBlock, CoreHeader, CoreTransaction } from "../../../../src/chains/bitcoin/core-json.ts";
+import { transfersTo } from "../../../../src/chains/bitcoin/utxo-transaction.ts";
+import { networkNamed } from "../../../../src/chains/networks.ts";
+import { parseExactJson } from "../../../../src/lib/fetch-text.ts";
+import { formatFixed } from "../../../../src/lib/money.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const SHOP = "rltc1qnj570wj7qpnrjhgqyfvg2lvkq6h2l9h4qascd0";
+const OTHER = "rltc1qdx2dh9wy2z5yuhp0hhj0vmu7nm9s8tzlk039n0";
+const id = (n: number) => n.toString(16).padStart(64, "0");
+
+/** As Litecoin Core 0.21 writes it; Bitcoin Core from 22 on writes `address`. */
+const old = (address: string, more: object = {}) => ({
+  asm: "0 00",
+  hex: "0014",
+  reqSigs: 1,
+  type: "witness_v0_keyhash",
+  addresses: [address],
+  ...more,
+});
+
+/** `value` as JSON's text: a number of any spelling. */
+function output(n: number, value: string, script: object): string {
+  return `{"ismweb":false,"value":${value},"n":${n},"scriptPubKey":${JSON.stringify(script)}}`;
+}
+
+function parsedOf(outputs: readonly string[], inputs = `[{"txid":"${id(7)}","vout":3,"sequence":4294967293}]`) {
+  const json = parseExactJson(
+    `{"txid":"${id(1)}","size":222,"vin":${inputs},"vout":[${outputs.join(",")}],"hex":"02"}`,
+  );
+  return CoreTransaction.safeParse(json.ok ? json.value : undefined);
+}
+
+function paidBy(outputs: readonly string[], inputs?: string, recipients = new Set([SHOP])) {
+  const parsed = parsedOf(outputs, inputs);
+  if (!parsed.success) throw parsed.error;
+  return transfersTo(recipients, "LTC", parsed.data);
+}
+
+describe("a transaction as a node tells it", () => {
+  test.each([
+    ["0.1", 10_000_000n],
+    ["0.10000000", 10_000_000n],
+    ["1e-8", 1n],
+    ["1E-08", 1n],
+    ["0.00000001", 1n],
+    ["1.5e+1", 1_500_000_000n],
+    ["20999999.97690000", 2_099_999_997_690_000n],
+    ["0.28999999", 28_999_999n],
+    ["4.35", 435_000_000n],
+  ])("%s of the coin is exactly %s base units", (text, units) => {
+    expect(paidBy([output(0, text, old(SHOP))])).toMatchObject([{ amountUnits: units, outputIndex: "0" }]);
+  });
+
+  test("every amount that there can be is read exactly, from digits and from the shortest text of a float", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 2_100_000_000_000_000n }), (units) => {
+        const text = formatFixed(units, 8);
+        expect(paidBy([output(0, text, old(SHOP))])[0]?.amountUnits).toBe(units);
+        expect(paidBy([output(0, String(Number(text)), old(SHOP))])[0]?.amountUnits).toBe(units);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test.each([
+    ["a ninth digit", output(0, "0.000000001", old(SHOP))],
+    ["a negative amount", output(0, "-0.1", old(SHOP))],
+    ["an amount in words", output(0, '"much"', old(SHOP))],
+    ["no amount outside MWEB", `{"n":0,"scriptPubKey":${JSON.stringify(old(SHOP))}}`],
+    ["no number", `{"value":0.1,"scriptPubKey":${JSON.stringify(old(SHOP))}}`],
+    ["no script", '{"value":0.1,"n":0}'],
+    ["an address of another type", '{"value":1,"n":0,"scriptPubKey":{"type":"pubkeyhash","address":{}}}'],
+    ["half of it", '{"value":0.1'],
+    ["nothing but null", "null"],
+  ])("an output with %s makes the whole transaction unreadable", (_, text) => {
+    expect(parsedOf([text]).success).toBe(false);
+  });
+
+  test("several outputs to one recipient are several transfers, each with its own number", () => {
+    const outputs = [
+      output(0, "0.2", old(OTHER)),
+      output(1, "0.1", old(SHOP)),
+      output(2, "0.1", old(SHOP)),
+      output(3, "0", old(SHOP)),
+    ];
+    expect(paidBy(outputs).map((each) => each.outputIndex)).toEqual(["1", "2"]);
+    expect(new Set(paidBy(outputs).map((each) => each.amountUnits))).toEqual(new Set([10_000_000n]));
+  });
+
+  test("outputs without a receiver pay nobody: OP_RETURN and MWEB", () => {
+    const silent = [
+      output(0, "0", { asm: "OP_RETURN aa21", hex: "6a24", type: "nulldata" }),
+      `{"ismweb":true,"output_id":"${id(9)}"}`,
+      output(2, "48.649872", { asm: "8 aa", hex: "5820", type: "witness_mweb_hogaddr" }),
+    ];
+    expect(paidBy([...silent, output(3, "1.25", old(SHOP))])).toMatchObject([
+      { outputIndex: "3", amountUnits: 125_000_000n },
+    ]);
+  });
+
+  test.each([
+    ["a bare multisig with the recipient's key first", old(SHOP, { type: "multisig", addresses: [SHOP, OTHER] })],
+    ["a bare multisig of one key", old(SHOP, { type: "multisig" })],
+    ["a bare key, whose address was never the one that is paid", old(SHOP, { type: "pubkey" })],
+    ["a script of a kind to come", { ...old(SHOP), type: "witness_unknown", address: SHOP, addresses: undefined }],
+  ])("%s is no payment to the recipient's address", (_, script) => {
+    expect(paidBy([output(0, "1", script)])).toEqual([]);
+  });
+
+  test("a coinbase spends nothing and pays like any other; what is inside MWEB shows no input", () => {
+    const outputs = [output(0, "12.5000282", old(SHOP))];
+    const [mined] = paidBy(outputs, '[{"coinbase":"02b2","sequence":4294967295}]');
+    expect(mined).toMatchObject({ amountUnits: 1_250_002_820n, spends: [], fromAddress: null });
+    expect(paidBy(outputs, `[{"ismweb":true,"output_id":"${id(4)}"}]`)[0]?.spends).toEqual([]);
+    expect(paidBy(outputs)[0]?.spends).toEqual([`${id(7)}:3`]);
+  });
+
+  test("no more than twenty inputs of an unconfirmed payment are remembered", () => {
+    const inputs = Array.from({ length: 300 }, (_, n) => `{"txid":"${id(n)}","vout":${n}}`);
+    const [transfer] = paidBy([output(0, "1", old(SHOP))], `[${inputs.join(",")}]`);
+    expect(transfer?.spends).toHaveLength(20);
+  });
+
+  test("the source's own words are kept, and are JSON of at most 4 KB however long they are", () => {
+    const [short] = paidBy([output(0, "1e-8", old(SHOP))]);
+    expect(JSON.parse(short?.raw ?? "")).toMatchObject({ txid: id(1), vout: "0", output: { value: "1e-8" } });
+    const [long] = paidBy([output(0, "0.5", old(SHOP, { asm: "00".repeat(5_000) }))]);
+    expect(long?.raw.length).toBeLessThanOrEqual(4096);
+    expect(JSON.parse(long?.raw ?? "")).toMatchObject({ txid: id(1), vout: "0" });
+  });
+
+  test("a block is told with all its transactions, or not at all", () => {
+    const whole = `{"hash":"${id(5)}","height":434,"time":1795252039,"previousblockhash":"${id(4)}","tx":[{"txid":"${id(1)}","vin":[],"vout":[]}]}`;
+    const read = (text: string) => {
+      const json = parseExactJson(text);
+      return CoreBlock.safeParse(json.ok ? json.value : undefined);
+    };
+    expect(read(whole).data).toMatchObject({
+      block: { height: 434, hash: id(5), timeMs: 1_795_252_039_000 },
+      previousHash: id(4),
+    });
+    for (const broken of [
+      whole.slice(0, -9),
+      whole.replace(`"txid":"${id(1)}"`, '"txid":"ab"'),
+      whole.replace("434", "4e2"),
+    ])
+      expect(read(broken).success).toBe(false);
+    const header = { hash: id(5), height: "434", time: "1", confirmations: "-1" };
+    expect(CoreHeader.parse(header).isOnChain).toBe(false);
+    expect(CoreHeader.parse({ ...header, confirmations: "1" }).isOnChain).toBe(true);
+  });
+});
+
+/** A node with a mempool and nothing else; each transaction pays one address. */
+function scriptedNode() {
+  const mempool = new Map<string, string>();
+  const read: string[] = [];
+  let largest = 0;
+  const answer = ({ id: call, method, params: [txid = ""] }: { id: number; method: string; params: string[] }) => {
+    if (method === "getrawmempool") return { id: call, result: [...mempool.keys()] };
+    read.push(txid);
+    const address = mempool.get(txid);
+    if (address === undefined) return { id: call, error: { code: -5, message: "No such mempool transaction" } };
+    const script = { type: "pubkeyhash", address, hex: "76" };
+    return { id: call, result: { txid, vin: [], vout: [{ n: 0, value: 0.5, scriptPubKey: script }] } };
+  };
+  const fetch = async (_: string, init: RequestInit) => {
+    const calls = JSON.parse(String(init.body));
+    if (Array.isArray(calls)) largest = Math.max(largest, calls.length);
+    const body = Array.isArray(calls) ? calls.map(answer) : answer(calls);
+    return new Response(JSON.stringify(body), { headers: { "content-type": "application/json" } });
+  };
+  const network = networkNamed("BTC");
+  if (network === undefined) throw new Error("no network");
+  const client = coreClient({ fetch, network, url: "http://node.test", headers: {}, timeoutMs: 1_000, nowMs: () => 0 });
+  return { client, mempool, read, largest: () => largest };
+}
+
+describe("a full mempool", () => {
+  const SHOPS = new Set(["shop"]);
+  const txidOf = (n: number) => `${n.toString(16).padStart(13, "0")}${"f".repeat(51)}`;
+
+  test("is read once, 2,000 transactions a look, what is new before what waits, and then only what pays", async () => {
+    const { client, mempool, read, largest } = scriptedNode();
+    for (let n = 0; n < 4_500; n++) mempool.set(txidOf(n), n === 4_400 ? "shop" : "somebody");
+    const look = async () => {
+      read.length = 0;
+      const found = await client.mempool(SHOPS);
+      return { found: found.ok ? found.value.map(({ txHash }) => txHash).toSorted() : found.error, read: read.length };
+    };
+    expect(await look()).toEqual({ found: [], read: 2_000 });
+    // Arrives later than thousands that nobody has looked at, and is seen at the next look.
+    mempool.set(txidOf(9_000), "shop");
+    expect(await look()).toEqual({ found: [txidOf(9_000)], read: 2_000 });
+    expect((await look()).found).toEqual([txidOf(4_400), txidOf(9_000)]);
+    expect(await look()).toEqual({ found: [txidOf(4_400), txidOf(9_000)], read: 2 });
+    mempool.delete(txidOf(9_000));
+    expect(await look()).toEqual({ found: [txidOf(4_400)], read: 1 });
+    expect(largest()).toBeLessThanOrEqual(100);
+  });
+
+  test("is not read again for a recipient that is asked for later", async () => {
+    const { client, mempool, read } = scriptedNode();
+    for (let n = 0; n < 300; n++) mempool.set(txidOf(n), `address-${n}`);
+    await client.mempool(SHOPS);
+    read.length = 0;
+    expect(await client.mempool(new Set(["shop", "address-123", "address-7"]))).toMatchObject({
+      value: [{ toAddress: "address-7" }, { toAddress: "address-123" }],
+    });
+    expect(read.toSorted()).toEqual([txidOf(7), txidOf(123)]);
+  });
+
+  test("may lose a transaction between its list and its reading", async () => {
+    const { client, mempool, read } = scriptedNode();
+    mempool.set(txidOf(1), "shop").set(txidOf(2), "shop");
+    const keys = mempool.keys.bind(mempool);
+    Object.assign(mempool, { keys: () => [...keys(), txidOf(3)].values() });
+    expect(await client.mempool(SHOPS)).toMatchObject({ value: [{ txHash: txidOf(1) }, { txHash: txidOf(2) }] });
+    expect(read).toContain(txidOf(3));
+  });
+});

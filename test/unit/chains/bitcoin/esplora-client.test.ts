@@ -1,0 +1,241 @@
+import { describe, expect, test } from "vitest";
+import { esploraClient } from "../../../../src/chains/bitcoin/esplora-client.ts";
+import { EsploraTransaction } from "../../../../src/chains/bitcoin/esplora-json.ts";
+import { transfersTo } from "../../../../src/chains/bitcoin/utxo-transaction.ts";
+import { type JsonText, parseExactJson } from "../../../../src/lib/fetch-text.ts";
+import { scriptedSource } from "../../../support/scripted-source.ts";
+
+const SHOP = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
+const id = (n: number) => n.toString(16).padStart(64, "0");
+const TIP = 800_000;
+const to = { height: TIP, hash: id(TIP), timeMs: 1_700_000_000_000 };
+
+const minedAt = (height: number) => ({
+  confirmed: true,
+  block_height: height,
+  block_hash: id(height),
+  block_time: 1_700_000_000,
+});
+
+/** As blockstream.info writes it. */
+const paying = (n: number, status: object, value = 5_000 + n) => ({
+  txid: id(n),
+  version: 2,
+  locktime: 0,
+  vin: [{ txid: id(n + 900), vout: 1, prevout: null, scriptsig: "", is_coinbase: false, sequence: 4294967293 }],
+  vout: [
+    { scriptpubkey: "6a04", scriptpubkey_asm: "OP_RETURN", scriptpubkey_type: "op_return", value: 0 },
+    { scriptpubkey: "0014", scriptpubkey_type: "v0_p2wpkh", scriptpubkey_address: SHOP, value },
+  ],
+  size: 200,
+  weight: 500,
+  fee: 300,
+  status,
+});
+
+const exact = (value: object): JsonText | undefined => {
+  const json = parseExactJson(JSON.stringify(value));
+  return json.ok ? json.value : undefined;
+};
+
+describe("a transaction as Esplora tells it", () => {
+  test("satoshi are base units, and OP_RETURN pays nobody", () => {
+    const parsed = EsploraTransaction.parse(exact(paying(1, minedAt(TIP), 2_099_999_997_690_000)));
+    expect(transfersTo(new Set([SHOP]), "BTC", parsed)).toMatchObject([
+      { outputIndex: "1", amountUnits: 2_099_999_997_690_000n, block: to, spends: [], fromAddress: null },
+    ]);
+  });
+
+  test("a coinbase spends nothing", () => {
+    const coinbase = {
+      ...paying(1, { confirmed: false }),
+      vin: [{ txid: id(0), vout: 4294967295, is_coinbase: true }],
+    };
+    expect(EsploraTransaction.parse(exact(coinbase)).spends).toEqual([]);
+    expect(EsploraTransaction.parse(exact(paying(1, { confirmed: false }))).spends).toEqual([`${id(901)}:1`]);
+  });
+
+  test.each([
+    ["confirmed in no block", paying(1, { confirmed: true })],
+    ["confirmed at a height without a hash", paying(1, { ...minedAt(5), block_hash: null })],
+    ["an amount with a fraction", paying(1, { confirmed: false }, 0.5)],
+    ["a negative amount", paying(1, { confirmed: false }, -5)],
+    ["no amount", { ...paying(1, minedAt(5)), vout: [{ scriptpubkey_address: SHOP }] }],
+    ["a txid that is none", { ...paying(1, minedAt(5)), txid: "../secrets" }],
+    ["no status", { ...paying(1, minedAt(5)), status: undefined }],
+    ["no outputs", { ...paying(1, minedAt(5)), vout: undefined }],
+  ])("%s is refused", (_, value) => {
+    expect(EsploraTransaction.safeParse(exact(value)).success).toBe(false);
+  });
+});
+
+/** A server with one address and its history of confirmed transactions, newest first, in pages. */
+function serverOf(of: { readonly heights: readonly number[]; readonly pageLength: number; readonly pending?: number }) {
+  const source = scriptedSource("BTC");
+  const mined = of.heights.map((height, n) => paying(n + 1, minedAt(height)));
+  const pending = Array.from({ length: of.pending ?? 0 }, (_, n) => paying(n + 500, { confirmed: false }));
+  const pageAfter = (place: number) => mined.slice(place, place + of.pageLength);
+  source.answers.set(`/address/${SHOP}/txs`, [...pending, ...(pending.length < 50 ? pageAfter(0) : [])]);
+  source.answers.set(`/address/${SHOP}/txs/chain`, pageAfter(0));
+  for (const [place, { txid }] of mined.entries())
+    source.answers.set(`/address/${SHOP}/txs/chain/${txid}`, pageAfter(place + 1));
+  source.answers.set(`/block-height/${TIP}`, to.hash);
+  return source;
+}
+
+const scanOf = (source: ReturnType<typeof scriptedSource>, from: number, recipients = new Set([SHOP])) =>
+  esploraClient(source.settings).scan({ from, to, recipients, assets: [] });
+
+describe("an address with a long history", () => {
+  const heights = Array.from({ length: 60 }, (_, n) => TIP - n);
+
+  test.each([10, 25, 50])("is followed down to the range's begin, at %i transactions a page", async (pageLength) => {
+    const source = serverOf({ heights, pageLength });
+    const scan = await scanOf(source, TIP - 39);
+    expect(scan).toMatchObject({ ok: true, value: { to } });
+    expect(scan.ok && scan.value.transfers.map(({ block }) => block?.height)).toEqual(heights.slice(0, 40));
+  });
+
+  test("is followed to its end where all of it is in range", async () => {
+    const source = serverOf({ heights: heights.slice(0, 30), pageLength: 25 });
+    const scan = await scanOf(source, 0);
+    expect(scan.ok && scan.value.transfers).toHaveLength(30);
+  });
+
+  test("costs one request where nothing of it is in range", async () => {
+    const source = serverOf({ heights: heights.map((height) => height - 1_000), pageLength: 25 });
+    await scanOf(source, TIP - 5);
+    expect(source.asked).toEqual([`/address/${SHOP}/txs`, `/block-height/${TIP}`]);
+  });
+
+  test("does not hide behind a first page that is full of unconfirmed ones", async () => {
+    const source = serverOf({ heights: heights.slice(0, 3), pageLength: 25, pending: 50 });
+    const client = esploraClient(source.settings);
+    const recipients = new Set([SHOP]);
+    const scan = await client.scan({ from: TIP - 5, to, recipients, assets: [] });
+    expect(scan.ok && scan.value.transfers).toHaveLength(3);
+    const mempool = await client.mempool(recipients);
+    expect(mempool.ok && mempool.value).toHaveLength(50);
+  });
+
+  test("that never ends is too large", async () => {
+    const source = scriptedSource("BTC");
+    source.answers.set(`/address/${SHOP}/txs`, [paying(1, minedAt(TIP))]);
+    source.answers.set(`/address/${SHOP}/txs/chain/${id(1)}`, [paying(1, minedAt(TIP))]);
+    expect(await scanOf(source, 0)).toMatchObject({ ok: false, error: { kind: "TOO_LARGE" } });
+    expect(source.asked.length).toBeLessThanOrEqual(200);
+  });
+});
+
+describe("a scan", () => {
+  test("of two chains is refused: the last block has changed, or a payment is in another block of its height", async () => {
+    const changed = serverOf({ heights: [TIP - 1], pageLength: 25 });
+    changed.answers.set(`/block-height/${TIP}`, id(1));
+    expect(await scanOf(changed, TIP - 5)).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
+    const gone = serverOf({ heights: [TIP - 1], pageLength: 25 });
+    gone.answers.set(`/block-height/${TIP}`, "Block not found");
+    gone.statuses.set(`/block-height/${TIP}`, 404);
+    expect(await scanOf(gone, TIP - 5)).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
+    const fork = serverOf({ heights: [], pageLength: 25 });
+    fork.answers.set(`/address/${SHOP}/txs`, [paying(1, { ...minedAt(TIP), block_hash: id(2) })]);
+    fork.answers.set(`/address/${SHOP}/txs/chain/${id(1)}`, []);
+    expect(await scanOf(fork, TIP - 5)).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
+  });
+
+  test("leaves out what is above its range, though the source has it already", async () => {
+    const source = serverOf({ heights: [TIP + 1, TIP, TIP - 9], pageLength: 25 });
+    const scan = await scanOf(source, TIP - 5);
+    expect(scan.ok && scan.value.transfers.map(({ block }) => block?.height)).toEqual([TIP]);
+  });
+
+  test("asks for four recipients at once, and for no more after one has failed", async () => {
+    const source = scriptedSource("BTC");
+    source.answers.set(`/block-height/${TIP}`, to.hash);
+    const recipients = new Set(Array.from({ length: 40 }, (_, n) => `address${n}`));
+    for (const address of recipients) source.answers.set(`/address/${address}/txs`, []);
+    expect(await scanOf(source, TIP, recipients)).toMatchObject({ ok: true });
+    expect(source.mostAtOnce).toBe(4);
+    source.asked.length = 0;
+    source.statuses.set("/address/address9/txs", 429);
+    expect(await scanOf(source, TIP, recipients)).toMatchObject({ ok: false, error: { kind: "RATE_LIMITED" } });
+    expect(source.asked.length).toBeLessThan(16);
+  });
+
+  test("of nobody costs nothing", async () => {
+    const source = scriptedSource("BTC");
+    expect(await scanOf(source, TIP, new Set())).toEqual({ ok: true, value: { transfers: [], to } });
+    expect(source.asked).toEqual([]);
+  });
+});
+
+describe("the mempool after a scan", () => {
+  test("is told from the scan's answers once, to the same question, and not when they are old or the tip was asked for", async () => {
+    const source = serverOf({ heights: [], pageLength: 25, pending: 1 });
+    let now = 0;
+    const client = esploraClient({ ...source.settings, nowMs: () => now });
+    const recipients = new Set([SHOP]);
+    const requests = async (work: () => Promise<unknown>) => {
+      source.asked.length = 0;
+      await work();
+      return source.asked.length;
+    };
+    const scan = () => client.scan({ from: TIP, to, recipients, assets: [] });
+    const mempool = () => client.mempool(recipients);
+    expect(await requests(scan)).toBe(2);
+    expect(await requests(mempool)).toBe(0);
+    expect(await requests(mempool)).toBe(1);
+    await scan();
+    expect(await requests(() => client.mempool(new Set([SHOP])))).toBe(1);
+    await scan();
+    now += 60_000;
+    expect(await requests(mempool)).toBe(1);
+    await scan();
+    await client.tip();
+    expect(await requests(mempool)).toBe(1);
+  });
+});
+
+describe("an answer of another shape", () => {
+  test.each([
+    ["a page instead of a hash", "/block-height/7", "<html>Maintenance</html>", "NOT_JSON"],
+    ["half a hash", "/block-height/7", id(7).slice(0, 30), "UNEXPECTED_SHAPE"],
+    ["no hash at all", "/block-height/7", "", "UNEXPECTED_SHAPE"],
+    ["a page instead of a block", `/block/${id(7)}`, "<!doctype html>", "NOT_JSON"],
+    ["half a block", `/block/${id(7)}`, `{"id":"${id(7)}","hei`, "TRUNCATED"],
+    ["a list instead of a block", `/block/${id(7)}`, [], "UNEXPECTED_SHAPE"],
+    ["a block without its height", `/block/${id(7)}`, { id: id(7), timestamp: 5 }, "UNEXPECTED_SHAPE"],
+  ])("%s is told by its name", async (_, path, answer, kind) => {
+    const source = scriptedSource("BTC");
+    source.answers.set("/block-height/7", id(7));
+    source.answers.set(`/block/${id(7)}`, { id: id(7), height: 7, timestamp: 5 });
+    expect(await esploraClient(source.settings).block(7)).toMatchObject({ ok: true, value: { timeMs: 5_000 } });
+    source.answers.set(path, answer);
+    expect(await esploraClient(source.settings).block(7)).toMatchObject({ ok: false, error: { kind } });
+  });
+
+  test("only the source's own words say that it does not know a transaction", async () => {
+    const request = { txHash: id(3), spends: [], recipients: new Set([SHOP]) };
+    const source = scriptedSource("BTC");
+    const client = esploraClient(source.settings);
+    expect(await client.lookup(request)).toMatchObject({ ok: false, error: { kind: "BAD_STATUS" } });
+    source.answers.set(`/tx/${id(3)}`, "Transaction not found");
+    source.statuses.set(`/tx/${id(3)}`, 404);
+    expect(await client.lookup(request)).toEqual({ ok: true, value: { kind: "unknown" } });
+  });
+
+  test("only another transaction that spends the same replaces it", async () => {
+    const source = scriptedSource("BTC");
+    source.answers.set(`/tx/${id(3)}`, "Transaction not found");
+    source.statuses.set(`/tx/${id(3)}`, 404);
+    const spends = [`${id(8)}:0`, `${id(9)}:2`];
+    const replaced = async (answer: object) => {
+      source.answers.set(`/tx/${id(8)}/outspend/0`, { spent: false });
+      source.answers.set(`/tx/${id(9)}/outspend/2`, answer);
+      const found = await esploraClient(source.settings).lookup({ txHash: id(3), spends, recipients: new Set() });
+      return found.ok && found.value.kind;
+    };
+    expect(await replaced({ spent: false })).toBe("unknown");
+    expect(await replaced({ spent: true, txid: id(3), vin: 0 })).toBe("unknown");
+    expect(await replaced({ spent: true, txid: id(4), vin: 0 })).toBe("replaced");
+  });
+});
