@@ -137,8 +137,9 @@ function creditPairs(
   });
 }
 
-async function withRemainders(
-  fx: CreditEffects,
+/** The change, and what it leaves due at shared addresses reserved; `tried`: numbers of the new amounts, for the next try after a collision. */
+export async function withRemainders(
+  fx: AmountEffects,
   file: InvoiceFile,
   change: Change,
   of: { readonly operationId: string; readonly lostSalts: readonly number[] },

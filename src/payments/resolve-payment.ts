@@ -3,12 +3,15 @@
 
 import { commitAudited } from "../audit/commit-audited.ts";
 import { insertAudit } from "../audit/store.ts";
+import { withRemainders } from "../crediting/credit-invoice.ts";
+import { recountGap } from "../crediting/store.ts";
 import { type BatchConflict, describeConflict, isConflictOn, isContention } from "../db/conflict.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import { type Change, type ChangeEffects, changeInvoice } from "../invoices/change-invoice.ts";
 import type { Invoice, InvoiceFile } from "../invoices/invoice.ts";
 import { isSamePair, pairOf } from "../invoices/payment-method.ts";
+import type { AmountEffects } from "../invoices/reserve-amount.ts";
 import { pricedOf, settlementChange } from "../invoices/settle-invoice.ts";
 import { isPriced, MAX_WORTH_MICROS, worthOf } from "../invoices/value.ts";
 import { derivedId } from "../lib/ids.ts";
@@ -23,7 +26,7 @@ import { assigned, ignored, resolutionRefusal } from "./resolution.ts";
 import { newsOf } from "./sight.ts";
 import { assertPaymentAsRead, putPayment, selectPaymentFile } from "./store.ts";
 
-export interface ResolveEffects extends ChangeEffects {
+export interface ResolveEffects extends ChangeEffects, Omit<AmountEffects, "db" | "nowMs"> {
   table(): Promise<RateTable>;
   readonly hasSource: (network: string) => boolean;
 }
@@ -46,6 +49,8 @@ export async function assignPayment(
   if (refusal !== undefined) return err(refusal);
   if (request.file === undefined) return err({ code: "INVOICE_NOT_FOUND" });
   const { merchantId, id } = request.file.invoice;
+  const lostSalts: number[] = [];
+  let tried: readonly number[] = [];
   let seen = read;
   const changed = await changeInvoice(
     fx,
@@ -54,7 +59,12 @@ export async function assignPayment(
       const again = await afterConflict(fx, seen, conflict);
       if (!again.ok) return again;
       seen = again.value;
-      return assignment(fx, seen, { ...request, file }, operationId);
+      if (isConflictOn(conflict, "amount_reservations")) lostSalts.push(...tried);
+      const change = await assignment(fx, seen, { ...request, file }, operationId);
+      if (!change.ok) return change;
+      const whole = await withRemainders(fx, file, change.value, { operationId, lostSalts });
+      tried = whole.tried;
+      return ok(whole.change);
     },
   );
   if (!changed.ok) return changed;
@@ -97,6 +107,9 @@ async function assignment(
       auditOf(fx, payment, credited, derivedId("aud", operationId, 1)),
       // What nobody looked at any more is to be confirmed after all.
       ...(hasSource && credited.finalAtMs === null ? [beginWatch(fx.db, network.name, fx.nowMs)] : []),
+      ...file.methods
+        .filter(({ addressIndex, address }) => addressIndex !== null && address === payment.toAddress)
+        .map(({ walletId }) => recountGap(fx.db, walletId)),
     ],
   });
 }

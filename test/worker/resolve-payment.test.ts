@@ -2,7 +2,7 @@ import { asc, eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 import { auditEvents } from "../../src/db/schema/audit-events.ts";
 import { events } from "../../src/db/schema/events.ts";
-import { invoices } from "../../src/db/schema/invoices.ts";
+import { amountReservations, invoices } from "../../src/db/schema/invoices.ts";
 import { merchants } from "../../src/db/schema/merchants.ts";
 import { networkCursors } from "../../src/db/schema/network-cursors.ts";
 import { payments } from "../../src/db/schema/payments.ts";
@@ -12,7 +12,7 @@ import { EMPTY_RATE_TABLE } from "../../src/rates/quote.ts";
 import { seedKey, sendWith } from "../support/access.ts";
 import { sendBeaten } from "../support/before-write.ts";
 import { seedCursor, seedPayment } from "../support/payments.ts";
-import { directWallet, randomHex, USDT } from "../support/wallet-bodies.ts";
+import { BTC, directWallet, randomHex, USDT, xpubWallet } from "../support/wallet-bodies.ts";
 import { freshId, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
 beforeAll(async () => {
@@ -147,6 +147,40 @@ describe("ASSIGN", () => {
       expect(invoice).toMatchObject({ status: columns.status, isLate: true, needsReview: true });
       expect((await typesOf(id)).at(-1)).toBe("invoice.payment_late");
     }
+  });
+
+  it("of a part to an invoice on a shared address has the rest asked for by an amount of its own", async () => {
+    const shop = await freshMerchant();
+    await shop.post("/wallets", directWallet());
+    const id = await invoiceOf(shop, { paymentMethods: [USDT] });
+    const { body } = await assign(shop, await seedPayment(shop.merchantId, { amountUnits: 4_000_000n }), id);
+    expect(body.fiatAmount).toBe("4.000000");
+    const invoice = (await shop.get(`/invoices/${id}`)).body;
+    expect(invoice).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "4.000000" });
+    expect(invoice.paymentMethods).toMatchObject([{ amount: "10", amountDue: "6" }]);
+    const held = await testDb.select().from(amountReservations).where(eq(amountReservations.invoiceId, id));
+    expect(held.map(({ units }) => units).sort()).toEqual([10_000_000n, 6_000_000n]);
+    expect(await typesOf(id)).toContain("invoice.partially_paid");
+  });
+
+  it("of dust to the invoice whose own address it is ends the gap there", async () => {
+    const shop = await freshMerchant();
+    const wallet = (await shop.post("/wallets", xpubWallet())).body;
+    const ids = [await invoiceOf(shop, { paymentMethods: [BTC] }), await invoiceOf(shop, { paymentMethods: [BTC] })];
+    const gapOf = async () => (await shop.get(`/wallets/${wallet.id}`)).body.gap;
+    expect(await gapOf()).toBe(2);
+    const [first = expect.fail()] = ids;
+    const toAddress = (await shop.get(`/invoices/${first}`)).body.paymentMethods[0].address;
+    const dust = {
+      status: "IGNORED",
+      toAddress,
+      amountUnits: 500n,
+      usdMicros: 340_000n,
+      ...BTC,
+      chainId: null,
+    } as const;
+    const { status, text } = await assign(shop, await seedPayment(shop.merchantId, dust), first);
+    expect([status, await gapOf()], text).toEqual([200, 1]);
   });
 
   it("takes what was set aside before", async () => {
