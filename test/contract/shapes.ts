@@ -63,6 +63,15 @@ export interface TimelineItem {
   readonly time: string;
 }
 
+/** Decisions 4, `resolve`. */
+export interface Resolution {
+  readonly action: "ACCEPT" | "DISMISS" | "RETURNED";
+  readonly reason: string;
+  readonly actor: string;
+  readonly at: string;
+  readonly txHash: string | null;
+}
+
 export interface Invoice {
   readonly id: string;
   readonly merchantId: string;
@@ -90,7 +99,7 @@ export interface Invoice {
   readonly amountConfirmed: string;
   readonly isLate: boolean;
   readonly needsReview: boolean;
-  readonly resolution: null;
+  readonly resolution: Resolution | null;
   readonly warnings: readonly string[];
   readonly monitorUntil: string;
 }
@@ -104,6 +113,16 @@ export interface Page<T> {
     readonly total: number;
     readonly lastPage: number;
   };
+}
+
+/** Decisions 5, the payer's claim. */
+export interface Claim {
+  readonly id: string;
+  readonly invoiceId: string;
+  readonly network: string;
+  readonly txHash: string;
+  readonly outcome: "FOUND" | "NOT_FOUND" | "UNAVAILABLE";
+  readonly createdAt: string;
 }
 
 /** Prefix and ULID: 26 characters of Crockford base32, the first at most 7 (decisions 1). */
@@ -207,7 +226,13 @@ export function expectInvoiceShape(invoice: Invoice): void {
     amountConfirmed: text(FIAT),
     isLate: expect.any(Boolean),
     needsReview: expect.any(Boolean),
-    resolution: null,
+    resolution: nullOr(invoice.resolution, {
+      action: text(/^(ACCEPT|DISMISS|RETURNED)$/),
+      reason: expect.any(String),
+      actor: text(/^(key|usr)_/),
+      at: text(TIMESTAMP),
+      txHash: nullOr(invoice.resolution?.txHash, expect.any(String)),
+    }),
     warnings: expect.any(Array),
     monitorUntil: text(TIMESTAMP),
   });
