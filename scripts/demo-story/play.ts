@@ -128,8 +128,8 @@ function stageOf(theatre: Theatre, act: Act): Stage {
       act.note = text;
     },
     beginDisturbing: async () => {
-      theatre.disturbed = act;
       await holds(() => theatre.acts.every((other) => other === act || isSafe(other)));
+      theatre.disturbed = act;
     },
     takeBack: async (txHash) => {
       const { evm } = theatre.chains;
@@ -147,13 +147,11 @@ function stageOf(theatre: Theatre, act: Act): Stage {
 }
 
 /** Whether nothing of it is under way: its customer waits or has given up, or all that was sent is confirmed. */
-function isSafe({ story, invoice, isPlayed, failure }: Act): boolean {
+function isSafe({ story, invoice, failure }: Act): boolean {
   const isWaiting = story.ending.isLate === true && invoice.payments.length === 0;
   const isThere = invoice.payments.length === story.ending.payments;
   return (
-    failure !== undefined ||
-    isWaiting ||
-    (isPlayed && isThere && invoice.payments.every(({ status }) => status === "CONFIRMED"))
+    failure !== undefined || isWaiting || (isThere && invoice.payments.every(({ status }) => status === "CONFIRMED"))
   );
 }
 

@@ -1,6 +1,6 @@
 // A merchant with a server of its own: a development server in a temporary home on a free port, and its API as the merchant's program
 // calls it. For the demo and for tests on real chains.
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type * as z from "zod";
@@ -8,7 +8,7 @@ import type { invoiceBody, methodBody, paymentBody } from "../../src/invoices/co
 import type { walletBody } from "../../src/wallets/contract.ts";
 import { findFreePort } from "../free-port.ts";
 import { startServer } from "../server.ts";
-import { readSettings } from "../settings.ts";
+import { readSettings, StartError } from "../settings.ts";
 
 export type Invoice = z.infer<ReturnType<typeof invoiceBody>>;
 export type PaymentMethod = z.infer<ReturnType<typeof methodBody>>;
@@ -69,6 +69,8 @@ export interface Shop {
 }
 
 const ANSWERS_WITHIN_MS = 30_000;
+/** Characters of the server's log that an error repeats. */
+const LOG_SHOWN = 4_000;
 
 /** Ready to take requests. Takes some seconds. */
 export async function startShop(options: ShopOptions = {}): Promise<Shop> {
@@ -82,8 +84,10 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   };
   process.once("exit", forget);
   let server = await start().catch((error: unknown) => {
+    // The log goes with its home, so its end goes with the error.
+    const log = existsSync(logFile) ? readFileSync(logFile, "utf8").slice(-LOG_SHOWN) : "";
     forget();
-    throw error;
+    throw new StartError(`${error instanceof Error ? error.message : error}\n${log}`, { cause: error });
   });
   const { baseUrl, merchantId, secretKey } = server.demo;
   return {

@@ -29,6 +29,8 @@ export const EVM_STORIES: readonly Story[] = [
       await stage.until(({ payments }) => payments.some(({ status }) => status === "CONFIRMED"));
       stage.note("40 % is there; the customer sends what is still due");
       await stage.payRest();
+      await stage.until(({ status }) => status === "PAID");
+      stage.note("");
     },
   },
   {
@@ -50,6 +52,8 @@ export const EVM_STORIES: readonly Story[] = [
       await stage.pay(50);
       await stage.until(({ amountConfirmed }) => Number(amountConfirmed) > 0);
       stage.note("half is there; it stays open until it expires");
+      await stage.until(({ status }) => status === "UNDERPAID");
+      stage.note("");
     },
   },
   {
@@ -82,7 +86,8 @@ export const LITECOIN_STORY: Story = {
   play: async (stage) => {
     await stage.pay();
     stage.note("in the mempool, in no block yet");
-    await stage.until(({ status }) => status === "PENDING_CONFIRMATION");
+    await stage.until(({ payments }) => payments.some(({ confirmations }) => confirmations > 0));
+    stage.note("");
   },
 };
 
@@ -90,9 +95,11 @@ async function takenBack(stage: Stage): Promise<void> {
   await stage.beginDisturbing();
   const hash = await stage.pay();
   await stage.until(({ status }) => status === "PAID");
+  stage.note("the chain takes its newest blocks back, and the payment with them");
   const payment = await stage.takeBack(hash);
-  stage.note("the chain took the blocks back; the payment is in none");
   await stage.until((invoice) => pathOf(invoice).length > USUAL.length && invoice.status === "AWAITING_PAYMENT");
+  stage.note("the customer's wallet sends the same transaction again");
   await payment.sendAgain();
-  stage.note("the same transaction was sent and mined again");
+  await stage.until(({ status }) => status === "PAID");
+  stage.note("");
 }
