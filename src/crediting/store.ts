@@ -7,7 +7,6 @@ import { payments } from "../db/schema/payments.ts";
 import { wallets } from "../db/schema/wallets.ts";
 import { template } from "../db/template.ts";
 import type { MerchantId, PaymentId, WalletId } from "../lib/ids.ts";
-import type { Payment } from "../payments/payment.ts";
 
 // Lists come as one JSON parameter. A cross join is done in the order written: each of the list is looked up by an index.
 const network = sql.placeholder("network");
@@ -86,6 +85,8 @@ const near = template((db) =>
       sql`${place} and method.amount_units is not null
         and ${worth} between invoice.amount_micros * 0.099 and invoice.amount_micros * 3.01`,
     )
+    // The nearest, so that none within a tolerance is left out.
+    .orderBy(sql`abs(${worth} - invoice.amount_micros) / invoice.amount_micros`)
     .limit(NEAR_AMOUNTS_READ),
 );
 
@@ -200,5 +201,3 @@ const gap = template((db) =>
 export function recountGap(db: Db, walletId: WalletId) {
   return gap(db, { walletId });
 }
-
-export type KnownTransfer = Payment;

@@ -1,5 +1,6 @@
 // What a look at the chain makes of invoices and payments: transfers that were found, and payments that were looked at again. Safe to run
 // twice, late or in parallel: a transfer is known by its identity, and every change goes through the lock of its invoice (reliability.md 3, 4).
+// How it is done: `src/crediting`. What fails by a bug of ours stops no other: its new transfers are kept UNMATCHED for a person.
 import { assetOn, type Network } from "../chains/networks.ts";
 import { type Credit, type CreditEffects, creditInvoice, type Seen } from "../crediting/credit-invoice.ts";
 import type { Place } from "../crediting/placement.ts";
