@@ -1,0 +1,145 @@
+// EVM chains through the JSON-RPC of any node or vendor (chains.md 1 and 2): tokens by `eth_getLogs`; the native coin by every transaction of
+// every block, by logs where the chain makes one of each move (Polygon), or by what the recipients hold (BNB, Cronos).
+import { type Outage, outage } from "../../lib/fetch-text.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { BlockRef, Transfer } from "../../payments/transfer.ts";
+import type { ChainClient, ChainClientSettings, Lookup, LookupRequest, Scan, ScanRange } from "../chain-client.ts";
+import { outageOf, type RpcError, rpcCall, rpcValue, shaped } from "../json-rpc-client.ts";
+import { scanBalances } from "./balance-watch-client.ts";
+import { scanBlocks } from "./block-scan-client.ts";
+import { scanLoggedTransfers } from "./logged-transfers-client.ts";
+import { minedTransfers } from "./mined-transfers.ts";
+import { Hash, Height, quantity, RpcBlock, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
+import { type Wanted, wantedOf } from "./token-log.ts";
+
+/** Of one scan that may read whole blocks. */
+const FULL_BLOCKS = 200;
+/** Anybody may claim any hash: with more recipients, one that is no transaction's is not tried as a block's. */
+const FEW_RECIPIENTS = 100;
+
+interface Part {
+  readonly from: number;
+  readonly to: BlockRef;
+  readonly wanted: Wanted;
+}
+
+/** One source of kind `evm-rpc`. It keeps nothing between calls. */
+export function evmClient(settings: ChainClientSettings): ChainClient {
+  const { network } = settings;
+  const isNativeLogged = network.nativeBy === "logs";
+
+  async function verify(): Promise<Result<true, Outage>> {
+    const id = await rpcValue(settings, Height, "eth_chainId", []);
+    if (!id.ok) return id;
+    return id.value === network.chainId ? ok(true) : err(outage("WRONG_CHAIN", "another chain id"));
+  }
+
+  async function tip(): Promise<Result<BlockRef, Outage>> {
+    const latest = await rpcValue(settings, RpcBlock, "eth_getBlockByNumber", ["latest", false]);
+    if (!latest.ok) return latest;
+    return latest.value === null ? err(outage("BEHIND", "no block at all")) : ok(latest.value);
+  }
+
+  /** Null where the node does not know the tag, and before the chain's first final block. */
+  async function finalizedHeight(): Promise<Result<number | null, Outage>> {
+    const finalized = await blockBy("eth_getBlockByNumber", "finalized", () => true);
+    return finalized.ok ? ok(finalized.value?.height ?? null) : finalized;
+  }
+
+  const block = (height: number) => blockBy("eth_getBlockByNumber", quantity(height), isNotFound);
+
+  /** Null also for a refusal that `isNothing` understands so. */
+  async function blockBy(
+    method: string,
+    which: string,
+    isNothing: (refusal: RpcError) => boolean,
+  ): Promise<Result<BlockRef | null, Outage>> {
+    const answer = await rpcCall(settings, method, [which, false]);
+    if (!answer.ok) return answer;
+    if (answer.value.ok) return shaped(RpcBlock, answer.value.value, method);
+    const refused = outageOf(answer.value.error);
+    return refused.kind !== "RATE_LIMITED" && isNothing(answer.value.error) ? ok(null) : err(refused);
+  }
+
+  async function scan(range: ScanRange): Promise<Result<Scan, Outage>> {
+    const { from, recipients, assets } = range;
+    if (recipients.size === 0 || assets.length === 0) return ok({ transfers: [], to: range.to });
+    const wanted = wantedOf(recipients, assets);
+    const readsBlocks = wanted.native !== null && !isNativeLogged;
+    const end = await endAt(readsBlocks ? from + FULL_BLOCKS - 1 : range.to.height, range.to);
+    if (!end.ok) return end;
+    const logged = await scanLoggedTransfers(settings, { from, to: end.value, wanted, isNativeLogged });
+    if (!logged.ok) return logged;
+    const to = await endAt(logged.value.toHeight, end.value);
+    if (!to.ok) return to;
+    const native = await nativeTransfers({ from, to: to.value, wanted });
+    return native.ok ? ok({ transfers: [...logged.value.transfers, ...native.value], to: to.value }) : native;
+  }
+
+  /** The block of that height, where it is below `to`; else `to`. */
+  async function endAt(height: number, to: BlockRef): Promise<Result<BlockRef, Outage>> {
+    if (height >= to.height) return ok(to);
+    const read = await block(height);
+    if (!read.ok) return read;
+    return read.value === null ? err(outage("BEHIND", `no block ${height}`)) : ok(read.value);
+  }
+
+  async function nativeTransfers(of: Part): Promise<Result<readonly Transfer[], Outage>> {
+    if (of.wanted.native === null || isNativeLogged) return ok([]);
+    if (network.nativeBy === "balances") return scanBalances(settings, of);
+    const blocks = await scanBlocks(settings, { ...of, isSpendingRead: false });
+    return blocks.ok ? ok(blocks.value.flatMap(({ transfers }) => transfers)) : blocks;
+  }
+
+  async function lookup({ txHash, recipients }: LookupRequest): Promise<Result<Lookup, Outage>> {
+    const hash = Hash.safeParse(txHash);
+    if (!hash.success) return ok({ kind: "unknown" });
+    const wanted = wantedOf(recipients, network.assets);
+    const known = await rpcValue(settings, RpcTransaction.nullable(), "eth_getTransactionByHash", [hash.data]);
+    if (!known.ok) return known;
+    if (known.value === null) return lookupBlock(hash.data, wanted);
+    const receipt = await rpcValue(settings, RpcReceipt.nullable(), "eth_getTransactionReceipt", [hash.data]);
+    if (!receipt.ok) return receipt;
+    if (receipt.value === null) return ok({ kind: "pending", transfers: [] });
+    const at = await block(receipt.value.blockNumber);
+    if (!at.ok) return at;
+    if (at.value?.hash !== receipt.value.blockHash) return err(outage("BEHIND", "a receipt of another block"));
+    const mined = { receipt: receipt.value, transaction: known.value, block: at.value };
+    return ok({ kind: "mined", block: at.value, transfers: minedTransfers(mined, wanted, isNativeLogged) });
+  }
+
+  /**
+   * Growth that no transaction explains goes by the hash of its block. A node that no longer has the state tells of the block and of no
+   * transfers in it.
+   */
+  async function lookupBlock(hash: string, wanted: Wanted): Promise<Result<Lookup, Outage>> {
+    if (network.nativeBy !== "balances" || wanted.recipients.size > FEW_RECIPIENTS) return ok({ kind: "unknown" });
+    const named = await blockBy("eth_getBlockByHash", hash, () => true);
+    if (!named.ok) return named;
+    const at = named.value === null ? ok(null) : await block(named.value.height);
+    if (!at.ok) return at;
+    if (at.value === null || at.value.hash !== hash) return ok({ kind: "unknown" });
+    const found = await scanBalances(settings, { from: at.value.height, to: at.value, wanted });
+    if (!found.ok) return found;
+    const transfers = found.value.filter(({ isUnexplained }) => isUnexplained === true);
+    return ok({ kind: "mined", block: at.value, transfers });
+  }
+
+  return {
+    kind: "evm-rpc",
+    costsBy: "blocks",
+    verify,
+    tip,
+    finalizedHeight,
+    block,
+    scan,
+    // Nothing is shown at 0 confirmations (chains.md 2).
+    mempool: async () => ok([]),
+    lookup,
+  };
+}
+
+/** Some nodes refuse to speak of a block above their tip, where others answer null. */
+function isNotFound({ message }: RpcError): boolean {
+  return /not found|unknown block|no such block|could not find/i.test(message);
+}

@@ -1,0 +1,134 @@
+// `eth_getLogs` over a range of any length and recipients in any number, within what the node at hand allows: vendors refuse from 5 blocks,
+// from some hundred topics or from 10,000 results on, each in words of its own (chains.md 1).
+import * as z from "zod";
+import { type Outage, outage } from "../../lib/fetch-text.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { BlockRef } from "../../payments/transfer.ts";
+import { outageOf, type RpcEdge, type RpcError, shaped } from "../json-rpc-client.ts";
+import { pinned } from "./batch-client.ts";
+import { FoundLog, quantity } from "./rpc-json.ts";
+
+export interface LogQuery {
+  readonly from: number;
+  readonly to: BlockRef;
+  /** Addresses of the contracts, at least one. */
+  readonly contracts: readonly string[];
+  /** What stands before the recipient; null for any. */
+  readonly topics: readonly (string | null)[];
+  /** Topics of the recipients, each once. */
+  readonly recipients: readonly string[];
+}
+
+export interface LogLimits {
+  /** Of one request, where the node allows them. */
+  readonly maxBlocks: number;
+  readonly maxTopics: number;
+  /** With more recipients every log of the contracts is read: the cost then grows with the chain and no more with the recipients. */
+  readonly maxRecipients: number;
+  /** Of one scan. */
+  readonly maxRequests: number;
+}
+
+export interface ScannedLogs {
+  /** Those of other recipients among them, where there were too many to name. */
+  readonly logs: readonly FoundLog[];
+  /** Height up to which all were read: `to`, or less where the requests were used up. */
+  readonly toHeight: number;
+}
+
+/** Why a request must be made smaller. */
+type TooMuch = "blocks" | "topics";
+
+const FoundLogs = z.array(FoundLog);
+
+/**
+ * All logs in the range. A window that is refused is halved, in blocks or in topics as the refusal says, and what was learned holds for the
+ * rest of the scan. Each request also proves that the node that answers it has the block `to`: else the scan fails with BEHIND.
+ */
+export async function scanLogs(
+  edge: RpcEdge,
+  query: LogQuery,
+  limits: LogLimits,
+): Promise<Result<ScannedLogs, Outage>> {
+  const { from, to, recipients } = query;
+  const logs: FoundLog[] = [];
+  let blocks = limits.maxBlocks;
+  let topics = recipients.length > limits.maxRecipients ? 0 : limits.maxTopics;
+  let requests = 0;
+  for (let at = from; at <= to.height; ) {
+    const end = Math.min(at + blocks - 1, to.height);
+    const chunks = topics === 0 ? [null] : chunksOf(recipients, topics);
+    if (at > from && requests + chunks.length > limits.maxRequests) return ok({ logs, toHeight: at - 1 });
+    if (requests >= 2 * limits.maxRequests) return err(outage("REFUSED", "no window of logs is small enough"));
+    const found = await windowLogs(edge, query, { at, end, chunks });
+    requests += chunks.length;
+    if (!found.ok) return found;
+    if (typeof found.value !== "string") {
+      logs.push(...found.value);
+      at = end + 1;
+      continue;
+    }
+    const isByTopics = topics > 1 && (found.value === "topics" || end === at);
+    if (!isByTopics && end === at) return err(outage("REFUSED", "one block has more logs than the node tells"));
+    if (isByTopics) topics = Math.ceil(Math.min(topics, recipients.length) / 2);
+    else blocks = Math.ceil((end - at + 1) / 2);
+  }
+  return ok({ logs, toHeight: to.height });
+}
+
+async function windowLogs(
+  edge: RpcEdge,
+  { to, contracts, topics }: LogQuery,
+  window: { readonly at: number; readonly end: number; readonly chunks: readonly (readonly string[] | null)[] },
+): Promise<Result<readonly FoundLog[] | TooMuch, Outage>> {
+  const logs: FoundLog[] = [];
+  for (const chunk of window.chunks) {
+    const filter = {
+      fromBlock: quantity(window.at),
+      toBlock: quantity(window.end),
+      address: contracts,
+      topics: chunk === null ? topics.slice(0, 1) : [...topics, chunk],
+    };
+    const found = await pinnedLogs(edge, filter, to);
+    if (!found.ok || typeof found.value === "string") return found;
+    logs.push(...found.value);
+  }
+  return ok(logs);
+}
+
+async function pinnedLogs(
+  edge: RpcEdge,
+  filter: unknown,
+  to: BlockRef,
+): Promise<Result<readonly FoundLog[] | TooMuch, Outage>> {
+  const answers = await pinned(edge, to, [{ method: "eth_getLogs", params: [filter] }]);
+  if (!answers.ok) return isTooLarge(answers.error) ? ok("blocks") : answers;
+  const [found] = answers.value;
+  if (found === undefined) throw new Error("a call without an answer");
+  if (!found.ok) {
+    const tooMuch = tooMuchOf(found.error);
+    return tooMuch === undefined ? err(outageOf(found.error)) : ok(tooMuch);
+  }
+  return shaped(FoundLogs, found.value, "eth_getLogs");
+}
+
+/** More than we read, or more than a gateway takes. */
+function isTooLarge({ kind, message }: Outage): boolean {
+  return kind === "TOO_LARGE" || (kind === "BAD_STATUS" && message === "status 413");
+}
+
+/** Told apart from throttling, which many vendors answer with the same codes and much the same words. */
+export function tooMuchOf({ code, message }: Pick<RpcError, "code" | "message">): TooMuch | undefined {
+  const isThrottled =
+    /rate.?limit|too many requests|request (rate|limit|count)|throttl|quota|per (second|minute|day)|daily|monthly|credits/i;
+  if (code === 429 || isThrottled.test(message)) return undefined;
+  if (/topics|addresses/i.test(message)) return "topics";
+  const isTooMuch =
+    /exceed|too (many|large|big|wide|much)|more than \d+|limited to|range|distance|max(imum)? (results|logs)|response size/i;
+  return isTooMuch.test(message) ? "blocks" : undefined;
+}
+
+function chunksOf<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
+  const count = Math.ceil(all.length / size);
+  return Array.from({ length: count }, (_, i) => all.slice(i * size, (i + 1) * size));
+}

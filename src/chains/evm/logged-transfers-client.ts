@@ -1,0 +1,109 @@
+// Transfers that the chain itself has logged: tokens, and on Polygon the native coin. Logs only point at transactions; what counts is read from
+// receipts, of blocks on the chain that the scan is pinned to.
+import { type Outage, outage } from "../../lib/fetch-text.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { BlockRef, Transfer } from "../../payments/transfer.ts";
+import { type RpcEdge, shaped } from "../json-rpc-client.ts";
+import { blocksOf, byHash } from "./batch-client.ts";
+import { type LogLimits, type LogQuery, scanLogs } from "./log-scan-client.ts";
+import { minedTransfers } from "./mined-transfers.ts";
+import { LogHit, type ReceiptLog, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
+import {
+  LOG_TRANSFER_TOPIC,
+  POLYGON_COIN,
+  polygonMovement,
+  TRANSFER_TOPIC,
+  tokenMovement,
+  topicOf,
+  type Wanted,
+} from "./token-log.ts";
+
+/** geth and BSC refuse more than 1,000 topics in one place, vendors more than 2,000 to 10,000 blocks. */
+const LIMITS: LogLimits = { maxBlocks: 2_000, maxTopics: 500, maxRecipients: 1_000, maxRequests: 100 };
+
+export interface LoggedRange {
+  readonly from: number;
+  readonly to: BlockRef;
+  readonly wanted: Wanted;
+  /** Whether the native coin is looked for among the logs as well. */
+  readonly isNativeLogged: boolean;
+}
+
+export interface LoggedTransfers {
+  readonly transfers: readonly Transfer[];
+  /** Height up to which all logs were read: `to`, or less where the node made the scan too dear. */
+  readonly toHeight: number;
+}
+
+export async function scanLoggedTransfers(edge: RpcEdge, range: LoggedRange): Promise<Result<LoggedTransfers, Outage>> {
+  const { from, to, wanted } = range;
+  const recipients = [...wanted.recipients].map(topicOf);
+  const hits: LogHit[] = [];
+  let toHeight = to.height;
+  for (const { movement, ...query } of kindsOf(range)) {
+    const found = await scanLogs(edge, { from, to, recipients, ...query }, LIMITS);
+    if (!found.ok) return found;
+    toHeight = Math.min(toHeight, found.value.toHeight);
+    for (const log of found.value.logs) {
+      if (log.removed === true || movement(log, wanted) === undefined) continue;
+      const hit = shaped(LogHit, log, "eth_getLogs");
+      if (!hit.ok) return hit;
+      hits.push(hit.value);
+    }
+  }
+  const within = hits.filter(({ blockNumber }) => blockNumber >= from && blockNumber <= toHeight);
+  const transfers = await proven(edge, within, range);
+  return transfers.ok ? ok({ transfers: transfers.value, toHeight }) : transfers;
+}
+
+type LogKind = Pick<LogQuery, "contracts" | "topics"> & { readonly movement: typeof tokenMovement };
+
+function kindsOf({ wanted, isNativeLogged }: LoggedRange): readonly LogKind[] {
+  const tokens = { contracts: [...wanted.tokens.keys()], topics: [TRANSFER_TOPIC, null], movement: tokenMovement };
+  const contracts = isNativeLogged && wanted.native !== null ? [POLYGON_COIN] : [];
+  const coin = { contracts, topics: [LOG_TRANSFER_TOPIC, null, null], movement: polygonMovement };
+  return [tokens, coin].filter((kind) => kind.contracts.length > 0);
+}
+
+/**
+ * What the transactions of the logs pay, by their receipts: these alone tell a log's place among the logs of its transaction. BEHIND for
+ * whatever does not fit together: the chain is changing under our hands, and nothing is passed over.
+ */
+async function proven(
+  edge: RpcEdge,
+  hits: readonly LogHit[],
+  { wanted, isNativeLogged }: LoggedRange,
+): Promise<Result<readonly Transfer[], Outage>> {
+  const byTransaction = Map.groupBy(hits, ({ transactionHash }) => transactionHash);
+  const hashes = [...byTransaction.keys()];
+  const receipts = await byHash(edge, RpcReceipt, "eth_getTransactionReceipt", hashes);
+  if (!receipts.ok) return receipts;
+  const valued = isNativeLogged && wanted.native !== null ? hashes : [];
+  const transactions = await byHash(edge, RpcTransaction, "eth_getTransactionByHash", valued);
+  if (!transactions.ok) return transactions;
+  const heights = [...receipts.value.values()].map(({ blockNumber }) => blockNumber);
+  const blocks = await blocksOf(edge, heights);
+  if (!blocks.ok) return blocks;
+  const transfers: Transfer[] = [];
+  for (const [hash, told] of byTransaction) {
+    const receipt = receipts.value.get(hash);
+    const block = receipt === undefined ? undefined : blocks.value.get(receipt.blockNumber);
+    if (receipt === undefined || block?.hash !== receipt.blockHash || !holdsAll(receipt, told))
+      return err(outage("BEHIND", "a log and a receipt of different blocks"));
+    const transaction = transactions.value.get(hash) ?? null;
+    transfers.push(...minedTransfers({ receipt, transaction, block }, wanted, isNativeLogged));
+  }
+  return ok(transfers);
+}
+
+function holdsAll({ blockHash, logs }: RpcReceipt, hits: readonly LogHit[]): boolean {
+  const byIndex = new Map(logs.map((log) => [log.logIndex, log]));
+  return hits.every((hit) => {
+    const log = byIndex.get(hit.logIndex);
+    return hit.blockHash === blockHash && log !== undefined && textOf(log) === textOf(hit);
+  });
+}
+
+function textOf({ address, topics, data }: Pick<ReceiptLog, "address" | "topics" | "data">): string {
+  return [address, ...topics, data].join();
+}

@@ -1,0 +1,84 @@
+// What one mined transaction pays to the recipients (chains.md 2). A scan and a look at the transaction alone go through here both, so that a
+// transfer has the same identity by either, and in whichever block and place it is mined again.
+import type { BlockRef, Transfer } from "../../payments/transfer.ts";
+import type { ReceiptLog, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
+import { type Movement, polygonMovement, spelled, tokenMovement, type Wanted } from "./token-log.ts";
+
+export interface Mined {
+  readonly receipt: RpcReceipt;
+  /** Null where only tokens are looked for. */
+  readonly transaction: RpcTransaction | null;
+  readonly block: BlockRef;
+}
+
+/** `outputIndex` of the value of a transaction itself. */
+const NATIVE = "native";
+
+/** Nothing of a transaction that was reverted. `isLogged`: the chain makes a log of every move of its native coin (Polygon). */
+export function minedTransfers(mined: Mined, wanted: Wanted, isLogged: boolean): readonly Transfer[] {
+  const { receipt, transaction, block } = mined;
+  if (!receipt.status) return [];
+  const txHash = receipt.transactionHash;
+  const logged = receipt.logs.flatMap((log, ordinal) => {
+    const move = tokenMovement(log, wanted);
+    return move === undefined
+      ? []
+      : [transferOf(move, { txHash, block, outputIndex: String(ordinal), raw: rawOf(log) })];
+  });
+  if (transaction === null || wanted.native === null) return logged;
+  const native = isLogged ? polygonTransfers(mined, transaction, wanted) : valueTransfer(mined, transaction, wanted);
+  return [...logged, ...native];
+}
+
+/** A transaction's value, where it goes to a recipient. */
+export function valueMovement(
+  { from, to, value }: RpcTransaction,
+  { recipients, native }: Wanted,
+): Movement | undefined {
+  if (native === null || value === 0n || to == null || !recipients.has(to)) return undefined;
+  return { cryptocurrency: native, from, to, units: value };
+}
+
+function valueTransfer({ receipt, block }: Mined, transaction: RpcTransaction, wanted: Wanted): readonly Transfer[] {
+  const move = valueMovement(transaction, wanted);
+  if (move === undefined) return [];
+  const raw = rawOf(transaction);
+  return [transferOf(move, { txHash: receipt.transactionHash, block, outputIndex: NATIVE, raw })];
+}
+
+/**
+ * By logs, since contracts move the coin too, several times in one transaction perhaps. The log of the transaction's own value is "native" as
+ * on every chain, and the first that says the same; the others are told apart by their ordinal in the receipt, like logs of tokens.
+ */
+function polygonTransfers(
+  { receipt, block }: Mined,
+  { from, to, value }: RpcTransaction,
+  wanted: Wanted,
+): readonly Transfer[] {
+  const txHash = receipt.transactionHash;
+  const moves = receipt.logs.flatMap((log, ordinal) => {
+    const move = polygonMovement(log, wanted);
+    return move === undefined ? [] : [{ log, ordinal, move }];
+  });
+  const own = moves.find(({ move }) => move.from === from && move.to === to && move.units === value);
+  return moves.map(({ log, ordinal, move }) => {
+    const outputIndex = ordinal === own?.ordinal ? NATIVE : String(ordinal);
+    return transferOf(move, { txHash, block, outputIndex, raw: rawOf(log) });
+  });
+}
+
+function transferOf(move: Movement, of: Pick<Transfer, "txHash" | "block" | "outputIndex" | "raw">): Transfer {
+  return {
+    ...of,
+    cryptocurrency: move.cryptocurrency,
+    fromAddress: spelled(move.from),
+    toAddress: spelled(move.to),
+    amountUnits: move.units,
+    spends: [],
+  };
+}
+
+/** A few hundred bytes: a log of ours has four topics and five words at most, and a transaction's input is left out. */
+function rawOf(of: ReceiptLog | RpcTransaction): string {
+  return JSON.stringify(of, (_, value) => (typeof value === "bigint" ? `0x${value.toString(16)}` : value));
+}
