@@ -142,6 +142,22 @@ function chainOf(coin: Coin): void {
       expect(good(await client.lookup({ txHash, spends, recipients }))).toEqual({ kind: "replaced" });
     });
 
+    test("a payment that the mempool forgets is unknown and not replaced, and pending again when it comes back", async () => {
+      const client = open();
+      const recipients = new Set([await newAddress()]);
+      const [address = ""] = recipients;
+      const txHash = await node.pay({ [address]: "0.0625" });
+      const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txHash);
+      const spends = await spentBy(node, txHash);
+      await node.evict();
+      expect(good(await client.mempool(recipients))).toEqual([]);
+      expect(good(await client.lookup({ txHash, spends, recipients }))).toEqual({ kind: "unknown" });
+      await node.rpc("sendrawtransaction", hex);
+      expect(good(await client.mempool(recipients))).toMatchObject([{ txHash, spends }]);
+      expect(good(await client.lookup({ txHash, spends, recipients }))).toMatchObject({ kind: "pending" });
+      await node.mine();
+    });
+
     test("a payment whose block is undone is pending again, and mined in another block after that", async () => {
       const client = open();
       const recipients = new Set([await newAddress()]);

@@ -28,7 +28,7 @@ export interface CoreNode {
   readonly url: string;
   readonly pid: number;
   readonly rpc: CoreRpc;
-  /** Calls a wallet in the node; `payer` has 50 coins that can be spent, others are made when they are first called and have none. */
+  /** Calls a wallet in the node; `payer` has ten outputs of 50 coins to spend, others are made when they are first called and have none. */
   readonly wallet: (name?: string) => CoreRpc;
   /** Mines on the best chain, to addresses of no interest, and gives the blocks' hashes in order. */
   mine(blocks?: number): Promise<readonly string[]>;
@@ -38,6 +38,8 @@ export interface CoreNode {
   replace(txid: string): Promise<string>;
   /** Spends what that unconfirmed payment spends back to `payer` at a higher fee, so that it never happens; gives the new txid. */
   doubleSpend(txid: string): Promise<string>;
+  /** Lets the mempool forget what is in it, as a node does after two weeks; another transaction, of `payer` to itself, is in it then. */
+  evict(): Promise<void>;
   /** Takes the newest blocks off the chain: their transactions go back into the mempool. Mine more of them than before to go on. */
   undo(blocks: number): Promise<void>;
   /** Ends the process by its own id and removes its directory; may be called twice. */
@@ -69,6 +71,9 @@ const DAEMONS = {
     args: ["-mempoolreplacement=1", "-keypool=20"],
   },
 } as const satisfies Record<Coin, unknown>;
+
+/** Two weeks (`-mempoolexpiry`) and an hour. */
+const EXPIRY_SECONDS = 337 * 3_600;
 
 const USER = "edgetill";
 const START_MS = 30_000;
@@ -139,7 +144,7 @@ async function startOnce(coin: Coin, program: string, options: CoreNodeOptions):
     const started: CoreNode = { ...node, pid: daemon.pid ?? 0, stop };
     if (hasCoins) {
       await started.wallet()("getwalletinfo");
-      await started.mine(101);
+      await started.mine(110);
     }
     return started;
   } catch (error) {
@@ -183,6 +188,12 @@ function nodeOf(
     mine: async (blocks = 1) => rpc<string[]>("generatetoaddress", blocks, await freshAddress()),
     pay: (outputs: Readonly<Record<string, string>>) => wallet()<string>("sendmany", "", outputs),
     replace: async (txid: string) => (await wallet()<{ readonly txid: string }>("bumpfee", txid)).txid,
+    evict: async () => {
+      await rpc("setmocktime", Math.floor(Date.now() / 1000) + EXPIRY_SECONDS);
+      // What is too old is thrown out when something new comes in.
+      await wallet()("sendtoaddress", await freshAddress(), "0.01");
+      await rpc("setmocktime", 0);
+    },
     undo: async (blocks: number) => {
       const tip = await rpc<number>("getblockcount");
       await rpc("invalidateblock", await rpc("getblockhash", tip - blocks + 1));

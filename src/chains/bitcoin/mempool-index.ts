@@ -11,6 +11,11 @@ export class MempoolIndex {
   #hashes: number[] = [];
   #keys: number[] = [];
 
+  /** Outputs that are remembered. */
+  get size(): number {
+    return this.#hashes.length;
+  }
+
   /**
    * Takes the mempool as it is now and gives those that nobody looked at: new ones first, then what waits since before. What is no longer in
    * it is forgotten.
