@@ -1,7 +1,11 @@
 // A source of the setting as a client, by its kind.
 import { SECOND_MS } from "../lib/time.ts";
+import { blockbookClient } from "./bitcoin/blockbook-client.ts";
+import { coreClient } from "./bitcoin/core-client.ts";
+import { esploraClient } from "./bitcoin/esplora-client.ts";
 import type { ChainClient, ChainClientSettings } from "./chain-client.ts";
 import type { ChainSource, ChainSourceKind } from "./chain-sources.ts";
+import { evmClient } from "./evm/evm-client.ts";
 import type { Network } from "./network.ts";
 import { tronRpcClient } from "./tron/tron-rpc-client.ts";
 import { trongridClient } from "./tron/trongrid-client.ts";
@@ -9,21 +13,24 @@ import { trongridClient } from "./tron/trongrid-client.ts";
 /** For one request, its body included (chains.md 1, provider rule a). */
 const TIMEOUT_MS = 8 * SECOND_MS;
 
-/** The world as a client takes it. */
-export type ChainEdge = Pick<ChainClientSettings, "fetch" | "nowMs">;
+/** The world as a client takes it, and how long it waits where that is not eight seconds. */
+export type ChainEdge = Pick<ChainClientSettings, "fetch" | "nowMs"> & Partial<Pick<ChainClientSettings, "timeoutMs">>;
 
-const CLIENTS: Readonly<Partial<Record<ChainSourceKind, (settings: ChainClientSettings) => ChainClient>>> = {
+const CLIENTS: Readonly<Record<ChainSourceKind, (settings: ChainClientSettings) => ChainClient>> = {
+  esplora: esploraClient,
+  "core-rpc": coreClient,
+  blockbook: blockbookClient,
+  "evm-rpc": evmClient,
   "tron-rpc": tronRpcClient,
   trongrid: trongridClient,
 };
 
-/** Undefined for a kind that nothing reads yet. */
 export function openChainClient(
   { kind, url, headers }: ChainSource,
   network: Network,
-  { fetch, nowMs }: ChainEdge,
-): ChainClient | undefined {
-  return CLIENTS[kind]?.({ fetch: reticent(fetch), nowMs, network, url, headers, timeoutMs: TIMEOUT_MS });
+  { fetch, nowMs, timeoutMs = TIMEOUT_MS }: ChainEdge,
+): ChainClient {
+  return CLIENTS[kind]({ fetch: reticent(fetch), nowMs, network, url, headers, timeoutMs });
 }
 
 /** A platform's error may repeat the address that it could not reach, and outages are logged: only its name goes on. */

@@ -6,6 +6,10 @@ import { openChainClient } from "../../../src/chains/open-chain-client.ts";
 
 /** With the family that reads it; what a network may be read by is judged by the setting. */
 const KINDS: readonly (readonly [ChainSourceKind, Family])[] = [
+  ["esplora", "bitcoin"],
+  ["core-rpc", "bitcoin"],
+  ["blockbook", "bitcoin"],
+  ["evm-rpc", "evm"],
   ["tron-rpc", "tron"],
   ["trongrid", "tron"],
 ];
@@ -18,7 +22,7 @@ describe("the sources of a deployment", () => {
       expect(own.length).toBeGreaterThan(1);
       for (const network of own) {
         const source = { kind, url: "https://node.example", headers: {} };
-        expect(openChainClient(source, network, { fetch, nowMs: Date.now })?.kind).toBe(kind);
+        expect(openChainClient(source, network, { fetch, nowMs: Date.now }).kind).toBe(kind);
       }
     },
   );
@@ -45,7 +49,7 @@ describe("the sources of a deployment", () => {
       },
       nowMs: () => 0,
     };
-    const clients = sources.flatMap((source) => openChainClient(source, network, edge) ?? []);
+    const clients = sources.map((source) => openChainClient(source, network, edge));
     const report = (line: string) => void lines.push(line);
     const pool = new ChainPool({ network: network.name, clients, random: () => 0, report });
     const answer = await pool.attempt(0, (client) => client.tip());
@@ -65,7 +69,7 @@ describe("the sources of a deployment", () => {
       new Promise<Response>((_, reject) => init.signal?.addEventListener("abort", () => reject(init.signal?.reason)));
     const source = { kind: "trongrid", url: "https://hunter2.example", headers: {} } as const;
     vi.useFakeTimers();
-    const asked = openChainClient(source, network, { fetch, nowMs: Date.now })?.tip();
+    const asked = openChainClient(source, network, { fetch, nowMs: Date.now }).tip();
     await vi.advanceTimersByTimeAsync(8_000);
     vi.useRealTimers();
     expect(await asked).toMatchObject({ ok: false, error: { kind: "TIMEOUT", message: "no answer within 8000 ms" } });
