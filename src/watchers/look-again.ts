@@ -8,6 +8,7 @@ import type { Payment, PaymentEvidence } from "../payments/payment.ts";
 import type { Sight } from "../payments/sight.ts";
 import { transferKey } from "../payments/transfer.ts";
 import { applied, asked, type Pass, type Step, stored, type WatchEffects } from "./commit-cursor.ts";
+import { behind } from "./find-position.ts";
 import { selectDuePayments, selectUnprovedPayments } from "./store.ts";
 
 /** How many payments a pass looks at; the next goes on where it ended. */
@@ -101,6 +102,8 @@ async function lookAtOne(
   if (!found.ok) return found;
   const sight = sightIn(pass, found.value, payment);
   if (sight.kind !== "mined") return ok([]);
+  const onChain = sight.block.hash === hash ? ok(sight) : await onOwnChain(client, sight);
+  if (!onChain.ok) return onChain;
   const mayConfirm = payment.needsSecond === 0 || (await isSeconded(fx, client, payment, sight.block.hash));
   return ok([{ payment, sight, mayConfirm }]);
 }
@@ -151,7 +154,15 @@ function isGone({ kind }: Sight): boolean {
 
 async function sightBy(pass: Pass, client: ChainClient, payment: Payment): Promise<Step<Sight>> {
   const found = await lookUp(client, payment);
-  return found.ok ? ok(sightIn(pass, found.value, payment)) : found;
+  return found.ok ? onOwnChain(client, sightIn(pass, found.value, payment)) : found;
+}
+
+/** Behind one URL there may be many nodes, and the one that was asked on a branch that lost: a block counts that is found by its height too. */
+async function onOwnChain(client: ChainClient, sight: Sight): Promise<Step<Sight>> {
+  if (sight.kind !== "mined") return ok(sight);
+  const own = asked(await client.block(sight.block.height));
+  if (!own.ok) return own;
+  return own.value?.hash === sight.block.hash ? ok(sight) : behind("of two branches at once");
 }
 
 async function lookUp(client: ChainClient, payment: Payment): Promise<Step<Lookup>> {

@@ -103,7 +103,10 @@ async function readChain(fx: WatchEffects, of: Attempt, client: ChainClient): Pr
   if (!scanned.ok) return scanned;
   const { unconfirmed } = scanned.value;
   const { height } = scanned.value.cursor;
-  const due = await lookAtDue(fx, pass, client, { provenHeight: Math.min(height, tip.value.height), unconfirmed });
+  // A source below the cursor may be on a branch that lost: what it has in blocks above the last shared one proves nothing.
+  const due = placed.value.isLagging
+    ? ok(false)
+    : await lookAtDue(fx, pass, client, { provenHeight: Math.min(height, tip.value.height), unconfirmed });
   if (!due.ok) return due;
   const isBehind = due.value || (client.costsBy === "blocks" && height < tip.value.height);
   const seen = { tipHeight: tip.value.height, tipTimeMs: tip.value.timeMs, finalizedHeight: finalized.value };
