@@ -10,6 +10,7 @@ import { makeId } from "../../../src/lib/ids.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import type { Payment } from "../../../src/payments/payment.ts";
 import { paymentAfter, type Sight, type SightContext } from "../../../src/payments/sight.ts";
+import { Dice } from "../../support/dice.ts";
 import {
   BTC,
   cursorAt,
@@ -23,7 +24,6 @@ import {
   USDT,
 } from "../../support/invoice-facts.ts";
 import { BITCOIN, ETHEREUM, firstSeen, PAID_INVOICE, transferOf } from "../../support/payment-facts.ts";
-import { randomFrom } from "../../support/random.ts";
 
 const HISTORIES = process.env.DEEP ? 500_000 : 20_000;
 const END = 3_000_000;
@@ -56,16 +56,6 @@ interface History {
   readonly cancelledAtMs: number | null;
   readonly acceptedAtMs: number | null;
   readonly lagMs: number;
-}
-
-type Dice = ReturnType<typeof diceOf>;
-
-function diceOf(seed: number) {
-  const random = randomFrom(seed);
-  const below = (n: number) => Math.floor(random() * n);
-  const between = (least: number, most: number) => least + below(most - least + 1);
-  const oneOf = <T>(list: readonly T[]): T => list[below(list.length)] as T;
-  return { below, between, oneOf, chance: (share: number) => random() < share };
 }
 
 const SHARES = [1n, E / 3n, E / 2n, E - TOL - 1n, E - TOL, E, E + OVER, E + OVER + 1n, 3n * E];
@@ -227,11 +217,11 @@ const patterns = Object.entries(PATTERNS);
 it(`ends where one look at the end does, in ${HISTORIES} hostile histories and ${patterns.length} patterns of looking`, () => {
   const ends = new Map<string, number>();
   for (let seed = 1; seed <= HISTORIES; seed++) {
-    const history = historyOf(diceOf(seed));
-    const once = replay(history, [], diceOf(seed));
+    const history = historyOf(new Dice(seed));
+    const once = replay(history, [], new Dice(seed));
     ends.set(once.invoice.status, (ends.get(once.invoice.status) ?? 0) + 1);
     for (const [i, [name, pattern]] of patterns.entries()) {
-      const dice = diceOf(seed * 10 + i);
+      const dice = new Dice(seed * 10 + i);
       const often = replay(history, pattern(history, dice), dice);
       const isSame = text(often.invoice) === text(once.invoice) && text(often.payments) === text(once.payments);
       // A person is asked to look at least where one look would have asked.

@@ -1,0 +1,101 @@
+// What must have come of invoices and payments, as a function of the final chain alone: nothing here knows who looked at it, when or through
+// what. Written from decisions 4 and 5, and not from the service.
+import { blockOn, chainOf, type Output, ROOT_HEIGHT, type View } from "./chain-tree.ts";
+import { RATES, SHARED_ADDRESS, type TreeInvoice } from "./reorg-shop.ts";
+
+export interface ExpectedPayment {
+  readonly status: "CONFIRMED" | "UNMATCHED" | "IGNORED";
+  readonly invoiceId: string | null;
+  readonly blockHash: string;
+  readonly amountUnits: bigint;
+  readonly isLate: boolean;
+}
+
+export interface ExpectedInvoice {
+  readonly status: string;
+  readonly receivedMicros: bigint;
+  readonly isLate: boolean;
+}
+
+export interface Expected {
+  /** By `txHash:ordinal`. */
+  readonly payments: ReadonlyMap<string, ExpectedPayment>;
+  readonly invoices: ReadonlyMap<string, ExpectedInvoice>;
+}
+
+export function expectedOf(last: View, invoices: readonly TreeInvoice[]): Expected {
+  const payments = new Map<string, ExpectedPayment>();
+  const counted = new Map<string, bigint>(invoices.map(({ id }) => [id, 0n]));
+  const late = new Set<string>();
+  for (const { ref, mined } of chainOf(last.tip)) {
+    for (const { transaction, isReverted } of mined) {
+      for (const [n, output] of isReverted ? [] : transaction.outputs.entries()) {
+        const invoice = payeeOf(output, invoices);
+        const isLate = invoice !== undefined && isLateAt(invoice, ref.timeMs);
+        payments.set(`${transaction.hash}:${n}`, {
+          status: invoice === undefined ? statusOfStray(output, invoices) : "CONFIRMED",
+          invoiceId: invoice?.id ?? null,
+          blockHash: ref.hash,
+          amountUnits: output.amountUnits,
+          isLate,
+        });
+        if (invoice === undefined) continue;
+        if (isLate) late.add(invoice.id);
+        else counted.set(invoice.id, (counted.get(invoice.id) ?? 0n) + output.amountUnits);
+      }
+    }
+  }
+  return {
+    payments,
+    invoices: new Map(
+      invoices.map((invoice) => {
+        const receivedMicros = worthOf(invoice, counted.get(invoice.id) ?? 0n);
+        const status = statusOf(invoice, receivedMicros);
+        return [invoice.id, { status, receivedMicros, isLate: late.has(invoice.id) }];
+      }),
+    ),
+  };
+}
+
+/** By its own address, or by the exact amount at a shared one; dust pays nobody. */
+function payeeOf(output: Output, invoices: readonly TreeInvoice[]): TreeInvoice | undefined {
+  const { toAddress, cryptocurrency, amountUnits } = output;
+  if (toAddress === SHARED_ADDRESS) {
+    return invoices.find((each) => each.cryptocurrency === cryptocurrency && each.askedUnits === amountUnits);
+  }
+  const own = invoices.find(({ address }) => address === toAddress);
+  return own === undefined || isDust(own, amountUnits) ? undefined : own;
+}
+
+function isDust(invoice: TreeInvoice, amountUnits: bigint): boolean {
+  return amountUnits < 546n || worthOf(invoice, amountUnits) * 100n < invoice.expectedMicros;
+}
+
+/** Of what no invoice is credited with: dust, to an address of its own or below 0.10 USD; a person decides on the rest. */
+function statusOfStray({ toAddress, amountUnits }: Output, invoices: readonly TreeInvoice[]): "UNMATCHED" | "IGNORED" {
+  if (toAddress !== SHARED_ADDRESS || amountUnits < 100_000n) return "IGNORED";
+  return invoices.length > 0 ? "UNMATCHED" : "IGNORED";
+}
+
+function isLateAt(invoice: TreeInvoice, atMs: number): boolean {
+  if (atMs <= invoice.expiresAtMs) return false;
+  return invoice.latePaymentPolicy === "REVIEW" || atMs > invoice.monitorUntilMs;
+}
+
+function worthOf({ expectedMicros, askedUnits }: TreeInvoice, units: bigint): bigint {
+  if (askedUnits !== null) return (expectedMicros * units) / askedUnits;
+  const worth = (units * BigInt(RATES.BTC) * 1_000_000n) / 100_000_000n;
+  return units > 0n && worth === 0n ? 1n : worth;
+}
+
+function statusOf(invoice: TreeInvoice, confirmedMicros: bigint): string {
+  const { expectedMicros, underpaidToleranceMicros, overpaidToleranceMicros } = invoice;
+  if (expectedMicros > 0n && confirmedMicros > expectedMicros + overpaidToleranceMicros) return "OVERPAID";
+  if (confirmedMicros > 0n && confirmedMicros >= expectedMicros - underpaidToleranceMicros) return "PAID";
+  return confirmedMicros > 0n ? "UNDERPAID" : "EXPIRED";
+}
+
+/** Whether a block is on the final chain. */
+export function isOnChain(last: View, height: number, hash: string): boolean {
+  return height >= ROOT_HEIGHT && blockOn(last.tip, height)?.ref.hash === hash;
+}

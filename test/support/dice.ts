@@ -1,0 +1,38 @@
+import { randomFrom } from "./random.ts";
+
+/** Choices drawn from a seed: the same seed, the same choices. */
+export class Dice {
+  readonly random: () => number;
+
+  constructor(seed: number) {
+    this.random = randomFrom(seed);
+  }
+
+  /** 0 to n - 1. */
+  below(n: number): number {
+    return Math.floor(this.random() * n);
+  }
+
+  /** Both ends are among them. */
+  between(least: number, most: number): number {
+    return least + this.below(most - least + 1);
+  }
+
+  chance(share: number): boolean {
+    return this.random() < share;
+  }
+
+  oneOf<T>(list: readonly T[]): T {
+    if (list.length === 0) throw new Error("nothing to choose from");
+    return list[this.below(list.length)] as T;
+  }
+
+  shuffled<T>(list: readonly T[]): T[] {
+    const shuffled = [...list];
+    for (let i = shuffled.length - 1; i > 0; i--) {
+      const j = this.below(i + 1);
+      [shuffled[i], shuffled[j]] = [shuffled[j] as T, shuffled[i] as T];
+    }
+    return shuffled;
+  }
+}
