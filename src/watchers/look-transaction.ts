@@ -1,7 +1,7 @@
 // One transaction, looked up at once because somebody says that it pays (decisions 5). It hurries what the next passes would find, and no more.
 import type { Network } from "../chains/networks.ts";
-import { type Outage, outage } from "../lib/fetch-text.ts";
-import { err, ok, type Result } from "../lib/result.ts";
+import type { Outage } from "../lib/fetch-text.ts";
+import { ok, type Result } from "../lib/result.ts";
 import type { Transfer } from "../payments/transfer.ts";
 import type { WatchEffects, WatchMemory } from "./commit-cursor.ts";
 import { refreshRecipients } from "./refresh-recipients.ts";
@@ -19,15 +19,15 @@ export async function lookTransaction(
   if (!book.ok) return "UNAVAILABLE";
   const recipients = book.value.addresses;
   const found = await fx.pool.attempt(fx.nowMs(), async (client): Promise<Result<Found, Outage>> => {
+    const looked = await client.lookup({ txHash, spends: [], recipients });
+    if (!looked.ok) return looked;
+    // After the look-up, or a block that came between would be above the tip.
     const tip = await client.tip();
     if (!tip.ok) return tip;
     const finalized = await client.finalizedHeight();
     if (!finalized.ok) return finalized;
-    const looked = await client.lookup({ txHash, spends: [], recipients });
-    if (!looked.ok) return looked;
-    const heights = { tipHeight: tip.value.height, finalizedHeight: finalized.value };
-    if (looked.value.kind === "mined" && looked.value.block.height > heights.tipHeight)
-      return err(outage("BEHIND", "a transaction above the tip"));
+    const minedAt = looked.value.kind === "mined" ? looked.value.block.height : 0;
+    const heights = { tipHeight: Math.max(tip.value.height, minedAt), finalizedHeight: finalized.value };
     return ok({ heights, transfers: "transfers" in looked.value ? looked.value.transfers : [] });
   });
   if (!found.ok) return "UNAVAILABLE";

@@ -29,7 +29,6 @@ const begin = template((db) =>
       target: networkCursors.network,
       set: {
         isResting: false,
-        lastOutage: null,
         sinceMs: sql`excluded.since_ms`,
         height: null,
         hash: null,
@@ -37,7 +36,8 @@ const begin = template((db) =>
         passedMs: sql`excluded.passed_ms`,
         lastMovedAtMs: sql`excluded.last_moved_at_ms`,
       },
-      setWhere: sql`network_cursors.is_resting = 1`,
+      // One that rests for lack of a source goes on where it stood, once it is found to have one again (wake-watchers.ts).
+      setWhere: sql`network_cursors.is_resting = 1 and network_cursors.last_outage is null`,
     }),
 );
 

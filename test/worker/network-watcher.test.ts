@@ -236,6 +236,8 @@ describe("the watchdog", () => {
     const before = await cursor();
     expect(await wokenBy(sources("POL"))).toEqual([]);
     expect(await cursor()).toMatchObject({ isResting: true, height: before?.height });
+    await watch();
+    expect(await cursor()).toMatchObject({ isResting: true, height: before?.height });
     const nowMs = Date.now() + HOUR;
     expect(await wokenBy(sources("ETH"), nowMs)).toEqual(["ETH"]);
     const { height, hash, checkpoints } = before ?? {};

@@ -639,6 +639,19 @@ describe("a source that is asked by address", () => {
     expect(await watcher.cursor()).toMatchObject({ height: 300, hash: begun.hash, passedMs: begun.timeMs });
   });
 
+  it("comes to the end of a round that takes longer than the book of recipients is kept", async () => {
+    const { chain, watcher, pass } = await sweeping();
+    const begun = chain.tip;
+    for (let n = 0; n < 3; n++) {
+      await pass();
+      watcher.nowMs += 2 * HOUR;
+      chain.mineMany(600);
+    }
+    expect(await watcher.cursor()).toMatchObject({ height: begun.height, passedMs: begun.timeMs });
+    await pass();
+    expect(watcher.memory.book?.isOld(watcher.nowMs)).toBe(false);
+  });
+
   it("is asked again for those of a tick that failed", async () => {
     const { chain, source, watcher, pass } = await sweeping();
     chain.mine(addresses.map((toAddress, n) => pay(`paid ${n}`, { toAddress })));
