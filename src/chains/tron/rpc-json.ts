@@ -34,8 +34,6 @@ export const FullBlock = z
   }))
   .nullable();
 
-export const FoundLogs = z.array(z.object({ transactionHash: Hash, topics: z.array(z.string()) }));
-
 export interface Receipt {
   readonly txHash: string;
   readonly height: number;

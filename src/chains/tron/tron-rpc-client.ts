@@ -2,37 +2,25 @@
 // alone; one `eth_getLogs` takes 5,000 blocks and 1,000 topics. A node is known to answer `[]` falsely, while it is behind or has not indexed a
 // block yet: the first is found out here, the second by the overlap that each pass reads again, and by a second source before anything is
 // given up for lost (chains.md 1, rules d and e).
-import type * as z from "zod";
-import { type JsonText, type Outage, outage } from "../../lib/fetch-text.ts";
+import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { BlockRef, Transfer } from "../../payments/transfer.ts";
 import type { ChainClient, ChainClientSettings, Lookup, LookupRequest, Scan, ScanRange } from "../chain-client.ts";
-import { outageOf, type RpcCall, rpcBatch, rpcValue, shaped } from "../json-rpc-client.ts";
-import {
-  FoundLogs,
-  FullBlock,
-  Height,
-  mayPay,
-  type Receipt,
-  RpcBlock,
-  RpcReceipt,
-  RpcTransaction,
-} from "./rpc-json.ts";
+import { batched } from "../evm/batch-client.ts";
+import { scanLogs } from "../evm/log-scan-client.ts";
+import { quantity } from "../evm/rpc-json.ts";
+import { type RpcCall, rpcValue } from "../json-rpc-client.ts";
+import { FullBlock, Height, mayPay, type Receipt, RpcBlock, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { TRANSFER_TOPIC, tokenTransfers, topicOfAddress } from "./token-logs.ts";
 import { addressOfHex, bareHash, hexOfAddress } from "./tron-hex.ts";
 import { type TronEdge, transactionById, tronEdge } from "./wallet-api-client.ts";
 import { nativeTransfer } from "./wallet-json.ts";
 
-/** Of one `eth_getLogs`; by default java-tron refuses more. */
-const LOG_BLOCKS = 5_000;
-const LOG_RECIPIENTS = 1_000;
+/** Of `eth_getLogs`: what java-tron allows by default. */
+const LOG_LIMITS = { maxBlocks: 5_000, maxTopics: 1_000, maxRecipients: 1_000, maxRequests: 40 };
 /** Of one scan that reads whole blocks, and of one request for them: each has some hundred kilobytes. */
 const FULL_BLOCKS = 200;
 const FULL_AT_ONCE = 8;
-/** Of one request for small answers; by default java-tron refuses more than 100. */
-const CALLS_AT_ONCE = 50;
-
-const hex = (height: number) => `0x${height.toString(16)}`;
 
 export function tronRpcClient(settings: ChainClientSettings): ChainClient {
   const { network } = settings;
@@ -60,35 +48,37 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
 
   async function scan(range: ScanRange): Promise<Result<Scan, Outage>> {
     const isNative = range.assets.some(({ contract }) => contract === null);
-    const to = await endOf(range, isNative ? FULL_BLOCKS : LOG_BLOCKS);
+    const first = isNative ? await endAt(range, range.from + FULL_BLOCKS - 1) : ok(range.to);
+    if (!first.ok) return first;
+    const found = await tokenHashes(edge, { ...range, to: first.value });
+    if (!found.ok) return found;
+    const to = await endAt({ to: first.value }, found.value.toHeight);
     if (!to.ok) return to;
     const of = { ...range, to: to.value };
-    const hashes = await tokenHashes(edge, of);
-    if (!hashes.ok) return hashes;
-    const tokens = await tokensOf(hashes.value, of);
+    const tokens = await tokensOf(found.value.hashes, of);
     if (!tokens.ok || !isNative) return tokens.ok ? ok({ transfers: tokens.value, to: to.value }) : tokens;
     const coins = await coinsOf(of);
     return coins.ok ? ok({ transfers: [...tokens.value, ...coins.value], to: to.value }) : coins;
   }
 
-  async function endOf({ from, to }: ScanRange, blocks: number): Promise<Result<BlockRef, Outage>> {
-    const last = from + blocks - 1;
-    if (to.height <= last) return ok(to);
-    const read = await block(hex(last));
+  /** The block of that height, or `to` where that is lower. */
+  async function endAt({ to }: Pick<ScanRange, "to">, height: number): Promise<Result<BlockRef, Outage>> {
+    if (to.height <= height) return ok(to);
+    const read = await block(quantity(height));
     if (!read.ok) return read;
-    return read.value === null ? err(outage("BEHIND", `no block ${last}`)) : ok(read.value);
+    return read.value === null ? err(outage("BEHIND", `no block ${height}`)) : ok(read.value);
   }
 
   /** The transfers of transactions of which a log was found, by their receipts: only these tell the logs' places. */
   async function tokensOf(hashes: readonly string[], of: ScanRange): Promise<Result<readonly Transfer[], Outage>> {
     const calls = hashes.map((hash) => ({ method: "eth_getTransactionReceipt", params: [`0x${hash}`] }));
-    const receipts = await values(edge, RpcReceipt, calls, CALLS_AT_ONCE);
+    const receipts = await batched(edge, RpcReceipt, calls);
     if (!receipts.ok) return receipts;
     const found = receipts.value.filter((receipt) => receipt !== null);
     if (found.length < hashes.length) return err(outage("BEHIND", "a log without a receipt"));
     const heights = [...new Set(found.map(({ height }) => height))];
-    const headers = heights.map((height) => ({ method: "eth_getBlockByNumber", params: [hex(height), false] }));
-    const blocks = await values(edge, RpcBlock, headers, CALLS_AT_ONCE);
+    const headers = heights.map((height) => ({ method: "eth_getBlockByNumber", params: [quantity(height), false] }));
+    const blocks = await batched(edge, RpcBlock, headers);
     if (!blocks.ok) return blocks;
     const transfers: Transfer[] = [];
     for (const receipt of found) {
@@ -114,7 +104,7 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
     for (let first = from; first <= to.height; first += FULL_AT_ONCE) {
       const count = Math.min(FULL_AT_ONCE, to.height - first + 1);
       const calls = Array.from({ length: count }, (_, offset) => fullBlockCall(first + offset));
-      const read = await values(edge, FullBlock, calls, FULL_AT_ONCE);
+      const read = await batched(edge, FullBlock, calls, FULL_AT_ONCE);
       if (!read.ok) return read;
       for (const full of read.value) {
         // Behind one address stand many nodes, and each request may go to another.
@@ -166,7 +156,7 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
     const receipt = await rpcValue(edge, RpcReceipt, "eth_getTransactionReceipt", params);
     if (!receipt.ok) return receipt;
     if (receipt.value === null) return ok({ kind: "pending", transfers: [] });
-    const at = await block(hex(receipt.value.height));
+    const at = await block(quantity(receipt.value.height));
     if (!at.ok) return at;
     if (at.value?.hash !== receipt.value.blockHash) return err(outage("BEHIND", "a receipt of another block"));
     const tokens = transfersOf(receipt.value, { block: at.value, of: { recipients, assets: network.assets } });
@@ -183,7 +173,7 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
     verify,
     tip,
     finalizedHeight,
-    block: (height) => block(hex(height)),
+    block: (height) => block(quantity(height)),
     scan,
     // Nothing is shown at 0 confirmations.
     mempool: async () => ok([]),
@@ -201,85 +191,34 @@ function isNotServed({ kind, message }: Outage): boolean {
   return kind === "BAD_STATUS" && /^status 40[45]$/.test(message);
 }
 
-const fullBlockCall = (height: number): RpcCall => ({ method: "eth_getBlockByNumber", params: [hex(height), true] });
+const fullBlockCall = (height: number): RpcCall => ({
+  method: "eth_getBlockByNumber",
+  params: [quantity(height), true],
+});
 
 const behind = ({ height }: BlockRef): Result<never, Outage> => err(outage("BEHIND", `another block ${height}`));
 
-/** The answers to many calls by one schema, some at a time. */
-async function values<T>(
-  edge: TronEdge,
-  schema: z.ZodType<T>,
-  calls: readonly RpcCall[],
-  atOnce: number,
-): Promise<Result<readonly T[], Outage>> {
-  const found: T[] = [];
-  for (let at = 0; at < calls.length; at += atOnce) {
-    const answers = await rpcBatch(edge, calls.slice(at, at + atOnce));
-    if (!answers.ok) return answers;
-    for (const answer of answers.value) {
-      const value = answer.ok ? shaped(schema, answer.value, "the answer") : err(outageOf(answer.error));
-      if (!value.ok) return value;
-      found.push(value.value);
-    }
-  }
-  return ok(found);
-}
-
-/** Transactions with a Transfer of one of the tokens to one of the recipients, each once. */
+/** Transactions with a Transfer of one of the tokens to one of the recipients, each once, up to a height. */
 async function tokenHashes(
   edge: TronEdge,
   { from, to, recipients, assets }: ScanRange,
-): Promise<Result<readonly string[], Outage>> {
-  const address = assets.flatMap(({ contract }) => (contract === null ? [] : [`0x${hexOfAddress(contract)}`]));
-  if (address.length === 0 || recipients.size === 0) return ok([]);
+): Promise<Result<{ readonly hashes: readonly string[]; readonly toHeight: number }, Outage>> {
+  const contracts = assets.flatMap(({ contract }) => (contract === null ? [] : [`0x${hexOfAddress(contract)}`]));
+  if (contracts.length === 0 || recipients.size === 0) return ok({ hashes: [], toHeight: to.height });
   const wanted = new Set([...recipients].flatMap((each) => topicOfAddress(each) ?? []));
-  const topics = wanted.size > LOG_RECIPIENTS ? [] : [null, [...wanted].map((topic) => `0x${topic}`)];
-  // Past the limit every transfer of the tokens is read: the cost then grows with the chain and no more with the recipients.
-  const filter = { address, topics: [`0x${TRANSFER_TOPIC}`, ...topics] };
-  const logs = await logsWithin(edge, filter, { from, to });
-  if (!logs.ok) return logs;
-  const ours = logs.value.filter(({ topics: [, , topic] }) => wanted.has((topic ?? "").toLowerCase().slice(-64)));
-  return ok([...new Set(ours.map(({ transactionHash }) => transactionHash))]);
-}
-
-type Logs = z.infer<typeof FoundLogs>;
-
-async function logsWithin(
-  edge: TronEdge,
-  filter: Readonly<Record<string, JsonText>>,
-  { from, to }: { readonly from: number; readonly to: BlockRef },
-): Promise<Result<Logs, Outage>> {
-  const logs = { method: "eth_getLogs", params: [{ ...filter, fromBlock: hex(from), toBlock: hex(to.height) }] };
-  // One request goes to one node: where it lacks the last block, its logs end too early.
-  const last = { method: "eth_getBlockByNumber", params: [hex(to.height), false] };
-  const answers = await rpcBatch(edge, [logs, last]);
-  if (!answers.ok) return answers;
-  const [found, end] = answers.value;
-  if (found === undefined || end === undefined) throw new Error("a batch of two with fewer answers");
-  if (!found.ok && isTooMuch(found.error.message) && from < to.height) return halves(edge, filter, { from, to });
-  if (!found.ok) return err(outageOf(found.error));
-  const block = end.ok ? shaped(RpcBlock, end.value, "eth_getBlockByNumber") : err(outageOf(end.error));
-  if (!block.ok) return block;
-  if (block.value?.hash !== to.hash) return behind(to);
-  return shaped(FoundLogs, found.value, "eth_getLogs");
-}
-
-/** "exceed max block range: 5000", "query returned more than 10000 results", a response over the node's limit. */
-function isTooMuch(message: string): boolean {
-  return /max block range|more than \d+ results|response .*(large|limit)/i.test(message);
-}
-
-async function halves(
-  edge: TronEdge,
-  filter: Readonly<Record<string, JsonText>>,
-  { from, to }: { readonly from: number; readonly to: BlockRef },
-): Promise<Result<Logs, Outage>> {
-  const middle = Math.floor((from + to.height) / 2);
-  const end = await rpcValue(edge, RpcBlock, "eth_getBlockByNumber", [hex(middle), false]);
-  if (!end.ok) return end;
-  if (end.value === null) return err(outage("BEHIND", `no block ${middle}`));
-  const first = await logsWithin(edge, filter, { from, to: end.value });
-  if (!first.ok) return first;
-  const second = await logsWithin(edge, filter, { from: middle + 1, to });
-  return second.ok ? ok([...first.value, ...second.value]) : second;
+  const query = {
+    from,
+    to: { ...to, hash: `0x${to.hash}` },
+    contracts,
+    topics: [`0x${TRANSFER_TOPIC}`, null],
+    recipients: [...wanted].map((topic) => `0x${topic}`),
+  };
+  const read = await scanLogs(edge, query, LOG_LIMITS);
+  if (!read.ok) return read;
+  const { logs, toHeight } = read.value;
+  const ours = logs.filter(({ topics: [, , topic] }) => wanted.has((topic ?? "").toLowerCase().slice(-64)));
+  const hashes = [...new Set(ours.map(({ transactionHash }) => bareHash(transactionHash)))];
+  return hashes.every((hash) => hash !== undefined)
+    ? ok({ hashes, toHeight })
+    : err(outage("UNEXPECTED_SHAPE", "eth_getLogs: no hash"));
 }
