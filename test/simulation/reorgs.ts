@@ -288,7 +288,12 @@ class Watch {
 
   verdict(): Verdict {
     const expected = expectedOf(this.#plan.tree.last, this.#plan.invoices);
-    return this.#verdictOfInvoices(expected) ?? this.#verdictOfPayments(expected) ?? this.#verdictOfRest();
+    return (
+      this.#verdictOfInvoices(expected) ??
+      this.#verdictOfPayments(expected) ??
+      this.#verdictOfNews() ??
+      this.#verdictOfRest()
+    );
   }
 
   #verdictOfPayments({ payments }: ReturnType<typeof expectedOf>): Verdict {
@@ -326,6 +331,20 @@ class Watch {
       if (isLate && row.needs_review !== 1) return `${row.id} has late money and nobody is asked to look`;
     }
     return undefined;
+  }
+
+  /** Whoever only listens has heard last what stands: of each credited payment, and of each invoice. */
+  #verdictOfNews(): Verdict {
+    const [unheard] = this.#shop.rows(`select id, status, (select type from events
+        where invoice_id = payment.invoice_id and data ->> '$.payment.id' = payment.id and type in
+          ('payment.detected', 'payment.confirmed', 'payment.reorged', 'payment.dropped')
+        order by sequence desc limit 1) heard
+      from payments payment where invoice_id is not null and heard is not 'payment.' || lower(status)`);
+    if (unheard !== undefined) return `${unheard.id} is ${unheard.status}, and ${unheard.heard} is the last of it`;
+    const [stale] = this.#shop.rows(`select invoice.id, status, data ->> '$.invoice.status' heard
+      from invoices invoice join events on invoice_id = invoice.id and sequence = event_sequence
+      where heard <> status or data ->> '$.invoice.isLate' <> is_late`);
+    return stale === undefined ? undefined : `${stale.id} is ${stale.status}, and ${stale.heard} is the last of it`;
   }
 
   /** The log of events has no hole, and nobody looks at the network any more. */
