@@ -1,5 +1,6 @@
 // A real EVM chain for tests: anvil at any chain id, on a free port of loopback, which mines when it is told to. Nothing here sends anything
 // off the machine.
+import { getAddress } from "viem";
 import { anvilProgram } from "../../scripts/demo-story/evm-chain.ts";
 import { untilAnswers } from "../../scripts/demo-story/rpc.ts";
 import { spawnTied } from "../../scripts/demo-story/tied-process.ts";
@@ -84,7 +85,7 @@ export async function startAnvil({ chainId, blockSeconds, args = [] }: AnvilOpti
   const rpc = rpcAt(url);
   try {
     await untilAnswers(rpc, "eth_chainId", 15_000);
-    const accounts = await rpc<Hex[]>("eth_accounts");
+    const accounts = (await rpc<Hex[]>("eth_accounts")).map((account) => getAddress(account));
     return { chainId, url, accounts, rpc, ...controls(rpc, accounts), stop: node.stop };
   } catch (error) {
     await node.stop();

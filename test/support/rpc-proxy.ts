@@ -1,0 +1,61 @@
+// A vendor between the product and a real node: a server on loopback that passes JSON-RPC on, refuses what its rule refuses, and remembers what
+// it was asked.
+import { createServer, type IncomingMessage } from "node:http";
+import { listen } from "./listen.ts";
+
+export interface ProxiedCall {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** What becomes of a call: refused, answered by the proxy itself, or put to the node with other parameters. */
+export type Ruling =
+  | { readonly error: { readonly code: number; readonly message: string } }
+  | { readonly result: unknown }
+  | { readonly params: readonly unknown[] };
+
+export interface RpcProxy {
+  readonly url: string;
+  /** Undefined passes the call on as it is, which all calls are at the beginning. May be changed at any time. */
+  rule: (call: ProxiedCall) => Ruling | undefined;
+  /** Calls in their order, those that were refused as well; a test may empty it. */
+  readonly asked: ProxiedCall[];
+  /** How many HTTP requests they came in. */
+  requests: number;
+  close(): Promise<void>;
+}
+
+interface Call extends ProxiedCall {
+  readonly id: unknown;
+}
+
+export async function startRpcProxy(nodeUrl: string): Promise<RpcProxy> {
+  const asked: ProxiedCall[] = [];
+  const proxy = { url: "", rule: passAll, asked, requests: 0, close: async () => {} };
+  async function answer({ id, method, params }: Call): Promise<unknown> {
+    asked.push({ method, params });
+    const ruling = proxy.rule({ method, params });
+    if (ruling !== undefined && !("params" in ruling)) return { jsonrpc: "2.0", id, ...ruling };
+    const body = JSON.stringify({ jsonrpc: "2.0", id, method, params: ruling?.params ?? params });
+    const headers = { "content-type": "application/json" };
+    return (await fetch(nodeUrl, { method: "POST", headers, body })).json();
+  }
+  const server = createServer(async (request, response) => {
+    proxy.requests++;
+    const calls: Call | readonly Call[] = JSON.parse(await bodyOf(request));
+    const answers = Array.isArray(calls) ? await Promise.all(calls.map(answer)) : await answer(calls as Call);
+    response.setHeader("content-type", "application/json").end(JSON.stringify(answers));
+  });
+  const { origin, close } = await listen(server);
+  return Object.assign(proxy, { url: origin, close });
+}
+
+function passAll(_call: ProxiedCall): Ruling | undefined {
+  return undefined;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
