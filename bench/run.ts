@@ -7,8 +7,10 @@
 // results/partial.json, which is not.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
+import { chainParse, chainPolls, watcherMemory } from "./benchmarks/chains.ts";
 import { create, createWithXpub } from "./benchmarks/create.ts";
 import { derive } from "./benchmarks/derive.ts";
+import { paymentLatency } from "./benchmarks/payment-latency.ts";
 import { get, replay } from "./benchmarks/read.ts";
 import { createAtManyRows, list } from "./benchmarks/rows.ts";
 import { size } from "./benchmarks/size.ts";
@@ -25,6 +27,10 @@ const BENCHMARKS: Readonly<Record<string, (context: Context) => Promise<Outcome>
   list,
   "create-rows": createAtManyRows,
   derive,
+  "chain-polls": chainPolls,
+  "chain-parse": chainParse,
+  "watcher-memory": watcherMemory,
+  "payment-latency": paymentLatency,
   size,
   start,
 };

@@ -6,6 +6,7 @@ import { isActive } from "../invoices/status.ts";
 import { MAX_WORTH_MICROS, microsAtRate } from "../invoices/value.ts";
 import type { InvoiceId, MerchantId } from "../lib/ids.ts";
 import { floorDiv, minBig } from "../lib/money.ts";
+import { SECOND_MS } from "../lib/time.ts";
 import { isCreditedDust } from "../payments/dust.ts";
 import { type Candidate, matchDirect, type Refusal } from "../payments/match.ts";
 import type { MatchRule } from "../payments/payment.ts";
@@ -53,6 +54,14 @@ export interface PlaceFacts {
   readonly activeInvoices: number;
 }
 
+/**
+ * A block's time is a whole second, and its maker's word: it may be a little older than what the block holds. By so much before its activation
+ * an amount is taken for meant.
+ */
+function clockSlackMs({ blockSeconds }: Network): number {
+  return Math.max(30, 2 * blockSeconds) * SECOND_MS;
+}
+
 /** `undefined` owner and no reservation: a stray. A method whose HMAC fails credits nothing, whatever it says (security.md 4). */
 export function placeOf(facts: PlaceFacts): Place {
   const { transfer, owner } = facts;
@@ -66,7 +75,7 @@ export function placeOf(facts: PlaceFacts): Place {
   const match = matchDirect({
     amountUnits: transfer.amountUnits,
     atMs: facts.atMs,
-    candidates: intact.flatMap(candidateOf),
+    candidates: intact.flatMap((terms) => candidateOf(terms, facts.network)),
     activeInvoices: facts.activeInvoices,
   });
   if (match.kind === "unmatched") return { kind: "stray", refused: match.refused };
@@ -77,11 +86,12 @@ export function placeOf(facts: PlaceFacts): Place {
 
 /** Whether exactly this amount is reserved for an invoice whose time it is: then nothing else need be read. */
 export function isExact(
-  facts: Pick<PlaceFacts, "transfer" | "atMs">,
+  facts: Pick<PlaceFacts, "network" | "transfer" | "atMs">,
   { reservedUnits, ...terms }: ReservedTerms,
 ): boolean {
   const { reservedAtMs, heldUntilMs, invoice, method } = terms;
-  const isInTime = reservedAtMs <= facts.atMs && (isActive(invoice.status) || facts.atMs <= heldUntilMs);
+  const sinceMs = reservedAtMs - clockSlackMs(facts.network);
+  const isInTime = sinceMs <= facts.atMs && (isActive(invoice.status) || facts.atMs <= heldUntilMs);
   return isInTime && reservedUnits === facts.transfer.amountUnits && method.address === facts.transfer.toAddress;
 }
 
@@ -106,7 +116,7 @@ function credited(
   return isDust ? { kind: "dust", merchantId: invoice.merchantId } : { kind: "invoice", ...of, fiatMicros };
 }
 
-function candidateOf(of: ReservedTerms): readonly Candidate[] {
+function candidateOf(of: ReservedTerms, network: Network): readonly Candidate[] {
   const { invoice, method } = of;
   if (method.amountUnits === null || invoice.amountMicros === 0n) return [];
   return [
@@ -118,7 +128,7 @@ function candidateOf(of: ReservedTerms): readonly Candidate[] {
       underpaidToleranceMicros: invoice.underpaidToleranceMicros,
       overpaidToleranceMicros: invoice.overpaidToleranceMicros,
       askedUnits: method.amountUnits,
-      activatedAtMs: of.reservedAtMs,
+      activatedAtMs: of.reservedAtMs - clockSlackMs(network),
       heldUntilMs: of.heldUntilMs,
       isActive: isActive(invoice.status),
     },

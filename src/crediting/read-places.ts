@@ -102,7 +102,7 @@ async function placeFor(
   const owner = of.terms.find(({ method }) => method.address === toAddress);
   const base = { network, transfer, atMs, macKeys: fx.macKeys, owner };
   const reserved = of.reserved.filter(
-    (each) => each.method.cryptocurrency === cryptocurrency && isExact({ transfer, atMs }, each),
+    (each) => each.method.cryptocurrency === cryptocurrency && isExact({ network, transfer, atMs }, each),
   );
   const isTold = owner !== undefined || reserved.length > 0 || transfer.isUnexplained === true;
   if (isTold) return ok(placeOf({ ...base, reserved, activeInvoices: 0 }));

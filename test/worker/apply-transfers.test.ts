@@ -167,6 +167,18 @@ describe("a transfer of exactly what is asked", () => {
   });
 });
 
+describe("the window of an amount", () => {
+  it("is not so narrow that the whole seconds of a block's clock fall out of it, and takes nothing older", async () => {
+    const { merchant, address } = await shopAt();
+    const { id, units } = await invoiceOf(merchant, 28);
+    const old = transferTo(address, units, { block: blockAt(99, Date.now() - 60_000) });
+    await look([old]);
+    expect((await rowsOf(old.txHash)).map(({ status }) => status)).toEqual(["UNMATCHED"]);
+    await look([transferTo(address, units, { block: blockAt(100, Math.floor(Date.now() / 1_000 - 1) * 1_000) })]);
+    expect((await shown(merchant, id)).status).toBe("PAID");
+  });
+});
+
 describe("a transfer that is not what was asked", () => {
   it("within the tolerance pays, below it leaves a rest with an amount of its own, above it is OVERPAID", async () => {
     const { merchant, address } = await shopAt();
