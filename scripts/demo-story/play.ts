@@ -4,7 +4,7 @@ import { formatUnits, parseUnits } from "../../src/lib/money.ts";
 import type { EvmChain } from "./evm-chain.ts";
 import type { LitecoinChain } from "./litecoin-chain.ts";
 import type { Invoice, Pair, Shop } from "./shop.ts";
-import { differences, isAtEnd, type Stage, type Story } from "./story.ts";
+import { differences, isAtEnd, pathOf, type Stage, type Story } from "./story.ts";
 import type { Scene, View } from "./view.ts";
 
 export interface Chains {
@@ -14,6 +14,8 @@ export interface Chains {
 
 export interface Outcome {
   readonly title: string;
+  /** Every status that its invoice went through. */
+  readonly path: readonly string[];
   /** What is not as the story tells; empty when all is. */
   readonly differences: readonly string[];
 }
@@ -71,6 +73,7 @@ export async function playAll(
   }
   return acts.map(({ story, invoice, failure }) => ({
     title: story.title,
+    path: pathOf(invoice),
     differences: [...differences(story.ending, invoice), ...(failure === undefined ? [] : [failure])],
   }));
 }

@@ -98,8 +98,9 @@ function contracts(): readonly string[] {
 /** True when all ended as told. */
 function summarize(outcomes: readonly Outcome[]): boolean {
   say("");
-  for (const { title, differences } of outcomes) {
+  for (const { title, path, differences } of outcomes) {
     say(`${differences.length === 0 ? "as told" : "NOT AS TOLD"}: ${title}`);
+    say(`    ${path.join(" → ")}`);
     for (const difference of differences) say(`    ${difference}`);
   }
   const good = outcomes.filter(({ differences }) => differences.length === 0).length;

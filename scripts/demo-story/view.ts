@@ -51,25 +51,25 @@ export function lineOf({ story, invoice, note }: Scene): string {
   return `${title}: ${pathOf(invoice).at(-1)} (${money})${note === "" ? "" : `: ${note}`}`;
 }
 
-/** A row for each story and, below those that have one, their note. */
+/** Two rows for each story: how much of what is there, and the statuses so far. */
 export function tableOf(scenes: readonly Scene[], seconds: number): readonly string[] {
   const rows = scenes.map((scene) => ({ scene, cells: cellsOf(scene) }));
   const widths = [0, 1, 2, 3].map((at) => Math.max(...rows.map(({ cells }) => cells[at]?.length ?? 0)));
   const lines = rows.flatMap(({ scene, cells }) => {
-    const padded = cells.map((cell, at) => (at === 2 ? cell.padStart(widths[2] ?? 0) : cell.padEnd(widths[at] ?? 0)));
+    const padded = cells.map((cell, at) => cell.padEnd(widths[at] ?? 0));
     const mark = isAtEnd(scene.story.ending, scene.invoice) ? "✓" : "·";
-    return [`${mark} ${padded.join("  ")}`.trimEnd(), ...(scene.note === "" ? [] : [`    ${scene.note}`])];
+    return [`${mark} ${padded.join("  ")}  ${scene.note}`.trimEnd(), `    ${shortPath(pathOf(scene.invoice))}`];
   });
   return ["", ...lines, "", `  ${seconds} s`];
 }
 
-function cellsOf({ story, invoice }: Scene): readonly [string, string, string, string, string] {
+function cellsOf({ story, invoice }: Scene): readonly [string, string, string, string] {
   const { pair } = story;
   const confirmations = invoice.payments.map((each) => Math.min(each.confirmations, each.requiredConfirmations));
   const required = invoice.payments[0]?.requiredConfirmations;
   const depth = required === undefined ? "" : `${confirmations.join("+")}/${required}`;
-  const money = `${dollars(invoice.rawAmount)} USD ${String(percentReceived(invoice)).padStart(4)} %`;
-  return [story.title, `${pair.cryptocurrency} on ${pair.network}`, money, depth, shortPath(pathOf(invoice))];
+  const share = `${String(percentReceived(invoice)).padStart(3)} % of ${dollars(invoice.rawAmount)} USD`;
+  return [story.title, `${pair.cryptocurrency} on ${pair.network}`, share, depth];
 }
 
 /** The last three: a payment that was taken back has gone through six. */

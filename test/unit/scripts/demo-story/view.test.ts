@@ -34,10 +34,10 @@ describe("where there is no terminal", () => {
 });
 
 describe("the table", () => {
-  test("a row says which coin, how much of how much, how deep, and by which statuses; its end is marked", () => {
-    expect(tableOf([waiting], 3).join("\n")).toContain("· paid exactly  USDT on ETH  10.00 USD    0 %");
+  test("a story says which coin, how much of how much, how deep, and by which statuses; its end is marked", () => {
+    expect(tableOf([waiting], 3).join("\n")).toContain("· paid exactly  USDT on ETH    0 % of 10.00 USD\n");
     expect(tableOf([pending], 3).join("\n")).toMatch(
-      /✓ paid exactly {2}USDT on ETH {2}10\.00 USD {2}100 % {2}1\/3 {2}AWAITING_PAYMENT → PENDING_CONFIRMATION\n {4}one block deep/,
+      /✓ paid exactly {2}USDT on ETH {2}100 % of 10\.00 USD {2}1\/3 {2}one block deep\n {4}AWAITING_PAYMENT → PENDING_CONFIRMATION\n/,
     );
   });
 
@@ -54,8 +54,15 @@ describe("the table", () => {
   test("a table with fewer lines leaves nothing of the one before", () => {
     const { texts, write } = written();
     const view = tableView(write, () => 200);
-    view.show([pending], 1);
+    view.show([pending, waiting], 1);
     view.show([waiting], 2);
     expect(texts[1]?.endsWith("\x1b[J")).toBe(true);
+  });
+
+  test("of a long way its end is shown, on 80 columns whole", () => {
+    const usual = ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"] as const;
+    const lines = tableOf([{ ...pending, invoice: anInvoice([...usual, ...usual]) }], 1);
+    expect(lines).toContain("    … → AWAITING_PAYMENT → PENDING_CONFIRMATION → PAID");
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(80);
   });
 });
