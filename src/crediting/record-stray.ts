@@ -76,17 +76,19 @@ export async function recordStray(
   return written.ok ? ok(rows.length) : written;
 }
 
-/** A row that no invoice has, after a look; false where nothing is to be written. */
+/** A row by itself after a look; false where nothing is to be written. `isSilent`: nothing is told of it. */
 export async function recordSight(
   fx: StrayEffects,
   payment: Payment,
   sight: Sight,
-  { network, heights }: Omit<StrayContext, "usdMicros">,
+  look: Omit<StrayContext, "usdMicros"> & { readonly mayConfirm?: boolean; readonly isSilent?: boolean },
 ): Promise<Result<boolean, Failure>> {
-  const after = paymentAfter(payment, sight, { network, heights, nowMs: fx.nowMs });
+  const { network, heights, mayConfirm = true, isSilent = false } = look;
+  const after = paymentAfter(payment, sight, { network, heights, nowMs: fx.nowMs, mayConfirm });
   if (after === payment) return ok(false);
   const operationId = fx.newOperationId();
-  const news = newsOf(payment, after).map((type, n) => eventOf(fx, after, type, derivedId("evt", operationId, n)));
+  const told = isSilent ? [] : newsOf(payment, after);
+  const news = told.map((type, n) => eventOf(fx, after, type, derivedId("evt", operationId, n)));
   const statements = [assertPaymentAsRead(fx.db, payment), putPayment(fx.db, after), ...news];
   const written = await commit(fx, { id: after.id, asOf: after.updatedAtMs }, statements);
   return written.ok ? ok(true) : written;

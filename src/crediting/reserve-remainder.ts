@@ -1,7 +1,7 @@
 // After a credited partial payment to a shared address, what is still due gets an amount of its own, so that the rest is told apart like the
 // first part was (decisions 5); the old amount stays reserved.
 import type { BatchItem } from "drizzle-orm/batch";
-import type { InvoiceFile, PaymentMethod } from "../invoices/invoice.ts";
+import type { Invoice, InvoiceFile, PaymentMethod } from "../invoices/invoice.ts";
 import { pairOf } from "../invoices/payment-method.ts";
 import { type AmountEffects, reserveAmount } from "../invoices/reserve-amount.ts";
 import { type InvoiceStatus, isActive } from "../invoices/status.ts";
@@ -41,7 +41,7 @@ export async function reserveRemainders(
   const statements: BatchItem<"sqlite">[] = [];
   const tried: number[] = [];
   for (const method of direct) {
-    const due = isActive(after.status) ? dueUnits(method, invoice.amountMicros, after.receivedMicros) : null;
+    const due = isActive(after.status) ? dueUnits(method, invoice, after.receivedMicros) : null;
     const reserved = due === null ? undefined : await reserve(fx, invoice, method, { dueUnits: due, ...of });
     const remainderUnits = reserved?.units ?? null;
     if (reserved?.salt !== undefined) tried.push(reserved.salt);
@@ -53,9 +53,10 @@ export async function reserveRemainders(
   return { methods: changed, statements, tried };
 }
 
-/** Null where nothing was received, or nothing is due. */
-function dueUnits(method: PaymentMethod, expectedMicros: bigint, receivedMicros: bigint): bigint | null {
-  if (receivedMicros === 0n) return null;
+/** Null where nothing was received, or enough. */
+function dueUnits(method: PaymentMethod, invoice: Invoice, receivedMicros: bigint): bigint | null {
+  const { amountMicros: expectedMicros, underpaidToleranceMicros } = invoice;
+  if (receivedMicros === 0n || receivedMicros >= expectedMicros - underpaidToleranceMicros) return null;
   const due = amountDueUnits({ amountUnits: method.amountUnits, expectedMicros, receivedMicros });
   return due === null || due === 0n ? null : roundUpTo(due, pairOf(method).asset.grainUnits);
 }

@@ -1,12 +1,14 @@
 // What a look at the chain makes of invoices and payments: transfers that were found, and payments that were looked at again. Safe to run
 // twice, late or in parallel: a transfer is known by its identity, and every change goes through the lock of its invoice (reliability.md 3, 4).
-// How it is done: `src/crediting`. What fails by a bug of ours stops no other: its new transfers are kept UNMATCHED for a person.
+// How it is done: `src/crediting`. What fails by a bug of ours stops no other: its new transfers are kept UNMATCHED for a person, and of its known
+// payments the rows say what the chain says. What fails by a fault of storage fails the look: a cursor must not pass what was not stored.
 import { assetOn, type Network } from "../chains/networks.ts";
 import { type Credit, type CreditEffects, creditInvoice, type Seen } from "../crediting/credit-invoice.ts";
 import type { Place } from "../crediting/placement.ts";
 import { type Placed, type ReadEffects, readPlaces } from "../crediting/read-places.ts";
 import { recordSight, recordStray } from "../crediting/record-stray.ts";
-import { readWithRetry } from "../db/retry.ts";
+import { d1Messages } from "../db/conflict.ts";
+import { faultKind, readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import { fileOf, type InvoiceFile } from "../invoices/invoice.ts";
 import { selectInvoiceRow } from "../invoices/store.ts";
@@ -83,6 +85,8 @@ export async function applyTransfers(fx: ApplyEffects, look: Look): Promise<Resu
   }
   const credited = await creditAll(fx, look, shares);
   const unmatched = await recordAll(fx, look, { strays: [...strays, ...credited.strays], sights, table });
+  const kept = await keepRows(fx, look, credited.orphans);
+  if (!kept.ok) return kept;
   if (credited.failure !== undefined) return err(credited.failure);
   return unmatched.ok ? ok({ invoices: credited.invoices, unmatched: unmatched.value }) : unmatched;
 }
@@ -118,8 +122,8 @@ function shareOf(shares: Map<InvoiceId, Share>, id: InvoiceId, merchantId: Merch
 }
 
 /**
- * Invoice by invoice. What throws is a bug: its new transfers are kept as strays, for a person, so that one of them cannot hold up all others
- * for ever; its known payments are looked at again by the next pass.
+ * Invoice by invoice. What throws and is no fault of storage is a bug: its new transfers are kept as strays, for a person, so that one of them
+ * cannot hold up all others for ever, and its known payments are handed back.
  */
 async function creditAll(
   fx: ApplyEffects,
@@ -128,10 +132,12 @@ async function creditAll(
 ): Promise<{
   readonly invoices: readonly InvoiceId[];
   readonly strays: readonly Placed[];
+  readonly orphans: readonly Seen[];
   readonly failure: Failure | undefined;
 }> {
   const invoices: InvoiceId[] = [];
   const strays: Placed[] = [];
+  const orphans: Seen[] = [];
   let failure: Failure | undefined;
   for (const [id, { merchantId, credits, seen }] of shares) {
     try {
@@ -140,6 +146,10 @@ async function creditAll(
       if (!done.ok) failure = done.error;
       else if (done.value) invoices.push(id);
     } catch (error) {
+      if (isStorageFault(error)) {
+        failure = { code: "STORAGE_UNAVAILABLE" };
+        continue;
+      }
       console.error(
         JSON.stringify({ level: "error", alert: "payments of an invoice failed", invoiceId: id, error: wordOf(error) }),
       );
@@ -147,9 +157,10 @@ async function creditAll(
       strays.push(
         ...credits.map(({ transfer }) => ({ transfer, place: { kind: "stray", refused } as const, holders: [] })),
       );
+      orphans.push(...seen);
     }
   }
-  return { invoices, strays, failure };
+  return { invoices, strays, orphans, failure };
 }
 
 async function recordAll(
@@ -171,6 +182,29 @@ async function recordAll(
     written += done.value ? 1 : 0;
   }
   return ok(written);
+}
+
+/**
+ * The last resort for known payments: their rows, without a word to their invoices, which follow at their next change. Else a cursor would
+ * pass a block that is gone, and what was in it would count for ever.
+ */
+async function keepRows(
+  fx: ApplyEffects,
+  { network, heights }: Look,
+  orphans: readonly Seen[],
+): Promise<Result<true, Failure>> {
+  for (const { payment, sight, mayConfirm = true } of orphans) {
+    const done = await recordSight(fx, payment, sight, { network, heights, mayConfirm, isSilent: true });
+    if (!done.ok) return done;
+  }
+  return ok(true);
+}
+
+/** What the database refuses for the sake of a row is no fault of storage: it would be refused for ever. */
+function isStorageFault(error: unknown): boolean {
+  if (faultKind(error) !== "other") return true;
+  const byDatabase = d1Messages(error).filter((message) => message.startsWith("D1_"));
+  return byDatabase.length > 0 && !byDatabase.some((message) => /SQLITE_(CONSTRAINT|TOOBIG|MISMATCH)/.test(message));
 }
 
 async function readInvoice(
