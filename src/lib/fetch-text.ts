@@ -125,8 +125,12 @@ function retryAfterMs(header: string | null): number | null {
  * A text that opens like JSON and does not parse was cut off; one that does not is a page.
  */
 export function parseExactJson(text: string): Result<JsonText, Outage> {
+  return parsedBy(() => JSON.parse(text, numberAsText), text);
+}
+
+function parsedBy(parse: () => JsonText, text: string): Result<JsonText, Outage> {
   try {
-    return ok(JSON.parse(text, numberAsText));
+    return ok(parse());
   } catch {
     const kind = /^\s*[[{]/.test(text) ? "TRUNCATED" : "NOT_JSON";
     return err(outage(kind, `${text.length} characters that are not JSON`));
@@ -137,6 +141,12 @@ export function parseExactJson(text: string): Result<JsonText, Outage> {
 export async function fetchExactJson(of: BoundedRequest): Promise<Result<JsonText, Outage>> {
   const text = await fetchText(of);
   return text.ok ? parseExactJson(text.value) : text;
+}
+
+/** The same where nothing that counts is a number: a number comes as the float that it is. */
+export async function fetchPlainJson(of: BoundedRequest): Promise<Result<JsonText, Outage>> {
+  const text = await fetchText(of);
+  return text.ok ? parsedBy(() => JSON.parse(text.value), text.value) : text;
 }
 
 /** JSON whose numbers are text. */

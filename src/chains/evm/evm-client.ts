@@ -26,16 +26,17 @@ interface Part {
 /** One source of kind `evm-rpc`. It keeps nothing between calls. */
 export function evmClient(settings: ChainClientSettings): ChainClient {
   const { network } = settings;
+  const edge = { ...settings, isPlain: true } as const;
   const isNativeLogged = network.nativeBy === "logs";
 
   async function verify(): Promise<Result<true, Outage>> {
-    const id = await rpcValue(settings, Height, "eth_chainId", []);
+    const id = await rpcValue(edge, Height, "eth_chainId", []);
     if (!id.ok) return id;
     return id.value === network.chainId ? ok(true) : err(outage("WRONG_CHAIN", "another chain id"));
   }
 
   async function tip(): Promise<Result<BlockRef, Outage>> {
-    const latest = await rpcValue(settings, RpcBlock, "eth_getBlockByNumber", ["latest", false]);
+    const latest = await rpcValue(edge, RpcBlock, "eth_getBlockByNumber", ["latest", false]);
     if (!latest.ok) return latest;
     return latest.value === null ? err(outage("BEHIND", "no block at all")) : ok(latest.value);
   }
@@ -54,7 +55,7 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
     which: string,
     isNothing: (refusal: RpcError) => boolean,
   ): Promise<Result<BlockRef | null, Outage>> {
-    const answer = await rpcCall(settings, method, [which, false]);
+    const answer = await rpcCall(edge, method, [which, false]);
     if (!answer.ok) return answer;
     if (answer.value.ok) return shaped(RpcBlock, answer.value.value, method);
     const refused = outageOf(answer.value.error);
@@ -68,7 +69,7 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
     const readsBlocks = wanted.native !== null && !isNativeLogged;
     const end = await endAt(readsBlocks ? from + FULL_BLOCKS - 1 : range.to.height, range.to);
     if (!end.ok) return end;
-    const logged = await scanLoggedTransfers(settings, { from, to: end.value, wanted, isNativeLogged });
+    const logged = await scanLoggedTransfers(edge, { from, to: end.value, wanted, isNativeLogged });
     if (!logged.ok) return logged;
     const to = await endAt(logged.value.toHeight, end.value);
     if (!to.ok) return to;
@@ -86,8 +87,8 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
 
   async function nativeTransfers(of: Part): Promise<Result<readonly Transfer[], Outage>> {
     if (of.wanted.native === null || isNativeLogged) return ok([]);
-    if (network.nativeBy === "balances") return scanBalances(settings, of);
-    const blocks = await scanBlocks(settings, { ...of, isSpendingRead: false });
+    if (network.nativeBy === "balances") return scanBalances(edge, of);
+    const blocks = await scanBlocks(edge, { ...of, isSpendingRead: false });
     return blocks.ok ? ok(blocks.value.flatMap(({ transfers }) => transfers)) : blocks;
   }
 
@@ -95,10 +96,10 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
     const hash = Hash.safeParse(txHash);
     if (!hash.success) return ok({ kind: "unknown" });
     const wanted = wantedOf(recipients, network.assets);
-    const known = await rpcValue(settings, RpcTransaction.nullable(), "eth_getTransactionByHash", [hash.data]);
+    const known = await rpcValue(edge, RpcTransaction.nullable(), "eth_getTransactionByHash", [hash.data]);
     if (!known.ok) return known;
     if (known.value === null) return lookupBlock(hash.data, wanted);
-    const receipt = await rpcValue(settings, RpcReceipt.nullable(), "eth_getTransactionReceipt", [hash.data]);
+    const receipt = await rpcValue(edge, RpcReceipt.nullable(), "eth_getTransactionReceipt", [hash.data]);
     if (!receipt.ok) return receipt;
     if (receipt.value === null) return ok({ kind: "pending", transfers: [] });
     const at = await block(receipt.value.blockNumber);
@@ -119,7 +120,7 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
     const at = named.value === null ? ok(null) : await block(named.value.height);
     if (!at.ok) return at;
     if (at.value === null || at.value.hash !== hash) return ok({ kind: "unknown" });
-    const found = await scanBalances(settings, { from: at.value.height, to: at.value, wanted });
+    const found = await scanBalances(edge, { from: at.value.height, to: at.value, wanted });
     if (!found.ok) return found;
     const transfers = found.value.filter(({ isUnexplained }) => isUnexplained === true);
     return ok({ kind: "mined", block: at.value, transfers });
