@@ -15,22 +15,19 @@ export interface LogQuery {
   readonly contracts: readonly string[];
   /** What stands before the recipient; null for any. */
   readonly topics: readonly (string | null)[];
-  /** Topics of the recipients, each once. */
-  readonly recipients: readonly string[];
+  /** Topics of the recipients, each once; null for the logs of all. */
+  readonly recipients: readonly string[] | null;
 }
 
 export interface LogLimits {
   /** Of one request, where the node allows them. */
   readonly maxBlocks: number;
   readonly maxTopics: number;
-  /** With more recipients every log of the contracts is read: the cost then grows with the chain and no more with the recipients. */
-  readonly maxRecipients: number;
   /** Of one scan. */
   readonly maxRequests: number;
 }
 
 export interface ScannedLogs {
-  /** Those of other recipients among them, where there were too many to name. */
   readonly logs: readonly FoundLog[];
   /** Height up to which all were read: `to`, or less where the requests were used up. */
   readonly toHeight: number;
@@ -53,11 +50,11 @@ export async function scanLogs(
   const { from, to, recipients } = query;
   const logs: FoundLog[] = [];
   let blocks = limits.maxBlocks;
-  let topics = recipients.length > limits.maxRecipients ? 0 : limits.maxTopics;
+  let topics = Math.min(limits.maxTopics, recipients?.length ?? 0);
   let requests = 0;
   for (let at = from; at <= to.height; ) {
     const end = Math.min(at + blocks - 1, to.height);
-    const chunks = topics === 0 ? [null] : chunksOf(recipients, topics);
+    const chunks = recipients === null ? [null] : chunksOf(recipients, topics);
     if (at > from && requests + chunks.length > limits.maxRequests) return ok({ logs, toHeight: at - 1 });
     if (requests >= 2 * limits.maxRequests) return err(outage("REFUSED", "no window of logs is small enough"));
     const found = await windowLogs(edge, query, { at, end, chunks });
@@ -70,7 +67,7 @@ export async function scanLogs(
     }
     const isByTopics = topics > 1 && (found.value === "topics" || end === at);
     if (!isByTopics && end === at) return err(outage("REFUSED", "one block has more logs than the node tells"));
-    if (isByTopics) topics = Math.ceil(Math.min(topics, recipients.length) / 2);
+    if (isByTopics) topics = Math.ceil(topics / 2);
     else blocks = Math.ceil((end - at + 1) / 2);
   }
   return ok({ logs, toHeight: to.height });

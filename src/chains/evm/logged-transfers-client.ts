@@ -19,7 +19,9 @@ import {
 } from "./token-log.ts";
 
 /** geth and BSC refuse more than 1,000 topics in one place, vendors more than 2,000 to 10,000 blocks. */
-const LIMITS: LogLimits = { maxBlocks: 2_000, maxTopics: 500, maxRecipients: 1_000, maxRequests: 100 };
+const LIMITS: LogLimits = { maxBlocks: 2_000, maxTopics: 500, maxRequests: 100 };
+/** Of more, every log of the contracts is read: the cost then grows with the chain and no more with the recipients. */
+const NAMED_RECIPIENTS = 1_000;
 
 export interface LoggedRange {
   readonly from: number;
@@ -37,7 +39,7 @@ export interface LoggedTransfers {
 
 export async function scanLoggedTransfers(edge: RpcEdge, range: LoggedRange): Promise<Result<LoggedTransfers, Outage>> {
   const { from, to, wanted } = range;
-  const recipients = [...wanted.recipients].map(topicOf);
+  const recipients = wanted.recipients.size > NAMED_RECIPIENTS ? null : [...wanted.recipients].map(topicOf);
   const hits: LogHit[] = [];
   let toHeight = to.height;
   for (const { movement, ...query } of kindsOf(range)) {

@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { encodeFunctionData, encodeFunctionResult, type Hex, parseAbi } from "viem";
+import { describe, expect, it } from "vitest";
+import { balancesCall, MULTICALL, readBalances } from "../../../../src/chains/evm/balance-call.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const ABI = parseAbi([
+  "struct Call3 { address target; bool allowFailure; bytes callData; }",
+  "struct Result { bool success; bytes returnData; }",
+  "function aggregate3(Call3[] calls) payable returns (Result[])",
+  "function getEthBalance(address account) view returns (uint256)",
+]);
+const account = fc
+  .bigInt({ min: 0n, max: 2n ** 160n - 1n })
+  .map((value): Hex => `0x${value.toString(16).padStart(40, "0")}`);
+const balance = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+const runs = { numRuns: RUNS / 5 };
+const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, "0")}`;
+const answerOf = (balances: readonly bigint[]) =>
+  encodeFunctionResult({
+    abi: ABI,
+    functionName: "aggregate3",
+    result: balances.map((value) => ({ success: true, returnData: word(value) })),
+  });
+
+describe("many balances in one call", () => {
+  it("are asked for as an ABI encoder asks for them", () => {
+    fc.assert(
+      fc.property(fc.array(account, { maxLength: 20 }), (accounts) => {
+        const calls = accounts.map((each) => ({
+          target: MULTICALL as Hex,
+          allowFailure: false,
+          callData: encodeFunctionData({ abi: ABI, functionName: "getEthBalance", args: [each] }),
+        }));
+        expect(balancesCall(accounts)).toBe(
+          encodeFunctionData({ abi: ABI, functionName: "aggregate3", args: [calls] }),
+        );
+      }),
+      runs,
+    );
+  });
+
+  it("are read as an ABI encoder writes them", () => {
+    fc.assert(
+      fc.property(fc.array(balance, { maxLength: 20 }), (balances) => {
+        expect(readBalances(answerOf(balances), balances.length)).toEqual(balances);
+      }),
+      runs,
+    );
+  });
+
+  it("are none where the answer is cut, of other length, of a failed call, or of no contract", () => {
+    const whole = answerOf([5n, 6n]);
+    const failed = encodeFunctionResult({
+      abi: ABI,
+      functionName: "aggregate3",
+      result: [{ success: false, returnData: word(5n) }],
+    });
+    for (let end = 2; end < whole.length; end++) expect(readBalances(whole.slice(0, end), 2)).toBeUndefined();
+    expect(readBalances(whole, 1)).toBeUndefined();
+    expect(readBalances(whole, 3)).toBeUndefined();
+    expect(readBalances(failed, 1)).toBeUndefined();
+    expect(readBalances("0x", 1)).toBeUndefined();
+    expect(readBalances(`0x${"f".repeat(12 * 64)}`, 2)).toBeUndefined();
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { explainedChanges, unexplainedTransfer, unexplainedUnits } from "../../../../src/chains/evm/balance-change.ts";
+import type { RpcReceipt, RpcTransaction } from "../../../../src/chains/evm/rpc-json.ts";
+
+const SHOP = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const shop = SHOP.toLowerCase();
+const payer = `0x${"44".repeat(20)}`;
+const mined = (transaction: Partial<RpcTransaction>, receipt: Partial<RpcReceipt> = {}) => ({
+  transaction: { hash: "0x", from: payer, to: shop, value: 0n, gasPrice: 3n, ...transaction },
+  receipt: {
+    transactionHash: "0x",
+    blockNumber: 1,
+    blockHash: "0x",
+    status: true,
+    logs: [],
+    gasUsed: 10n,
+    effectiveGasPrice: 2n,
+    ...receipt,
+  },
+});
+
+describe("what transactions did to a balance", () => {
+  it.each([
+    ["a payment adds its value", [mined({ value: 5n })], 5n],
+    ["a reverted payment adds nothing", [mined({ value: 5n }, { status: false })], 0n],
+    ["what it sends takes the value and the fee", [mined({ from: shop, to: payer, value: 5n })], -25n],
+    ["what it sends in vain takes the fee", [mined({ from: shop, to: payer, value: 5n }, { status: false })], -20n],
+    ["what creates a contract takes both too", [mined({ from: shop, to: null, value: 5n })], -25n],
+    ["what it sends itself takes the fee", [mined({ from: shop, value: 5n })], -20n],
+    [
+      "the price offered stands in for the price paid",
+      [mined({ from: shop, to: payer }, { effectiveGasPrice: null })],
+      -30n,
+    ],
+    [
+      "all of them are added up",
+      [mined({ value: 5n }), mined({ value: 6n }), mined({ from: shop, to: payer, value: 1n })],
+      -10n,
+    ],
+  ])("%s", (_, transactions, change) => {
+    expect(explainedChanges(transactions, new Set([shop])).get(shop)).toBe(change);
+  });
+
+  it("others are not told of", () => {
+    expect([...explainedChanges([mined({ value: 5n })], new Set([shop])).keys()]).toEqual([shop]);
+  });
+
+  it("what they leave open is for a person to look at, by block and recipient", () => {
+    const block = { height: 7, hash: `0x${"ab".repeat(32)}`, timeMs: 1 };
+    const growth = { account: shop, before: 100n, after: 90n, explained: -25n };
+    expect(unexplainedUnits(growth)).toBe(15n);
+    expect(unexplainedTransfer(growth, block, "BNB")).toEqual({
+      cryptocurrency: "BNB",
+      txHash: block.hash,
+      outputIndex: `balance:${SHOP}`,
+      fromAddress: null,
+      toAddress: SHOP,
+      amountUnits: 15n,
+      block,
+      spends: [],
+      raw: '{"before":"100","after":"90","explained":"-25"}',
+      isUnexplained: true,
+    });
+  });
+});

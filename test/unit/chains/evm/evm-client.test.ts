@@ -1,0 +1,210 @@
+import { describe, expect, it } from "vitest";
+import type { ChainClient, ScanRange } from "../../../../src/chains/chain-client.ts";
+import { evmClient } from "../../../../src/chains/evm/evm-client.ts";
+import { TRANSFER_TOPIC, topicOf } from "../../../../src/chains/evm/token-log.ts";
+import { network } from "../../../support/named-network.ts";
+
+const ETH = network("ETH");
+const SHOP = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const USDT = "0xdac17f958d2ee523a2206206994597c13d831ec7";
+const PAYER = `0x${"44".repeat(20)}`;
+const TX = `0x${"cd".repeat(32)}`;
+const hex = (value: number | bigint) => `0x${value.toString(16)}`;
+const word = (value: number) => `0x${value.toString(16).padStart(64, "0")}`;
+const hashOf = (height: number) => word(0xb10c_0000 + height);
+const headerOf = (height: number) => ({ number: hex(height), hash: hashOf(height), timestamp: hex(height * 12) });
+const refOf = (height: number) => ({ height, hash: hashOf(height), timeMs: height * 12_000 });
+const tokens = ETH.assets.filter(({ contract }) => contract !== null);
+const range: ScanRange = { from: 5, to: refOf(9), recipients: new Set([SHOP]), assets: tokens };
+
+const LOG = {
+  address: USDT,
+  topics: [TRANSFER_TOPIC, topicOf(PAYER), topicOf(SHOP)],
+  data: word(5),
+  blockNumber: hex(7),
+  blockHash: hashOf(7),
+  transactionHash: TX,
+  logIndex: hex(3),
+  removed: false,
+};
+const { logIndex } = LOG;
+const RECEIPT = {
+  transactionHash: TX,
+  blockNumber: hex(7),
+  blockHash: hashOf(7),
+  status: "0x1",
+  gasUsed: "0x5208",
+  logs: [{ ...LOG, address: `0x${"66".repeat(20)}`, logIndex: "0x2" }, LOG],
+};
+
+type Answer = (method: string, params: readonly unknown[]) => unknown;
+
+function clientOf(answer: Answer): ChainClient {
+  return clientBy(async (_, init) => {
+    const asked: unknown = JSON.parse(String(init.body));
+    const one = ({ id, method, params }: { id: number; method: string; params: readonly unknown[] }) => ({
+      jsonrpc: "2.0",
+      id,
+      result: answer(method, params),
+    });
+    return Response.json(Array.isArray(asked) ? asked.map(one) : one(asked as Parameters<typeof one>[0]));
+  });
+}
+
+function clientBy(fetch: (url: string, init: RequestInit) => Promise<Response>): ChainClient {
+  const headers = { "x-api-key": "hunter2" };
+  return evmClient({
+    fetch,
+    network: ETH,
+    url: "https://node.example/v2/hunter3",
+    headers,
+    timeoutMs: 1_000,
+    nowMs: () => 0,
+  });
+}
+
+/** A node that has one payment, or what a test puts in the place of a part of it. */
+function nodeWith(of: { readonly log?: object; readonly receipt?: object | null }): ChainClient {
+  return clientOf((method, [first]) => {
+    switch (method) {
+      case "eth_getLogs":
+        return [{ ...LOG, ...of.log }];
+      case "eth_getBlockByNumber":
+        return headerOf(Number(first));
+      case "eth_getTransactionReceipt":
+        return of.receipt === null ? null : { ...RECEIPT, ...of.receipt };
+      default:
+        throw new Error(method);
+    }
+  });
+}
+
+describe("a log that a node tells of", () => {
+  it("is a transfer, by its place in its receipt and its block's own time", async () => {
+    expect(await nodeWith({}).scan(range)).toMatchObject({
+      ok: true,
+      value: { to: refOf(9), transfers: [{ txHash: TX, outputIndex: "1", amountUnits: 5n, block: refOf(7) }] },
+    });
+  });
+
+  it("is the same in capital letters", async () => {
+    const big = (text: string) => `0x${text.slice(2).toUpperCase()}`;
+    const log = {
+      ...LOG,
+      address: big(USDT),
+      topics: LOG.topics.map(big),
+      transactionHash: big(TX),
+      blockHash: big(hashOf(7)),
+    };
+    expect(await nodeWith({ log }).scan(range)).toEqual(await nodeWith({}).scan(range));
+  });
+
+  it.each<[string, object]>([
+    ["was removed", { removed: true }],
+    ["is below the range", { blockNumber: hex(4) }],
+    ["is above the range", { blockNumber: hex(10) }],
+    ["is of another contract", { address: PAYER }],
+    ["pays somebody else", { topics: [TRANSFER_TOPIC, topicOf(SHOP), topicOf(PAYER)] }],
+    ["has an id", { topics: [...LOG.topics, word(1)] }],
+    ["moves nothing", { data: word(0) }],
+  ])("is none where it %s", async (_, log) => {
+    expect(await nodeWith({ log }).scan(range)).toEqual({ ok: true, value: { transfers: [], to: refOf(9) } });
+  });
+
+  it("is none where its transaction was reverted", async () => {
+    expect(await nodeWith({ receipt: { status: "0x0" } }).scan(range)).toMatchObject({
+      ok: true,
+      value: { transfers: [] },
+    });
+  });
+
+  it.each<[string, Parameters<typeof nodeWith>[0]]>([
+    ["has no receipt", { receipt: null }],
+    ["is of another block than its receipt", { log: { blockHash: hashOf(6) } }],
+    [
+      "has a receipt of a block that is not on the chain",
+      { log: { blockHash: word(1) }, receipt: { blockHash: word(1) } },
+    ],
+    ["is not in its receipt", { receipt: { logs: RECEIPT.logs.slice(0, 1) } }],
+    ["says something else in its receipt", { receipt: { logs: [{ ...LOG, data: word(6), logIndex }] } }],
+  ])("that %s fails the scan, so that nothing is passed over", async (_, of) => {
+    expect(await nodeWith(of).scan(range)).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
+  });
+
+  it.each<[string, object]>([
+    ["a hash", { transactionHash: "0x1" }],
+    ["a height", { blockNumber: "7" }],
+    ["topics", { topics: 7 }],
+  ])("without %s is of no known shape", async (_, log) => {
+    expect(await nodeWith({ log }).scan(range)).toMatchObject({ ok: false, error: { kind: "UNEXPECTED_SHAPE" } });
+  });
+});
+
+describe("blocks that are read whole", () => {
+  const native = { ...range, assets: ETH.assets.slice(0, 1) };
+  const full = (height: number, of: object = {}) => ({
+    ...headerOf(height),
+    parentHash: hashOf(height - 1),
+    transactions: [],
+    ...of,
+  });
+  const nodeOf = (blocks: (height: number) => unknown) => clientOf((_, [first]) => blocks(Number(first)));
+
+  it("must follow each other", async () => {
+    expect(await nodeOf(full).scan(native)).toMatchObject({ ok: true });
+    for (const other of [null, full(7, { parentHash: word(1) }), full(7, { hash: word(1) }), full(8)]) {
+      const scan = await nodeOf((height) => (height === 7 ? other : full(height))).scan(native);
+      expect(scan).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
+    }
+  });
+
+  it("must end in the block that the scan is pinned to", async () => {
+    const scan = await nodeOf((height) => full(height, height === 9 ? { hash: word(1) } : {})).scan(native);
+    expect(scan).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
+  });
+});
+
+describe("a scan for nobody or nothing", () => {
+  it("asks nothing", async () => {
+    const client = clientBy(async () => {
+      throw new Error("asked");
+    });
+    for (const nothing of [
+      { ...range, recipients: new Set<string>() },
+      { ...range, assets: [] },
+    ])
+      expect(await client.scan(nothing)).toEqual({ ok: true, value: { transfers: [], to: range.to } });
+  });
+});
+
+describe("what a source answers instead", () => {
+  it.each<[string, () => Response, string]>([
+    ["a page", () => new Response("<html>"), "NOT_JSON"],
+    ["half an answer", () => new Response('{"jsonrpc":"2.0","id":0,"result":{"num'), "TRUNCATED"],
+    ["another shape", () => new Response('{"jsonrpc":"2.0","id":0,"result":{"height":7}}'), "UNEXPECTED_SHAPE"],
+    ["something else than JSON-RPC", () => new Response("[7]"), "UNEXPECTED_SHAPE"],
+    ["a gateway's throttling", () => new Response("", { status: 429 }), "RATE_LIMITED"],
+    [
+      "throttling in a 200",
+      () => new Response('{"id":0,"error":{"code":-32005,"message":"slow down"}}'),
+      "RATE_LIMITED",
+    ],
+    ["a refusal", () => new Response('{"id":0,"error":{"code":-32600,"message":"hunter3 is no key"}}'), "REFUSED"],
+    ["a broken gateway", () => new Response("", { status: 502 }), "BAD_STATUS"],
+  ])("%s is an outage by its name, which repeats neither key nor address", async (_, response, kind) => {
+    const client = clientBy(async () => response());
+    const lookup = { txHash: TX, spends: [], recipients: new Set([SHOP]) };
+    const asked = [
+      client.verify,
+      client.tip,
+      () => client.block(7),
+      () => client.scan(range),
+      () => client.lookup(lookup),
+    ];
+    for (const ask of asked) {
+      const answer = await ask();
+      expect(answer).toMatchObject({ ok: false, error: { kind } });
+      expect(JSON.stringify(answer)).not.toMatch(/hunter|node\.example/);
+    }
+  });
+});
