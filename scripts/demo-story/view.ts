@@ -51,14 +51,15 @@ export function lineOf({ story, invoice, note }: Scene): string {
   return `${title}: ${pathOf(invoice).at(-1)} (${money})${note === "" ? "" : `: ${note}`}`;
 }
 
-/** Two rows for each story: how much of what is there, and the statuses so far. */
+/** Two rows for each story: how much of what is there; the statuses so far and the note. */
 export function tableOf(scenes: readonly Scene[], seconds: number): readonly string[] {
   const rows = scenes.map((scene) => ({ scene, cells: cellsOf(scene) }));
   const widths = [0, 1, 2, 3].map((at) => Math.max(...rows.map(({ cells }) => cells[at]?.length ?? 0)));
   const lines = rows.flatMap(({ scene, cells }) => {
     const padded = cells.map((cell, at) => cell.padEnd(widths[at] ?? 0));
     const mark = isAtEnd(scene.story.ending, scene.invoice) ? "✓" : "·";
-    return [`${mark} ${padded.join("  ")}  ${scene.note}`.trimEnd(), `    ${shortPath(pathOf(scene.invoice))}`];
+    const way = `    ${shortPath(pathOf(scene.invoice))}`;
+    return [`${mark} ${padded.join("  ")}`.trimEnd(), scene.note === "" ? way : `${way}  (${scene.note})`];
   });
   return ["", ...lines, "", `  ${seconds} s`];
 }

@@ -37,7 +37,7 @@ describe("the table", () => {
   test("a story says which coin, how much of how much, how deep, and by which statuses; its end is marked", () => {
     expect(tableOf([waiting], 3).join("\n")).toContain("· paid exactly  USDT on ETH    0 % of 10.00 USD\n");
     expect(tableOf([pending], 3).join("\n")).toMatch(
-      /✓ paid exactly {2}USDT on ETH {2}100 % of 10\.00 USD {2}1\/3 {2}one block deep\n {4}AWAITING_PAYMENT → PENDING_CONFIRMATION\n/,
+      /✓ paid exactly {2}USDT on ETH {2}100 % of 10\.00 USD {2}1\/3\n {4}AWAITING_PAYMENT → PENDING_CONFIRMATION {2}\(one block deep\)\n/,
     );
   });
 
@@ -62,7 +62,7 @@ describe("the table", () => {
   test("of a long way its end is shown, on 80 columns whole", () => {
     const usual = ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"] as const;
     const lines = tableOf([{ ...pending, invoice: anInvoice([...usual, ...usual]) }], 1);
-    expect(lines).toContain("    … → AWAITING_PAYMENT → PENDING_CONFIRMATION → PAID");
+    expect(lines).toContain("    … → AWAITING_PAYMENT → PENDING_CONFIRMATION → PAID  (one block deep)");
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(80);
   });
 });
