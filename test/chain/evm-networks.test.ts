@@ -1,0 +1,247 @@
+// From a customer's transaction to the invoice as the merchant reads it, on a real chain of each EVM network's id: tokens at their real
+// addresses, the coin in each network's own way, and what looks like a payment and is none. One shop takes money on all four, and two of
+// its networks have a first source that is of no use. A scenario has a pair of its own, or amounts that no other one is near to.
+import { readFileSync } from "node:fs";
+import { getAddress } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findFreePort } from "../../scripts/free-port.ts";
+import { assetOn } from "../../src/chains/networks.ts";
+import { parseUnits } from "../../src/lib/money.ts";
+import { type Anvil, type Hex, startAnvil } from "../support/anvil.ts";
+import { dataOf, install, installToken, MULTICALL, POLYGON_COIN } from "../support/contracts.ts";
+import { network } from "../support/named-network.ts";
+import {
+  type Invoice,
+  type Payment,
+  POLL_SECONDS,
+  pathOf,
+  type Shop,
+  shownTo,
+  startShop,
+  untilInvoice,
+  untilPayments,
+  untilStatus,
+} from "./harness.ts";
+
+const NAMES = ["ETH", "POL", "BNB", "CRO"] as const;
+type Name = (typeof NAMES)[number];
+const TOKENS = ["USDT", "USDC", "DAI"] as const;
+
+/** Contracts without an address of their own. */
+const PAYER: Hex = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const SPOOFER: Hex = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359";
+/** Nobody has a key of them. */
+const TILL: Hex = getAddress(`0x${"abcde1".padEnd(40, "7")}`);
+const COIN_TILL: Hex = getAddress(`0x${"abcde2".padEnd(40, "7")}`);
+
+const chains = new Map<Name, Anvil>();
+let shop: Shop;
+
+beforeAll(async () => {
+  await Promise.all(NAMES.map(async (name) => chains.set(name, await startChain(name))));
+  const source = (url: string) => ({ kind: "evm-rpc", url });
+  const [eth, pol, bnb, cro] = NAMES.map((name) => source(chainOf(name).url));
+  const nobody = source(`http://127.0.0.1:${await findFreePort()}`);
+  if (eth === undefined || pol === undefined || bnb === undefined || cro === undefined) throw new Error("no source");
+  shop = await startShop({
+    sources: { ETH: [eth], POL: [eth, pol], BNB: [bnb], CRO: [nobody, cro] },
+    pollSeconds: POLL_SECONDS,
+  });
+  for (const name of NAMES) {
+    for (const cryptocurrency of [...TOKENS, name]) {
+      const address = cryptocurrency === name ? COIN_TILL : TILL;
+      await shop.registerWallet({ walletType: "DIRECT_WALLET", cryptocurrency, network: name, address });
+    }
+  }
+});
+afterAll(async () => {
+  await shop?.stop();
+  for (const anvil of chains.values()) await anvil.stop();
+});
+
+async function startChain(name: Name): Promise<Anvil> {
+  const { chainId, nativeBy } = network(name);
+  const anvil = await startAnvil({ chainId: chainId ?? 0 });
+  await install(anvil, "Payer", PAYER);
+  await install(anvil, "Spoofer", SPOOFER);
+  if (nativeBy === "balances") await install(anvil, "Multicall", MULTICALL);
+  if (nativeBy === "logs") {
+    await install(anvil, "PolygonCoin", POLYGON_COIN);
+    // The chain's own client would log every move of value.
+    await install(anvil, "PolygonRecipient", COIN_TILL);
+  }
+  for (const code of TOKENS)
+    await installToken(anvil, contractOf(name, code), code === "USDT" ? "TetherLike" : "PlainToken");
+  return anvil;
+}
+
+function chainOf(name: Name): Anvil {
+  const chain = chains.get(name);
+  if (chain === undefined) throw new Error(`${name} did not start`);
+  return chain;
+}
+
+function contractOf(name: Name, code: string): Hex {
+  const contract = assetOn(network(name), code)?.contract ?? "";
+  return `0x${contract.slice(2)}`;
+}
+
+const order = (name: Name, cryptocurrency: string, rawAmount: number) =>
+  shop.createInvoice({ rawAmount, paymentMethods: [{ cryptocurrency, network: name }] });
+
+/** Base units of whole coins. */
+function unitsOf(name: Name, code: string, coins: string): bigint {
+  const units = parseUnits(coins, assetOn(network(name), code)?.decimals ?? 0);
+  if (!units.ok) throw new Error(`${coins} ${code} is no amount`);
+  return units.value;
+}
+
+/** What the customer is shown, in base units. */
+const asked = (invoice: Invoice, name: Name, code: string) =>
+  unitsOf(name, code, shownTo(invoice, { cryptocurrency: code, network: name }).amount);
+
+/** The customer's transaction in a block, of so many base units or of what is asked for; gives its hash. */
+async function pay(invoice: Invoice, name: Name, code: string, units = asked(invoice, name, code)): Promise<Hex> {
+  const { address } = shownTo(invoice, { cryptocurrency: code, network: name });
+  const to: Hex = `0x${address.slice(2)}`;
+  const { transactionHash } = await chainOf(name).execute(
+    code === name ? { to, value: units } : { to: contractOf(name, code), data: dataOf("transfer", to, units) },
+  );
+  return transactionHash;
+}
+
+const facts = ({ txHash, outputIndex, currency, chainId, status, matchedBy }: Payment) => ({
+  txHash,
+  outputIndex,
+  currency,
+  chainId,
+  status,
+  matchedBy,
+});
+
+describe.each(NAMES)("on %s", (name) => {
+  const { chainId } = network(name);
+  const confirmed = { chainId, status: "CONFIRMED", matchedBy: "EXACT_AMOUNT" };
+
+  it.each([
+    ["a token whose transfer returns nothing", "USDT", 49.9, "0"],
+    ["a token by the book", "DAI", 20, "0"],
+    ["the coin", name, 70, "native"],
+  ])("%s pays an invoice", async (_, code, amount, outputIndex) => {
+    const invoice = await order(name, code, amount);
+    const txHash = await pay(invoice, name, code);
+    const paid = await untilStatus(shop, invoice.id, "PAID");
+    expect(pathOf(paid)).toEqual(["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"]);
+    expect(paid).toMatchObject({ amountReceived: paid.rawAmount, amountConfirmed: paid.rawAmount, isLate: false });
+    expect(paid.payments.map(facts)).toEqual([{ ...confirmed, txHash, outputIndex, currency: code }]);
+  });
+
+  it("spoofed, empty and reverted transfers and other tokens' are no payments, and the true one after them is", async () => {
+    const anvil = chainOf(name);
+    const [customer] = anvil.accounts;
+    const usdc = contractOf(name, "USDC");
+    const [byToken, byCoin] = [await order(name, "USDC", 33), await order(name, name, 210)];
+    const [units, value] = [asked(byToken, name, "USDC"), asked(byCoin, name, name)];
+    const spoofed = await anvil.execute({ to: SPOOFER, data: dataOf("spoof", customer, TILL, units) });
+    const empty = await anvil.execute({ to: usdc, data: dataOf("transfer", TILL, 0n) });
+    await install(anvil, "Collectible", usdc);
+    const collectible = await anvil.execute({ to: usdc, data: dataOf("mint", TILL, units) });
+    await install(anvil, "PlainToken", usdc);
+    // More than there is, value that is taken back, and value that the recipient itself refuses.
+    const [moreThanHad, takenBack] = await anvil.together([
+      { to: usdc, data: dataOf("transfer", TILL, 10n ** 40n) },
+      { to: PAYER, value, data: dataOf("revertAfter", COIN_TILL) },
+    ]);
+    await install(anvil, "Spoofer", COIN_TILL);
+    const [refused] = await anvil.together([{ to: COIN_TILL, value }]);
+    await (name === "POL"
+      ? install(anvil, "PolygonRecipient", COIN_TILL)
+      : anvil.rpc("anvil_setCode", COIN_TILL, "0x"));
+    const none = [spoofed, empty, collectible, moreThanHad, takenBack, refused];
+    expect(none.map((each) => each?.status)).toEqual(["0x1", "0x1", "0x1", "0x0", "0x0", "0x0"]);
+
+    const hashes = [await pay(byToken, name, "USDC"), await pay(byCoin, name, name)];
+    const paid = [await untilStatus(shop, byToken.id, "PAID"), await untilStatus(shop, byCoin.id, "PAID")];
+    expect(paid.map(({ payments }) => payments.map(({ txHash }) => txHash))).toEqual(hashes.map((hash) => [hash]));
+    for (const each of none) expect(await shop.payments(`txHash=${each?.transactionHash}`)).toEqual([]);
+  });
+
+  it("of a token with a fee counts what arrived: a part, and with a small fee all within tolerance", async () => {
+    const anvil = chainOf(name);
+    const setFee = (basisPoints: bigint) =>
+      anvil.execute({ to: contractOf(name, "USDT"), data: dataOf("setFee", basisPoints, PAYER) });
+    const invoice = await order(name, "USDT", 200);
+    const units = asked(invoice, name, "USDT");
+    await setFee(250n);
+    await pay(invoice, name, "USDT");
+    const part = await untilInvoice(shop, invoice.id, ({ payments }) => payments.length === 1);
+    expect(part).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "195.000000" });
+    expect(part.payments).toMatchObject([{ amount: "195", matchedBy: "SOLE_CANDIDATE", outputIndex: "1" }]);
+    expect(shownTo(part, { cryptocurrency: "USDT", network: name }).amountDue).toBe("5");
+
+    await setFee(50n);
+    const whole = await order(name, "USDT", 800);
+    await pay(whole, name, "USDT");
+    const paid = await untilStatus(shop, whole.id, "PAID");
+    expect(paid).toMatchObject({ amountConfirmed: "796.000000" });
+    expect(paid.payments).toMatchObject([{ amount: "796", matchedBy: "TOLERANCE" }]);
+    await setFee(0n);
+    await pay(invoice, name, "USDT", units / 40n);
+    expect(await untilStatus(shop, invoice.id, "PAID")).toMatchObject({ amountConfirmed: "200.000000" });
+  });
+});
+
+describe("a coin that a contract moves", () => {
+  const forward = async (invoice: Invoice, name: Name) => {
+    const data = dataOf("forward", COIN_TILL);
+    return chainOf(name).execute({ to: PAYER, value: asked(invoice, name, name), data });
+  };
+
+  it("is in Polygon's logs, and pays", async () => {
+    const invoice = await order("POL", "POL", 700);
+    const { transactionHash } = await forward(invoice, "POL");
+    const paid = await untilStatus(shop, invoice.id, "PAID");
+    expect(paid.payments).toMatchObject([{ txHash: transactionHash, fromAddress: PAYER, matchedBy: "EXACT_AMOUNT" }]);
+  });
+
+  it.each(["BNB", "CRO"] as const)("grows a balance on %s: nobody's until the merchant says whose", async (name) => {
+    const invoice = await order(name, name, 700);
+    const { blockHash } = await forward(invoice, name);
+    const [payment, ...more] = await untilPayments(shop, blockHash);
+    expect(more).toEqual([]);
+    expect(payment).toMatchObject({ status: "UNMATCHED", invoiceId: null, currency: name, toAddress: COIN_TILL });
+    expect(await shop.invoice(invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
+
+    const resolution = { action: "ASSIGN", invoiceId: invoice.id, reason: "the customer paid from an exchange" };
+    expect(await shop.resolvePayment(payment?.id ?? "", resolution)).toMatchObject({ matchedBy: "MANUAL" });
+    const paid = await untilStatus(shop, invoice.id, "PAID");
+    expect(paid).toMatchObject({ amountConfirmed: "700.000000" });
+    expect(paid.payments).toHaveLength(1);
+  });
+
+  it("is not seen on ETH, where a plain payment after it is", async () => {
+    const invoice = await order("ETH", "ETH", 700);
+    const { blockHash, transactionHash } = await forward(invoice, "ETH");
+    const txHash = await pay(invoice, "ETH", "ETH");
+    expect((await untilStatus(shop, invoice.id, "PAID")).payments).toMatchObject([{ txHash }]);
+    for (const hash of [blockHash, transactionHash]) expect(await shop.payments(`txHash=${hash}`)).toEqual([]);
+  });
+});
+
+describe("a first source that is of no use", () => {
+  it.each([
+    ["POL", "SERVES ANOTHER CHAIN"],
+    ["CRO", "failed: UNREACHABLE"],
+  ] as const)("is told for %s and passed over: the second serves, and all is well", async (name, told) => {
+    const invoice = await order(name, "USDT", 3_000);
+    await pay(invoice, name, "USDT");
+    await untilStatus(shop, invoice.id, "PAID");
+    expect(readFileSync(shop.logFile, "utf8")).toContain(`chains: ${name} source 1 (evm-rpc) ${told}`);
+    const health = await shop.raw("GET", "/healthz");
+    expect(health.body).toMatchObject({
+      status: "ok",
+      networks: { [name]: { height: expect.any(Number), isResting: false, degradedSince: null } },
+      warnings: [],
+    });
+  });
+});
