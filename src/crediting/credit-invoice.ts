@@ -16,7 +16,7 @@ import { type Transfer, transferKey } from "../payments/transfer.ts";
 import { evidenceOf } from "./evidence.ts";
 import type { Place } from "./placement.ts";
 import { reserveRemainders } from "./reserve-remainder.ts";
-import { recountGap } from "./store.ts";
+import { assertTransfersNew, recountGap } from "./store.ts";
 
 export type CreditEffects = Omit<ChangeEffects, "trail"> & AmountEffects;
 
@@ -54,7 +54,7 @@ export async function creditInvoice(
   let isChanged = false;
   const clock = { ...fx, trail: SYSTEM_TRAIL };
   const done = await changeInvoice(clock, { merchantId, id, read: file }, async (read, conflict, operationId) => {
-    if (isConflictOn(conflict, "payments")) return err({ code: "CONTENTION" });
+    if (conflict?.kind === "assertion" || isConflictOn(conflict, "payments")) return err({ code: "CONTENTION" });
     if (isConflictOn(conflict, "amount_reservations")) lostSalts.push(...tried);
     const change = changeOf(fx, read, look, operationId);
     isChanged = change !== undefined;
@@ -89,7 +89,12 @@ function changeOf(fx: CreditEffects, file: InvoiceFile, look: InvoiceLook, opera
       return own === undefined ? [] : [own.walletId];
     }),
   );
-  return { ...change, statements: [...wallets].map((walletId) => recountGap(fx.db, walletId)) };
+  const fresh = changed.filter(({ before }) => before === undefined).map(({ after }) => after);
+  return {
+    ...change,
+    asserts: fresh.length === 0 ? [] : [assertTransfersNew(fx.db, look.network.name, fresh)],
+    statements: [...wallets].map((walletId) => recountGap(fx.db, walletId)),
+  };
 }
 
 interface Pair {

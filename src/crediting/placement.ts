@@ -13,9 +13,14 @@ import type { MatchRule } from "../payments/payment.ts";
 import type { Transfer } from "../payments/transfer.ts";
 import { isRowIntact, type MacKeys } from "../wallets/row-mac.ts";
 
+export type InvoiceTerms = Pick<
+  Invoice,
+  "id" | "merchantId" | "status" | "amountMicros" | "underpaidToleranceMicros" | "overpaidToleranceMicros"
+>;
+
 /** An invoice that could be meant, and the method that says so. */
 export interface Terms {
-  readonly invoice: Invoice;
+  readonly invoice: InvoiceTerms;
   readonly method: PaymentMethod;
   /** The merchant's `quorumAboveAmount`; null where none is set. */
   readonly quorumAboveMicros: bigint | null;

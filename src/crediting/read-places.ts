@@ -1,16 +1,17 @@
-// Reads what is needed to tell where new transfers belong: one round trip for all of them, and one more for each that nobody asked for exactly.
+// Reads what is needed to tell where new transfers belong: one round trip for all of them, and one more for every ten that nobody asked for
+// exactly. Whoever sends a thousand worthless ones in a block must not use up what a pass may ask of storage.
 import type { Network } from "../chains/networks.ts";
 import type { Db } from "../db/client.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import type { MerchantId } from "../lib/ids.ts";
+import { piecesOf } from "../lib/pieces.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
-import { DAY_MS } from "../lib/time.ts";
 import type { Payment } from "../payments/payment.ts";
 import { type Transfer, transferKey } from "../payments/transfer.ts";
 import type { MacKeys } from "../wallets/row-mac.ts";
-import { isExact, type Place, placeOf, type ReservedTerms, type Terms } from "./placement.ts";
+import { isExact, type Place, type PlaceFacts, placeOf, type ReservedTerms, type Terms } from "./placement.ts";
 import {
   selectActiveInvoices,
   selectAddressOwners,
@@ -19,6 +20,9 @@ import {
   selectKnownTransfers,
   selectNearAmounts,
 } from "./store.ts";
+
+/** Each of them comes with up to 200 candidates. */
+const AROUND_AT_ONCE = 10;
 
 export interface ReadEffects {
   readonly db: Db;
@@ -32,8 +36,6 @@ export interface Holder {
   readonly address: string;
   readonly merchantId: MerchantId;
   readonly requiredConfirmations: number;
-  /** UNMATCHED rows that it has there today. */
-  readonly strays: number;
 }
 
 export interface Placed {
@@ -64,13 +66,12 @@ export async function readPlaces(
   }));
   const addresses = JSON.stringify([...new Set(transfers.map(({ toAddress }) => toAddress))]);
   const { name } = network;
-  const sinceMs = Math.floor(fx.nowMs / DAY_MS) * DAY_MS;
   const read = await readWithRetry(fx.sleep, async () =>
     fx.db.batch([
       selectKnownTransfers(fx.db, { network: name, list: JSON.stringify(identities) }),
       selectAddressOwners(fx.db, { network: name, list: addresses }),
       selectExactAmounts(fx.db, { network: name, list: JSON.stringify(amounts) }),
-      selectHolders(fx.db, { network: name, list: addresses, sinceMs }),
+      selectHolders(fx.db, { network: name, list: addresses }),
     ]),
   );
   if (!read.ok) return read;
@@ -81,47 +82,75 @@ export async function readPlaces(
   );
   const terms = owners.flatMap(termsOf);
   const reserved = exact.flatMap(reservedOf);
-  const placed: Placed[] = [];
-  for (const transfer of transfers.filter((each) => !known.has(transferKey(each)))) {
-    const place = await placeFor(fx, network, transfer, { terms, reserved });
-    if (!place.ok) return place;
-    const here = holders.filter(({ address }) => address === transfer.toAddress);
-    placed.push({ transfer, place: place.value, holders: here });
-  }
+  const facts = transfers
+    .filter((transfer) => !known.has(transferKey(transfer)))
+    .map((transfer) => exactFacts(fx, network, transfer, { terms, reserved }));
+  const told = facts.filter(isTold);
+  const around = await readAround(
+    fx,
+    facts.filter((each) => !isTold(each)),
+  );
+  if (!around.ok) return around;
+  const placed = [...told, ...around.value].map((each) => {
+    const here = holders.filter(({ address }) => address === each.transfer.toAddress);
+    return { transfer: each.transfer, place: placeOf(each), holders: here };
+  });
   return ok({ known, placed });
 }
 
-async function placeFor(
-  fx: ReadEffects,
+/** What an own address and an exact amount say of a transfer. */
+function exactFacts(
+  { nowMs, macKeys }: ReadEffects,
   network: Network,
   transfer: Transfer,
   of: { readonly terms: readonly Terms[]; readonly reserved: readonly ReservedTerms[] },
-): Promise<Result<Place, Failure>> {
-  const { toAddress, cryptocurrency, amountUnits } = transfer;
-  const atMs = transfer.block?.timeMs ?? fx.nowMs;
-  const owner = of.terms.find(({ method }) => method.address === toAddress);
-  const base = { network, transfer, atMs, macKeys: fx.macKeys, owner };
+): PlaceFacts {
+  const atMs = transfer.block?.timeMs ?? nowMs;
+  const owner = of.terms.find(({ method }) => method.address === transfer.toAddress);
   const reserved = of.reserved.filter(
-    (each) => each.method.cryptocurrency === cryptocurrency && isExact({ network, transfer, atMs }, each),
+    (each) => each.method.cryptocurrency === transfer.cryptocurrency && isExact({ network, transfer, atMs }, each),
   );
-  const isTold = owner !== undefined || reserved.length > 0 || transfer.isUnexplained === true;
-  if (isTold) return ok(placeOf({ ...base, reserved, activeInvoices: 0 }));
-  const place = { network: network.name, cryptocurrency, address: toAddress };
-  const read = await readWithRetry(fx.sleep, async () =>
-    fx.db.batch([
-      selectNearAmounts(fx.db, { ...place, units: Number(amountUnits) }),
-      selectActiveInvoices(fx.db, place),
-    ]),
-  );
-  if (!read.ok) return read;
-  const [near, active] = read.value;
-  return ok(placeOf({ ...base, reserved: near.flatMap(reservedOf), activeInvoices: active.length }));
+  return { network, transfer, atMs, macKeys, owner, reserved, activeInvoices: 0 };
+}
+
+/** Whether nothing else need be read. */
+function isTold({ owner, reserved, transfer }: PlaceFacts): boolean {
+  return owner !== undefined || reserved.length > 0 || transfer.isUnexplained === true;
+}
+
+/** The same with what is reserved around each amount. */
+async function readAround(
+  fx: ReadEffects,
+  facts: readonly PlaceFacts[],
+): Promise<Result<readonly PlaceFacts[], Failure>> {
+  const whole: PlaceFacts[] = [];
+  for (const piece of piecesOf(facts, AROUND_AT_ONCE)) {
+    const { name } = piece[0]?.network ?? {};
+    if (name === undefined) continue;
+    const wanted = piece.map(({ transfer }) => {
+      const { cryptocurrency, toAddress: address, amountUnits } = transfer;
+      return { key: transferKey(transfer), cryptocurrency, address, units: amountUnits.toString() };
+    });
+    const read = await readWithRetry(fx.sleep, async () =>
+      fx.db.batch([selectNearAmounts(fx.db, name, wanted), selectActiveInvoices(fx.db, name, wanted)]),
+    );
+    if (!read.ok) return read;
+    const [near, active] = read.value;
+    const byKey = Map.groupBy(near, ({ key }) => key);
+    const activeOf = new Map(active.map(({ key, activeInvoices }) => [key, activeInvoices]));
+    for (const each of piece) {
+      const key = transferKey(each.transfer);
+      const reserved = (byKey.get(key) ?? []).flatMap(reservedOf);
+      whole.push({ ...each, reserved, activeInvoices: activeOf.get(key) ?? 0 });
+    }
+  }
+  return ok(whole);
 }
 
 type TermsRow = Awaited<ReturnType<typeof selectAddressOwners>>[number];
 
 function termsOf({ method, invoice, quorumAboveMicros }: TermsRow): readonly Terms[] {
-  if (method === null || invoice === null) return [];
+  if (method === null) return [];
   return [{ method, invoice, quorumAboveMicros: quorumAboveMicros === null ? null : BigInt(quorumAboveMicros) }];
 }
 

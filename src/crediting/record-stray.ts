@@ -16,15 +16,12 @@ import { isUnmatchedDust } from "../payments/dust.ts";
 import type { Payment } from "../payments/payment.ts";
 import { type ChainHeights, newPayment, newsOf, paymentAfter, type Sight } from "../payments/sight.ts";
 import { assertPaymentAsRead, putPayment } from "../payments/store.ts";
-import type { Transfer } from "../payments/transfer.ts";
 import type { EventType } from "../webhooks/event.ts";
 import { insertEvent } from "../webhooks/store.ts";
 import { evidenceOf } from "./evidence.ts";
 import type { Place } from "./placement.ts";
 import type { Holder, Placed } from "./read-places.ts";
-import { insertEventOnce, selectPaymentRow } from "./store.ts";
-
-const STRAYS_A_DAY = 100;
+import { assertTransfersNew, insertStrays, STRAYS_A_DAY, selectPaymentRow } from "./store.ts";
 
 export interface StrayEffects {
   readonly db: Db;
@@ -36,44 +33,45 @@ export interface StrayEffects {
 export interface StrayContext {
   readonly network: Network;
   readonly heights: ChainHeights;
-  /** Worth in US dollars at first sight; null where no rate is known. */
+}
+
+/** A transfer that nobody is credited with, and what it is worth in US dollars at first sight; null where no rate is known. */
+export interface Stray extends Pick<Placed, "transfer" | "holders"> {
+  readonly place: Exclude<Place, { kind: "invoice" }>;
   readonly usdMicros: bigint | null;
 }
 
-/** How many rows were written. CONTENTION where another writer has just written one: the next look finds it. */
-export async function recordStray(
+/** The rows of some transfers, in one batch; how many. CONTENTION where another writer has just written one: the next look finds it. */
+export async function recordStrays(
   fx: StrayEffects,
-  {
-    transfer,
-    place,
-    holders,
-  }: Pick<Placed, "transfer" | "holders"> & {
-    readonly place: Exclude<Place, { kind: "invoice" }>;
-  },
-  context: StrayContext,
+  strays: readonly Stray[],
+  look: StrayContext,
 ): Promise<Result<number, Failure>> {
   const operationId = fx.newOperationId();
-  const rows: Payment[] = [];
-  const statements: BatchItem<"sqlite">[] = [];
-  for (const [n, holder] of concerned(place, holders).entries()) {
-    const row = strayRow(fx, { transfer, place, holder, context, id: derivedId("pay", operationId, n) });
-    if (row.status === "UNMATCHED" && holder.strays >= STRAYS_A_DAY) {
-      statements.push(summary(fx, row));
-      continue;
-    }
-    rows.push(row);
-    statements.push(putPayment(fx.db, row));
-    if (row.status === "UNMATCHED")
-      statements.push(eventOf(fx, row, "payment.unmatched", derivedId("evt", operationId, n)));
-  }
-  if (statements.length === 0) return ok(0);
+  const rows = strays
+    .flatMap((stray) => concerned(stray.place, stray.holders).map((holder) => ({ ...stray, holder })))
+    .map((each, n) => strayRow(fx, { ...each, look, id: derivedId("pay", operationId, n) }));
   const [first] = rows;
-  const written = await commit(
-    fx,
-    first === undefined ? undefined : { id: first.id, asOf: first.updatedAtMs },
-    statements,
-  );
+  if (first === undefined) return ok(0);
+  const sinceMs = Math.floor(fx.nowMs / DAY_MS) * DAY_MS;
+  const told = rows.map((payment, n) => ({
+    payment,
+    before: rows.slice(0, n).filter((other) => isOfSamePlace(other, payment)).length,
+    eventId: derivedId("evt", operationId, n),
+    summaryId: summaryId(payment, sinceMs),
+    told: JSON.stringify({ payment: paymentBodyOf(payment, []) }),
+    summary: summaryOf(payment),
+  }));
+  const transfers = strays.map(({ transfer }) => transfer);
+  const written = await commit(fx, { id: first.id, asOf: first.updatedAtMs }, [
+    assertTransfersNew(fx.db, look.network.name, transfers),
+    ...insertStrays(fx.db, told, { sinceMs, nowMs: fx.nowMs }),
+  ]);
   return written.ok ? ok(rows.length) : written;
+}
+
+function isOfSamePlace(other: Payment, { merchantId, toAddress }: Payment): boolean {
+  return other.merchantId === merchantId && other.toAddress === toAddress && other.status === "UNMATCHED";
 }
 
 /** A row by itself after a look; false where nothing is to be written. `isSilent`: nothing is told of it. */
@@ -81,7 +79,7 @@ export async function recordSight(
   fx: StrayEffects,
   payment: Payment,
   sight: Sight,
-  look: Omit<StrayContext, "usdMicros"> & { readonly mayConfirm?: boolean; readonly isSilent?: boolean },
+  look: StrayContext & { readonly mayConfirm?: boolean; readonly isSilent?: boolean },
 ): Promise<Result<boolean, Failure>> {
   const { network, heights, mayConfirm = true, isSilent = false } = look;
   const after = paymentAfter(payment, sight, { network, heights, nowMs: fx.nowMs, mayConfirm });
@@ -101,7 +99,6 @@ function concerned(place: Exclude<Place, { kind: "invoice" }>, holders: readonly
       address: "",
       merchantId,
       requiredConfirmations: 1,
-      strays: 0,
     };
   if (place.kind === "dust") return [holderOf(place.merchantId)];
   const merchants = [...holders, ...place.refused].map(({ merchantId }) => merchantId);
@@ -110,16 +107,10 @@ function concerned(place: Exclude<Place, { kind: "invoice" }>, holders: readonly
 
 function strayRow(
   fx: StrayEffects,
-  of: {
-    readonly transfer: Transfer;
-    readonly place: Exclude<Place, { kind: "invoice" }>;
-    readonly holder: Holder;
-    readonly context: StrayContext;
-    readonly id: PaymentId;
-  },
+  of: Omit<Stray, "holders"> & { readonly holder: Holder; readonly look: StrayContext; readonly id: PaymentId },
 ): Payment {
-  const { transfer, place, holder, context, id } = of;
-  const { network, heights, usdMicros } = context;
+  const { transfer, place, holder, look, id, usdMicros } = of;
+  const { network, heights } = look;
   const { cryptocurrency, amountUnits } = transfer;
   const isDust =
     place.kind === "dust" ||
@@ -149,15 +140,12 @@ function eventOf(fx: StrayEffects, payment: Payment, type: EventType, id: `evt_$
 }
 
 /** One a day for an address: its id is made of both. */
-function summary(fx: StrayEffects, { merchantId, network, toAddress }: Payment) {
-  const dayMs = Math.floor(fx.nowMs / DAY_MS) * DAY_MS;
-  return insertEventOnce(fx.db, {
-    id: derivedId("evt", `${ulidTime(dayMs)}|${merchantId}|${network}|${toAddress}`),
-    merchantId,
-    type: "payment.unmatched",
-    data: JSON.stringify({ payment: null, network, toAddress, unmatchedToday: STRAYS_A_DAY, isTruncated: true }),
-    createdAtMs: fx.nowMs,
-  });
+function summaryId({ merchantId, network, toAddress }: Payment, dayMs: number) {
+  return derivedId("evt", `${ulidTime(dayMs)}|${merchantId}|${network}|${toAddress}`);
+}
+
+function summaryOf({ network, toAddress }: Payment): string {
+  return JSON.stringify({ payment: null, network, toAddress, unmatchedToday: STRAYS_A_DAY, isTruncated: true });
 }
 
 async function commit(

@@ -1,12 +1,15 @@
-import { eq, sql } from "drizzle-orm";
+import { eq, getTableColumns, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { jsonObject, rowDecoder } from "../db/json-rows.ts";
 import { events } from "../db/schema/events.ts";
-import { invoices, paymentMethods } from "../db/schema/invoices.ts";
+import { paymentMethods } from "../db/schema/invoices.ts";
+import { assertions } from "../db/schema/operations.ts";
 import { payments } from "../db/schema/payments.ts";
 import { wallets } from "../db/schema/wallets.ts";
 import { template } from "../db/template.ts";
-import type { MerchantId, PaymentId, WalletId } from "../lib/ids.ts";
+import type { EventId, MerchantId, PaymentId, WalletId } from "../lib/ids.ts";
+import type { Payment } from "../payments/payment.ts";
+import type { InvoiceTerms } from "./placement.ts";
 
 // Lists come as one JSON parameter. A cross join is done in the order written: each of the list is looked up by an index.
 const network = sql.placeholder("network");
@@ -25,16 +28,32 @@ export function selectKnownTransfers(db: Db, of: { readonly network: string; rea
   return known(db, of);
 }
 
-/** A method whose invoice could be meant, with what its invoice says. */
+/** A method whose invoice could be meant, with what its invoice says: not its texts, for there may be hundreds of them. */
+const invoiceTerms = sql`json_object('id', invoice.id, 'merchantId', invoice.merchant_id, 'status', invoice.status,
+  'amountMicros', invoice.amount_micros, 'underpaidToleranceMicros', invoice.underpaid_tolerance_micros,
+  'overpaidToleranceMicros', invoice.overpaid_tolerance_micros)`;
 const terms = {
   method: sql`${jsonObject(paymentMethods, "method")}`.mapWith(rowDecoder(paymentMethods)).as("method"),
-  invoice: sql`${jsonObject(invoices, "invoice")}`.mapWith(rowDecoder(invoices)).as("invoice"),
+  invoice: invoiceTerms.mapWith(invoiceIn).as("invoice"),
   quorumAboveMicros: sql<number | null>`merchant.quorum_above_micros`.as("quorum_above"),
 };
 
+function invoiceIn(json: string): InvoiceTerms {
+  type Micros = "amountMicros" | "underpaidToleranceMicros" | "overpaidToleranceMicros";
+  const row: Omit<InvoiceTerms, Micros> & Readonly<Record<Micros, number>> = JSON.parse(json);
+  return {
+    ...row,
+    amountMicros: BigInt(row.amountMicros),
+    underpaidToleranceMicros: BigInt(row.underpaidToleranceMicros),
+    overpaidToleranceMicros: BigInt(row.overpaidToleranceMicros),
+  };
+}
+
+// An address of an invoice's own has the few methods of that invoice; a shared one may have a hundred thousand, and none of them counts here.
 const owners = template((db) =>
   db.select(terms).from(
-    sql`${listed} cross join payment_methods method on method.network = ${network} and method.address = item.value
+    sql`${listed} cross join payment_methods method on method.rowid in (select first.rowid from payment_methods first
+          where first.network = ${network} and first.address = item.value limit 20)
         and method.address_index is not null and method.status = 'ACTIVE'
         cross join invoices invoice on invoice.id = method.invoice_id
         cross join merchants merchant on merchant.id = invoice.merchant_id`,
@@ -73,52 +92,54 @@ export function selectExactAmounts(db: Db, of: { readonly network: string; reado
 /** More than any figure that a person could judge by. */
 export const NEAR_AMOUNTS_READ = 200;
 
-const place = sql`held.network = ${network} and held.cryptocurrency = ${sql.placeholder("cryptocurrency")}
-  and held.address = ${sql.placeholder("address")}`;
-// Real numbers, with room on both sides: they only leave out what could not be meant by far. The rules count exactly.
-const worth = sql`(invoice.amount_micros * (${sql.placeholder("units")} / cast(method.amount_units as real)))`;
+const place = (name: string) => sql`${sql.raw(name)}.network = ${network}
+  and ${sql.raw(name)}.cryptocurrency = ${member("cryptocurrency")} and ${sql.raw(name)}.address = ${member("address")}`;
+// Real numbers, with room on both sides: they only leave out what could not be meant by far. The rules count exactly. An invoice holds what it
+// asks now, so amounts that are far from the transfer's are left out before anything is known of their invoices.
+const wantedUnits = sql`cast(${member("units")} as real)`;
+const worth = sql`(invoice.amount_micros * (${wantedUnits} / cast(method.amount_units as real)))`;
 const near = template((db) =>
-  db
-    .select(reservationTerms)
-    .from(sql`amount_reservations held ${ofReservation}`)
-    .where(
-      sql`${place} and method.amount_units is not null
-        and ${worth} between invoice.amount_micros * 0.099 and invoice.amount_micros * 3.01`,
-    )
-    // The nearest, so that none within a tolerance is left out.
-    .orderBy(sql`abs(${worth} - invoice.amount_micros) / invoice.amount_micros`)
-    .limit(NEAR_AMOUNTS_READ),
+  db.select({ ...reservationTerms, key: sql<string>`${member("key")}`.as("wanted_key") }).from(
+    sql`${listed} cross join amount_reservations held on held.rowid in (
+        select near.rowid from amount_reservations near cross join invoices invoice on invoice.id = near.invoice_id
+          cross join payment_methods method on method.invoice_id = near.invoice_id and method.cryptocurrency = near.cryptocurrency
+            and method.network = near.network and method.amount_units is not null
+          where ${place("near")} and cast(near.units as real) between ${wantedUnits} / 3.2 and ${wantedUnits} * 10.5
+            and ${worth} between invoice.amount_micros * 0.099 and invoice.amount_micros * 3.01
+          order by abs(${worth} - invoice.amount_micros) / invoice.amount_micros limit ${sql.raw(String(NEAR_AMOUNTS_READ))})
+        ${ofReservation}`,
+  ),
 );
 
-/** Reservations at a place whose invoice a transfer of `units` could be meant for, by far. */
-export function selectNearAmounts(
-  db: Db,
-  of: {
-    readonly network: string;
-    readonly cryptocurrency: string;
-    readonly address: string;
-    /** As a real number: an approximation. */
-    readonly units: number;
-  },
-) {
-  return near(db, of);
+/** An amount at a place that is looked around; `units` as decimal text. */
+export interface WantedAmount {
+  readonly key: string;
+  readonly cryptocurrency: string;
+  readonly address: string;
+  readonly units: string;
+}
+
+/** Reservations whose invoice each amount could be meant for, by far; at most 200 of each, the nearest. */
+export function selectNearAmounts(db: Db, name: string, wanted: readonly WantedAmount[]) {
+  return near(db, { network: name, list: JSON.stringify(wanted) });
 }
 
 const active = template((db) =>
   db
-    .select({ invoiceId: sql<string>`held.invoice_id`.as("active_invoice") })
-    .from(sql`amount_reservations held cross join invoices invoice on invoice.id = held.invoice_id`)
-    .where(sql`${place} and invoice.status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')`)
-    .groupBy(sql`held.invoice_id`)
-    .limit(2),
+    .select({
+      key: sql<string>`${member("key")}`.as("wanted_key"),
+      activeInvoices: sql<number>`(select count(*) from (select distinct held.invoice_id from amount_reservations held
+        cross join invoices invoice on invoice.id = held.invoice_id
+        where ${place("held")} and invoice.status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION') limit 2))`.as(
+        "active_invoices",
+      ),
+    })
+    .from(listed),
 );
 
-/** Up to two of the active invoices that have a reservation at the place: none, the only one, or more. */
-export function selectActiveInvoices(
-  db: Db,
-  of: { readonly network: string; readonly cryptocurrency: string; readonly address: string },
-) {
-  return active(db, of);
+/** How many active invoices have a reservation at the place of each amount: none, one, or 2 for more. */
+export function selectActiveInvoices(db: Db, name: string, wanted: readonly WantedAmount[]) {
+  return active(db, { network: name, list: JSON.stringify(wanted) });
 }
 
 const holders = template((db) =>
@@ -127,10 +148,6 @@ const holders = template((db) =>
       address: sql<string>`wallet.address`.as("held_address"),
       merchantId: sql<MerchantId>`wallet.merchant_id`.as("holder"),
       requiredConfirmations: sql<number>`max(wallet.required_confirmations)`.as("required"),
-      strays:
-        sql<number>`(select count(*) from payments stray where stray.network = ${network} and stray.to_address = wallet.address
-        and stray.created_at_ms >= ${sql.placeholder("sinceMs")} and stray.status = 'UNMATCHED'
-        and stray.merchant_id = wallet.merchant_id)`.as("strays"),
     })
     .from(
       sql`${listed} cross join wallets wallet on wallet.network = ${network} and wallet.address = item.value and wallet.deleted_at_ms is null`,
@@ -138,11 +155,8 @@ const holders = template((db) =>
     .groupBy(sql`wallet.address, wallet.merchant_id`),
 );
 
-/** The merchants with a live wallet on these addresses, and how many UNMATCHED rows each has there since `sinceMs`. */
-export function selectHolders(
-  db: Db,
-  of: { readonly network: string; readonly list: string; readonly sinceMs: number },
-) {
+/** The merchants with a live wallet on these addresses. `list`: JSON array of addresses. */
+export function selectHolders(db: Db, of: { readonly network: string; readonly list: string }) {
   return holders(db, of);
 }
 
@@ -158,31 +172,82 @@ export function selectPaymentRow(db: Db, id: PaymentId) {
   return paymentById(db, { id });
 }
 
-const once = template((db) =>
+const transfersNew = template((db) =>
+  db.insert(assertions).select(
+    sql`select 'transfers are new', 0 where exists (select 1 from ${listed} cross join payments known
+      on known.network = ${network} and known.tx_hash = ${member("txHash")} and known.output_index = ${member("outputIndex")})`,
+  ),
+);
+
+/** Aborts the batch when anybody has a row of one of the transfers; goes before the rows. */
+export function assertTransfersNew(
+  db: Db,
+  name: string,
+  transfers: readonly { readonly txHash: string; readonly outputIndex: string }[],
+) {
+  const list = transfers.map(({ txHash, outputIndex }) => ({ txHash, outputIndex }));
+  return transfersNew(db, { network: name, list: JSON.stringify(list) });
+}
+
+/** How many UNMATCHED rows of an address a merchant gets in a day (decisions 5). */
+export const STRAYS_A_DAY = 100;
+
+const columns = Object.entries(getTableColumns(payments));
+const strayRows = template((db) =>
+  db.insert(payments).select(
+    sql`select ${sql.join(
+      columns.map(([, { name }]) => member(name)),
+      sql`, `,
+    )} from ${listed}
+      where ${member("status")} <> 'UNMATCHED' or ${member("before")} + (select count(*) from payments stray
+        where stray.network = ${member("network")} and stray.to_address = ${member("to_address")} and stray.status = 'UNMATCHED'
+        and stray.created_at_ms >= ${sql.placeholder("sinceMs")} and stray.merchant_id = ${member("merchant_id")})
+        < ${sql.raw(String(STRAYS_A_DAY))}`,
+  ),
+);
+const strayEvents = template((db) =>
   db
     .insert(events)
-    .values({
-      id: sql.placeholder("id"),
-      merchantId: sql.placeholder("merchantId"),
-      type: sql.placeholder("type"),
-      data: sql.placeholder("data"),
-      createdAtMs: sql.placeholder("createdAtMs"),
-    })
+    .select(
+      sql`select case when kept.id is null then ${member("summaryId")} else ${member("eventId")} end, ${member("merchant_id")},
+        'payment.unmatched', null, null, case when kept.id is null then ${member("summary")} else ${member("told")} end,
+        ${sql.placeholder("nowMs")} from ${listed} left join payments kept on kept.id = ${member("id")}
+        where ${member("status")} = 'UNMATCHED'`,
+    )
     .onConflictDoNothing(),
 );
 
-/** An event of a merchant that is told once, however often its occasion is seen: its id says which. */
-export function insertEventOnce(
+/** A row that no invoice has, and what is told of it. */
+export interface StrayRow {
+  readonly payment: Payment;
+  /** How many UNMATCHED ones of its merchant and address come before it in this batch. */
+  readonly before: number;
+  readonly eventId: EventId;
+  /** The same for all of a merchant, an address and a day. */
+  readonly summaryId: EventId;
+  /** Data of the two events, as JSON. */
+  readonly told: string;
+  readonly summary: string;
+}
+
+/**
+ * Writes rows, and tells of those that are UNMATCHED. Beyond 100 of a merchant at an address since `sinceMs` they are not written, and one event
+ * says so, once. All of it is decided inside the batch.
+ */
+export function insertStrays(
   db: Db,
-  event: {
-    readonly id: string;
-    readonly merchantId: MerchantId;
-    readonly type: string;
-    readonly data: string;
-    readonly createdAtMs: number;
-  },
+  strays: readonly StrayRow[],
+  of: { readonly sinceMs: number; readonly nowMs: number },
 ) {
-  return once(db, event);
+  const rows = strays.map(({ payment, ...told }) => {
+    const values = columns.map(([key, column]) => {
+      const value: unknown = Reflect.get(payment, key);
+      return [column.name, value === null ? null : column.mapToDriverValue(value)];
+    });
+    return { ...Object.fromEntries(values), ...told };
+  });
+  const list = JSON.stringify(rows);
+  return [strayRows(db, { list, sinceMs: of.sinceMs }), strayEvents(db, { list, nowMs: of.nowMs })] as const;
 }
 
 const gap = template((db) =>

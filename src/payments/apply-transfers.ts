@@ -6,7 +6,7 @@ import { assetOn, type Network } from "../chains/networks.ts";
 import { type Credit, type CreditEffects, creditInvoice, type Seen } from "../crediting/credit-invoice.ts";
 import type { Place } from "../crediting/placement.ts";
 import { type Placed, type ReadEffects, readPlaces } from "../crediting/read-places.ts";
-import { recordSight, recordStray } from "../crediting/record-stray.ts";
+import { recordSight, recordStrays, type Stray } from "../crediting/record-stray.ts";
 import { d1Messages } from "../db/conflict.ts";
 import { faultKind, readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
@@ -15,10 +15,11 @@ import { selectInvoiceRow } from "../invoices/store.ts";
 import { MAX_WORTH_MICROS } from "../invoices/value.ts";
 import type { InvoiceId, MerchantId } from "../lib/ids.ts";
 import { maxBig, minBig } from "../lib/money.ts";
+import { piecesOf } from "../lib/pieces.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { microsFor, quoteRate, type RateTable } from "../rates/quote.ts";
 import type { Payment } from "./payment.ts";
-import { type ChainHeights, type Sight, sightOf } from "./sight.ts";
+import { type ChainHeights, paymentAfter, type Sight, sightOf } from "./sight.ts";
 import { type Transfer, transferKey } from "./transfer.ts";
 
 /** A stored payment and what the chain says of it now. */
@@ -43,7 +44,7 @@ export interface Look {
 export interface Applied {
   /** Invoices that were changed. */
   readonly invoices: readonly InvoiceId[];
-  /** Rows written that no invoice has. */
+  /** Rows without an invoice of which something was to be written. */
   readonly unmatched: number;
 }
 
@@ -58,10 +59,37 @@ interface Share {
   readonly seen: Seen[];
 }
 
+/** How many transfers are read and written at once: what stands of a great look need not be done again. */
+const AT_ONCE = 100;
+const STRAYS_AT_ONCE = 20;
+
 /** All of it stands, or it is a failure and the same look may be applied again: what stands already then changes nothing. */
 export async function applyTransfers(fx: ApplyEffects, look: Look): Promise<Result<Applied, Failure>> {
+  const transfers = unique(look.transfers);
+  const found = new Set(transfers.map(transferKey));
+  const seen = look.seen.filter(({ payment }) => !found.has(transferKey(payment)));
+  const pieces = [
+    ...[...piecesOf(transfers, AT_ONCE)].map((piece) => ({ transfers: piece, seen: [] })),
+    ...[...piecesOf(seen, AT_ONCE)].map((piece) => ({ transfers: [], seen: piece })),
+  ];
+  const invoices = new Set<InvoiceId>();
+  let unmatched = 0;
+  for (const piece of pieces) {
+    const applied = await applyPiece(fx, { ...look, ...piece }, look.seen);
+    if (!applied.ok) return applied;
+    for (const id of applied.value.invoices) invoices.add(id);
+    unmatched += applied.value.unmatched;
+  }
+  return ok({ invoices: [...invoices], unmatched });
+}
+
+async function applyPiece(
+  fx: ApplyEffects,
+  look: Look,
+  asked: readonly SeenPayment[],
+): Promise<Result<Applied, Failure>> {
   const { network } = look;
-  const places = await readPlaces(fx, network, unique(look.transfers));
+  const places = await readPlaces(fx, network, look.transfers);
   if (!places.ok) return places;
   const { known, placed } = places.value;
   const table = placed.length === 0 ? undefined : await fx.table();
@@ -78,7 +106,7 @@ export async function applyTransfers(fx: ApplyEffects, look: Look): Promise<Resu
     const { id, merchantId } = place.terms.invoice;
     shareOf(shares, id, merchantId).credits.push({ transfer, place, usdMicros, mayConfirm });
   }
-  const sights = sightsOf(look, known);
+  const sights = sightsOf(look, known, asked).filter((each) => isNews(fx, look, each));
   for (const seen of sights) {
     const { invoiceId, merchantId } = seen.payment;
     if (invoiceId !== null) shareOf(shares, invoiceId, merchantId).seen.push(seen);
@@ -89,6 +117,11 @@ export async function applyTransfers(fx: ApplyEffects, look: Look): Promise<Resu
   if (!kept.ok) return kept;
   if (credited.failure !== undefined) return err(credited.failure);
   return unmatched.ok ? ok({ invoices: credited.invoices, unmatched: unmatched.value }) : unmatched;
+}
+
+/** Whether something is to be written: most of what an overlap shows again is not, and costs no further read. */
+function isNews(fx: ApplyEffects, { network, heights }: Look, { payment, sight, mayConfirm = true }: Seen): boolean {
+  return paymentAfter(payment, sight, { network, heights, nowMs: fx.nowMs, mayConfirm }) !== payment;
 }
 
 /** A transfer that is mined and still in a mempool's list is mined. */
@@ -102,17 +135,19 @@ function unique(transfers: readonly Transfer[]): readonly Transfer[] {
 }
 
 /** Known rows whose transfer was found, and those that were looked at; where both, what was found says it. */
-function sightsOf(look: Look, known: ReadonlyMap<string, readonly Payment[]>): readonly Seen[] {
-  const asked = new Map(look.seen.map((seen) => [seen.payment.id, seen]));
-  const found = unique(look.transfers).flatMap((transfer) =>
+function sightsOf(
+  look: Look,
+  known: ReadonlyMap<string, readonly Payment[]>,
+  seen: readonly SeenPayment[],
+): readonly Seen[] {
+  const asked = new Map(seen.map((each) => [each.payment.id, each.mayConfirm]));
+  const found = look.transfers.flatMap((transfer) =>
     (known.get(transferKey(transfer)) ?? []).map((payment) => {
-      const mayConfirm =
-        asked.get(payment.id)?.mayConfirm ?? (payment.status === "CONFIRMED" || look.hasSecond !== true);
+      const mayConfirm = asked.get(payment.id) ?? (payment.status === "CONFIRMED" || look.hasSecond !== true);
       return { payment, sight: sightOf(transfer), mayConfirm };
     }),
   );
-  const ids = new Set(found.map(({ payment }) => payment.id));
-  return [...found, ...look.seen.filter(({ payment }) => !ids.has(payment.id))];
+  return [...found, ...look.seen];
 }
 
 function shareOf(shares: Map<InvoiceId, Share>, id: InvoiceId, merchantId: MerchantId): Share {
@@ -168,11 +203,14 @@ async function recordAll(
   { network, heights }: Look,
   of: { readonly strays: readonly Placed[]; readonly sights: readonly Seen[]; readonly table: RateTable | undefined },
 ): Promise<Result<number, Failure>> {
+  const strays = of.strays.flatMap(({ transfer, place, holders }): readonly Stray[] =>
+    place.kind === "invoice"
+      ? []
+      : [{ transfer, place, holders, usdMicros: worthInUsd(fx, network, transfer, of.table) }],
+  );
   let written = 0;
-  for (const { transfer, place, holders } of of.strays) {
-    if (place.kind === "invoice") continue;
-    const usdMicros = worthInUsd(fx, network, transfer, of.table);
-    const done = await recordStray(fx, { transfer, place, holders }, { network, heights, usdMicros });
+  for (const piece of piecesOf(strays, STRAYS_AT_ONCE)) {
+    const done = await recordStrays(fx, piece, { network, heights });
     if (!done.ok) return done;
     written += done.value;
   }

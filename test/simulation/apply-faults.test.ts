@@ -2,6 +2,7 @@
 // is applied again all is as if nothing had been.
 import { expect, it } from "vitest";
 import type { Network } from "../../src/chains/networks.ts";
+import { selectAddressOwners } from "../../src/crediting/store.ts";
 import { payments } from "../../src/db/schema/payments.ts";
 import { makeId, newUlid } from "../../src/lib/ids.ts";
 import { DAY_MS } from "../../src/lib/time.ts";
@@ -143,3 +144,76 @@ it.each(cases)(
     }
   },
 );
+
+/** Storage that answers as ever, and how often it was asked. */
+function counted(): { readonly effect: Effect; calls: number } {
+  const count = {
+    calls: 0,
+    effect: (async (_, work) => {
+      count.calls++;
+      return work();
+    }) satisfies Effect,
+  };
+  return count;
+}
+
+it.each([
+  ["worthless", 7n, { IGNORED: 1_000 }],
+  ["of some worth", 7_000_000n, { UNMATCHED: 100 }],
+])(
+  "a thousand transfers at once, %s, are written with few calls, and an invoice among them is paid",
+  async (_, units, expected) => {
+    const till = new Till();
+    await till.shop.stock();
+    await till.shop.open([invoiceOf(1, 100_000_000n), invoiceOf(2, 200_000_000n)]);
+    const strays = Array.from({ length: 999 }, (__, n) => transferAt(2, `stray ${n}`, units));
+    const transfers = [transferAt(2, "first", units), ...strays, transferAt(2, "paid", 100_000_000n)];
+    const storage = counted();
+    expect((await till.apply(3, { transfers }, storage.effect)).ok).toBe(true);
+    expect(storage.calls).toBeLessThan(200);
+    const rows = till.shop.rows("select status, count(*) as n from payments where invoice_id is null group by status");
+    expect(Object.fromEntries(rows.map(({ status, n }) => [status, n]))).toEqual(expected);
+    expect(till.shop.rows("select status from invoices order by id").map(({ status }) => status)).toEqual([
+      "PAID",
+      "AWAITING_PAYMENT",
+    ]);
+    // Of each row one event, and one of all that were too many.
+    const told = till.shop.rows("select count(*) as n from events where type = 'payment.unmatched'");
+    expect(told).toEqual([{ n: "UNMATCHED" in expected ? 101 : 0 }]);
+    storage.calls = 0;
+    expect((await till.apply(3, { transfers }, storage.effect)).ok).toBe(true);
+    expect(storage.calls).toBeLessThan(200);
+    expect(till.shop.rows("select count(*) as n from events where type = 'payment.unmatched'")).toEqual(told);
+  },
+);
+
+it("who is first decides: a transfer that one look gave to an invoice is nobody's stray, however another saw it", async () => {
+  const till = new Till();
+  await till.shop.stock();
+  await till.shop.open([invoiceOf(1, 100_000_000n)]);
+  const transfers = [transferAt(2, "paid", 100_000_000n)];
+  let isFirst = true;
+  // Between the reads of the slow look and its writes another one credits the transfer.
+  const slow: Effect = async (point, work) => {
+    if (point === "d1 write" && isFirst) {
+      isFirst = false;
+      await till.apply(3, { transfers });
+    }
+    return work();
+  };
+  const answer = await till.apply(3, { transfers: transfers.map((each) => ({ ...each, isUnexplained: true })) }, slow);
+  expect(answer).toEqual({ ok: false, error: { code: "CONTENTION" } });
+  expect(till.shop.rows("select status, invoice_id is not null as credited from payments")).toEqual([
+    { status: "CONFIRMED", credited: 1 },
+  ]);
+});
+
+it("an invoice's own address is found by a few rows, however many methods share another", () => {
+  const till = new Till();
+  const plan = till.shop.rows(
+    `explain query plan ${selectAddressOwners(till.shop.db(calm), { network: "ETH", list: "[]" })._prepare().getQuery().sql}`,
+  );
+  const details = plan.map(({ detail }) => String(detail)).join("\n");
+  expect(details).toMatch(/SEARCH method USING INTEGER PRIMARY KEY/);
+  expect(details).toMatch(/SEARCH first USING (COVERING )?INDEX payment_methods_address/);
+});
