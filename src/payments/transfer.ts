@@ -13,7 +13,7 @@ export interface Transfer {
   /** Asset code on the network that was scanned; a contract that is not on the allow-list makes no transfer. */
   readonly cryptocurrency: string;
   readonly txHash: string;
-  /** UTXO: the output's number. Token: the log's ordinal within its receipt, from 0. Native: "native". Unexplained: "balance". */
+  /** UTXO: the output's number. Token: the log's ordinal within its receipt, from 0. Native: "native". Unexplained: "balance:" and the recipient. */
   readonly outputIndex: string;
   /** Null where a chain has none (UTXO). */
   readonly fromAddress: string | null;

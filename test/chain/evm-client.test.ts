@@ -341,12 +341,16 @@ describe("coins that a contract moves", () => {
     const shop = await recipient(chain);
     const from = await next(chain);
     const before = await chain.anvil.execute({ to: PAYER, value: 9n, data: dataOf("forward", shop) });
+    const orphan = await chain.anvil.rpc("eth_getBlockByHash", before.blockHash, false);
     const raw = await chain.anvil.rawTransaction(before.transactionHash);
     await chain.anvil.reorg(1, [raw]);
     const after = await chain.anvil.receipt(before.transactionHash);
     expect(after.blockHash).not.toBe(before.blockHash);
     expect(await paid(chain, from, [shop])).toMatchObject([{ txHash: after.blockHash, amountUnits: 9n }]);
     expect(await lookUp(chain, before.blockHash, [shop])).toEqual({ kind: "unknown" });
+    // Nor is it there where a node still knows of the block.
+    chain.proxy.rule = ({ method }) => (method === "eth_getBlockByHash" ? { result: orphan } : undefined);
+    expect(await lookUp({ ...chain, client: chain.proxied }, before.blockHash, [shop])).toEqual({ kind: "unknown" });
   });
 });
 
@@ -410,6 +414,47 @@ describe("what recipients hold (BNB, Cronos)", () => {
     await chain.anvil.execute({ to: shops[0], value: 5n });
     chain.proxy.rule = ({ method }) => (method === "eth_call" ? ruling : undefined);
     expect(await paid(chain, from, shops, chain.proxied)).toMatchObject([{ toAddress: shops[0], amountUnits: 5n }]);
+  });
+
+  it.each(["eth_call", "eth_getTransactionCount"])("throttling of %s is an outage", async (throttled) => {
+    const chain = chainOf("BNB");
+    const shop = await recipient(chain);
+    const from = await next(chain);
+    await chain.anvil.mine();
+    chain.proxy.rule = ({ method }) =>
+      method === throttled ? { error: { code: 429, message: "slow down" } } : undefined;
+    const scan = await chain.proxied.scan(await rangeOf(chain, from, [shop]));
+    expect(scan).toMatchObject({ ok: false, error: { kind: "RATE_LIMITED" } });
+  });
+
+  it("from the first block on there is nothing to compare with, and all blocks are read", async () => {
+    const chain = chainOf("CRO");
+    const shop = await recipient(chain);
+    await chain.anvil.execute({ to: shop, value: 5n });
+    chain.proxy.rule = ({ method }) =>
+      method === "eth_call" ? { error: { code: -32_603, message: "asked" } } : undefined;
+    const range = { ...(await rangeOf(chain, 0, [shop])), assets: chain.network.assets.slice(0, 1) };
+    const to = must(await chain.client.block(150)) ?? range.to;
+    expect(must(await chain.proxied.scan({ ...range, to })).to).toEqual(to);
+    expect(chain.proxy.asked.filter(({ method }) => method === "eth_call")).toEqual([]);
+  });
+
+  it("a block's hash is tried only for few recipients, and only on such chains", async () => {
+    const chain = chainOf("BNB");
+    const shop = await recipient(chain);
+    const { blockHash } = await chain.anvil.execute({ to: PAYER, value: 9n, data: dataOf("forward", shop) });
+    const many = Array.from({ length: 100 }, (_, i) => getAddress(`0x${(2n ** 157n + BigInt(i)).toString(16)}`));
+    expect(await lookUp(chain, blockHash, [shop, ...many.slice(1)])).toMatchObject({
+      transfers: [{ amountUnits: 9n }],
+    });
+    expect(await lookUp(chain, blockHash, [shop, ...many])).toEqual({ kind: "unknown" });
+  });
+
+  it("a block's hash stands for what nothing explains, and not for what its transactions pay", async () => {
+    const chain = chainOf("CRO");
+    const shop = await recipient(chain);
+    const { blockHash } = await chain.anvil.execute({ to: shop, value: 9n });
+    expect(await lookUp(chain, blockHash, [shop])).toMatchObject({ kind: "mined", transfers: [] });
   });
 
   it("beyond what nonces are worth, blocks are read at once", async () => {

@@ -56,16 +56,26 @@ export async function scanLogs(
     const end = Math.min(at + blocks - 1, to.height);
     const chunks = recipients === null ? [null] : chunksOf(recipients, topics);
     if (at > from && requests + chunks.length > limits.maxRequests) return ok({ logs, toHeight: at - 1 });
-    if (requests >= 2 * limits.maxRequests) return err(outage("REFUSED", "no window of logs is small enough"));
-    const found = await windowLogs(edge, query, { at, end, chunks });
-    requests += chunks.length;
-    if (!found.ok) return found;
-    if (typeof found.value !== "string") {
-      logs.push(...found.value);
+    if (requests + chunks.length > 2 * limits.maxRequests)
+      return err(outage("REFUSED", "no window of logs is small enough"));
+    const window: FoundLog[] = [];
+    let tooMuch: TooMuch | undefined;
+    for (const chunk of chunks) {
+      requests++;
+      const found = await windowLogs(edge, query, { at, end, chunk });
+      if (!found.ok) return found;
+      if (typeof found.value === "string") {
+        tooMuch = found.value;
+        break;
+      }
+      window.push(...found.value);
+    }
+    if (tooMuch === undefined) {
+      logs.push(...window);
       at = end + 1;
       continue;
     }
-    const isByTopics = topics > 1 && (found.value === "topics" || end === at);
+    const isByTopics = topics > 1 && (tooMuch === "topics" || end === at);
     if (!isByTopics && end === at) return err(outage("REFUSED", "one block has more logs than the node tells"));
     if (isByTopics) topics = Math.ceil(topics / 2);
     else blocks = Math.ceil((end - at + 1) / 2);
@@ -76,28 +86,15 @@ export async function scanLogs(
 async function windowLogs(
   edge: RpcEdge,
   { to, contracts, topics }: LogQuery,
-  window: { readonly at: number; readonly end: number; readonly chunks: readonly (readonly string[] | null)[] },
+  window: { readonly at: number; readonly end: number; readonly chunk: readonly string[] | null },
 ): Promise<Result<readonly FoundLog[] | TooMuch, Outage>> {
-  const logs: FoundLog[] = [];
-  for (const chunk of window.chunks) {
-    const filter = {
-      fromBlock: quantity(window.at),
-      toBlock: quantity(window.end),
-      address: contracts,
-      topics: chunk === null ? topics.slice(0, 1) : [...topics, chunk],
-    };
-    const found = await pinnedLogs(edge, filter, to);
-    if (!found.ok || typeof found.value === "string") return found;
-    logs.push(...found.value);
-  }
-  return ok(logs);
-}
-
-async function pinnedLogs(
-  edge: RpcEdge,
-  filter: unknown,
-  to: BlockRef,
-): Promise<Result<readonly FoundLog[] | TooMuch, Outage>> {
+  const { at, end, chunk } = window;
+  const filter = {
+    fromBlock: quantity(at),
+    toBlock: quantity(end),
+    address: contracts,
+    topics: chunk === null ? topics.slice(0, 1) : [...topics, chunk],
+  };
   const answers = await pinned(edge, to, [{ method: "eth_getLogs", params: [filter] }]);
   if (!answers.ok) return isTooLarge(answers.error) ? ok("blocks") : answers;
   const [found] = answers.value;

@@ -158,6 +158,19 @@ describe("blocks that are read whole", () => {
     }
   });
 
+  it.each<[string, unknown, object]>([
+    ["pay by a receipt", { blockHash: hashOf(7) }, { ok: true }],
+    ["fail by a receipt of another block", { blockHash: hashOf(6) }, { ok: false, error: { kind: "BEHIND" } }],
+  ])("%s", async (_, receipt, expected) => {
+    const transactions = [{ hash: TX, from: PAYER, to: SHOP, value: "0x5" }];
+    const client = clientOf((method, [first]) =>
+      method === "eth_getTransactionReceipt"
+        ? { ...RECEIPT, ...(receipt as object) }
+        : full(Number(first), Number(first) === 7 ? { transactions } : {}),
+    );
+    expect(await client.scan(native)).toMatchObject(expected);
+  });
+
   it("must end in the block that the scan is pinned to", async () => {
     const scan = await nodeOf((height) => full(height, height === 9 ? { hash: word(1) } : {})).scan(native);
     expect(scan).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
@@ -177,7 +190,41 @@ describe("a scan for nobody or nothing", () => {
   });
 });
 
+describe("a look at one transaction", () => {
+  const request = { txHash: TX, spends: [], recipients: new Set([SHOP]) };
+  const transaction = { hash: TX, from: PAYER, to: USDT, value: "0x0" };
+  const nodeAt = (of: { readonly blockHash?: string; readonly block?: object | null }) =>
+    clientOf((method, [first]) => {
+      if (method === "eth_getTransactionByHash") return transaction;
+      if (method === "eth_getTransactionReceipt") return { ...RECEIPT, blockHash: of.blockHash ?? hashOf(7) };
+      return of.block === undefined ? headerOf(Number(first)) : of.block;
+    });
+
+  it("finds what it pays", async () => {
+    expect(await nodeAt({}).lookup(request)).toMatchObject({
+      ok: true,
+      value: { kind: "mined", block: refOf(7), transfers: [{ outputIndex: "1", amountUnits: 5n }] },
+    });
+  });
+
+  it("waits where its block is not on the chain, or not there yet", async () => {
+    for (const of of [{ blockHash: word(1) }, { block: null }])
+      expect(await nodeAt(of).lookup(request)).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
+  });
+
+  it("of the hash of a block is unknown, where no coin goes by a block", async () => {
+    const client = clientOf((method) => (method.startsWith("eth_getBlockBy") ? headerOf(7) : null));
+    expect(await client.lookup({ ...request, txHash: hashOf(7) })).toEqual({ ok: true, value: { kind: "unknown" } });
+  });
+});
+
 describe("what a source answers instead", () => {
+  it("throttling is no sign that there is no final block, or no such block", async () => {
+    const client = clientBy(async () => new Response('{"id":0,"error":{"code":429,"message":"block not found"}}'));
+    for (const ask of [client.finalizedHeight, () => client.block(7)])
+      expect(await ask()).toMatchObject({ ok: false, error: { kind: "RATE_LIMITED" } });
+  });
+
   it.each<[string, () => Response, string]>([
     ["a page", () => new Response("<html>"), "NOT_JSON"],
     ["half an answer", () => new Response('{"jsonrpc":"2.0","id":0,"result":{"num'), "TRUNCATED"],

@@ -124,6 +124,13 @@ describe("all logs of a range", () => {
     expect(asked.requests).toBeLessThanOrEqual(2 * LIMITS.maxRequests);
   });
 
+  it("are not asked for where one window alone would take more requests than two scans may send", async () => {
+    const { edge, asked } = edgeTo({ entries: [], maxBlocks: 64, maxTopics: 1, maxResults: 10 });
+    const scan = await scanLogs(edge, queryOf(0, 9, 50), { ...LIMITS, maxRequests: 20 });
+    expect(scan).toMatchObject({ ok: false, error: { kind: "REFUSED" } });
+    expect(asked.requests).toBeLessThan(10);
+  });
+
   it.each([
     ["a gateway's refusal of the size", () => new Response("", { status: 413 })],
     ["an answer beyond what is read", () => new Response(new Uint8Array(33 * 1_048_576))],
