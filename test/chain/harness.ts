@@ -2,7 +2,8 @@
 // shop and its nodes in `beforeAll` and ends them in `afterAll`:
 //
 //   shop = await startShop({ sources: { ETH: [{ kind: "evm-rpc", url: chain.url }] }, pollSeconds: POLL_SECONDS });
-import { expect } from "vitest";
+import { HDKey } from "@scure/bip32";
+import { describe, expect, it } from "vitest";
 import {
   type Invoice,
   type Pair,
@@ -14,6 +15,8 @@ import {
   startShop,
 } from "../../scripts/demo-story/shop.ts";
 import { until } from "../../scripts/demo-story/until.ts";
+import { decodeBase58check, encodeBase58check } from "../../src/chains/address-text.ts";
+import { type Coin, type CoreNode, howToInstall, isInstalled } from "../support/core-node.ts";
 
 export type { Invoice, Pair, Payment, PaymentMethod, Shop, ShopOptions, Sources };
 export { startShop, until };
@@ -68,4 +71,101 @@ export function shownTo(
   expect(method, JSON.stringify(invoice.paymentMethods)).toMatchObject({ status: "ACTIVE" });
   if (method === undefined || address == null || amount == null) throw new Error("the method shows nothing to pay");
   return { ...method, address, amount };
+}
+
+/** Scenarios on a real node of this coin. Where there is none, a failure under CI, and elsewhere a skipped test that says how to install it. */
+export function describeOn(coin: Coin, scenarios: () => void): void {
+  if (isInstalled(coin)) describe(`${coin}d`, scenarios);
+  else {
+    it.skipIf(!process.env.CI)(`a ${coin} node is there to test with (${howToInstall(coin)})`, () => {
+      expect.fail(howToInstall(coin));
+    });
+  }
+}
+
+const ACCOUNT = "m/84'/1'/0'";
+const VPUB_VERSION = 0x045f1cf6;
+
+/** A wallet of the node's coin with an address for each invoice, of a key that nobody has used. */
+export function accountOn({ network }: Pick<CoreNode, "network">) {
+  const { publicExtendedKey } = HDKey.fromMasterSeed(crypto.getRandomValues(new Uint8Array(32))).derive(ACCOUNT);
+  const payload = Uint8Array.from(decodeBase58check(publicExtendedKey) ?? []);
+  new DataView(payload.buffer).setUint32(0, VPUB_VERSION);
+  return {
+    walletType: "XPUB_WALLET",
+    ...coinOf({ network }),
+    xpub: encodeBase58check(payload),
+    derivationPath: ACCOUNT,
+  };
+}
+
+/** What a regtest node's customers pay with. */
+export function coinOf({ network }: Pick<CoreNode, "network">): Pair {
+  return { cryptocurrency: network.slice(0, 3), network };
+}
+
+export interface NetworkHealth {
+  readonly height: number | null;
+  readonly tipHeight: number | null;
+  readonly degradedSince: string | null;
+}
+
+/** Reads what /healthz says of the network until `isIt` holds. */
+export async function untilHealth(
+  shop: Shop,
+  network: string,
+  isIt: (health: NetworkHealth) => boolean,
+): Promise<NetworkHealth> {
+  const read = async () => {
+    const { body } = await shop.raw("GET", "/healthz");
+    const health = (body as { readonly networks: Record<string, NetworkHealth> }).networks[network];
+    if (health === undefined) throw new Error(`/healthz says nothing of ${network}`);
+    return health;
+  };
+  return until(read, isIt, SEEN_WITHIN_MS);
+}
+
+/** Mines a block of what the mempool has and waits until the shop has read it, so that what was to be seen before has been. */
+export async function mineAndRead(shop: Shop, node: CoreNode): Promise<void> {
+  await node.mine();
+  await untilRead(shop, node);
+}
+
+/** Waits until the shop has read the node's newest block. */
+export async function untilRead(shop: Shop, node: CoreNode): Promise<void> {
+  const tip = await node.rpc<number>("getblockcount");
+  await untilHealth(shop, node.network, ({ height }) => height === tip);
+}
+
+/** Spends what that transaction spends on these outputs and the rest back to `payer`, at a higher fee; it is in the mempool then. */
+export async function spendInstead(
+  node: CoreNode,
+  txid: string,
+  outputs: Readonly<Record<string, string>>,
+): Promise<string> {
+  const payer = node.wallet();
+  const { hex } = await payer<{ readonly hex: string }>("gettransaction", txid);
+  const { vin, vout } = await node.rpc<RawTransaction>("decoderawtransaction", hex);
+  const paid = Object.values(outputs).reduce((sum, coins) => sum + Number(coins), 0);
+  const before = vout.reduce((sum, { value }) => sum + value, 0);
+  const back = { [await payer<string>("getnewaddress")]: (before - paid - HIGH_FEE).toFixed(8) };
+  const inputs = vin.map((input) => ({ txid: input.txid, vout: input.vout, sequence: 0xfffffffd }));
+  const raw = await node.rpc<string>("createrawtransaction", inputs, { ...outputs, ...back });
+  const signed = await payer<{ readonly hex: string }>("signrawtransactionwithwallet", raw);
+  return node.rpc<string>("sendrawtransaction", signed.hex, 0);
+}
+
+/** Coins: many times what a wallet pays, and less than any of its outputs. */
+const HIGH_FEE = 0.001;
+
+interface RawTransaction {
+  readonly vin: readonly { readonly txid: string; readonly vout: number }[];
+  readonly vout: readonly { readonly value: number }[];
+}
+
+/** Mines blocks with nothing of the mempool in them. */
+export async function mineEmpty(node: CoreNode, blocks = 1): Promise<void> {
+  for (let mined = 0; mined < blocks; mined++) {
+    await node.rpc("generateblock", await node.wallet()<string>("getnewaddress"), []);
+  }
 }

@@ -1,0 +1,276 @@
+// From a customer's transaction on a real Bitcoin node to the invoice as the merchant reads it: what a mempool and a chain of blocks can do
+// to a payment, and what becomes of the invoice each time.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type CoreNode, startCoreNode } from "../support/core-node.ts";
+import {
+  accountOn,
+  describeOn,
+  type Invoice,
+  mineAndRead,
+  mineEmpty,
+  POLL_SECONDS,
+  pathOf,
+  type Shop,
+  shownTo,
+  spendInstead,
+  startShop,
+  untilInvoice,
+  untilPayments,
+  untilRead,
+  untilStatus,
+} from "./harness.ts";
+
+const BTC = { cryptocurrency: "BTC", network: "BTC_REGTEST" };
+const PAID_PATH = ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"];
+
+let node: CoreNode;
+let shop: Shop;
+
+const order = (fields: Readonly<Record<string, unknown>> = {}) =>
+  shop.createInvoice({ paymentMethods: [BTC], ...fields });
+const due = (invoice: Invoice) => shownTo(invoice, BTC);
+const hasPayments = (count: number) => (invoice: Invoice) => invoice.payments.length === count;
+
+/** By transaction. */
+const statusesIn = ({ payments }: Invoice) =>
+  Object.fromEntries(payments.map(({ txHash, status }) => [txHash, status]));
+
+/** Sends exactly what the invoice asks for; gives the transaction, which is in the mempool. */
+function pay(invoice: Invoice): Promise<string> {
+  const { address, amount } = due(invoice);
+  return node.pay({ [address]: amount });
+}
+
+/** An invoice that a payment in the mempool is for. */
+async function pending(fields = {}): Promise<{ readonly invoice: Invoice; readonly txid: string }> {
+  const created = await order(fields);
+  const txid = await pay(created);
+  return { invoice: await untilStatus(shop, created.id, "PENDING_CONFIRMATION"), txid };
+}
+
+describeOn("bitcoin", () => {
+  beforeAll(async () => {
+    node = await startCoreNode("bitcoin");
+    shop = await startShop({
+      sources: { BTC_REGTEST: [{ kind: "core-rpc", url: node.url }] },
+      pollSeconds: POLL_SECONDS,
+    });
+  });
+  afterAll(async () => {
+    await shop?.stop();
+    await node?.stop();
+  });
+
+  describe("an invoice with an address of its own", () => {
+    let walletId: string;
+    beforeAll(async () => {
+      walletId = (await shop.registerWallet(accountOn(node))).id;
+    });
+
+    it("is pending while its payment has no confirmation, and paid at the first one", async () => {
+      const invoice = await order({ rawAmount: 49.9 });
+      expect(due(invoice).address).toMatch(/^bcrt1q/);
+      const txid = await pay(invoice);
+      const seen = await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
+      expect(seen).toMatchObject({ amountReceived: "49.900000", amountConfirmed: "0.000000" });
+      expect(seen.payments).toMatchObject([
+        { txHash: txid, status: "DETECTED", confirmations: 0, requiredConfirmations: 1, blockHeight: null },
+      ]);
+
+      await node.mine();
+      const paid = await untilStatus(shop, invoice.id, "PAID");
+      expect(pathOf(paid)).toEqual(PAID_PATH);
+      expect(paid).toMatchObject({ amountReceived: "49.900000", amountConfirmed: "49.900000", isLate: false });
+      expect(paid.payments).toMatchObject([
+        {
+          txHash: txid,
+          status: "CONFIRMED",
+          matchedBy: "ADDRESS",
+          amount: due(invoice).amount,
+          currency: "BTC",
+          network: "BTC_REGTEST",
+          chainId: null,
+          confirmations: 1,
+          blockHeight: await node.rpc("getblockcount"),
+        },
+      ]);
+      expect(await shop.payments(`invoiceId=${invoice.id}`)).toEqual(paid.payments);
+    });
+
+    it("waits for the second confirmation where the wallet asks for two", async () => {
+      await shop.call("PATCH", `/wallets/${walletId}`, { requiredConfirmations: 2 });
+      const { invoice } = await pending();
+      await shop.call("PATCH", `/wallets/${walletId}`, { requiredConfirmations: 1 });
+      await mineAndRead(shop, node);
+      const once = await shop.invoice(invoice.id);
+      expect(once).toMatchObject({ status: "PENDING_CONFIRMATION", amountConfirmed: "0.000000" });
+      expect(once.payments).toMatchObject([{ status: "DETECTED", confirmations: 1, requiredConfirmations: 2 }]);
+      await node.mine();
+      const paid = await untilStatus(shop, invoice.id, "PAID");
+      expect(pathOf(paid)).toEqual(PAID_PATH);
+      expect(paid.payments).toMatchObject([{ status: "CONFIRMED", confirmations: 2 }]);
+    });
+
+    it("is paid by the replacement at a higher fee, and its first payment is dropped", async () => {
+      const { invoice, txid } = await pending();
+      const second = await node.replace(txid);
+      const seen = await untilInvoice(shop, invoice.id, ({ payments }) =>
+        payments.some(({ txHash, status }) => txHash === txid && status === "DROPPED"),
+      );
+      expect(seen).toMatchObject({ status: "PENDING_CONFIRMATION", amountReceived: "10.000000" });
+      await node.mine();
+      const paid = await untilStatus(shop, invoice.id, "PAID");
+      expect(paid).toMatchObject({ amountReceived: "10.000000", amountConfirmed: "10.000000" });
+      expect(statusesIn(paid)).toEqual({ [txid]: "DROPPED", [second]: "CONFIRMED" });
+    });
+
+    it("asks for the rest when the replacement pays less", async () => {
+      const { invoice, txid } = await pending({ rawAmount: 68 });
+      const { address } = due(invoice);
+      const second = await spendInstead(node, txid, { [address]: "0.0006" });
+      const back = await untilStatus(shop, invoice.id, "AWAITING_PAYMENT");
+      expect(pathOf(back)).toEqual(["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "AWAITING_PAYMENT"]);
+      const credited = await untilInvoice(shop, invoice.id, hasPayments(2));
+      expect(credited).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "40.800000" });
+      expect(statusesIn(credited)).toEqual({ [txid]: "DROPPED", [second]: "DETECTED" });
+
+      expect(due(credited).amountDue).toBe("0.0004");
+      await node.pay({ [address]: "0.0004" });
+      await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
+      await node.mine();
+      expect(await untilStatus(shop, invoice.id, "PAID")).toMatchObject({ amountConfirmed: "68.000000" });
+    });
+
+    it("waits again when the payment is spent elsewhere, also after that is mined, and a new payment pays it", async () => {
+      const { invoice, txid } = await pending();
+      await spendInstead(node, txid, {});
+      const back = await untilStatus(shop, invoice.id, "AWAITING_PAYMENT");
+      expect(back).toMatchObject({ amountReceived: "0.000000", payments: [{ txHash: txid, status: "DROPPED" }] });
+      await mineAndRead(shop, node);
+      expect((await shop.invoice(invoice.id)).payments).toMatchObject([{ txHash: txid, status: "DROPPED" }]);
+
+      await pay(invoice);
+      await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
+      await node.mine();
+      const paid = await untilStatus(shop, invoice.id, "PAID");
+      expect(paid.amountConfirmed).toBe("10.000000");
+      expect(pathOf(paid)).toEqual(["AWAITING_PAYMENT", "PENDING_CONFIRMATION", ...PAID_PATH]);
+    });
+
+    it("stays pending when the mempool forgets the payment, and is paid when it is sent again and mined", async () => {
+      const { invoice, txid } = await pending();
+      const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txid);
+      await node.evict();
+      // A whole pass after it is gone.
+      await mineAndRead(shop, node);
+      await mineAndRead(shop, node);
+      expect(await shop.invoice(invoice.id)).toMatchObject({
+        status: "PENDING_CONFIRMATION",
+        payments: [{ txHash: txid, status: "DETECTED", blockHeight: null }],
+      });
+      await node.rpc("sendrawtransaction", hex);
+      await node.mine();
+      const paid = await untilStatus(shop, invoice.id, "PAID");
+      expect(paid.payments).toMatchObject([{ txHash: txid, status: "CONFIRMED" }]);
+      expect(pathOf(paid)).toEqual(PAID_PATH);
+    });
+
+    it("is taken back when its block leaves the chain, and paid by the same one payment when that is mined again", async () => {
+      const { invoice, txid } = await pending();
+      await node.mine();
+      const [{ id = "", blockHeight = 0 } = {}] = (await untilStatus(shop, invoice.id, "PAID")).payments;
+      await node.undo(1);
+      await mineEmpty(node, 2);
+      const back = await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
+      expect(back).toMatchObject({ amountReceived: "10.000000", amountConfirmed: "0.000000" });
+      expect(back.payments).toMatchObject([
+        { id, txHash: txid, status: "DETECTED", confirmations: 0, blockHeight: null, confirmedTxAt: null },
+      ]);
+
+      await node.mine();
+      const again = await untilStatus(shop, invoice.id, "PAID");
+      expect(again).toMatchObject({ amountConfirmed: "10.000000", needsReview: false });
+      expect(again.payments).toMatchObject([
+        { id, txHash: txid, status: "CONFIRMED", blockHeight: (blockHeight ?? 0) + 2 },
+      ]);
+      expect(pathOf(again)).toEqual([...PAID_PATH, "PENDING_CONFIRMATION", "PAID"]);
+      expect(await shop.payments(`txHash=${txid}`)).toHaveLength(1);
+    });
+
+    it("waits again when its block leaves the chain and the payment is spent elsewhere", async () => {
+      const { invoice, txid } = await pending();
+      await node.mine();
+      await untilStatus(shop, invoice.id, "PAID");
+      await node.undo(1);
+      await spendInstead(node, txid, {});
+      await node.mine(2);
+      const back = await untilInvoice(shop, invoice.id, ({ payments: [payment] }) => payment?.status === "DROPPED");
+      expect(back).toMatchObject({ amountReceived: "0.000000", amountConfirmed: "0.000000" });
+      expect(back.payments).toMatchObject([{ txHash: txid, confirmations: 0, blockHeight: null }]);
+    });
+
+    it("is paid by two payments, each a row", async () => {
+      const invoice = await order({ rawAmount: 68 });
+      const { address, amount } = due(invoice);
+      expect(amount).toBe("0.001");
+      await node.pay({ [address]: "0.0004" });
+      const part = await untilInvoice(shop, invoice.id, hasPayments(1));
+      expect(part).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "27.200000" });
+      expect(due(part).amountDue).toBe("0.0006");
+      await node.pay({ [address]: "0.0006" });
+      await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
+      await node.mine();
+      const paid = await untilStatus(shop, invoice.id, "PAID");
+      expect(paid).toMatchObject({ amountReceived: "68.000000", amountConfirmed: "68.000000" });
+      expect(paid.payments.map(({ amount: each, status }) => [each, status]).sort()).toEqual([
+        ["0.0004", "CONFIRMED"],
+        ["0.0006", "CONFIRMED"],
+      ]);
+    });
+
+    it("is paid by its own output where one transaction pays three", async () => {
+      const invoices = [await order({ rawAmount: 11 }), await order({ rawAmount: 12 }), await order({ rawAmount: 13 })];
+      const txid = await node.pay(
+        Object.fromEntries(invoices.map(due).map(({ address, amount }) => [address, amount])),
+      );
+      await node.mine();
+      for (const invoice of invoices) {
+        const { address, amount } = due(invoice);
+        const paid = await untilStatus(shop, invoice.id, "PAID");
+        expect(paid.payments).toMatchObject([{ txHash: txid, toAddress: address, amount }]);
+        expect(paid.amountConfirmed).toBe(paid.rawAmount);
+      }
+      const outputs = (await untilPayments(shop, txid)).map(({ outputIndex }) => outputIndex);
+      expect(new Set(outputs).size).toBe(3);
+      expect(outputs).toHaveLength(3);
+    });
+
+    it("stays cancelled when it is paid after that, and asks for review", async () => {
+      const invoice = await order();
+      await shop.cancelInvoice(invoice.id);
+      const txid = await pay(invoice);
+      await node.mine();
+      await untilPayments(shop, txid, ({ status }) => status === "CONFIRMED");
+      const late = await shop.invoice(invoice.id);
+      expect(late).toMatchObject({ status: "CANCELLED", isLate: true, needsReview: true });
+      expect(late.payments).toMatchObject([{ txHash: txid, isLate: true, status: "CONFIRMED" }]);
+      expect(pathOf(late)).toEqual(["AWAITING_PAYMENT", "CANCELLED"]);
+    });
+
+    it("does not count a payment that no mempool had before its block came after expiry", async () => {
+      const invoice = await order({ expiresInSeconds: 600 });
+      const { address, amount } = due(invoice);
+      const payer = node.wallet();
+      const raw = await node.rpc<string>("createrawtransaction", [], { [address]: amount });
+      const funded = await payer<{ hex: string }>("fundrawtransaction", raw);
+      const { hex } = await payer<{ hex: string }>("signrawtransactionwithwallet", funded.hex);
+      await node.rpc("setmocktime", Math.floor(Date.parse(invoice.expiresAt) / 1000) + 60);
+      await node.rpc("generateblock", await payer<string>("getnewaddress"), [hex]);
+      await node.rpc("setmocktime", 0);
+      await untilRead(shop, node);
+      const late = await untilInvoice(shop, invoice.id, hasPayments(1));
+      expect(late).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "0.000000", isLate: true });
+      expect(late).toMatchObject({ needsReview: true, payments: [{ status: "CONFIRMED", isLate: true }] });
+    });
+  });
+});
