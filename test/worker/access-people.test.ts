@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant, send } from "../support/access.ts";
 import { knock, pathOf, specNamed } from "../support/access-knock.ts";
-import { OPEN, PERSON } from "../support/access-table.ts";
+import { FROM_ANY_PAGE, OPEN, PERSON } from "../support/access-table.ts";
 import { seedMember, seedPerson, seedPolicy, seedSession } from "../support/people.ts";
 
 describe.each(Object.entries(PERSON))("%s", (name, demands) => {
@@ -88,11 +88,18 @@ describe.each(OPEN)("%s", (name) => {
     expect(new Set(answers.map(({ status }) => status)).size).toBe(1);
   });
 
-  if (!name.startsWith("GET ")) {
-    it("is closed to a page of another origin", async () => {
-      const spec = specNamed(name);
-      const ask = { method: spec.method, body: {}, headers: { origin: "https://evil.example" } };
-      expectRefusal(await send(pathOf(spec), ask), 403, "ORIGIN_NOT_ALLOWED");
+  if (name.startsWith("GET ")) return;
+  const isOpen = FROM_ANY_PAGE.includes(name);
+  it(`is ${isOpen ? "open" : "closed"} to a page of another origin, and never with credentials`, async () => {
+    const spec = specNamed(name);
+    const answer = await send(pathOf(spec), {
+      method: spec.method,
+      body: {},
+      headers: { origin: "https://shop.example" },
     });
-  }
+    if (isOpen) expectRefusal(answer, 400, "VALIDATION_FAILED");
+    else expectRefusal(answer, 403, "ORIGIN_NOT_ALLOWED");
+    expect(answer.headers.get("access-control-allow-origin")).toBe(isOpen ? "*" : null);
+    expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
+  });
 });
