@@ -7,7 +7,7 @@ import type * as z from "zod";
 import type { invoiceBody, methodBody, paymentBody } from "../../src/invoices/contract.ts";
 import type { walletBody } from "../../src/wallets/contract.ts";
 import { findFreePort } from "../free-port.ts";
-import { startServer } from "../server.ts";
+import { type StartOptions, startServer } from "../server.ts";
 import { readSettings, StartError } from "../settings.ts";
 
 export type Invoice = z.infer<ReturnType<typeof invoiceBody>>;
@@ -24,6 +24,8 @@ export interface ShopOptions {
   readonly sources?: Sources;
   /** Seconds between two looks at every network; without it each network has its own pace. */
   readonly pollSeconds?: number;
+  /** Inserts more than the merchant, at every start. */
+  readonly seedMore?: StartOptions["seedMore"];
 }
 
 /** A pair as a request names it. */
@@ -77,7 +79,9 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   const home = mkdtempSync(join(tmpdir(), "edgetill-shop-"));
   const logFile = join(home, "server.log");
   const port = await findFreePort();
-  const start = () => startServer(settingsOf(options, home, port), { logFile });
+  const { seedMore } = options;
+  const start = () =>
+    startServer(settingsOf(options, home, port), seedMore === undefined ? { logFile } : { logFile, seedMore });
   const forget = () => {
     process.removeListener("exit", forget);
     rmSync(home, { recursive: true, force: true });
