@@ -1,0 +1,143 @@
+// Invoices whose only source is an Esplora in trouble: whatever it answers, nothing is lost, nothing is credited twice, and /healthz tells of it
+// for as long as it lasts. The stand-in answers from a real Bitcoin node.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type CoreNode, startCoreNode } from "../support/core-node.ts";
+import { type EsploraFault, type EsploraStandIn, startEsplora } from "../support/esplora-stand-in.ts";
+import {
+  accountOn,
+  coinOf,
+  describeOn,
+  type Invoice,
+  mineAndRead,
+  POLL_SECONDS,
+  pathOf,
+  type Shop,
+  shownTo,
+  startShop,
+  until,
+  untilHealth,
+  untilInvoice,
+  untilRead,
+  untilStatus,
+} from "./harness.ts";
+
+const BTC = coinOf({ network: "BTC_REGTEST" });
+const PAID_PATH = ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"];
+/** A source that hangs is given up after 8 s, and then left alone for a while, perhaps once more after it healed. */
+const HEALED_WITHIN_MS = 30_000;
+
+let node: CoreNode;
+let esplora: EsploraStandIn;
+let shop: Shop;
+
+const order = () => shop.createInvoice({ rawAmount: 68, paymentMethods: [BTC] });
+const due = (invoice: Invoice) => shownTo(invoice, BTC);
+const isDown = ({ degradedSince }: { readonly degradedSince: string | null }) => degradedSince !== null;
+const isUp = ({ degradedSince }: { readonly degradedSince: string | null }) => degradedSince === null;
+
+function heal(): void {
+  Object.assign(esplora, { fault: null, failsAt: () => true, behind: 0 });
+}
+
+/** The source has been asked that often from now on. */
+async function untilAsked(times: number): Promise<void> {
+  const before = esplora.asked.length;
+  await until(
+    async () => esplora.asked.length - before,
+    (asked) => asked >= times,
+    15_000,
+  );
+}
+
+/** It is paid by this one payment, and stays so when the chain grows. */
+async function expectPaidOnce(id: string, txHash: string): Promise<void> {
+  await untilInvoice(shop, id, ({ status }) => status === "PAID", HEALED_WITHIN_MS);
+  await mineAndRead(shop, node);
+  const paid = await shop.invoice(id);
+  expect(paid).toMatchObject({ status: "PAID", amountReceived: "68.000000", amountConfirmed: "68.000000" });
+  expect(paid.payments).toMatchObject([{ txHash, status: "CONFIRMED", amount: "0.001" }]);
+  expect(pathOf(paid)).toEqual(PAID_PATH);
+  expect(await shop.payments(`txHash=${txHash}`)).toHaveLength(1);
+}
+
+describeOn("bitcoin", () => {
+  beforeAll(async () => {
+    node = await startCoreNode("bitcoin");
+    esplora = await startEsplora(node);
+    shop = await startShop({
+      sources: { BTC_REGTEST: [{ kind: "esplora", url: esplora.url }] },
+      pollSeconds: POLL_SECONDS,
+    });
+    await shop.registerWallet(accountOn(node));
+  });
+  afterEach(heal);
+  afterAll(async () => {
+    await shop?.stop();
+    await esplora?.close();
+    await node?.stop();
+  });
+
+  const FAULTS: readonly EsploraFault[] = ["429", "502", "html", "truncated", "hang"];
+
+  describe.each(FAULTS)("behind an Esplora that answers %s", (fault) => {
+    it("a payment that is sent and mined meanwhile is credited once when it heals, and /healthz tells of the outage", async () => {
+      const invoice = await order();
+      await untilRead(shop, node);
+      esplora.fault = fault;
+      const txid = await node.pay({ [due(invoice).address]: "0.001" });
+      await node.mine(2);
+      await untilHealth(shop, BTC.network, isDown);
+      expect(await shop.invoice(invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
+      heal();
+      await expectPaidOnce(invoice.id, txid);
+      await untilHealth(shop, BTC.network, isUp);
+    });
+  });
+
+  describe("behind an Esplora that fails at one address only", () => {
+    it("no block counts as read before that address could be, and the payment to it is credited once", async () => {
+      const [invoice, other] = [await order(), await order()];
+      await untilRead(shop, node);
+      const { address } = due(invoice);
+      Object.assign(esplora, { fault: "truncated", failsAt: (path: string) => path.includes(address) });
+      const height = await node.rpc<number>("getblockcount");
+      const txid = await node.pay({ [address]: "0.001", [due(other).address]: "0.001" });
+      await node.mine(3);
+      expect(await untilHealth(shop, BTC.network, isDown)).toMatchObject({ height });
+      expect((await shop.invoice(invoice.id)).payments).toEqual([]);
+      heal();
+      await untilStatus(shop, invoice.id, "PAID");
+      await untilStatus(shop, other.id, "PAID");
+      await untilRead(shop, node);
+      const payments = await shop.payments(`txHash=${txid}`);
+      expect(payments.map(({ invoiceId }) => invoiceId).sort()).toEqual([invoice.id, other.id].sort());
+    });
+  });
+
+  describe("behind an Esplora whose tip lags", () => {
+    it("a payment in a block that it does not have is credited once when it catches up", async () => {
+      const invoice = await order();
+      await untilRead(shop, node);
+      esplora.behind = 2;
+      const txid = await node.pay({ [due(invoice).address]: "0.001" });
+      await node.mine();
+      await untilAsked(4);
+      expect((await shop.invoice(invoice.id)).amountConfirmed).toBe("0.000000");
+      esplora.behind = 0;
+      await expectPaidOnce(invoice.id, txid);
+    });
+
+    it("an invoice that is paid stays paid when it falls behind the payment's block", async () => {
+      const invoice = await order();
+      const txid = await node.pay({ [due(invoice).address]: "0.001" });
+      await untilInvoice(shop, invoice.id, ({ status }) => status === "PENDING_CONFIRMATION");
+      await node.mine();
+      await untilStatus(shop, invoice.id, "PAID");
+      esplora.behind = 3;
+      await untilAsked(6);
+      expect(await shop.invoice(invoice.id)).toMatchObject({ status: "PAID", amountConfirmed: "68.000000" });
+      esplora.behind = 0;
+      await expectPaidOnce(invoice.id, txid);
+    });
+  });
+});
