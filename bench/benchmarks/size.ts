@@ -7,6 +7,11 @@ import type { Spread } from "../statistics.ts";
 
 /** performance.md: the bound with everything. */
 export const MAX_GZIP_KIB = 240;
+/**
+ * What a test holds the bundle to, which may only fall. Above the bound since chains are watched: their clients, watchers and rules are 40 KiB.
+ * What could go: the attestation formats of @simplewebauthn/server that nobody asks for (about 10 KiB), and texts of the two references.
+ */
+export const CEILING_GZIP_KIB = 272;
 
 export async function size(context: Context): Promise<Outcome> {
   context.progress("bundling the product and its libraries");
