@@ -1,5 +1,5 @@
 // From a customer's transaction on a real Bitcoin node to the invoice as the merchant reads it: what a mempool and a chain of blocks can do
-// to a payment, and what becomes of the invoice each time.
+// to a payment, and what becomes of the invoice each time. The node is two sources, so that each is asked for what the other does not know.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../support/core-node.ts";
 import {
@@ -10,10 +10,13 @@ import {
   mineEmpty,
   POLL_SECONDS,
   pathOf,
+  type Relay,
   type Shop,
   shownTo,
   spendInstead,
+  startRelay,
   startShop,
+  untilHealth,
   untilInvoice,
   untilPayments,
   untilRead,
@@ -24,6 +27,7 @@ const BTC = { cryptocurrency: "BTC", network: "BTC_REGTEST" };
 const PAID_PATH = ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"];
 
 let node: CoreNode;
+let relay: Relay;
 let shop: Shop;
 
 const order = (fields: Readonly<Record<string, unknown>> = {}) =>
@@ -51,14 +55,78 @@ async function pending(fields = {}): Promise<{ readonly invoice: Invoice; readon
 describeOn("bitcoin", () => {
   beforeAll(async () => {
     node = await startCoreNode("bitcoin");
+    relay = await startRelay(node);
     shop = await startShop({
-      sources: { BTC_REGTEST: [{ kind: "core-rpc", url: node.url }] },
+      sources: {
+        BTC_REGTEST: [
+          { kind: "core-rpc", url: relay.url },
+          { kind: "core-rpc", url: node.url },
+        ],
+      },
       pollSeconds: POLL_SECONDS,
     });
   });
   afterAll(async () => {
     await shop?.stop();
+    await relay?.close();
     await node?.stop();
+  });
+
+  describe("an invoice that shares its address with others", () => {
+    let address: string;
+    let walletId: string;
+    beforeAll(async () => {
+      address = await node.wallet("shop")<string>("getnewaddress");
+      walletId = (await shop.registerWallet({ walletType: "DIRECT_WALLET", ...BTC, address })).id;
+    });
+    afterAll(async () => {
+      await shop.call("DELETE", `/wallets/${walletId}`);
+    });
+
+    it("is told apart by the satoshi", async () => {
+      const [one, other] = [await order({ rawAmount: 68 }), await order({ rawAmount: 68 })];
+      expect([due(one), due(other)]).toMatchObject([
+        { address, amount: "0.001" },
+        { address, amount: "0.00099999" },
+      ]);
+      const txid = await pay(other);
+      await node.mine();
+      const paid = await untilStatus(shop, other.id, "PAID");
+      expect(paid).toMatchObject({ amountConfirmed: "68.000000", needsReview: false });
+      expect(paid.payments).toMatchObject([{ txHash: txid, matchedBy: "EXACT_AMOUNT", amount: "0.00099999" }]);
+      expect(await shop.invoice(one.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
+      await pay(one);
+      await node.mine();
+      expect((await untilStatus(shop, one.id, "PAID")).payments).toMatchObject([{ matchedBy: "EXACT_AMOUNT" }]);
+    });
+
+    it("gets nothing of what could be meant for another too, until a person assigns it", async () => {
+      const [one, other] = [await order({ rawAmount: 136 }), await order({ rawAmount: 136.68 })];
+      expect([due(one).amount, due(other).amount]).toEqual(["0.002", "0.00201"]);
+      const txid = await node.pay({ [address]: "0.002005" });
+      await node.mine();
+      const [{ id = "" } = {}] = await untilPayments(shop, txid, ({ blockHeight }) => blockHeight !== null);
+      const stray = await shop.payment(id);
+      expect(stray).toMatchObject({ status: "UNMATCHED", invoiceId: null, matchedBy: null, amount: "0.002005" });
+      expect(stray.evidence).toMatchObject({
+        candidates: expect.arrayContaining([
+          { invoiceId: one.id, reason: "AMBIGUOUS" },
+          { invoiceId: other.id, reason: "AMBIGUOUS" },
+        ]),
+      });
+      for (const { id: unpaid } of [one, other]) {
+        expect(await shop.invoice(unpaid)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
+      }
+
+      await shop.resolvePayment(id, { action: "ASSIGN", invoiceId: other.id, reason: "the customer told us" });
+      const paid = await untilStatus(shop, other.id, "PAID");
+      expect(paid.payments).toMatchObject([{ id, txHash: txid, status: "CONFIRMED", matchedBy: "MANUAL" }]);
+      await mineAndRead(shop, node);
+      expect(await shop.payments(`txHash=${txid}`)).toMatchObject([{ id, invoiceId: other.id }]);
+      await pay(one);
+      await node.mine();
+      await untilStatus(shop, one.id, "PAID");
+    });
   });
 
   describe("an invoice with an address of its own", () => {
@@ -271,6 +339,15 @@ describeOn("bitcoin", () => {
       const late = await untilInvoice(shop, invoice.id, hasPayments(1));
       expect(late).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "0.000000", isLate: true });
       expect(late).toMatchObject({ needsReview: true, payments: [{ status: "CONFIRMED", isLate: true }] });
+    });
+
+    it("is paid through the second source where the first is gone, and /healthz tells of no outage", async () => {
+      await relay.close();
+      const { invoice, txid } = await pending();
+      await node.mine();
+      const paid = await untilStatus(shop, invoice.id, "PAID");
+      expect(paid.payments).toMatchObject([{ txHash: txid, status: "CONFIRMED" }]);
+      expect(await untilHealth(shop, BTC.network, () => true)).toMatchObject({ degradedSince: null });
     });
   });
 });

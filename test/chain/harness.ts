@@ -2,6 +2,7 @@
 // shop and its nodes in `beforeAll` and ends them in `afterAll`:
 //
 //   shop = await startShop({ sources: { ETH: [{ kind: "evm-rpc", url: chain.url }] }, pollSeconds: POLL_SECONDS });
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { HDKey } from "@scure/bip32";
 import { describe, expect, it } from "vitest";
 import {
@@ -168,4 +169,35 @@ export async function mineEmpty(node: CoreNode, blocks = 1): Promise<void> {
   for (let mined = 0; mined < blocks; mined++) {
     await node.rpc("generateblock", await node.wallet()<string>("getnewaddress"), []);
   }
+}
+
+/** A way to a node that can be taken away: its port is closed then, and what was open is cut. */
+export interface Relay {
+  /** The node's own, but for the port. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function startRelay(node: Pick<CoreNode, "url">): Promise<Relay> {
+  const target = new URL(node.url);
+  const sockets = new Set<Socket>();
+  const server = createServer((inward) => {
+    const outward = connect(Number(target.port), target.hostname);
+    for (const socket of [inward, outward]) {
+      sockets.add(socket);
+      socket.on("error", () => socket.destroy()).on("close", () => sockets.delete(socket));
+    }
+    inward.pipe(outward).pipe(inward);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = new URL(node.url);
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
 }
