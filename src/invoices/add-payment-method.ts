@@ -6,8 +6,10 @@ import type { Failure } from "../failures.ts";
 import type { Prepared, Work } from "../idempotency/run-once.ts";
 import { derivedId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
+import { isLagging } from "../payments/cursor.ts";
 import { isAltered } from "../wallets/freeze-wallet.ts";
 import { freezeWallet, selectPayableWallets } from "../wallets/store.ts";
+import { selectCursor } from "../watchers/store.ts";
 import { type Activation, activate } from "./activate-payment-method.ts";
 import { buildChange, readFile } from "./change-invoice.ts";
 import { readPublicHold, withinPublicLimit } from "./check-public-addresses.ts";
@@ -80,7 +82,12 @@ async function activateOn(
 ): Promise<Result<Activation, Failure>> {
   const { invoice } = file;
   const prices = pricesJson({ rates: await fx.table(), nowMs: fx.nowMs }, invoice, [request.pair]);
-  const [found] = await selectPayableWallets(fx.db, invoice.merchantId, prices);
+  const { network } = request.pair;
+  const [[found], [cursor]] = await fx.db.batch([
+    selectPayableWallets(fx.db, invoice.merchantId, prices),
+    selectCursor(fx.db, network),
+  ]);
+  if (cursor !== undefined && isLagging(cursor, fx.nowMs)) return err({ code: "NETWORK_NOT_WATCHED", network });
   const wallet = found?.payable.find((each) => isSamePair(each, request.pair));
   if (wallet === undefined) {
     return err({

@@ -1,21 +1,28 @@
 import type { Db } from "../db/client.ts";
+import { isLagging, type NetworkCursor } from "../payments/cursor.ts";
 import { selectLiveWallets } from "../wallets/store.ts";
 import { isWalletOpen, type Wallet } from "../wallets/wallet.ts";
+import { selectCursors } from "../watchers/store.ts";
 import type { InvoiceFile } from "./invoice.ts";
 import { type BodyContext, type MethodBody, methodBodyOf, offeredMethodBody } from "./invoice-body.ts";
 import { isSamePair, walletRefusal } from "./payment-method.ts";
 import { selectInvoiceRow } from "./store.ts";
 
-/** The invoice and the wallets that could serve it, for the call that reads the key. */
+/** The invoice, the wallets that could serve it, and how their networks are seen, for the call that reads the key. */
 export function methodReads(db: Db, merchantId: string, invoiceId: string) {
-  return [selectInvoiceRow(db, merchantId, invoiceId), selectLiveWallets(db, merchantId)] as const;
+  return [selectInvoiceRow(db, merchantId, invoiceId), selectLiveWallets(db, merchantId), selectCursors(db)] as const;
+}
+
+export interface OfferContext extends BodyContext {
+  readonly isWatched: (network: string) => boolean;
+  readonly cursors: readonly NetworkCursor[];
 }
 
 /** What was activated, and every other pair of the merchant's enabled wallets: AVAILABLE, or UNAVAILABLE with its reason. */
 export function listMethods(
   file: InvoiceFile,
   wallets: readonly Wallet[],
-  context: BodyContext & { readonly isWatched: (network: string) => boolean },
+  context: OfferContext,
 ): readonly MethodBody[] {
   const { invoice, methods } = file;
   const active = methods.filter((method) => method.status === "ACTIVE");
@@ -30,12 +37,12 @@ export function listMethods(
   ];
 }
 
-function offerRefusal(
-  { invoice }: InvoiceFile,
-  wallet: Wallet,
-  context: BodyContext & { readonly isWatched: (network: string) => boolean },
-): string | null {
+function offerRefusal({ invoice }: InvoiceFile, wallet: Wallet, context: OfferContext): string | null {
+  const { nowMs, cursors } = context;
   if (invoice.status !== "AWAITING_PAYMENT") return "INVOICE_NOT_PAYABLE";
-  if (wallet.isEnabled && !isWalletOpen(wallet, context.nowMs)) return "CHANGE_PENDING";
-  return walletRefusal(wallet, { ...context, amountMicros: invoice.amountMicros })?.code ?? null;
+  if (wallet.isEnabled && !isWalletOpen(wallet, nowMs)) return "CHANGE_PENDING";
+  const refusal = walletRefusal(wallet, { ...context, amountMicros: invoice.amountMicros });
+  if (refusal !== undefined) return refusal.code;
+  const isHidden = cursors.some((cursor) => cursor.network === wallet.network && isLagging(cursor, nowMs));
+  return isHidden ? "NETWORK_NOT_WATCHED" : null;
 }

@@ -242,9 +242,9 @@ const methods = merchantRoute({
   answer: async (call) => {
     const file = await currentFile(call, call.read[0]);
     if (!file.ok) return file;
-    return json(200, {
-      data: listMethods(file.value, call.read[1], { ...call.fx.body, isWatched: call.fx.isWatched }),
-    });
+    const [, wallets, cursors] = call.read;
+    const { body, isWatched } = call.fx;
+    return json(200, { data: listMethods(file.value, wallets, { ...body, isWatched, cursors }) });
   },
 });
 

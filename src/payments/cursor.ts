@@ -1,5 +1,6 @@
 // How far a network has been read. The row of `network_cursors`, and what it says to an invoice that wants to close.
 import type { NetworkWatch } from "../invoices/closing.ts";
+import { MINUTE_MS } from "../lib/time.ts";
 
 export interface NetworkCursor {
   readonly network: string;
@@ -17,6 +18,15 @@ export interface NetworkCursor {
   readonly tickedAtMs: number | null;
   readonly degradedSinceMs: number | null;
   readonly lastOutage: string | null;
+}
+
+/** A source that has failed or stood still for so long serves no new payer. */
+const LAGS_AFTER_MS = 5 * MINUTE_MS;
+
+/** Whether nobody sees the network now, so that it should not be offered (decisions 4); one at rest begins anew when it is picked. */
+export function isLagging(cursor: Pick<NetworkCursor, "isResting" | "degradedSinceMs">, nowMs: number): boolean {
+  const { isResting, degradedSinceMs } = cursor;
+  return !isResting && degradedSinceMs !== null && nowMs - degradedSinceMs >= LAGS_AFTER_MS;
 }
 
 /** What the networks of an invoice's active methods say to its closing; one that nobody reads leaves it to the clock (decisions 4). */
