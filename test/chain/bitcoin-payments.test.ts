@@ -1,5 +1,6 @@
 // From a customer's transaction on a real Bitcoin node to the invoice as the merchant reads it: what a mempool and a chain of blocks can do
 // to a payment, and what becomes of the invoice each time. The node is two sources, so that each is asked for what the other does not know.
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../support/core-node.ts";
 import {
@@ -229,6 +230,7 @@ describeOn("bitcoin", () => {
       const { invoice, txid } = await pending();
       const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txid);
       await node.evict();
+      expect(await node.rpc("getrawmempool")).not.toContain(txid);
       // A whole pass after it is gone.
       await mineAndRead(shop, node);
       await mineAndRead(shop, node);
@@ -263,6 +265,24 @@ describeOn("bitcoin", () => {
       ]);
       expect(pathOf(again)).toEqual([...PAID_PATH, "PENDING_CONFIRMATION", "PAID"]);
       expect(await shop.payments(`txHash=${txid}`)).toHaveLength(1);
+    });
+
+    it("waits again while its payment left the chain and no mempool has it, and is paid by it when it is sent and mined again", async () => {
+      const { invoice, txid } = await pending();
+      const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txid);
+      await node.mine();
+      const [{ id = "" } = {}] = (await untilStatus(shop, invoice.id, "PAID")).payments;
+      await node.undo(1);
+      await node.evict();
+      await node.mine(2);
+      const back = await untilStatus(shop, invoice.id, "AWAITING_PAYMENT");
+      expect(back).toMatchObject({ amountReceived: "0.000000", amountConfirmed: "0.000000" });
+      expect(back.payments).toMatchObject([{ id, status: "REORGED", confirmations: 0, blockHeight: null }]);
+      await node.rpc("sendrawtransaction", hex);
+      await node.mine();
+      const again = await untilStatus(shop, invoice.id, "PAID");
+      expect(again.payments).toMatchObject([{ id, txHash: txid, status: "CONFIRMED" }]);
+      expect(again).toMatchObject({ amountReceived: "10.000000", amountConfirmed: "10.000000" });
     });
 
     it("waits again when its block leaves the chain and the payment is spent elsewhere", async () => {
@@ -348,6 +368,7 @@ describeOn("bitcoin", () => {
       const paid = await untilStatus(shop, invoice.id, "PAID");
       expect(paid.payments).toMatchObject([{ txHash: txid, status: "CONFIRMED" }]);
       expect(await untilHealth(shop, BTC.network, () => true)).toMatchObject({ degradedSince: null });
+      expect(readFileSync(shop.logFile, "utf8")).toContain("BTC_REGTEST source 1 (core-rpc) failed: UNREACHABLE");
     });
   });
 });
