@@ -17,7 +17,9 @@ import { type TronEdge, transactionById, tronEdge } from "./wallet-api-client.ts
 import { nativeTransfer } from "./wallet-json.ts";
 
 /** Of `eth_getLogs`: what java-tron allows by default. */
-const LOG_LIMITS = { maxBlocks: 5_000, maxTopics: 1_000, maxRecipients: 1_000, maxRequests: 40 };
+const LOG_LIMITS = { maxBlocks: 5_000, maxTopics: 1_000, maxRequests: 40 };
+/** Of more, every transfer of the tokens is read: the cost then grows with the chain and no more with the recipients. */
+const NAMED_RECIPIENTS = 1_000;
 /** Of one scan that reads whole blocks, and of one request for them: each has some hundred kilobytes. */
 const FULL_BLOCKS = 200;
 const FULL_AT_ONCE = 8;
@@ -211,7 +213,7 @@ async function tokenHashes(
     to: { ...to, hash: `0x${to.hash}` },
     contracts,
     topics: [`0x${TRANSFER_TOPIC}`, null],
-    recipients: [...wanted].map((topic) => `0x${topic}`),
+    recipients: wanted.size > NAMED_RECIPIENTS ? null : [...wanted].map((topic) => `0x${topic}`),
   };
   const read = await scanLogs(edge, query, LOG_LIMITS);
   if (!read.ok) return read;
