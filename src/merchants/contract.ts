@@ -174,7 +174,9 @@ export const settingsBody = () =>
         logoUrl: z.string().nullable(),
       }),
       frameAncestors: z.array(z.string()),
-      warnings: z.array(z.string()).meta({ description: "Stable codes: QUORUM_IGNORED." }),
+      warnings: z
+        .array(z.string())
+        .meta({ description: "Stable codes: QUORUM_IGNORED, where a network has one source." }),
       updatedAt: time(),
     })
     .meta({ title: "Settings" });

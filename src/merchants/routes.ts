@@ -182,7 +182,7 @@ const getSettings = merchantRoute({
   secrets: FREE_TEXT,
   effects: merchantEffects,
   reads: () => [],
-  answer: async (call) => ok(jsonReply(200, settingsBodyOf(call.merchant, call.fx.publicUrl))),
+  answer: async (call) => ok(jsonReply(200, settingsBodyOf(call.merchant, call.fx))),
 });
 
 const patchSettings = merchantRoute({
@@ -212,7 +212,7 @@ const patchSettings = merchantRoute({
     const isLogoNamed = typeof body.brand?.logo === "string";
     if (isLogoNamed && call.read[0].length === 0) return err({ code: "IMAGE_NOT_FOUND" });
     const changed = await updateSettings(call.fx, { read, trail, loosening }, body);
-    return changed.ok ? ok(jsonReply(200, settingsBodyOf(changed.value, call.fx.publicUrl))) : changed;
+    return changed.ok ? ok(jsonReply(200, settingsBodyOf(changed.value, call.fx))) : changed;
   },
 });
 

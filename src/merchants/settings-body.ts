@@ -1,12 +1,19 @@
 import { imageUrl } from "../images/image.ts";
 import { formatMicros } from "../lib/money.ts";
 import { isoTime } from "../lib/time.ts";
-import { percentOf, type Settings, type SettingsColumns, settingsOf } from "./settings.ts";
+import { percentOf, type SettingsColumns, settingsOf } from "./settings.ts";
 
-/** The settings as the wire shows them; `publicUrl` is our own origin. */
+export interface SettingsContext {
+  /** Our own origin. */
+  readonly publicUrl: string;
+  /** Whether every network that is watched has a second source, without which no quorum can be had there. */
+  readonly hasSecondSources: boolean;
+}
+
+/** The settings as the wire shows them. */
 export function settingsBodyOf(
   row: SettingsColumns & { readonly id: string; readonly updatedAtMs: number },
-  publicUrl: string,
+  { publicUrl, hasSecondSources }: SettingsContext,
 ) {
   const settings = settingsOf(row);
   const { brand, quorumAboveMicros: quorum } = settings;
@@ -24,12 +31,7 @@ export function settingsBodyOf(
     maxActiveInvoices: settings.maxActiveInvoices,
     brand: { ...brand, logoUrl },
     frameAncestors: settings.frameAncestors,
-    warnings: warningsOf(settings),
+    warnings: quorum === null || hasSecondSources ? [] : ["QUORUM_IGNORED"],
     updatedAt: isoTime(row.updatedAtMs),
   };
-}
-
-/** What is stored and does nothing yet is said (decisions 4: a quorum is ignored with a warning where a network has one source). */
-function warningsOf({ quorumAboveMicros }: Settings): readonly string[] {
-  return quorumAboveMicros === null ? [] : ["QUORUM_IGNORED"];
 }

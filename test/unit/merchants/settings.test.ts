@@ -35,7 +35,10 @@ const parsed = (body: unknown) => {
 };
 const applied = (columns: SettingsColumns, body: unknown) => changedColumns(settingsOf(columns), parsed(body));
 const shown = (columns: SettingsColumns) =>
-  settingsBodyOf({ ...columns, id: "mer_1", updatedAtMs: 0 }, "https://pay.example");
+  settingsBodyOf(
+    { ...columns, id: "mer_1", updatedAtMs: 0 },
+    { publicUrl: "https://pay.example", hasSecondSources: false },
+  );
 
 describe("the settings of a merchant", () => {
   it("begin as decisions 4 has them, with money as text", () => {
@@ -127,6 +130,8 @@ describe("the settings of a merchant", () => {
   it("warn while a quorum is stored that nothing asks for", () => {
     const columns = applied(DEFAULTS, { quorumAboveAmount: "1000" });
     expect(shown(columns)).toMatchObject({ quorumAboveAmount: "1000.000000", warnings: ["QUORUM_IGNORED"] });
+    const everywhere = { publicUrl: "https://pay.example", hasSecondSources: true };
+    expect(settingsBodyOf({ ...columns, id: "mer_1", updatedAtMs: 0 }, everywhere).warnings).toEqual([]);
     expect(shown(applied(columns, { quorumAboveAmount: null })).warnings).toEqual([]);
   });
 
