@@ -6,6 +6,7 @@ import { addressOfHex, hexOfAddress } from "../../src/chains/tron/tron-hex.ts";
 import { parseUnits } from "../../src/lib/money.ts";
 import { type Anvil, type Hex, type Receipt, startAnvil } from "../support/anvil.ts";
 import { dataOf, install, installToken } from "../support/contracts.ts";
+import { network } from "../support/named-network.ts";
 import { startTron, type TronStandIn } from "../support/tron-stand-in.ts";
 import {
   type Invoice,
@@ -29,6 +30,8 @@ const TILL_HEX = hex(TILL);
 const REQUIRED = 2;
 /** A source that throttled is asked again after 2 s at the earliest, and after 4 s more where it throttled again. */
 const READ_WITHIN_MS = 20_000;
+/** Seconds: more than this file's blocks have brought the chain's clock ahead of ours. */
+const LIFETIME = 600;
 
 type Code = "USDT" | "TRX";
 const CODES: readonly Code[] = ["USDT", "TRX"];
@@ -72,8 +75,8 @@ function hex(address: string): Hex {
   return `0x${hexOfAddress(address) ?? ""}`;
 }
 
-const order = (cryptocurrency: Code, rawAmount: number) =>
-  shop.createInvoice({ rawAmount, paymentMethods: [{ cryptocurrency, network: "TRX" }] });
+const order = (cryptocurrency: Code, rawAmount: number, terms = {}) =>
+  shop.createInvoice({ rawAmount, paymentMethods: [{ cryptocurrency, network: "TRX" }], ...terms });
 
 /** What the customer is shown, in base units. */
 function asked(invoice: Invoice, cryptocurrency: Code): bigint {
@@ -212,6 +215,21 @@ describe("sources of TRON that fail", () => {
     await chain.mine(REQUIRED);
     const paid = await untilPaid(invoice, receipt);
     expect(pathOf(paid)).toEqual(["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"]);
+  });
+
+  it("hide a payment longer than any block is read again, and the second is asked before the invoice expires", async () => {
+    const invoice = await order("USDT", 600, { expiresInSeconds: LIFETIME });
+    node.isBlind = true;
+    const receipt = await pay(invoice, "USDT");
+    await chain.mine(network("TRX").overlapBlocks + 1);
+    await untilRead();
+    node.isBlind = false;
+    await chain.mine();
+    await untilRead();
+    expect(await shop.invoice(invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
+    await chain.rpc("evm_increaseTime", 2 * LIFETIME);
+    await chain.mine();
+    await untilPaid(invoice, receipt);
   });
 
   it("throttle both, and what was paid meanwhile is found when one of them serves again", async () => {
