@@ -49,12 +49,11 @@ function invoiceIn(json: string): InvoiceTerms {
   };
 }
 
-// An address of an invoice's own has the few methods of that invoice; a shared one may have a hundred thousand, and none of them counts here.
+// By an index of own addresses alone: whoever registers such an address as a shared one, and makes any number of methods on it, hides nothing.
 const owners = template((db) =>
   db.select(terms).from(
-    sql`${listed} cross join payment_methods method on method.rowid in (select first.rowid from payment_methods first
-          where first.network = ${network} and first.address = item.value limit 20)
-        and method.address_index is not null and method.status = 'ACTIVE'
+    sql`${listed} cross join payment_methods method indexed by payment_methods_own on method.network = ${network}
+        and method.address = item.value and method.address_index is not null and method.status = 'ACTIVE'
         cross join invoices invoice on invoice.id = method.invoice_id
         cross join merchants merchant on merchant.id = invoice.merchant_id`,
   ),

@@ -407,3 +407,24 @@ describe("reservations", () => {
     expect(body.paymentMethods[0]).toMatchObject({ amount: "100", amountDue: "60" });
   });
 });
+
+describe("an own address that a stranger registers as a shared one", () => {
+  it("still pays its invoice, however many methods the stranger makes on it", async () => {
+    const merchant = await freshMerchant();
+    const xpub = { walletType: "XPUB_WALLET", ...BTC, xpub: ZPUB, derivationPath: "m/84'/0'/0'" };
+    expect((await merchant.post("/wallets", xpub)).status).toBe(201);
+    const own = await merchant.post("/invoices", { name: "Order", rawAmount: 680, paymentMethods: [BTC] });
+    const [{ address }] = own.body.paymentMethods;
+    const stranger = await freshMerchant();
+    await stranger.post("/wallets", { walletType: "DIRECT_WALLET", ...BTC, address });
+    const made: string[] = [];
+    for (let i = 0; i < 25; i++)
+      made.push((await stranger.post("/invoices", { name: "Order", rawAmount: 680, paymentMethods: [BTC] })).body.id);
+    const { amountUnits = 0n } =
+      (await testDb.select().from(paymentMethods).where(sql`invoice_id = ${made[24]}`))[0] ?? {};
+    const paying = transferTo(address, amountUnits ?? 0n, { cryptocurrency: "BTC", fromAddress: null });
+    await look([paying], { network: "BTC" });
+    expect((await shown(merchant, own.body.id)).payments).toMatchObject([{ matchedBy: "ADDRESS" }]);
+    expect((await rowsOf(paying.txHash)).map(({ merchantId }) => merchantId)).toEqual([merchant.merchantId]);
+  });
+});

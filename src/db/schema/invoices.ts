@@ -110,6 +110,7 @@ export const paymentMethods = sqliteTable(
     index("payment_methods_wallet").on(t.walletId, t.addressIndex),
     index("payment_methods_public").on(t.merchantId).where(sql`is_from_public_key = 1 and address_index is not null`),
     index("payment_methods_address").on(t.network, t.address).where(sql`address is not null`),
+    index("payment_methods_own").on(t.network, t.address).where(sql`address_index is not null`),
     index("payment_methods_watch").on(t.network, t.activatedAtMs).where(sql`status = 'ACTIVE'`),
   ],
 );

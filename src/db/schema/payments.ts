@@ -74,5 +74,8 @@ export const paymentClaims = sqliteTable(
     outcome: text("outcome").notNull(),
     createdAtMs: integer("created_at_ms").notNull(),
   },
-  (t) => [index("payment_claims_of_invoice").on(t.invoiceId, t.createdAtMs)],
+  (t) => [
+    index("payment_claims_of_invoice").on(t.invoiceId, t.createdAtMs),
+    index("payment_claims_transaction").on(t.network, t.txHash),
+  ],
 );
