@@ -15,9 +15,11 @@ import {
   type Payment,
   POLL_SECONDS,
   pathOf,
+  SEEN_WITHIN_MS,
   type Shop,
   shownTo,
   startShop,
+  until,
   untilInvoice,
   untilPayments,
   untilStatus,
@@ -191,6 +193,43 @@ describe.each(NAMES)("on %s", (name) => {
   });
 });
 
+describe.each(["POL", "BNB", "CRO"] as const)("a chain that changes its mind on %s", (name) => {
+  it("takes back the coin that it forgets, and one that it mines again is one payment", async () => {
+    const anvil = chainOf(name);
+    const invoice = await order(name, name, 330);
+    const [, from = "0x"] = anvil.accounts;
+    const before = await anvil.execute({ from, to: COIN_TILL, value: asked(invoice, name, name) });
+    await untilStatus(shop, invoice.id, "PAID");
+    const raw = await anvil.rawTransaction(before.transactionHash);
+    await anvil.reorg(1);
+    const taken = await untilStatus(shop, invoice.id, "AWAITING_PAYMENT");
+    expect(taken).toMatchObject({ amountReceived: "0.000000", payments: [{ status: "REORGED" }] });
+
+    await anvil.mine();
+    await anvil.rpc("eth_sendRawTransaction", raw);
+    await anvil.mine();
+    const paid = await untilStatus(shop, invoice.id, "PAID");
+    expect(paid).toMatchObject({ amountReceived: "330.000000", amountConfirmed: "330.000000" });
+    expect(paid.payments).toMatchObject([{ txHash: before.transactionHash, status: "CONFIRMED" }]);
+
+    // Another block in the place of its block.
+    await anvil.reorg(1, [raw]);
+    const { blockHash } = await anvil.receipt(before.transactionHash);
+    await untilInBlock(before.transactionHash, blockHash);
+    expect(await shop.invoice(invoice.id)).toMatchObject({ status: "PAID", amountConfirmed: "330.000000" });
+  });
+});
+
+/** Waits until the shop has the only payment of a transaction in this block. */
+async function untilInBlock(txHash: string, blockHash: string): Promise<void> {
+  const read = async () => {
+    const [payment, ...more] = await untilPayments(shop, txHash);
+    expect(more).toEqual([]);
+    return (await shop.payment(payment?.id ?? "")).evidence as { readonly block: { readonly hash: string } | null };
+  };
+  await until(read, ({ block }) => block?.hash === blockHash, SEEN_WITHIN_MS);
+}
+
 describe("a coin that a contract moves", () => {
   const forward = async (invoice: Invoice, name: Name) => {
     const data = dataOf("forward", COIN_TILL);
@@ -217,6 +256,28 @@ describe("a coin that a contract moves", () => {
     const paid = await untilStatus(shop, invoice.id, "PAID");
     expect(paid).toMatchObject({ amountConfirmed: "700.000000" });
     expect(paid.payments).toHaveLength(1);
+  });
+
+  it("grows a balance again in another block when that is replaced: taken back, and to be decided anew", async () => {
+    const anvil = chainOf("BNB");
+    const invoice = await order("BNB", "BNB", 7_000);
+    const assign = async (blockHash: string) => {
+      const [payment] = await untilPayments(shop, blockHash, ({ status }) => status === "UNMATCHED");
+      const resolution = { action: "ASSIGN", invoiceId: invoice.id, reason: "the customer paid from an exchange" };
+      await shop.resolvePayment(payment?.id ?? "", resolution);
+      return untilStatus(shop, invoice.id, "PAID");
+    };
+    const before = await forward(invoice, "BNB");
+    await assign(before.blockHash);
+    await anvil.reorg(1, [await anvil.rawTransaction(before.transactionHash)]);
+    const after = await anvil.receipt(before.transactionHash);
+    expect(after.blockHash).not.toBe(before.blockHash);
+
+    const taken = await untilStatus(shop, invoice.id, "AWAITING_PAYMENT");
+    expect(taken).toMatchObject({ amountReceived: "0.000000", payments: [{ status: "REORGED" }] });
+    const paid = await assign(after.blockHash);
+    expect(paid).toMatchObject({ amountReceived: "7000.000000", amountConfirmed: "7000.000000" });
+    expect(paid.payments.map(({ status }) => status).toSorted()).toEqual(["CONFIRMED", "REORGED"]);
   });
 
   it("is not seen on ETH, where a plain payment after it is", async () => {
