@@ -21,6 +21,8 @@ export interface ChainPoolParts {
   readonly clients: readonly ChainClient[];
   /** In [0, 1). */
   readonly random: () => number;
+  /** A source that hangs fails long after it was asked, and is left alone from then on; without a clock, from when it was asked. */
+  readonly nowMs?: () => number;
   /** One line about a source that failed; it names the source by its place and kind alone. */
   readonly report: (line: string) => void;
 }
@@ -118,7 +120,7 @@ export class ChainPool {
     if (verified.ok) this.#change(client, (source) => ({ ...source, isVerified: true }));
     const answer = verified.ok ? await work(client) : verified;
     if (answer.ok) this.#close(client, nowMs);
-    else this.#open(client, nowMs, answer.error);
+    else this.#open(client, this.#parts.nowMs?.() ?? nowMs, answer.error);
     return answer;
   }
 

@@ -25,7 +25,7 @@ export function watchEffects(env: Env, network: Network): WatchEffects {
     sleep,
     nowMs: () => Date.now(),
     report,
-    pool: new ChainPool({ network: network.name, clients, random: Math.random, report }),
+    pool: new ChainPool({ network: network.name, clients, random: Math.random, nowMs: edge.nowMs, report }),
     apply: (look) => applyTransfers(invoiceEffects(env, { db, nowMs: Date.now(), sleep }), look),
   };
 }

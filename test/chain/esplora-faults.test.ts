@@ -23,7 +23,7 @@ import {
 
 const BTC = coinOf({ network: "BTC_REGTEST" });
 const PAID_PATH = ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"];
-/** A source that hangs is given up after 8 s, and then left alone for a while, perhaps once more after it healed. */
+/** A source that hangs is given up after 8 s, perhaps twice, and left alone for a few seconds after each time. */
 const HEALED_WITHIN_MS = 30_000;
 
 let node: CoreNode;

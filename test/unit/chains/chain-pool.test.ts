@@ -91,6 +91,21 @@ describe("the sources of a network", () => {
     expect(pool.states()[0]).toEqual({ kind: "tron-rpc", failures: 0, openUntilMs: 0, lastOutage: null });
   });
 
+  it("a source that hangs is left alone from when it failed, not from when it was asked", async () => {
+    const { fakes, fake, work } = world();
+    let nowMs = 0;
+    const clients = fakes.map(({ client }) => client);
+    const parts = { network: "TRX", clients, random: () => 0.5, report: () => {} } as const;
+    const pool = new ChainPool({ ...parts, nowMs: () => nowMs });
+    fake(0).answer = down("TIMEOUT");
+    await pool.attempt(0, async (client) => {
+      nowMs = 8_000;
+      return work(client);
+    });
+    expect(pool.states()[0]).toMatchObject({ lastOutage: "TIMEOUT", openUntilMs: 9_000 });
+    expect(pool.available(8_500)).toEqual([fake(1).client]);
+  });
+
   it("the answer names the source that gave it", async () => {
     const { fake, pool, work } = world();
     fake(0).answer = down("BEHIND");
