@@ -178,7 +178,7 @@ describe("of two transactions with one nonce", () => {
   const nonceOf = async (place: number) =>
     Number(await chain.rpc("eth_getTransactionCount", chain.accounts[place], "latest"));
 
-  it("the one that was replaced before a block had it never counts", async () => {
+  it("the one that was replaced before a block had it never counts, though the customer claimed it", async () => {
     const [first, second] = [await order("USDC", 11), await order("USDC", 17)];
     const nonce = await nonceOf(4);
     const gas = 200_000n;
@@ -188,6 +188,9 @@ describe("of two transactions with one nonce", () => {
       gas,
       gasPrice: 10n ** 10n,
     });
+    const claim = { txHash: replaced, network: "ETH" };
+    const claimed = await shop.raw("POST", `/api/v1/checkout/${first.id}/claims`, claim);
+    expect(claimed.status, claimed.text).toBeLessThan(300);
     const mined = await chain.send({ ...sending("USDC", asked(second, "USDC"), 4), nonce, gas, gasPrice: 10n ** 11n });
     await chain.mine();
     expect((await untilStatus(shop, second.id, "PAID")).payments).toMatchObject([{ txHash: mined }]);
