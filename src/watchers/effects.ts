@@ -19,7 +19,7 @@ export function watchEffects(env: Env, network: Network): WatchEffects {
   const own = sources.ok ? (sources.value.get(network.name) ?? []) : [];
   // Looked up at each call, because a bare reference to `fetch` loses its receiver.
   const edge = { fetch: (url: string, init: RequestInit) => fetch(url, init), nowMs: () => Date.now() };
-  const clients = own.flatMap((source) => openChainClient(source, network, edge) ?? []);
+  const clients = own.map((source) => openChainClient(source, network, edge));
   return {
     db,
     sleep,
