@@ -214,6 +214,5 @@ it("an invoice's own address is found by a few rows, however many methods share 
     `explain query plan ${selectAddressOwners(till.shop.db(calm), { network: "ETH", list: "[]" })._prepare().getQuery().sql}`,
   );
   const details = plan.map(({ detail }) => String(detail)).join("\n");
-  expect(details).toMatch(/SEARCH method USING INTEGER PRIMARY KEY/);
-  expect(details).toMatch(/SEARCH first USING (COVERING )?INDEX payment_methods_address/);
+  expect(details).toMatch(/SEARCH method USING INDEX payment_methods_own/);
 });
