@@ -6,7 +6,7 @@ import { ok } from "../lib/result.ts";
 import type { SeenPayment } from "../payments/apply-transfers.ts";
 import type { Payment, PaymentEvidence } from "../payments/payment.ts";
 import type { Sight } from "../payments/sight.ts";
-import { transferKey } from "../payments/transfer.ts";
+import { type Transfer, transferKey } from "../payments/transfer.ts";
 import { applied, asked, type Pass, type Step, stored, type WatchEffects } from "./commit-cursor.ts";
 import { behind } from "./find-position.ts";
 import { selectDuePayments, selectUnprovedPayments } from "./store.ts";
@@ -101,7 +101,13 @@ async function lookAtOne(
   const found = await lookUp(client, payment);
   if (!found.ok) return found;
   const sight = sightIn(pass, found.value, payment);
-  if (sight.kind !== "mined") return ok([]);
+  if (sight.kind !== "mined") {
+    const own = asked(await client.block(height));
+    if (!own.ok) return own;
+    if (own.value === null || own.value.hash === hash) return ok([]);
+    // Another block stands at its height.
+    return lookAtUnproved(fx, pass, client, [payment]);
+  }
   const onChain = sight.block.hash === hash ? ok(sight) : await onOwnChain(client, sight);
   if (!onChain.ok) return onChain;
   const mayConfirm = payment.needsSecond === 0 || (await isSeconded(fx, client, payment, sight.block.hash));
@@ -178,7 +184,7 @@ function requestOf(payment: Payment): LookupRequest {
 function sightIn(pass: Pick<Pass, "network">, found: Lookup, payment: Payment): Sight {
   switch (found.kind) {
     case "mined":
-      return found.transfers.some((transfer) => isSameMoney(payment, transfer))
+      return found.transfers.some((transfer) => isSameTransfer(payment, transfer))
         ? { kind: "mined", block: found.block }
         : { kind: "unknown" };
     case "pending":
@@ -189,7 +195,14 @@ function sightIn(pass: Pick<Pass, "network">, found: Lookup, payment: Payment): 
   }
 }
 
-/** Not by output: a source without the ordinals of logs numbers them in its own way. */
+/**
+ * By its place as well: a contract may make other logs where it is mined again, and what it pays there is a transfer of its own, which the
+ * scan finds. The same money by both places would be credited twice.
+ */
+function isSameTransfer(payment: Payment, transfer: Transfer): boolean {
+  return transferKey(payment) === transferKey(transfer) && isSameMoney(payment, transfer);
+}
+
 function isSameMoney(
   payment: Payment,
   transfer: Pick<Payment, "cryptocurrency" | "toAddress" | "amountUnits">,

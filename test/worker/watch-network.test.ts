@@ -290,6 +290,24 @@ describe("a reorg", () => {
     });
   });
 
+  it("that puts a transfer at another place of its receipt leaves the first place empty: it is there once", async () => {
+    const { chain, watcher, pass } = await watching();
+    await pass();
+    const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = chain.mine([pay("moved")]);
+    await pass();
+    const at = { network: "ETH", cryptocurrency: "USDT", toAddress: ADDRESS, createdAtMs: START };
+    await openPayment(testDb, { ...at, txHash: "moved", blockHeight, blockHash, blockTimeMs, status: "CONFIRMED" });
+    chain.drop(1);
+    chain.mine([pay("moved", { outputIndex: "1" })]);
+    chain.mine();
+    await pass();
+    const places = watcher.looks.flatMap(({ transfers }) => transfers.map(({ outputIndex }) => outputIndex));
+    expect(places).toEqual(["0", "1"]);
+    expect(await paymentRow("moved")).toMatchObject({ status: "REORGED", outputIndex: "0", blockHeight: null });
+    await pass();
+    expect(await paymentRow("moved")).toMatchObject({ status: "REORGED" });
+  });
+
   it("deeper than anything written down is read again by the whole window, and told of", async () => {
     const { chain, watcher, pass } = await watching();
     await pass();
@@ -528,6 +546,16 @@ describe("an open payment", () => {
     chain.mineMany(3);
     await pass();
     expect(await paymentRow("paid")).toMatchObject({ status: "DETECTED", blockHeight: 300 });
+  });
+
+  it("in a block below the cursor that never was on the chain is taken back when it would be confirmed", async () => {
+    const { chain, pass } = await watching();
+    chain.mineMany(5);
+    await pass();
+    const inBlock = { blockHeight: 301, blockHash: "elsewhere", blockTimeMs: START, requiredConfirmations: 3 };
+    await openPayment(testDb, { ...at, txHash: "orphan", ...inBlock });
+    await pass();
+    expect(await paymentRow("orphan")).toMatchObject({ status: "REORGED", blockHeight: null });
   });
 
   it("has its turn however many others are open", async () => {
