@@ -2,6 +2,7 @@
 // when the chain takes something back.
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
+import { ChainPool } from "../../src/chains/chain-pool-client.ts";
 import type { NetworkName } from "../../src/chains/networks.ts";
 import { events } from "../../src/db/schema/events.ts";
 import { invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
@@ -10,10 +11,11 @@ import { networkCursors } from "../../src/db/schema/network-cursors.ts";
 import { payments } from "../../src/db/schema/payments.ts";
 import { wallets } from "../../src/db/schema/wallets.ts";
 import { WatchMemory } from "../../src/watchers/commit-cursor.ts";
+import { lookTransaction } from "../../src/watchers/look-transaction.ts";
 import { beginWatch } from "../../src/watchers/store.ts";
 import { FakeChain, FakeSource, type Sent } from "../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../support/watched.ts";
-import { TestWatcher } from "../support/watcher.ts";
+import { networkOf, TestWatcher } from "../support/watcher.ts";
 import { freshId, testDb } from "../support/worker-merchant.ts";
 
 const START = 1_800_000_000_000;
@@ -705,5 +707,31 @@ describe("a source that is asked by address", () => {
     await pass();
     expect(await paymentRow("gone")).toMatchObject({ blockHeight: null, reorgedAtMs: watcher.nowMs });
     expect(await watcher.cursor()).toMatchObject({ height: 302 });
+  });
+});
+
+describe("a claimed transaction", () => {
+  it("is credited at once and confirmed by the next pass alone, which knows the chain that its block is on", async () => {
+    const { chain, watcher } = await watching();
+    const { height, hash, timeMs } = chain.mine([pay("claimed")]);
+    chain.mineMany(80);
+    chain.finalizedHeight = height;
+    expect(await lookTransaction(watcher.fx, networkOf("ETH"), watcher.memory, "claimed")).toBe("FOUND");
+    const [look] = watcher.looks;
+    expect(look?.transfers).toMatchObject([{ txHash: "claimed", block: { height, hash, timeMs } }]);
+    expect([look?.heights.tipHeight, look?.heights.finalizedHeight]).toEqual([height - 1, null]);
+  });
+
+  it.each([
+    ["takes no source away from the watch where it is itself what cannot be read", "UNEXPECTED_SHAPE", 1],
+    ["leaves a source alone that asks for it", "RATE_LIMITED", 0],
+  ] as const)("%s", async (_, down, available) => {
+    const { source, watcher } = await watching();
+    const pool = new ChainPool({ network: "ETH", clients: [source.client], random: () => 0.9, report: () => {} });
+    await pool.attempt(watcher.nowMs, (client) => client.tip());
+    source.down = down;
+    const fx = { ...watcher.fx, pool };
+    expect(await lookTransaction(fx, networkOf("ETH"), watcher.memory, "odd")).toBe("UNAVAILABLE");
+    expect(pool.available(watcher.nowMs + 1)).toHaveLength(available);
   });
 });
