@@ -49,6 +49,8 @@ export class WatchMemory {
   failures = 0;
   /** Since when a second source, which must be asked before invoices expire, could not be. */
   unseconded: number | undefined;
+  /** How far the invoices that end at one moment were asked of a second source, where they are more than a pass asks for. */
+  silent: { readonly atMs: number; readonly position: number } | undefined;
   /** Begin of the outage that merchants were told of. */
   toldOfMs: number | undefined;
 

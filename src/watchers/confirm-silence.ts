@@ -30,14 +30,21 @@ export async function confirmSilence(
   const { network, memory } = pass;
   const passedMs = Math.max(cursor.passedMs, to.passedMs);
   if (passedMs === cursor.passedMs || !fx.pool.hasSecond()) return ok(passedMs);
-  const window = { network: network.name, fromMs: cursor.passedMs, beforeMs: passedMs, limit: ADDRESSES_A_PASS };
+  // Any number of invoices may end at one moment: those of it that were asked for are not asked for again.
+  const after = memory.silent?.atMs === cursor.passedMs ? memory.silent.position : 0;
+  const window = { network: network.name, fromMs: cursor.passedMs, after, beforeMs: passedMs, limit: ADDRESSES_A_PASS };
   const rows = stored(await readWithRetry(fx.sleep, async () => selectExpiring(fx.db, window)));
   if (!rows.ok) return rows;
   // Those behind a full page are asked for by the next pass.
-  const reachedMs = rows.value.length < ADDRESSES_A_PASS ? passedMs : (rows.value.at(-1)?.expiresAtMs ?? passedMs);
+  const last = rows.value.length < ADDRESSES_A_PASS ? undefined : rows.value.at(-1);
+  const reachedMs = last?.expiresAtMs ?? passedMs;
+  const reached = () => {
+    memory.silent = last === undefined ? undefined : { atMs: last.expiresAtMs, position: last.position };
+    return ok(reachedMs);
+  };
   const due = rows.value.filter(({ cryptocurrency }) => isIndexed(pass, client, cryptocurrency));
   const [first] = due;
-  if (first === undefined) return ok(reachedMs);
+  if (first === undefined) return reached();
   const recipients = new Set(due.map(({ address }) => address));
   const sinceMs = Math.min(...due.map(({ activatedAtMs }) => activatedAtMs));
   const found = await fx.pool.attemptWithout(client, fx.nowMs(), (second) =>
@@ -45,7 +52,7 @@ export async function confirmSilence(
   );
   if (!found.ok) {
     memory.unseconded ??= fx.nowMs();
-    return ok(fx.nowMs() - memory.unseconded < HELD_FOR_MS ? first.expiresAtMs : reachedMs);
+    return fx.nowMs() - memory.unseconded < HELD_FOR_MS ? ok(first.expiresAtMs) : reached();
   }
   memory.unseconded = undefined;
   const shared = await onOwnChain(pass, client, found.value.value);
@@ -53,7 +60,7 @@ export async function confirmSilence(
   const stands = await applied(fx, pass, { transfers: shared.value, seen: [] });
   if (!stands.ok) return stands;
   // Two sources on two forks: what only the other one has is waited for.
-  return ok(shared.value.length === found.value.value.length ? reachedMs : first.expiresAtMs);
+  return shared.value.length === found.value.value.length ? reached() : ok(first.expiresAtMs);
 }
 
 /** Whether the first source found payments of an asset by an index of its own: of logs, or of addresses. */

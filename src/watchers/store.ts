@@ -198,23 +198,28 @@ export function selectNewRecipients(db: Db, name: string, sinceMs: number) {
 
 const expiring = template((db) =>
   db
-    .select({ ...recipientColumns, expiresAtMs: sql<number>`invoice.expires_at_ms` })
+    .select({
+      ...recipientColumns,
+      position: sql<number>`invoice.rowid`,
+      expiresAtMs: sql<number>`invoice.expires_at_ms`,
+    })
     .from(sql`invoices invoice cross join payment_methods method`)
     .where(
       sql`invoice.status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION') and invoice.status = 'AWAITING_PAYMENT'
         and invoice.expires_at_ms >= ${sql.placeholder("fromMs")} and invoice.expires_at_ms < ${sql.placeholder("beforeMs")}
+        and (invoice.expires_at_ms > ${sql.placeholder("fromMs")} or invoice.rowid >= ${sql.placeholder("after")})
         and invoice.closed_at_ms is null and method.invoice_id = invoice.id and method.network = ${network}
         and method.status = 'ACTIVE' and method.address is not null`,
     )
-    .orderBy(sql`invoice.expires_at_ms`)
+    .orderBy(sql`invoice.expires_at_ms, invoice.rowid`)
     .limit(sql.placeholder("limit")),
 );
 
-/** Methods of invoices that still wait and whose time ends in [fromMs, beforeMs), the earliest first. */
-export function selectExpiring(
-  db: Db,
-  of: { readonly network: string; readonly fromMs: number; readonly beforeMs: number; readonly limit: number },
-) {
+/**
+ * Methods of invoices that still wait and whose time ends in [fromMs, beforeMs), the earliest first; of those that end at `fromMs` itself the
+ * invoices from position `after` on, that one included, for a page may have ended between two of its methods.
+ */
+export function selectExpiring(db: Db, of: PaymentPage & { readonly fromMs: number; readonly beforeMs: number }) {
   return expiring(db, { ...of });
 }
 

@@ -624,6 +624,22 @@ describe("an invoice whose time ends", () => {
     expect(await watcher.cursor()).toMatchObject({ passedMs: chain.tip.timeMs });
   });
 
+  it("is closed however many end at the same moment: each is asked for once, some at each pass", async () => {
+    const { chain, first, watcher, pass } = await ending(2);
+    await pass();
+    first.isEmpty = true;
+    const others = Array.from({ length: 120 }, (_, n) => `0x${(n + 1).toString(16).padStart(40, "0")}`);
+    for (const address of others)
+      await watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address, nowMs: START, expiresAtMs: END });
+    chain.mine(others.map((toAddress) => pay(`to ${toAddress}`, { toAddress })));
+    for (let n = 0; n < 5; n++) {
+      chain.mine();
+      await pass();
+    }
+    expect(new Set(watcher.found()).size).toBe(120);
+    expect((await watcher.cursor()).passedMs).toBe(chain.tip.timeMs);
+  });
+
   it("waits where the second source has a payment in a block that the first does not have", async () => {
     const { chain, first, second, watcher, pass } = await ending(2);
     if (second === undefined) throw new Error("one");

@@ -44,7 +44,7 @@ describe("a watcher finds", () => {
     ],
     [
       "invoices about to expire",
-      selectExpiring(testDb, { network: "ETH", fromMs: 1, beforeMs: 2, limit: 10 }),
+      selectExpiring(testDb, { ...page, fromMs: 1, beforeMs: 2 }),
       "invoice USING INDEX invoices_due",
     ],
   ] as const)("%s by its index, in its order", async (_, query, index) => {
