@@ -9,6 +9,7 @@ import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import { paymentBodyOf } from "../invoices/invoice-body.ts";
 import { derivedId, type MerchantId, type PaymentId, ulidTime } from "../lib/ids.ts";
+import { piecesOf } from "../lib/pieces.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
 import { DAY_MS } from "../lib/time.ts";
@@ -41,22 +42,58 @@ export interface Stray extends Pick<Placed, "transfer" | "holders"> {
   readonly usdMicros: bigint | null;
 }
 
-/** The rows of some transfers, in one batch; how many. CONTENTION where another writer has just written one: the next look finds it. */
+/** Rows of one statement, a few kilobytes each: D1 takes two megabytes as a parameter. Of one batch, where a transfer has no more by itself. */
+const ROWS_AT_ONCE = 50;
+
+/** The rows of some transfers; how many. CONTENTION where another writer has just written one: the next look finds it. */
 export async function recordStrays(
   fx: StrayEffects,
   strays: readonly Stray[],
   look: StrayContext,
 ): Promise<Result<number, Failure>> {
+  let written = 0;
+  for (const batch of batchesOf(strays)) {
+    const done = await recordBatch(fx, batch, look);
+    if (!done.ok) return done;
+    written += done.value;
+  }
+  return ok(written);
+}
+
+type Concerned = Omit<Stray, "holders"> & { readonly holders: readonly Holder[] };
+
+/** All rows of a transfer stand in one batch: anybody may have a wallet on its address, and whoever comes second finds it known. */
+function batchesOf(strays: readonly Stray[]): readonly (readonly Concerned[])[] {
+  const batches: Concerned[][] = [];
+  let rows = Number.POSITIVE_INFINITY;
+  for (const stray of strays) {
+    const holders = concerned(stray.place, stray.holders);
+    if (rows + holders.length > ROWS_AT_ONCE) {
+      batches.push([]);
+      rows = 0;
+    }
+    batches.at(-1)?.push({ ...stray, holders });
+    rows += holders.length;
+  }
+  return batches;
+}
+
+async function recordBatch(
+  fx: StrayEffects,
+  strays: readonly Concerned[],
+  look: StrayContext,
+): Promise<Result<number, Failure>> {
   const operationId = fx.newOperationId();
   const rows = strays
-    .flatMap((stray) => concerned(stray.place, stray.holders).map((holder) => ({ ...stray, holder })))
+    .flatMap((stray) => stray.holders.map((holder) => ({ ...stray, holder })))
     .map((each, n) => strayRow(fx, { ...each, look, id: derivedId("pay", operationId, n) }));
   const [first] = rows;
   if (first === undefined) return ok(0);
   const sinceMs = Math.floor(fx.nowMs / DAY_MS) * DAY_MS;
   const told = rows.map((payment, n) => ({
     payment,
-    before: rows.slice(0, n).filter((other) => isOfSamePlace(other, payment)).length,
+    // What stands in an earlier statement of the batch is counted there.
+    before: rows.slice(n - (n % ROWS_AT_ONCE), n).filter((other) => isOfSamePlace(other, payment)).length,
     eventId: derivedId("evt", operationId, n),
     summaryId: summaryId(payment, sinceMs),
     told: JSON.stringify({ payment: paymentBodyOf(payment, []) }),
@@ -65,7 +102,7 @@ export async function recordStrays(
   const transfers = strays.map(({ transfer }) => transfer);
   const written = await commit(fx, { id: first.id, asOf: first.updatedAtMs }, [
     assertTransfersNew(fx.db, look.network.name, transfers),
-    ...insertStrays(fx.db, told, { sinceMs, nowMs: fx.nowMs }),
+    ...[...piecesOf(told, ROWS_AT_ONCE)].flatMap((piece) => insertStrays(fx.db, piece, { sinceMs, nowMs: fx.nowMs })),
   ]);
   return written.ok ? ok(rows.length) : written;
 }

@@ -61,7 +61,6 @@ interface Share {
 
 /** How many transfers are read and written at once: what stands of a great look need not be done again. */
 const AT_ONCE = 100;
-const STRAYS_AT_ONCE = 20;
 
 /** All of it stands, or it is a failure and the same look may be applied again: what stands already then changes nothing. */
 export async function applyTransfers(fx: ApplyEffects, look: Look): Promise<Result<Applied, Failure>> {
@@ -208,12 +207,9 @@ async function recordAll(
       ? []
       : [{ transfer, place, holders, usdMicros: worthInUsd(fx, network, transfer, of.table) }],
   );
-  let written = 0;
-  for (const piece of piecesOf(strays, STRAYS_AT_ONCE)) {
-    const done = await recordStrays(fx, piece, { network, heights });
-    if (!done.ok) return done;
-    written += done.value;
-  }
+  const recorded = await recordStrays(fx, strays, { network, heights });
+  if (!recorded.ok) return recorded;
+  let written = recorded.value;
   for (const { payment, sight } of of.sights.filter((seen) => seen.payment.invoiceId === null)) {
     const done = await recordSight(fx, payment, sight, { network, heights });
     if (!done.ok) return done;

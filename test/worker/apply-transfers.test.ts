@@ -1,7 +1,7 @@
 // What a look at the chain makes of invoices, on D1: who is credited, who is not, what is told, and that nothing is told or counted twice.
 import { env } from "cloudflare:workers";
 import { and, eq, sql } from "drizzle-orm";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { networkNamed } from "../../src/chains/networks.ts";
 import { events } from "../../src/db/schema/events.ts";
 import { amountReservations, invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
@@ -11,7 +11,7 @@ import { invoiceEffects } from "../../src/invoices/effects.ts";
 import { sleep } from "../../src/lib/sleep.ts";
 import { applyTransfers, type SeenPayment } from "../../src/payments/apply-transfers.ts";
 import type { BlockRef, Transfer } from "../../src/payments/transfer.ts";
-import { freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
+import { freshId, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
 const HOUR_MS = 3_600_000;
 const USDT = { cryptocurrency: "USDT", network: "ETH" };
@@ -252,6 +252,24 @@ describe("a transfer that is not what was asked", () => {
     expect(await shown(merchant, id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
     const told = await testDb.select().from(events).where(eq(events.merchantId, merchant.merchantId));
     expect(told.filter(({ type }) => type === "payment.unmatched")).toEqual([]);
+  });
+
+  it("is listed for each of many merchants on its address, however long the evidence is", async () => {
+    const { address, walletId } = await shopAt();
+    const [wallet] = await testDb.select().from(wallets).where(eq(wallets.address, address));
+    if (wallet === undefined) throw new Error(walletId);
+    const others = Array.from({ length: 40 }, () => ({ ...wallet, id: freshId("wal"), merchantId: freshId("mer") }));
+    for (const other of others) await testDb.insert(wallets).values(other);
+    const raw = JSON.stringify({ script: "0".repeat(4_000) });
+    const strays = Array.from({ length: 20 }, () => transferTo(address, 5_000_000n, { raw }));
+    const bind = vi.spyOn(Object.getPrototypeOf(env.DB.prepare("select 1")), "bind");
+    expect(await look(strays)).toEqual({ ok: true, value: { invoices: [], unmatched: 820 } });
+    const longest = Math.max(...bind.mock.calls.flat().map((value) => (typeof value === "string" ? value.length : 0)));
+    bind.mockRestore();
+    // D1 takes two megabytes as a parameter.
+    expect(longest).toBeGreaterThan(50_000);
+    expect(longest).toBeLessThan(1_000_000);
+    for (const { txHash } of strays) expect(await rowsOf(txHash)).toHaveLength(41);
   });
 
   it("is listed 100 times a day on an address, then summed up once", async () => {
