@@ -149,6 +149,20 @@ describe("a pass", () => {
     expect(await watcher.cursor()).toMatchObject({ height: 1_499 });
   });
 
+  it("ends behind the block in which more was found than one may write, and comes back soon", async () => {
+    const { chain, watcher, pass } = await watching();
+    await pass();
+    for (const block of ["a", "b", "c", "d"]) chain.mine(Array.from({ length: 600 }, (_, n) => pay(`${block}${n}`)));
+    const found: number[] = [];
+    for (const height of [301, 303]) {
+      const before = watcher.found().length;
+      expect(await pass()).toEqual({ ...READ, isBehind: height < 303 });
+      found.push(watcher.found().length - before);
+      expect(await watcher.cursor()).toMatchObject({ height, passedMs: chain.at(height)?.timeMs });
+    }
+    expect([found, new Set(watcher.found()).size]).toEqual([[1_200, 2_400], 2_400]);
+  });
+
   it("goes on from wherever a source's own bound ended a scan", async () => {
     const { chain, source, watcher, pass } = await watching();
     await pass();
