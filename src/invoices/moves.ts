@@ -1,5 +1,5 @@
 // What is told when an invoice moves (decisions 4, "Events of the moves"): the timeline has status changes only, the events everything.
-import type { EventType } from "../webhooks/event.ts";
+import type { EventType } from "../events/event.ts";
 import type { LatenessChange } from "./counting.ts";
 import type { InvoiceStatus, SettlementEvent, StatusMove } from "./status.ts";
 

@@ -1,7 +1,7 @@
 import type { Db } from "../db/client.ts";
+import type { EventType } from "../events/event.ts";
+import { insertEvent, type OutboxEvent } from "../events/store.ts";
 import { derivedId } from "../lib/ids.ts";
-import type { EventType } from "../webhooks/event.ts";
-import { insertEvent, type OutboxEvent } from "../webhooks/store.ts";
 import type { Invoice } from "./invoice.ts";
 import type { MethodBody, PaymentBody } from "./invoice-body.ts";
 

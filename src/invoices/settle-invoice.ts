@@ -3,10 +3,10 @@
 
 import { changedFacts } from "../audit/entry.ts";
 import { type Network, networkNamed } from "../chains/networks.ts";
+import type { EventType } from "../events/event.ts";
 import type { PaymentId } from "../lib/ids.ts";
 import { watchesOf } from "../payments/cursor.ts";
 import { type CreditedPayment, mergePayments, type Payment } from "../payments/payment.ts";
-import type { EventType } from "../webhooks/event.ts";
 import type { Change, ChangeEvent } from "./change-invoice.ts";
 import type { LatenessChange } from "./counting.ts";
 import type { Invoice, InvoiceFile, PaymentMethod } from "./invoice.ts";

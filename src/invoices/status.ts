@@ -1,8 +1,9 @@
 // The state of an invoice is a function of facts; nothing nudges it (decisions 4). `settle` reads all facts anew each time, so that it
 // does not matter when, how often or in which order they were learnt: the stored status only decides which moves are told.
+
+import type { EventType } from "../events/event.ts";
 import type { PaymentId } from "../lib/ids.ts";
 import type { CreditedPayment } from "../payments/payment.ts";
-import type { EventType } from "../webhooks/event.ts";
 import { closingOf, type NetworkWatch } from "./closing.ts";
 import { isCounted, isLatePayment, isUnsettled, type LatenessChange, latenessChanges } from "./counting.ts";
 import type { Invoice } from "./invoice.ts";

@@ -4,6 +4,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 import type { Trail } from "../audit/entry.ts";
 import { insertAudit } from "../audit/store.ts";
 import type { Db } from "../db/client.ts";
+import { insertEvent } from "../events/store.ts";
 import { sha256Hex } from "../lib/bytes.ts";
 import { derivedId } from "../lib/ids.ts";
 import type { Mailer } from "../mail/mail.ts";
@@ -12,7 +13,6 @@ import type { Person } from "../users/person.ts";
 import { isWalletIntact } from "../wallets/wallet.ts";
 import { type WalletBodyContext, walletBodyOf } from "../wallets/wallet-body.ts";
 import { fingerprintOf, walletFacts } from "../wallets/wallet-facts.ts";
-import { insertEvent } from "../webhooks/store.ts";
 import { type Audience, alertMail, isMailOnly, LINK_LIFETIME_MS, type Steward, type WalletNews } from "./alert.ts";
 import { insertDisableTokens } from "./store.ts";
 

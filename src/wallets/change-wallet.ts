@@ -2,6 +2,7 @@
 // is asserted in that batch; whoever lost reads again and decides again, five times, then 503 (reliability.md 3).
 import type { BatchItem } from "drizzle-orm/batch";
 import { readWithRetry } from "../db/retry.ts";
+import { commitChange } from "../events/commit-change.ts";
 import type { Failure } from "../failures.ts";
 import { derivedId, type MerchantId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
@@ -10,7 +11,6 @@ import type { Seat } from "../merchants/store.ts";
 import { assertSeat } from "../teams/store.ts";
 import type { WalletAction } from "../wallet-alerts/alert.ts";
 import { type NewsEffects, recordNews, sendNews } from "../wallet-alerts/record-news.ts";
-import { commitChange } from "../webhooks/commit-change.ts";
 import { selectLiveWallet } from "./store.ts";
 import type { Wallet } from "./wallet.ts";
 

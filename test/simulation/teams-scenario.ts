@@ -4,6 +4,7 @@ import { insertAudit } from "../../src/audit/store.ts";
 import { batchConflict } from "../../src/db/conflict.ts";
 import { readWithRetry, withinLimit } from "../../src/db/retry.ts";
 import { invitations } from "../../src/db/schema/teams.ts";
+import { insertEvent } from "../../src/events/store.ts";
 import type { Failure } from "../../src/failures.ts";
 import { acceptInvitation } from "../../src/invitations/accept-invitation.ts";
 import { acceptRefusal } from "../../src/invitations/invitation.ts";
@@ -15,7 +16,6 @@ import { readActors, type TeamEffects } from "../../src/teams/change-team.ts";
 import { leaveTeam, removeMember } from "../../src/teams/remove-member.ts";
 import { insertMember, setRole } from "../../src/teams/store.ts";
 import { transferOwnership } from "../../src/teams/transfer-ownership.ts";
-import { insertEvent } from "../../src/webhooks/store.ts";
 import type { Scenario } from "./campaign.ts";
 import type { Lab } from "./lab.ts";
 import {

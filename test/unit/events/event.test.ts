@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EVENT_TYPES } from "../../../src/webhooks/event.ts";
+import { EVENT_TYPES } from "../../../src/events/event.ts";
 
 // webhooks.md "Types", in its own short form.
 const DOCUMENTED = {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Committed } from "../../../src/db/commit-batch.ts";
 import { assertions } from "../../../src/db/schema/operations.ts";
+import { commitChange } from "../../../src/events/commit-change.ts";
+import { insertEvent, type OutboxEvent } from "../../../src/events/store.ts";
 import type { EventId, MerchantId } from "../../../src/lib/ids.ts";
-import { commitChange } from "../../../src/webhooks/commit-change.ts";
-import { insertEvent, type OutboxEvent } from "../../../src/webhooks/store.ts";
 import { inScriptedWorld, type Script } from "../../support/scripted-world.ts";
 
 const EVENT: EventId = "evt_01M7Y116S5004EM2R6G33SCWPC";
