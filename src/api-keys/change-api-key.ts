@@ -9,7 +9,7 @@ import type { ApiKeyRow } from "../auth/store.ts";
 import type { Db } from "../db/client.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { EventType } from "../events/event.ts";
-import { insertEvent } from "../events/store.ts";
+import { recordEvent } from "../events/store.ts";
 import type { Failure } from "../failures.ts";
 import { derivedId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
@@ -120,7 +120,7 @@ export function changeStatements(
     assertSeat(fx.db, { ...seat, id: seat.memberId }),
     updateApiKey(fx.db, key, columns),
     insertAudit(fx.db, trail, audit, fx.nowMs),
-    ...(event === undefined ? [] : [keyEvent(fx, { event, key: changed }, operationId)]),
+    ...(event === undefined ? [] : keyEvent(fx, { event, key: changed }, operationId)),
   ];
   return { changed, statements };
 }
@@ -132,13 +132,11 @@ export function keyEvent(
   operationId: string,
 ) {
   const { event, key } = of;
-  return insertEvent(fx.db, {
+  return recordEvent(fx.db, {
     id: derivedId("evt", operationId),
     merchantId: key.merchantId,
     type: event,
-    invoiceId: null,
-    sequence: null,
-    data: JSON.stringify({ apiKeyId: key.id, apiKey: apiKeyBodyOf(key, fx.nowMs) }),
+    data: { apiKeyId: key.id, apiKey: apiKeyBodyOf(key, fx.nowMs) },
     createdAtMs: fx.nowMs,
   });
 }

@@ -66,7 +66,7 @@ export function createApiKey(fx: KeyEffects, actor: KeyActor & { readonly create
         assertSeat(fx.db, { ...seat.value, id: seat.value.memberId }),
         insertApiKey(fx.db, key),
         insertAudit(fx.db, actor.trail, entry, fx.nowMs),
-        keyEvent(fx, { event: "api_key.created", key }, operationId),
+        ...keyEvent(fx, { event: "api_key.created", key }, operationId),
       ],
     };
   };

@@ -7,7 +7,7 @@ import { commitBatch } from "../db/commit-batch.ts";
 import { describeConflict, isContention } from "../db/conflict.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { EventType } from "../events/event.ts";
-import { insertEvent } from "../events/store.ts";
+import { type OutboxEvent, recordOutbox } from "../events/store.ts";
 import type { Failure } from "../failures.ts";
 import { paymentBodyOf } from "../invoices/invoice-body.ts";
 import { derivedId, type MerchantId, type PaymentId, ulidTime } from "../lib/ids.ts";
@@ -124,7 +124,8 @@ export async function recordSight(
   const operationId = fx.newOperationId();
   const told = isSilent ? [] : newsOf(payment, after);
   const news = told.map((type, n) => eventOf(fx, after, type, derivedId("evt", operationId, n)));
-  const statements = [assertPaymentAsRead(fx.db, payment), putPayment(fx.db, after), ...news];
+  const outbox = news.length === 0 ? [] : recordOutbox(fx.db, news);
+  const statements = [assertPaymentAsRead(fx.db, payment), putPayment(fx.db, after), ...outbox];
   const written = await commit(fx, { id: after.id, asOf: after.updatedAtMs }, statements);
   return written.ok ? ok(true) : written;
 }
@@ -164,8 +165,8 @@ function strayRow(
   });
 }
 
-function eventOf(fx: StrayEffects, payment: Payment, type: EventType, id: `evt_${string}`) {
-  return insertEvent(fx.db, {
+function eventOf(fx: StrayEffects, payment: Payment, type: EventType, id: `evt_${string}`): OutboxEvent {
+  return {
     id,
     merchantId: payment.merchantId,
     type,
@@ -173,7 +174,7 @@ function eventOf(fx: StrayEffects, payment: Payment, type: EventType, id: `evt_$
     sequence: null,
     data: JSON.stringify({ payment: paymentBodyOf(payment, []) }),
     createdAtMs: fx.nowMs,
-  });
+  };
 }
 
 /** One a day for an address: its id is made of both. */

@@ -7,6 +7,7 @@ import { assertions } from "../db/schema/operations.ts";
 import { payments } from "../db/schema/payments.ts";
 import { wallets } from "../db/schema/wallets.ts";
 import { template } from "../db/template.ts";
+import { fanOut } from "../events/store.ts";
 import type { EventId, MerchantId, PaymentId, WalletId } from "../lib/ids.ts";
 import type { Payment } from "../payments/payment.ts";
 import type { InvoiceTerms } from "./placement.ts";
@@ -246,7 +247,13 @@ export function insertStrays(
     return { ...Object.fromEntries(values), ...told };
   });
   const list = JSON.stringify(rows);
-  return [strayRows(db, { list, sinceMs: of.sinceMs }), strayEvents(db, { list, nowMs: of.nowMs })] as const;
+  // Which of the two an event became is decided inside the batch; of a summary that stood before, endpoints are owed nothing new.
+  const eventIds = strays.flatMap(({ eventId, summaryId }) => [eventId, summaryId]);
+  return [
+    strayRows(db, { list, sinceMs: of.sinceMs }),
+    strayEvents(db, { list, nowMs: of.nowMs }),
+    fanOut(db, [...new Set(eventIds)]),
+  ] as const;
 }
 
 const gap = template((db) =>

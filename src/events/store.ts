@@ -1,6 +1,7 @@
 import { eq, sql } from "drizzle-orm";
-import type { Db } from "../db/client.ts";
+import { type Db, WAKE_COLUMN } from "../db/client.ts";
 import { events } from "../db/schema/events.ts";
+import { deliveries } from "../db/schema/webhooks.ts";
 import { insertTemplate, template } from "../db/template.ts";
 import type { EventId, InvoiceId, MerchantId } from "../lib/ids.ts";
 import type { EventType } from "./event.ts";
@@ -24,9 +25,54 @@ const eventById = template((db) =>
     .where(eq(events.id, sql.placeholder("id"))),
 );
 
-/** Records an event in the batch of the change it tells of. */
-export function insertEvent(db: Db, row: OutboxEvent) {
-  return insertRow(db, row);
+/** Whoever was woken for what has become due so lately takes this too; an older wake may have been lost. */
+const WOKEN_MS = 10_000;
+
+/** One of an event and an endpoint, as SQL over `event` and `hook`: whoever records it twice owes it once. */
+const deliveryId = sql`'dlv_' || substr(event.id, 5, 10) || substr(event.id, -8) || substr(hook.id, -8)`;
+const isSubscribed = sql`exists (select 1 from json_each(hook.events) wanted
+  where wanted.value in (event.type, '*', substr(event.type, 1, instr(event.type, '.')) || '*'))`;
+const isFirstDue = sql`not exists (select 1 from deliveries other where other.webhook_id = hook.id and other.status = 'PENDING'
+  and other.next_attempt_ms between event.created_at_ms - ${sql.raw(String(WOKEN_MS))} and event.created_at_ms)`;
+
+const owed = template((db) =>
+  db
+    .insert(deliveries)
+    .select(
+      sql`select ${deliveryId}, event.merchant_id, hook.id, event.id, event.type, 'PENDING', 0, 0, event.created_at_ms, null, ${isFirstDue},
+        event.created_at_ms, event.created_at_ms
+        from json_each(${sql.placeholder("ids")}) item cross join events event on event.id = item.value
+        cross join webhooks hook on hook.merchant_id = event.merchant_id and hook.is_active = 1
+        where ${isSubscribed} order by event.rowid`,
+    )
+    .onConflictDoNothing()
+    .returning({ [WAKE_COLUMN]: sql<string | null>`case when wakes then webhook_id end`.as(WAKE_COLUMN) }),
+);
+
+/** What the endpoints that subscribe to events are owed. Goes behind the events, in their batch; ids of none are passed over. */
+export function fanOut(db: Db, ids: readonly EventId[]) {
+  return owed(db, { ids: JSON.stringify(ids) });
+}
+
+/** Of an event that is not an invoice's; `data` is plain JSON. */
+export interface LooseEvent extends Pick<OutboxEvent, "id" | "merchantId" | "type" | "createdAtMs"> {
+  readonly data: object;
+}
+
+/** One event that is not an invoice's, and to whom it is owed; in the batch of its change. */
+export function recordEvent(db: Db, { data, ...event }: LooseEvent) {
+  return recordOutbox(db, [{ ...event, invoiceId: null, sequence: null, data: JSON.stringify(data) }]);
+}
+
+/** Records events in the batch of the change they tell of, and to whom they are owed. At least one. */
+export function recordOutbox(db: Db, rows: readonly OutboxEvent[]) {
+  return [
+    ...rows.map((row) => insertRow(db, row)),
+    fanOut(
+      db,
+      rows.map(({ id }) => id),
+    ),
+  ];
 }
 
 /** Whether an event stands, by id. */

@@ -60,7 +60,7 @@ function statementsOf(
     insertMember(fx.db, { id, merchantId, userId, role, createdAtMs, updatedAtMs: createdAtMs }),
     insertAudit(fx.db, fx.trail, entry, fx.nowMs),
     memberAudit(fx, { operationId, n: 1, member }, { action: "team.member_joined", after: { userId, role } }),
-    teamEvent(fx, {
+    ...teamEvent(fx, {
       operationId,
       merchantId,
       type: "team.member_joined",

@@ -119,7 +119,7 @@ async function withAddress(
       assertWalletUsable(fx.db, wallet.id, fx.nowMs),
       ...watching(fx, network),
       noteAllocation(fx.db, wallet.id, { index, nowMs: fx.nowMs }),
-      warnOfGap(fx.db, { ...warning, nowMs: fx.nowMs }),
+      ...warnOfGap(fx.db, { ...warning, nowMs: fx.nowMs }),
       putMethod(fx.db, method),
     ],
   });

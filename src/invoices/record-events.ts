@@ -1,6 +1,6 @@
 import type { Db } from "../db/client.ts";
 import type { EventType } from "../events/event.ts";
-import { insertEvent, type OutboxEvent } from "../events/store.ts";
+import { type OutboxEvent, recordOutbox } from "../events/store.ts";
 import { derivedId } from "../lib/ids.ts";
 import type { Invoice } from "./invoice.ts";
 import type { MethodBody, PaymentBody } from "./invoice-body.ts";
@@ -24,7 +24,10 @@ export interface EventContext {
 
 /** The event rows of one change of an invoice, numbered on from what was read (reliability.md 3). */
 export function recordEvents(db: Db, context: EventContext, events: readonly [InvoiceEvent, ...InvoiceEvent[]]) {
-  return events.map((event, n) => insertEvent(db, eventRow(context, event, n)));
+  return recordOutbox(
+    db,
+    events.map((event, n) => eventRow(context, event, n)),
+  );
 }
 
 function eventRow(context: EventContext, event: InvoiceEvent, n: number): OutboxEvent {

@@ -147,7 +147,7 @@ function warnings(fx: AmountEffects, request: AmountRequest, capacity: number): 
   if (mark === undefined) return [];
   const amount = formatUnits(priceUnits, pairOf(at).asset.decimals);
   return [
-    warnOfAmounts(fx.db, {
+    ...warnOfAmounts(fx.db, {
       ...at,
       eventId: derivedId("evt", `${operationId}|${pairKey(at)}`, 2_000),
       merchantId: invoice.merchantId,

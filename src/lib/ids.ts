@@ -23,6 +23,7 @@ export type IdPrefix =
   | "mem"
   | "tin"
   | "whk"
+  | "whs"
   | "evt"
   | "dlv"
   | "aud"
@@ -41,6 +42,9 @@ export type TimelineItemId = Id<"itl">;
 export type WalletId = Id<"wal">;
 export type ApiKeyId = Id<"key">;
 export type EventId = Id<"evt">;
+export type WebhookId = Id<"whk">;
+export type WebhookSecretId = Id<"whs">;
+export type DeliveryId = Id<"dlv">;
 export type UserId = Id<"usr">;
 export type SessionId = Id<"ses">;
 export type PasskeyId = Id<"pky">;

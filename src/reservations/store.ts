@@ -4,6 +4,7 @@ import type { Db } from "../db/client.ts";
 import { events } from "../db/schema/events.ts";
 import { amountReservations } from "../db/schema/invoices.ts";
 import { insertTemplate, template } from "../db/template.ts";
+import { fanOut } from "../events/store.ts";
 import type { EventId, InvoiceId, MerchantId } from "../lib/ids.ts";
 
 /** Reserves an amount; the primary key (network, asset, address, units) refuses one that is taken, by whichever merchant. */
@@ -116,7 +117,8 @@ export function warnOfAmounts(
     readonly nowMs: number;
   },
 ) {
-  return lowAmounts(db, { ...warning, priceUnits: warning.priceUnits.toString() });
+  const recorded = lowAmounts(db, { ...warning, priceUnits: warning.priceUnits.toString() });
+  return [recorded, fanOut(db, [warning.eventId])] as const;
 }
 
 /** The end of monitoring moved: a cancelled invoice is watched for less long. */

@@ -35,7 +35,7 @@ export async function changeRole(
           { operationId, member: target },
           { action: "team.role_changed", before: { role: target.role }, after: { role } },
         ),
-        teamEvent(fx, {
+        ...teamEvent(fx, {
           operationId,
           merchantId: target.merchantId,
           type: "team.role_changed",

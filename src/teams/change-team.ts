@@ -8,7 +8,7 @@ import type { Db } from "../db/client.ts";
 import type { BatchConflict } from "../db/conflict.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { EventType } from "../events/event.ts";
-import { insertEvent } from "../events/store.ts";
+import { recordEvent } from "../events/store.ts";
 import type { Failure } from "../failures.ts";
 import { derivedId, type MerchantId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
@@ -109,13 +109,6 @@ export function teamEvent(
     readonly data: object;
   },
 ) {
-  return insertEvent(fx.db, {
-    id: derivedId("evt", of.operationId),
-    merchantId: of.merchantId,
-    type: of.type,
-    invoiceId: null,
-    sequence: null,
-    data: JSON.stringify(of.data),
-    createdAtMs: fx.nowMs,
-  });
+  const { operationId, merchantId, type, data } = of;
+  return recordEvent(fx.db, { id: derivedId("evt", operationId), merchantId, type, data, createdAtMs: fx.nowMs });
 }

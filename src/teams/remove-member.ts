@@ -39,7 +39,7 @@ function goodbye(
     deleteMember(fx.db, member),
     ...revokeOutranked(fx, { operationId, member: { ...member, role: undefined } }),
     memberAudit(fx, { operationId, member }, { action, before: { userId: member.userId, role: member.role } }),
-    teamEvent(fx, {
+    ...teamEvent(fx, {
       operationId,
       merchantId: member.merchantId,
       type: "team.member_removed",

@@ -44,7 +44,7 @@ export async function transferOwnership(
             { action: "team.role_changed", before: { role: before.role }, after: { role: after.role } },
           ),
         ),
-        teamEvent(fx, {
+        ...teamEvent(fx, {
           operationId,
           merchantId: actor.merchantId,
           type: "team.ownership_transferred",

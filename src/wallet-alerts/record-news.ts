@@ -4,7 +4,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 import type { Trail } from "../audit/entry.ts";
 import { insertAudit } from "../audit/store.ts";
 import type { Db } from "../db/client.ts";
-import { insertEvent } from "../events/store.ts";
+import { recordEvent } from "../events/store.ts";
 import { sha256Hex } from "../lib/bytes.ts";
 import { derivedId } from "../lib/ids.ts";
 import type { Mailer } from "../mail/mail.ts";
@@ -46,13 +46,11 @@ export function recordNews(fx: NewsEffects, news: WalletNews, operationId: strin
     id: derivedId("evt", operationId),
     merchantId,
     type: action === "wallet.disabled_by_link" ? "wallet.updated" : action,
-    invoiceId: null,
-    sequence: null,
-    data: JSON.stringify(data),
+    data,
     createdAtMs: nowMs,
   } as const;
   const entry = { id: derivedId("aud", operationId), merchantId, action, target: walletId, ...factsOf(news) } as const;
-  return [insertEvent(db, event), insertAudit(db, fx.trail, entry, nowMs), ...tokensOf(fx, news)];
+  return [...recordEvent(db, event), insertAudit(db, fx.trail, entry, nowMs), ...tokensOf(fx, news)];
 }
 
 /** The wallet that a registered one replaces is another row: the entry only names it. */

@@ -7,6 +7,7 @@ import { paymentMethods } from "../db/schema/invoices.ts";
 import { assertions } from "../db/schema/operations.ts";
 import { wallets } from "../db/schema/wallets.ts";
 import { template } from "../db/template.ts";
+import { fanOut } from "../events/store.ts";
 import type { AuditId, EventId, MerchantId, WalletId } from "../lib/ids.ts";
 import { GAP_WARNING_AT, type Wallet } from "./wallet.ts";
 import { walletFacts } from "./wallet-facts.ts";
@@ -242,7 +243,7 @@ export function warnOfGap(
   db: Db,
   warning: { eventId: EventId; merchantId: MerchantId; walletId: WalletId; nowMs: number },
 ) {
-  return gapWarning(db, warning);
+  return [gapWarning(db, warning), fanOut(db, [warning.eventId])] as const;
 }
 
 /** Aborts the batch unless the wallet is live, enabled and past its delay at that moment. */

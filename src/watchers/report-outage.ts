@@ -27,7 +27,7 @@ export async function reportOutage(fx: WatchEffects, cursor: NetworkCursor, memo
       id: derivedId("evt", `${episode}|${merchantId}`),
       merchantId,
     }));
-    const stands = await readWithRetry(fx.sleep, async () => tellDegraded(fx.db, told, { data, nowMs }));
+    const stands = await readWithRetry(fx.sleep, async () => fx.db.batch(tellDegraded(fx.db, told, { data, nowMs })));
     if (!stands.ok) return;
     const last = owners.value.at(-1);
     if (last === undefined || owners.value.length < PAGE) break;

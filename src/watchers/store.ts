@@ -4,6 +4,7 @@ import { events } from "../db/schema/events.ts";
 import { networkCursors } from "../db/schema/network-cursors.ts";
 import { payments } from "../db/schema/payments.ts";
 import { template } from "../db/template.ts";
+import { fanOut } from "../events/store.ts";
 import type { EventId, MerchantId } from "../lib/ids.ts";
 import { DAY_MS } from "../lib/time.ts";
 import type { NetworkCursor } from "../payments/cursor.ts";
@@ -297,11 +298,13 @@ export function tellDegraded(
   told: readonly { readonly id: EventId; readonly merchantId: MerchantId }[],
   of: { readonly data: string; readonly nowMs: number },
 ) {
-  return db
+  const recorded = db
     .insert(events)
     .select(
       sql`select value ->> '$.id', value ->> '$.merchantId', 'wallet.detection_degraded', null, null, ${of.data}, ${of.nowMs}
         from json_each(${JSON.stringify(told)}) where true`,
     )
     .onConflictDoNothing();
+  const ids = told.map(({ id }) => id);
+  return [recorded, fanOut(db, ids)] as const;
 }

@@ -4,7 +4,7 @@ import { insertAudit } from "../../src/audit/store.ts";
 import { batchConflict } from "../../src/db/conflict.ts";
 import { readWithRetry, withinLimit } from "../../src/db/retry.ts";
 import { invitations } from "../../src/db/schema/teams.ts";
-import { insertEvent } from "../../src/events/store.ts";
+import { recordEvent } from "../../src/events/store.ts";
 import type { Failure } from "../../src/failures.ts";
 import { acceptInvitation } from "../../src/invitations/accept-invitation.ts";
 import { acceptRefusal } from "../../src/invitations/invitation.ts";
@@ -204,7 +204,7 @@ export const acceptUnasserted: Accept = (fx, person, key) => async (operationId)
         .where(and(eq(invitations.id, offered.id), isNull(invitations.acceptedAtMs))),
       insertMember(fx.db, { id, merchantId, userId: person.id, role, ...times }),
       insertAudit(fx.db, fx.trail, { id: derivedId("aud", operationId), ...entry }, fx.nowMs),
-      eventOf(fx, operationId, "team.member_joined", {}),
+      ...eventOf(fx, operationId, "team.member_joined", {}),
     ],
   };
 };
@@ -232,7 +232,7 @@ export const transferUnasserted: Transfer = async (fx, seat, targetId): ReturnTy
     setRole(fx.db, target, "OWNER", fx.nowMs),
     entry(actor, "ADMIN", 0),
     entry(target, "OWNER", 1),
-    eventOf(fx, operationId, "team.ownership_transferred", {}),
+    ...eventOf(fx, operationId, "team.ownership_transferred", {}),
   ]);
   if (!committed.ok) return committed;
   return ok({ owner: { ...target, role: "OWNER" }, previousOwner: { ...actor, role: "ADMIN" } });
@@ -244,8 +244,8 @@ function eventOf(
   type: "team.member_joined" | "team.ownership_transferred",
   data: object,
 ) {
-  const times = { createdAtMs: fx.nowMs, data: JSON.stringify(data), invoiceId: null, sequence: null };
-  return insertEvent(fx.db, { id: derivedId("evt", operationId), merchantId: INVITATION.merchantId, type, ...times });
+  const { merchantId } = INVITATION;
+  return recordEvent(fx.db, { id: derivedId("evt", operationId), merchantId, type, data, createdAtMs: fx.nowMs });
 }
 
 async function sent(

@@ -9,7 +9,7 @@ import { events } from "../../src/db/schema/events.ts";
 import { invoices } from "../../src/db/schema/invoices.ts";
 import { payments } from "../../src/db/schema/payments.ts";
 import { commitChange } from "../../src/events/commit-change.ts";
-import { insertEvent } from "../../src/events/store.ts";
+import { recordOutbox } from "../../src/events/store.ts";
 import type { Failure } from "../../src/failures.ts";
 import { type Outage, outage } from "../../src/lib/fetch-text.ts";
 import { derivedId, type InvoiceId, type MerchantId } from "../../src/lib/ids.ts";
@@ -88,7 +88,7 @@ async function applyOne(
     const id = derivedId("evt", fx.newUlid());
     const sequence = (told?.last ?? 0) + 1;
     const event = { id, merchantId: MERCHANT, type: "payment.updated", invoiceId, sequence } as const;
-    const statements = [insertEvent(fx.db, { ...event, data: "{}", createdAtMs: 0 }), putPayment(fx.db, after)];
+    const statements = [...recordOutbox(fx.db, [{ ...event, data: "{}", createdAtMs: 0 }]), putPayment(fx.db, after)];
     const sent = await commitChange(fx, id, statements);
     if (sent.kind === "stands") return ok(true);
     if (sent.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });

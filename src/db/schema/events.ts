@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { EventId, InvoiceId, MerchantId } from "../../lib/ids.ts";
 
 /**
@@ -17,5 +17,10 @@ export const events = sqliteTable(
     data: text("data").notNull(),
     createdAtMs: integer("created_at_ms").notNull(),
   },
-  (t) => [uniqueIndex("events_lock").on(t.invoiceId, t.sequence)],
+  (t) => [
+    uniqueIndex("events_lock").on(t.invoiceId, t.sequence),
+    // Both end with the row's number, the order of the commits: who reads on from an event misses none that was committed later.
+    index("events_listed").on(t.merchantId),
+    index("events_of_type").on(t.merchantId, t.type),
+  ],
 );

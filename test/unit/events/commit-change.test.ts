@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Committed } from "../../../src/db/commit-batch.ts";
 import { assertions } from "../../../src/db/schema/operations.ts";
 import { commitChange } from "../../../src/events/commit-change.ts";
-import { insertEvent, type OutboxEvent } from "../../../src/events/store.ts";
+import { type OutboxEvent, recordOutbox } from "../../../src/events/store.ts";
 import type { EventId, MerchantId } from "../../../src/lib/ids.ts";
 import { inScriptedWorld, type Script } from "../../support/scripted-world.ts";
 
@@ -22,7 +22,7 @@ async function commit(script: Script, holds: 0 | 1 = 1) {
   const { result, seen, lab } = await inScriptedWorld<Committed>(script, async ({ effect, client, world, lab }) => {
     const fx = { db: lab.db(effect), sleep: world.sleepOf(client) };
     const fact = holds === 1 ? [] : [fx.db.insert(assertions).values({ name: "a fact", holds })];
-    return commitChange(fx, EVENT, [insertEvent(fx.db, WRITTEN), ...fact]);
+    return commitChange(fx, EVENT, [...recordOutbox(fx.db, [WRITTEN]), ...fact]);
   });
   return { kind: result.kind, writes: seen["d1 write"], events: lab.rows("SELECT id FROM events").length };
 }
