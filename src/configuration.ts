@@ -22,6 +22,8 @@ export interface Variables {
   readonly SIGN_IN_PROVIDERS: string | undefined;
   readonly MAIL_PROVIDER: string | undefined;
   readonly MAIL_FROM: string | undefined;
+  readonly WEBHOOK_LOOPBACK: string | undefined;
+  readonly WEBHOOK_SCHEDULE_SECONDS: string | undefined;
 }
 
 export type FaultCode =
@@ -34,7 +36,8 @@ export type FaultCode =
   | "SIGN_IN_PROVIDERS_INVALID"
   | "MAIL_PROVIDER_INVALID"
   | "MAIL_FROM_INVALID"
-  | "PUBLIC_URL_MISSING";
+  | "PUBLIC_URL_MISSING"
+  | "DEVELOPMENT_SETTING_IN_PRODUCTION";
 
 export interface ConfigurationFault {
   readonly code: FaultCode;
@@ -63,9 +66,18 @@ export function configurationFaults(of: Variables): readonly ConfigurationFault[
   const faults = judged.flatMap(([code, parsed]): ConfigurationFault[] =>
     parsed.ok ? [] : [{ code, problem: parsed.error, isFatal: code === "ROW_MAC_KEY_INVALID" }],
   );
+  if (!isDevelopment && hasDevelopmentSetting(of)) {
+    const problem = "WEBHOOK_LOOPBACK and WEBHOOK_SCHEDULE_SECONDS are for development: nothing is served with them";
+    faults.unshift({ code: "DEVELOPMENT_SETTING_IN_PRODUCTION", problem, isFatal: true });
+  }
   if (!isDevelopment && (of.PUBLIC_URL ?? "").trim() === "") {
     const problem = "PUBLIC_URL is empty, so links to customers have no origin";
     faults.push({ code: "PUBLIC_URL_MISSING", problem, isFatal: false });
   }
   return faults;
+}
+
+/** What opens the inside of a network to whoever may register an endpoint, or bends its schedule (webhooks.md). */
+export function hasDevelopmentSetting(of: Pick<Variables, "WEBHOOK_LOOPBACK" | "WEBHOOK_SCHEDULE_SECONDS">): boolean {
+  return [of.WEBHOOK_LOOPBACK, of.WEBHOOK_SCHEDULE_SECONDS].some((setting) => (setting ?? "").trim() !== "");
 }

@@ -114,6 +114,14 @@ export type TradeFailure =
   | { readonly code: "PAYMENT_NOT_RESOLVABLE"; readonly status: string }
   /** `networks`: those that the invoice can be paid on. */
   | { readonly code: "NETWORK_NOT_OFFERED"; readonly networks: readonly string[] }
-  | { readonly code: "TRANSFER_ALREADY_CREDITED" };
+  | { readonly code: "TRANSFER_ALREADY_CREDITED" }
+  // events and webhooks
+  | { readonly code: "EVENT_NOT_FOUND" }
+  | { readonly code: "WEBHOOK_NOT_FOUND" }
+  | { readonly code: "WEBHOOK_URL_REFUSED"; readonly reason: string }
+  | { readonly code: "TOO_MANY_WEBHOOKS"; readonly limit: number }
+  | { readonly code: "WEBHOOK_INACTIVE" }
+  | { readonly code: "DELIVERY_NOT_FOUND" }
+  | { readonly code: "REPLAY_TOO_LARGE"; readonly limit: number };
 
 export type FailureCode = Failure["code"];

@@ -1,4 +1,4 @@
-import { openDb } from "./db/client.ts";
+import type { Db } from "./db/client.ts";
 import { createApp } from "./http/app.ts";
 import { forgetOperations } from "./idempotency/store.ts";
 import { invoiceEffects } from "./invoices/effects.ts";
@@ -7,6 +7,7 @@ import { sleep } from "./lib/sleep.ts";
 import { forgetExpired } from "./sign-in/delete-expired.ts";
 import { wakeEffects } from "./watchers/effects.ts";
 import { wakeWatchers } from "./watchers/wake-watchers.ts";
+import { openWakingDb } from "./webhooks/effects.ts";
 
 export { RateLimiter } from "./http/rate-limit.ts";
 export { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
@@ -19,9 +20,9 @@ const app = createApp();
 
 export default {
   fetch: app.fetch,
-  async scheduled(_controller, env) {
+  async scheduled(_controller, env, ctx) {
     const nowMs = Date.now();
-    const db = openDb(env.DB);
+    const db = openWakingDb(env, (work) => ctx.waitUntil(work));
     const jobs = await Promise.allSettled([
       expire(env, db, nowMs),
       releaseAmounts({ db, nowMs }),
@@ -34,7 +35,7 @@ export default {
   },
 } satisfies ExportedHandler<Env>;
 
-async function expire(env: Env, db: ReturnType<typeof openDb>, nowMs: number): Promise<void> {
+async function expire(env: Env, db: Db, nowMs: number): Promise<void> {
   const { left } = await expireInvoices(invoiceEffects(env, { db, nowMs, sleep }));
   if (left.length > 0) console.error(JSON.stringify({ level: "error", alert: "invoices left unsettled", left }));
 }

@@ -4,7 +4,7 @@
 import type { BatchResponse } from "drizzle-orm/batch";
 import type * as z from "zod";
 import type { Trail } from "../audit/entry.ts";
-import { type Db, openDb } from "../db/client.ts";
+import type { Db } from "../db/client.ts";
 import type { Failure } from "../failures.ts";
 import { type ParsedBody, readBody } from "../http/body.ts";
 import { type AppContext, callerIp } from "../http/context.ts";
@@ -23,6 +23,7 @@ import { requestSleep, type Sleep } from "../lib/sleep.ts";
 import type { MerchantRow } from "../merchants/store.ts";
 import { keyPermissionName, type Permission } from "../teams/permissions.ts";
 import { containsSecret, type SecretForms } from "../wallets/secret-material.ts";
+import { openWakingDb } from "../webhooks/effects.ts";
 import { apiKeyKind } from "./api-key.ts";
 import { authenticate, noteKeyUse, type Statements } from "./authenticate.ts";
 import { authenticateMember, noteSessionUse } from "./authenticate-session.ts";
@@ -228,12 +229,8 @@ async function noteUse({ db, nowMs }: GivenEffects, principal: MerchantPrincipal
 }
 
 export function givenEffects(c: AppContext): GivenEffects {
-  return {
-    db: openDb(c.env.DB),
-    nowMs: c.get("nowMs"),
-    sleep: requestSleep(),
-    background: (work) => c.executionCtx.waitUntil(work.catch(() => undefined)),
-  };
+  const background = (work: Promise<unknown>) => c.executionCtx.waitUntil(work.catch(() => undefined));
+  return { db: openWakingDb(c.env, background), nowMs: c.get("nowMs"), sleep: requestSleep(), background };
 }
 
 export function trailOf(c: AppContext, principal: Parameters<typeof actorOf>[0]): Trail {

@@ -6,7 +6,7 @@ import { auditRoutes } from "../audit/routes.ts";
 import type { MountedRoute } from "../auth/middleware.ts";
 import { watchedNetworks } from "../chains/chain-sources.ts";
 import { claimRoutes } from "../claims/routes.ts";
-import { configurationFaults } from "../configuration.ts";
+import { configurationFaults, hasDevelopmentSetting } from "../configuration.ts";
 import { customerRoutes } from "../customers/routes.ts";
 import { factorRoutes } from "../factors/routes.ts";
 import { identityRoutes } from "../identities/routes.ts";
@@ -85,6 +85,10 @@ export function createApp(): Hono<AppEnv> {
 /** The outer shield, per address and before anything is looked up; production only, where the edge tells who calls (security.md 3). */
 async function shield(c: AppContext, next: () => Promise<void>): Promise<Response | undefined> {
   const ip = callerIp(c);
+  if (!isDevelopment(c.env) && hasDevelopmentSetting(c.env) && c.req.path !== "/healthz") {
+    console.error(JSON.stringify({ level: "error", alert: "not serving: a setting for development in production" }));
+    return failureResponse({ code: "INTERNAL_ERROR" }, c.get("requestId"));
+  }
   if (isDevelopment(c.env) || ip === undefined) {
     await next();
     return undefined;

@@ -130,5 +130,19 @@ export function tradeAnswer(failure: TradeFailure): Answer {
       };
     case "TRANSFER_ALREADY_CREDITED":
       return { status: 409, message: "This transfer is credited to an invoice already" };
+    case "EVENT_NOT_FOUND":
+      return { status: 404, message: "Event not found; events are kept for 90 days" };
+    case "WEBHOOK_NOT_FOUND":
+      return { status: 404, message: "Webhook endpoint not found" };
+    case "WEBHOOK_URL_REFUSED":
+      return { status: 400, message: `The URL cannot be delivered to: ${failure.reason}` };
+    case "TOO_MANY_WEBHOOKS":
+      return { status: 422, message: `A merchant has at most ${failure.limit} webhook endpoints; delete one first` };
+    case "WEBHOOK_INACTIVE":
+      return { status: 422, message: "The endpoint is not active; switch it on first with PATCH isActive" };
+    case "DELIVERY_NOT_FOUND":
+      return { status: 404, message: "Delivery not found; deliveries are kept for 30 days" };
+    case "REPLAY_TOO_LARGE":
+      return { status: 422, message: `More than ${failure.limit} events match; replay a shorter range or fewer types` };
   }
 }

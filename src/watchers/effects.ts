@@ -4,16 +4,18 @@ import { parseChainSources } from "../chains/chain-sources.ts";
 import type { Network } from "../chains/networks.ts";
 import { openChainClient } from "../chains/open-chain-client.ts";
 import { parsePollSeconds } from "../chains/poll-setting.ts";
-import { type Db, openDb } from "../db/client.ts";
+import type { Db } from "../db/client.ts";
 import { invoiceEffects } from "../invoices/effects.ts";
 import { sleep } from "../lib/sleep.ts";
 import { applyTransfers } from "../payments/apply-transfers.ts";
+import { openWakingDb } from "../webhooks/effects.ts";
 import type { WatchEffects } from "./commit-cursor.ts";
 import type { WakeEffects } from "./wake-watchers.ts";
 
 /** A client for each source that is configured for the network, in the order of the setting; none where it has none or is refused. */
 export function watchEffects(env: Env, network: Network): WatchEffects {
-  const db = openDb(env.DB);
+  // What an object has begun it goes on with; what fails is found by the cron.
+  const db = openWakingDb(env, (work) => void work.catch(() => undefined));
   const report = (line: string) => console.warn(JSON.stringify({ level: "warn", alert: line }));
   const sources = parseChainSources(env.CHAIN_SOURCES);
   const own = sources.ok ? (sources.value.get(network.name) ?? []) : [];

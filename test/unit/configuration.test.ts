@@ -14,6 +14,8 @@ const GOOD = {
   SIGN_IN_PROVIDERS: '{"google":{"clientId":"a","clientSecret":"b"}}',
   MAIL_PROVIDER: '{"kind":"resend","apiKey":"re_1"}',
   MAIL_FROM: "Shop <pay@example.com>",
+  WEBHOOK_LOOPBACK: "",
+  WEBHOOK_SCHEDULE_SECONDS: "",
 };
 const codes = (changes: Partial<Record<keyof typeof GOOD, string | undefined>>) =>
   configurationFaults({ ...GOOD, ...changes }).map((fault) => fault.code);
@@ -36,6 +38,8 @@ describe("the variables of a deployment", () => {
       SIGN_IN_PROVIDERS: "[]",
       MAIL_PROVIDER: undefined,
       MAIL_FROM: undefined,
+      WEBHOOK_LOOPBACK: undefined,
+      WEBHOOK_SCHEDULE_SECONDS: undefined,
     });
     expect(faults.map(({ code, isFatal }) => [code, isFatal])).toEqual([
       ["ROW_MAC_KEY_INVALID", true],
@@ -76,6 +80,17 @@ describe("the variables of a deployment", () => {
     const mailbox = { MAIL_PROVIDER: '{"kind":"mailbox"}', MAIL_FROM: "" };
     expect(codes({ ENVIRONMENT: "development", ...mailbox })).toEqual([]);
   });
+
+  it.each([{ WEBHOOK_LOOPBACK: "on" }, { WEBHOOK_SCHEDULE_SECONDS: "0,1" }])(
+    "%j is for development, and fatal in production",
+    (setting) => {
+      expect(configurationFaults({ ...GOOD, ...setting })).toMatchObject([
+        { code: "DEVELOPMENT_SETTING_IN_PRODUCTION", isFatal: true },
+      ]);
+      const mailbox = { MAIL_PROVIDER: '{"kind":"mailbox"}', MAIL_FROM: "" };
+      expect(codes({ ...setting, ...mailbox, ENVIRONMENT: "development", RATE_SOURCE: "fixed" })).toEqual([]);
+    },
+  );
 
   it("no problem repeats a secret", () => {
     const faults = configurationFaults({

@@ -1,6 +1,6 @@
 // Who changed what, after each change of a wallet or an invoice: one entry in the batch of the change, none after a refusal, and nothing in it
 // that must be forgotten or kept (decisions 10, security.md 4).
-import { createScheduledController } from "cloudflare:test";
+import { createExecutionContext, createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -243,8 +243,8 @@ describe("what the clock does", () => {
     const { id } = await created(shop);
     const { entries } = await added(shop, async () => {
       await age(id);
-      await worker.scheduled(createScheduledController(), env);
-      await worker.scheduled(createScheduledController(), env);
+      await worker.scheduled(createScheduledController(), env, createExecutionContext());
+      await worker.scheduled(createScheduledController(), env, createExecutionContext());
     });
     expect(entries).toMatchObject([{ ...EXPIRED, target: id }]);
   });

@@ -42,6 +42,18 @@ describe("a variable that is wrong", () => {
     expect(await healthWith(production)).toEqual([200, "ok", ["PUBLIC_URL_MISSING", "NETWORK_NOT_WATCHED"]]);
   });
 
+  it.each(["WEBHOOK_LOOPBACK", "WEBHOOK_SCHEDULE_SECONDS"])("nothing is served in production with %s", async (name) => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    const production = vars({ ENVIRONMENT: "production", [name]: "0" });
+    expect((await sendWith(production, "/docs")).status).toBe(500);
+    const health = await sendWith(production, "/healthz");
+    expect([health.status, health.json?.warnings]).toMatchObject([
+      503,
+      expect.arrayContaining(["DEVELOPMENT_SETTING_IN_PRODUCTION"]),
+    ]);
+    expect((await sendWith(vars({ ENVIRONMENT: "production" }), "/docs")).status).toBe(200);
+  });
+
   it.each([undefined, "", "k1:dG9vIHNob3J0"])("ROW_MAC_KEY=%s makes the deployment degraded", async (ROW_MAC_KEY) => {
     expect(await healthWith({ ROW_MAC_KEY })).toEqual([
       503,

@@ -1,4 +1,4 @@
-import { createScheduledController } from "cloudflare:test";
+import { createExecutionContext, createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
@@ -32,7 +32,7 @@ describe("the sweep", () => {
         createdAtMs: NOW_MS - 60 * DAY_MS,
       });
     // Twice: a pass may overlap with another.
-    for (let i = 0; i < 2; i++) await worker.scheduled(createScheduledController(), env);
+    for (let i = 0; i < 2; i++) await worker.scheduled(createScheduledController(), env, createExecutionContext());
     const keptCodes = await db.select({ id: emailCodes.id }).from(emailCodes);
     expect(keptCodes.map(({ id }) => id).toSorted()).toEqual(
       codes

@@ -1,6 +1,7 @@
 // The watcher as the object that it is: its alarm, its memory, its death, and who wakes it. What a pass does: watch-network.test.ts.
 import {
   abortAllDurableObjects,
+  createExecutionContext,
   createScheduledController,
   evictDurableObject,
   runDurableObjectAlarm,
@@ -252,7 +253,7 @@ describe("the watchdog", () => {
 
   it("runs each minute: a network without a source is put to rest by the cron", async () => {
     await watch();
-    await worker.scheduled(createScheduledController(), env);
+    await worker.scheduled(createScheduledController(), env, createExecutionContext());
     expect(await cursor()).toMatchObject({ isResting: true });
   });
 });

@@ -1,6 +1,6 @@
 // The sweep by its own entry, once a minute: it settles what is due, frees what nobody watches, forgets old answers; each whatever becomes
 // of the others.
-import { createScheduledController } from "cloudflare:test";
+import { createExecutionContext, createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq, getTableColumns, inArray, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000;
 const EXPIRED = ["invoice.expired", "payment.expired"];
 
 async function sweep(): Promise<void> {
-  await worker.scheduled(createScheduledController(), env);
+  await worker.scheduled(createScheduledController(), env, createExecutionContext());
 }
 
 /** What the sweep tells the log, read instead of shown. */
