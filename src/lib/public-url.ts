@@ -1,30 +1,9 @@
 // Where a request of ours may go on a caller's word (webhooks.md "Where it may go"): https on its own port, to a host name of the public
 // Internet. The parsed URL is judged, so that no spelling of an address gets past.
+import { hostProblem } from "./public-host.ts";
 import { err, ok, type Result } from "./result.ts";
 
 const MAX_LENGTH = 2_048;
-
-/** Two labels or more, the last of them no number: neither an IP literal nor a name of the local network. */
-const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-
-/** Ends of host names that never are the public Internet's (RFC 6761, RFC 6762, RFC 8375, RFC 9476, and those ICANN set apart). */
-const RESERVED_ENDS: readonly string[] = [
-  "alt",
-  "arpa",
-  "corp",
-  "home",
-  "internal",
-  "intranet",
-  "invalid",
-  "lan",
-  "local",
-  "localdomain",
-  "localhost",
-  "mail",
-  "onion",
-  "private",
-  "test",
-];
 
 /** A space, a backslash or a control character (C0, DEL, C1): what a parser forgives and a person does not see. */
 export function hasUnsafeCharacter(value: string): boolean {
@@ -42,13 +21,7 @@ export function publicHttpsUrl(text: string): Result<string, string> {
   const url = new URL(text);
   if (url.username !== "" || url.password !== "") return err("its address holds a user name or a password");
   if (url.port !== "") return err("its address has another port than 443");
-  if (!isPublicHost(url.hostname)) return err("its host is not one of the public Internet");
+  if (hostProblem(url.hostname) !== undefined) return err("its host is not one of the public Internet");
   url.hash = "";
   return ok(url.href);
-}
-
-/** Whether a host, as a parsed URL gives it, is a name of the public Internet. */
-function isPublicHost(hostname: string): boolean {
-  if (hostname.length > 253 || !HOST_NAME.test(hostname)) return false;
-  return !RESERVED_ENDS.includes(hostname.slice(hostname.lastIndexOf(".") + 1));
 }
