@@ -1,0 +1,118 @@
+// What an endpoint is: its settings, its health and its secrets, and what changes of them mean (webhooks.md "Endpoint").
+import type { AuditFacts } from "../audit/entry.ts";
+import type { DeliveryId, EventId, MerchantId, WebhookId, WebhookSecretId } from "../lib/ids.ts";
+import { makeId } from "../lib/ids.ts";
+import { DAY_MS } from "../lib/time.ts";
+import { HEALTHY } from "./retry-schedule.ts";
+
+/** Of one merchant. */
+export const MAX_WEBHOOKS = 20;
+
+/** How long a secret signs on beside the one that took its place. */
+const OVERLAP_MS = DAY_MS;
+/** However often somebody rotates, a delivery carries no more signatures. */
+const MAX_SECRETS = 5;
+
+export interface WebhookSecret {
+  readonly id: WebhookSecretId;
+  readonly webhookId: WebhookId;
+  /** See lib/seal.ts; bound to `secretContext`. */
+  readonly sealed: string;
+  readonly preview: string;
+  /** Null for the newest. */
+  readonly expiresAtMs: number | null;
+  readonly createdAtMs: number;
+}
+
+export interface Webhook {
+  readonly id: WebhookId;
+  readonly merchantId: MerchantId;
+  readonly url: string;
+  /** JSON array of subscriptions. */
+  readonly events: string;
+  readonly description: string | null;
+  readonly isActive: boolean;
+  readonly retryCount: number;
+  readonly timeoutMs: number;
+  readonly failuresInRow: number;
+  readonly failingSinceMs: number | null;
+  readonly probeAtMs: number | null;
+  readonly disabledReason: "GONE" | "FAILING" | null;
+  readonly disabledAtMs: number | null;
+  readonly createdAtMs: number;
+  /** Moves on with every change of settings or secrets, not with deliveries. */
+  readonly updatedAtMs: number;
+  /** Newest first, ended ones among them. */
+  readonly secrets: readonly WebhookSecret[];
+}
+
+/** What a merchant decides about an endpoint. */
+export type WebhookSettings = Pick<Webhook, "url" | "events" | "description" | "isActive" | "retryCount" | "timeoutMs">;
+
+const SETTINGS = ["url", "events", "description", "isActive", "retryCount", "timeoutMs"] as const;
+
+/** What a secret is sealed for: moved to another row it does not open. */
+export function secretContext(id: WebhookSecretId): string {
+  return `webhook_secret:${id}`;
+}
+
+/** Those that deliveries are signed with, newest first. */
+export function liveSecrets({ secrets }: Pick<Webhook, "secrets">, nowMs: number): readonly WebhookSecret[] {
+  return secrets.filter((secret) => isLive(secret, nowMs));
+}
+
+export function isLive({ expiresAtMs }: WebhookSecret, nowMs: number): boolean {
+  return expiresAtMs === null || expiresAtMs > nowMs;
+}
+
+/**
+ * The secrets once `fresh` is the newest: the one before it has 24 hours left, those before keep the end they have, ended ones are gone. Of
+ * many in a row the oldest go first.
+ */
+export function rotatedSecrets(
+  before: Pick<Webhook, "secrets">,
+  fresh: WebhookSecret,
+  nowMs: number,
+): readonly WebhookSecret[] {
+  const older = liveSecrets(before, nowMs).map((secret) =>
+    secret.expiresAtMs === null ? { ...secret, expiresAtMs: nowMs + OVERLAP_MS } : secret,
+  );
+  return [fresh, ...older].slice(0, MAX_SECRETS);
+}
+
+/** What of the settings differs, and what follows of it; undefined where nothing differs. */
+export function changedColumns(read: Webhook, wanted: Partial<WebhookSettings>): Partial<Webhook> | undefined {
+  const after = { ...read, ...wanted };
+  const changed = SETTINGS.filter((name) => after[name] !== read[name]);
+  if (changed.length === 0) return undefined;
+  const isSwitchedOn = after.isActive && !read.isActive;
+  return {
+    ...Object.fromEntries(changed.map((name) => [name, after[name]])),
+    // Another address has not failed yet, and whoever switches an endpoint on says that it is well.
+    ...(isSwitchedOn || changed.includes("url") ? HEALTHY : {}),
+    ...(isSwitchedOn ? { disabledReason: null, disabledAtMs: null } : {}),
+  };
+}
+
+/** What is owed of one event to one endpoint has one id; the fan-out makes the same in SQL (events/store.ts). */
+export function deliveryIdOf(eventId: EventId, webhookId: WebhookId): DeliveryId {
+  return makeId("dlv", eventId.slice(4, 14) + eventId.slice(-8) + webhookId.slice(-8));
+}
+
+/** For the audit log: what somebody decided, without the query of the URL, which may carry a token of the receiver's. */
+export function webhookFacts(webhook: WebhookSettings): AuditFacts {
+  return {
+    url: webhook.url.replace(/\?.*$/s, "?..."),
+    events: subscriptionsIn(webhook.events),
+    description: webhook.description,
+    isActive: webhook.isActive,
+    retryCount: webhook.retryCount,
+    timeout: webhook.timeoutMs,
+  };
+}
+
+/** The texts of a JSON array of them. */
+export function subscriptionsIn(json: string): readonly string[] {
+  const list: readonly string[] = JSON.parse(json);
+  return list;
+}
