@@ -1,4 +1,5 @@
 // The closed list of what can happen, as integrators see it (webhooks.md "Types"). Every recorded event carries one of these names.
+import type { EventId, InvoiceId, MerchantId } from "../lib/ids.ts";
 
 export const EVENT_TYPES = [
   "invoice.created",
@@ -45,3 +46,14 @@ export const EVENT_TYPES = [
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];
+
+/** An event as the outbox holds it; `data` is its JSON. `sequence` grows by one within an invoice; both are null for other subjects. */
+export interface OutboxEvent {
+  readonly id: EventId;
+  readonly merchantId: MerchantId;
+  readonly type: EventType;
+  readonly invoiceId: InvoiceId | null;
+  readonly sequence: number | null;
+  readonly data: string;
+  readonly createdAtMs: number;
+}

@@ -3,19 +3,8 @@ import { type Db, WAKE_COLUMN } from "../db/client.ts";
 import { events } from "../db/schema/events.ts";
 import { deliveries } from "../db/schema/webhooks.ts";
 import { insertTemplate, template } from "../db/template.ts";
-import type { EventId, InvoiceId, MerchantId } from "../lib/ids.ts";
-import type { EventType } from "./event.ts";
-
-/** An event as the outbox holds it; `data` is its JSON. `sequence` grows by one within an invoice; both are null for other subjects. */
-export interface OutboxEvent {
-  readonly id: EventId;
-  readonly merchantId: MerchantId;
-  readonly type: EventType;
-  readonly invoiceId: InvoiceId | null;
-  readonly sequence: number | null;
-  readonly data: string;
-  readonly createdAtMs: number;
-}
+import type { EventId } from "../lib/ids.ts";
+import type { OutboxEvent } from "./event.ts";
 
 const insertRow = insertTemplate(events);
 const eventById = template((db) =>

@@ -1,6 +1,6 @@
 import type { Db } from "../db/client.ts";
-import type { EventType } from "../events/event.ts";
-import { type OutboxEvent, recordOutbox } from "../events/store.ts";
+import type { EventType, OutboxEvent } from "../events/event.ts";
+import { recordOutbox } from "../events/store.ts";
 import { derivedId } from "../lib/ids.ts";
 import type { Invoice } from "./invoice.ts";
 import type { MethodBody, PaymentBody } from "./invoice-body.ts";

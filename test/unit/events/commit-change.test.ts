@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Committed } from "../../../src/db/commit-batch.ts";
 import { assertions } from "../../../src/db/schema/operations.ts";
 import { commitChange } from "../../../src/events/commit-change.ts";
-import { type OutboxEvent, recordOutbox } from "../../../src/events/store.ts";
+import type { OutboxEvent } from "../../../src/events/event.ts";
+import { recordOutbox } from "../../../src/events/store.ts";
 import type { EventId, MerchantId } from "../../../src/lib/ids.ts";
 import { inScriptedWorld, type Script } from "../../support/scripted-world.ts";
 
