@@ -1,0 +1,56 @@
+// The table of test/vectors/endpoint-urls.ts against the rule, in whatever runtime this is imported: their URL parsers are not one.
+import { describe, expect, it } from "vitest";
+import { type EndpointRules, parseEndpointUrl } from "../../src/webhooks/endpoint-url.ts";
+import { ALLOWED, LOOPBACK, NEAR_LOOPBACK, OWN, OWN_HOSTS, REFUSED } from "../vectors/endpoint-urls.ts";
+
+const CLOSED: EndpointRules = { isLoopbackOpen: false, ownHost: OWN_HOSTS.closed };
+const OPEN: EndpointRules = { isLoopbackOpen: true, ownHost: OWN_HOSTS.open };
+const BOTH = [CLOSED, OPEN];
+
+/** What it is stored as, or why it is refused. */
+function verdict(text: string, rules: EndpointRules): string {
+  const url = parseEndpointUrl(text, rules);
+  return url.ok ? `stored as ${url.value.href}` : url.error;
+}
+
+function expectRefused(urls: readonly string[], why: string, rules: EndpointRules): void {
+  expect(urls.map((url) => [url, verdict(url, rules)])).toEqual(urls.map((url) => [url, why]));
+}
+
+export function describeEndpointUrls(): void {
+  describe("an endpoint's URL", () => {
+    it("is judged by a table of more than 500 hostile ones and 60 good ones, none twice", () => {
+      const hostile = [...REFUSED, ...NEAR_LOOPBACK].flatMap(({ urls }) => urls);
+      const good = ALLOWED.map(([text]) => text);
+      expect(hostile.length).toBeGreaterThan(500);
+      expect(good.length).toBeGreaterThan(60);
+      expect(new Set([...hostile, ...good, ...OWN]).size).toBe(hostile.length + good.length + OWN.length);
+    });
+
+    it.each(REFUSED)("is refused with $what, loopback open or not: $why", ({ urls, why }) => {
+      for (const rules of BOTH) expectRefused(urls, why, rules);
+    });
+
+    it.each(NEAR_LOOPBACK)("is refused with $what, near an open loopback: $why", ({ urls, why }) => {
+      expectRefused(urls, why, OPEN);
+      for (const url of urls) expect(parseEndpointUrl(url, CLOSED).ok).toBe(false);
+    });
+
+    it.each(ALLOWED)("%s is good, loopback open or not", (text, href) => {
+      const value = { href, host: new URL(href).host, isLoopback: false };
+      for (const rules of BOTH) expect(parseEndpointUrl(text, rules)).toEqual({ ok: true, value });
+    });
+
+    it.each(LOOPBACK)("%s is good where loopback is open, and nowhere else", (text, href) => {
+      const value = { href, host: new URL(href).hostname, isLoopback: true };
+      expect(parseEndpointUrl(text, OPEN)).toEqual({ ok: true, value });
+      expectRefused([text], "it does not begin with https:// and a host", CLOSED);
+    });
+
+    it.each(OWN)("%s is refused by the deployment that it is, and by no other", (text) => {
+      expectRefused([text], "the host is this service's own", CLOSED);
+      expect(parseEndpointUrl(text, { isLoopbackOpen: false, ownHost: "other.edgetill.com" }).ok).toBe(true);
+      expect(parseEndpointUrl(text, { isLoopbackOpen: false }).ok).toBe(true);
+    });
+  });
+}
