@@ -423,6 +423,8 @@ export const REFUSED: readonly RefusedUrls[] = [
       "https://shop.acme.com/\u202e",
       "https://shop.acme.com/\u2066x\u2069",
       "https://shop.acme.com/\u200e",
+      "https://shop.acme.com/\ufff9",
+      "https://shop.acme.com/\u0600",
       "https://shop.acme.com/\u{e0041}",
       "https://shop.acme.com/\ud800",
       "https://\udc00.acme.com/",
@@ -789,6 +791,8 @@ export const REFUSED: readonly RefusedUrls[] = [
     why: REASONS.long,
     urls: [
       ORIGIN.padEnd(2_049, "a"),
+      // Short enough once the port is gone.
+      "https://shop.acme.com:443/".padEnd(2_049, "a"),
       ORIGIN.padEnd(100_000, "a"),
       `${ORIGIN}?${letters(2_048)}`,
       ORIGIN + "\u00fc".repeat(400),
