@@ -35,7 +35,12 @@ export default defineConfig(async () => ({
             },
           }),
         ],
-        test: { name: "worker", include: ["test/worker/**/*.test.ts"], setupFiles: ["./test/support/migrate.ts"] },
+        test: {
+          name: "worker",
+          include: ["test/worker/**/*.test.ts"],
+          setupFiles: ["./test/support/migrate.ts"],
+          globalSetup: ["./test/support/receiver-setup.ts"],
+        },
       },
       {
         test: {

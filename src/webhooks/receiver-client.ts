@@ -46,7 +46,7 @@ export async function postToReceiver(
     const answer = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
     const latencyMs = nowMs() - startMs;
     // The receiver has said what it made of the event. A body that hangs or breaks off after that takes nothing back.
-    const response = await beginningOf(answer.body, signal);
+    const response = await beginningOf(answer.body);
     return {
       statusCode: answer.status,
       error: null,
@@ -63,14 +63,14 @@ export async function postToReceiver(
   }
 }
 
-/** Reads to the end, so that the connection can be used again, but no further than 64 KB; what comes after is never asked for. */
-async function beginningOf(body: ReadableStream<Uint8Array> | null, signal: AbortSignal): Promise<string> {
+/**
+ * Reads to the end, so that the connection can be used again, but no further than 64 KB: what comes after is never asked for. A body that
+ * stands still is broken by the signal of its request.
+ */
+async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<string> {
   if (body === null) return "";
   const kept = new Uint8Array(KEPT_BYTES);
   const reader = body.getReader();
-  // A body that is broken already refuses to be cancelled, which read() has said too.
-  const cancel = () => reader.cancel().catch(() => undefined);
-  signal.addEventListener("abort", cancel);
   let length = 0;
   let isWhole = false;
   try {
@@ -78,13 +78,13 @@ async function beginningOf(body: ReadableStream<Uint8Array> | null, signal: Abor
       const { done, value } = await reader.read();
       if (length < KEPT_BYTES && value !== undefined) kept.set(value.subarray(0, KEPT_BYTES - length), length);
       length += value?.length ?? 0;
-      isWhole = done && !signal.aborted;
-      if (done) break;
+      isWhole = done;
     }
+    // Not waited for: that is the receiver's pace again.
+    if (!isWhole) reader.cancel().catch(() => undefined);
   } catch {
     // Broken off: what came before is the answer.
   }
-  if (!isWhole) void cancel();
   return storable(kept.subarray(0, length), isWhole && length <= KEPT_BYTES);
 }
 

@@ -1,0 +1,40 @@
+// How a test uses the receiver of `receiver.ts`, over HTTP alone: so from Node and from workerd alike.
+
+export interface Reception {
+  readonly atMs: number;
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** As it came, up to 64 KB. */
+  readonly body: string;
+  /** Those of the trusted secrets whose signature `standardwebhooks` verifies; null while none is trusted. */
+  readonly signedBy: readonly string[] | null;
+  /** `CUT`: the connection ended before the answer did, whoever ended it. */
+  readonly end: "OPEN" | "ANSWERED" | "CUT";
+}
+
+export interface ReceiverControl {
+  /** Where it behaves so, e.g. `url("status/503?retry-after=2", key)`; `told` behaves as `tell` says, at first `ok`. */
+  url(behaviour: string, key: string): string;
+  /** All that came with the key, in order. */
+  log(key: string): Promise<readonly Reception[]>;
+  /** Secrets to verify what comes with the key from now on. */
+  trust(key: string, ...secrets: readonly string[]): Promise<void>;
+  /** How `told` behaves from now on, e.g. `status/500`. */
+  tell(key: string, behaviour: string): Promise<void>;
+}
+
+export function receiverAt(origin: string): ReceiverControl {
+  const at = (path: string, key: string) => `${origin}/${path}${path.includes("?") ? "&" : "?"}key=${key}`;
+  const post = async (path: string, key: string, body: string): Promise<void> => {
+    const response = await fetch(at(path, key), { method: "POST", body });
+    await response.text();
+  };
+  return {
+    url: at,
+    log: async (key) => (await fetch(at("log", key))).json() as Promise<readonly Reception[]>,
+    trust: (key, ...secrets) => post("trust", key, secrets.join("\n")),
+    tell: (key, behaviour) => post("tell", key, `/${behaviour}`),
+  };
+}

@@ -1,0 +1,183 @@
+// What the client that POSTs to receivers promises, put to a real one over loopback. Node and workerd have their own `fetch`, and differ in
+// redirects, aborts and bodies that are cancelled: each runs all of it.
+import { describe, expect, it, vi } from "vitest";
+import { postToReceiver, type ReceiverAnswer } from "../../src/webhooks/receiver-client.ts";
+import { receiverAt } from "./receiver-control.ts";
+
+const LIMIT_MS = 400;
+/** Long past the limit, and far from a test's own. */
+const LATE_MS = 3_000;
+const PATIENT_MS = 10_000;
+
+const headers = { "content-type": "application/json", "user-agent": "Edgetill-Webhooks/1", "webhook-id": "evt_1" };
+const body = '{"name":"Päckchen 🏦"}';
+
+const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+const utf8 = (text: string) => new TextEncoder().encode(text);
+const chunked = "HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n";
+const http = (text: string) => `raw/${hex(utf8(text.replaceAll("\n", "\r\n")))}`;
+
+export function describeReceiverClient(origin: () => string): void {
+  const post = (
+    behaviour: string,
+    timeoutMs = PATIENT_MS,
+    key: string = crypto.randomUUID(),
+  ): Promise<ReceiverAnswer> => postTo(receiverAt(origin()).url(behaviour, key), timeoutMs);
+  const postTo = (url: string, timeoutMs: number): Promise<ReceiverAnswer> =>
+    postToReceiver(
+      { fetch: (to, init) => fetch(to, init), nowMs: () => Date.now() },
+      { url, headers, body, timeoutMs },
+    );
+  const log = (key: string) => receiverAt(origin()).log(key);
+  const cut = (key: string) => vi.waitFor(async () => expect(await log(key)).toMatchObject([{ end: "CUT" }]), LATE_MS);
+
+  it("posts the body and the headers as they are, and neither cookie nor credentials", async () => {
+    const key = crypto.randomUUID();
+    const cookie = http("HTTP/1.1 200 OK\nset-cookie: a=b\ncontent-length: 0\nconnection: close\n\n");
+    for (const behaviour of [cookie, "ok"])
+      expect(await post(behaviour, PATIENT_MS, key)).toMatchObject({ statusCode: 200 });
+    const receptions = await log(key);
+    expect(receptions).toMatchObject([
+      { method: "POST", body, headers },
+      { method: "POST", body, headers },
+    ]);
+    for (const { headers } of receptions) {
+      expect(Object.keys(headers)).not.toEqual(expect.arrayContaining([expect.stringMatching(/cookie|authorization/)]));
+    }
+  });
+
+  it.each([200, 201, 202, 204, 226, 400, 401, 404, 409, 410, 418, 429, 500, 502, 503, 599])(
+    "gives a %i as it came",
+    async (status) => {
+      const answer = await post(`status/${status}?retry-after=7`);
+      const response = status === 204 ? "" : `answered ${status}`;
+      expect(answer).toEqual({
+        statusCode: status,
+        error: null,
+        latencyMs: expect.any(Number),
+        response,
+        retryAfter: "7",
+      });
+      expect(await post(`status/${status}`)).toMatchObject({ retryAfter: null });
+    },
+  );
+
+  it.each([300, 301, 302, 303, 307, 308])(
+    "gives a redirect with %i as it came and follows it nowhere",
+    async (status) => {
+      const key = crypto.randomUUID();
+      expect(await post(`redirect/${status}`, PATIENT_MS, key)).toMatchObject({ statusCode: status, error: null });
+      expect(await log(key)).toMatchObject([{ path: `/redirect/${status}?key=${key}`, end: "ANSWERED" }]);
+    },
+  );
+
+  describe("holds one limit over headers and body", () => {
+    const timed = async (behaviour: string, key: string) => {
+      const startMs = Date.now();
+      const answer = await post(behaviour, LIMIT_MS, key);
+      expect(Date.now() - startMs).toBeGreaterThanOrEqual(LIMIT_MS - 50);
+      expect(Date.now() - startMs).toBeLessThan(LATE_MS);
+      await cut(key);
+      return answer;
+    };
+
+    it.each(["hang", "slow/30000"])("no headers in time are no answer: %s", async (behaviour) => {
+      const answer = await timed(behaviour, crypto.randomUUID());
+      expect(answer).toMatchObject({ statusCode: null, error: "TIMEOUT", response: null, retryAfter: null });
+      expect(answer.latencyMs).toBeGreaterThanOrEqual(LIMIT_MS - 50);
+    });
+
+    it.each([200, 500])("a body that hangs takes nothing back of a %i, and what came of it is kept", async (status) => {
+      const answer = await timed(`hang-body/${status}`, crypto.randomUUID());
+      expect(answer).toMatchObject({ statusCode: status, error: null, response: "half of " });
+      expect(answer.latencyMs).toBeLessThan(LIMIT_MS);
+    });
+
+    it("a body that drips is left when the time is over", async () => {
+      const answer = await timed("drip/20", crypto.randomUUID());
+      expect(answer).toMatchObject({ statusCode: 200, error: null, response: expect.stringMatching(/^\.+$/) });
+    });
+
+    it("an answer that is slow and in time is an answer", async () => {
+      const answer = await post("slow/200", PATIENT_MS);
+      expect(answer).toMatchObject({ statusCode: 200, response: "answered 200" });
+      expect(answer.latencyMs).toBeGreaterThanOrEqual(190);
+      expect(answer.latencyMs).toBeLessThan(PATIENT_MS);
+    });
+  });
+
+  it.each([
+    ["ends the connection without a word", "close"],
+    ["speaks something else", http("SSH-2.0-OpenSSH_9.6\n")],
+    ["says nothing at all", "raw/"],
+    ["ends within the headers", http("HTTP/1.1 200 OK\ncontent-le")],
+  ])("a receiver that %s is a failed connection", async (_, behaviour) => {
+    const answer = await post(behaviour);
+    expect(answer).toMatchObject({ statusCode: null, error: "CONNECTION_FAILED", response: null, retryAfter: null });
+  });
+
+  it("nobody there is a failed connection", async () => {
+    const answer = await postTo("http://127.0.0.1:4/", PATIENT_MS);
+    expect(answer).toMatchObject({ statusCode: null, error: "CONNECTION_FAILED" });
+  });
+
+  it.each([200, 503])("a body that breaks off half-way takes nothing back of a %i", async (status) => {
+    const answer = await post(`half/${status}`);
+    expect(answer).toMatchObject({ statusCode: status, error: null });
+    expect("h".repeat(500)).toContain(answer.response);
+  });
+
+  it.each([
+    ["a body that is not the gzip it says", http("HTTP/1.1 200 OK\ncontent-encoding: gzip\ncontent-length: 4\n\nabcd")],
+    ["a chunk without a length", http(`${chunked}5\nhello\nnothing hexadecimal\n`)],
+  ])("%s takes nothing back of a 200", async (_, behaviour) => {
+    expect(await post(behaviour)).toMatchObject({ statusCode: 200, error: null });
+  });
+
+  it.each([
+    ["headers of 256 KB", "huge-headers/262144"],
+    ["an early hint", http("HTTP/1.1 103 Early Hints\nlink: </a>\n\nHTTP/1.1 200 OK\ncontent-length: 2\n\nok")],
+    [
+      "another protocol to switch to",
+      http("HTTP/1.1 101 Switching Protocols\nupgrade: websocket\nconnection: upgrade\n\n"),
+    ],
+    ["status 999", http("HTTP/1.1 999 Beyond\ncontent-length: 0\n\n")],
+    ["status 000", http("HTTP/1.1 000 Nothing\ncontent-length: 0\n\n")],
+    ["a first chunk without a length", http(`${chunked}nothing hexadecimal\n`)],
+    ["two lengths", http("HTTP/1.1 200 OK\ncontent-length: 1\ncontent-length: 2\n\nab")],
+    ["a redirect to no address", http("HTTP/1.1 302 Found\nlocation: http://[::\ncontent-length: 0\n\n")],
+    ["an unknown encoding", http("HTTP/1.1 200 OK\ncontent-encoding: br, x\ncontent-length: 2\n\nab")],
+  ])("%s is a status or a failure, as the runtime reads it, and never an exception", async (_, behaviour) => {
+    const answer = await post(behaviour, LIMIT_MS);
+    expect(answer.statusCode === null).toBe(answer.error !== null);
+    expect(answer.response === null).toBe(answer.error !== null);
+  });
+
+  it("of 10 MB it keeps the first 4 KB", async () => {
+    expect(await post("big/10485760")).toMatchObject({ statusCode: 200, error: null, response: "x".repeat(4_096) });
+  });
+
+  it("ends a body without end long before the time is over", async () => {
+    const key = crypto.randomUUID();
+    const startMs = Date.now();
+    expect(await post("endless", PATIENT_MS, key)).toMatchObject({ statusCode: 200, response: "x".repeat(4_096) });
+    expect(Date.now() - startMs).toBeLessThan(LATE_MS);
+    await cut(key);
+  });
+
+  const texts: readonly (readonly [string, Uint8Array, string])[] = [
+    ["of characters", utf8("päh 🏦"), "päh 🏦"],
+    ["of nothing", new Uint8Array(), ""],
+    ["of 4,096 bytes whole", utf8("x".repeat(4_096)), "x".repeat(4_096)],
+    ["that is longer up to there", utf8(`${"x".repeat(4_096)}y`), "x".repeat(4_096)],
+    ["up to before the character that the 4,096th byte is in", utf8(`${"x".repeat(4_094)}€€`), "x".repeat(4_094)],
+    ["up to behind the character that ends there", utf8(`${"x".repeat(4_093)}€€`), `${"x".repeat(4_093)}€`],
+    ["up to before such a character where NULs made room", utf8(`\0\0${"x".repeat(4_092)}€€`), "x".repeat(4_092)],
+    ["without NUL", utf8("a\0b\0"), "ab"],
+    ["with what is not UTF-8 replaced", Uint8Array.of(0x61, 0xff, 0x62, 0xc3), "a\ufffdb\ufffd"],
+    ["of replacements no longer than 4 KB", new Uint8Array(4_000).fill(0xff), "\ufffd".repeat(1_365)],
+  ];
+  it.each(texts)("keeps text %s", async (_, bytes, text) => {
+    expect(await post(`bytes/${hex(bytes)}`)).toMatchObject({ statusCode: 200, response: text });
+  });
+}

@@ -1,0 +1,201 @@
+// A merchant's server as deliveries meet it: a real one on loopback, whose path says how it treats whoever comes, so that one server serves all
+// tests. `?key=` keeps tests apart; `receiver-control.ts` is how they ask what came. What it remembers is bounded, and all it does ends.
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { Webhook } from "standardwebhooks";
+import { type Listening, listen } from "./listen.ts";
+import type { Reception } from "./receiver-control.ts";
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** What stands behind the behaviour's name in the path. */
+  readonly argument: string;
+  readonly query: URLSearchParams;
+  /** How often the key was asked before, and how often with this `webhook-id`. */
+  readonly before: { readonly ofKey: number; readonly ofEvent: number };
+}
+
+type Behaviour = (exchange: Exchange) => void | Promise<void>;
+
+const MAX_LOG_BYTES = 64 * 2 ** 20;
+const MAX_BODY_BYTES = 2 ** 16;
+const MAX_ANSWER_BYTES = 256 * 2 ** 20;
+const LONGEST_MS = 60_000;
+const PIECE = Buffer.alloc(2 ** 14, "x");
+
+const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
+  ok: (at) => answer(at, 200),
+  /** `status/503`, with `&retry-after=` and `&body=`. */
+  status: (at) => answer(at, Number(at.argument)),
+  /** `fail-first/3`: the first three that come get a 500. */
+  "fail-first": (at) => answer(at, at.before.ofKey < Number(at.argument) ? 500 : 200),
+  /** `fail-each/3`: the first three attempts of every event get a 500. */
+  "fail-each": (at) => answer(at, at.before.ofEvent < Number(at.argument) ? 500 : 200),
+  /** Never answers. */
+  hang: () => {},
+  /** `hang-body/200`: headers at once, the beginning of a body, and no more. */
+  "hang-body": ({ response, argument }) => void response.writeHead(Number(argument)).write("half of "),
+  /** `slow/200`: answers after so many milliseconds. */
+  slow: (at) => later(at, Number(at.argument), () => answer(at, 200)),
+  /** `drip/20`: a 200 whose body comes one byte every so many milliseconds, for a minute. */
+  drip: (at) => drip(at, Number(at.argument)),
+  /** `redirect/302`: to `ok` with the same key, so that the log shows whoever follows. */
+  redirect: ({ response, argument, query }) =>
+    void response.writeHead(Number(argument), { location: `/ok?key=${query.get("key")}` }).end("elsewhere"),
+  /** Takes the request and ends the connection without a word. */
+  close: ({ request }) => void request.socket.destroy(),
+  /** `half/200`: promises 1,000 bytes and ends the connection after 500. */
+  half: ({ request, response, argument }) => {
+    response.writeHead(Number(argument), { "content-length": 1_000 });
+    response.write("h".repeat(500), () => request.socket.destroy());
+  },
+  /** `big/10485760`: a 200 with so many bytes of body. */
+  big: (at) => pour(at, Number(at.argument)),
+  endless: (at) => pour(at, MAX_ANSWER_BYTES),
+  /** `huge-headers/65536`: a 200 with a header of so many bytes. */
+  "huge-headers": ({ response, argument }) =>
+    void response.writeHead(200, { "x-huge": "h".repeat(Number(argument)) }).end("ok"),
+  /** `bytes/<hex>`: a 200 with this body. */
+  bytes: ({ response, argument }) => void response.writeHead(200).end(Buffer.from(argument, "hex")),
+  /** `raw/<hex>`: these bytes in place of an answer, then the end of the connection. */
+  raw: ({ request, argument }) => void request.socket.end(Buffer.from(argument, "hex")),
+};
+
+function answer({ response, query }: Exchange, status: number): void {
+  const retryAfter = query.get("retry-after");
+  const headers = retryAfter === null ? {} : { "retry-after": retryAfter };
+  response.writeHead(status, headers).end(query.get("body") ?? `answered ${status}`);
+}
+
+function later({ response }: Exchange, ms: number, act: () => void): void {
+  const timer = setTimeout(act, Math.min(ms, LONGEST_MS));
+  response.once("close", () => clearTimeout(timer));
+}
+
+function drip({ response }: Exchange, everyMs: number): void {
+  response.writeHead(200);
+  const timer = setInterval(() => response.write("."), everyMs);
+  const end = setTimeout(() => response.end(), LONGEST_MS);
+  response.once("close", () => {
+    clearInterval(timer);
+    clearTimeout(end);
+  });
+}
+
+async function pour({ response }: Exchange, bytes: number): Promise<void> {
+  const gone = once(response, "close");
+  response.writeHead(200);
+  for (let left = bytes; left > 0 && !response.destroyed; left -= PIECE.length) {
+    const isRoom = response.write(left < PIECE.length ? PIECE.subarray(0, left) : PIECE);
+    if (!isRoom) await Promise.race([once(response, "drain"), gone]);
+  }
+  response.end();
+}
+
+export async function startReceiver(): Promise<Listening> {
+  const server = createServer();
+  const { origin, close } = await listen(server);
+  const book = new Book();
+  server.on("request", async (request, response) => {
+    const { pathname, searchParams: query } = new URL(request.url ?? "/", origin);
+    const [, name = "", argument = ""] = pathname.split("/");
+    const key = query.get("key") ?? "";
+    const body = await bodyOf(request).catch(() => undefined);
+    if (body === undefined) return;
+    if (name === "log") return void response.end(JSON.stringify(book.of(key)));
+    if (name === "trust") return void response.end(book.trust(key, body));
+    if (name === "tell") return void response.end(book.tell(key, body));
+    const behaviour = BEHAVIOURS[name];
+    if (behaviour === undefined && name !== "told") return void response.writeHead(404).end(`no behaviour ${name}`);
+    const told = new URL(book.told(key), origin);
+    const [, toldName = "", toldArgument = ""] = told.pathname.split("/");
+    const before = book.count(key, String(request.headers["webhook-id"]));
+    book.note(key, request, response, body);
+    if (behaviour !== undefined) return behaviour({ request, response, argument, query, before });
+    return BEHAVIOURS[toldName]?.({ request, response, argument: toldArgument, query: told.searchParams, before });
+  });
+  return { origin, close };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of request) {
+    length += piece.length;
+    if (length <= MAX_BODY_BYTES) pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+/** What came, the oldest forgotten when it becomes much. */
+class Book {
+  readonly #log: { readonly key: string; readonly bytes: number; reception: Reception }[] = [];
+  #bytes = 0;
+  readonly #counts = new Map<string, number>();
+  readonly #secrets = new Map<string, readonly string[]>();
+  readonly #told = new Map<string, string>();
+
+  of(key: string): readonly Reception[] {
+    return this.#log.filter((each) => each.key === key).map(({ reception }) => reception);
+  }
+
+  trust(key: string, secrets: string): string {
+    this.#secrets.set(key, secrets.split("\n"));
+    return "trusted";
+  }
+
+  tell(key: string, behaviour: string): string {
+    this.#told.set(key, behaviour);
+    return "told";
+  }
+
+  told(key: string): string {
+    return this.#told.get(key) ?? "/ok";
+  }
+
+  count(key: string, eventId: string): Exchange["before"] {
+    const before = (name: string): number => {
+      const count = this.#counts.get(name) ?? 0;
+      this.#counts.set(name, count + 1);
+      return count;
+    };
+    return { ofKey: before(key), ofEvent: before(`${key} ${eventId}`) };
+  }
+
+  note(key: string, request: IncomingMessage, response: ServerResponse, body: string): void {
+    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
+    const secrets = this.#secrets.get(key);
+    const entry = {
+      key,
+      bytes: body.length + 1_000,
+      reception: {
+        atMs: Date.now(),
+        method: request.method ?? "",
+        path: request.url ?? "",
+        headers,
+        body,
+        signedBy: secrets?.filter((secret) => isSignedBy(secret, body, headers)) ?? null,
+        end: "OPEN",
+      } satisfies Reception as Reception,
+    };
+    response.once("finish", () => {
+      entry.reception = { ...entry.reception, end: "ANSWERED" };
+    });
+    response.once("close", () => {
+      if (!response.writableFinished) entry.reception = { ...entry.reception, end: "CUT" };
+    });
+    this.#log.push(entry);
+    this.#bytes += entry.bytes;
+    while (this.#bytes > MAX_LOG_BYTES) this.#bytes -= this.#log.shift()?.bytes ?? 0;
+  }
+}
+
+function isSignedBy(secret: string, body: string, headers: Readonly<Record<string, string>>): boolean {
+  try {
+    new Webhook(secret).verify(body, headers, { jsonParse: false });
+    return true;
+  } catch {
+    return false;
+  }
+}
