@@ -2,6 +2,8 @@
 // redirects, aborts and bodies that are cancelled: each runs all of it.
 import { describe, expect, it, vi } from "vitest";
 import { postToReceiver, type ReceiverAnswer } from "../../src/webhooks/receiver-client.ts";
+import { webhookSecret } from "../../src/webhooks/secret.ts";
+import { signedHeaders } from "../../src/webhooks/signature.ts";
 import { receiverAt } from "./receiver-control.ts";
 
 const LIMIT_MS = 400;
@@ -44,6 +46,40 @@ export function describeReceiverClient(origin: () => string): void {
     for (const { headers } of receptions) {
       expect(Object.keys(headers)).not.toEqual(expect.arrayContaining([expect.stringMatching(/cookie|authorization/)]));
     }
+  });
+
+  it("is signed so that standardwebhooks verifies each secret in force, and no other", async () => {
+    const key = crypto.randomUUID();
+    const control = receiverAt(origin());
+    const [newest, older, another] = [1, 2, 3].map((byte) => webhookSecret(new Uint8Array(32).fill(byte)));
+    const secrets = [newest ?? "", older ?? ""];
+    await control.trust(key, ...secrets, another ?? "");
+    const ids = { eventId: "evt_1", deliveryId: "dlv_1", webhookId: "whk_1" };
+    const timestampSeconds = Math.floor(Date.now() / 1_000);
+    const signed = await signedHeaders({ ...ids, body, timestampSeconds, secrets });
+    const send = (body: string) =>
+      postToReceiver(
+        { fetch: (to, init) => fetch(to, init), nowMs: () => Date.now() },
+        { url: control.url("ok", key), headers: signed, body, timeoutMs: PATIENT_MS },
+      );
+    await send(body);
+    await send(`${body} `);
+    expect(await log(key)).toMatchObject([{ headers: signed, signedBy: secrets }, { signedBy: [] }]);
+  });
+
+  it("meets a receiver that fails as often as it is told to", async () => {
+    const key = crypto.randomUUID();
+    const control = receiverAt(origin());
+    const statuses = async (behaviour: string, key: string) => {
+      const answers = [];
+      for (let i = 0; i < 4; i++) answers.push((await post(behaviour, PATIENT_MS, key)).statusCode);
+      return answers;
+    };
+    expect(await statuses("fail-first/2", crypto.randomUUID())).toEqual([500, 500, 200, 200]);
+    expect(await statuses("fail-each/3", crypto.randomUUID())).toEqual([500, 500, 500, 200]);
+    expect(await post("told", PATIENT_MS, key)).toMatchObject({ statusCode: 200 });
+    await control.tell(key, "status/503?retry-after=9");
+    expect(await post("told", PATIENT_MS, key)).toMatchObject({ statusCode: 503, retryAfter: "9" });
   });
 
   it.each([200, 201, 202, 204, 226, 400, 401, 404, 409, 410, 418, 429, 500, 502, 503, 599])(
