@@ -27,6 +27,7 @@ import { totpRoutes } from "../totp/routes.ts";
 import { meRoutes } from "../users/routes.ts";
 import { walletAlertRoutes } from "../wallet-alerts/routes.ts";
 import { walletRoutes } from "../wallets/routes.ts";
+import { webhookRoutes } from "../webhooks/routes.ts";
 import { type AppContext, type AppEnv, callerIp, errorResponse, requestContext } from "./context.ts";
 import { isDevelopment, publicUrl } from "./deployment.ts";
 import { DOCS_CSP, docsPage } from "./docs.ts";
@@ -58,6 +59,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...invitationRoutes,
   ...merchantRoutes,
   ...apiKeyRoutes,
+  ...webhookRoutes,
   ...auditRoutes,
 ];
 

@@ -1,6 +1,6 @@
 // Every change of a merchant that stands: read, decide, one batch with its audit entry. `updated_at_ms` moves on with every change and is
 // what the batch rests on, so that of two at once the second decides again on what the first left and both stand; five times, then 503.
-
+import type { BatchItem } from "drizzle-orm/batch";
 import { commitAudited } from "../audit/commit-audited.ts";
 import type { AuditEntry, Trail } from "../audit/entry.ts";
 import { insertAudit } from "../audit/store.ts";
@@ -32,6 +32,8 @@ export interface MerchantEffects {
 export interface MerchantChange {
   readonly columns: Partial<MerchantRow>;
   readonly entry: Pick<AuditEntry, "action" | "before" | "after">;
+  /** What changes with it. */
+  readonly statements?: readonly BatchItem<"sqlite">[];
 }
 
 export interface ChangeOf {
@@ -65,6 +67,7 @@ export async function changeMerchant(
       assertMerchantAsRead(fx.db, merchant),
       ...(of.owner === undefined ? [] : [assertSeat(fx.db, { ...of.owner, id: of.owner.memberId })]),
       updateMerchant(fx.db, merchant.id, columns),
+      ...(change.value.statements ?? []),
       insertAudit(fx.db, of.trail, entry, fx.nowMs),
     ]);
     if (committed.kind === "stands") return ok({ ...merchant, ...columns });

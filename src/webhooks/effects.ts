@@ -1,6 +1,13 @@
-// The database whose batches wake the endpoints that they have news for.
+// The world of endpoints: the database whose batches wake those that they have news for, and what the operations take.
+import type { GivenEffects } from "../auth/middleware.ts";
 import { type Db, openDb } from "../db/client.ts";
+import { isDevelopment, publicUrl } from "../http/deployment.ts";
+import { newOperationId } from "../idempotency/middleware.ts";
+import { parseKeyring } from "../lib/keyring.ts";
 import { piecesOf } from "../lib/pieces.ts";
+import { seal } from "../lib/seal.ts";
+import type { WebhookEffects } from "./change-webhook.ts";
+import type { EndpointRules } from "./endpoint-url.ts";
 
 /** What a message of the queue says: this endpoint has something due. */
 export interface Wake {
@@ -27,4 +34,30 @@ export async function wakeEndpoints(
       { delaySeconds },
     );
   }
+}
+
+/** The world as the operations of endpoints take it, built once per request. */
+export function webhookEffects(env: Env, { db, nowMs, sleep }: GivenEffects): WebhookEffects {
+  return {
+    db,
+    nowMs,
+    sleep,
+    newOperationId,
+    urlRules: endpointRules(env),
+    randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+    seal: async (context, text) => {
+      const keys = parseKeyring("SECRETS_AES_KEY", env.SECRETS_AES_KEY);
+      if (!keys.ok) throw new Error(keys.error);
+      return seal(keys.value, context, text);
+    },
+  };
+}
+
+/** Where endpoints of this deployment may be: asked at registration and before every attempt. */
+export function endpointRules(env: Pick<Env, "ENVIRONMENT" | "WEBHOOK_LOOPBACK" | "PUBLIC_URL">): EndpointRules {
+  const own = publicUrl(env);
+  return {
+    isLoopbackOpen: isDevelopment(env) && env.WEBHOOK_LOOPBACK === "on",
+    ownHost: URL.canParse(own) ? new URL(own).host : undefined,
+  };
 }

@@ -80,16 +80,28 @@ export function rotatedSecrets(
   return [fresh, ...older].slice(0, MAX_SECRETS);
 }
 
-/** What of the settings differs, and what follows of it; undefined where nothing differs. */
-export function changedColumns(read: Webhook, wanted: Partial<WebhookSettings>): Partial<Webhook> | undefined {
-  const after = { ...read, ...wanted };
-  const changed = SETTINGS.filter((name) => after[name] !== read[name]);
-  if (changed.length === 0) return undefined;
+/** What a change may say: absent keeps. */
+export type SettingsUpdate = { readonly [Name in keyof WebhookSettings]?: WebhookSettings[Name] | undefined };
+
+/** The settings as a change leaves them, and what follows of it; undefined where nothing differs. */
+export function changedColumns(
+  read: Webhook,
+  wanted: SettingsUpdate,
+): (WebhookSettings & Partial<Webhook>) | undefined {
+  const after: WebhookSettings = {
+    url: wanted.url ?? read.url,
+    events: wanted.events ?? read.events,
+    description: wanted.description === undefined ? read.description : wanted.description,
+    isActive: wanted.isActive ?? read.isActive,
+    retryCount: wanted.retryCount ?? read.retryCount,
+    timeoutMs: wanted.timeoutMs ?? read.timeoutMs,
+  };
+  if (SETTINGS.every((name) => after[name] === read[name])) return undefined;
   const isSwitchedOn = after.isActive && !read.isActive;
   return {
-    ...Object.fromEntries(changed.map((name) => [name, after[name]])),
+    ...after,
     // Another address has not failed yet, and whoever switches an endpoint on says that it is well.
-    ...(isSwitchedOn || changed.includes("url") ? HEALTHY : {}),
+    ...(isSwitchedOn || after.url !== read.url ? HEALTHY : {}),
     ...(isSwitchedOn ? { disabledReason: null, disabledAtMs: null } : {}),
   };
 }

@@ -1,0 +1,33 @@
+import { isoTime } from "../lib/time.ts";
+import { isLive, subscriptionsIn, type Webhook } from "./webhook.ts";
+
+/** An endpoint as its merchant sees it (webhooks.md "Endpoint"): of its secrets only what may be shown. */
+export function webhookBodyOf(webhook: Webhook, nowMs: number) {
+  return {
+    id: webhook.id,
+    merchantId: webhook.merchantId,
+    url: webhook.url,
+    events: subscriptionsIn(webhook.events),
+    description: webhook.description,
+    isActive: webhook.isActive,
+    retryCount: webhook.retryCount,
+    timeout: webhook.timeoutMs,
+    webhookSecrets: webhook.secrets.map((secret) => ({
+      id: secret.id,
+      webhookId: secret.webhookId,
+      secretKeyPreview: secret.preview,
+      isActive: isLive(secret, nowMs),
+      expiresAt: timeOrNull(secret.expiresAtMs),
+    })),
+    disabledReason: webhook.disabledReason,
+    disabledAt: timeOrNull(webhook.disabledAtMs),
+    failuresInRow: webhook.failuresInRow,
+    failingSince: timeOrNull(webhook.failingSinceMs),
+    createdAt: isoTime(webhook.createdAtMs),
+    updatedAt: isoTime(webhook.updatedAtMs),
+  };
+}
+
+function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : isoTime(ms);
+}

@@ -1,0 +1,87 @@
+// Endpoints made over the API: for tests on workerd.
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { expect } from "vitest";
+import { deliveries, webhookSecrets, webhooks } from "../../src/db/schema/webhooks.ts";
+import type { MerchantId, WebhookId, WebhookSecretId } from "../../src/lib/ids.ts";
+import { type Answer, type Ask, seedKey, seedMerchant, send, sendWith } from "./access.ts";
+import { testDb } from "./worker-merchant.ts";
+
+export const ENDPOINT = { url: "https://hooks.example.com/edgetill", events: ["*"] } as const;
+
+/** As answers show it. */
+export interface ShownWebhook {
+  readonly id: WebhookId;
+  readonly secret: string;
+  readonly updatedAt: string;
+  readonly webhookSecrets: readonly {
+    readonly id: WebhookSecretId;
+    readonly secretKeyPreview: string;
+    readonly isActive: boolean;
+    readonly expiresAt: string | null;
+  }[];
+  readonly [field: string]: unknown;
+}
+
+export type SendHooks = (rest: string, ask?: Ask) => Promise<Answer>;
+
+export interface HookedMerchant {
+  readonly merchantId: MerchantId;
+  readonly key: string;
+  /** Sends to `/webhooks` and what follows, with a key that may do all a key may. */
+  readonly hooks: SendHooks;
+}
+
+/** A merchant whose server manages its endpoints. */
+export async function hookedMerchant(): Promise<HookedMerchant> {
+  const merchantId = await seedMerchant();
+  const key = await seedKey(merchantId);
+  return { merchantId, key, hooks: hooksOf(merchantId, { key }) };
+}
+
+export function hooksOf(merchantId: MerchantId, by: Ask): SendHooks {
+  return (rest, ask = {}) =>
+    send(pathOf(merchantId, rest), { ...by, ...ask, headers: { ...by.headers, ...ask.headers } });
+}
+
+export function pathOf(merchantId: MerchantId, rest = ""): string {
+  return `/api/v1/merchants/merchant/${merchantId}/webhooks${rest}`;
+}
+
+export async function makeHook(hooks: SendHooks, changes: object = {}): Promise<ShownWebhook> {
+  return shown(await hooks("", { method: "POST", body: { ...ENDPOINT, ...changes } }), 201);
+}
+
+export function shown(answer: Answer, status: number): ShownWebhook {
+  expect(answer.status, answer.text).toBe(status);
+  return JSON.parse(answer.text);
+}
+
+/** Sends with a queue that only notes what it is given: which endpoints the request woke. */
+export async function sendAndWake(
+  path: string,
+  ask: Ask,
+): Promise<{ readonly answer: Answer; readonly woken: unknown[] }> {
+  const woken: unknown[] = [];
+  const sendBatch = async (messages: Iterable<{ readonly body: unknown }>) => {
+    for (const { body } of messages) woken.push(body);
+    return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
+  };
+  const answer = await sendWith(
+    { WEBHOOK_QUEUE: { ...env.WEBHOOK_QUEUE, sendBatch } as Env["WEBHOOK_QUEUE"] },
+    path,
+    ask,
+  );
+  return { answer, woken };
+}
+
+export async function hookRow(id: WebhookId) {
+  const [row] = await testDb.select().from(webhooks).where(eq(webhooks.id, id));
+  return row;
+}
+
+export const secretRows = (id: WebhookId) =>
+  testDb.select().from(webhookSecrets).where(eq(webhookSecrets.webhookId, id)).orderBy(webhookSecrets.createdAtMs);
+export const deliveryRows = (id: WebhookId) => testDb.select().from(deliveries).where(eq(deliveries.webhookId, id));
+export const changeHook = (id: WebhookId, columns: Partial<typeof webhooks.$inferInsert>) =>
+  testDb.update(webhooks).set(columns).where(eq(webhooks.id, id));
