@@ -1,5 +1,9 @@
+import { hasDevelopmentSetting } from "./configuration.ts";
 import type { Db } from "./db/client.ts";
+import { deliverMessages } from "./deliveries/effects.ts";
+import { wakeDue } from "./deliveries/wake-due.ts";
 import { createApp } from "./http/app.ts";
+import { isDevelopment } from "./http/deployment.ts";
 import { forgetOperations } from "./idempotency/store.ts";
 import { invoiceEffects } from "./invoices/effects.ts";
 import { expireInvoices, releaseAmounts } from "./invoices/expire-invoices.ts";
@@ -7,7 +11,7 @@ import { sleep } from "./lib/sleep.ts";
 import { forgetExpired } from "./sign-in/delete-expired.ts";
 import { wakeEffects } from "./watchers/effects.ts";
 import { wakeWatchers } from "./watchers/wake-watchers.ts";
-import { openWakingDb } from "./webhooks/effects.ts";
+import { openWakingDb, wakeEndpoints } from "./webhooks/effects.ts";
 
 export { RateLimiter } from "./http/rate-limit.ts";
 export { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
@@ -29,9 +33,20 @@ export default {
       forgetOperations(db, nowMs),
       forgetExpired(db, nowMs),
       wakeWatchers(wakeEffects(env, { db, nowMs })),
+      wakeDue({ db, nowMs, wakeAll: (ids) => wakeEndpoints(env, ids) }),
     ]);
     // Each job runs whatever became of the others; a failed one still fails the run, for the platform's log.
     for (const job of jobs) if (job.status === "rejected") throw job.reason;
+  },
+  async queue({ messages }, env, ctx) {
+    const background = (work: Promise<unknown>) => ctx.waitUntil(work);
+    // Nothing is served with them (http/app.ts), so nothing is sent.
+    if (!isDevelopment(env) && hasDevelopmentSetting(env)) return;
+    const work = deliverMessages(messages, env, background);
+    // In production concurrency is the platform's. The development server runs the batches of a queue one after the other: there an endpoint that
+    // hangs would hold all others, were it waited for (queue_consumer_no_wait_for_wait_until).
+    if (isDevelopment(env)) background(work);
+    else await work;
   },
 } satisfies ExportedHandler<Env>;
 

@@ -94,7 +94,7 @@ export interface Verdict {
 export const HEALTHY: Health = { failuresInRow: 0, failingSinceMs: null, probeAtMs: null };
 
 /** Failures in a row from which on an endpoint is only probed, and without which it is not switched off for failing. */
-const MANY_FAILURES = 20;
+export const MANY_FAILURES = 20;
 const PROBE_GAP_MS = 15 * MINUTE_MS;
 const PATIENCE_MS = 5 * DAY_MS;
 

@@ -1,0 +1,67 @@
+// What one message of the queue asks for: an endpoint gets what it is owed, round after round, within what one invocation may do. Nothing here
+// is remembered: a worker that dies gives its deliveries back when its lease is over, and whoever comes next begins by claiming
+// (webhooks.md "Delivery", reliability.md 5).
+import type { Db } from "../db/client.ts";
+import { readWithRetry } from "../db/retry.ts";
+import type { Sleep } from "../lib/sleep.ts";
+import { MANY_FAILURES } from "../webhooks/retry-schedule.ts";
+import { liveSecrets, type Webhook, type WebhookSecret } from "../webhooks/webhook.ts";
+import { type PostEffects, postRound } from "./post-round.ts";
+import { type RecordEffects, recordRound } from "./record-round.ts";
+import { endsRound, POSTS_AN_INVOCATION, ROUND_SIZE, type Round } from "./round.ts";
+import { claimBatch } from "./store.ts";
+
+export interface DeliverEffects extends PostEffects, RecordEffects {
+  readonly db: Db;
+  readonly sleep: Sleep;
+  /** Throws where one does not open. */
+  readonly open: (secrets: readonly WebhookSecret[]) => Promise<readonly string[]>;
+}
+
+/** An endpoint whose round was cut short is let rest for so long. */
+const REST_SECONDS = 5;
+
+/** Delivers what is due to an endpoint, one that is unknown included: then nothing is. May run any number of times, and at the same time. */
+export async function deliverTo(fx: DeliverEffects, webhookId: string): Promise<void> {
+  for (let made = 0; made + ROUND_SIZE <= POSTS_AN_INVOCATION; ) {
+    const round = await claimRound(fx, webhookId);
+    if (round === undefined) return;
+    const secrets = await secretsOf(fx, round);
+    // Their leases run out, and they are due again.
+    if (secrets === undefined) return;
+    const posted = await postRound(fx, round, secrets);
+    await recordRound(fx, round.webhook, posted);
+    if (posted.untried.length > 0 || posted.attempts.some(endsRound)) return fx.wake(webhookId, REST_SECONDS);
+    if (round.deliveries.length < wantedOf(round.webhook)) return;
+    made += posted.attempts.length;
+  }
+  await fx.wake(webhookId, 0);
+}
+
+/** Undefined where nothing is due that may be taken, and where storage does not answer: the cron comes back to it. */
+async function claimRound(fx: DeliverEffects, webhookId: string): Promise<Round | undefined> {
+  const of = { webhookId, token: fx.newUlid(), nowMs: fx.nowMs() };
+  const rows = await readWithRetry(fx.sleep, async () => fx.db.batch(claimBatch(fx.db, of)));
+  if (!rows.ok) return undefined;
+  const [, , claimed, [webhook]] = rows.value;
+  if (webhook === undefined || claimed.length === 0) return undefined;
+  const deliveries = claimed.map(({ id, claim, attempts, step, eventId, ...event }) => {
+    return { id, claim, attempts, step, event: { ...event, id: eventId } };
+  });
+  return { webhook, deliveries, claimedAtMs: of.nowMs };
+}
+
+/** What a claim brings where more may be due. */
+function wantedOf({ failuresInRow }: Webhook): number {
+  return failuresInRow >= MANY_FAILURES ? 1 : ROUND_SIZE;
+}
+
+async function secretsOf(fx: DeliverEffects, { webhook }: Round): Promise<readonly string[] | undefined> {
+  try {
+    return await fx.open(liveSecrets(webhook, fx.nowMs()));
+  } catch {
+    // Whose key is gone: nothing can be signed, and nothing is the receiver's fault.
+    fx.report("secrets of an endpoint do not open", { webhookId: webhook.id });
+    return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+// Endpoints and what they are owed, written as the product writes them.
+import type { Db } from "../../src/db/client.ts";
+import { recordOutbox } from "../../src/events/store.ts";
+import { type EventId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
+import { parseKeyring } from "../../src/lib/keyring.ts";
+import { seal } from "../../src/lib/seal.ts";
+import { HEALTHY } from "../../src/webhooks/retry-schedule.ts";
+import { secretKeyPreview, webhookSecret } from "../../src/webhooks/secret.ts";
+import { insertWebhook } from "../../src/webhooks/store.ts";
+import { secretContext, type Webhook } from "../../src/webhooks/webhook.ts";
+
+const freshBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+
+export interface TestEndpoint {
+  readonly webhook: Webhook;
+  /** In the clear. */
+  readonly secret: string;
+}
+
+/** An endpoint for everything, with one secret sealed under `keys`, as SECRETS_AES_KEY has them. */
+export async function addEndpoint(
+  db: Db,
+  keys: string,
+  of: Pick<Webhook, "merchantId" | "url"> & Partial<Webhook>,
+): Promise<TestEndpoint> {
+  const ring = parseKeyring("SECRETS_AES_KEY", keys);
+  if (!ring.ok) throw new Error(ring.error);
+  const createdAtMs = of.createdAtMs ?? Date.now();
+  const id = of.id ?? makeId("whk", newUlid(createdAtMs, freshBytes(16)));
+  const secretId = makeId("whs", newUlid(createdAtMs, freshBytes(16)));
+  const secret = webhookSecret(freshBytes(32));
+  const sealed = await seal(ring.value, secretContext(secretId), secret);
+  const preview = secretKeyPreview(secret);
+  const own = { id: secretId, webhookId: id, sealed, preview, expiresAtMs: null, createdAtMs };
+  const webhook: Webhook = {
+    ...{ id, events: '["*"]', description: null, isActive: true, retryCount: 9, timeoutMs: 15_000, ...HEALTHY },
+    ...{ disabledReason: null, disabledAtMs: null, createdAtMs, updatedAtMs: createdAtMs, secrets: [own] },
+    ...of,
+  };
+  await db.batch(insertWebhook(db, webhook));
+  return { webhook, secret };
+}
+
+/** Records so many events in one batch, and what is owed of them. */
+export async function recordNews(
+  db: Db,
+  merchantId: MerchantId,
+  count = 1,
+  nowMs: number = Date.now(),
+): Promise<readonly EventId[]> {
+  const ids = Array.from({ length: count }, () => makeId("evt", newUlid(nowMs, freshBytes(16))));
+  const rows = ids.map((id, n) => {
+    const data = JSON.stringify({ apiKeyId: "key_1", n });
+    return {
+      id,
+      merchantId,
+      type: "api_key.created",
+      invoiceId: null,
+      sequence: null,
+      data,
+      createdAtMs: nowMs,
+    } as const;
+  });
+  const [first, ...others] = recordOutbox(db, rows);
+  if (first !== undefined) await db.batch([first, ...others]);
+  return ids;
+}
