@@ -1,0 +1,98 @@
+// The merchant's client: fetch and Web Crypto, no dependencies, for Node 20 and newer, Deno, Bun and Workers.
+import { ROUTES } from "./api-types.ts";
+import { type CallOptions, send, type Transport } from "./request.ts";
+import * as resources from "./resources.ts";
+
+export type * from "./api-types.ts";
+export { EdgetillConnectionError, EdgetillError, EdgetillTimeoutError, type ErrorDetail } from "./errors.ts";
+export type { WebhookEvent } from "./events.ts";
+export type { Page, Pages } from "./pages.ts";
+export type { CallOptions } from "./request.ts";
+export type { NewInvoice } from "./resources.ts";
+export { verifyWebhook, type WebhookHeaders, type WebhookRefusal, WebhookVerificationError } from "./webhook.ts";
+
+export interface EdgetillOptions {
+  /** Where the service is: `https://pay.example.com`. */
+  readonly baseUrl: string;
+  /** A secret key, `sk_...`. It is sent as a header and nowhere else. */
+  readonly apiKey: string;
+  readonly merchantId: string;
+  /** Instead of the runtime's own. */
+  readonly fetch?: typeof fetch | undefined;
+  /** Attempts after the first, of a call that failed for a passing reason; 3 unless given. */
+  readonly maxRetries?: number | undefined;
+  /** Of one attempt; 30,000 unless given. The service itself may wait 10 s for another request with the same Idempotency-Key. */
+  readonly timeoutMs?: number | undefined;
+  /** The first wait before a retry is random up to `baseMs`, each next up to twice that, at most `capMs`; 500 and 8,000 unless given. */
+  readonly backoff?: { readonly baseMs: number; readonly capMs: number } | undefined;
+}
+
+export class Edgetill {
+  readonly invoices: ReturnType<typeof resources.invoices>;
+  readonly payments: ReturnType<typeof resources.payments>;
+  readonly wallets: ReturnType<typeof resources.wallets>;
+  readonly products: ReturnType<typeof resources.products>;
+  readonly customers: ReturnType<typeof resources.customers>;
+  readonly webhooks: ReturnType<typeof resources.webhooks>;
+  readonly settings: ReturnType<typeof resources.settings>;
+  readonly merchant: ReturnType<typeof resources.merchant>;
+  readonly apiKeys: ReturnType<typeof resources.apiKeys>;
+  readonly auditEvents: ReturnType<typeof resources.auditEvents>;
+
+  constructor(options: EdgetillOptions) {
+    const call = callsOf(options);
+    this.invoices = resources.invoices(call);
+    this.payments = resources.payments(call);
+    this.wallets = resources.wallets(call);
+    this.products = resources.products(call);
+    this.customers = resources.customers(call);
+    this.webhooks = resources.webhooks(call);
+    this.settings = resources.settings(call);
+    this.merchant = resources.merchant(call);
+    this.apiKeys = resources.apiKeys(call);
+    this.auditEvents = resources.auditEvents(call);
+  }
+}
+
+/** The key lives in this closure alone, so that no print of the client shows it. */
+function callsOf(options: EdgetillOptions): resources.Call {
+  const { apiKey, baseUrl, merchantId } = options;
+  // What fits no header would come back in the message of the runtime's error.
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey is missing, or is no API key");
+  const merchantUrl = `${new URL(baseUrl).href.replace(/\/+$/, "")}/api/v1/merchants/merchant/${segment("merchantId", merchantId)}`;
+  const transport: Transport = {
+    apiKey,
+    // Not the bare function: Workers refuse to call it as a method of something else.
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    maxRetries: options.maxRetries ?? 3,
+    timeoutMs: options.timeoutMs ?? 30_000,
+    backoff: options.backoff ?? { baseMs: 500, capMs: 8_000 },
+  };
+  return async (name, parts: Parts, callOptions: CallOptions = {}) => {
+    const route = ROUTES[name];
+    const [method = "", path = ""] = route.split(" ");
+    const below = path.replace(/\{(\w+)\}/g, (_, param: string) => segment(param, parts.params?.[param] ?? ""));
+    const url = `${merchantUrl}${below}${queryText(parts.query)}`;
+    return send(transport, { method, url, route, body: parts.body }, callOptions);
+  };
+}
+
+interface Parts {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: object;
+  readonly body?: object;
+}
+
+/** An id as one segment of a path. An empty one, or one that climbs, would be another route. */
+function segment(name: string, id: string): string {
+  if (id === "" || id === "." || id === "..") throw new TypeError(`${name} is missing, or is no id`);
+  return encodeURIComponent(id);
+}
+
+function queryText(query: object = {}): string {
+  const text = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) text.set(name, value instanceof Date ? value.toISOString() : String(value));
+  }
+  return text.size === 0 ? "" : `?${text}`;
+}

@@ -1,0 +1,87 @@
+// How a call fails: the API refused it (EdgetillError), nobody knows what came of it (EdgetillConnectionError, EdgetillTimeoutError), or
+// the caller gave it up, which throws the reason of their signal. No message of ours holds the API key.
+
+/** A field of the request that was refused, and why. */
+export interface ErrorDetail {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What a failed call was. */
+export interface FailedCall {
+  /** `POST /invoices` */
+  readonly route: string;
+  /** How often it was sent. Where it is over 1, a refusal may speak of what an earlier attempt had done, such as 404 for a second DELETE. */
+  readonly attempts: number;
+  /** Of a POST: the same call with this key goes on where this one ended, for 24 hours. */
+  readonly idempotencyKey: string | undefined;
+}
+
+/** An answer that is no success. Compare `code`, show `message`, give `requestId` to whoever runs the service. */
+export class EdgetillError extends Error implements FailedCall {
+  override readonly name = "EdgetillError";
+  readonly route: string;
+  readonly attempts: number;
+  readonly idempotencyKey: string | undefined;
+  readonly status: number;
+  /** A stable name from the catalogue at /docs#errors; `HTTP_<status>` where the answer is not the API's own. */
+  readonly code: string;
+  /** The fields that were wrong; empty unless `code` is VALIDATION_FAILED. */
+  readonly details: readonly ErrorDetail[];
+  readonly requestId: string | undefined;
+  /** What the service asked to wait before another call. */
+  readonly retryAfterMs: number | undefined;
+  /** Facts of this code, such as the `invoiceId` of EXTERNAL_ID_EXISTS. */
+  readonly facts: Readonly<Record<string, unknown>>;
+
+  constructor(
+    call: FailedCall,
+    answer: { status: number; requestId: string | null; retryAfterMs: number | undefined; text: string },
+  ) {
+    const { statusCode: _, message, error: _name, code, requestId, details, ...facts } = membersOf(answer.text);
+    super(typeof message === "string" ? message : `${call.route} answered ${answer.status}`);
+    this.route = call.route;
+    this.attempts = call.attempts;
+    this.idempotencyKey = call.idempotencyKey;
+    this.status = answer.status;
+    this.code = typeof code === "string" ? code : `HTTP_${answer.status}`;
+    this.details = Array.isArray(details) ? details.filter(isDetail) : [];
+    this.requestId = typeof requestId === "string" ? requestId : (answer.requestId ?? undefined);
+    this.retryAfterMs = answer.retryAfterMs;
+    this.facts = facts;
+  }
+}
+
+/** No whole answer came, and `cause` says why. Whether the call was carried out is not known. */
+export class EdgetillConnectionError extends Error implements FailedCall {
+  override readonly name: string = "EdgetillConnectionError";
+  readonly route: string;
+  readonly attempts: number;
+  readonly idempotencyKey: string | undefined;
+
+  constructor(call: FailedCall, message: string, cause: unknown) {
+    super(`${call.route}: ${message}`, { cause });
+    this.route = call.route;
+    this.attempts = call.attempts;
+    this.idempotencyKey = call.idempotencyKey;
+  }
+}
+
+/** No whole answer came within `timeoutMs`. */
+export class EdgetillTimeoutError extends EdgetillConnectionError {
+  override readonly name = "EdgetillTimeoutError";
+}
+
+/** The members of the JSON object that the text is; none where it is something else. */
+function membersOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === "object" && json !== null ? { ...json } : {};
+  } catch {
+    return {};
+  }
+}
+
+function isDetail(value: unknown): value is ErrorDetail {
+  return typeof value === "object" && value !== null && "path" in value && "message" in value;
+}

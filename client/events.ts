@@ -1,0 +1,95 @@
+// What a delivery and an event that is read say, by type: `switch (event.type)` narrows `event.data`. Types may be added, so have a default.
+import type { ApiKey, Invoice, InvoiceStatus, Payment, PaymentMethod, Wallet } from "./api-types.ts";
+
+interface Event<Type extends string, Data> {
+  /** The same on every attempt and in every list: act once for each. */
+  id: string;
+  type: Type;
+  /** The type again, as older consumers know it. */
+  event: Type;
+  /** When it happened; ISO 8601. */
+  timestamp: string;
+  apiVersion: string;
+  merchantId: string;
+  /** Grows by one within an invoice: drop what is older than what you know. Null for what is no invoice's. */
+  sequence: number | null;
+  data: Data;
+}
+
+/** One member of the union for each type, so that `Extract<WebhookEvent, { type: "invoice.paid" }>` is one. */
+type EventOf<Type extends string, Data> = Type extends string ? Event<Type, Data> : never;
+
+interface OfInvoice {
+  invoiceId: string;
+  /** As GET shows it, with its newest 20 payments and timeline items. */
+  invoice: Invoice;
+  /** Members of the invoice that were cut, because the event would have been too large: read the invoice for them. */
+  truncated?: string[];
+}
+interface Moved extends OfInvoice {
+  previousStatus: InvoiceStatus;
+}
+interface WithPayment extends OfInvoice {
+  payment: Payment;
+}
+interface WithMethod extends OfInvoice {
+  paymentMethod: PaymentMethod;
+}
+/** A transfer that no invoice has. */
+interface Stray {
+  payment: Payment;
+}
+/** Instead of one event for each, beyond the hundredth stray transfer of a day to one address. */
+interface StraySummary {
+  payment: null;
+  network: string;
+  toAddress: string;
+  unmatchedToday: number;
+  isTruncated: true;
+}
+interface OfWallet {
+  walletId: string;
+  wallet: Wallet;
+  fingerprint: string | null;
+  previousFingerprint: string | null;
+}
+interface OfPair {
+  walletId: string;
+  cryptocurrency: string;
+  network: string;
+}
+interface Member {
+  id: string;
+  userId: string;
+  email: string;
+  name: string | null;
+  role: "OWNER" | "ADMIN" | "MEMBER" | "VIEWER";
+  joinedAt: string;
+}
+interface OfMember {
+  memberId: string;
+  member: Member;
+}
+
+type InvoiceMove = "pending_confirmation" | "paid" | "underpaid" | "overpaid" | "expired" | "cancelled" | "reversed";
+
+export type WebhookEvent =
+  | EventOf<"invoice.created" | "invoice.updated" | "invoice.partially_paid", OfInvoice>
+  | EventOf<`invoice.${InvoiceMove}`, Moved>
+  | EventOf<"invoice.payment_late" | "payment.matched", WithPayment>
+  | EventOf<"payment.created", WithMethod>
+  | EventOf<"payment.updated", WithPayment | WithMethod>
+  | EventOf<"payment.paid" | "payment.underpaid" | "payment.overpaid" | "payment.expired", Moved>
+  | EventOf<"payment.detected" | "payment.confirmed" | "payment.dropped" | "payment.reorged", WithPayment | Stray>
+  | EventOf<"payment.unmatched", Stray | StraySummary>
+  | EventOf<"wallet.created" | "wallet.updated" | "wallet.deleted", OfWallet>
+  | EventOf<"wallet.gap_limit_warning", OfPair & { gap: number }>
+  | EventOf<"wallet.amounts_low", OfPair & { amount: string }>
+  | EventOf<"wallet.detection_degraded", { network: string; degradedSince: string; reason: string | null }>
+  | EventOf<"team.member_joined", OfMember>
+  | EventOf<"team.member_removed", OfMember & { hasLeft: boolean }>
+  | EventOf<"team.role_changed", OfMember & { previousRole: Member["role"] }>
+  | EventOf<"team.ownership_transferred", { owner: Member; previousOwner: Member }>
+  | EventOf<"api_key.created" | "api_key.rotated" | "api_key.deleted", { apiKeyId: string; apiKey: ApiKey }>
+  | EventOf<"webhook.endpoint_disabled", { webhookId: string; url: string; reason: "GONE" | "FAILING" }>
+  | EventOf<"ping", { webhookId: string }>;

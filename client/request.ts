@@ -1,0 +1,123 @@
+// One call as the API sees it: sent, judged, and sent again while that is safe and may help.
+//
+// Every method is repeated. GET changes nothing. A POST carries an Idempotency-Key, the same on each attempt, so that what creates is done
+// once; a POST that creates nothing (cancel, resolve, redeliver ...) leads to the same state when done twice. A PATCH names absolute
+// values: twice is once. After a DELETE its id is gone for ever: a second one finds nothing, which the error's `attempts` explains.
+import { EdgetillConnectionError, EdgetillError, EdgetillTimeoutError, type FailedCall } from "./errors.ts";
+import { type Backoff, isRetryable, parseRetryAfter, retryDelayMs } from "./retry.ts";
+
+export interface Transport {
+  readonly apiKey: string;
+  readonly fetch: typeof fetch;
+  readonly maxRetries: number;
+  readonly timeoutMs: number;
+  readonly backoff: Backoff;
+}
+
+export interface CallOptions {
+  /** Of a POST; 1 to 255 characters. A random one unless given: give your own to be safe over a restart of your server, too. */
+  readonly idempotencyKey?: string | undefined;
+  /** Gives the call up, wherever it stands; it then throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Of one attempt, instead of the client's. */
+  readonly timeoutMs?: number | undefined;
+  /** Attempts after the first, instead of the client's. */
+  readonly maxRetries?: number | undefined;
+}
+
+export interface Request {
+  readonly method: string;
+  readonly url: string;
+  readonly body?: object | undefined;
+  /** For errors: `GET /invoices/{invoiceId}` */
+  readonly route: string;
+}
+
+/** A longer Retry-After is the caller's to wait for: the error says how long. */
+const MAX_RETRY_AFTER_MS = 60_000;
+
+/** The JSON of the answer; undefined where it has no body. Throws what errors.ts has, or the reason of the caller's signal. */
+export async function send<T>(transport: Transport, request: Request, options: CallOptions): Promise<T> {
+  const { signal, maxRetries = transport.maxRetries } = options;
+  const idempotencyKey = request.method === "POST" ? (options.idempotencyKey ?? crypto.randomUUID()) : undefined;
+  if (idempotencyKey === "") throw new TypeError("an empty idempotencyKey would protect nothing");
+  const init = requestInit(transport, request, idempotencyKey);
+  for (let retry = 0; ; retry += 1) {
+    signal?.throwIfAborted();
+    const call: FailedCall = { route: request.route, attempts: retry + 1, idempotencyKey };
+    const outcome = await attempt<T>(transport, { url: request.url, init, call }, options);
+    if ("answer" in outcome) return outcome.answer;
+    const { error, mayRetry, retryAfterMs } = outcome;
+    if (retry >= maxRetries || !mayRetry || (retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) throw error;
+    await pause(retryDelayMs({ ...transport.backoff, retry, random: Math.random(), retryAfterMs }), signal);
+  }
+}
+
+/** Over after `ms`, or as soon as the signal is aborted. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal?.addEventListener("abort", end);
+  });
+}
+
+/** Never follows a redirect: that would hand the key to wherever it leads. */
+function requestInit(
+  { apiKey }: Transport,
+  { method, body }: Request,
+  idempotencyKey: string | undefined,
+): RequestInit {
+  const headers = new Headers({ "x-api-key": apiKey, accept: "application/json" });
+  if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey);
+  if (body === undefined) return { method, headers, redirect: "manual" };
+  headers.set("content-type", "application/json");
+  return { method, headers, redirect: "manual", body: JSON.stringify(body) };
+}
+
+interface Attempt {
+  readonly url: string;
+  readonly init: RequestInit;
+  readonly call: FailedCall;
+}
+
+type Outcome<T> =
+  | { readonly answer: T }
+  | { readonly error: Error; readonly mayRetry: boolean; readonly retryAfterMs?: number | undefined };
+
+async function attempt<T>(
+  transport: Transport,
+  { url, init, call }: Attempt,
+  options: CallOptions,
+): Promise<Outcome<T>> {
+  const { signal, timeoutMs = transport.timeoutMs } = options;
+  // By hand: AbortSignal.any with AbortSignal.timeout is forgotten by the garbage collector of some Node 20, and then nothing times out.
+  const controller = new AbortController();
+  const end = () => controller.abort();
+  const timer = setTimeout(end, timeoutMs);
+  signal?.addEventListener("abort", end);
+  try {
+    const response = await transport.fetch(url, { ...init, signal: controller.signal });
+    const text = await response.text();
+    if (response.ok) return { answer: text === "" ? undefined : JSON.parse(text) };
+    const { status, headers } = response;
+    const retryAfterMs = parseRetryAfter(headers.get("retry-after"), Date.now());
+    const answer = { status, requestId: headers.get("x-request-id"), retryAfterMs };
+    // A proxy in between may answer with the request that it got.
+    const error = new EdgetillError(call, { ...answer, text: text.replaceAll(transport.apiKey, "[API key]") });
+    return { error, mayRetry: isRetryable(status), retryAfterMs };
+  } catch (cause) {
+    signal?.throwIfAborted();
+    const error = controller.signal.aborted
+      ? new EdgetillTimeoutError(call, `no whole answer within ${timeoutMs} ms`, cause)
+      : new EdgetillConnectionError(call, "no whole answer came", cause);
+    return { error, mayRetry: true };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", end);
+  }
+}

@@ -1,0 +1,145 @@
+// What a merchant's server can do, by resource. Which route a call is, what it takes and what it gives are of the generated types.
+import type * as Api from "./api-types.ts";
+import { pagesOf } from "./pages.ts";
+import type { CallOptions } from "./request.ts";
+
+/** A product may stand in for the name and the amount. */
+export type NewInvoice = Api.CreateInvoiceBody | (Partial<Api.CreateInvoiceBody> & { readonly productId: string });
+
+type Parts<Name extends keyof Api.Operations> = Name extends "createInvoice"
+  ? { readonly body: NewInvoice }
+  : Omit<Api.Operations[Name], "answer">;
+
+/** One operation of the API, by its operationId. */
+export type Call = <Name extends keyof Api.Operations>(
+  name: Name,
+  parts: Parts<Name>,
+  options: CallOptions | undefined,
+) => Promise<Api.Operations[Name]["answer"]>;
+
+export const invoices = (call: Call) => ({
+  /** With an `externalId` of your own or an `idempotencyKey`, an order gets one invoice however often you ask. */
+  create: (body: NewInvoice, options?: CallOptions) => call("createInvoice", { body }, options),
+  get: (invoiceId: string, options?: CallOptions) => call("getInvoice", { params: { invoiceId } }, options),
+  /** Newest first. */
+  list: (query: Api.ListInvoicesQuery = {}, options?: CallOptions) =>
+    pagesOf((cursor) => call("listInvoices", { query: pageAt(query, cursor) }, options)),
+  /** While it awaits payment. */
+  update: (invoiceId: string, body: Api.UpdateInvoiceBody, options?: CallOptions) =>
+    call("updateInvoice", { params: { invoiceId }, body }, options),
+  /** While no money was seen. */
+  cancel: (invoiceId: string, options?: CallOptions) => call("cancelInvoice", { params: { invoiceId } }, options),
+  resolve: (invoiceId: string, body: Api.ResolveInvoiceBody, options?: CallOptions) =>
+    call("resolveInvoice", { params: { invoiceId }, body }, options),
+  /** Locks the rate and gives an address or an amount; the same pair again gives the same. */
+  addPaymentMethod: (invoiceId: string, body: Api.ActivatePaymentMethodBody, options?: CallOptions) =>
+    call("activatePaymentMethod", { params: { invoiceId }, body }, options),
+  /** Active ones, and those that can be picked. */
+  listPaymentMethods: (invoiceId: string, options?: CallOptions) =>
+    call("listPaymentMethods", { params: { invoiceId } }, options),
+  /** Those credited to it. */
+  listPayments: (invoiceId: string, options?: CallOptions) =>
+    call("listInvoicePayments", { params: { invoiceId } }, options),
+});
+
+export const payments = (call: Call) => ({
+  /** With the evidence for where it was credited. */
+  get: (paymentId: string, options?: CallOptions) => call("getPayment", { params: { paymentId } }, options),
+  /** Newest first. */
+  list: (query: Api.ListPaymentsQuery = {}, options?: CallOptions) =>
+    pagesOf((cursor) => call("listPayments", { query: pageAt(query, cursor) }, options)),
+  resolve: (paymentId: string, body: Api.ResolvePaymentBody, options?: CallOptions) =>
+    call("resolvePayment", { params: { paymentId }, body }, options),
+});
+
+export const wallets = (call: Call) => ({
+  /** One for each pair of cryptocurrency and network. */
+  register: (body: Api.RegisterWalletBody, options?: CallOptions) => call("registerWallet", { body }, options),
+  get: (walletId: string, options?: CallOptions) => call("getWallet", { params: { walletId } }, options),
+  /** All of them, oldest first. */
+  list: (options?: CallOptions) => call("listWallets", {}, options),
+  update: (walletId: string, body: Api.UpdateWalletBody, options?: CallOptions) =>
+    call("updateWallet", { params: { walletId }, body }, options),
+  /** While no active invoice pays to it. */
+  delete: (walletId: string, options?: CallOptions) => call("deleteWallet", { params: { walletId } }, options),
+  /** Of an extended key, without spending an index. */
+  previewAddresses: (walletId: string, query: Api.PreviewAddressesQuery = {}, options?: CallOptions) =>
+    call("previewAddresses", { params: { walletId }, query }, options),
+  /** What wallet software needs to find every payment. */
+  recovery: (walletId: string, options?: CallOptions) =>
+    call("exportRecovery", { params: { walletId }, query: { format: "json" } }, options),
+});
+
+export const products = (call: Call) => ({
+  create: (body: Api.CreateProductBody, options?: CallOptions) => call("createProduct", { body }, options),
+  get: (productId: string, options?: CallOptions) => call("getProduct", { params: { productId } }, options),
+  list: (query: Api.ListProductsQuery = {}, options?: CallOptions) =>
+    pagesOf((cursor) => call("listProducts", { query: pageAt(query, cursor) }, options)),
+  update: (productId: string, body: Api.UpdateProductBody, options?: CallOptions) =>
+    call("updateProduct", { params: { productId }, body }, options),
+  delete: (productId: string, options?: CallOptions) => call("deleteProduct", { params: { productId } }, options),
+});
+
+export const customers = (call: Call) => ({
+  /** Makes one, or changes the one who has the email. */
+  upsert: (body: Api.UpsertCustomerBody, options?: CallOptions) => call("upsertCustomer", { body }, options),
+  get: (customerId: string, options?: CallOptions) => call("getCustomer", { params: { customerId } }, options),
+  list: (query: Api.ListCustomersQuery = {}, options?: CallOptions) =>
+    pagesOf((cursor) => call("listCustomers", { query: pageAt(query, cursor) }, options)),
+  update: (customerId: string, body: Api.UpdateCustomerBody, options?: CallOptions) =>
+    call("updateCustomer", { params: { customerId }, body }, options),
+  /** Forgets the person and keeps the invoices. */
+  delete: (customerId: string, options?: CallOptions) => call("deleteCustomer", { params: { customerId } }, options),
+  /** What they were invoiced and have paid. */
+  resume: (customerId: string, options?: CallOptions) => call("getCustomerResume", { params: { customerId } }, options),
+});
+
+export const webhooks = (call: Call) => ({
+  /** The answer is the only one that shows the `secret`. */
+  create: (body: Api.CreateWebhookBody, options?: CallOptions) => call("createWebhook", { body }, options),
+  get: (webhookId: string, options?: CallOptions) => call("getWebhook", { params: { webhookId } }, options),
+  /** All of them, oldest first. */
+  list: (options?: CallOptions) => call("listWebhooks", {}, options),
+  update: (webhookId: string, body: Api.UpdateWebhookBody, options?: CallOptions) =>
+    call("updateWebhook", { params: { webhookId }, body }, options),
+  delete: (webhookId: string, options?: CallOptions) => call("deleteWebhook", { params: { webhookId } }, options),
+  /** Sends an event `ping` there, whatever it subscribes to. */
+  ping: (webhookId: string, options?: CallOptions) => call("pingWebhook", { params: { webhookId } }, options),
+  /** The answer is the only one that shows the new `secret`; for 24 hours the old one signs too. */
+  rotateSecret: (webhookId: string, options?: CallOptions) =>
+    call("rotateWebhookSecret", { params: { webhookId } }, options),
+});
+
+export const settings = (call: Call) => ({
+  get: (options?: CallOptions) => call("getSettings", {}, options),
+  /** What is absent keeps. */
+  update: (body: Api.UpdateSettingsBody, options?: CallOptions) => call("updateSettings", { body }, options),
+});
+
+export const merchant = (call: Call) => ({
+  get: (options?: CallOptions) => call("getMerchant", {}, options),
+  update: (body: Api.UpdateMerchantBody, options?: CallOptions) => call("updateMerchant", { body }, options),
+  /** PNG, JPEG or WebP in base64, at most 32 KB. */
+  uploadImage: (body: Api.UploadImageBody, options?: CallOptions) => call("uploadImage", { body }, options),
+});
+
+export const apiKeys = (call: Call) => ({
+  get: (apiKeyId: string, options?: CallOptions) => call("getApiKey", { params: { apiKeyId } }, options),
+  list: (query: Api.ListApiKeysQuery = {}, options?: CallOptions) =>
+    pagesOf((cursor) => call("listApiKeys", { query: pageAt(query, cursor) }, options)),
+});
+
+export const auditEvents = (call: Call) => ({
+  /** Who changed what, newest first. */
+  list: (query: Api.ListAuditEventsQuery = {}, options?: CallOptions) =>
+    pagesOf((cursor) => call("listAuditEvents", { query: pageAt(query, cursor) }, options)),
+});
+
+/** The query of the page at a cursor. Without a limit or a page the service would count all rows, which nobody asked for. */
+function pageAt<Query extends { limit?: number | undefined; page?: number | undefined }>(
+  query: Query,
+  cursor: string | undefined,
+): Query & { readonly cursor?: string } {
+  if (cursor !== undefined) return { ...query, page: undefined, cursor };
+  return query.limit === undefined && query.page === undefined ? { ...query, limit: 20 } : query;
+}

@@ -1,0 +1,41 @@
+// Writes client/api-types.ts from the OpenAPI document (`npm run client:generate`); with --check it only says whether the file is what it
+// would write. The document is built here, from the routes themselves: no server is asked.
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { registerHooks } from "node:module";
+import { clientTypes } from "./client-types.ts";
+
+const FILE = "client/api-types.ts";
+/** The runtime's own module, of which importing the routes needs no more than a class to extend. */
+const RUNTIME = "data:text/javascript,export class DurableObject {} export const env = {};";
+
+/** The file's text. */
+async function generate(): Promise<string> {
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === "cloudflare:workers" ? { url: RUNTIME, shortCircuit: true } : next(specifier, context),
+  });
+  const { SPECS } = await import("../src/http/app.ts");
+  const { openApiDocument } = await import("../src/http/openapi.ts");
+  const { SECRET_KEY_PERMISSIONS } = await import("../src/teams/permissions.ts");
+  const held = new Set<string | null>(SECRET_KEY_PERMISSIONS);
+  const callable = SPECS.filter(({ callers, permission }) => callers === "MEMBER_OR_KEY" && held.has(permission));
+  const document = JSON.parse(JSON.stringify(openApiDocument(SPECS, "")));
+  return formatted(clientTypes(document, new Set(callable.map((spec) => spec.operationId))));
+}
+
+/** As `npm run format` would leave it. */
+function formatted(text: string): string {
+  return execFileSync("node_modules/.bin/biome", ["format", `--stdin-file-path=${FILE}`], {
+    input: text,
+    encoding: "utf8",
+  });
+}
+
+const text = await generate();
+if (!process.argv.includes("--check")) {
+  writeFileSync(FILE, text);
+} else if (readFileSync(FILE, "utf8") !== text) {
+  console.error(`${FILE} is not what the API's contracts say: run npm run client:generate`);
+  process.exitCode = 1;
+}

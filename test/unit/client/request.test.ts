@@ -1,0 +1,297 @@
+// The client against a real server on loopback that fails in every way a network has.
+import { inspect } from "node:util";
+import { describe, expect, it } from "vitest";
+import { Edgetill, EdgetillConnectionError, EdgetillError, EdgetillTimeoutError } from "../../../client/edgetill.ts";
+import {
+  API_KEY,
+  cut,
+  hang,
+  json,
+  MERCHANT,
+  refusal,
+  rejection,
+  reset,
+  type Step,
+  scriptedApi,
+  stall,
+} from "./scripted-api.ts";
+
+const ORDER = { name: "Order", rawAmount: 10 };
+const made = json(201, { id: "inv_1" });
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+const PASSING: readonly (readonly [string, Step])[] = [
+  ...[429, 500, 502, 503, 504].map((status) => [`${status}`, refusal(status, "PASSING")] as const),
+  ["a connection that is reset", reset],
+  ["an answer that is cut off", cut],
+  ["an answer that is no JSON", (response) => response.writeHead(200).end("<html>")],
+  ["503 of a proxy", (response) => response.writeHead(503).end("upstream")],
+];
+
+describe("what may pass", () => {
+  it.each(PASSING)("is tried again until it has: %s", async (_, step) => {
+    await using api = await scriptedApi(step, step, made);
+    expect(await api.client().invoices.create(ORDER)).toEqual({ id: "inv_1" });
+    expect(api.seen).toHaveLength(3);
+  });
+
+  it.each(PASSING)("is given up after maxRetries, and says how often it was tried: %s", async (_, step) => {
+    await using api = await scriptedApi(step);
+    const error = await rejection(api.client({ maxRetries: 2 }).invoices.create(ORDER));
+    expect(error).toMatchObject({ attempts: 3, route: "POST /invoices" });
+    expect(api.seen).toHaveLength(3);
+  });
+
+  it.each([
+    ["GET", (client: Edgetill) => client.invoices.get("inv_1")],
+    ["POST", (client: Edgetill) => client.invoices.cancel("inv_1")],
+    ["PATCH", (client: Edgetill) => client.invoices.update("inv_1", { name: "n" })],
+    ["DELETE", (client: Edgetill) => client.wallets.delete("wal_1")],
+  ])("is tried again for %s", async (method, run) => {
+    await using api = await scriptedApi(reset, refusal(503, "PASSING"), json(200, { id: "x" }));
+    expect(await run(api.client())).toEqual({ id: "x" });
+    expect(api.seen.map((each) => each.method)).toEqual([method, method, method]);
+    expect(new Set(api.seen.map(({ body, url }) => `${url} ${body}`)).size).toBe(1);
+  });
+
+  it("is three times tried again unless told otherwise, and never with 0", async () => {
+    await using api = await scriptedApi(reset);
+    expect(await rejection(api.client().invoices.get("inv_1"))).toMatchObject({ attempts: 4 });
+    const none = { maxRetries: 0 };
+    expect(await rejection(api.client().invoices.get("inv_1", none))).toMatchObject({ attempts: 1 });
+    expect(await rejection(api.client(none).invoices.get("inv_1"))).toMatchObject({ attempts: 1 });
+    expect(api.seen).toHaveLength(6);
+  });
+});
+
+describe("what will not pass", () => {
+  it.each([400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 501, 505])("is asked once: %i", async (status) => {
+    await using api = await scriptedApi(refusal(status, "NO", { "retry-after": "0" }), made);
+    expect(await rejection(api.client().invoices.create(ORDER))).toMatchObject({ status, code: "NO", attempts: 1 });
+    expect(api.seen).toHaveLength(1);
+  });
+
+  it("ends the retries of what had failed for a passing reason", async () => {
+    await using api = await scriptedApi(reset, refusal(409, "IDEMPOTENCY_KEY_REUSED"), made);
+    expect(await rejection(api.client().invoices.create(ORDER))).toMatchObject({ status: 409, attempts: 2 });
+  });
+
+  it("is a redirect: the key goes nowhere else", async () => {
+    await using elsewhere = await scriptedApi(made);
+    const to: Step = (response) => response.writeHead(307, { location: `${elsewhere.origin}/` }).end();
+    await using api = await scriptedApi(to);
+    expect(await rejection(api.client().invoices.create(ORDER))).toMatchObject({ status: 307, code: "HTTP_307" });
+    expect(elsewhere.seen).toEqual([]);
+  });
+});
+
+describe("the Idempotency-Key", () => {
+  const keys = (api: { readonly seen: readonly { readonly headers: NodeJS.Dict<string | string[]> }[] }) =>
+    api.seen.map(({ headers }) => headers["idempotency-key"]);
+
+  it("is random for each POST and the same for each of its attempts", async () => {
+    await using api = await scriptedApi(reset, refusal(503, "PASSING"), made);
+    const client = api.client();
+    await client.invoices.create(ORDER);
+    await client.invoices.create(ORDER);
+    const [first, second, third, other] = keys(api);
+    expect(first).toMatch(UUID);
+    expect([second, third]).toEqual([first, first]);
+    expect(other).toMatch(UUID);
+    expect(other).not.toBe(first);
+  });
+
+  it("is the caller's own where they give one", async () => {
+    await using api = await scriptedApi(reset, made);
+    await api.client().invoices.create(ORDER, { idempotencyKey: "order-1001" });
+    expect(keys(api)).toEqual(["order-1001", "order-1001"]);
+  });
+
+  it("is told with a failure, so that the call can go on later", async () => {
+    await using api = await scriptedApi(reset);
+    const error = await rejection(api.client({ maxRetries: 1 }).invoices.create(ORDER));
+    expect(error).toMatchObject({ idempotencyKey: keys(api)[0] });
+  });
+
+  it("is on every POST and on nothing else", async () => {
+    await using api = await scriptedApi(json(200, {}));
+    const { invoices, wallets } = api.client();
+    await invoices.cancel("inv_1");
+    await invoices.get("inv_1");
+    await invoices.update("inv_1", { name: "n" });
+    await wallets.delete("wal_1", { idempotencyKey: "k" });
+    expect(keys(api)).toEqual([expect.stringMatching(UUID), undefined, undefined, undefined]);
+  });
+
+  it("that is empty is refused, because it would protect nothing", async () => {
+    await using api = await scriptedApi(made);
+    expect(await rejection(api.client().invoices.create(ORDER, { idempotencyKey: "" }))).toBeInstanceOf(TypeError);
+    expect(api.seen).toEqual([]);
+  });
+});
+
+describe("Retry-After", () => {
+  it.each([
+    ["seconds", () => "1", 1_000],
+    // The date has whole seconds: the wait is up to one shorter.
+    ["an HTTP date", () => new Date(Date.now() + 2_000).toUTCString(), 900],
+  ])("is waited for: %s", async (_, value, least) => {
+    const later: Step = (response, request) =>
+      refusal(429, "RATE_LIMITED", { "retry-after": value() })(response, request);
+    await using api = await scriptedApi(later, made);
+    await api.client().invoices.create(ORDER);
+    const [first, second] = api.seen;
+    expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(least);
+    expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeLessThan(4_000);
+  });
+
+  it("of more than a minute is the caller's to wait for", async () => {
+    await using api = await scriptedApi(refusal(429, "RATE_LIMITED", { "retry-after": "61" }), made);
+    const error = await rejection(api.client().invoices.create(ORDER));
+    expect(error).toMatchObject({ status: 429, retryAfterMs: 61_000, attempts: 1 });
+  });
+});
+
+describe("time", () => {
+  it.each([
+    ["no answer", hang],
+    ["no end of the answer", stall],
+  ])("runs out for each attempt alone: %s", async (_, step) => {
+    await using api = await scriptedApi(step, made);
+    expect(await api.client({ timeoutMs: 100 }).invoices.create(ORDER)).toEqual({ id: "inv_1" });
+    expect(api.seen).toHaveLength(2);
+  });
+
+  it.each([
+    ["no answer", hang],
+    ["no end of the answer", stall],
+  ])("that has run out is an error of its own, with its cause: %s", async (_, step) => {
+    await using api = await scriptedApi(step);
+    const error = await rejection(api.client({ maxRetries: 1 }).invoices.create(ORDER, { timeoutMs: 50 }));
+    expect(error).toBeInstanceOf(EdgetillTimeoutError);
+    expect(error).toBeInstanceOf(EdgetillConnectionError);
+    expect(error).toMatchObject({ name: "EdgetillTimeoutError", attempts: 2, cause: { name: "AbortError" } });
+  });
+});
+
+describe("a caller who gives up", () => {
+  const reason = new Error("the customer left");
+
+  it("before the call sends nothing", async () => {
+    await using api = await scriptedApi(made);
+    expect(await rejection(api.client().invoices.create(ORDER, { signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(api.seen).toEqual([]);
+  });
+
+  it.each([
+    ["while the answer is awaited", hang],
+    ["while the answer comes", stall],
+  ])("%s is obeyed at once, and nothing is sent again", async (_, step) => {
+    const controller = new AbortController();
+    const leaving: Step = (response, request) => {
+      step(response, request);
+      controller.abort(reason);
+    };
+    await using api = await scriptedApi(leaving, made);
+    expect(await rejection(api.client().invoices.create(ORDER, { signal: controller.signal }))).toBe(reason);
+    expect(api.seen).toHaveLength(1);
+  });
+
+  it("during a wait is obeyed at once, and nothing is sent again", async () => {
+    const controller = new AbortController();
+    await using api = await scriptedApi(refusal(429, "RATE_LIMITED", { "retry-after": "30" }), made);
+    const call = rejection(api.client().invoices.create(ORDER, { signal: controller.signal }));
+    await expect.poll(() => api.seen.length).toBe(1);
+    controller.abort(reason);
+    expect(await call).toBe(reason);
+    expect(api.seen).toHaveLength(1);
+  });
+});
+
+describe("an error", () => {
+  it("of the API has its status, code, message, details, facts and request id", async () => {
+    const details = [{ path: "rawAmount", message: "must be at least 0" }];
+    const envelope = {
+      statusCode: 400,
+      message: "rawAmount: must be at least 0",
+      error: "Bad Request",
+      code: "VALIDATION_FAILED",
+      requestId: "req_9",
+    };
+    await using api = await scriptedApi(json(400, { ...envelope, details, permission: "p" }));
+    const error = await rejection(api.client().invoices.create(ORDER));
+    expect(error).toBeInstanceOf(EdgetillError);
+    expect(error).toMatchObject({
+      name: "EdgetillError",
+      status: 400,
+      code: "VALIDATION_FAILED",
+      message: envelope.message,
+      details,
+      requestId: "req_9",
+      facts: { permission: "p" },
+    });
+  });
+
+  it.each([
+    ["text", "gateway says no"],
+    ["null", "null"],
+    ["a list", "[1]"],
+    ["other members", '{"message":1,"code":[],"details":"d","requestId":{}}'],
+    ["nothing", ""],
+  ])("of something in between has what can be had: %s", async (_, body) => {
+    await using api = await scriptedApi((response) => response.writeHead(418, { "x-request-id": "req_8" }).end(body));
+    expect(await rejection(api.client().invoices.get("inv_1"))).toMatchObject({
+      status: 418,
+      code: "HTTP_418",
+      message: "GET /invoices/{invoiceId} answered 418",
+      details: [],
+      requestId: "req_8",
+    });
+  });
+
+  it("of the network has its cause", async () => {
+    await using api = await scriptedApi(reset);
+    const error = await rejection(api.client({ maxRetries: 0 }).invoices.get("inv_1"));
+    expect(error).toBeInstanceOf(EdgetillConnectionError);
+    expect(error).not.toBeInstanceOf(EdgetillTimeoutError);
+    expect(error).toMatchObject({ name: "EdgetillConnectionError", cause: { name: "TypeError" } });
+  });
+});
+
+describe("the API key", () => {
+  it("is sent as x-api-key and is nowhere in the address or the body", async () => {
+    await using api = await scriptedApi(made);
+    await api.client().invoices.create(ORDER);
+    expect(api.seen[0]?.headers["x-api-key"]).toBe(API_KEY);
+    expect(JSON.stringify({ ...api.seen[0], headers: undefined })).not.toContain(API_KEY);
+  });
+
+  it.each([
+    ["a refusal", refusal(401, "UNAUTHORIZED")],
+    ["a page that echoes the request", (response, request) => response.writeHead(400).end(inspect(request.headers))],
+    ["a refusal that echoes it", refusal(400, API_KEY)],
+    ["a connection that is reset", reset],
+    ["an answer that hangs", hang],
+  ] satisfies [string, Step][])("is in no form of an error or of the client: %s", async (_, step) => {
+    await using api = await scriptedApi(step);
+    const client = api.client({ maxRetries: 0, timeoutMs: 100 });
+    const error = await rejection(client.invoices.create(ORDER));
+    for (const shown of [error, client, client.invoices]) {
+      const forms = [
+        inspect(shown, { depth: 9, showHidden: true }),
+        String(shown),
+        JSON.stringify(shown),
+        Object(shown).stack,
+      ];
+      expect(forms.filter((form) => form?.includes(API_KEY))).toEqual([]);
+    }
+  });
+
+  it.each(["", "sk_live_1\n", "sk_live\u00e9", "sk live"])(
+    "that fits no header is refused without being shown: %j",
+    (apiKey) => {
+      const make = () => new Edgetill({ baseUrl: "https://pay.example.com", apiKey, merchantId: MERCHANT });
+      expect(make).toThrow(new TypeError("apiKey is missing, or is no API key"));
+    },
+  );
+});

@@ -1,0 +1,175 @@
+import { describe, expect, it } from "vitest";
+import { ROUTES } from "../../../client/api-types.ts";
+import { Edgetill } from "../../../client/edgetill.ts";
+import { json, MERCHANT, refusal, rejection, scriptedApi } from "./scripted-api.ts";
+
+const BASE = `/api/v1/merchants/merchant/${MERCHANT}`;
+/** What is in a body is not looked at. */
+const body = {} as never;
+
+/** Calls by the name of their operation. */
+const CALLS: Readonly<Record<keyof typeof ROUTES, (client: Edgetill) => PromiseLike<unknown>>> = {
+  createInvoice: ({ invoices }) => invoices.create(body),
+  listInvoices: ({ invoices }) => invoices.list(),
+  getInvoice: ({ invoices }) => invoices.get("id1"),
+  updateInvoice: ({ invoices }) => invoices.update("id1", body),
+  cancelInvoice: ({ invoices }) => invoices.cancel("id1"),
+  resolveInvoice: ({ invoices }) => invoices.resolve("id1", body),
+  listPaymentMethods: ({ invoices }) => invoices.listPaymentMethods("id1"),
+  activatePaymentMethod: ({ invoices }) => invoices.addPaymentMethod("id1", body),
+  listInvoicePayments: ({ invoices }) => invoices.listPayments("id1"),
+  listPayments: ({ payments }) => payments.list(),
+  getPayment: ({ payments }) => payments.get("id1"),
+  resolvePayment: ({ payments }) => payments.resolve("id1", body),
+  registerWallet: ({ wallets }) => wallets.register(body),
+  listWallets: ({ wallets }) => wallets.list(),
+  getWallet: ({ wallets }) => wallets.get("id1"),
+  updateWallet: ({ wallets }) => wallets.update("id1", body),
+  deleteWallet: ({ wallets }) => wallets.delete("id1"),
+  previewAddresses: ({ wallets }) => wallets.previewAddresses("id1"),
+  exportRecovery: ({ wallets }) => wallets.recovery("id1"),
+  createProduct: ({ products }) => products.create(body),
+  listProducts: ({ products }) => products.list(),
+  getProduct: ({ products }) => products.get("id1"),
+  updateProduct: ({ products }) => products.update("id1", body),
+  deleteProduct: ({ products }) => products.delete("id1"),
+  upsertCustomer: ({ customers }) => customers.upsert(body),
+  listCustomers: ({ customers }) => customers.list(),
+  getCustomer: ({ customers }) => customers.get("id1"),
+  updateCustomer: ({ customers }) => customers.update("id1", body),
+  deleteCustomer: ({ customers }) => customers.delete("id1"),
+  getCustomerResume: ({ customers }) => customers.resume("id1"),
+  createWebhook: ({ webhooks }) => webhooks.create(body),
+  listWebhooks: ({ webhooks }) => webhooks.list(),
+  getWebhook: ({ webhooks }) => webhooks.get("id1"),
+  updateWebhook: ({ webhooks }) => webhooks.update("id1", body),
+  deleteWebhook: ({ webhooks }) => webhooks.delete("id1"),
+  pingWebhook: ({ webhooks }) => webhooks.ping("id1"),
+  rotateWebhookSecret: ({ webhooks }) => webhooks.rotateSecret("id1"),
+  uploadImage: ({ merchant }) => merchant.uploadImage(body),
+  getMerchant: ({ merchant }) => merchant.get(),
+  updateMerchant: ({ merchant }) => merchant.update(body),
+  getSettings: ({ settings }) => settings.get(),
+  updateSettings: ({ settings }) => settings.update(body),
+  listApiKeys: ({ apiKeys }) => apiKeys.list(),
+  getApiKey: ({ apiKeys }) => apiKeys.get("id1"),
+  listAuditEvents: ({ auditEvents }) => auditEvents.list(),
+};
+
+describe("a method of the client", () => {
+  it.each(Object.entries(CALLS))("%s asks for its route", async (name, run) => {
+    await using api = await scriptedApi(json(200, { data: [], nextCursor: null }));
+    expect(await run(api.client())).toEqual({ data: [], nextCursor: null });
+    const [method, path = ""] = Object(ROUTES)[name].split(" ");
+    const url = new URL(api.seen[0]?.url ?? "", "http://any");
+    expect([api.seen[0]?.method, url.pathname]).toEqual([method, BASE + path.replace(/\{\w+\}/g, "id1")]);
+    expect(api.seen[0]?.headers["content-type"]).toBe(api.seen[0]?.body === "" ? undefined : "application/json");
+  });
+
+  it("gives nothing where the answer has no body", async () => {
+    await using api = await scriptedApi((response) => response.writeHead(204).end());
+    expect(await api.client().invoices.cancel("inv_1")).toBeUndefined();
+  });
+
+  it("writes times and flags of a query as text, and leaves out what is undefined", async () => {
+    await using api = await scriptedApi(json(200, { data: [], nextCursor: null }));
+    const createdFrom = new Date(Date.UTC(2026, 0, 2));
+    await api.client().invoices.list({ createdFrom, needsReview: true, limit: 5, search: "a&b c", status: undefined });
+    const query = new URL(api.seen[0]?.url ?? "", "http://any").searchParams;
+    expect(Object.fromEntries(query)).toEqual({
+      createdFrom: "2026-01-02T00:00:00.000Z",
+      needsReview: "true",
+      limit: "5",
+      search: "a&b c",
+    });
+  });
+
+  it("escapes an id, and refuses one that would be another route", async () => {
+    await using api = await scriptedApi(json(200, {}));
+    const { invoices } = api.client();
+    await invoices.get("../wallets?x=1#y");
+    expect(api.seen[0]?.url).toBe(`${BASE}/invoices/..%2Fwallets%3Fx%3D1%23y`);
+    for (const id of ["", ".", ".."]) expect(await rejection(invoices.cancel(id))).toBeInstanceOf(TypeError);
+    expect(api.seen).toHaveLength(1);
+  });
+});
+
+describe("the service's address", () => {
+  it.each(["", "/", "/pay", "/pay/"])("may have a path: %j", async (path) => {
+    await using api = await scriptedApi(json(200, {}));
+    await api.client({ baseUrl: api.origin + path }).merchant.get();
+    expect(api.seen[0]?.url).toBe(path.replace(/\/$/, "") + BASE);
+  });
+
+  it.each([
+    ["no URL", { baseUrl: "pay.example.com" }],
+    ["no merchant", { merchantId: "" }],
+    ["a merchant that climbs", { merchantId: ".." }],
+  ])("must be one: %s", (_, wrong) => {
+    const right = { baseUrl: "https://pay.example.com", apiKey: "sk_1", merchantId: MERCHANT };
+    expect(() => new Edgetill({ ...right, ...wrong })).toThrow(TypeError);
+  });
+
+  it("is reached by the fetch that is given", async () => {
+    const asked: string[] = [];
+    const given: typeof fetch = async (url) => {
+      asked.push(String(url));
+      return Response.json({ id: "mer" });
+    };
+    const client = new Edgetill({
+      baseUrl: "https://pay.example.com",
+      apiKey: "sk_1",
+      merchantId: MERCHANT,
+      fetch: given,
+    });
+    expect(await client.merchant.get()).toEqual({ id: "mer" });
+    expect(asked).toEqual([`https://pay.example.com${BASE}`]);
+  });
+});
+
+describe("a list", () => {
+  const page = (ids: readonly string[], nextCursor: string | null) =>
+    json(200, { data: ids.map((id) => ({ id })), nextCursor });
+  const queries = (api: { readonly seen: readonly { readonly url: string }[] }) =>
+    api.seen.map(({ url }) => url.split("?")[1]);
+
+  it("is its first page to who awaits it", async () => {
+    await using api = await scriptedApi(page(["a", "b"], "c1"));
+    expect(await api.client().invoices.list()).toEqual({ data: [{ id: "a" }, { id: "b" }], nextCursor: "c1" });
+    expect(queries(api)).toEqual(["limit=20"]);
+  });
+
+  it("is every row of every page to who loops over it, each page asked for once", async () => {
+    await using api = await scriptedApi(page(["a", "b"], "c1"), page([], "c2"), page(["c"], null));
+    const ids: string[] = [];
+    for await (const { id } of api.client().invoices.list({ status: "PAID", limit: 2 })) ids.push(id);
+    expect(ids).toEqual(["a", "b", "c"]);
+    expect(queries(api)).toEqual([
+      "status=PAID&limit=2",
+      "status=PAID&limit=2&cursor=c1",
+      "status=PAID&limit=2&cursor=c2",
+    ]);
+  });
+
+  it("asks for no page behind the row at which the loop ends", async () => {
+    await using api = await scriptedApi(page(["a", "b"], "c1"));
+    for await (const { id } of api.client().products.list()) if (id === "b") break;
+    expect(api.seen).toHaveLength(1);
+  });
+
+  it("begins at a page by number and goes on by cursor", async () => {
+    await using api = await scriptedApi(page(["a"], "c1"), page(["b"], null));
+    for await (const _ of api.client().invoices.list({ page: 3 }));
+    expect(queries(api)).toEqual(["page=3", "cursor=c1"]);
+  });
+
+  it("throws in the loop what a page was refused with", async () => {
+    await using api = await scriptedApi(page(["a"], "c1"), refusal(403, "PERMISSION_DENIED"));
+    const ids: string[] = [];
+    const loop = async () => {
+      for await (const { id } of api.client().invoices.list()) ids.push(id);
+    };
+    expect(await rejection(loop())).toMatchObject({ code: "PERMISSION_DENIED" });
+    expect(ids).toEqual(["a"]);
+  });
+});

@@ -1,0 +1,89 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { Edgetill, type EdgetillOptions } from "../../../client/edgetill.ts";
+import { listen } from "../../support/listen.ts";
+
+export interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+  readonly atMs: number;
+}
+
+/** What becomes of one request. */
+export type Step = (response: ServerResponse, request: IncomingMessage) => void;
+
+export const API_KEY = "sk_live_2mJ7Qx0f9ThisMustNeverBeSeen";
+export const MERCHANT = "mer_01M7";
+
+export const json =
+  (status: number, body: object, headers: Record<string, string> = {}): Step =>
+  (response) => {
+    response.writeHead(status, { "content-type": "application/json", "x-request-id": "req_7", ...headers });
+    response.end(JSON.stringify(body));
+  };
+
+export const refusal = (status: number, code: string, headers: Record<string, string> = {}): Step =>
+  json(status, { statusCode: status, message: `refused: ${code}`, error: "Error", code, requestId: "req_7" }, headers);
+
+/** Ends the connection without an answer. */
+export const reset: Step = (response) => response.destroy();
+
+/** Begins an answer that promises more than it brings. */
+export const cut: Step = (response) => {
+  response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
+  response.write("{", () => response.destroy());
+};
+
+/** Never answers. */
+export const hang: Step = () => {};
+
+/** Begins an answer and never ends it. */
+export const stall: Step = (response) => {
+  response.writeHead(200, { "content-type": "application/json" });
+  response.write("{");
+};
+
+export interface ScriptedApi extends AsyncDisposable {
+  readonly seen: readonly Seen[];
+  readonly origin: string;
+  client(options?: Partial<EdgetillOptions>): Edgetill;
+}
+
+/** A real server on loopback that takes its steps in turn, the last one again and again, and a client with short waits. */
+export async function scriptedApi(...steps: readonly [Step, ...Step[]]): Promise<ScriptedApi> {
+  const seen: Seen[] = [];
+  const server = createServer(async (request, response) => {
+    const { method = "", url = "", headers } = request;
+    const atMs = performance.now();
+    const body = await text(request);
+    const step = steps[Math.min(seen.length, steps.length - 1)];
+    seen.push({ method, url, headers, body, atMs });
+    step?.(response, request);
+  });
+  const { origin, close } = await listen(server);
+  return {
+    seen,
+    origin,
+    client: (options = {}) =>
+      new Edgetill({
+        baseUrl: origin,
+        apiKey: API_KEY,
+        merchantId: MERCHANT,
+        backoff: { baseMs: 2, capMs: 8 },
+        ...options,
+      }),
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** What a promise is rejected with; a promise that is kept fails the test. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was thrown");
+}
