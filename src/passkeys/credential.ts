@@ -1,5 +1,5 @@
-// What authenticators send (WebAuthn "PublicKeyCredential.toJSON()"), as far as it is looked at before the library verifies it, and what each
-// challenge is bound to (security.md 1: exact origin and RP id, user verification required, each challenge once).
+// What browsers send (WebAuthn "PublicKeyCredential.toJSON()"), whom authenticators answer, and what each challenge is bound to
+// (security.md 1: exact origin and RP id, user verification required, each challenge once).
 import { base64urlnopad } from "@scure/base";
 import { sha256Hex, utf8ToBytes } from "../lib/bytes.ts";
 import type { SessionId, UserId } from "../lib/ids.ts";
@@ -47,25 +47,6 @@ export interface Assertion {
     readonly signature: string;
     readonly userHandle?: string | null | undefined;
   };
-}
-
-/**
- * The challenge that an answer claims to be for; undefined for an answer that is unreadable or was made in a frame of another origin
- * ("crossOrigin"), where our name may be shown around a stranger's page.
- */
-export function challengeIn(clientDataJson: string): string | undefined {
-  const data = parsedClientData(clientDataJson);
-  if (data === undefined || data.crossOrigin === true) return undefined;
-  return typeof data.challenge === "string" ? data.challenge : undefined;
-}
-
-function parsedClientData(text: string): { readonly challenge?: unknown; readonly crossOrigin?: unknown } | undefined {
-  try {
-    const data: unknown = JSON.parse(new TextDecoder().decode(base64urlnopad.decode(text)));
-    return typeof data === "object" && data !== null ? data : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A challenge as it is stored: by its hash, and to whom or which browser it was given. */

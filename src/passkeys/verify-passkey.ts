@@ -1,7 +1,5 @@
 // Verifies a passkey's answer, for a sign-in, a second factor or step-up. It decides and changes nothing but one thing: a counter that went
 // back is noted. What an accepted answer changes is handed to the caller as statements, for the batch of what the answer allows.
-import { base64urlnopad } from "@scure/base";
-import { verifyAuthenticationResponse } from "@simplewebauthn/server";
 import type { BatchItem } from "drizzle-orm/batch";
 import { commitAudited } from "../audit/commit-audited.ts";
 import type { Trail } from "../audit/entry.ts";
@@ -13,8 +11,10 @@ import { derivedId, type PasskeyId, type UserId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { ProvedSession } from "../sessions/session.ts";
 import type { Person } from "../users/person.ts";
+import { provedUseOf } from "./assertion.ts";
 import type { PasskeyEffects } from "./begin-passkey.ts";
-import { type Assertion, challengeIn, isChallengeOf, isHandleOf, isRolledBack, relyingPartyOf } from "./credential.ts";
+import { clientDataIn } from "./client-data.ts";
+import { type Assertion, isChallengeOf, isHandleOf, isRolledBack, relyingPartyOf } from "./credential.ts";
 import {
   advancePasskey,
   consumeChallenge,
@@ -53,9 +53,9 @@ const REFUSED = err({ code: "PASSKEY_REFUSED" } as const);
 export async function verifyPasskey(fx: PasskeyEffects, of: PasskeyAnswer): Promise<Result<VerifiedPasskey, Failure>> {
   const { db } = fx;
   const { credential } = of;
-  const challenge = challengeIn(credential.response.clientDataJSON);
-  if (challenge === undefined) return REFUSED;
-  const hash = sha256Hex(challenge);
+  const client = clientDataIn(credential.response.clientDataJSON);
+  if (client === undefined) return REFUSED;
+  const hash = sha256Hex(client.challenge);
   const rows = await readWithRetry(fx.sleep, async () =>
     db.batch([selectChallenge(db, hash), selectPasskeyByCredential(db, credential.id)]),
   );
@@ -64,53 +64,16 @@ export async function verifyPasskey(fx: PasskeyEffects, of: PasskeyAnswer): Prom
   if (given === undefined || passkey === undefined || !isChallengeOf(given, of, fx.nowMs)) return REFUSED;
   if (of.kind === "PASSKEY_STEP_UP" && passkey.userId !== of.person.id) return REFUSED;
   if (!isHandleOf(passkey.userId, credential.response.userHandle, of.kind)) return REFUSED;
-  const used = await verified(fx, { credential, challenge, passkey });
+  const relyingParty = relyingPartyOf(fx.publicUrl);
+  const used = await provedUseOf(credential, client, { relyingParty, publicKey: passkey.publicKey });
   if (used === undefined) return REFUSED;
+  // After the signature, so that only what the authenticator itself said is noted.
   if (isRolledBack(passkey.counter, used.counter)) {
     await noteRollback(fx, of, { passkey, counter: used.counter, hash });
     return REFUSED;
   }
   const statements = [...consumeChallenge(db, hash), ...advancePasskey(db, passkey, used, fx.nowMs)];
   return ok({ userId: passkey.userId, passkeyId: passkey.id, statements });
-}
-
-/** What the authenticator says once its signature, origin, RP id and user verification hold; undefined when any does not. */
-async function verified(
-  fx: PasskeyEffects,
-  of: { readonly credential: Assertion; readonly challenge: string; readonly passkey: PasskeyRow },
-): Promise<Pick<PasskeyRow, "counter" | "isBackedUp"> | undefined> {
-  const { passkey, challenge } = of;
-  const relyingParty = relyingPartyOf(fx.publicUrl);
-  const { id, rawId, type, response } = of.credential;
-  const { clientDataJSON, authenticatorData, signature } = response;
-  try {
-    const answer = await verifyAuthenticationResponse({
-      response: {
-        id,
-        rawId,
-        type,
-        response: { clientDataJSON, authenticatorData, signature },
-        clientExtensionResults: {},
-      },
-      expectedChallenge: challenge,
-      expectedOrigin: relyingParty.origin,
-      expectedRPID: relyingParty.id,
-      expectedType: "webauthn.get",
-      requireUserVerification: true,
-      // 0: the counter is judged here and not there, after the signature, so that only what the authenticator itself said is noted.
-      credential: {
-        id: passkey.credentialId,
-        publicKey: new Uint8Array(base64urlnopad.decode(passkey.publicKey)),
-        counter: 0,
-      },
-    });
-    if (!answer.verified) return undefined;
-    const { newCounter, credentialBackedUp } = answer.authenticationInfo;
-    return { counter: newCounter, isBackedUp: credentialBackedUp };
-  } catch {
-    // The library throws for every answer it does not accept, and what it was given is a stranger's.
-    return undefined;
-  }
 }
 
 /** The answer is used up, so that it is noted once. */

@@ -1,5 +1,5 @@
-// An authenticator in software: an ES256 key, and the bytes that WebAuthn asks of one (level 3, sections 6.1 "Authenticator Data", 6.5
-// "Attestation"; RFC 8949 CBOR, RFC 9053 COSE keys). It does whatever a test tells it to, right or wrong. `Faults` says what is wrong.
+// An authenticator in software: a key, and the bytes that WebAuthn asks of one (level 3, sections 6.1 "Authenticator Data", 6.5
+// "Attestation"; RFC 8949 CBOR, RFC 9053 and 8230 COSE keys). It does whatever a test tells it to, right or wrong. `Faults` says what is wrong.
 
 import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64urlnopad } from "@scure/base";
@@ -16,14 +16,27 @@ export interface Faults {
   /** Instead of one more than before. */
   readonly counter?: number;
   readonly isBackedUp?: boolean;
+  /** Members of the client data that are added or changed. */
+  readonly clientData?: Readonly<Record<string, unknown>>;
+  /** Bits that are turned over in the flags. */
+  readonly flags?: number;
+  /** Members of the COSE key that are changed; undefined leaves one out. */
+  readonly key?: ReadonlyMap<number, unknown>;
+  /** Changes the authenticator data before it is signed. */
+  readonly authenticatorData?: (data: Uint8Array) => Uint8Array;
+  /** Members of the attestation object that are changed; undefined leaves one out. */
+  readonly attestationMembers?: ReadonlyMap<string, unknown>;
+  /** Changes the attestation object before it is sent. */
+  readonly attestationObject?: (object: Uint8Array) => Uint8Array;
   /** The statement that goes with an attestation; `none` and empty otherwise. Of `packed` it signs by its own key. */
   readonly attestation?: "packed" | "packed with certificate" | "fido-u2f" | "apple" | "tpm" | "unknown";
   /** Changes a signature before it is sent. */
   readonly signature?: (der: Uint8Array) => Uint8Array;
   /** Null leaves it out. */
   readonly userHandle?: string | null;
-  /** Names another credential than it signs for. */
+  /** Names another credential than it signs for; `rawId` is the same, where it is not given. */
   readonly id?: string;
+  readonly rawId?: string;
 }
 
 /** The options of `navigator.credentials.create`, as far as an authenticator looks at them. */
@@ -41,72 +54,83 @@ export interface Authenticator {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+export type Algorithm = "ES256" | "EdDSA" | "RS256";
+
 /** `counter` undefined: it counts from 1; 0: it never counts, as synchronised passkeys. */
 export async function softwareAuthenticator(
-  of: { readonly origin: string; readonly rpId: string; readonly counter?: 0 } = {
-    origin: "http://localhost:8787",
-    rpId: "localhost",
-  },
+  of: {
+    readonly origin?: string;
+    readonly rpId?: string;
+    readonly counter?: 0;
+    readonly algorithm?: Algorithm;
+    readonly idBytes?: number;
+    /** What it says of itself behind everything else, as a map. */
+    readonly extensions?: ReadonlyMap<string, unknown>;
+  } = {},
 ): Promise<Authenticator> {
-  const keys = await ecKeys();
-  const rawId = crypto.getRandomValues(new Uint8Array(32));
+  const { origin = "http://localhost:8787", rpId = "localhost", algorithm = "ES256", idBytes = 32, extensions } = of;
+  const { sign, coseKey } = await keysOf(algorithm);
+  const rawId = crypto.getRandomValues(new Uint8Array(idBytes));
   const credentialId = base64urlnopad.encode(rawId);
   const state = { counter: 0, userHandle: "" };
-  const sign = async (data: Uint8Array) => derOf(await signature(keys.privateKey, data));
 
   const authenticatorData = async (faults: Faults, attested?: Uint8Array) => {
     if (of.counter !== 0) state.counter += 1;
     const { isUserPresent = true, isUserVerified = true, isBackedUp } = faults;
     const counter = faults.counter ?? state.counter;
-    return concat([
-      await sha256(utf8ToBytes(faults.rpId ?? of.rpId)),
+    const data = concat([
+      await sha256(utf8ToBytes(faults.rpId ?? rpId)),
       [
         flags({
           isUserPresent,
           isUserVerified,
           isBackedUp: isBackedUp ?? of.counter === 0,
           isAttested: attested !== undefined,
-        }),
+          isExtended: extensions !== undefined,
+        }) ^ (faults.flags ?? 0),
       ],
       uint(counter, 4),
       attested ?? [],
+      extensions === undefined ? [] : cbor(extensions),
     ]);
+    return new Uint8Array(faults.authenticatorData?.(data) ?? data);
   };
   const clientData = (type: string, challenge: string, faults: Faults) =>
     utf8ToBytes(
       JSON.stringify({
         type: faults.type ?? type,
         challenge: faults.challenge ?? challenge,
-        origin: faults.origin ?? of.origin,
+        origin: faults.origin ?? origin,
         crossOrigin: faults.crossOrigin ?? false,
+        ...faults.clientData,
       }),
     );
   const envelope = (faults: Faults) => {
     const id = faults.id ?? credentialId;
     const kind = { type: "public-key", authenticatorAttachment: "platform" } as const;
-    return { id, rawId: id, ...kind, clientExtensionResults: {} };
+    return { id, rawId: faults.rawId ?? id, ...kind, clientExtensionResults: {} };
   };
 
   return {
     credentialId,
     async create(options, faults = {}) {
       state.userHandle = options.user.id;
-      const attested = concat([new Uint8Array(16), uint(rawId.length, 2), rawId, coseKey(keys.jwk)]);
+      const key = cbor(changed(coseKey, faults.key));
+      const attested = concat([new Uint8Array(16), uint(rawId.length, 2), rawId, key]);
       const authData = await authenticatorData(faults, attested);
       const client = clientData("webauthn.create", options.challenge, faults);
       const statement = await attestationOf(faults.attestation, concat([authData, await sha256(client)]), sign);
-      const object = cbor(
-        new Map<unknown, unknown>([
-          ["fmt", statement.fmt],
-          ["attStmt", statement.attStmt],
-          ["authData", authData],
-        ]),
-      );
+      const members = new Map<string, unknown>([
+        ["fmt", statement.fmt],
+        ["attStmt", statement.attStmt],
+        ["authData", authData],
+      ]);
+      const object = cbor(changed(members, faults.attestationMembers));
       return {
         ...envelope(faults),
         response: {
           clientDataJSON: base64urlnopad.encode(client),
-          attestationObject: base64urlnopad.encode(object),
+          attestationObject: base64urlnopad.encode(faults.attestationObject?.(object) ?? object),
           transports: ["internal", "hybrid"],
         },
       };
@@ -129,31 +153,83 @@ export async function softwareAuthenticator(
   };
 }
 
-async function ecKeys() {
-  const pair = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
-  if (!("privateKey" in pair)) throw new Error("P-256 gave no pair of keys");
-  const jwk = await crypto.subtle.exportKey("jwk", pair.publicKey);
-  if (jwk instanceof ArrayBuffer) throw new Error("a JWK is no bytes");
-  return { privateKey: pair.privateKey, jwk };
+interface Keys {
+  readonly sign: (data: Uint8Array) => Promise<Uint8Array>;
+  readonly coseKey: ReadonlyMap<number, unknown>;
 }
 
-async function signature(key: CryptoKey, data: Uint8Array): Promise<Uint8Array> {
-  return new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, key, new Uint8Array(data)));
+const SIGNING = {
+  ES256: { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" },
+  EdDSA: { name: "Ed25519" },
+  RS256: {
+    name: "RSASSA-PKCS1-v1_5",
+    modulusLength: 2_048,
+    publicExponent: new Uint8Array([1, 0, 1]),
+    hash: "SHA-256",
+  },
+} as const;
+
+async function keysOf(algorithm: Algorithm): Promise<Keys> {
+  const signing = SIGNING[algorithm];
+  const pair = await crypto.subtle.generateKey(signing, true, ["sign", "verify"]);
+  if (!("privateKey" in pair)) throw new Error(`${algorithm} gave no pair of keys`);
+  const jwk = await crypto.subtle.exportKey("jwk", pair.publicKey);
+  if (jwk instanceof ArrayBuffer) throw new Error("a JWK is no bytes");
+  const bytes = (member: string | undefined) => base64urlnopad.decode(member ?? "");
+  const raw = async (data: Uint8Array) =>
+    new Uint8Array(await crypto.subtle.sign(signing, pair.privateKey, new Uint8Array(data)));
+  // kty, alg, crv (of RSA: n), x (of RSA: e), y
+  if (algorithm === "ES256")
+    return {
+      sign: async (data) => derOf(await raw(data)),
+      coseKey: new Map<number, unknown>([
+        [1, 2],
+        [3, -7],
+        [-1, 1],
+        [-2, bytes(jwk.x)],
+        [-3, bytes(jwk.y)],
+      ]),
+    };
+  if (algorithm === "EdDSA")
+    return {
+      sign: raw,
+      coseKey: new Map<number, unknown>([
+        [1, 1],
+        [3, -8],
+        [-1, 6],
+        [-2, bytes(jwk.x)],
+      ]),
+    };
+  return {
+    sign: raw,
+    coseKey: new Map<number, unknown>([
+      [1, 3],
+      [3, -257],
+      [-1, bytes(jwk.n)],
+      [-2, bytes(jwk.e)],
+    ]),
+  };
+}
+
+function changed<K>(members: ReadonlyMap<K, unknown>, changes: ReadonlyMap<K, unknown> = new Map()): Map<K, unknown> {
+  return new Map([...members, ...changes].filter(([key]) => !changes.has(key) || changes.get(key) !== undefined));
 }
 
 async function sha256(data: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new Uint8Array(data)));
 }
 
-/** WebAuthn 6.1: UP bit 0, UV bit 2, BE bit 3, BS bit 4, AT bit 6. */
+/** WebAuthn 6.1: UP bit 0, UV bit 2, BE bit 3, BS bit 4, AT bit 6, ED bit 7. */
 function flags(of: {
   readonly isUserPresent: boolean;
   readonly isUserVerified: boolean;
   readonly isBackedUp: boolean;
   readonly isAttested: boolean;
+  readonly isExtended: boolean;
 }): number {
   const backup = of.isBackedUp ? 0b0001_1000 : 0;
-  return (of.isUserPresent ? 1 : 0) | (of.isUserVerified ? 0b100 : 0) | backup | (of.isAttested ? 0b0100_0000 : 0);
+  const parts = (of.isAttested ? 0b0100_0000 : 0) | (of.isExtended ? 0b1000_0000 : 0);
+  return (of.isUserPresent ? 1 : 0) | (of.isUserVerified ? 0b100 : 0) | backup | parts;
 }
 
 async function attestationOf(
@@ -171,19 +247,6 @@ async function attestationOf(
   return { fmt, attStmt: new Map([...own, ["ver", "2.0"], ["x5c", [hexToBytes("3003020101")]]]) };
 }
 
-/** EC2, ES256, P-256, x, y. */
-function coseKey(jwk: { readonly x?: string; readonly y?: string }): Bytes {
-  return cbor(
-    new Map<unknown, unknown>([
-      [1, 2],
-      [3, -7],
-      [-1, 1],
-      [-2, base64urlnopad.decode(jwk.x ?? "")],
-      [-3, base64urlnopad.decode(jwk.y ?? "")],
-    ]),
-  );
-}
-
 /** r and s of 32 bytes each, as SEQUENCE of two INTEGERs. */
 export function derOf(raw: Uint8Array): Bytes {
   const body = concat([derInteger(raw.subarray(0, 32)), derInteger(raw.subarray(32))]);
@@ -196,8 +259,10 @@ function derInteger(bytes: Uint8Array): Bytes {
   return concat([[0x02, value.length], value]);
 }
 
-/** Whole numbers, texts, bytes, lists and maps. */
-function cbor(value: unknown): Bytes {
+/** Whole numbers, texts, bytes, truth values, null, lists and maps. */
+export function cbor(value: unknown): Bytes {
+  if (value === null) return concat([[0xf6]]);
+  if (typeof value === "boolean") return concat([[value ? 0xf5 : 0xf4]]);
   if (typeof value === "number") return value >= 0 ? head(0, value) : head(1, -1 - value);
   if (value instanceof Uint8Array) return concat([head(2, value.length), value]);
   if (typeof value === "string") return concat([head(3, utf8ToBytes(value).length), utf8ToBytes(value)]);

@@ -110,6 +110,14 @@ describe("registering a passkey", () => {
     expect(excludeCredentials.map(({ id }) => id)).toEqual([person.authenticator.credentialId]);
   });
 
+  test.each(["ES256", "EdDSA", "RS256"] as const)("a key of %s registers and signs in", async (algorithm) => {
+    const authenticator = await softwareAuthenticator({ algorithm });
+    expect((await register(await seedPerson(), authenticator)).status).toBe(201);
+    expect((await signIn(authenticator)).status).toBe(200);
+    const signature = (signed: Uint8Array) => signed.map((byte, i) => (i === signed.length - 1 ? byte ^ 1 : byte));
+    expectRefusal(await signIn(authenticator, { signature }), 401, "PASSKEY_REFUSED");
+  });
+
   test("a credential that is registered is refused, whosever it is", async () => {
     const { authenticator } = await passkeyPerson();
     expectRefusal(await register(await seedPerson(), authenticator), 409, "PASSKEY_EXISTS");
@@ -130,6 +138,10 @@ describe("registering a passkey", () => {
     ["an attestation of Apple", { attestation: "apple" }],
     ["an attestation of a TPM", { attestation: "tpm" }],
     ["an attestation nobody knows", { attestation: "unknown" }],
+    ["a statement where there is none", { attestationMembers: new Map([["attStmt", new Map([["alg", -7]])]]) }],
+    ["a backup of what cannot be backed up", { flags: 0b0001_0000 }],
+    ["an algorithm that was not offered", { key: new Map([[3, -35]]) }],
+    ["a byte behind the attestation object", { attestationObject: (object) => new Uint8Array([...object, 0]) }],
   ];
   test.each(FAULTS)("%s is refused and registers nothing", async (_, faults) => {
     const person = await seedPerson();
@@ -249,6 +261,7 @@ describe("signing in with a passkey", () => {
     ["another account's handle", { userHandle: btoa("usr_1").replaceAll("=", "") }],
     ["no handle", { userHandle: null }],
     ["an altered signature", { signature: (der) => der.map((byte, i) => (i === der.length - 1 ? byte ^ 1 : byte)) }],
+    ["a backup of what cannot be backed up", { flags: 0b0001_0000 }],
     ["no signature at all", { signature: () => new Uint8Array([0]) }],
     // The library's own reader of signatures takes these: it is not the one that ships.
     ["the same signature with a byte behind it", { signature: (der) => new Uint8Array([...der, 0]) }],

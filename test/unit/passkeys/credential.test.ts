@@ -1,13 +1,11 @@
 import { base64urlnopad } from "@scure/base";
 import { describe, expect, test } from "vitest";
-import { utf8ToBytes } from "../../../src/lib/bytes.ts";
 import { makeId } from "../../../src/lib/ids.ts";
 import {
   type Answerer,
   browserData,
   type Challenge,
   type ChallengeKind,
-  challengeIn,
   isChallengeOf,
   isHandleOf,
   isRolledBack,
@@ -18,7 +16,6 @@ import {
 const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
 const userId = makeId("usr", ULID);
 const session = { id: makeId("ses", ULID), userId };
-const clientData = (data: unknown) => base64urlnopad.encode(utf8ToBytes(JSON.stringify(data)));
 
 describe("the relying party", () => {
   test.each([
@@ -31,24 +28,6 @@ describe("the relying party", () => {
 
   test("there is none without a PUBLIC_URL", () => {
     expect(() => relyingPartyOf("")).toThrow();
-  });
-});
-
-describe("the challenge that an answer names", () => {
-  test.each([
-    [{ challenge: "abc" }, "abc"],
-    [{ challenge: "abc", crossOrigin: false }, "abc"],
-    [{ challenge: "abc", crossOrigin: true }, undefined],
-    [{ challenge: 1 }, undefined],
-    [{}, undefined],
-    [null, undefined],
-    ["abc", undefined],
-  ])("%j names %s", (data, challenge) => {
-    expect(challengeIn(clientData(data))).toBe(challenge);
-  });
-
-  test.each(["", "A", "AAAA", "a=", "{}", "é"])("%j names none", (text) => {
-    expect(challengeIn(text)).toBeUndefined();
   });
 });
 
