@@ -6,6 +6,7 @@ import { parsePollSeconds } from "../src/chains/poll-setting.ts";
 import { parseProviders } from "../src/identities/providers.ts";
 import { parseMailProvider, parseSender } from "../src/mail/provider.ts";
 import { parseRateSource } from "../src/rates/rate-setting.ts";
+import { parseSchedule } from "../src/webhooks/retry-schedule.ts";
 
 /** Stops a start; the message is for the person at the terminal. */
 export class StartError extends Error {}
@@ -37,6 +38,9 @@ export function readSettings(environment: Environment): Settings {
       MAIL_PROVIDER: mailProvider(environment),
       MAIL_FROM: mailFrom(environment),
       POLL_SECONDS: pollSeconds(environment),
+      // Receivers on this machine, and only they, may be http.
+      WEBHOOK_LOOPBACK: "on",
+      WEBHOOK_SCHEDULE_SECONDS: webhookSchedule(environment),
       RATE_LIMIT_PER_MINUTE: String(
         wholeNumber(environment, "RATE_LIMIT_PER_MINUTE", "300", { from: 0, to: 1_000_000 }),
       ),
@@ -106,5 +110,13 @@ function pollSeconds(environment: Environment): string {
   const text = given(environment, "POLL_SECONDS") ?? "";
   const seconds = parsePollSeconds(text);
   if (!seconds.ok) throw new StartError(`${seconds.error}, not "${text}".`);
+  return text;
+}
+
+/** By the Worker's own rule; empty is the schedule of the reference. */
+function webhookSchedule(environment: Environment): string {
+  const text = given(environment, "WEBHOOK_SCHEDULE_SECONDS") ?? "";
+  const schedule = parseSchedule(text, true);
+  if (!schedule.ok) throw new StartError(`${schedule.error}, not "${text}".`);
   return text;
 }

@@ -8,6 +8,15 @@ import { type Settings, StartError } from "./settings.ts";
 const WRANGLER = "node_modules/wrangler/bin/wrangler.js";
 /** The parent watch, in wrangler's own process: it ends with us even when we are killed outright. */
 const PARENT_WATCH = ["--import", new URL("./end-with-parent.ts", import.meta.url).href];
+/**
+ * wrangler.toml's, which the command line replaces, and one more: the development server runs the messages of a queue one after the other, and
+ * without it an endpoint that hangs would hold the deliveries of all others.
+ */
+export const COMPATIBILITY_FLAGS = [
+  "nodejs_compat",
+  "global_fetch_strictly_public",
+  "queue_consumer_no_wait_for_wait_until",
+] as const;
 /** What a developer's shell may hold and must not reach the server: another target, or secrets of a deployment. */
 const NOT_INHERITED = [
   "CLOUDFLARE_ENV",
@@ -42,6 +51,7 @@ export function spawnServer(home: Home, settings: Settings, logFile: string | un
       "dev",
       ...["--ip", "127.0.0.1", "--port", String(settings.port), "--inspector-port", "0"],
       ...["--persist-to", home.state, "--env-file", home.secretsFile],
+      ...["--compatibility-flags", ...COMPATIBILITY_FLAGS],
       ...["--show-interactive-dev-session=false", "--log-level", logFile === undefined ? "error" : "log"],
     ],
     { env: { ...environment(home), ...settings.variables }, stdio: ["ignore", output, output] },

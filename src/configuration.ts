@@ -8,6 +8,7 @@ import type { Result } from "./lib/result.ts";
 import { parseMailProvider, parseSender } from "./mail/provider.ts";
 import { parseRateSource } from "./rates/rate-setting.ts";
 import { parseMacKeys } from "./wallets/row-mac.ts";
+import { parseSchedule } from "./webhooks/retry-schedule.ts";
 
 /** The variables of the Worker that are judged; one that was never set is undefined, whatever the generated types say. */
 export interface Variables {
@@ -36,6 +37,7 @@ export type FaultCode =
   | "SIGN_IN_PROVIDERS_INVALID"
   | "MAIL_PROVIDER_INVALID"
   | "MAIL_FROM_INVALID"
+  | "WEBHOOK_SCHEDULE_SECONDS_INVALID"
   | "PUBLIC_URL_MISSING"
   | "DEVELOPMENT_SETTING_IN_PRODUCTION";
 
@@ -59,6 +61,9 @@ export function configurationFaults(of: Variables): readonly ConfigurationFault[
     ["CODE_PEPPER_INVALID", parseKeyring("CODE_PEPPER", of.CODE_PEPPER)],
     ["SECRETS_AES_KEY_INVALID", parseKeyring("SECRETS_AES_KEY", of.SECRETS_AES_KEY)],
     ["SIGN_IN_PROVIDERS_INVALID", parseProviders(of.SIGN_IN_PROVIDERS)],
+    ...(isDevelopment
+      ? [["WEBHOOK_SCHEDULE_SECONDS_INVALID", parseSchedule(of.WEBHOOK_SCHEDULE_SECONDS, true)] as const]
+      : []),
     ["MAIL_PROVIDER_INVALID", mail],
     // The mailbox needs no sender.
     ...(mail.ok && mail.value.kind === "mailbox" ? [] : [["MAIL_FROM_INVALID", parseSender(of.MAIL_FROM)] as const]),

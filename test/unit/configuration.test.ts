@@ -89,6 +89,8 @@ describe("the variables of a deployment", () => {
       ]);
       const mailbox = { MAIL_PROVIDER: '{"kind":"mailbox"}', MAIL_FROM: "" };
       expect(codes({ ...setting, ...mailbox, ENVIRONMENT: "development", RATE_SOURCE: "fixed" })).toEqual([]);
+      const soon = { WEBHOOK_SCHEDULE_SECONDS: "soon", ENVIRONMENT: "development", RATE_SOURCE: "fixed" };
+      expect(codes({ ...mailbox, ...soon })).toEqual(["WEBHOOK_SCHEDULE_SECONDS_INVALID"]);
     },
   );
 

@@ -17,6 +17,8 @@ describe("what npm start is told", () => {
         MAIL_PROVIDER: '{"kind":"mailbox"}',
         MAIL_FROM: "Edgetill <edgetill@localhost>",
         POLL_SECONDS: "",
+        WEBHOOK_LOOPBACK: "on",
+        WEBHOOK_SCHEDULE_SECONDS: "",
         RATE_LIMIT_PER_MINUTE: "300",
       },
     });
@@ -24,7 +26,7 @@ describe("what npm start is told", () => {
 
   test("an empty variable counts as none", () => {
     const names = ["PORT", "EDGETILL_HOME", "RATE_SOURCE", "CHAIN_SOURCES", "MAIL_PROVIDER", "MAIL_FROM"];
-    names.push("POLL_SECONDS", "RATE_LIMIT_PER_MINUTE");
+    names.push("POLL_SECONDS", "WEBHOOK_SCHEDULE_SECONDS", "RATE_LIMIT_PER_MINUTE");
     expect(readSettings(Object.fromEntries(names.map((name) => [name, " "])))).toEqual(readSettings({}));
   });
 
@@ -45,6 +47,11 @@ describe("what npm start is told", () => {
 
   test.each(["2", "0.5"])("POLL_SECONDS=%s arrives as it is", (text) => {
     expect(readSettings({ POLL_SECONDS: text }).variables.POLL_SECONDS).toBe(text);
+  });
+
+  test("WEBHOOK_SCHEDULE_SECONDS arrives as it is, and loopback stays open whatever the shell says", () => {
+    const { variables } = readSettings({ WEBHOOK_SCHEDULE_SECONDS: "0,0.5,2", WEBHOOK_LOOPBACK: "off" });
+    expect([variables.WEBHOOK_SCHEDULE_SECONDS, variables.WEBHOOK_LOOPBACK]).toEqual(["0,0.5,2", "on"]);
   });
 
   test.each([
@@ -75,6 +82,8 @@ describe("what npm start is told", () => {
     ["POLL_SECONDS", "-1"],
     ["POLL_SECONDS", "soon"],
     ["POLL_SECONDS", "3601"],
+    ["WEBHOOK_SCHEDULE_SECONDS", "soon"],
+    ["WEBHOOK_SCHEDULE_SECONDS", "0,-1"],
     ["RATE_LIMIT_PER_MINUTE", "-1"],
     ["RATE_LIMIT_PER_MINUTE", "1e3"],
   ])("%s=%s stops the start with a message that names the variable", (name, value) => {
