@@ -53,10 +53,12 @@ export interface Standing {
   readonly seat: Seat;
 }
 
+type KeyEvent = Extract<EventType, `api_key.${string}`>;
+
 export interface KeyChange {
   readonly columns: Parameters<typeof updateApiKey>[2];
   readonly entry: Pick<AuditEntry, "action" | "before" | "after">;
-  readonly event?: EventType;
+  readonly event?: KeyEvent;
 }
 
 /** `decide` is asked again with the key as it then stands; undefined means that there is nothing to do. Answers the key to show. */
@@ -128,7 +130,7 @@ export function changeStatements(
 /** The event row of a change; its `data` holds the key as GET shows it. */
 export function keyEvent(
   fx: Pick<KeyEffects, "db" | "nowMs">,
-  of: { readonly event: EventType; readonly key: ApiKeyRow },
+  of: { readonly event: KeyEvent; readonly key: ApiKeyRow },
   operationId: string,
 ) {
   const { event, key } = of;

@@ -1,4 +1,5 @@
 // What an integrator reads of an event, whether it is delivered or asked for: one text, so that the two can be compared letter by letter.
+import { utf8ToBytes } from "../lib/bytes.ts";
 import { isoTime } from "../lib/time.ts";
 import type { OutboxEvent } from "./event.ts";
 
@@ -14,4 +15,18 @@ export function eventText({ id, type, merchantId, sequence, data, createdAtMs }:
   const name = JSON.stringify(type);
   const timestamp = isoTime(createdAtMs);
   return `{"id":"${id}","type":${name},"event":${name},"timestamp":"${timestamp}","apiVersion":"${API_VERSION}","merchantId":"${merchantId}","sequence":${sequence},"data":${data}}`;
+}
+
+/** An event's bound in bytes of UTF-8 (webhooks.md "Body"), and what is left of it for `data`. */
+export const MAX_EVENT_BYTES = 20_000;
+export const MAX_DATA_BYTES = MAX_EVENT_BYTES - 350;
+
+/** Throws, for it is a bug: whoever records an event cuts what can be long. */
+export function assertEventSize({ id, type, data }: Pick<EventRow, "id" | "type" | "data">): void {
+  if (!isWithin(data, MAX_DATA_BYTES)) throw new Error(`the data of ${type} ${id} has ${data.length} characters`);
+}
+
+/** Whether a text has at most so many bytes of UTF-8; counted only where its length does not tell. */
+export function isWithin(text: string, maxBytes: number): boolean {
+  return text.length * 3 <= maxBytes || utf8ToBytes(text).length <= maxBytes;
 }

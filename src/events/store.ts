@@ -4,7 +4,9 @@ import { events } from "../db/schema/events.ts";
 import { deliveries } from "../db/schema/webhooks.ts";
 import { insertTemplate, template } from "../db/template.ts";
 import type { EventId } from "../lib/ids.ts";
-import type { OutboxEvent } from "./event.ts";
+import type { EventType, OutboxEvent } from "./event.ts";
+import { assertEventSize } from "./event-body.ts";
+import type { EventData } from "./event-data.ts";
 
 const insertRow = insertTemplate(events);
 const eventById = template((db) =>
@@ -43,18 +45,20 @@ export function fanOut(db: Db, ids: readonly EventId[]) {
   return owed(db, { ids: JSON.stringify(ids) });
 }
 
-/** Of an event that is not an invoice's; `data` is plain JSON. */
-export interface LooseEvent extends Pick<OutboxEvent, "id" | "merchantId" | "type" | "createdAtMs"> {
-  readonly data: object;
+/** An event that is not an invoice's. */
+export interface LooseEvent<T extends EventType> extends Pick<OutboxEvent, "id" | "merchantId" | "createdAtMs"> {
+  readonly type: T;
+  readonly data: EventData[T];
 }
 
 /** One event that is not an invoice's, and to whom it is owed; in the batch of its change. */
-export function recordEvent(db: Db, { data, ...event }: LooseEvent) {
+export function recordEvent<T extends EventType>(db: Db, { data, ...event }: LooseEvent<T>) {
   return recordOutbox(db, [{ ...event, invoiceId: null, sequence: null, data: JSON.stringify(data) }]);
 }
 
 /** Records events in the batch of the change they tell of, and to whom they are owed. At least one. */
 export function recordOutbox(db: Db, rows: readonly OutboxEvent[]) {
+  for (const row of rows) assertEventSize(row);
   return [
     ...rows.map((row) => insertRow(db, row)),
     fanOut(

@@ -162,7 +162,7 @@ function recordChange(
   change: Change,
   operationId: string,
 ): readonly BatchItem<"sqlite">[] {
-  const invoiceJson = JSON.stringify(invoiceBodyOf(after, fx.body));
+  const body = invoiceBodyOf(after, fx.body);
   const firstSequence = before.invoice.eventSequence + 1;
   const [first, ...more] = change.events.map(({ method, paymentId, ...event }) => {
     const payment = after.payments.find(({ id }) => id === paymentId);
@@ -173,7 +173,7 @@ function recordChange(
     };
   });
   if (first === undefined) throw new Error("a change without an event");
-  return recordEvents(fx.db, { invoice: after.invoice, firstSequence, operationId, invoiceJson, nowMs: fx.nowMs }, [
+  return recordEvents(fx.db, { invoice: after.invoice, firstSequence, operationId, body, nowMs: fx.nowMs }, [
     first,
     ...more,
   ]);

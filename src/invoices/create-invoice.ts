@@ -288,8 +288,8 @@ function prepare(
     timeMs: fx.nowMs,
   };
   const body = invoiceBodyOf(newFile({ invoice, customer: plan.customer, product, methods }, item), fx.body);
-  const text = JSON.stringify(body);
-  const events = recordEvents(fx.db, { invoice, firstSequence: 1, operationId, invoiceJson: text, nowMs: fx.nowMs }, [
+  const json = JSON.stringify(body);
+  const events = recordEvents(fx.db, { invoice, firstSequence: 1, operationId, body, json, nowMs: fx.nowMs }, [
     { type: "invoice.created" },
     ...active.map((method) => ({
       type: "payment.created" as const,
@@ -301,7 +301,7 @@ function prepare(
   return {
     kind: "ready",
     status: 201,
-    body: request.isFromPublicKey ? JSON.stringify(publicInvoiceBody(body)) : text,
+    body: request.isFromPublicKey ? JSON.stringify(publicInvoiceBody(body)) : json,
     afterwards: async () => {
       for (const network of new Set(active.map((method) => method.network))) fx.wakeWatcher(network);
     },

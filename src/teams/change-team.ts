@@ -8,6 +8,7 @@ import type { Db } from "../db/client.ts";
 import type { BatchConflict } from "../db/conflict.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { EventType } from "../events/event.ts";
+import type { EventData } from "../events/event-data.ts";
 import { recordEvent } from "../events/store.ts";
 import type { Failure } from "../failures.ts";
 import { derivedId, type MerchantId } from "../lib/ids.ts";
@@ -100,13 +101,13 @@ export function memberAudit(
 }
 
 /** The event of a change of the team (webhooks.md "Types"). */
-export function teamEvent(
+export function teamEvent<T extends EventType>(
   fx: Pick<TeamEffects, "db" | "nowMs">,
   of: {
     readonly operationId: string;
     readonly merchantId: MerchantId;
-    readonly type: EventType;
-    readonly data: object;
+    readonly type: T;
+    readonly data: EventData[T];
   },
 ) {
   const { operationId, merchantId, type, data } = of;

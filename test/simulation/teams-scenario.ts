@@ -4,7 +4,7 @@ import { insertAudit } from "../../src/audit/store.ts";
 import { batchConflict } from "../../src/db/conflict.ts";
 import { readWithRetry, withinLimit } from "../../src/db/retry.ts";
 import { invitations } from "../../src/db/schema/teams.ts";
-import { recordEvent } from "../../src/events/store.ts";
+import { recordOutbox } from "../../src/events/store.ts";
 import type { Failure } from "../../src/failures.ts";
 import { acceptInvitation } from "../../src/invitations/accept-invitation.ts";
 import { acceptRefusal } from "../../src/invitations/invitation.ts";
@@ -245,7 +245,8 @@ function eventOf(
   data: object,
 ) {
   const { merchantId } = INVITATION;
-  return recordEvent(fx.db, { id: derivedId("evt", operationId), merchantId, type, data, createdAtMs: fx.nowMs });
+  const row = { id: derivedId("evt", operationId), merchantId, type, invoiceId: null, sequence: null };
+  return recordOutbox(fx.db, [{ ...row, data: JSON.stringify(data), createdAtMs: fx.nowMs }]);
 }
 
 async function sent(
