@@ -5,13 +5,13 @@ const domains = EVENT_TYPES.filter((type) => type.includes(".")).map((type) => t
 
 export const SUBSCRIPTIONS: readonly string[] = [...EVENT_TYPES, ...new Set(domains), "*"];
 
+const LONGEST_COMPARED = 60;
+
 /** The subscription most like what was written, however unlike that is. */
 export function nearestSubscription(text: string): string {
-  const written = text.toLowerCase().slice(0, 60);
-  const [nearest = "*"] = SUBSCRIPTIONS.toSorted(
-    (one, other) => editDistance(written, one) - editDistance(written, other),
-  );
-  return nearest;
+  const written = text.toLowerCase().slice(0, LONGEST_COMPARED);
+  const told = SUBSCRIPTIONS.map((name) => ({ name, distance: editDistance(written, name) }));
+  return told.reduce((best, each) => (each.distance < best.distance ? each : best)).name;
 }
 
 /** How many characters must be put in, taken out or changed (Levenshtein). */

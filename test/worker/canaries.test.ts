@@ -78,6 +78,16 @@ async function walk(): Promise<Secrets> {
     }),
   );
   secrets.set("rotated API key", String(rotated.secret));
+  const endpoint = { url: "https://hooks.example.com/", events: ["*"] };
+  const hook = await ok(
+    anna.ask(`${merchant}/webhooks`, { ...named, headers: { "idempotency-key": "canary-3" }, body: endpoint }),
+  );
+  secrets.set("webhook secret", String(hook.secret));
+  const renewed = await ok(
+    anna.ask(`${merchant}/webhooks/${hook.id}/rotate-secret`, { ...named, headers: { "idempotency-key": "canary-4" } }),
+  );
+  secrets.set("rotated webhook secret", String(renewed.secret));
+  await ok(anna.post(`${merchant}/webhooks/${hook.id}/ping`));
   await ok(anna.post(`${merchant}/team/invitations`, { email: bens, role: "MEMBER" }));
   secrets.set("invitation", await linkToken(bens, "/invitations"));
   await ok(signIn(ben, bens));
