@@ -1,6 +1,7 @@
 // Asks for a passkey: makes a challenge, remembers its hash with whom it was given to, and answers the options that a browser hands to
 // `navigator.credentials.get`.
-import { generateAuthenticationOptions, type PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
+import { base64urlnopad } from "@scure/base";
+import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
 import type { Db } from "../db/client.ts";
 import { commitBatch } from "../db/commit-batch.ts";
 import { readWithRetry } from "../db/retry.ts";
@@ -11,6 +12,7 @@ import type { Sleep } from "../lib/sleep.ts";
 import type { ProvedSession } from "../sessions/session.ts";
 import type { Person } from "../users/person.ts";
 import { browserData, CHALLENGE_LIFETIME_MS, relyingPartyOf } from "./credential.ts";
+import { requestOptions } from "./options.ts";
 import { type ChallengeRow, insertChallenge, selectChallenge, selectCredentials } from "./store.ts";
 
 export interface PasskeyEffects {
@@ -31,13 +33,8 @@ export async function beginPasskey(
 ): Promise<Result<PublicKeyCredentialRequestOptionsJSON, Failure>> {
   const own = await readWithRetry(fx.sleep, async () => selectCredentials(fx.db, of.person.id));
   if (!own.ok) return own;
-  const options = await generateAuthenticationOptions({
-    rpID: relyingPartyOf(fx.publicUrl).id,
-    challenge: newChallenge(),
-    timeout: CHALLENGE_LIFETIME_MS,
-    userVerification: "required",
-    allowCredentials: own.value.map(({ credentialId }) => ({ id: credentialId })),
-  });
+  const rpId = relyingPartyOf(fx.publicUrl).id;
+  const options = requestOptions({ rpId, challenge: newChallenge(), registered: own.value });
   const kept = await keepChallenge(fx, options.challenge, {
     kind: "PASSKEY_STEP_UP",
     userId: of.person.id,
@@ -52,20 +49,15 @@ export async function beginPasskeySignIn(
   fx: PasskeyEffects,
   of: { readonly nonce: string },
 ): Promise<Result<PublicKeyCredentialRequestOptionsJSON, Failure>> {
-  const options = await generateAuthenticationOptions({
-    rpID: relyingPartyOf(fx.publicUrl).id,
-    challenge: newChallenge(),
-    timeout: CHALLENGE_LIFETIME_MS,
-    userVerification: "required",
-  });
+  const options = requestOptions({ rpId: relyingPartyOf(fx.publicUrl).id, challenge: newChallenge() });
   const given = { kind: "PASSKEY_SIGN_IN", userId: null, sessionId: null, data: browserData(of.nonce) } as const;
   const kept = await keepChallenge(fx, options.challenge, given);
   return kept.ok ? ok(options) : kept;
 }
 
-/** 256 random bits. */
-export function newChallenge(): Uint8Array<ArrayBuffer> {
-  return crypto.getRandomValues(new Uint8Array(CHALLENGE_BYTES));
+/** 256 random bits, base64url. */
+export function newChallenge(): string {
+  return base64urlnopad.encode(crypto.getRandomValues(new Uint8Array(CHALLENGE_BYTES)));
 }
 
 /** `challenge` base64url, as the browser will name it. */

@@ -1,11 +1,12 @@
-import { generateRegistrationOptions, type PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server";
+import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { ProvedSession } from "../sessions/session.ts";
 import type { Person } from "../users/person.ts";
 import { keepChallenge, newChallenge, type PasskeyEffects } from "./begin-passkey.ts";
-import { ALGORITHMS, CHALLENGE_LIFETIME_MS, RP_NAME, relyingPartyOf, userHandleOf } from "./credential.ts";
+import { relyingPartyOf } from "./credential.ts";
+import { creationOptions } from "./options.ts";
 import { selectCredentials } from "./store.ts";
 
 /**
@@ -19,20 +20,8 @@ export async function beginRegistration(
   const { person, session } = of;
   const own = await readWithRetry(fx.sleep, async () => selectCredentials(fx.db, person.id));
   if (!own.ok) return own;
-  const options = await generateRegistrationOptions({
-    rpName: RP_NAME,
-    rpID: relyingPartyOf(fx.publicUrl).id,
-    userID: userHandleOf(person.id),
-    // Shown by the authenticator where a person has several accounts; it stays there.
-    userName: person.email,
-    userDisplayName: person.name ?? person.email,
-    challenge: newChallenge(),
-    timeout: CHALLENGE_LIFETIME_MS,
-    attestationType: "none",
-    authenticatorSelection: { residentKey: "required", userVerification: "required" },
-    supportedAlgorithmIDs: [...ALGORITHMS],
-    excludeCredentials: own.value.map(({ credentialId }) => ({ id: credentialId })),
-  });
+  const rpId = relyingPartyOf(fx.publicUrl).id;
+  const options = creationOptions({ rpId, challenge: newChallenge(), person, registered: own.value });
   const given = { kind: "PASSKEY_REGISTRATION", userId: person.id, sessionId: session.id, data: null } as const;
   const kept = await keepChallenge(fx, options.challenge, given);
   return kept.ok ? ok(options) : kept;
