@@ -3,7 +3,7 @@
 import { fileURLToPath } from "node:url";
 import * as z from "zod";
 import { findFreePort } from "../free-port.ts";
-import { type Rpc, rpcAt, untilAnswers } from "./rpc.ts";
+import { rpcAt, untilAnswers } from "./rpc.ts";
 import { spawnTied } from "./tied-process.ts";
 
 /** keccak256 of Transfer(address,address,uint256). */
@@ -35,20 +35,31 @@ export interface EvmChain {
   stop(): Promise<void>;
 }
 
+export interface EvmChainOptions {
+  /** Without it one that is free. */
+  readonly port?: number;
+  /** Seconds between blocks; without it they come by hand. */
+  readonly blockSeconds?: number;
+  /** Keeps the chain, so that the next start goes on with it. */
+  readonly stateFile?: string;
+}
+
 /** `tokens` are the contracts of the tokens. */
-export async function startEvmChain(tokens: readonly string[]): Promise<EvmChain> {
-  const port = await findFreePort();
+export async function startEvmChain(tokens: readonly string[], options: EvmChainOptions = {}): Promise<EvmChain> {
+  const { port = await findFreePort(), blockSeconds, stateFile } = options;
   const url = `http://127.0.0.1:${port}`;
   const anvil = spawnTied([
     anvilProgram(),
     ...["--host", "127.0.0.1", "--port", String(port), "--chain-id", "1"],
-    ...["--accounts", String(CUSTOMERS), "--no-mining", "--silent"],
+    ...["--accounts", String(CUSTOMERS), "--silent"],
+    ...(blockSeconds === undefined ? ["--no-mining"] : ["--block-time", String(blockSeconds)]),
+    ...(stateFile === undefined ? [] : ["--state", stateFile, "--state-interval", "1"]),
   ]);
   try {
     const rpc = rpcAt(url);
     await untilAnswers(rpc, "eth_chainId", 15_000);
     for (const contract of tokens) await rpc("anvil_setCode", contract, TOKEN);
-    return { url, ...(await controls(rpc)), stop: anvil.stop };
+    return { url, ...(await evmChainAt(url)), stop: anvil.stop };
   } catch (error) {
     await anvil.stop();
     throw error;
@@ -61,7 +72,9 @@ export function anvilProgram(): string {
   return fileURLToPath(import.meta.resolve(`@foundry-rs/anvil-${process.platform}-${processor}/bin/anvil`));
 }
 
-async function controls(rpc: Rpc): Promise<Omit<EvmChain, "url" | "stop">> {
+/** What can be done with a chain that runs. */
+export async function evmChainAt(url: string): Promise<Omit<EvmChain, "url" | "stop">> {
+  const rpc = rpcAt(url);
   const text = async (method: string, ...params: readonly unknown[]) => String(await rpc(method, ...params));
   const accounts = z.array(z.string()).parse(await rpc("eth_accounts"));
   let payments = 0;

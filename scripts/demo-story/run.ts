@@ -6,15 +6,14 @@ import { StartError } from "../settings.ts";
 import { startEvmChain } from "./evm-chain.ts";
 import { startLitecoinChain } from "./litecoin-chain.ts";
 import { type Outcome, playAll } from "./play.ts";
-import { type Shop, startShop } from "./shop.ts";
+import { type Shop, startShop, TEST_ADDRESS } from "./shop.ts";
 import { EVM_STORIES, LITECOIN_STORY } from "./stories.ts";
 import { lineView, tableView } from "./view.ts";
 
 /** What a shell reports for a process that a signal ended. */
 const STOPPED_BY = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const POLL_SECONDS = 0.5;
-/** The merchant's wallets: an address and a key of public test vectors, which nobody should pay to on a real chain. */
-const ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+/** The merchant's key: of public test vectors, so nobody should pay to it on a real chain. */
 const LITECOIN_KEY =
   "vpub5Y6cjg78GGuNLsaPhmYsiw4gYX3HoQiRBiSwDaBXKUafCt9bNwWQiitDk5VZ5BVxYnQdwoTyXSs2JHRPAgjAvtbBrf8ZhDYe2jWAqvZVnsc";
 
@@ -71,7 +70,7 @@ async function registerWallets(shop: Shop, hasLitecoin: boolean): Promise<void> 
       walletType: "DIRECT_WALLET",
       cryptocurrency,
       network: "ETH",
-      address: ADDRESS,
+      address: TEST_ADDRESS,
       requiredConfirmations: 3,
     });
   }

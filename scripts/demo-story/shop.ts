@@ -70,6 +70,9 @@ export interface Shop {
   stop(): Promise<void>;
 }
 
+/** A merchant's address of public test vectors: everybody has its private key, so nobody should pay to it on a real chain. */
+export const TEST_ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+
 const ANSWERS_WITHIN_MS = 30_000;
 /** Characters of the server's log that an error repeats. */
 const LOG_SHOWN = 4_000;
@@ -95,7 +98,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   });
   const { baseUrl, merchantId, secretKey } = server.demo;
   return {
-    ...apiOf(baseUrl, merchantId, secretKey),
+    ...shopApi(baseUrl, merchantId, secretKey),
     logFile,
     restart: async (whileDown) => {
       await server.stop();
@@ -119,7 +122,8 @@ function settingsOf({ sources = {}, pollSeconds }: ShopOptions, home: string, po
   });
 }
 
-function apiOf(baseUrl: string, merchantId: string, key: string): Omit<Shop, "logFile" | "restart" | "stop"> {
+/** The API of a merchant of a server that runs. */
+export function shopApi(baseUrl: string, merchantId: string, key: string): Omit<Shop, "logFile" | "restart" | "stop"> {
   const raw: Shop["raw"] = async (method, path, body, headers = {}) => {
     const response = await fetch(baseUrl + path, {
       method,
