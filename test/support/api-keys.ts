@@ -68,18 +68,34 @@ export const operationsOf = (merchantId: MerchantId) =>
 
 /** Names of the tables, as `table.column`, in which a text stands anywhere. */
 export async function tablesHolding(text: string): Promise<readonly string[]> {
+  return placesHolding(await allTexts(), text);
+}
+
+/** A text that is stored, and where. */
+export interface StoredText {
+  readonly place: string;
+  readonly value: string;
+}
+
+export function placesHolding(stored: readonly StoredText[], text: string): readonly string[] {
+  const found = stored.filter(({ value }) => value.includes(text)).map(({ place }) => place);
+  return [...new Set(found)].toSorted();
+}
+
+/** Every text of every table. */
+export async function allTexts(): Promise<readonly StoredText[]> {
   const { results: tables } = await env.DB.prepare(
     "select name from sqlite_master where type = 'table' and name not like '\\_%' escape '\\'",
   ).all<{ name: string }>();
   expect(tables.length).toBeGreaterThan(15);
-  const found: string[] = [];
+  const stored: StoredText[] = [];
   for (const { name } of tables) {
     const { results } = await env.DB.prepare(`select * from "${name}"`).all();
     for (const row of results) {
       for (const [column, value] of Object.entries(row)) {
-        if (typeof value === "string" && value.includes(text)) found.push(`${name}.${column}`);
+        if (typeof value === "string") stored.push({ place: `${name}.${column}`, value });
       }
     }
   }
-  return [...new Set(found)].toSorted();
+  return stored;
 }

@@ -2,7 +2,12 @@
 import { env } from "cloudflare:workers";
 import { type Answer, type Ask, sendWith } from "./access.ts";
 
-export async function sendBeaten(path: string, ask: Ask, meanwhile: () => Promise<unknown>): Promise<Answer> {
+export async function sendBeaten(
+  path: string,
+  ask: Ask,
+  meanwhile: () => Promise<unknown>,
+  changes: Partial<Env> = {},
+): Promise<Answer> {
   let isDone = false;
   const batch = async (statements: D1PreparedStatement[]) => {
     // The first batch of a request is the one that reads who is calling.
@@ -18,5 +23,5 @@ export async function sendBeaten(path: string, ask: Ask, meanwhile: () => Promis
       return typeof value === "function" && name !== "batch" ? value.bind(target) : value;
     },
   });
-  return sendWith({ DB }, path, ask);
+  return sendWith({ ...changes, DB }, path, ask);
 }

@@ -1,10 +1,9 @@
 // Endpoints made over the API: for tests on workerd.
-import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
 import { deliveries, webhookSecrets, webhooks } from "../../src/db/schema/webhooks.ts";
 import type { MerchantId, WebhookId, WebhookSecretId } from "../../src/lib/ids.ts";
-import { type Answer, type Ask, seedKey, seedMerchant, send, sendWith } from "./access.ts";
+import { type Answer, type Ask, seedKey, seedMerchant, sendWith } from "./access.ts";
 import { testDb } from "./worker-merchant.ts";
 
 export const ENDPOINT = { url: "https://hooks.example.com/edgetill", events: ["*"] } as const;
@@ -41,7 +40,7 @@ export async function hookedMerchant(): Promise<HookedMerchant> {
 
 export function hooksOf(merchantId: MerchantId, by: Ask): SendHooks {
   return (rest, ask = {}) =>
-    send(pathOf(merchantId, rest), { ...by, ...ask, headers: { ...by.headers, ...ask.headers } });
+    sendWith(MUTED, pathOf(merchantId, rest), { ...by, ...ask, headers: { ...by.headers, ...ask.headers } });
 }
 
 export function pathOf(merchantId: MerchantId, rest = ""): string {
@@ -57,22 +56,24 @@ export function shown(answer: Answer, status: number): ShownWebhook {
   return JSON.parse(answer.text);
 }
 
-/** Sends with a queue that only notes what it is given: which endpoints the request woke. */
+/** A queue that only notes which endpoints it is told of: nothing is delivered behind a test's back. */
+function notingQueue(woken: unknown[]): Partial<Env> {
+  const sendBatch = async (messages: Iterable<{ readonly body: unknown }>) => {
+    for (const { body } of messages) woken.push(body);
+    return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
+  };
+  return { WEBHOOK_QUEUE: { sendBatch } as Env["WEBHOOK_QUEUE"] };
+}
+
+export const MUTED = notingQueue([]);
+
+/** Sends, and tells which endpoints the request woke. */
 export async function sendAndWake(
   path: string,
   ask: Ask,
 ): Promise<{ readonly answer: Answer; readonly woken: unknown[] }> {
   const woken: unknown[] = [];
-  const sendBatch = async (messages: Iterable<{ readonly body: unknown }>) => {
-    for (const { body } of messages) woken.push(body);
-    return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
-  };
-  const answer = await sendWith(
-    { WEBHOOK_QUEUE: { ...env.WEBHOOK_QUEUE, sendBatch } as Env["WEBHOOK_QUEUE"] },
-    path,
-    ask,
-  );
-  return { answer, woken };
+  return { answer: await sendWith(notingQueue(woken), path, ask), woken };
 }
 
 export async function hookRow(id: WebhookId) {

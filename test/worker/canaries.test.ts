@@ -5,7 +5,7 @@ import { Secret, TOTP } from "otpauth";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { sessions } from "../../src/db/schema/users.ts";
 import { type Answer, send } from "../support/access.ts";
-import { tablesHolding } from "../support/api-keys.ts";
+import { allTexts, placesHolding } from "../support/api-keys.ts";
 import { type Browser, freshEmail, mailedCode, newBrowser, signIn } from "../support/browser.ts";
 import { ORIGIN } from "../support/people.ts";
 import { softwareAuthenticator } from "../support/software-authenticator.ts";
@@ -78,7 +78,8 @@ async function walk(): Promise<Secrets> {
     }),
   );
   secrets.set("rotated API key", String(rotated.secret));
-  const endpoint = { url: "https://hooks.example.com/", events: ["*"] };
+  // Nobody listens there: what is owed is tried, and its attempts are logged.
+  const endpoint = { url: "http://127.0.0.1:9/", events: ["ping"] };
   const hook = await ok(
     anna.ask(`${merchant}/webhooks`, { ...named, headers: { "idempotency-key": "canary-3" }, body: endpoint }),
   );
@@ -127,13 +128,14 @@ async function walk(): Promise<Secrets> {
 it("a walk through the product leaves no secret in a log line or in a table", async () => {
   const secrets = await walk();
   expect(secrets.size).toBeGreaterThan(20);
+  const stored = await allTexts();
   for (const [what, secret] of secrets) {
     expect(secret.length, what).toBeGreaterThanOrEqual(8);
     expect(
       lines.filter((line) => line.includes(secret)),
       what,
     ).toEqual([]);
-    expect(await tablesHolding(secret), what).toEqual([]);
+    expect(placesHolding(stored, secret), what).toEqual([]);
   }
 });
 

@@ -7,9 +7,9 @@ import { deliveries, webhooks } from "../../src/db/schema/webhooks.ts";
 import { fanOut } from "../../src/events/store.ts";
 import { newWebhookBody, pingBody, webhookBody, webhookListBody } from "../../src/webhooks/contract.ts";
 import { deliveryIdOf } from "../../src/webhooks/webhook.ts";
-import { expectRefusal, seedKey, seedShop, send, sendWith } from "../support/access.ts";
+import { type Ask, expectRefusal, seedKey, seedShop, send, sendWith } from "../support/access.ts";
 import { auditOf, eventsOf, seated } from "../support/api-keys.ts";
-import { sendBeaten } from "../support/before-write.ts";
+import { sendBeaten as sendBeatenWith } from "../support/before-write.ts";
 import { expectDocumented } from "../support/documented.ts";
 import { seedSession } from "../support/people.ts";
 import {
@@ -19,6 +19,7 @@ import {
   hookedMerchant,
   hookRow,
   hooksOf,
+  MUTED,
   makeHook,
   pathOf,
   secretRows,
@@ -27,6 +28,8 @@ import {
 } from "../support/webhooks.ts";
 import { freshId, testDb } from "../support/worker-merchant.ts";
 
+const sendBeaten = (path: string, ask: Ask, meanwhile: () => Promise<unknown>) =>
+  sendBeatenWith(path, ask, meanwhile, MUTED);
 const POST = { method: "POST" } as const;
 const PATCH = { method: "PATCH" } as const;
 const DELETE = { method: "DELETE" } as const;
