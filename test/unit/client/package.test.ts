@@ -1,0 +1,63 @@
+// What a shop installs: plain JavaScript and types, without our sources, our packages or a build of its own.
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+
+const shop = mkdtempSync(join(tmpdir(), "edgetill-shop-"));
+const installed = join(shop, "node_modules/edgetill");
+
+beforeAll(() => {
+  mkdirSync(installed, { recursive: true });
+  execFileSync("node_modules/.bin/tsc", ["--project", "client", "--outDir", join(installed, "client/dist")]);
+  cpSync("package.json", join(installed, "package.json"));
+  // Types of fetch, AbortSignal and URL, which every runtime brings its own of.
+  symlinkSync(join(process.cwd(), "node_modules/@types"), join(shop, "node_modules/@types"));
+  writeFileSync(join(shop, "package.json"), '{ "type": "module" }');
+}, 60_000);
+
+afterAll(() => rmSync(shop, { recursive: true }));
+
+function run(command: string, ...args: readonly string[]): string {
+  return execFileSync(command, args, { cwd: shop, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+it("is imported by plain JavaScript", () => {
+  const code = 'import * as client from "edgetill/client"; console.log(Object.keys(client).sort().join())';
+  writeFileSync(join(shop, "use.mjs"), code);
+  expect(run(process.execPath, "use.mjs").trim()).toBe(
+    "Edgetill,EdgetillConnectionError,EdgetillError,EdgetillTimeoutError,WebhookVerificationError,verifyWebhook",
+  );
+});
+
+it.each([
+  ["nodenext", "nodenext"],
+  ["esnext", "bundler"],
+])("is typed for TypeScript that resolves as %s, %s", { timeout: 30_000 }, (module, moduleResolution) => {
+  writeFileSync(
+    join(shop, "use.ts"),
+    `import { Edgetill, type Invoice, verifyWebhook, type WebhookEvent } from "edgetill/client";
+    const edgetill = new Edgetill({ baseUrl: "https://pay.example.com", apiKey: "sk_1", merchantId: "mer_1" });
+    export const made: Promise<Invoice> = edgetill.invoices.create({ name: "Order", rawAmount: 10 });
+    void edgetill.invoices.create({ productId: "prd_1" });
+    // @ts-expect-error A name without an amount.
+    void edgetill.invoices.create({ name: "Order" });
+    // @ts-expect-error No status.
+    void edgetill.invoices.list({ status: "PIAD" });
+    for await (const invoice of edgetill.invoices.list({ status: "PAID" })) invoice.checkoutUrl satisfies string;
+    export const page = (await edgetill.invoices.list({ page: 1 })).pagination?.total satisfies number | undefined;
+    export const event: WebhookEvent = await verifyWebhook({ payload: "", headers: new Headers(), secret: "" });
+    if (event.type === "invoice.paid") event.data.invoice.amountReceived satisfies string;`,
+  );
+  const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--ignoreConfig", "--types", "node"];
+  const how = ["--target", "es2022", "--module", module, "--moduleResolution", moduleResolution];
+  expect(run(join(process.cwd(), "node_modules/.bin/tsc"), ...options, ...how, "use.ts")).toBe("");
+});
+
+it("asks for nothing but itself", () => {
+  const built = readFileSync(join(installed, "client/dist/edgetill.js"), "utf8");
+  const sources = [...built.matchAll(/from "([^"]+)"/g)].map(([, name]) => name);
+  expect(sources.length).toBeGreaterThan(3);
+  expect(sources.filter((name) => !/^\.\/[\w-]+\.js$/.test(name ?? ""))).toEqual([]);
+});
