@@ -47,6 +47,11 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** The types that a subscription names: one by its name, a domain by `invoice.*`, all by `*`. */
+export function typesNamed(subscription: string): readonly EventType[] {
+  return EVENT_TYPES.filter((type) => ["*", type, type.replace(/\..*/, ".*")].includes(subscription));
+}
+
 /** An event as the outbox holds it; `data` is its JSON. `sequence` grows by one within an invoice; both are null for other subjects. */
 export interface OutboxEvent {
   readonly id: EventId;

@@ -1,4 +1,4 @@
-import { eq, sql } from "drizzle-orm";
+import { eq, type SQL, sql } from "drizzle-orm";
 import { type Db, WAKE_COLUMN } from "../db/client.ts";
 import { events } from "../db/schema/events.ts";
 import { deliveries } from "../db/schema/webhooks.ts";
@@ -20,7 +20,7 @@ const eventById = template((db) =>
 const WOKEN_MS = 10_000;
 
 /** One of an event and an endpoint, as SQL over `event` and `hook`: whoever records it twice owes it once. */
-const deliveryId = sql`'dlv_' || substr(event.id, 5, 10) || substr(event.id, -8) || substr(hook.id, -8)`;
+export const deliveryId = sql`'dlv_' || substr(event.id, 5, 10) || substr(event.id, -8) || substr(hook.id, -8)`;
 const isSubscribed = sql`exists (select 1 from json_each(hook.events) wanted
   where wanted.value in (event.type, '*', substr(event.type, 1, instr(event.type, '.')) || '*'))`;
 const isFirstDue = sql`not exists (select 1 from deliveries other where other.webhook_id = hook.id and other.status = 'PENDING'
@@ -71,4 +71,78 @@ export function recordOutbox(db: Db, rows: readonly OutboxEvent[]) {
 /** Whether an event stands, by id. */
 export function selectEvent(db: Db, id: EventId) {
   return eventById(db, { id });
+}
+
+const columns = {
+  id: events.id,
+  merchantId: events.merchantId,
+  type: events.type,
+  sequence: events.sequence,
+  data: events.data,
+  createdAtMs: events.createdAtMs,
+};
+
+export interface EventPage {
+  /** Undefined for all; not empty. */
+  readonly types?: readonly EventType[] | undefined;
+  readonly invoiceId?: string | undefined;
+  /** Ascending, from the event behind this one; "0" for the oldest kept. Otherwise newest first. */
+  readonly after?: string | undefined;
+  /** Older than this event. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+/**
+ * Events in the order in which they were committed, which is that of their rows' numbers and not of their clocks: an event may be committed
+ * after another with a later time, and who goes on from the last one they saw must not miss it. Reads no more rows than the page has, for each
+ * type that is asked for; of one invoice it reads that invoice's. `merchantId` may be a path's, unproved.
+ */
+export function selectEventPage(db: Db, merchantId: string, page: EventPage) {
+  const { types, invoiceId, limit } = page;
+  const [from, beyond, order] =
+    page.after === undefined ? ([page.before, sql`<`, sql`desc`] as const) : ([page.after, sql`>`, sql`asc`] as const);
+  const isOnwards =
+    from === undefined || from === "0"
+      ? sql``
+      : sql` and rowid ${beyond} (select rowid from events where id = ${from})`;
+  const wanted = types === undefined ? undefined : sql`json_each(${JSON.stringify(types)})`;
+  const query = db.select(columns).from(events).limit(limit).$dynamic();
+  if (invoiceId !== undefined) {
+    // What was seen last is of the same invoice, as a rule, and then its sequence says where to begin.
+    const isLater = sql`sequence ${beyond} coalesce((select sequence from events where id = ${from ?? ""} and invoice_id = ${invoiceId}),
+      ${page.after === undefined ? Number.MAX_SAFE_INTEGER : 0})`;
+    const isOfType = wanted === undefined ? sql`` : sql` and type in (select value from ${wanted})`;
+    return query
+      .where(sql`+merchant_id = ${merchantId} and invoice_id = ${invoiceId} and ${isLater}${isOfType}${isOnwards}`)
+      .orderBy(sql`sequence ${order}`);
+  }
+  const ofType = (type: SQL) => sql`merchant_id = ${merchantId} and type = ${type}${isOnwards}`;
+  if (wanted === undefined || types?.length === 1) {
+    const found = wanted === undefined ? sql`merchant_id = ${merchantId}${isOnwards}` : ofType(sql`${types?.[0]}`);
+    return query.where(found).orderBy(sql`rowid ${order}`);
+  }
+  const found = sql`rowid in (select own.rowid from ${wanted} each_type cross join events own
+    on own.rowid in (select rowid from events where ${ofType(sql`each_type.value`)} order by rowid ${order} limit ${limit}))`;
+  return query.where(found).orderBy(sql`rowid ${order}`);
+}
+
+/** One event of a merchant. Both ids may be a path's, unproved. */
+export function selectMerchantEvent(db: Db, merchantId: string, id: string) {
+  return db.select(columns).from(events).where(sql`id = ${id} and merchant_id = ${merchantId}`);
+}
+
+/** Whether the merchant has the event, and their newest; for who asks for what comes after one. */
+export function selectPlace(db: Db, merchantId: string, id: string) {
+  return db
+    .select({
+      isKnown: sql<number>`exists (select 1 from events where id = ${id} and merchant_id = ${merchantId})`.as(
+        "is_known",
+      ),
+      newest:
+        sql<EventId | null>`(select id from events where merchant_id = ${merchantId} order by rowid desc limit 1)`.as(
+          "newest",
+        ),
+    })
+    .from(sql`(select 1)`);
 }

@@ -7,6 +7,7 @@ export const TAGS = {
   Invoices: "What a customer is asked to pay, and the ways to pay it.",
   Payments: "What was seen on chain, to which invoice it was credited and why, and what a person decided.",
   Wallets: "Where money is received; Edgetill never holds it.",
+  Events: "What happened, told once and kept for 90 days.",
   Webhooks: "Where a merchant's server is told of what happens.",
   Products: "What is sold again and again.",
   Customers: "Who was invoiced.",

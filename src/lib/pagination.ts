@@ -33,7 +33,7 @@ export interface ListQuery {
 }
 
 /** How every list refuses a cursor that is not its own. */
-const CURSOR_REFUSAL = {
+export const CURSOR_REFUSAL = {
   code: "VALIDATION_FAILED",
   details: [{ path: "cursor", message: "is not a cursor of this list" }],
 } as const;
