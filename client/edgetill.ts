@@ -8,7 +8,7 @@ export { EdgetillConnectionError, EdgetillError, EdgetillTimeoutError, type Erro
 export type { WebhookEvent } from "./events.ts";
 export type { Page, Pages } from "./pages.ts";
 export type { CallOptions } from "./request.ts";
-export type { NewInvoice } from "./resources.ts";
+export type { NewInvoice, PollOptions } from "./resources.ts";
 export { verifyWebhook, type WebhookHeaders, type WebhookRefusal, WebhookVerificationError } from "./webhook.ts";
 
 export interface EdgetillOptions {
@@ -33,6 +33,7 @@ export class Edgetill {
   readonly wallets: ReturnType<typeof resources.wallets>;
   readonly products: ReturnType<typeof resources.products>;
   readonly customers: ReturnType<typeof resources.customers>;
+  readonly events: ReturnType<typeof resources.events>;
   readonly webhooks: ReturnType<typeof resources.webhooks>;
   readonly settings: ReturnType<typeof resources.settings>;
   readonly merchant: ReturnType<typeof resources.merchant>;
@@ -46,6 +47,7 @@ export class Edgetill {
     this.wallets = resources.wallets(call);
     this.products = resources.products(call);
     this.customers = resources.customers(call);
+    this.events = resources.events(call);
     this.webhooks = resources.webhooks(call);
     this.settings = resources.settings(call);
     this.merchant = resources.merchant(call);

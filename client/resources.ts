@@ -1,7 +1,8 @@
 // What a merchant's server can do, by resource. Which route a call is, what it takes and what it gives are of the generated types.
 import type * as Api from "./api-types.ts";
+import type { WebhookEvent } from "./events.ts";
 import { pagesOf } from "./pages.ts";
-import type { CallOptions } from "./request.ts";
+import { type CallOptions, pause } from "./request.ts";
 
 /** A product may stand in for the name and the amount. */
 export type NewInvoice = Api.CreateInvoiceBody | (Partial<Api.CreateInvoiceBody> & { readonly productId: string });
@@ -92,6 +93,33 @@ export const customers = (call: Call) => ({
   delete: (customerId: string, options?: CallOptions) => call("deleteCustomer", { params: { customerId } }, options),
   /** What they were invoiced and have paid. */
   resume: (customerId: string, options?: CallOptions) => call("getCustomerResume", { params: { customerId } }, options),
+});
+
+export interface PollOptions extends CallOptions {
+  /** Where to go on: the id of the last event that was handled. Without it, the oldest event that is kept. */
+  readonly after?: string | undefined;
+  /** Only this type, or `invoice.*` for all of a domain. */
+  readonly type?: string | undefined;
+  readonly invoiceId?: string | undefined;
+  /** From a page that was not full to the next; 5,000 unless given. */
+  readonly intervalMs?: number | undefined;
+}
+
+export const events = (call: Call) => ({
+  get: (eventId: string, options?: CallOptions) => call("getEvent", { params: { eventId } }, options),
+  /** Newest first. */
+  list: (query: Omit<Api.ListEventsQuery, "after"> = {}, options?: CallOptions) =>
+    pagesOf((cursor) => call("listEvents", { query: pageAt(query, cursor) }, options)),
+  /** Every event that is kept and then every new one, the oldest first, until the loop or the signal ends it: what a webhook missed is here. */
+  async *poll(options: PollOptions = {}): AsyncGenerator<WebhookEvent, never> {
+    const { after = "0", type, invoiceId, intervalMs = 5_000, ...callOptions } = options;
+    for (let place = after; ; ) {
+      const page = await call("listEvents", { query: { type, invoiceId, after: place, limit: 100 } }, callOptions);
+      yield* page.data;
+      place = page.nextCursor ?? place;
+      if (page.data.length < 100) await pause(intervalMs, options.signal);
+    }
+  },
 });
 
 export const webhooks = (call: Call) => ({

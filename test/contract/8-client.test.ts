@@ -127,3 +127,21 @@ test("an invoice is read, changed and cancelled", async () => {
   expect((await edgetill.invoices.cancel(id)).status).toBe("CANCELLED");
   expect(await edgetill.invoices.get(id)).toEqual((await shop.get(`/invoices/${id}`)).body);
 });
+
+test("a poll of events meets each of an invoice in its order, as it is read by id", async () => {
+  const { id: invoiceId } = await edgetill.invoices.create({ name: "Order", rawAmount: 10 });
+  await edgetill.invoices.cancel(invoiceId);
+  const types: string[] = [];
+  for await (const event of edgetill.events.poll({ invoiceId, intervalMs: 50, signal: AbortSignal.timeout(20_000) })) {
+    expect(await edgetill.events.get(event.id)).toEqual(event);
+    types.push(event.type);
+    if (event.type === "invoice.cancelled") {
+      expect(event.data).toMatchObject({ invoiceId, previousStatus: "AWAITING_PAYMENT", invoice: { id: invoiceId } });
+      break;
+    }
+  }
+  expect(types).toEqual(["invoice.created", "invoice.cancelled"]);
+  const newest: string[] = [];
+  for await (const { type } of edgetill.events.list({ invoiceId, limit: 1 })) newest.push(type);
+  expect(newest).toEqual(types.toReversed());
+});

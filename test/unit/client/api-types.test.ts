@@ -77,6 +77,13 @@ describe("a schema as TypeScript", () => {
     expect(textOf(documentOf(thing(names)))).toContain("a: ThingAName[];");
   });
 
+  it("leaves events to the type that tells them apart", () => {
+    const text = textOf(documentOf({ ...thing(ref("Event")), Event: { type: "object", properties: {} } }));
+    expect(text).toContain('import type { WebhookEvent } from "./events.ts";');
+    expect(text).toContain("a: WebhookEvent;");
+    expect(text).not.toContain("interface Event");
+  });
+
   it("extends a schema whose members it has, all the same, and more", () => {
     const properties = { a: { type: "string" }, b: { type: "string" }, c: { type: "string" } };
     const required = Object.keys(properties);

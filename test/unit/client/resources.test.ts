@@ -39,6 +39,8 @@ const CALLS: Readonly<Record<keyof typeof ROUTES, (client: Edgetill) => PromiseL
   updateCustomer: ({ customers }) => customers.update("id1", body),
   deleteCustomer: ({ customers }) => customers.delete("id1"),
   getCustomerResume: ({ customers }) => customers.resume("id1"),
+  listEvents: ({ events }) => events.list(),
+  getEvent: ({ events }) => events.get("id1"),
   createWebhook: ({ webhooks }) => webhooks.create(body),
   listWebhooks: ({ webhooks }) => webhooks.list(),
   getWebhook: ({ webhooks }) => webhooks.get("id1"),
@@ -171,5 +173,41 @@ describe("a list", () => {
     };
     expect(await rejection(loop())).toMatchObject({ code: "PERMISSION_DENIED" });
     expect(ids).toEqual(["a"]);
+  });
+});
+
+describe("a poll of events", () => {
+  const page = (ids: readonly number[], nextCursor: string) =>
+    json(200, { data: ids.map((id) => ({ id })), nextCursor });
+  const queries = (api: { readonly seen: readonly { readonly url: string }[] }) =>
+    api.seen.map(({ url }) => url.split("?")[1]);
+  const full = Array.from({ length: 100 }, (_, n) => n);
+
+  it("gives every event in order and goes on behind the last, at once while pages are full", async () => {
+    await using api = await scriptedApi(page(full, "evt_a"), page([], "evt_b"), page([100, 101], "evt_c"));
+    const ids: unknown[] = [];
+    const poll = api.client().events.poll({ after: "evt_0", type: "invoice.*", intervalMs: 5 });
+    for await (const { id } of poll) if (ids.push(id) === 102) break;
+    expect(ids).toEqual([...full, 100, 101]);
+    const asked = (after: string) => `type=invoice.*&after=${after}&limit=100`;
+    expect(queries(api)).toEqual(["evt_0", "evt_a", "evt_b"].map(asked));
+  });
+
+  it("begins with the oldest event, and waits when there is nothing more", async () => {
+    await using api = await scriptedApi(page([], "0"), page([1], "evt_1"));
+    for await (const _ of api.client().events.poll({ intervalMs: 200 })) break;
+    expect(queries(api)).toEqual(["after=0&limit=100", "after=0&limit=100"]);
+    expect((api.seen[1]?.atMs ?? 0) - (api.seen[0]?.atMs ?? 0)).toBeGreaterThanOrEqual(195);
+  });
+
+  it("ends with its signal, while it waits too", async () => {
+    const controller = new AbortController();
+    const reason = new Error("the server stops");
+    await using api = await scriptedApi(page([], "0"));
+    const next = rejection(api.client().events.poll({ signal: controller.signal, intervalMs: 60_000 }).next());
+    await expect.poll(() => api.seen.length).toBe(1);
+    controller.abort(reason);
+    expect(await next).toBe(reason);
+    expect(api.seen).toHaveLength(1);
   });
 });
