@@ -16,14 +16,15 @@ export class Lab {
   readonly #instances = new Map<string, unknown>();
   #world: World | undefined;
 
-  /** The drizzle client whose every call is a step of one client. */
-  db(effect: Effect): Db {
-    return openDb(sqliteD1(this.#prepared, this.#transact, effect));
+  /** The drizzle client whose every call is a step of one client. `wake` hears of what its batches have news for. */
+  db(effect: Effect, wake?: (webhookIds: readonly string[]) => void): Db {
+    return openDb(sqliteD1(this.#prepared, this.#transact, effect), wake);
   }
 
   /** Rows as they stand, outside of the world's time. */
   rows(sql: string, ...params: (string | number)[]): Row[] {
-    const statement = this.#sqlite.prepare(sql);
+    const statement = this.#prepared(sql);
+    statement.setReturnArrays(false);
     return statement.all(...params) as Row[];
   }
 
