@@ -19,9 +19,12 @@ export default defineConfig(async () => ({
           cloudflareTest({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
+              // As the development server has it: deliveries that hang must not hold the queue.
+              compatibilityFlags: ["queue_consumer_no_wait_for_wait_until"],
               bindings: {
                 TEST_MIGRATIONS: await readD1Migrations("migrations"),
                 ENVIRONMENT: "development",
+                WEBHOOK_LOOPBACK: "on",
                 RATE_SOURCE: "fixed",
                 PUBLIC_URL: "http://localhost:8787",
                 ROW_MAC_KEY: "test:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=",
@@ -38,7 +41,7 @@ export default defineConfig(async () => ({
         test: {
           name: "worker",
           include: ["test/worker/**/*.test.ts"],
-          setupFiles: ["./test/support/migrate.ts"],
+          setupFiles: ["./test/support/migrate.ts", "./test/support/loopback-only.ts"],
           globalSetup: ["./test/support/receiver-setup.ts"],
         },
       },

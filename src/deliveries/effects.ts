@@ -1,12 +1,12 @@
 // The world as deliveries take it, built from the environment once per invocation of the queue or the cron.
 import { d1Messages } from "../db/conflict.ts";
-import { isDevelopment, publicUrl } from "../http/deployment.ts";
+import { isDevelopment } from "../http/deployment.ts";
 import { newOperationId } from "../idempotency/middleware.ts";
 import { parseId } from "../lib/ids.ts";
 import { parseKeyring } from "../lib/keyring.ts";
 import { sleep } from "../lib/sleep.ts";
 import { mailerOf } from "../mail/effects.ts";
-import { openWakingDb, wakeEndpoints } from "../webhooks/effects.ts";
+import { endpointRules, openWakingDb, wakeEndpoints } from "../webhooks/effects.ts";
 import { resolveHost } from "../webhooks/host-resolver-client.ts";
 import { openSecrets } from "../webhooks/open-secrets.ts";
 import { postToReceiver } from "../webhooks/receiver-client.ts";
@@ -48,7 +48,7 @@ function wordOf(error: unknown): string {
   return d1Messages(error).at(-1) ?? typeof error;
 }
 
-function deliverEffects(env: Env, background: Background): DeliverEffects {
+export function deliverEffects(env: Env, background: Background): DeliverEffects {
   const db = openWakingDb(env, background);
   const nowMs = () => Date.now();
   const schedule = parseSchedule(env.WEBHOOK_SCHEDULE_SECONDS, isDevelopment(env));
@@ -61,10 +61,7 @@ function deliverEffects(env: Env, background: Background): DeliverEffects {
     random: Math.random,
     newUlid: newOperationId,
     schedule: schedule.ok ? schedule.value : SCHEDULE,
-    rules: {
-      isLoopbackOpen: isDevelopment(env) && env.WEBHOOK_LOOPBACK.trim() === "on",
-      ownHost: URL.parse(publicUrl(env))?.host,
-    },
+    rules: endpointRules(env),
     resolve: (host) => resolveHost({ fetch: fetcher }, host),
     post: (request) => postToReceiver({ fetch: fetcher, nowMs }, request),
     open: async (secrets) => {
