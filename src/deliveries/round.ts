@@ -118,12 +118,20 @@ export interface RoundVerdict extends Verdict {
   readonly hasSuccess: boolean;
 }
 
-/** `attempts` in the order in which they ended; a receiver's word that it is gone is not taken back by what else it answered meanwhile. */
+/**
+ * `attempts` in the order in which they ended; a receiver's word that it is gone is not taken back by what else it answered meanwhile. What fails
+ * side by side in a round is one failure of those in a row: a busy endpoint that restarts is not put off for a quarter of an hour.
+ */
 export function verdictOn(before: Health, attempts: readonly Attempt[]): RoundVerdict {
   let verdict: RoundVerdict = { health: before, disable: null, hasSuccess: false };
+  // What the failures of this round, since the last success in it, add to.
+  let base = before;
   for (const { answer, endedMs: nowMs } of attempts) {
     const isSuccess = judge(answer) === "SUCCESS";
-    const next = isSuccess ? afterSuccess() : afterFailure(verdict.health, { nowMs, statusCode: answer.statusCode });
+    if (isSuccess) base = afterSuccess().health;
+    const failingSinceMs = verdict.health.failingSinceMs;
+    const failed = { ...base, failingSinceMs: base.failingSinceMs ?? failingSinceMs };
+    const next = isSuccess ? afterSuccess() : afterFailure(failed, { nowMs, statusCode: answer.statusCode });
     const disable = verdict.disable === "GONE" ? "GONE" : next.disable;
     verdict = { health: next.health, disable, hasSuccess: verdict.hasSuccess || isSuccess };
   }

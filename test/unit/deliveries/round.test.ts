@@ -106,9 +106,17 @@ describe("a round says of its endpoint", () => {
     });
   });
 
-  it("how often it failed since, and from when on", () => {
-    const { health } = verdictOn(failing, [attempt(200), attempt(500, { endedMs: NOW + 1 }), attempt(null)]);
-    expect(health).toEqual({ failuresInRow: 2, failingSinceMs: NOW + 1, probeAtMs: null });
+  it("that it failed since, and from when on", () => {
+    const later = { endedMs: NOW + 2 };
+    const { health } = verdictOn(failing, [attempt(200), attempt(500, { endedMs: NOW + 1 }), attempt(null, later)]);
+    expect(health).toEqual({ failuresInRow: 1, failingSinceMs: NOW + 1, probeAtMs: null });
+  });
+
+  it("one failure more, however many failed side by side: they are not in a row", () => {
+    const calm = { failuresInRow: 18, failingSinceMs: NOW - 5 * DAY_MS, probeAtMs: null };
+    const many = Array.from({ length: 20 }, () => attempt(503));
+    expect(verdictOn(calm, many)).toEqual({ health: { ...calm, failuresInRow: 19 }, disable: null, hasSuccess: false });
+    expect(verdictOn(HEALTHY, many).health).toEqual({ failuresInRow: 1, failingSinceMs: NOW, probeAtMs: null });
   });
 
   it("that it is to be switched off after days of failures only", () => {
