@@ -2,6 +2,8 @@ import { hasDevelopmentSetting } from "./configuration.ts";
 import type { Db } from "./db/client.ts";
 import { deliverMessages } from "./deliveries/effects.ts";
 import { wakeDue } from "./deliveries/wake-due.ts";
+import { forgetDeliveries } from "./delivery-log/forget-deliveries.ts";
+import { forgetEvents } from "./events/forget-events.ts";
 import { createApp } from "./http/app.ts";
 import { isDevelopment } from "./http/deployment.ts";
 import { forgetOperations } from "./idempotency/store.ts";
@@ -32,6 +34,8 @@ export default {
       releaseAmounts({ db, nowMs }),
       forgetOperations(db, nowMs),
       forgetExpired(db, nowMs),
+      forgetEvents(db, nowMs),
+      forgetDeliveries(db, nowMs),
       wakeWatchers(wakeEffects(env, { db, nowMs })),
       wakeDue({ db, nowMs, wakeAll: (ids) => wakeEndpoints(env, ids) }),
     ]);

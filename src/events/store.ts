@@ -3,7 +3,7 @@ import { type Db, WAKE_COLUMN } from "../db/client.ts";
 import { events } from "../db/schema/events.ts";
 import { deliveries } from "../db/schema/webhooks.ts";
 import { insertTemplate, template } from "../db/template.ts";
-import type { EventId } from "../lib/ids.ts";
+import { type EventId, ulidTime } from "../lib/ids.ts";
 import type { EventType, OutboxEvent } from "./event.ts";
 import { assertEventSize } from "./event-body.ts";
 import type { EventData } from "./event-data.ts";
@@ -145,4 +145,12 @@ export function selectPlace(db: Db, merchantId: string, id: string) {
         ),
     })
     .from(sql`(select 1)`);
+}
+
+/** Deletes events of before `beforeMs`; bounded, oldest first. An id can be older than its event, never younger. */
+export function forgetOldEvents(db: Db, of: { readonly beforeMs: number; readonly limit: number }) {
+  return db.delete(events).where(
+    sql`id in (select old.id from events old where old.id < ${`evt_${ulidTime(of.beforeMs)}`} and old.created_at_ms < ${of.beforeMs}
+      order by old.id limit ${of.limit})`,
+  );
 }

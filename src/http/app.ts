@@ -8,6 +8,7 @@ import { watchedNetworks } from "../chains/chain-sources.ts";
 import { claimRoutes } from "../claims/routes.ts";
 import { configurationFaults, hasDevelopmentSetting } from "../configuration.ts";
 import { customerRoutes } from "../customers/routes.ts";
+import { deliveryLogRoutes } from "../delivery-log/routes.ts";
 import { eventRoutes } from "../events/routes.ts";
 import { factorRoutes } from "../factors/routes.ts";
 import { identityRoutes } from "../identities/routes.ts";
@@ -62,6 +63,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...apiKeyRoutes,
   ...eventRoutes,
   ...webhookRoutes,
+  ...deliveryLogRoutes,
   ...auditRoutes,
 ];
 
