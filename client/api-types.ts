@@ -61,6 +61,8 @@ export type AuditEventAction =
   | "identity.linked"
   | "identity.unlinked";
 
+export type DeliveryStatus = "PENDING" | "SUCCEEDED" | "FAILED";
+
 export type ImageContentType = "image/png" | "image/jpeg" | "image/webp";
 
 export type InvoiceStatus =
@@ -264,6 +266,45 @@ export interface CustomerResume {
   paidInvoices: number;
   /** paidInvoices / totalInvoices, 0 to 1, to four digits. */
   paidRate: number;
+}
+
+export interface Delivery {
+  id: string;
+  webhookId: string;
+  eventId: string;
+  eventType: string;
+  status: DeliveryStatus;
+  /** All that were ever made, those before a redelivery too. */
+  attempts: number;
+  /** At the earliest; null unless PENDING. */
+  nextAttemptAt: string | null;
+  lastAttempt: DeliveryAttempt | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface DeliveryAttempt {
+  /** 1 for the first. */
+  number: number;
+  at: string;
+  requestHeaders: Record<string, string>;
+  /** Null where no answer came. */
+  statusCode: number | null;
+  /** A stable word where no answer came. */
+  error: string | null;
+  latencyMs: number;
+  /** The first 4 KB of the answer. */
+  response: string | null;
+}
+
+export interface DeliveryDetails extends Delivery {
+  /** Newest first, at most 50. */
+  attemptLog: DeliveryAttempt[];
+}
+
+export interface DeliveryList {
+  data: Delivery[];
+  nextCursor: string | null;
 }
 
 export interface EventList {
@@ -484,6 +525,11 @@ export interface ProductList {
 export interface RegisteredWallet extends Wallet {
   /** Extended keys only: the address at index 0, to compare with your wallet software. */
   firstAddress?: string;
+}
+
+export interface Replay {
+  /** Events that are delivered again. */
+  scheduled: number;
 }
 
 export interface Settings {
@@ -750,6 +796,24 @@ export interface UpdateWebhookBody {
   retryCount?: number | undefined;
   /** Milliseconds to wait for your answer. */
   timeout?: number | undefined;
+}
+
+export interface ListDeliveriesQuery {
+  /** Rows of a page, 1 to 100; 20 unless asked. */
+  limit?: number | undefined;
+  /** The `nextCursor` of the page before; opaque. */
+  cursor?: string | undefined;
+  /** Only deliveries in this status. */
+  status?: DeliveryStatus | undefined;
+}
+
+export interface ReplayEventsBody {
+  /** Events of this time and after. */
+  from: string | Date;
+  /** Events of before this time; at most 90 days later. */
+  to: string | Date;
+  /** Types of events, `invoice.*` for all of a domain; what the endpoint subscribes to unless given. */
+  types?: readonly EventName[] | undefined;
 }
 
 export interface CreateProductBody {
@@ -1074,6 +1138,28 @@ export interface Operations {
     params: { webhookId: string };
     answer: NewWebhook;
   };
+  /** List what a webhook endpoint was owed, newest first. Kept for 30 days after the last attempt. Needs WEBHOOK_VIEW. */
+  listDeliveries: {
+    params: { webhookId: string };
+    query: ListDeliveriesQuery;
+    answer: DeliveryList;
+  };
+  /** Read a delivery with its attempts. Needs WEBHOOK_VIEW. */
+  getDelivery: {
+    params: { webhookId: string; deliveryId: string };
+    answer: DeliveryDetails;
+  };
+  /** Deliver an event to an endpoint again. At once and before all that waits, by the whole schedule anew; also what succeeded. What is being delivered this moment is left alone. Needs WEBHOOK_UPDATE. */
+  redeliver: {
+    params: { webhookId: string; deliveryId: string };
+    answer: DeliveryDetails;
+  };
+  /** Deliver the events of a range of times again. At most 10,000, in their order, 20 a second, whatever became of them before. Pings are not repeated. Needs WEBHOOK_UPDATE. */
+  replayEvents: {
+    params: { webhookId: string };
+    body: ReplayEventsBody;
+    answer: Replay;
+  };
   /** Create a product. Needs PRODUCT_CREATE. */
   createProduct: {
     body: CreateProductBody;
@@ -1201,6 +1287,10 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   deleteWebhook: "DELETE /webhooks/{webhookId}",
   pingWebhook: "POST /webhooks/{webhookId}/ping",
   rotateWebhookSecret: "POST /webhooks/{webhookId}/rotate-secret",
+  listDeliveries: "GET /webhooks/{webhookId}/deliveries",
+  getDelivery: "GET /webhooks/{webhookId}/deliveries/{deliveryId}",
+  redeliver: "POST /webhooks/{webhookId}/deliveries/{deliveryId}/redeliver",
+  replayEvents: "POST /webhooks/{webhookId}/replay",
   createProduct: "POST /products",
   listProducts: "GET /products",
   getProduct: "GET /products/{productId}",

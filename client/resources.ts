@@ -136,6 +136,18 @@ export const webhooks = (call: Call) => ({
   /** The answer is the only one that shows the new `secret`; for 24 hours the old one signs too. */
   rotateSecret: (webhookId: string, options?: CallOptions) =>
     call("rotateWebhookSecret", { params: { webhookId } }, options),
+  /** What the endpoint was owed, newest first. */
+  deliveries: (webhookId: string, query: Api.ListDeliveriesQuery = {}, options?: CallOptions) =>
+    pagesOf((cursor) => call("listDeliveries", { params: { webhookId }, query: pageAt(query, cursor) }, options)),
+  /** With its attempts. */
+  getDelivery: (webhookId: string, deliveryId: string, options?: CallOptions) =>
+    call("getDelivery", { params: { webhookId, deliveryId } }, options),
+  /** At once, whatever became of it. */
+  redeliver: (webhookId: string, deliveryId: string, options?: CallOptions) =>
+    call("redeliver", { params: { webhookId, deliveryId } }, options),
+  /** Delivers the events of a range of times again. */
+  replay: (webhookId: string, body: Api.ReplayEventsBody, options?: CallOptions) =>
+    call("replayEvents", { params: { webhookId }, body }, options),
 });
 
 export const settings = (call: Call) => ({

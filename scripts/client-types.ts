@@ -167,7 +167,6 @@ function bodyType(name: string, body: Schema, scope: Scope): string {
 
 /** A query is text; these are what the text says. */
 function queryType(schema: Schema, scope: Scope, name: string): string {
-  if (schema.format === "date-time") return "string | Date";
   if (schema.enum?.join() === "true,false") return "boolean";
   if (schema.pattern?.includes("\\d") === true && schema.enum === undefined) return "number";
   return typeOf(schema, scope, name);
@@ -187,6 +186,8 @@ function membersOf(schema: Schema, scope: Scope, write = typeOf): string {
 /** The type of a value that stands under `name`. */
 function typeOf(schema: Schema, scope: Scope, name: string): string {
   if (schema.$ref !== undefined) return referred(schema.$ref);
+  // JSON and queries write a Date as the API wants it.
+  if (schema.format === "date-time" && scope.side === "request") return "string | Date";
   const options = schema.anyOf ?? schema.oneOf;
   if (options !== undefined) return union(options.map((each) => typeOf(each, scope, name)));
   if (schema.const !== undefined) return JSON.stringify(schema.const);

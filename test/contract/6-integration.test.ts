@@ -97,10 +97,24 @@ test("what the service refuses is told to the shop's log, and to its customer as
   expect(printed).not.toContain(service.secretKey);
 });
 
-test("an invoice that is paid marks its order paid, by a delivery of the service", async () => {
+test("an invoice that is paid marks its order paid once, by a delivery of the service and its repeats", async () => {
   const order = orderId();
   await pay(order);
   const [invoice] = (await edgetill.invoices.list({ externalId: order })).data;
   await edgetill.invoices.resolve(invoice?.id ?? "", { action: "ACCEPT", reason: "paid by hand" });
   await expect.poll(() => timesPaid(order), WITHIN).toBe(1);
+
+  const [event] = (await edgetill.events.list({ invoiceId: invoice?.id, type: "invoice.paid" })).data;
+  const find = async () => {
+    for await (const delivery of edgetill.webhooks.deliveries(webhook.id)) {
+      if (delivery.eventId === event?.id) return edgetill.webhooks.getDelivery(webhook.id, delivery.id);
+    }
+    return undefined;
+  };
+  await expect.poll(async () => (await find())?.status, WITHIN).toBe("SUCCEEDED");
+  const first = await find();
+  await edgetill.webhooks.redeliver(webhook.id, first?.id ?? "");
+  await expect.poll(async () => (await find())?.attempts, WITHIN).toBe((first?.attempts ?? 0) + 1);
+  expect((await find())?.attemptLog.map(({ statusCode }) => statusCode)).toEqual([204, 204]);
+  expect(timesPaid(order)).toBe(1);
 });

@@ -37,6 +37,7 @@ const textOf = (document: ApiDocument, names: readonly string[] = ["getThing"]) 
 describe("a schema as TypeScript", () => {
   it.each([
     [{ type: "string" }, "a: string;"],
+    [{ type: "string", format: "date-time" }, "a: string;"],
     [{ type: "integer" }, "a: number;"],
     [{ type: ["string", "null"] }, "a: string | null;"],
     [{ anyOf: [{ type: "number" }, { type: "null" }] }, "a: number | null;"],
@@ -56,11 +57,14 @@ describe("a schema as TypeScript", () => {
   });
 
   it("says what may be absent; in a request, that it may be undefined", () => {
-    const body = { type: "object", properties: { a: { type: "array", items: { type: "string" } } } };
+    const at = { type: "string", format: "date-time" };
+    const body = { type: "object", properties: { a: { type: "array", items: { type: "string" } }, at } };
     const requestBody = { content: { "application/json": { schema: body } } };
     const text = textOf(documentOf(thing({ type: "string" }, []), { requestBody }));
     expect(text).toContain("export interface Thing {\na?: string;\n}");
-    expect(text).toContain("export interface GetThingBody {\na?: readonly string[] | undefined;\n}");
+    expect(text).toContain(
+      "export interface GetThingBody {\na?: readonly string[] | undefined;\nat?: string | Date | undefined;\n}",
+    );
   });
 
   it("gives a name to an enum of several places, and to a long one", () => {

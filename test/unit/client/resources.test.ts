@@ -48,6 +48,10 @@ const CALLS: Readonly<Record<keyof typeof ROUTES, (client: Edgetill) => PromiseL
   deleteWebhook: ({ webhooks }) => webhooks.delete("id1"),
   pingWebhook: ({ webhooks }) => webhooks.ping("id1"),
   rotateWebhookSecret: ({ webhooks }) => webhooks.rotateSecret("id1"),
+  listDeliveries: ({ webhooks }) => webhooks.deliveries("id1"),
+  getDelivery: ({ webhooks }) => webhooks.getDelivery("id1", "id1"),
+  redeliver: ({ webhooks }) => webhooks.redeliver("id1", "id1"),
+  replayEvents: ({ webhooks }) => webhooks.replay("id1", body),
   uploadImage: ({ merchant }) => merchant.uploadImage(body),
   getMerchant: ({ merchant }) => merchant.get(),
   updateMerchant: ({ merchant }) => merchant.update(body),
@@ -68,6 +72,12 @@ describe("a method of the client", () => {
     expect(api.seen[0]?.headers["content-type"]).toBe(api.seen[0]?.body === "" ? undefined : "application/json");
   });
 
+  it("puts each of two ids where it belongs", async () => {
+    await using api = await scriptedApi(json(200, {}));
+    await api.client().webhooks.redeliver("whk_1", "dlv_1");
+    expect(api.seen[0]?.url).toBe(`${BASE}/webhooks/whk_1/deliveries/dlv_1/redeliver`);
+  });
+
   it("gives nothing where the answer has no body", async () => {
     await using api = await scriptedApi((response) => response.writeHead(204).end());
     expect(await api.client().invoices.cancel("inv_1")).toBeUndefined();
@@ -84,6 +94,13 @@ describe("a method of the client", () => {
       limit: "5",
       search: "a&b c",
     });
+  });
+
+  it("writes times of a body as text", async () => {
+    await using api = await scriptedApi(json(202, { scheduled: 0 }));
+    await api.client().webhooks.replay("whk_1", { from: new Date(0), to: "1970-01-02", types: ["invoice.*"] });
+    const sent = { from: "1970-01-01T00:00:00.000Z", to: "1970-01-02", types: ["invoice.*"] };
+    expect(JSON.parse(api.seen[0]?.body ?? "")).toEqual(sent);
   });
 
   it("escapes an id, and refuses one that would be another route", async () => {
