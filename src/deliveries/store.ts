@@ -122,7 +122,7 @@ const settle = template((db) =>
       step: sql`step + (${said("kind")} <> 'UNTRIED')`,
       nextAttemptMs: sql`coalesce(${said("nextMs")}, next_attempt_ms)`,
       claim: null,
-      updatedAtMs: sql`${nowMs}`,
+      updatedAtMs: sql`case when ${said("kind")} = 'UNTRIED' then updated_at_ms else ${nowMs} end`,
     })
     .from(list)
     .where(counts(sql`deliveries`)),
