@@ -4,6 +4,7 @@
 const MERCHANT = "/api/v1/merchants/merchant/:merchantId";
 const TEAM = `${MERCHANT}/team`;
 const KEYS = `${MERCHANT}/api-keys`;
+const HOOKS = `${MERCHANT}/webhooks`;
 const ME = "/api/v1/me";
 const AUTH = "/api/v1/auth";
 
@@ -63,6 +64,19 @@ export const KEY_OR_MEMBER: Readonly<Record<string, Need>> = {
   [`POST ${KEYS}/:apiKeyId/rotate`]: need("API_KEY_CREATE", "step-up"),
   [`DELETE ${KEYS}/:apiKeyId`]: need("API_KEY_DELETE"),
   [`GET ${MERCHANT}/audit-events`]: need("AUDIT_VIEW"),
+  [`GET ${MERCHANT}/events`]: need("WEBHOOK_VIEW"),
+  [`GET ${MERCHANT}/events/:eventId`]: need("WEBHOOK_VIEW"),
+  [`GET ${HOOKS}`]: need("WEBHOOK_VIEW"),
+  [`POST ${HOOKS}`]: need("WEBHOOK_CREATE", "step-up"),
+  [`GET ${HOOKS}/:webhookId`]: need("WEBHOOK_VIEW"),
+  [`PATCH ${HOOKS}/:webhookId`]: need("WEBHOOK_UPDATE", "step-up"),
+  [`DELETE ${HOOKS}/:webhookId`]: need("WEBHOOK_DELETE", "step-up"),
+  [`POST ${HOOKS}/:webhookId/ping`]: need("WEBHOOK_UPDATE"),
+  [`POST ${HOOKS}/:webhookId/rotate-secret`]: need("WEBHOOK_UPDATE", "step-up"),
+  [`GET ${HOOKS}/:webhookId/deliveries`]: need("WEBHOOK_VIEW"),
+  [`GET ${HOOKS}/:webhookId/deliveries/:deliveryId`]: need("WEBHOOK_VIEW"),
+  [`POST ${HOOKS}/:webhookId/deliveries/:deliveryId/redeliver`]: need("WEBHOOK_UPDATE"),
+  [`POST ${HOOKS}/:webhookId/replay`]: need("WEBHOOK_UPDATE"),
 };
 
 /** Routes of a merchant for its members alone: an API key gets 403 (decisions 9). */
@@ -169,9 +183,14 @@ export const CREATING: readonly string[] = [
   "createInvoice",
   "createMerchant",
   "createProduct",
+  "createWebhook",
   "inviteMember",
+  "pingWebhook",
+  "redeliver",
   "registerWallet",
+  "replayEvents",
   "rotateApiKey",
+  "rotateWebhookSecret",
   "uploadImage",
   "upsertCustomer",
 ];
