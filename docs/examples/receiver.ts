@@ -1,0 +1,91 @@
+// A receiver of Edgetill's webhooks: verifies, acts once for each event, answers at once. WEBHOOK_SECRET=whsec_... npm run receiver
+import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import { dirname } from "node:path";
+import { Webhook, WebhookVerificationError } from "standardwebhooks";
+
+interface WebhookEvent {
+  id: string;
+  type: string;
+  sequence: number | null; // grows with the events of an invoice; null where the event is of no invoice
+  data: { invoice?: { id: string; rawAmount: string; currency: string; status: string } };
+}
+
+const { WEBHOOK_SECRET = "", PORT = "4242", RECEIVER_STATE = ".edgetill/receiver.ids" } = process.env;
+const url = `http://127.0.0.1:${PORT}/webhooks`;
+const MAX_LENGTH = 65_536; // an event has less than 20 KB
+
+// While a secret is rotated give the old one and the new one, with a space between.
+const webhooks = WEBHOOK_SECRET.split(/\s+/).flatMap((secret) => (secret === "" ? [] : [new Webhook(secret)]));
+if (webhooks.length === 0) {
+  console.error(`WEBHOOK_SECRET is not set. Register ${url} and start again with the secret of the answer:
+  curl -sS $BASE/webhooks -H "x-api-key: $KEY" -H 'content-type: application/json' -d '{"url":"${url}","events":["*"]}'`);
+  process.exit(1);
+}
+
+// What was acted on, a line for each event: `evt_... inv_... 4`. In a shop a table, written in one transaction with the order.
+const processed = new Set<string>();
+const newest = new Map<string, number>();
+mkdirSync(dirname(RECEIVER_STATE), { recursive: true });
+appendFileSync(RECEIVER_STATE, "\n"); // ends a line that a crash has cut
+for (const line of readFileSync(RECEIVER_STATE, "utf8").split("\n")) {
+  const [eventId, invoiceId, sequence] = line.split(" ");
+  if (eventId && invoiceId && sequence) remember(eventId, invoiceId, Number(sequence));
+}
+
+function remember(eventId: string, invoiceId: string, sequence: number): void {
+  processed.add(eventId);
+  newest.set(invoiceId, Math.max(sequence, newest.get(invoiceId) ?? 0));
+}
+
+/** Acts on an event that is genuine. Events come at least once, and in any order. */
+function act({ id, type, sequence, data: { invoice } }: WebhookEvent): void {
+  const about = invoice ? `${invoice.id} ${invoice.rawAmount} ${invoice.currency} ${invoice.status}` : id;
+  if (processed.has(id)) {
+    console.log(`${type} ${about} again, ignored`);
+    return;
+  }
+  const known = newest.get(invoice?.id ?? "-") ?? 0;
+  const order = sequence === null ? "" : `, sequence ${sequence}`;
+  const stale = sequence !== null && sequence < known ? `, stale: ${known} is known` : "";
+  // Here a shop ships what is paid. A stale event shows the invoice as it was: what it is now came before.
+  console.log(`${type} ${about} (verified${order}${stale})`);
+  appendFileSync(RECEIVER_STATE, `${id} ${invoice?.id ?? "-"} ${sequence ?? 0}\n`);
+  remember(id, invoice?.id ?? "-", sequence ?? 0);
+}
+
+/** Whether one of the secrets signed exactly this body, within the last five minutes. */
+function isGenuine(body: string, headers: IncomingMessage["headers"]): boolean {
+  return webhooks.some((webhook) => {
+    try {
+      webhook.verify(body, headers as Record<string, string>, { jsonParse: false });
+      return true;
+    } catch (error) {
+      if (error instanceof WebhookVerificationError) return false;
+      throw error;
+    }
+  });
+}
+
+/** The status to answer with: 2xx says that the event need not come again. */
+async function receive(request: IncomingMessage): Promise<number> {
+  let body = "";
+  for await (const piece of request.setEncoding("utf8").iterator({ destroyOnReturn: false })) {
+    body += piece;
+    if (body.length > MAX_LENGTH) return 413;
+  }
+  if (!isGenuine(body, request.headers)) return 400;
+  act(JSON.parse(body));
+  return 204;
+}
+
+createServer(async (request, response) => {
+  const status = await receive(request).catch((error) => {
+    console.error(error);
+    return 500; // it comes again
+  });
+  response.writeHead(status, status === 413 ? { connection: "close" } : {}).end();
+}).listen(Number(PORT), "127.0.0.1", () => {
+  console.log(`Listening on ${url}, with ${webhooks.length} secret(s); ${processed.size} event(s) came before.`);
+  console.log("Next: create an invoice and pay it, or POST to .../webhooks/{id}/ping. Each event is a line here.");
+});

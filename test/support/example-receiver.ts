@@ -1,0 +1,122 @@
+// The receivers that integrators copy (docs/examples/receiver.*), each as the process that it is for them.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { findFreePort } from "../../scripts/free-port.ts";
+
+export const EXAMPLE_LANGUAGES = ["TypeScript", "Python"] as const;
+export type ExampleLanguage = (typeof EXAMPLE_LANGUAGES)[number];
+
+export interface ExampleOptions {
+  readonly language: ExampleLanguage;
+  /** WEBHOOK_SECRET, as it is. */
+  readonly secret: string;
+  /** RECEIVER_STATE: a file. */
+  readonly state: string;
+  /** Any free port unless said otherwise. */
+  readonly port?: number;
+}
+
+export interface ExampleReceiver {
+  /** What to register. */
+  readonly url: string;
+  /** All that it has printed, its first two lines included. */
+  readonly lines: readonly string[];
+  /** Waits for a line that holds the text and gives it; throws with all that was printed when it does not come. */
+  line(text: string): Promise<string>;
+  /** Ends the process by its own id, with no chance to tidy up; may be called twice. */
+  kill(): Promise<void>;
+}
+
+const LINE_WITHIN_MS = 15_000;
+/** Debian's, where `npm run nodes:install` puts it when there is no other. */
+const PYTHONS = ["python3", resolve(import.meta.dirname, "../../.nodes/python3/python3.sh")];
+const MISSING = "(no python3 here: npm run nodes:install brings it)";
+const FOLDER = resolve(import.meta.dirname, "../../docs/examples");
+const python = PYTHONS.find((each) => spawnSync(each, ["-c", "import http.server"]).status === 0);
+
+/** Whether tests of it are to run: without Python they are skipped, but for CI, where they fail. */
+export function isExampleTested(language: ExampleLanguage): boolean {
+  return language === "TypeScript" || python !== undefined || Boolean(process.env.CI);
+}
+
+/** For the name of a test that is skipped. */
+export function exampleName(language: ExampleLanguage): string {
+  return isExampleTested(language) ? language : `${language} ${MISSING}`;
+}
+
+/** Starts one and waits until it listens. */
+export async function startExample(options: ExampleOptions): Promise<ExampleReceiver> {
+  const port = options.port ?? (await findFreePort());
+  const { child, ended, lines, line } = runExample({ ...options, port });
+  const kill = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await ended;
+  };
+  try {
+    await line("Next: ");
+  } catch (error) {
+    await kill();
+    throw error;
+  }
+  return { url: `http://127.0.0.1:${port}/webhooks`, lines, line, kill };
+}
+
+/** Runs one that is expected to end by itself, and gives its status with all that it said. */
+export async function endExample(
+  options: ExampleOptions & { readonly port: number },
+): Promise<{ status: number | null; said: string }> {
+  const { child, ended, lines } = runExample(options);
+  const timer = setTimeout(() => child.kill("SIGKILL"), LINE_WITHIN_MS);
+  const status = await ended;
+  clearTimeout(timer);
+  return { status, said: lines.join("\n") };
+}
+
+function runExample({ language, secret, state, port }: ExampleOptions & { readonly port: number }) {
+  const [program, file] = commandOf(language);
+  const child = spawn(program, [file], {
+    env: { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret, RECEIVER_STATE: state },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const lines: string[] = [];
+  const heard = new EventTarget();
+  for (const input of [child.stdout, child.stderr]) {
+    createInterface({ input }).on("line", (text) => {
+      lines.push(text);
+      heard.dispatchEvent(new Event("line"));
+    });
+  }
+  const ended = endOf(child);
+  const line = (text: string): Promise<string> =>
+    new Promise((found, missed) => {
+      const settle = (act: () => void): void => {
+        clearTimeout(timer);
+        heard.removeEventListener("line", look);
+        act();
+      };
+      const miss = (why: string) => () => missed(new Error(`no "${text}" ${why}:\n${lines.join("\n")}`));
+      const look = (): void => {
+        const said = lines.find((each) => each.includes(text));
+        if (said !== undefined) settle(() => found(said));
+      };
+      const timer = setTimeout(() => settle(miss(`within ${LINE_WITHIN_MS / 1_000} s`)), LINE_WITHIN_MS);
+      heard.addEventListener("line", look);
+      ended.then(() => settle(miss("before it ended")));
+      look();
+    });
+  return { child, ended, lines, line };
+}
+
+function commandOf(language: ExampleLanguage): readonly [program: string, file: string] {
+  if (language === "TypeScript") return [process.execPath, `${FOLDER}/receiver.ts`];
+  if (python === undefined) throw new Error(`${language} ${MISSING}`);
+  return [python, `${FOLDER}/receiver.py`];
+}
+
+function endOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+}
