@@ -7,6 +7,7 @@ import { commitBatch } from "../db/commit-batch.ts";
 import { describeConflict, isContention } from "../db/conflict.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { EventType, OutboxEvent } from "../events/event.ts";
+import type { EventData } from "../events/event-data.ts";
 import { recordOutbox } from "../events/store.ts";
 import type { Failure } from "../failures.ts";
 import { paymentBodyOf } from "../invoices/invoice-body.ts";
@@ -96,7 +97,7 @@ async function recordBatch(
     before: rows.slice(n - (n % ROWS_AT_ONCE), n).filter((other) => isOfSamePlace(other, payment)).length,
     eventId: derivedId("evt", operationId, n),
     summaryId: summaryId(payment, sinceMs),
-    told: JSON.stringify({ payment: paymentBodyOf(payment, []) }),
+    told: JSON.stringify({ payment: paymentBodyOf(payment, []) } satisfies EventData["payment.unmatched"]),
     summary: summaryOf(payment),
   }));
   const transfers = strays.map(({ transfer }) => transfer);
@@ -183,7 +184,8 @@ function summaryId({ merchantId, network, toAddress }: Payment, dayMs: number) {
 }
 
 function summaryOf({ network, toAddress }: Payment): string {
-  return JSON.stringify({ payment: null, network, toAddress, unmatchedToday: STRAYS_A_DAY, isTruncated: true });
+  const summary = { payment: null, network, toAddress, unmatchedToday: STRAYS_A_DAY, isTruncated: true } as const;
+  return JSON.stringify(summary satisfies EventData["payment.unmatched"]);
 }
 
 async function commit(

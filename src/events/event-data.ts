@@ -90,13 +90,13 @@ interface Data {
   readonly "wallet.created": OfWallet;
   readonly "wallet.updated": OfWallet;
   readonly "wallet.deleted": OfWallet;
-  readonly "wallet.gap_limit_warning": OfPair & { readonly gap: number };
+  readonly "wallet.gap_limit_warning": OfPair & { readonly gap: number; readonly nextIndex: number | null };
   readonly "wallet.detection_degraded": {
     readonly network: string;
     readonly degradedSince: string;
     readonly reason: string | null;
   };
-  readonly "wallet.amounts_low": OfPair & { readonly amount: string };
+  readonly "wallet.amounts_low": OfPair & { readonly address: string; readonly amount: string };
   readonly "team.member_joined": OfMember;
   readonly "team.member_removed": OfMember & { readonly hasLeft: boolean };
   readonly "team.role_changed": OfMember & { readonly previousRole: Role };

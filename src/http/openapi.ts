@@ -1,5 +1,6 @@
 // The OpenAPI 3.1 document, made from the very schemas that validate (decisions 1): a route that is mounted is documented.
 import * as z from "zod";
+import { eventBody } from "../events/contract.ts";
 import { jsonSchema, type NamedSchemas } from "./json-schema.ts";
 import { refusalStatus, refusalsOf } from "./refusals.ts";
 import { accessText, inOrderOfTags, type RouteSpec, TAGS } from "./route.ts";
@@ -61,6 +62,7 @@ export function openApiDocument(specs: readonly RouteSpec[], publicUrl: string):
     servers: [{ url: publicUrl === "" ? "/" : publicUrl }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: paths,
+    webhooks: { event: { post: receiving(schemas) } },
     components: {
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
@@ -75,6 +77,18 @@ export function openApiDocument(specs: readonly RouteSpec[], publicUrl: string):
       headers: HEADERS,
       schemas,
     },
+  };
+}
+
+/** What an endpoint of the merchant's own takes. */
+function receiving(schemas: NamedSchemas): Record<string, unknown> {
+  const schema = jsonSchema(eventBody(), "output", schemas);
+  return {
+    operationId: "receiveEvent",
+    tags: ["Events"],
+    summary: "An event, sent to your endpoint",
+    requestBody: { required: true, content: { "application/json": { schema } } },
+    responses: { "2XX": { description: "Anything else is tried again; 410 switches the endpoint off." } },
   };
 }
 

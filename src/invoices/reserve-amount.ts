@@ -4,6 +4,7 @@
 import type { BatchItem } from "drizzle-orm/batch";
 import type { Db } from "../db/client.ts";
 import { type BatchConflict, isConflictOn } from "../db/conflict.ts";
+import type { EventData } from "../events/event-data.ts";
 import { derivedId, type WalletId } from "../lib/ids.ts";
 import { formatUnits } from "../lib/money.ts";
 import {
@@ -153,7 +154,7 @@ function warnings(fx: AmountEffects, request: AmountRequest, capacity: number): 
       merchantId: invoice.merchantId,
       priceUnits,
       mark,
-      data: JSON.stringify({ walletId, ...at, amount }),
+      data: JSON.stringify({ walletId, ...at, amount } satisfies EventData["wallet.amounts_low"]),
       nowMs: fx.nowMs,
     }),
   ];

@@ -1,5 +1,6 @@
 // Tells merchants that payments to them on a network are not seen for now: once for each episode, however often a pass fails.
 import { readWithRetry } from "../db/retry.ts";
+import type { EventData } from "../events/event-data.ts";
 import { derivedId, ulidTime } from "../lib/ids.ts";
 import { isoTime, MINUTE_MS } from "../lib/time.ts";
 import type { NetworkCursor } from "../payments/cursor.ts";
@@ -16,7 +17,8 @@ export async function reportOutage(fx: WatchEffects, cursor: NetworkCursor, memo
   const nowMs = fx.nowMs();
   if (degradedSinceMs === null || memory.toldOfMs === degradedSinceMs) return;
   if (memory.failures < TOLD_AFTER_FAILURES && nowMs - degradedSinceMs < TOLD_AFTER_MS) return;
-  const data = JSON.stringify({ network, degradedSince: isoTime(degradedSinceMs), reason: lastOutage });
+  const degraded = { network, degradedSince: isoTime(degradedSinceMs), reason: lastOutage };
+  const data = JSON.stringify(degraded satisfies EventData["wallet.detection_degraded"]);
   for (let after = ""; ; ) {
     const owners = await readWithRetry(fx.sleep, async () =>
       selectWalletOwners(fx.db, network, { after, limit: PAGE }),

@@ -1,6 +1,7 @@
 // The events API: what is told can be read again, in the order in which it was committed, and polled without missing any.
-import { env } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { eventBody } from "../../src/events/contract.ts";
 import type { EventType } from "../../src/events/event.ts";
 import { eventText } from "../../src/events/event-body.ts";
 import { recordOutbox, selectEventPage, selectMerchantEvent, selectPlace } from "../../src/events/store.ts";
@@ -40,6 +41,20 @@ describe("an event", () => {
     for (const id of [row?.id, "evt_0", "x"])
       expect(await other.get(`/events/${id}`)).toMatchObject({ status: 404, body: { code: "EVENT_NOT_FOUND" } });
     expect((await other.get("/events")).body).toEqual({ data: [], nextCursor: null });
+  });
+});
+
+describe("the OpenAPI document", () => {
+  it("describes what an endpoint is sent, by the schema that the events of the API have", async () => {
+    const document = await (await exports.default.fetch(new Request("http://localhost:8787/openapi.json"))).json();
+    const schema = { $ref: "#/components/schemas/Event" };
+    expect(document).toMatchObject({
+      webhooks: { event: { post: { requestBody: { content: { "application/json": { schema } } } } } },
+      components: { schemas: { Event: { type: "object" } } },
+    });
+    const [row] = await write(freshId("mer"), [{}]);
+    const told: unknown = JSON.parse(row === undefined ? "" : eventText(row));
+    expect(eventBody().strict().parse(told)).toEqual(told);
   });
 });
 
