@@ -163,10 +163,8 @@ export function describeReceiverClient(origin: () => string): void {
     expect("h".repeat(500)).toContain(answer.response);
   });
 
-  it.each([
-    ["a body that is not the gzip it says", http("HTTP/1.1 200 OK\ncontent-encoding: gzip\ncontent-length: 4\n\nabcd")],
-    ["a chunk without a length", http(`${chunked}5\nhello\nnothing hexadecimal\n`)],
-  ])("%s takes nothing back of a 200", async (_, behaviour) => {
+  it("a body that is not the gzip it says takes nothing back of a 200", async () => {
+    const behaviour = http("HTTP/1.1 200 OK\ncontent-encoding: gzip\ncontent-length: 4\n\nabcd");
     expect(await post(behaviour)).toMatchObject({ statusCode: 200, error: null });
   });
 
@@ -179,6 +177,8 @@ export function describeReceiverClient(origin: () => string): void {
     ],
     ["status 999", http("HTTP/1.1 999 Beyond\ncontent-length: 0\n\n")],
     ["status 000", http("HTTP/1.1 000 Nothing\ncontent-length: 0\n\n")],
+    // Whether the headers are read by themselves is the network's chance.
+    ["a later chunk without a length", http(`${chunked}5\nhello\nnothing hexadecimal\n`)],
     ["a first chunk without a length", http(`${chunked}nothing hexadecimal\n`)],
     ["two lengths", http("HTTP/1.1 200 OK\ncontent-length: 1\ncontent-length: 2\n\nab")],
     ["a redirect to no address", http("HTTP/1.1 302 Found\nlocation: http://[::\ncontent-length: 0\n\n")],
