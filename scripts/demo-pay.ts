@@ -2,10 +2,9 @@
 // without an id one is made first. Ends when the invoice has left the statuses in which it waits for money.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { assetOn, networkNamed } from "../src/chains/networks.ts";
-import { parseUnits } from "../src/lib/money.ts";
 import { chainUrl } from "./demo-story/chain-place.ts";
 import { evmChainAt } from "./demo-story/evm-chain.ts";
+import { payDue } from "./demo-story/pay-due.ts";
 import { type Invoice, type PaymentMethod, shopApi, TEST_ADDRESS } from "./demo-story/shop.ts";
 import { until } from "./demo-story/until.ts";
 
@@ -19,7 +18,7 @@ try {
   const shop = shopApi(demo.baseUrl, demo.merchantId, demo.secretKey);
   const invoice = await payable(shop, process.argv[2]);
   const method = await methodOf(shop, invoice);
-  await pay(method);
+  await payDue(await evmChainAt(chainUrl()), method);
   console.log(`Paid ${method.amountDue} ${method.cryptocurrency} to ${method.address} for ${invoice.id}.`);
   let shown = "";
   const paid = await until(
@@ -63,15 +62,4 @@ async function payable(shop: Shop, id: string | undefined): Promise<Invoice> {
 async function methodOf(shop: Shop, { id, paymentMethods }: Invoice): Promise<PaymentMethod> {
   const active = paymentMethods.find(({ network, status }) => network === PAIR.network && status === "ACTIVE");
   return active ?? (await shop.activate(id, PAIR));
-}
-
-async function pay({ cryptocurrency, amountDue, address }: PaymentMethod): Promise<void> {
-  const network = networkNamed(PAIR.network);
-  const asset = network === undefined ? undefined : assetOn(network, cryptocurrency);
-  const units = asset === undefined || amountDue === null ? undefined : parseUnits(amountDue, asset.decimals);
-  if (asset === undefined || address === null || !units?.ok || units.value === 0n)
-    throw new Error("Nothing is due on this invoice's method.");
-  const chain = await evmChainAt(chainUrl());
-  if (asset.contract === null) await chain.sendNative({ to: address, units: units.value });
-  else await chain.sendToken({ contract: asset.contract, to: address, units: units.value });
 }

@@ -14,6 +14,8 @@ export interface Chains {
 
 export interface Outcome {
   readonly title: string;
+  /** Absent where it is of no invoice. */
+  readonly invoiceId?: string;
   /** Every status that its invoice went through. */
   readonly path: readonly string[];
   /** What is not as the story tells; empty when all is. */
@@ -73,6 +75,7 @@ export async function playAll(
   }
   return acts.map(({ story, invoice, failure }) => ({
     title: story.title,
+    invoiceId: invoice.id,
     path: pathOf(invoice),
     differences: [...differences(story.ending, invoice), ...(failure === undefined ? [] : [failure])],
   }));

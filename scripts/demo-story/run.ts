@@ -3,16 +3,22 @@
 import "../end-with-parent.ts";
 import { assetOn, networkNamed } from "../../src/chains/networks.ts";
 import { StartError } from "../settings.ts";
-import { startEvmChain } from "./evm-chain.ts";
+import { type EvmChain, startEvmChain } from "./evm-chain.ts";
 import { startLitecoinChain } from "./litecoin-chain.ts";
+import { payDue } from "./pay-due.ts";
 import { type Outcome, playAll } from "./play.ts";
-import { type Shop, startShop, TEST_ADDRESS } from "./shop.ts";
+import { type Invoice, type Shop, startShop, TEST_ADDRESS } from "./shop.ts";
 import { EVM_STORIES, LITECOIN_STORY } from "./stories.ts";
+import { hasHeard, missesNothing, startMerchantServer } from "./told.ts";
+import { until } from "./until.ts";
 import { lineView, tableView } from "./view.ts";
 
 /** What a shell reports for a process that a signal ended. */
 const STOPPED_BY = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const POLL_SECONDS = 0.5;
+const PAIR_OF_THE_LAST = { cryptocurrency: "USDT", network: "ETH" } as const;
+/** Enough attempts for a server that is away for a while. */
+const WEBHOOK_SCHEDULE = "0,1,1,1,2,2,2";
 /** The merchant's key: of public test vectors, so nobody should pay to it on a real chain. */
 const LITECOIN_KEY =
   "vpub5Y6cjg78GGuNLsaPhmYsiw4gYX3HoQiRBiSwDaBXKUafCt9bNwWQiitDk5VZ5BVxYnQdwoTyXSs2JHRPAgjAvtbBrf8ZhDYe2jWAqvZVnsc";
@@ -50,6 +56,7 @@ async function demo(): Promise<readonly Outcome[]> {
   const shop = keep(
     await startShop({
       pollSeconds: POLL_SECONDS,
+      webhookSchedule: WEBHOOK_SCHEDULE,
       sources: {
         ETH: [{ kind: "evm-rpc", url: evm.url }],
         ...(litecoin === undefined ? {} : { LTC_REGTEST: [{ kind: "core-rpc", url: litecoin.url }] }),
@@ -58,10 +65,31 @@ async function demo(): Promise<readonly Outcome[]> {
   );
   const stories = litecoin === undefined ? EVM_STORIES : [...EVM_STORIES, LITECOIN_STORY];
   await registerWallets(shop, litecoin !== undefined);
+  const server = keep(await startMerchantServer(shop));
   say(`The shop is open at ${shop.baseUrl}. ${stories.length} customers, two minutes at most.\n`);
   const write = (text: string) => void process.stdout.write(text);
   const view = process.stdout.isTTY ? tableView(write, () => process.stdout.columns) : lineView(write);
-  return playAll({ shop, chains: { evm, litecoin } }, stories, view);
+  const played = await playAll({ shop, chains: { evm, litecoin } }, stories, view);
+  say("\nThe merchant's server was told meanwhile. Now it goes away while one more customer pays, and comes back ...");
+  const paid = played.filter(({ path }) => path.at(-1) === "PAID").flatMap(({ invoiceId = [] }) => invoiceId);
+  const heard = await hasHeard(server, paid);
+  const missed = await missesNothing({ server, shop, pair: PAIR_OF_THE_LAST }, (invoice) =>
+    payInTime(shop, evm, invoice),
+  );
+  say("What it printed of what was paid:");
+  for (const line of server.lines.filter((each) => each.startsWith("invoice.paid "))) say(`    ${line}`);
+  return [...played, heard, missed];
+}
+
+/** Pays, and mines until it is confirmed. */
+async function payInTime(shop: Shop, evm: EvmChain, { id, paymentMethods: [method] }: Invoice): Promise<void> {
+  if (method === undefined) throw new Error("the invoice has no method");
+  await payDue(evm, method);
+  const mined = async () => {
+    await evm.mine();
+    return shop.invoice(id);
+  };
+  await until(mined, ({ status }) => status === "PAID", 30_000);
 }
 
 async function registerWallets(shop: Shop, hasLitecoin: boolean): Promise<void> {

@@ -24,6 +24,8 @@ export interface ShopOptions {
   readonly sources?: Sources;
   /** Seconds between two looks at every network; without it each network has its own pace. */
   readonly pollSeconds?: number;
+  /** Seconds before each attempt of a delivery; without it the schedule of a deployment. */
+  readonly webhookSchedule?: string;
   /** Inserts more than the merchant, at every start. */
   readonly seedMore?: StartOptions["seedMore"];
 }
@@ -112,12 +114,13 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   };
 }
 
-function settingsOf({ sources = {}, pollSeconds }: ShopOptions, home: string, port: number) {
+function settingsOf({ sources = {}, pollSeconds, webhookSchedule = "" }: ShopOptions, home: string, port: number) {
   return readSettings({
     PORT: String(port),
     EDGETILL_HOME: home,
     RATE_LIMIT_PER_MINUTE: "0",
     CHAIN_SOURCES: JSON.stringify(sources),
+    WEBHOOK_SCHEDULE_SECONDS: webhookSchedule,
     ...(pollSeconds === undefined ? {} : { POLL_SECONDS: String(pollSeconds) }),
   });
 }
