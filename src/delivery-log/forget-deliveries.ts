@@ -4,6 +4,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/time.ts";
 import { forgetOldAttempts, forgetOldDeliveries } from "./store.ts";
 
 const KEPT_MS = 30 * DAY_MS;
+/** As long as events are: what is owed of none can never be delivered. */
+const OWED_MS = 90 * DAY_MS;
 const A_PASS = 1_000;
 const PASSES = 20;
 
@@ -11,15 +13,22 @@ const PASSES = 20;
 const AGED_LATELY_MS = 2 * HOUR_MS;
 
 /**
- * At most 20 passes of 1,000 of both. Every minute those that have just come of age, in the first minute of an hour all; so whatever a cron that
- * was skipped has left goes too, and a delivery whose event is gone.
+ * At most 20 passes of 1,000 of each. Every minute those that have just come of age, and those whose event has; in the first minute of an hour
+ * all, so that whatever a cron that was skipped has left goes too.
  */
 export async function forgetDeliveries(db: Db, nowMs: number): Promise<void> {
-  const beforeMs = nowMs - KEPT_MS;
-  const sinceMs = nowMs % HOUR_MS < MINUTE_MS ? 0 : beforeMs - AGED_LATELY_MS;
-  const sweep = { sinceMs, beforeMs, limit: A_PASS };
+  const limit = A_PASS;
+  const [kept, owed] = [nowMs - KEPT_MS, nowMs - OWED_MS];
+  const isFull = nowMs % HOUR_MS < MINUTE_MS;
+  const young = { sinceMs: isFull ? 0 : kept - AGED_LATELY_MS, beforeMs: kept, limit };
+  const old = { sinceMs: owed - AGED_LATELY_MS, beforeMs: owed, limit };
   for (let pass = 0; pass < PASSES; pass++) {
-    const passed = await db.batch([forgetOldDeliveries(db, sweep), forgetOldAttempts(db, sweep)]);
+    const passed = await db.batch([
+      forgetOldDeliveries(db, young),
+      forgetOldAttempts(db, young),
+      forgetOldDeliveries(db, old),
+      forgetOldAttempts(db, old),
+    ]);
     if (passed.every(({ meta }) => meta.changes < A_PASS)) return;
   }
 }

@@ -89,13 +89,15 @@ describe("a delivery", () => {
     expect(await left(id)).toEqual({ isKept: true, attempts: [2] });
   });
 
-  it("whose event is gone goes too, however late it was sent again", async () => {
-    const atMs = FULL_MS - 91 * DAY_MS;
-    const id = await addDelivery(await addEvent(atMs), atMs, FULL_MS - MINUTE_MS);
-    await forgetDeliveries(db, FULL_MS);
+  it.each([
+    ["at once where that has just come of age", LATER_MS, 90 * DAY_MS + MINUTE_MS],
+    ["within an hour where it was left behind", FULL_MS, 91 * DAY_MS],
+  ])("whose event is gone goes too, however late it was sent again, %s", async (_, nowMs, agoMs) => {
+    const id = await addDelivery(await addEvent(nowMs - agoMs), nowMs - agoMs, nowMs - MINUTE_MS);
+    await forgetDeliveries(db, nowMs);
     expect((await left(id)).isKept).toBe(true);
-    await forgetEvents(db, FULL_MS);
-    await forgetDeliveries(db, FULL_MS);
+    await forgetEvents(db, nowMs);
+    await forgetDeliveries(db, nowMs);
     expect(await left(id)).toEqual({ isKept: false, attempts: [] });
   });
 

@@ -1,11 +1,13 @@
 // The events API: what is told can be read again, in the order in which it was committed, and polled without missing any.
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { EVENT_TEXTS } from "../../scripts/event-texts.ts";
 import { eventBody } from "../../src/events/contract.ts";
 import type { EventType } from "../../src/events/event.ts";
 import { eventText } from "../../src/events/event-body.ts";
 import { recordOutbox, selectEventPage, selectMerchantEvent, selectPlace } from "../../src/events/store.ts";
 import type { InvoiceId, MerchantId } from "../../src/lib/ids.ts";
+import { BTC, xpubWallet } from "../support/wallet-bodies.ts";
 import { freshId, freshMerchant, testDb } from "../support/worker-merchant.ts";
 
 interface Written {
@@ -41,6 +43,30 @@ describe("an event", () => {
     for (const id of [row?.id, "evt_0", "x"])
       expect(await other.get(`/events/${id}`)).toMatchObject({ status: 404, body: { code: "EVENT_NOT_FOUND" } });
     expect((await other.get("/events")).body).toEqual({ data: [], nextCursor: null });
+  });
+});
+
+describe("what is recorded", () => {
+  it("has the members of data that the catalogue names for its type, and no others", async () => {
+    const shop = await freshMerchant();
+    const made = await shop.post("/wallets", xpubWallet());
+    const wallet = `/wallets/${made.body.id}`;
+    await shop.patch(wallet, { requiredConfirmations: 3 });
+    const { body: invoice } = await shop.post("/invoices", { name: "One", rawAmount: 5, paymentMethods: [BTC] });
+    await shop.patch(`/invoices/${invoice.id}`, { name: "Two" });
+    await shop.post(`/invoices/${invoice.id}/cancel`);
+    await shop.delete(wallet);
+    const { body } = await shop.get("/events?limit=100&after=0");
+    const types: string[] = [];
+    for (const { type, data } of body.data as { type: EventType; data: object }[]) {
+      types.push(type);
+      const named = Object.keys(EVENT_TEXTS[type].data);
+      const missing = named.filter((name) => !name.endsWith("?") && !(name in data));
+      const unknown = Object.keys(data).filter((name) => !named.includes(name) && !named.includes(`${name}?`));
+      expect([type, missing, unknown]).toEqual([type, [], []]);
+    }
+    const expected = ["wallet.created", "wallet.updated", "invoice.created", "payment.created", "invoice.updated"];
+    expect(types).toEqual([...expected, "invoice.cancelled", "wallet.deleted"]);
   });
 });
 
