@@ -42,7 +42,13 @@ curl -sS '${merchant}/invoices' \\
 curl -sS '${merchant}/invoices?externalId=${reference}' \\
   ${key}
 
-# 4. Sign in as the owner: ask for a code, read it in the development mailbox, use it. In a browser: ${demo.baseUrl}/sign-in
+# 4. Be told of what happens: register where, then start a receiver with the secret of the answer, in another terminal:
+#    WEBHOOK_SECRET=whsec_... npm run receiver
+curl -sS '${merchant}/webhooks' \\
+  ${key} ${json} \\
+  -d '${JSON.stringify({ url: "http://127.0.0.1:4242/webhooks", events: ["*"] })}'
+
+# 5. Sign in as the owner: ask for a code, read it in the development mailbox, use it. In a browser: ${demo.baseUrl}/sign-in
 JAR=$(mktemp)
 curl -sS '${auth}/start' -c "$JAR" ${json} -d '${JSON.stringify({ email: demo.ownerEmail })}'
 CODE=$(curl -sS '${demo.baseUrl}/dev/mail?to=${demo.ownerEmail}' -H 'accept: application/json' | grep -oE '[0-9]{8}' | head -n 1)

@@ -19,19 +19,20 @@ function pasted(): string[][] {
 }
 
 describe("the printed commands, as a shell reads them", () => {
-  test("they are three for the demo merchant with its secret key, and a sign-in as its owner", () => {
+  test("they are four for the demo merchant with its secret key, and a sign-in as its owner", () => {
     const path = `${DEMO.baseUrl}/api/v1/merchants/merchant/${DEMO.merchantId}`;
     const commands = pasted();
     expect(commands.map((each) => each[1])).toEqual([
       `${path}/wallets`,
       `${path}/invoices`,
       `${path}/invoices?externalId=demo-1`,
+      `${path}/webhooks`,
       `${DEMO.baseUrl}/api/v1/auth/email/start`,
       `${DEMO.baseUrl}/api/v1/auth/email/verify`,
       `${DEMO.baseUrl}/api/v1/merchants`,
     ]);
     const withKey = commands.map((each) => each.includes("x-api-key: sk_secret"));
-    expect(withKey).toEqual([true, true, true, false, false, false]);
+    expect(withKey).toEqual([true, true, true, true, false, false, false]);
   });
 
   test("the bodies are JSON, and the invoice can be repeated and found by its reference", () => {
@@ -49,7 +50,7 @@ describe("the printed commands, as a shell reads them", () => {
     const output = execFileSync("sh", ["-c", mailbox + examples(DEMO, "demo-1")], { encoding: "utf8" });
     const [start, verify, mine] = output
       .split("\n")
-      .slice(3)
+      .slice(4)
       .map((line) => line.split("\0").slice(0, -1));
     expect(JSON.parse(start?.at(-1) ?? "")).toEqual({ email: DEMO.ownerEmail });
     expect(JSON.parse(verify?.at(-1) ?? "")).toEqual({ email: DEMO.ownerEmail, code: "12345678" });
