@@ -30,6 +30,8 @@ export default async function serve(project: TestProject): Promise<() => Promise
     PORT: String(await findFreePort()),
     EDGETILL_HOME: home,
     RATE_LIMIT_PER_MINUTE: "0",
+    // What fails is tried again while a test waits.
+    WEBHOOK_SCHEDULE_SECONDS: "0,1,1,1",
   });
   let extra: Extra | undefined;
   const server = await startServer(settings, {
