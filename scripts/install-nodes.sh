@@ -2,7 +2,8 @@
 # Installs the nodes that tests and the demo run against: bitcoind and litecoind, from Debian, below one folder of this repository (.nodes,
 # or the one named as argument). Nothing of the system is touched and no root is needed: apt's own tools fetch and verify the packages with
 # all they depend on, into lists and a cache of their own, and each node runs with the libraries that came with it. 25 MB, some seconds.
-# Skipped: a node that BITCOIND or LITECOIND names, or that is on the PATH. The third node, anvil, is an npm package.
+# Skipped: a node that BITCOIND or LITECOIND names, or that is on the PATH. The third node, anvil, is an npm package. In the same way comes
+# python3, which one of the documented receivers is written for, where there is none.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -13,15 +14,20 @@ KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 say() { echo "nodes: $*"; }
 stop() {
   say "$*" >&2
-  say "Tests need bitcoind and litecoind; where they are installed by hand, BITCOIND and LITECOIND may name them." >&2
+  say "Tests need bitcoind, litecoind and python3; where the nodes are installed by hand, BITCOIND and LITECOIND may name them." >&2
   exit 1
 }
 
 mkdir -p "${1:-.nodes}"
 nodes=$(cd "${1:-.nodes}" && pwd)
 
-# runs COMMAND: whether it is a node that starts here.
-runs() { "$1" -version >/dev/null 2>&1; }
+# runs COMMAND: whether it is a node that starts here, or a Python with its library.
+runs() {
+  case ${1##*/} in
+    python3*) "$1" -c 'import http.server' ;;
+    *) "$1" -version ;;
+  esac >/dev/null 2>&1
+}
 
 # has NAME NAMED: whether the node is there already, in the order in which tests look.
 has() {
@@ -35,8 +41,9 @@ has() {
 missing=
 has bitcoind "${BITCOIND:-}" || missing="$missing bitcoind"
 has litecoind "${LITECOIND:-}" || missing="$missing litecoind"
+runs python3 || runs "$nodes/python3/python3.sh" || missing="$missing python3"
 if [ -z "$missing" ]; then
-  say "bitcoind and litecoind are there."
+  say "bitcoind, litecoind and python3 are there."
   exit 0
 fi
 for tool in apt-get dpkg-deb; do
@@ -88,7 +95,7 @@ packages=systemd-standalone-sysusers
 for node in $missing; do
   case $node in
     bitcoind) packages="$packages bitcoin-knots/$RELEASE-backports" ;;
-    litecoind) packages="$packages litecoind" ;;
+    *) packages="$packages $node" ;;
   esac
 done
 say "fetching$missing with the mirror of apt ..."
@@ -116,5 +123,5 @@ for node in $missing; do
   runs "$new/$node/$node.sh" || stop "$node was fetched and does not run here."
   rm -rf "${nodes:?}/$node"
   mv "$new/$node" "$nodes/$node"
-  say "$("$nodes/$node/$node.sh" -version | head -n 1) in $nodes/$node"
+  say "$("$nodes/$node/$node.sh" --version | head -n 1) in $nodes/$node"
 done

@@ -1,4 +1,4 @@
-// The script runs as it is, on a path that holds the tools it needs, with stand-ins for apt and dpkg that fetch two tiny "nodes".
+// The script runs as it is, on a path that holds the tools it needs, with stand-ins for apt and dpkg that fetch two tiny "nodes" and a "Python".
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -34,7 +34,8 @@ printf '#!/bin/sh\\nshift 2\\nexec "$@"\\n' >"$loader"
 printf '#!/bin/sh\\n%s\\n' "\${NODE_BODY:-echo bitcoind runs with "\\$@"}" >"$3/usr/bin/bitcoind"
 printf '#!/bin/sh\\necho the wrapper\\n' >"$3/usr/bin/litecoind"
 printf '#!/bin/sh\\necho litecoind runs\\n' >"$3/usr/lib/litecoin/litecoind"
-chmod +x "$loader" "$3/usr/bin/bitcoind" "$3/usr/bin/litecoind" "$3/usr/lib/litecoin/litecoind"
+printf '#!/bin/sh\\n%s\\n' "\${PYTHON_BODY:-echo python3 runs}" >"$3/usr/bin/python3"
+chmod +x "$loader" "$3/usr/bin/bitcoind" "$3/usr/bin/litecoind" "$3/usr/lib/litecoin/litecoind" "$3/usr/bin/python3"
 `;
 
 let folder: string;
@@ -46,6 +47,7 @@ beforeEach(() => {
   nodes = join(folder, "nodes");
   calls = join(folder, "calls");
   for (const tool of TOOLS) symlinkSync(execFileSync("which", [tool], { encoding: "utf8" }).trim(), join(folder, tool));
+  command("python3", "#!/bin/sh\n");
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -104,6 +106,21 @@ describe("the installation of nodes", () => {
     haveApt();
     const answer = install({ BITCOIND: join(folder, "absent") });
     expect(answer).toMatchObject({ status: 1, said: expect.stringContaining(`${folder}/absent`) });
+    expect(called()).toBe("");
+  });
+
+  test("Python is fetched beside the nodes where there is none with its library, and once", () => {
+    haveApt();
+    command("python3", "#!/bin/sh\nexit 1\n");
+    expect(install({ PYTHON_BODY: "exit 1" })).toMatchObject({
+      status: 1,
+      said: expect.stringContaining("python3 was fetched and does not run"),
+    });
+    expect(install()).toMatchObject({ status: 0 });
+    expect(called()).toContain("--download-only systemd-standalone-sysusers python3\n");
+    expect(run("python3")).toBe("python3 runs");
+    rmSync(calls);
+    expect(install()).toMatchObject({ status: 0, said: expect.stringContaining("are there") });
     expect(called()).toBe("");
   });
 
