@@ -1,6 +1,8 @@
 // The product as it is deployed: the minified bundle of src/index.ts with the bindings of wrangler.toml, its own migrations, and
-// merchants with keys. Two settings differ from production: rates are fixed and networks need no chain source (ENVIRONMENT=development).
+// merchants with keys. Three settings differ from production: rates are fixed, networks need no chain source (ENVIRONMENT=development), and
+// webhooks may go to loopback. The queue is the development server's, with its flag (scripts/wrangler.ts).
 import { readdirSync, readFileSync } from "node:fs";
+import { COMPATIBILITY_FLAGS } from "../scripts/wrangler.ts";
 import { newApiKey } from "../src/auth/api-key.ts";
 import { sha256Hex } from "../src/lib/bytes.ts";
 import { makeId, newUlid } from "../src/lib/ids.ts";
@@ -58,6 +60,7 @@ async function workerOptions(rateLimit: number): Promise<WorkerShape["options"]>
   return {
     ...workerOptions,
     name: WORKER_NAME,
+    compatibilityFlags: [...COMPATIBILITY_FLAGS],
     bindings: {
       ...Object(workerOptions.bindings),
       ENVIRONMENT: "development",
@@ -71,6 +74,7 @@ async function workerOptions(rateLimit: number): Promise<WorkerShape["options"]>
       SIGN_IN_PROVIDERS: "{}",
       MAIL_PROVIDER: '{"kind":"mailbox"}',
       MAIL_FROM: "bench@example.com",
+      WEBHOOK_LOOPBACK: "on",
     },
   };
 }

@@ -9,6 +9,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { chainParse, chainPolls, watcherMemory } from "./benchmarks/chains.ts";
 import { create, createWithXpub } from "./benchmarks/create.ts";
+import { deliveries, deliveryLatency, hungEndpoint } from "./benchmarks/deliveries.ts";
 import { derive } from "./benchmarks/derive.ts";
 import { paymentLatency } from "./benchmarks/payment-latency.ts";
 import { get, replay } from "./benchmarks/read.ts";
@@ -31,6 +32,9 @@ const BENCHMARKS: Readonly<Record<string, (context: Context) => Promise<Outcome>
   "chain-parse": chainParse,
   "watcher-memory": watcherMemory,
   "payment-latency": paymentLatency,
+  deliveries,
+  "hung-endpoint": hungEndpoint,
+  "delivery-latency": deliveryLatency,
   size,
   start,
 };

@@ -10,6 +10,8 @@ export interface Served {
   readonly host: string;
   readonly port: number;
   readonly database: () => Promise<BenchDatabase>;
+  /** Sends messages to the queue of a producer's binding. */
+  readonly sendToQueue: (binding: string, bodies: readonly unknown[]) => Promise<void>;
   /** CPU seconds of its workerd process until now; undefined where /proc is not there. */
   readonly cpuSeconds: () => number | undefined;
   readonly fetch: (path: string, init?: RequestInit) => Promise<Response>;
@@ -53,6 +55,10 @@ export async function serve(shape: WorkerShape): Promise<Served> {
     host: url.hostname,
     port: Number(url.port),
     database: () => miniflare.getD1Database("DB"),
+    sendToQueue: async (binding, bodies) => {
+      const queue = await miniflare.getQueueProducer(binding);
+      await queue.sendBatch(bodies.map((body) => ({ body })));
+    },
     cpuSeconds: () => (workerd === undefined ? undefined : cpuSecondsOf(workerd)),
     fetch: (path, init) => fetch(new URL(path, url), init),
     stop: () => miniflare.dispose(),
