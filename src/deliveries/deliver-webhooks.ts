@@ -4,12 +4,13 @@
 import type { Db } from "../db/client.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Sleep } from "../lib/sleep.ts";
+import { SECOND_MS } from "../lib/time.ts";
 import { MANY_FAILURES } from "../webhooks/retry-schedule.ts";
 import { liveSecrets, type Webhook, type WebhookSecret } from "../webhooks/webhook.ts";
 import { type PostEffects, postRound } from "./post-round.ts";
 import { type RecordEffects, recordRound } from "./record-round.ts";
 import { endsRound, POSTS_AN_INVOCATION, ROUND_SIZE, type Round } from "./round.ts";
-import { claimBatch } from "./store.ts";
+import { claimBatch, selectNextDue } from "./store.ts";
 
 export interface DeliverEffects extends PostEffects, RecordEffects {
   readonly db: Db;
@@ -23,19 +24,33 @@ const REST_SECONDS = 5;
 
 /** Delivers what is due to an endpoint, one that is unknown included: then nothing is. May run any number of times, and at the same time. */
 export async function deliverTo(fx: DeliverEffects, webhookId: string): Promise<void> {
-  for (let made = 0; made + ROUND_SIZE <= POSTS_AN_INVOCATION; ) {
+  let made = 0;
+  while (made + ROUND_SIZE <= POSTS_AN_INVOCATION) {
     const round = await claimRound(fx, webhookId);
-    if (round === undefined) return;
+    if (round === undefined) return made > 0 ? wakeForNext(fx, webhookId) : undefined;
     const secrets = await secretsOf(fx, round);
     // Their leases run out, and they are due again.
     if (secrets === undefined) return;
     const posted = await postRound(fx, round, secrets);
     await recordRound(fx, round.webhook, posted);
     if (posted.untried.length > 0 || posted.attempts.some(endsRound)) return fx.wake(webhookId, REST_SECONDS);
-    if (round.deliveries.length < wantedOf(round.webhook)) return;
     made += posted.attempts.length;
+    if (round.deliveries.length < wantedOf(round.webhook)) return wakeForNext(fx, webhookId);
   }
   await fx.wake(webhookId, 0);
+}
+
+/** What is due so soon has a message sent for it; what is due later is as well found by the cron. */
+const SOON_MS = 30 * SECOND_MS;
+
+/** Only who has delivered something asks, so that messages which find nothing to do end there. */
+async function wakeForNext(fx: DeliverEffects, webhookId: string): Promise<void> {
+  const nowMs = fx.nowMs();
+  const rows = await readWithRetry(fx.sleep, async () =>
+    selectNextDue(fx.db, { webhookId, nowMs, beforeMs: nowMs + SOON_MS }),
+  );
+  const [next] = rows.ok ? rows.value : [];
+  if (next !== undefined) await fx.wake(webhookId, Math.ceil((next.dueMs - nowMs) / SECOND_MS));
 }
 
 /** Undefined where nothing is due that may be taken, and where storage does not answer: the cron comes back to it. */

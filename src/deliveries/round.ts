@@ -16,11 +16,13 @@ import type { Webhook } from "../webhooks/webhook.ts";
 
 /** Deliveries that are claimed together. */
 export const ROUND_SIZE = 20;
-/** With two questions to a resolver for each round this stays below 50. */
-export const POSTS_AN_INVOCATION = 40;
+/** Rounds of one invocation: of 20 POSTs and two questions to a resolver each, which stays below 50. */
+export const ROUNDS_AN_INVOCATION = 2;
 export const POSTS_AT_ONCE = 6;
 /** Of one endpoint, by all who work for it: one round more than makes up for a worker that died. */
 export const MOST_IN_FLIGHT = 60;
+/** Workers of one endpoint. The platform runs 250 at once for all: some endpoints that hang, each event of which wakes one, leave room. */
+export const MOST_WORKERS = 6;
 
 /** What claiming, resolving and recording may take of a lease beside the POSTs. */
 const OVERHEAD_MS = 15 * SECOND_MS;

@@ -11,7 +11,7 @@ import type { Health } from "../webhooks/retry-schedule.ts";
 import { MANY_FAILURES } from "../webhooks/retry-schedule.ts";
 import { selectWebhookById } from "../webhooks/store.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
-import { leaseMs, MOST_IN_FLIGHT, type Outcome, ROUND_SIZE, type RoundVerdict } from "./round.ts";
+import { leaseMs, MOST_IN_FLIGHT, MOST_WORKERS, type Outcome, ROUND_SIZE, type RoundVerdict } from "./round.ts";
 
 const number = (value: number): SQL => sql.raw(String(value));
 const hookId = sql.placeholder("webhookId");
@@ -21,6 +21,8 @@ const token = sql.placeholder("token");
 /** The longest that an endpoint may ask for (contract of webhooks). */
 const LONGEST_TIMEOUT_MS = 30_000;
 const TOKEN_LENGTH = 26;
+/** A worker's clock may be behind that of whoever woke it, or of whoever thought that it would take this too. */
+const CLOCKS_APART_MS = 1_000;
 
 // What is leased lies between now and the end of the longest lease. What is scheduled for then has no claim.
 const isLeased = sql`held.webhook_id = ${hookId} and held.status = 'PENDING' and held.next_attempt_ms > ${nowMs}
@@ -35,8 +37,9 @@ const leaseEnd = sql`${nowMs} + (select 2 * hook.timeout_ms from webhooks hook w
 const room = sql`coalesce((select case
     when exists (select 1 from deliveries held where ${isMine}) then 0
     when hook.failures_in_row >= ${number(MANY_FAILURES)} then coalesce(hook.probe_at_ms, 0) <= ${nowMs}
-    else max(0, min(${number(ROUND_SIZE)},
-      ${number(MOST_IN_FLIGHT)} - (select count(*) from deliveries held where ${isLeased} and held.claim is not null)))
+    else (select case when count(distinct substr(held.claim, 1, ${number(TOKEN_LENGTH)})) >= ${number(MOST_WORKERS)} then 0
+      else max(0, min(${number(ROUND_SIZE)}, ${number(MOST_IN_FLIGHT)} - count(*))) end
+      from deliveries held where ${isLeased} and held.claim is not null)
   end from webhooks hook where hook.id = ${hookId} and hook.is_active = 1), 0)`;
 
 const claim = template((db) =>
@@ -45,7 +48,8 @@ const claim = template((db) =>
     .set({ claim: sql`${token} || ':' || next_attempt_ms`, nextAttemptMs: sql`${leaseEnd}` })
     .where(
       sql`id in (select due.id from deliveries due where due.webhook_id = ${hookId} and due.status = 'PENDING'
-        and due.next_attempt_ms <= ${nowMs} order by due.next_attempt_ms limit ${room})`,
+        and due.next_attempt_ms <= ${nowMs} + ${number(CLOCKS_APART_MS)}
+        and (due.next_attempt_ms <= ${nowMs} or due.next_attempt_ms = due.created_at_ms) order by due.next_attempt_ms limit ${room})`,
     ),
 );
 
@@ -105,12 +109,19 @@ const counts = (
 ) => sql`${own}.id = ${said("id")} and (${own}.claim = ${said("claim")} or (${said("kind")} = 'SUCCESS'
   and ${own}.status <> 'SUCCEEDED' and ${own}.attempts - ${own}.step = ${said("before")}))`;
 
+const attemptFacts = ["atMs", "latencyMs", "statusCode", "error", "requestHeaders", "response"] as const;
+// A delivery that was forgotten and is owed again counts from 1, and the last of its old attempts may not have been swept yet.
 const insertAttempts = template((db) =>
-  db.insert(deliveryAttempts).select(
-    sql`select own.id, own.attempts + 1, ${said("atMs")}, ${said("latencyMs")}, ${said("statusCode")}, ${said("error")},
-        ${said("requestHeaders")}, ${said("response")}
+  db
+    .insert(deliveryAttempts)
+    .select(
+      sql`select own.id, own.attempts + 1, ${sql.join(attemptFacts.map(said), sql`, `)}
         from ${list} cross join deliveries own on ${counts(sql`own`)} where ${said("kind")} <> 'UNTRIED'`,
-  ),
+    )
+    .onConflictDoUpdate({
+      target: [deliveryAttempts.deliveryId, deliveryAttempts.number],
+      set: Object.fromEntries(attemptFacts.map((fact) => [fact, sql.raw(`excluded.${deliveryAttempts[fact].name}`)])),
+    }),
 );
 
 const settle = template((db) =>
@@ -193,6 +204,26 @@ export function disableWebhook(
     .update(webhooks)
     .set({ isActive: false, disabledReason: of.reason, disabledAtMs: of.nowMs, updatedAtMs })
     .where(sql`id = ${id}`);
+}
+
+const nextDue = template((db) =>
+  db
+    .select({ dueMs: sql<number>`next_attempt_ms`.as("due_ms") })
+    .from(deliveries)
+    .where(
+      sql`webhook_id = ${hookId} and status = 'PENDING' and next_attempt_ms > ${nowMs} and next_attempt_ms <= ${sql.placeholder("beforeMs")}
+        and claim is null`,
+    )
+    .orderBy(sql`next_attempt_ms`)
+    .limit(1),
+);
+
+/** When the next delivery of an endpoint is due, after now and up to a moment; leases of others are none. */
+export function selectNextDue(
+  db: Db,
+  of: { readonly webhookId: string; readonly nowMs: number; readonly beforeMs: number },
+) {
+  return nextDue(db, of);
 }
 
 // One step of an index for each endpoint that is owed something, however much that is, and one more for what is due first.

@@ -9,7 +9,7 @@ import { countReplay, insertReplay, wakeWebhook } from "./store.ts";
 
 const MAX_EVENTS = 10_000;
 /** Twenty in a second leave room for what happens meanwhile. */
-const EVERY_MS = 50;
+const PACE = { atOnce: 100, everyMs: 5_000 } as const;
 
 export interface ReplayOf extends ChangeOf {
   readonly fromMs: number;
@@ -36,7 +36,7 @@ export function replayEvents(fx: WebhookEffects, of: ReplayOf): Work {
     if (!counted.ok) return refused(counted.error);
     const scheduled = counted.value[0]?.count ?? 0;
     if (scheduled > MAX_EVENTS) return refused({ code: "REPLAY_TOO_LARGE", limit: MAX_EVENTS });
-    const how = { webhookId: webhook.id, most: MAX_EVENTS, everyMs: EVERY_MS, nowMs: fx.nowMs };
+    const how = { webhookId: webhook.id, most: MAX_EVENTS, ...PACE, nowMs: fx.nowMs };
     return {
       kind: "ready",
       status: 202,

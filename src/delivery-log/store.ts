@@ -107,23 +107,29 @@ function rowsOf({ merchantId, fromMs, toMs, types }: Replay, limit: number): SQL
       where own.created_at_ms >= ${fromMs} and own.created_at_ms < ${toMs} limit ${limit}`;
 }
 
+/** How fast what is repeated is owed. */
+export interface Pace {
+  readonly atOnce: number;
+  readonly everyMs: number;
+}
+
 /** How many events a replay is of; counts no further than `most`. */
 export function countReplay(db: Db, replay: Replay, most: number) {
   return db.select({ count: sql<number>`count(*)`.as("count") }).from(sql`(${rowsOf(replay, most)})`);
 }
 
-/** Owes the events to an endpoint again, `everyMs` apart in the order of their commits, so that what happens meanwhile goes between them. */
+/** Owes the events to an endpoint again, `atOnce` of them every `everyMs` in the order of their commits, so that what happens meanwhile goes between them. */
 export function insertReplay(
   db: Db,
   replay: Replay,
-  of: { readonly webhookId: WebhookId; readonly most: number; readonly everyMs: number; readonly nowMs: number },
+  of: { readonly webhookId: WebhookId; readonly most: number; readonly nowMs: number } & Pace,
 ) {
   const { nowMs } = of;
   return db
     .insert(deliveries)
     .select(
       sql`select ${deliveryId}, event.merchant_id, hook.id, event.id, event.type, 'PENDING', 0, 0,
-          ${nowMs} + row_number() over (order by event.rowid) * ${of.everyMs}, null, 0, ${nowMs}, ${nowMs}
+          ${nowMs} + (row_number() over (order by event.rowid) - 1) / ${sql.raw(String(of.atOnce))} * ${of.everyMs}, null, 0, ${nowMs}, ${nowMs}
         from webhooks hook cross join events event on event.rowid in (${rowsOf(replay, of.most)})
         where hook.id = ${of.webhookId} and hook.is_active = 1`,
     )

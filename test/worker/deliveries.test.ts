@@ -521,6 +521,24 @@ describe("a message of the queue", () => {
     for (const word of [key, secret, "api_key.created", "status="]) expect(said).not.toContain(word);
   });
 
+  it("that delivers something is followed by one for what is due soon, and by none where that is all", async () => {
+    const { merchantId, id } = await endpoint("ok");
+    await recordNews(testDb, merchantId, 2);
+    const [, later] = await rowsOf(id);
+    if (later === undefined) throw new Error("two were recorded");
+    const dueInMs = (nextAttemptMs: number) =>
+      testDb.update(deliveries).set({ nextAttemptMs }).where(eq(deliveries.id, later.id));
+    await dueInMs(Date.now() + 4_500);
+    const { fx, wakes } = worker();
+    await deliverTo(fx, id);
+    expect(wakes).toEqual([5]);
+    await deliverTo(fx, id);
+    expect(wakes).toEqual([5]);
+    await dueInMs(Date.now());
+    await deliverTo(fx, id);
+    expect([wakes, (await rowsOf(id)).map(({ status }) => status)]).toEqual([[5], ["SUCCEEDED", "SUCCEEDED"]]);
+  });
+
   it("makes no more POSTs than one invocation may, and sends another message for the rest", async () => {
     const { merchantId, id, key } = await endpoint("ok");
     await recordNews(testDb, merchantId, 50);

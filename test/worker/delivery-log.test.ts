@@ -233,7 +233,7 @@ describe("a replay", () => {
   const replay = ({ merchantId, key }: HookedMerchant, hookId: WebhookId, body: object) =>
     sendAndWake(pathOf(merchantId, `/${hookId}/replay`), { method: "POST", key, body });
 
-  it("owes the events of a range to the endpoint again, whatever became of them, in their order", async () => {
+  it("owes the events of a range to the endpoint again, whatever became of them", async () => {
     const shop = await hookedMerchant();
     const early = await happen(shop.merchantId, "invoice.paid", NOW_MS - 3 * HOUR_MS - 1);
     const hook = await makeHook(shop.hooks, { events: ["invoice.*"] });
@@ -265,8 +265,9 @@ describe("a replay", () => {
       attempts: 0,
       eventType: "invoice.created",
     });
-    expect((rows.get(behind)?.nextAttemptMs ?? 0) - (rows.get(first)?.nextAttemptMs ?? 0)).toBe(100);
-    expect(rows.get(first)?.nextAttemptMs).toBeGreaterThan(NOW_MS);
+    // The first hundred are due at once.
+    expect(rows.get(behind)?.nextAttemptMs).toBe(rows.get(first)?.nextAttemptMs);
+    expect(rows.get(first)?.nextAttemptMs).toBeLessThanOrEqual(Date.now());
     expect(rows.get(later)).toMatchObject(claim);
     expect(rows.get(end)).toMatchObject({ updatedAtMs: rows.get(end)?.createdAtMs });
     expect(await hookRow(hook.id)).toMatchObject({ probeAtMs: null });
@@ -346,7 +347,7 @@ describe("a replay", () => {
     )
       .bind(hook.id)
       .all();
-    expect(results).toEqual([{ owed: 10_000, span: 9_999 * 50 }]);
+    expect(results).toEqual([{ owed: 10_000, span: 99 * 5_000 }]);
     const { answer: larger } = await replay(shop, hook.id, { from: iso(at), to: iso(at + HOUR_MS + 1) });
     expect([larger.status, JSON.parse(larger.text)]).toMatchObject([
       422,

@@ -236,7 +236,8 @@ describe("a webhook that is not to be believed", () => {
           }
         },
       ),
-      { numRuns: RUNS },
+      // Whatever chance brings, one is genuine.
+      { numRuns: RUNS, examples: [["evt_1", String(NOW), [signature], payload]] },
     );
     expect(taken).toBeGreaterThan(0);
   });
