@@ -5,11 +5,10 @@ import type { Db } from "../db/client.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Sleep } from "../lib/sleep.ts";
 import { SECOND_MS } from "../lib/time.ts";
-import { MANY_FAILURES } from "../webhooks/retry-schedule.ts";
-import { liveSecrets, type Webhook, type WebhookSecret } from "../webhooks/webhook.ts";
+import { liveSecrets, type WebhookSecret } from "../webhooks/webhook.ts";
 import { type PostEffects, postRound } from "./post-round.ts";
 import { type RecordEffects, recordRound } from "./record-round.ts";
-import { endsRound, POSTS_AN_INVOCATION, ROUND_SIZE, type Round } from "./round.ts";
+import { endsRound, ROUNDS_AN_INVOCATION, type Round } from "./round.ts";
 import { claimBatch, selectNextDue } from "./store.ts";
 
 export interface DeliverEffects extends PostEffects, RecordEffects {
@@ -22,10 +21,12 @@ export interface DeliverEffects extends PostEffects, RecordEffects {
 /** An endpoint whose round was cut short is let rest for so long. */
 const REST_SECONDS = 5;
 
-/** Delivers what is due to an endpoint, one that is unknown included: then nothing is. May run any number of times, and at the same time. */
+/**
+ * Delivers what is due to an endpoint, one that is unknown included: then nothing is. May run any number of times, and at the same time: who
+ * finds enough of them at work leaves, so each of those looks again when it is done.
+ */
 export async function deliverTo(fx: DeliverEffects, webhookId: string): Promise<void> {
-  let made = 0;
-  while (made + ROUND_SIZE <= POSTS_AN_INVOCATION) {
+  for (let made = 0; made < ROUNDS_AN_INVOCATION; made++) {
     const round = await claimRound(fx, webhookId);
     if (round === undefined) return made > 0 ? wakeForNext(fx, webhookId) : undefined;
     const secrets = await secretsOf(fx, round);
@@ -34,10 +35,8 @@ export async function deliverTo(fx: DeliverEffects, webhookId: string): Promise<
     const posted = await postRound(fx, round, secrets);
     await recordRound(fx, round.webhook, posted);
     if (posted.untried.length > 0 || posted.attempts.some(endsRound)) return fx.wake(webhookId, REST_SECONDS);
-    made += posted.attempts.length;
-    if (round.deliveries.length < wantedOf(round.webhook)) return wakeForNext(fx, webhookId);
   }
-  await fx.wake(webhookId, 0);
+  await wakeForNext(fx, webhookId);
 }
 
 /** What is due so soon has a message sent for it; what is due later is as well found by the cron. */
@@ -47,10 +46,10 @@ const SOON_MS = 30 * SECOND_MS;
 async function wakeForNext(fx: DeliverEffects, webhookId: string): Promise<void> {
   const nowMs = fx.nowMs();
   const rows = await readWithRetry(fx.sleep, async () =>
-    selectNextDue(fx.db, { webhookId, nowMs, beforeMs: nowMs + SOON_MS }),
+    selectNextDue(fx.db, { webhookId, beforeMs: nowMs + SOON_MS }),
   );
   const [next] = rows.ok ? rows.value : [];
-  if (next !== undefined) await fx.wake(webhookId, Math.ceil((next.dueMs - nowMs) / SECOND_MS));
+  if (next !== undefined) await fx.wake(webhookId, Math.max(0, Math.ceil((next.dueMs - nowMs) / SECOND_MS)));
 }
 
 /** Undefined where nothing is due that may be taken, and where storage does not answer: the cron comes back to it. */
@@ -64,11 +63,6 @@ async function claimRound(fx: DeliverEffects, webhookId: string): Promise<Round 
     return { id, claim, attempts, step, event: { ...event, id: eventId } };
   });
   return { webhook, deliveries, claimedAtMs: of.nowMs };
-}
-
-/** What a claim brings where more may be due. */
-function wantedOf({ failuresInRow }: Webhook): number {
-  return failuresInRow >= MANY_FAILURES ? 1 : ROUND_SIZE;
 }
 
 async function secretsOf(fx: DeliverEffects, { webhook }: Round): Promise<readonly string[] | undefined> {

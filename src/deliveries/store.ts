@@ -211,18 +211,14 @@ const nextDue = template((db) =>
     .select({ dueMs: sql<number>`next_attempt_ms`.as("due_ms") })
     .from(deliveries)
     .where(
-      sql`webhook_id = ${hookId} and status = 'PENDING' and next_attempt_ms > ${nowMs} and next_attempt_ms <= ${sql.placeholder("beforeMs")}
-        and claim is null`,
+      sql`webhook_id = ${hookId} and status = 'PENDING' and next_attempt_ms <= ${sql.placeholder("beforeMs")} and claim is null`,
     )
     .orderBy(sql`next_attempt_ms`)
     .limit(1),
 );
 
-/** When the next delivery of an endpoint is due, after now and up to a moment; leases of others are none. */
-export function selectNextDue(
-  db: Db,
-  of: { readonly webhookId: string; readonly nowMs: number; readonly beforeMs: number },
-) {
+/** When the first delivery of an endpoint was or is due, up to a moment; what somebody has taken is none. */
+export function selectNextDue(db: Db, of: { readonly webhookId: string; readonly beforeMs: number }) {
   return nextDue(db, of);
 }
 

@@ -16,7 +16,10 @@ const eventById = template((db) =>
     .where(eq(events.id, sql.placeholder("id"))),
 );
 
-/** Whoever was woken for what has become due so lately takes this too; an older wake may have been lost. */
+/**
+ * Whoever was woken for what has happened so lately takes this too; an older wake may have been lost. For what is replayed, or tried again
+ * after long, nobody was woken: it is not due from its beginning.
+ */
 const WOKEN_MS = 10_000;
 
 /** One of an event and an endpoint, as SQL over `event` and `hook`: whoever records it twice owes it once. */
@@ -24,7 +27,8 @@ export const deliveryId = sql`'dlv_' || substr(event.id, 5, 10) || substr(event.
 const isSubscribed = sql`exists (select 1 from json_each(hook.events) wanted
   where wanted.value in (event.type, '*', substr(event.type, 1, instr(event.type, '.')) || '*'))`;
 const isFirstDue = sql`not exists (select 1 from deliveries other where other.webhook_id = hook.id and other.status = 'PENDING'
-  and other.next_attempt_ms between event.created_at_ms - ${sql.raw(String(WOKEN_MS))} and event.created_at_ms)`;
+  and other.next_attempt_ms between event.created_at_ms - ${sql.raw(String(WOKEN_MS))} and event.created_at_ms
+  and other.next_attempt_ms = other.created_at_ms)`;
 
 const owed = template((db) =>
   db
