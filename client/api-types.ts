@@ -1133,7 +1133,7 @@ export interface Operations {
     params: { webhookId: string };
     answer: Ping;
   };
-  /** Give a webhook endpoint a new secret. For 24 hours deliveries are signed with the old one too. The answer is the only one that shows the new one. Needs WEBHOOK_UPDATE. */
+  /** Give a webhook endpoint a new secret. For 24 hours deliveries are signed with the old one too (the newest five, if you rotate often). The answer is the only one that shows the new one. Needs WEBHOOK_UPDATE. */
   rotateWebhookSecret: {
     params: { webhookId: string };
     answer: NewWebhook;

@@ -42,18 +42,23 @@ ${errorCatalogue()}
 function routeSection(spec: RouteSpec, named: NamedSchemas): Html {
   return html`<section id="${spec.operationId}">
 <h3><code><span class="method">${spec.method}</span>${spec.path}</code></h3>
-<p>${spec.summary}. ${spec.description ?? ""}</p>
+<p>${spec.summary}. ${withCode(spec.description ?? "")}</p>
 <p>${accessText(spec)}
 ${spec.isIdempotent ? html`Takes an <code>Idempotency-Key</code>.` : ""}</p>
 ${schemaBlock("Query", spec.query, "input", named)}
 ${schemaBlock("Body", spec.body, "input", named)}
 ${spec.answers.map((answer) =>
   answer.schema === undefined
-    ? html`<p>${answer.status}: ${answer.description}</p>`
+    ? html`<p>${answer.status}: ${withCode(answer.description)}</p>`
     : schemaBlock(`${answer.status} ${answer.description}`, answer.schema(), "output", named),
 )}
 <p>Refusals: ${refusalsOf(spec).map((code) => html`<a href="#${code}"><code>${code}</code></a> `)}</p>
 </section>`;
+}
+
+/** What stands between backticks, as code. */
+function withCode(text: string): (Html | string)[] {
+  return text.split("`").map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
 /** Nothing for a schema without members. */

@@ -80,6 +80,17 @@ export function openApiDocument(specs: readonly RouteSpec[], publicUrl: string):
   };
 }
 
+/** Headers of each POST that tells of an event; a test compares with those that are sent. */
+const SENT_HEADERS = {
+  "webhook-id": "The event's id, the same on every attempt.",
+  "webhook-timestamp": "Unix seconds of this attempt.",
+  "webhook-signature": "Standard Webhooks 1.0; several, divided by spaces, while a secret is rotated.",
+  "x-signature": "For consumers of the older form, `t=...,v1=...`.",
+  "x-webhook-id": "The endpoint's id.",
+  "x-event-id": "The same as `webhook-id`.",
+  "x-delivery-id": "What the log of deliveries lists it by.",
+} as const;
+
 /** What an endpoint of the merchant's own takes. */
 function receiving(schemas: NamedSchemas): Record<string, unknown> {
   const schema = jsonSchema(eventBody(), "output", schemas);
@@ -87,6 +98,9 @@ function receiving(schemas: NamedSchemas): Record<string, unknown> {
     operationId: "receiveEvent",
     tags: ["Events"],
     summary: "An event, sent to your endpoint",
+    parameters: Object.entries(SENT_HEADERS).map(([name, description]) => {
+      return { name, in: "header", required: true, description, schema: { type: "string" } };
+    }),
     requestBody: { required: true, content: { "application/json": { schema } } },
     responses: { "2XX": { description: "Anything else is tried again; 410 switches the endpoint off." } },
   };

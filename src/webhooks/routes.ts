@@ -176,7 +176,7 @@ const rotate = merchantRoute({
     operationId: "rotateWebhookSecret",
     summary: "Give a webhook endpoint a new secret",
     description:
-      "For 24 hours deliveries are signed with the old one too. The answer is the only one that shows the new one.",
+      "For 24 hours deliveries are signed with the old one too (the newest five, if you rotate often). The answer is the only one that shows the new one.",
     permission: "webhook:update",
     needsStepUp: true,
     isIdempotent: true,

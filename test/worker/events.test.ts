@@ -7,6 +7,8 @@ import type { EventType } from "../../src/events/event.ts";
 import { eventText } from "../../src/events/event-body.ts";
 import { recordOutbox, selectEventPage, selectMerchantEvent, selectPlace } from "../../src/events/store.ts";
 import type { InvoiceId, MerchantId } from "../../src/lib/ids.ts";
+import { webhookSecret } from "../../src/webhooks/secret.ts";
+import { signedHeaders } from "../../src/webhooks/signature.ts";
 import { BTC, xpubWallet } from "../support/wallet-bodies.ts";
 import { freshId, freshMerchant, testDb } from "../support/worker-merchant.ts";
 
@@ -15,6 +17,12 @@ interface Written {
   readonly invoiceId?: InvoiceId;
   readonly sequence?: number;
   readonly createdAtMs?: number;
+}
+
+interface SentHeader {
+  readonly name: string;
+  readonly in: string;
+  readonly description: string;
 }
 
 /** Events in this order, each in a batch of its own. */
@@ -81,6 +89,17 @@ describe("the OpenAPI document", () => {
     const [row] = await write(freshId("mer"), [{}]);
     const told: unknown = JSON.parse(row === undefined ? "" : eventText(row));
     expect(eventBody().strict().parse(told)).toEqual(told);
+  });
+
+  it("names each header of ours that comes with an event, and says what it is", async () => {
+    const answer = await exports.default.fetch(new Request("http://localhost:8787/openapi.json"));
+    const { webhooks } = await answer.json<{ webhooks: { event: { post: { parameters: readonly SentHeader[] } } } }>();
+    const { parameters } = webhooks.event.post;
+    const of = { eventId: "evt_", deliveryId: "dlv_", webhookId: "whk_", body: "{}", timestampSeconds: 0 };
+    const sent = await signedHeaders({ ...of, secrets: [webhookSecret(new Uint8Array(32))] });
+    const ours = Object.keys(sent).filter((name) => !["content-type", "user-agent"].includes(name));
+    expect(parameters.map(({ name }) => name)).toEqual(ours);
+    expect(parameters.filter((each) => each.in !== "header" || each.description === "")).toEqual([]);
   });
 });
 

@@ -533,6 +533,13 @@ describe("the reference for people", () => {
     expect(Object.keys(SAMPLES).filter((code) => !page.includes(`<tr id="${code}">`))).toEqual([]);
   });
 
+  it("shows what a description has between backticks as code", () => {
+    const described = SPECS.filter(({ description }) => description?.includes("`"));
+    expect(described.map(({ operationId }) => operationId)).toContain("listEvents");
+    expect(page).toContain("begin with <code>after=0</code>, handle <code>data</code> in its order");
+    expect([...page.matchAll(/<p>[^<]*`[^<]*/g)].flat()).toEqual([]);
+  });
+
   it("leads nowhere that is not there", () => {
     const anchors = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
     const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
