@@ -24,7 +24,8 @@ const WOKEN_MS = 10_000;
 
 /** One of an event and an endpoint, as SQL over `event` and `hook`: whoever records it twice owes it once. */
 export const deliveryId = sql`'dlv_' || substr(event.id, 5, 10) || substr(event.id, -8) || substr(hook.id, -8)`;
-const isSubscribed = sql`exists (select 1 from json_each(hook.events) wanted
+// What is wrong with an endpoint must not abort the batch that it is told of.
+const isSubscribed = sql`exists (select 1 from json_each(iif(json_valid(hook.events), hook.events, '[]')) wanted
   where wanted.value in (event.type, '*', substr(event.type, 1, instr(event.type, '.')) || '*'))`;
 const isFirstDue = sql`not exists (select 1 from deliveries other where other.webhook_id = hook.id and other.status = 'PENDING'
   and other.next_attempt_ms between event.created_at_ms - ${sql.raw(String(WOKEN_MS))} and event.created_at_ms

@@ -24,7 +24,12 @@ async function shop() {
   const { webhook } = await addEndpoint(testDb, env.SECRETS_AES_KEY, { merchantId, url, timeoutMs: 1_000 });
   const woken: string[] = [];
   const db = openDb(env.DB, (ids) => void woken.push(...ids));
-  return { id: webhook.id, woken, happen: (count: number, atMs: number) => recordNews(db, merchantId, count, atMs) };
+  return {
+    merchantId,
+    id: webhook.id,
+    woken,
+    happen: (count: number, atMs: number) => recordNews(db, merchantId, count, atMs),
+  };
 }
 
 /** A worker whose clock stands at `nowMs`, and the events that it has posted. */
@@ -71,6 +76,14 @@ describe("an event wakes its endpoint", () => {
     await happen(1, NOW_MS);
     expect(woken).toEqual([id]);
   });
+});
+
+it("an event stands, and reaches the others, where an endpoint's subscriptions are not as they were written", async () => {
+  const { merchantId, id, happen } = await shop();
+  const url = "http://127.0.0.1/never-called";
+  const broken = await addEndpoint(testDb, env.SECRETS_AES_KEY, { merchantId, url, events: '["invoice' });
+  await happen(1, NOW_MS);
+  expect([(await rowsOf(id)).length, (await rowsOf(broken.webhook.id)).length]).toEqual([1, 0]);
 });
 
 describe("a worker whose clock is behind", () => {
