@@ -209,7 +209,7 @@ async function inTurn<const T extends readonly Way[]>(
   ways: T,
 ): Promise<{ readonly [K in keyof T]: Windows }>;
 async function inTurn(context: Context, ways: readonly Way[]): Promise<Windows[]> {
-  const rounds = context.options.isQuick ? 3 : 6;
+  const rounds = context.options.isQuick ? 3 : 9;
   const windows = ways.map(() => ({ perSecond: [] as number[], cpuMs: [] as number[] }));
   for (let round = 0; round <= rounds; round++) {
     for (const [i, { label, run, served, posts = 1 }] of ways.entries()) {
