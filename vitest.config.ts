@@ -5,6 +5,8 @@ import { workerAliases } from "./scripts/worker-aliases.ts";
 export default defineConfig(async () => ({
   test: {
     reporters: ["default", "./test/support/closing-line.ts"],
+    // Left to itself it keeps one core free, which on two is half of the machine.
+    maxWorkers: 2,
     projects: [
       {
         test: {

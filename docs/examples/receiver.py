@@ -53,11 +53,11 @@ def act(event):
     known = newest.get(invoice_id, 0)
     order = "" if sequence is None else f", sequence {sequence}"
     stale = f", stale: {known} is known" if sequence is not None and sequence < known else ""
-    # Here a shop ships what is paid. A stale event shows the invoice as it was: what it is now came before.
-    print(f"{what} (verified{order}{stale})", flush=True)
     with open(STATE, "a") as state:
         state.write(f"{event['id']} {invoice_id} {sequence or 0}\n")
     remember(event["id"], invoice_id, sequence or 0)
+    # Here a shop ships what is paid. A stale event shows the invoice as it was: what it is now came before.
+    print(f"{what} (verified{order}{stale})", flush=True)
 
 
 def is_genuine(body, headers):

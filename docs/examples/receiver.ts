@@ -48,10 +48,10 @@ function act({ id, type, sequence, data: { invoice } }: WebhookEvent): void {
   const known = newest.get(invoice?.id ?? "-") ?? 0;
   const order = sequence === null ? "" : `, sequence ${sequence}`;
   const stale = sequence !== null && sequence < known ? `, stale: ${known} is known` : "";
-  // Here a shop ships what is paid. A stale event shows the invoice as it was: what it is now came before.
-  console.log(`${type} ${about} (verified${order}${stale})`);
   appendFileSync(RECEIVER_STATE, `${id} ${invoice?.id ?? "-"} ${sequence ?? 0}\n`);
   remember(id, invoice?.id ?? "-", sequence ?? 0);
+  // Here a shop ships what is paid. A stale event shows the invoice as it was: what it is now came before.
+  console.log(`${type} ${about} (verified${order}${stale})`);
 }
 
 /** Whether one of the secrets signed exactly this body, within the last five minutes. */

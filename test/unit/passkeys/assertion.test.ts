@@ -149,7 +149,8 @@ describe.each(ALGORITHMS)("by a key of %s", (algorithm) => {
   });
 
   // Of ECDSA the reader that ships is another (no-attestation.ts): ecdsa-signature.test.ts, and the Worker's own tests.
-  test.skipIf(algorithm === "ES256")("whatever byte of a signature is changed, it is refused", async () => {
+  if (algorithm === "ES256") return;
+  test("whatever byte of a signature is changed, it is refused", async () => {
     const { authenticator, publicKey } = await registered({ algorithm });
     await fc.assert(
       fc.asyncProperty(change, async (of) => {
