@@ -4,7 +4,7 @@ import { bundleWorker } from "../bundle.ts";
 import type { Context } from "../context.ts";
 import type { Merchant, Product } from "../product.ts";
 import { type Served, serve } from "../serve.ts";
-import { startHelper } from "./helper.ts";
+import { startCompanion } from "./companion.ts";
 import type { BareJob, Seen } from "./messages.ts";
 import type { Began, Jobs } from "./poster.ts";
 import type { Question, Told } from "./receiver.ts";
@@ -31,8 +31,8 @@ export interface Group {
 export class Lab {
   readonly product: Product;
   readonly loop: Served;
-  readonly #receiver = startHelper<Question, Told>("receiver.ts");
-  readonly #poster = startHelper<Jobs, Began>("poster.ts");
+  readonly #receiver = startCompanion<Question, Told>("receiver.ts");
+  readonly #poster = startCompanion<Jobs, Began>("poster.ts");
   #next: number;
 
   private constructor(product: Product, loop: Served, from: number) {

@@ -1,7 +1,7 @@
 // The bare loop in Node, in a process of its own: keep-alive connections, as many as POSTs are under way.
 import { Agent, request } from "node:http";
 import { type Post, postAll } from "./bare-post.ts";
-import { answerQuestions } from "./helper.ts";
+import { answerQuestions } from "./companion.ts";
 import { type BareJob, nowMs } from "./messages.ts";
 import { nodeSigner } from "./node-signer.ts";
 

@@ -1,7 +1,7 @@
 // A merchant's server in a process of its own that answers 200 at once and does nothing else, so that it is not what is measured.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { answerQuestions } from "./helper.ts";
+import { answerQuestions } from "./companion.ts";
 import { type Ask, nowMs, type Seen } from "./messages.ts";
 
 export type Told = { readonly port: number } | Seen;

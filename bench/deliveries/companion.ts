@@ -3,7 +3,7 @@ import { fork } from "node:child_process";
 import { join } from "node:path";
 import type { Envelope } from "./messages.ts";
 
-export interface Helper<Question, Answer> {
+export interface Companion<Question, Answer> {
   /** Throws when the process ends, says that it failed, or does not answer in time. */
   readonly ask: (question: Question) => Promise<Answer>;
   readonly stop: () => void;
@@ -14,7 +14,7 @@ export type Reply<Answer> = { readonly answer: Answer } | { readonly failed: str
 const ANSWERS_WITHIN_MS = 60_000;
 
 /** `file` is beside this one. */
-export function startHelper<Question, Answer>(file: string): Helper<Question, Answer> {
+export function startCompanion<Question, Answer>(file: string): Companion<Question, Answer> {
   const child = fork(join(import.meta.dirname, file), [], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
   const waiting = new Map<number, (reply: Reply<Answer>) => void>();
   child.on("message", ({ call, content }: Envelope<Reply<Answer>>) => {
