@@ -95,7 +95,10 @@ class Receiver(BaseHTTPRequestHandler):
         pass
 
 
-server = ThreadingHTTPServer(("127.0.0.1", int(PORT)), Receiver)
+try:
+    server = ThreadingHTTPServer(("127.0.0.1", int(PORT)), Receiver)
+except OSError as error:
+    sys.exit(f"{error}. PORT names another port.")
 print(f"Listening on {URL}, with {len(KEYS)} secret(s); {len(processed)} event(s) came before.", flush=True)
 print("Next: create an invoice and pay it, or POST to .../webhooks/{id}/ping. Each event is a line here.", flush=True)
 try:

@@ -79,13 +79,18 @@ async function receive(request: IncomingMessage): Promise<number> {
   return 204;
 }
 
-createServer(async (request, response) => {
+const server = createServer(async (request, response) => {
   const status = await receive(request).catch((error) => {
     console.error(error);
     return 500; // it comes again
   });
   response.writeHead(status, status === 413 ? { connection: "close" } : {}).end();
-}).listen(Number(PORT), "127.0.0.1", () => {
+});
+server.on("error", ({ message }) => {
+  console.error(`${message}. PORT names another port.`);
+  process.exit(1);
+});
+server.listen(Number(PORT), "127.0.0.1", () => {
   console.log(`Listening on ${url}, with ${webhooks.length} secret(s); ${processed.size} event(s) came before.`);
   console.log("Next: create an invoice and pay it, or POST to .../webhooks/{id}/ping. Each event is a line here.");
 });

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
@@ -272,6 +272,20 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
     expect(status).toBe(1);
     expect(said).toMatch(/^WEBHOOK_SECRET is not set\. Register http:\/\/127\.0\.0\.1:4242\/webhooks and start again/);
     expect(said).toContain(`-d '{"url":"http://127.0.0.1:4242/webhooks","events":["*"]}'`);
+  });
+
+  runs("does not start where its port is taken, and says what to do", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    try {
+      const address = other.address();
+      const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+      const secret = webhookSecret(randomBytes(32));
+      const { status, said } = await endExample({ language, secret, state, port });
+      expect([status, said]).toEqual([1, expect.stringMatching(/^[^\n]+\. PORT names another port\.$/)]);
+    } finally {
+      other.close();
+    }
   });
 
   runs.for(["whsec_", "whsec_!mistyped"])("does not start with a secret that is none, %s", async (secret) => {
