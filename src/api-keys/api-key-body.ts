@@ -1,6 +1,6 @@
 import type { AuditFacts } from "../audit/entry.ts";
 import type { KeyKind } from "../auth/api-key.ts";
-import { isoTime } from "../lib/time.ts";
+import { isoTime, isoTimeOrNull } from "../lib/time.ts";
 
 /** A key as it is stored, but for its hashes: nothing here can be used to call anything. */
 export interface ApiKey {
@@ -32,8 +32,8 @@ export function apiKeyBodyOf(key: ApiKey, nowMs: number) {
     display: key.display,
     permissions: listIn(key.permissions),
     allowedIps: key.allowedIps === null ? null : listIn(key.allowedIps),
-    expiresAt: timeOrNull(key.expiresAtMs),
-    lastUsedAt: timeOrNull(key.lastUsedAtMs),
+    expiresAt: isoTimeOrNull(key.expiresAtMs),
+    lastUsedAt: isoTimeOrNull(key.lastUsedAtMs),
     rotatedUntil: until !== null && until > nowMs ? isoTime(until) : null,
     createdAt: isoTime(key.createdAtMs),
     createdBy: key.createdBy,
@@ -48,7 +48,7 @@ export function apiKeyFacts(key: ApiKey): AuditFacts {
     display: key.display,
     permissions: listIn(key.permissions),
     allowedIps: key.allowedIps === null ? null : listIn(key.allowedIps),
-    expiresAt: timeOrNull(key.expiresAtMs),
+    expiresAt: isoTimeOrNull(key.expiresAtMs),
   };
 }
 
@@ -56,8 +56,4 @@ export function apiKeyFacts(key: ApiKey): AuditFacts {
 export function listIn(json: string): readonly string[] {
   const list: readonly string[] = JSON.parse(json);
   return list;
-}
-
-function timeOrNull(ms: number | null): string | null {
-  return ms === null ? null : isoTime(ms);
 }

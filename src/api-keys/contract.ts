@@ -1,6 +1,7 @@
 // The wire of API keys (decisions 8).
 import * as z from "zod";
 import { isIpRange } from "../auth/ip-allow-list.ts";
+import { time } from "../lib/fields.ts";
 import { listQuery, paginationBody } from "../lib/pagination.ts";
 import { KEY_PERMISSION_NAMES } from "./grant.ts";
 
@@ -64,8 +65,6 @@ function areDistinct(values: readonly string[]): boolean {
 }
 
 // ---- answers: made when the documents ask
-
-const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 
 export const apiKeyBody = () =>
   z

@@ -1,6 +1,6 @@
 // The wire of customers: what a request may say, and the shape of what is answered (decisions 10).
 import * as z from "zod";
-import { metadataField, textField } from "../lib/fields.ts";
+import { metadataField, textField, time } from "../lib/fields.ts";
 import { listQuery, paginationBody } from "../lib/pagination.ts";
 
 const fields = {
@@ -30,7 +30,6 @@ export const listCustomersQuery = z.object({
 
 // ---- answers: made when the documents ask
 
-const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 const amount = () => z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["49.900000"] });
 
 export const customerBody = () =>

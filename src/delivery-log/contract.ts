@@ -1,6 +1,6 @@
 // The wire of the delivery log (webhooks.md "API").
 import * as z from "zod";
-import { timeParameter } from "../lib/fields.ts";
+import { time, timeParameter } from "../lib/fields.ts";
 import { listQuery } from "../lib/pagination.ts";
 import { DAY_MS } from "../lib/time.ts";
 import { SUBSCRIPTIONS } from "../webhooks/subscription.ts";
@@ -29,8 +29,6 @@ export const replayBody = z
   });
 
 // ---- answers: made when the documents ask
-
-const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 
 const attemptBody = () =>
   z

@@ -1,5 +1,6 @@
 // The wire of invitations (decisions 9); of the token an answer never says anything.
 import * as z from "zod";
+import { time } from "../lib/fields.ts";
 import { listQuery, paginationBody } from "../lib/pagination.ts";
 import { memberFields, roleField } from "../teams/contract.ts";
 import { INVITATION_STATUSES } from "./invitation.ts";
@@ -11,8 +12,6 @@ export const acceptBody = z.strictObject({ token: z.string().min(1).max(200) });
 export const invitationsQuery = z.object(listQuery);
 
 // ---- answers: made when the documents ask
-
-const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 
 export const invitationBody = () =>
   z

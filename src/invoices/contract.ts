@@ -5,6 +5,7 @@ import {
   flagParameter,
   metadataField as metadata,
   textField as text,
+  time,
   timeParameter,
 } from "../lib/fields.ts";
 import { listQuery, paginationBody } from "../lib/pagination.ts";
@@ -121,7 +122,6 @@ export const listInvoicesQuery = z.object({
 
 // ---- answers: made when the documents ask
 
-export const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 const amount = () => z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["49.900000"] });
 
 export const methodBody = () =>

@@ -46,3 +46,6 @@ export const timeParameter = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], "must be an ISO 8601 time or date")
   .transform((value) => Date.parse(value))
   .meta({ type: "string", format: "date-time" });
+
+/** A moment in an answer (decisions 1). A function, as all of answers: it is made when the documents ask. */
+export const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });

@@ -3,6 +3,11 @@ export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+/** The same of a moment that may not have come. */
+export function isoTimeOrNull(ms: number | null): string | null {
+  return ms === null ? null : isoTime(ms);
+}
+
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;

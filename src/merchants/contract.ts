@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { isImageName } from "../images/image.ts";
 import { isRedirectUrl } from "../invoices/redirect-url.ts";
+import { time } from "../lib/fields.ts";
 import { parseUnits } from "../lib/money.ts";
 import { listQuery, paginationBody } from "../lib/pagination.ts";
 import { ROLES } from "../teams/roles.ts";
@@ -127,7 +128,6 @@ export const updateSettingsBody = z
 
 // ---- answers: made when the documents ask
 
-const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 const amountText = () => z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["5.000000"] });
 
 export const merchantBody = () =>

@@ -1,5 +1,6 @@
 // The wire of passkeys: what browsers make of `PublicKeyCredential.toJSON()`, and what is shown of a registered one (security.md 1).
 import * as z from "zod";
+import { time } from "../lib/fields.ts";
 import { listQuery, paginationBody } from "../lib/pagination.ts";
 
 /** Longest base64url of what an authenticator may name: a credential id has at most 1,023 bytes. */
@@ -56,7 +57,6 @@ export const listPasskeysQuery = z.object(listQuery);
 
 // ---- answers: made when the documents ask
 
-const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 const credentials = () => z.array(z.object({ id: z.string(), type: z.literal("public-key") }));
 const options = {
   challenge: () => z.string().meta({ description: "Base64url; works once, for 5 minutes." }),

@@ -1,8 +1,8 @@
 // The wire of payments: how they are listed, what one shows of why it is where it is, and what a person may decide (decisions 5).
 import * as z from "zod";
 import { networkNamed } from "../chains/networks.ts";
-import { paymentBody, time } from "../invoices/contract.ts";
-import { textField as text } from "../lib/fields.ts";
+import { paymentBody } from "../invoices/contract.ts";
+import { textField as text, time } from "../lib/fields.ts";
 import { listQuery, paginationBody } from "../lib/pagination.ts";
 import { MATCH_RULES, PAYMENT_STATUSES } from "./payment.ts";
 

@@ -1,6 +1,6 @@
 // The wire of products: what a request may say, and the shape of what is answered (decisions 10).
 import * as z from "zod";
-import { amountField, flagParameter, textField } from "../lib/fields.ts";
+import { amountField, flagParameter, textField, time } from "../lib/fields.ts";
 import { listQuery, paginationBody } from "../lib/pagination.ts";
 import { currencyField } from "../rates/contract.ts";
 
@@ -68,8 +68,6 @@ export const listProductsQuery = z.object({
 });
 
 // ---- answers: made when the documents ask
-
-const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 
 export const productBody = () =>
   z

@@ -1,12 +1,12 @@
 // The wire of a person's sessions (security.md 1 "listed and revocable").
 import * as z from "zod";
+import { time } from "../lib/fields.ts";
 import { listQuery, paginationBody } from "../lib/pagination.ts";
 
 export const listSessionsQuery = z.object(listQuery);
 
 // ---- answers: made when the documents ask
 
-const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 export const stateName = () => z.enum(["active", "pending_2fa"]);
 export const methodName = () => z.enum(["email_code", "google", "github", "passkey"]);
 

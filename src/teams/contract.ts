@@ -1,5 +1,6 @@
 // The wire of teams: members and what a team demands of them (decisions 9).
 import * as z from "zod";
+import { time } from "../lib/fields.ts";
 import { listQuery, paginationBody } from "../lib/pagination.ts";
 import { ROLES } from "./roles.ts";
 
@@ -20,8 +21,6 @@ const policyFields = {
 export const updateSecurityBody = z.strictObject(policyFields).partial();
 
 // ---- answers: made when the documents ask
-
-const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 
 export const memberFields = () => ({
   id: z.string(),

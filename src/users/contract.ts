@@ -1,5 +1,6 @@
 // The wire of a person's own account (decisions 10).
 import * as z from "zod";
+import { time } from "../lib/fields.ts";
 import { methodName, stateName } from "../sessions/contract.ts";
 
 const MAX_NAME = 200;
@@ -13,8 +14,6 @@ export const updateMeBody = z.strictObject({
 });
 
 // ---- answers: made when the documents ask
-
-const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 
 export const meBody = () =>
   z

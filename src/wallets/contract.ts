@@ -1,5 +1,6 @@
 // The wire of wallets: what a request may say, and the shape of what is answered (Interface 2.1, decisions 3).
 import * as z from "zod";
+import { time } from "../lib/fields.ts";
 
 /** Longer than any address or key; what is no address is told by its reason, not by its length. */
 const MAX_TEXT = 1_000;
@@ -79,8 +80,6 @@ export const recoveryQuery = z.object({
 });
 
 // ---- answers: made when the documents ask
-
-const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 
 export const walletBody = () =>
   z

@@ -1,6 +1,6 @@
 // The wire of endpoints (webhooks.md "Endpoint").
 import * as z from "zod";
-import { textField } from "../lib/fields.ts";
+import { textField, time } from "../lib/fields.ts";
 import { nearestSubscription, SUBSCRIPTIONS } from "./subscription.ts";
 
 const fields = {
@@ -51,8 +51,6 @@ export const updateWebhookBody = z
   .transform(({ timeout: timeoutMs, ...rest }) => ({ ...rest, timeoutMs }));
 
 // ---- answers: made when the documents ask
-
-const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });
 
 export const webhookBody = () =>
   z

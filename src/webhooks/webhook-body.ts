@@ -1,4 +1,4 @@
-import { isoTime } from "../lib/time.ts";
+import { isoTime, isoTimeOrNull } from "../lib/time.ts";
 import { isLive, subscriptionsIn, type Webhook } from "./webhook.ts";
 
 /** An endpoint as its merchant sees it (webhooks.md "Endpoint"): of its secrets only what may be shown. */
@@ -17,17 +17,13 @@ export function webhookBodyOf(webhook: Webhook, nowMs: number) {
       webhookId: secret.webhookId,
       secretKeyPreview: secret.preview,
       isActive: isLive(secret, nowMs),
-      expiresAt: timeOrNull(secret.expiresAtMs),
+      expiresAt: isoTimeOrNull(secret.expiresAtMs),
     })),
     disabledReason: webhook.disabledReason,
-    disabledAt: timeOrNull(webhook.disabledAtMs),
+    disabledAt: isoTimeOrNull(webhook.disabledAtMs),
     failuresInRow: webhook.failuresInRow,
-    failingSince: timeOrNull(webhook.failingSinceMs),
+    failingSince: isoTimeOrNull(webhook.failingSinceMs),
     createdAt: isoTime(webhook.createdAtMs),
     updatedAt: isoTime(webhook.updatedAtMs),
   };
-}
-
-function timeOrNull(ms: number | null): string | null {
-  return ms === null ? null : isoTime(ms);
 }
