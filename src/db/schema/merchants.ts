@@ -20,6 +20,9 @@ export const merchants = sqliteTable("merchants", {
   quorumAboveMicros: micros("quorum_above_micros"),
   walletChangeDelayHours: integer("wallet_change_delay_hours").notNull().default(0),
   maxActiveInvoices: integer("max_active_invoices").notNull().default(10_000),
+  mailReceiptsToCustomers: integer("mail_receipts_to_customers", { mode: "boolean" }).notNull().default(true),
+  /** To every OWNER and ADMIN. */
+  mailReceiptsToMerchant: integer("mail_receipts_to_merchant", { mode: "boolean" }).notNull().default(false),
   /** Invoices in AWAITING_PAYMENT or PENDING_CONFIRMATION; moved in the batch of every change into or out of them. */
   activeInvoices: integer("active_invoices").notNull().default(0),
   /** JSON: name, colour, support URL. */

@@ -1,0 +1,31 @@
+import { sql } from "drizzle-orm";
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
+
+/** Invoices whose page somebody has opened, and in which language they read it last. */
+export const checkouts = sqliteTable("checkouts", {
+  invoiceId: text("invoice_id").$type<InvoiceId>().primaryKey(),
+  /** One of ours, such as `pt`. */
+  language: text("language").notNull(),
+  openedAtMs: integer("opened_at_ms").notNull(),
+});
+
+/** Mails that an invoice was paid, one for each recipient whatever becomes of the invoice later. `next_attempt_ms` is schedule and lease in one. */
+export const receipts = sqliteTable(
+  "receipts",
+  {
+    invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
+    /** Whom it is for; the addresses are looked up when it is sent. */
+    recipient: text("recipient", { enum: ["CUSTOMER", "MERCHANT"] }).notNull(),
+    merchantId: text("merchant_id").$type<MerchantId>().notNull(),
+    attempts: integer("attempts").notNull(),
+    /** Null once it was sent, or given up. */
+    nextAttemptMs: integer("next_attempt_ms"),
+    sentAtMs: integer("sent_at_ms"),
+    createdAtMs: integer("created_at_ms").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.invoiceId, t.recipient] }),
+    index("receipts_due").on(t.nextAttemptMs).where(sql`next_attempt_ms is not null`),
+  ],
+);
