@@ -3,6 +3,8 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { registerHooks } from "node:module";
+import { fileURLToPath } from "node:url";
+import { transformSync } from "esbuild";
 import { clientTypes } from "./client-types.ts";
 
 const FILE = "client/api-types.ts";
@@ -14,6 +16,11 @@ async function generate(): Promise<string> {
   registerHooks({
     resolve: (specifier, context, next) =>
       specifier === "cloudflare:workers" ? { url: RUNTIME, shortCircuit: true } : next(specifier, context),
+    // Node takes types away, but no JSX.
+    load: (url, context, next) =>
+      url.endsWith(".tsx")
+        ? { format: "module", source: javascriptOf(fileURLToPath(url)), shortCircuit: true }
+        : next(url, context),
   });
   const { SPECS } = await import("../src/http/app.ts");
   const { openApiDocument } = await import("../src/http/openapi.ts");
@@ -22,6 +29,15 @@ async function generate(): Promise<string> {
   const callable = SPECS.filter(({ callers, permission }) => callers === "MEMBER_OR_KEY" && held.has(permission));
   const document = JSON.parse(JSON.stringify(openApiDocument(SPECS, "")));
   return formatted(clientTypes(document, new Set(callable.map((spec) => spec.operationId))));
+}
+
+function javascriptOf(file: string): string {
+  const { code } = transformSync(readFileSync(file, "utf8"), {
+    loader: "tsx",
+    jsx: "automatic",
+    jsxImportSource: "hono/jsx",
+  });
+  return code;
 }
 
 /** As `npm run format` would leave it. */

@@ -28,6 +28,19 @@ export async function readBody(request: Request): Promise<Result<ParsedBody, Fai
     : err({ code: "VALIDATION_FAILED", details: [{ path: "", message: problem }] });
 }
 
+/** Reads a form of a page (`application/x-www-form-urlencoded`), at most 64 KiB; of a name that comes twice the last one counts. */
+export async function readForm(request: Request): Promise<Result<Record<string, string>, Failure>> {
+  const bytes = await readBounded(request.body);
+  if (bytes === undefined) return err({ code: "BODY_TOO_LARGE" });
+  const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
+  if (bytes.length > 0 && type !== "application/x-www-form-urlencoded") return err({ code: "UNSUPPORTED_MEDIA_TYPE" });
+  const fields = Object.fromEntries(new URLSearchParams(new TextDecoder().decode(bytes)));
+  const problem = textProblem(fields, 1);
+  return problem === undefined
+    ? ok(fields)
+    : err({ code: "VALIDATION_FAILED", details: [{ path: "", message: problem }] });
+}
+
 async function readBounded(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array | undefined> {
   if (body === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];

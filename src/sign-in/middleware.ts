@@ -72,7 +72,7 @@ async function run<B extends z.ZodType, Q extends z.ZodType, Fx>(
 }
 
 /** Per address of the caller, where the edge tells it: there is no principal yet (decisions 8). */
-async function limitByIp(c: AppContext, headers: Record<string, string>): Promise<Failure | undefined> {
+export async function limitByIp(c: AppContext, headers: Record<string, string>): Promise<Failure | undefined> {
   const perMinute = requestsPerMinute(c.env);
   const ip = callerIp(c);
   if (perMinute === 0 || ip === undefined) return undefined;

@@ -1,0 +1,42 @@
+// A refusal as a page, in the payer's words: which of our codes it was is of no use to them.
+import type { Failure } from "../failures.ts";
+import type { Chrome } from "./chrome.ts";
+import { Document } from "./document.tsx";
+import type { Texts } from "./texts/en.ts";
+
+const TEXTS: Partial<Record<Failure["code"], { readonly status: number; readonly text: keyof Texts }>> = {
+  INVOICE_NOT_FOUND: { status: 404, text: "problemNotFound" },
+  PRODUCT_NOT_FOUND: { status: 404, text: "problemNotFound" },
+  PRODUCT_NOT_AVAILABLE: { status: 410, text: "buyGone" },
+  RATE_UNAVAILABLE: { status: 503, text: "problemRate" },
+  NETWORK_NOT_WATCHED: { status: 503, text: "problemNetwork" },
+  AMOUNTS_EXHAUSTED: { status: 409, text: "problemTaken" },
+  KEY_SHARED: { status: 409, text: "problemTaken" },
+  PUBLIC_ADDRESS_LIMIT: { status: 409, text: "problemTaken" },
+  TOO_MANY_ACTIVE_INVOICES: { status: 409, text: "problemTaken" },
+  NO_ENABLED_WALLET: { status: 409, text: "problemClosed" },
+  UNSUPPORTED_PAIR: { status: 400, text: "problemClosed" },
+  ANY_AMOUNT_NEEDS_OWN_ADDRESS: { status: 409, text: "problemClosed" },
+  INVOICE_NOT_PAYABLE: { status: 409, text: "problemClosed" },
+  WALLET_FROZEN: { status: 409, text: "problemFrozen" },
+  RATE_LIMITED: { status: 429, text: "problemTooMany" },
+  VALIDATION_FAILED: { status: 400, text: "fieldInvalid" },
+  PRIVATE_KEY_REFUSED: { status: 400, text: "fieldInvalid" },
+};
+
+export function problemStatus(failure: Failure): number {
+  return TEXTS[failure.code]?.status ?? 503;
+}
+
+export function problemPage(chrome: Chrome, failure: Failure) {
+  const { texts } = chrome;
+  const text = texts[TEXTS[failure.code]?.text ?? "problemOther"];
+  return (
+    <Document chrome={chrome} title={texts.problemTitle} shop={null}>
+      <main id="checkout">
+        <h1>{texts.problemTitle}</h1>
+        <p>{text}</p>
+      </main>
+    </Document>
+  );
+}

@@ -1,0 +1,3 @@
+import { en, type Texts } from "./en.ts";
+
+export const pt: Texts = en;
