@@ -70,6 +70,7 @@ async function workerOptions(rateLimit: number): Promise<WorkerShape["options"]>
       ROW_MAC_KEY: freshKeyring(),
       CODE_PEPPER: freshKeyring(),
       SECRETS_AES_KEY: freshKeyring(),
+      SIGNING_KEY: freshKeyring(),
       CHAIN_SOURCES: "",
       SIGN_IN_PROVIDERS: "{}",
       MAIL_PROVIDER: '{"kind":"mailbox"}',

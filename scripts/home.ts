@@ -24,6 +24,7 @@ const SECRETS: Readonly<Record<string, () => string>> = {
   ROW_MAC_KEY: newKeyring,
   CODE_PEPPER: newKeyring,
   SECRETS_AES_KEY: newKeyring,
+  SIGNING_KEY: newKeyring,
 };
 
 function newKeyring(): string {

@@ -26,6 +26,7 @@ const NOT_INHERITED = [
   "ROW_MAC_KEY",
   "CODE_PEPPER",
   "SECRETS_AES_KEY",
+  "SIGNING_KEY",
 ];
 
 export async function migrate(home: Home): Promise<void> {

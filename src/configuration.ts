@@ -1,5 +1,5 @@
 // What is wrong with a deployment's variables. A wrong one costs what depends on it and nothing else: no rates, no watched network, no
-// address shown, no code, no mail. Reads and the sweep go on, and `/healthz` and the log say what to mend.
+// address shown, no code, no mail, no signed return. Reads and the sweep go on, and `/healthz` and the log say what to mend.
 import { parseChainSources } from "./chains/chain-sources.ts";
 import { parsePollSeconds } from "./chains/poll-setting.ts";
 import { parseProviders } from "./identities/providers.ts";
@@ -7,6 +7,7 @@ import { parseKeyring } from "./lib/keyring.ts";
 import type { Result } from "./lib/result.ts";
 import { parseMailProvider, parseSender } from "./mail/provider.ts";
 import { parseRateSource } from "./rates/rate-setting.ts";
+import { parseSigningKeys } from "./returns/signing-key.ts";
 import { parseMacKeys } from "./wallets/row-mac.ts";
 import { parseSchedule } from "./webhooks/retry-schedule.ts";
 
@@ -20,6 +21,7 @@ export interface Variables {
   readonly POLL_SECONDS: string | undefined;
   readonly CODE_PEPPER: string | undefined;
   readonly SECRETS_AES_KEY: string | undefined;
+  readonly SIGNING_KEY: string | undefined;
   readonly SIGN_IN_PROVIDERS: string | undefined;
   readonly MAIL_PROVIDER: string | undefined;
   readonly MAIL_FROM: string | undefined;
@@ -34,6 +36,7 @@ export type FaultCode =
   | "POLL_SECONDS_INVALID"
   | "CODE_PEPPER_INVALID"
   | "SECRETS_AES_KEY_INVALID"
+  | "SIGNING_KEY_INVALID"
   | "SIGN_IN_PROVIDERS_INVALID"
   | "MAIL_PROVIDER_INVALID"
   | "MAIL_FROM_INVALID"
@@ -60,6 +63,7 @@ export function configurationFaults(of: Variables): readonly ConfigurationFault[
     ["POLL_SECONDS_INVALID", parsePollSeconds(of.POLL_SECONDS)],
     ["CODE_PEPPER_INVALID", parseKeyring("CODE_PEPPER", of.CODE_PEPPER)],
     ["SECRETS_AES_KEY_INVALID", parseKeyring("SECRETS_AES_KEY", of.SECRETS_AES_KEY)],
+    ["SIGNING_KEY_INVALID", parseSigningKeys(of.SIGNING_KEY)],
     ["SIGN_IN_PROVIDERS_INVALID", parseProviders(of.SIGN_IN_PROVIDERS)],
     ...(isDevelopment
       ? [["WEBHOOK_SCHEDULE_SECONDS_INVALID", parseSchedule(of.WEBHOOK_SCHEDULE_SECONDS, true)] as const]

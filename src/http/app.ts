@@ -22,6 +22,7 @@ import { pageRoutes } from "../pages/routes.ts";
 import { passkeyRoutes } from "../passkeys/routes.ts";
 import { paymentRoutes } from "../payments/routes.ts";
 import { productRoutes } from "../products/routes.ts";
+import { returnRoutes } from "../returns/routes.ts";
 import { sessionRoutes } from "../sessions/routes.ts";
 import { signInRoutes } from "../sign-in/routes.ts";
 import { teamRoutes } from "../teams/routes.ts";
@@ -65,6 +66,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...webhookRoutes,
   ...deliveryLogRoutes,
   ...auditRoutes,
+  ...returnRoutes,
 ];
 
 /** Every route of the Worker, as the documents and the access tests enumerate them. */

@@ -11,6 +11,7 @@ const GOOD = {
   POLL_SECONDS: "2.5",
   CODE_PEPPER: KEY,
   SECRETS_AES_KEY: KEY,
+  SIGNING_KEY: KEY,
   SIGN_IN_PROVIDERS: '{"google":{"clientId":"a","clientSecret":"b"}}',
   MAIL_PROVIDER: '{"kind":"resend","apiKey":"re_1"}',
   MAIL_FROM: "Shop <pay@example.com>",
@@ -35,6 +36,7 @@ describe("the variables of a deployment", () => {
       POLL_SECONDS: "soon",
       CODE_PEPPER: undefined,
       SECRETS_AES_KEY: undefined,
+      SIGNING_KEY: undefined,
       SIGN_IN_PROVIDERS: "[]",
       MAIL_PROVIDER: undefined,
       MAIL_FROM: undefined,
@@ -48,6 +50,7 @@ describe("the variables of a deployment", () => {
       ["POLL_SECONDS_INVALID", false],
       ["CODE_PEPPER_INVALID", false],
       ["SECRETS_AES_KEY_INVALID", false],
+      ["SIGNING_KEY_INVALID", false],
       ["SIGN_IN_PROVIDERS_INVALID", false],
       ["MAIL_PROVIDER_INVALID", false],
       ["MAIL_FROM_INVALID", false],
@@ -64,6 +67,8 @@ describe("the variables of a deployment", () => {
     [{ PUBLIC_URL: " " }, "PUBLIC_URL_MISSING"],
     [{ CODE_PEPPER: "" }, "CODE_PEPPER_INVALID"],
     [{ SECRETS_AES_KEY: "k1:short" }, "SECRETS_AES_KEY_INVALID"],
+    [{ SIGNING_KEY: undefined }, "SIGNING_KEY_INVALID"],
+    [{ SIGNING_KEY: `${KEY},${KEY}` }, "SIGNING_KEY_INVALID"],
     [{ SIGN_IN_PROVIDERS: '{"google":{}}' }, "SIGN_IN_PROVIDERS_INVALID"],
     [{ MAIL_PROVIDER: '{"kind":"smtp"}' }, "MAIL_PROVIDER_INVALID"],
     [{ MAIL_PROVIDER: '{"kind":"mailbox"}' }, "MAIL_PROVIDER_INVALID"],
@@ -102,11 +107,12 @@ describe("the variables of a deployment", () => {
       POLL_SECONDS: "hunter2",
       CODE_PEPPER: "hunter2",
       SECRETS_AES_KEY: "hunter2",
+      SIGNING_KEY: "hunter2",
       SIGN_IN_PROVIDERS: '{"google":{"clientId":"a","clientSecret":["hunter2"]}}',
       MAIL_PROVIDER: '{"kind":"resend","apiKey":["hunter2"]}',
       MAIL_FROM: "hunter2",
     });
-    expect(faults).toHaveLength(8);
+    expect(faults).toHaveLength(9);
     expect(JSON.stringify(faults)).not.toContain("hunter2");
   });
 });

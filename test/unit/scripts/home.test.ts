@@ -39,8 +39,9 @@ describe("the home of a development server", () => {
       ["ROW_MAC_KEY", "dev1", 32],
       ["CODE_PEPPER", "dev1", 32],
       ["SECRETS_AES_KEY", "dev1", 32],
+      ["SIGNING_KEY", "dev1", 32],
     ]);
-    expect(new Set(secrets.map(([, , key]) => key)).size).toBe(3);
+    expect(new Set(secrets.map(([, , key]) => key)).size).toBe(4);
     expect(readFileSync(reopen().secretsFile, "utf8")).toBe(first);
   });
 
@@ -48,7 +49,7 @@ describe("the home of a development server", () => {
     const { secretsFile } = open();
     writeFileSync(secretsFile, "OTHER_KEY=x:y\nCODE_PEPPER=mine\n");
     expect(readFileSync(reopen().secretsFile, "utf8")).toMatch(
-      /^OTHER_KEY=x:y\nCODE_PEPPER=mine\nROW_MAC_KEY=dev1:.{44}\nSECRETS_AES_KEY=dev1:.{44}\n$/,
+      /^OTHER_KEY=x:y\nCODE_PEPPER=mine\nROW_MAC_KEY=dev1:.{44}\nSECRETS_AES_KEY=dev1:.{44}\nSIGNING_KEY=dev1:.{44}\n$/,
     );
   });
 
