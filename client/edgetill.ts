@@ -9,6 +9,14 @@ export type { WebhookEvent } from "./events.ts";
 export type { Page, Pages } from "./pages.ts";
 export type { CallOptions } from "./request.ts";
 export type { NewInvoice, PollOptions } from "./resources.ts";
+export {
+  type ReturnKeys,
+  type ReturnRefusal,
+  type ReturnRequest,
+  ReturnVerificationError,
+  type VerifiedReturn,
+  verifyReturn,
+} from "./return.ts";
 export { verifyWebhook, type WebhookHeaders, type WebhookRefusal, WebhookVerificationError } from "./webhook.ts";
 
 export interface EdgetillOptions {

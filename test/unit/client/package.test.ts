@@ -27,7 +27,7 @@ it("is imported by plain JavaScript", () => {
   const code = 'import * as client from "edgetill/client"; console.log(Object.keys(client).sort().join())';
   writeFileSync(join(shop, "use.mjs"), code);
   expect(run(process.execPath, "use.mjs").trim()).toBe(
-    "Edgetill,EdgetillConnectionError,EdgetillError,EdgetillTimeoutError,WebhookVerificationError,verifyWebhook",
+    "Edgetill,EdgetillConnectionError,EdgetillError,EdgetillTimeoutError,ReturnVerificationError,WebhookVerificationError,verifyReturn,verifyWebhook",
   );
 });
 

@@ -1,0 +1,145 @@
+// Whether the address that a customer came back to is Edgetill's word that they paid: Ed25519, with Web Crypto alone.
+import { EdgetillConnectionError } from "./errors.ts";
+
+/** Why a return is not to be believed; stable. */
+export type ReturnRefusal =
+  | "PARAMETERS_MISSING"
+  | "PARAMETERS_MALFORMED"
+  | "TIMESTAMP_TOO_OLD"
+  | "TIMESTAMP_TOO_NEW"
+  | "KEY_UNKNOWN"
+  | "SIGNATURE_MISMATCH";
+
+export class ReturnVerificationError extends Error {
+  override readonly name = "ReturnVerificationError";
+  readonly reason: ReturnRefusal;
+
+  constructor(reason: ReturnRefusal) {
+    super(`the return is refused: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** What `/.well-known/edgetill-keys.json` answers, or as much of it as is needed. */
+export interface ReturnKeys {
+  readonly keys: readonly { readonly kid: string; readonly x: string }[];
+}
+
+export interface ReturnRequest {
+  /** The address that the customer came to; a path with its query will do, such as node's `request.url`. */
+  readonly url: string | URL;
+  /** The service's public keys; without them they are fetched from `baseUrl`, at each call that is worth it. */
+  readonly keys?: ReturnKeys | undefined;
+  /** Where the service is: `https://pay.example.com`. */
+  readonly baseUrl?: string | undefined;
+  /** How old a return may be, and how far the service's clock may be before yours; 300 unless given. */
+  readonly maxAgeSeconds?: number | undefined;
+  /** The clock, for tests. */
+  readonly nowMs?: number | undefined;
+  /** Instead of the runtime's own. */
+  readonly fetch?: typeof fetch | undefined;
+}
+
+export interface VerifiedReturn {
+  /** Compare it with the invoice of the order that you show: a genuine return of another order is genuine too. */
+  readonly invoiceId: string;
+  readonly status: "PAID" | "OVERPAID";
+  /** When it was signed. */
+  readonly timestamp: Date;
+}
+
+const FETCH_LIMIT_MS = 10_000;
+
+/**
+ * What the service says of the customer's invoice. Whoever has the address has the same word for `maxAgeSeconds`: thank by it, and deliver by
+ * the webhook. Throws a ReturnVerificationError for a return that is not to be believed, an EdgetillConnectionError where the keys cannot be
+ * fetched, and a TypeError where neither keys nor `baseUrl` are given.
+ */
+export async function verifyReturn(request: ReturnRequest): Promise<VerifiedReturn> {
+  const { keys, baseUrl, maxAgeSeconds = 300, nowMs = Date.now() } = request;
+  if (keys === undefined && baseUrl === undefined) throw new TypeError("verifyReturn needs keys or a baseUrl");
+  const said = membersOf(request.url);
+  const { invoiceId, status, timestamp } = said;
+  const age = nowMs - timestamp.getTime();
+  if (age > maxAgeSeconds * 1_000) throw new ReturnVerificationError("TIMESTAMP_TOO_OLD");
+  if (age < -maxAgeSeconds * 1_000) throw new ReturnVerificationError("TIMESTAMP_TOO_NEW");
+  const known = keys ?? (await fetchKeys(baseUrl ?? "", request.fetch));
+  const key = known.keys.find(({ kid }) => kid === said.keyId);
+  if (key === undefined) throw new ReturnVerificationError("KEY_UNKNOWN");
+  if (!(await isSigned(said, key.x))) throw new ReturnVerificationError("SIGNATURE_MISMATCH");
+  return { invoiceId, status, timestamp };
+}
+
+interface SignedReturn extends VerifiedReturn {
+  readonly keyId: string;
+  readonly signature: Uint8Array<ArrayBuffer>;
+}
+
+/** A member that is there twice is refused: this reads one of them, and the page may read the other. */
+function membersOf(given: string | URL): SignedReturn {
+  const url = String(given);
+  if (!URL.canParse(url, "http://localhost")) throw new ReturnVerificationError("PARAMETERS_MALFORMED");
+  const { searchParams } = new URL(url, "http://localhost");
+  const [invoiceId, status, time, keyId, signed] = ["invoiceId", "status", "timestamp", "keyId", "signature"].map(
+    (name) => {
+      const [value = "", ...more] = searchParams.getAll(name);
+      if (more.length > 0) throw new ReturnVerificationError("PARAMETERS_MALFORMED");
+      return value;
+    },
+  );
+  if (!invoiceId || !status || !time || !keyId || !signed) throw new ReturnVerificationError("PARAMETERS_MISSING");
+  const timestamp = new Date(time);
+  const signature = base64urlBytes(signed, 64);
+  const isTime = !Number.isNaN(timestamp.getTime()) && timestamp.toISOString() === time;
+  const isStatus = status === "PAID" || status === "OVERPAID";
+  if (!/^\w+$/.test(invoiceId) || !isStatus || !isTime || signature === undefined)
+    throw new ReturnVerificationError("PARAMETERS_MALFORMED");
+  return { invoiceId, status, timestamp, keyId, signature };
+}
+
+async function isSigned(said: SignedReturn, x: string): Promise<boolean> {
+  const bytes = base64urlBytes(x, 32);
+  if (bytes === undefined) throw new TypeError("a key of returns is 32 bytes in base64url");
+  const lines = ["edgetill-return-v1", said.invoiceId, said.status, said.timestamp.toISOString()];
+  const key = await crypto.subtle.importKey("raw", bytes, "Ed25519", false, ["verify"]);
+  return crypto.subtle.verify("Ed25519", key, said.signature, new TextEncoder().encode(lines.join("\n")));
+}
+
+async function fetchKeys(baseUrl: string, fetcher: typeof fetch | undefined): Promise<ReturnKeys> {
+  const path = "/.well-known/edgetill-keys.json";
+  const url = `${new URL(baseUrl).href.replace(/\/+$/, "")}${path}`;
+  const call = { route: `GET ${path}`, attempts: 1, idempotencyKey: undefined };
+  let answer: unknown;
+  try {
+    // Not the bare function: Workers refuse to call it as a method of something else.
+    const response = await (fetcher ?? ((input, init) => fetch(input, init)))(url, {
+      signal: AbortSignal.timeout(FETCH_LIMIT_MS),
+    });
+    answer = await response.json();
+  } catch (error) {
+    throw new EdgetillConnectionError(call, "the public keys could not be fetched", error);
+  }
+  // An answer that is a refusal has none either.
+  if (!isKeys(answer)) throw new EdgetillConnectionError(call, "the answer holds no public keys", undefined);
+  return answer;
+}
+
+function isKeys(value: unknown): value is ReturnKeys {
+  const isKey = (each: unknown) =>
+    typeof each === "object" && each !== null && "kid" in each && "x" in each && typeof each.x === "string";
+  if (typeof value !== "object" || value === null || !("keys" in value) || !Array.isArray(value.keys)) return false;
+  return value.keys.every(isKey);
+}
+
+/** Undefined where the text is not so many bytes as they are written canonically: each value has one spelling. */
+function base64urlBytes(text: string, length: number): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[\w-]+$/.test(text)) return undefined;
+  try {
+    const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+    const again = btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+    if (again !== text || binary.length !== length) return undefined;
+    return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
