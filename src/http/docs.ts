@@ -52,7 +52,7 @@ ${spec.answers.map((answer) =>
     ? html`<p>${answer.status}: ${withCode(answer.description)}</p>`
     : schemaBlock(`${answer.status} ${answer.description}`, answer.schema(), "output", named),
 )}
-<p>Refusals: ${refusalsOf(spec).map((code) => html`<a href="#${code}"><code>${code}</code></a> `)}</p>
+${spec.isPage ? "" : html`<p>Refusals: ${refusalsOf(spec).map((code) => html`<a href="#${code}"><code>${code}</code></a> `)}</p>`}
 </section>`;
 }
 

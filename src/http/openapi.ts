@@ -118,10 +118,14 @@ function operation(spec: RouteSpec, error: object, schemas: NamedSchemas): Recor
     security: securityOf(spec),
     parameters: [...pathParameters(spec), ...queryParameters(spec), ...headerParameters(spec)],
     ...(hasBody || hasUnion
-      ? { requestBody: { required: true, content: { "application/json": { schema: body } } } }
+      ? { requestBody: { required: true, content: { [bodyType(spec)]: { schema: body } } } }
       : {}),
     responses: { ...answersOf(spec, schemas), ...refusalAnswersOf(spec, error) },
   };
+}
+
+function bodyType(spec: RouteSpec): string {
+  return spec.isPage ? "application/x-www-form-urlencoded" : "application/json";
 }
 
 function descriptionOf(spec: RouteSpec): string {

@@ -35,8 +35,9 @@ const IDEMPOTENT: readonly FailureCode[] = [
   "OPERATION_IN_PROGRESS",
 ];
 
-/** Every code that a route can refuse with, each once: what is its own first. */
+/** Every code that a route can refuse with, each once: what is its own first. A page tells no codes. */
 export function refusalsOf(spec: RouteSpec): readonly FailureCode[] {
+  if (spec.isPage) return [];
   const isGuarded = spec.callers !== "ANYBODY";
   const isMerchants = spec.callers === "MEMBER" || spec.callers === "MEMBER_OR_KEY";
   const isChanging = spec.method !== "GET";

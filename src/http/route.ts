@@ -53,6 +53,8 @@ export interface RouteSpec<Body extends z.ZodType = z.ZodType, Query extends z.Z
   readonly isForPublicKeys: boolean;
   /** Whether pages of any origin may call it (decisions 1, "CORS"): the checkout's, which know nobody and read no cookie. */
   readonly isForAnyOrigin?: true;
+  /** Whether people see it: it takes a form, and its refusals are pages in their language, with the status of the refusal. */
+  readonly isPage?: true;
   /** Whether it creates something, so that Idempotency-Key applies (decisions 6). */
   readonly isIdempotent: boolean;
   readonly body: Body;
@@ -77,6 +79,7 @@ export function accessText(spec: RouteSpec): string {
   const stepUp = spec.needsStepUp ? " A person must have given a factor in the last 5 minutes." : "";
   switch (spec.callers) {
     case "ANYBODY":
+      if (spec.isPage) return "Needs no key: what it takes is a form, and what it refuses with is a page.";
       return `Needs no key.${spec.isForAnyOrigin ? " Pages of any origin may call it." : ""}`;
     case "PERSON":
       return `Needs a session.${stepUp}`;
