@@ -1,4 +1,5 @@
-// The script runs as it is, on a path that holds the tools it needs, with stand-ins for apt and dpkg that fetch two tiny "nodes" and a "Python".
+// The script runs as it is, on a path that holds the tools it needs, with stand-ins for apt and dpkg that fetch two tiny "nodes", a
+// "Python" and a "browser".
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -15,7 +16,7 @@ import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 const SCRIPT = resolve("scripts/install-nodes.sh");
-const TOOLS = ["sh", "cat", "chmod", "cp", "dirname", "head", "mkdir", "mv", "rm", "sed", "sort", "touch"];
+const TOOLS = ["sh", "cat", "chmod", "cp", "dirname", "grep", "head", "mkdir", "mv", "rm", "sed", "sort", "touch"];
 
 /** Writes down how it was called; its index is of a mirror of the test's own. */
 const APT = `#!/bin/sh
@@ -23,19 +24,26 @@ echo "$*" >>"$CALLS"
 case "$*" in
   *indextargets*) echo "Ubuntu http://other.test/ubuntu"; echo "Debian http://mirror.test/debian-security"; echo "Debian http://mirror.test/debian" ;;
   *update*) exit "\${UPDATE_STATUS:-0}" ;;
-  *install*) cat "$(dirname "$2")/sources.list" >>"$CALLS"; touch "$(dirname "$2")/cache/archives/nodes.deb" ;;
+  *install*)
+    cat "$(dirname "$2")/sources.list" >>"$CALLS"
+    echo "Inst libllvm19 (1:19.1 Debian:13/stable [cpu])"
+    echo "Inst node (1:2.0+b1 Debian:13/stable [cpu]) []"
+    echo "Conf node (1:2.0+b1 Debian:13/stable [cpu])" ;;
+  *download*) touch nodes.deb ;;
 esac
 `;
 /** A loader that starts what it is given (\`--library-path FOLDER PROGRAM ...\`), and programs that say their name. */
 const DPKG = `#!/bin/sh
-mkdir -p "$3/usr/lib/cpu-linux-gnu" "$3/usr/lib/litecoin" "$3/usr/bin"
+mkdir -p "$3/usr/lib/cpu-linux-gnu" "$3/usr/lib/litecoin" "$3/usr/lib/chromium" "$3/usr/bin"
 loader=$3/usr/lib/cpu-linux-gnu/ld-linux-cpu.so.2
 printf '#!/bin/sh\\nshift 2\\nexec "$@"\\n' >"$loader"
 printf '#!/bin/sh\\n%s\\n' "\${NODE_BODY:-echo bitcoind runs with "\\$@"}" >"$3/usr/bin/bitcoind"
 printf '#!/bin/sh\\necho the wrapper\\n' >"$3/usr/bin/litecoind"
 printf '#!/bin/sh\\necho litecoind runs\\n' >"$3/usr/lib/litecoin/litecoind"
 printf '#!/bin/sh\\n%s\\n' "\${PYTHON_BODY:-echo python3 runs}" >"$3/usr/bin/python3"
-chmod +x "$loader" "$3/usr/bin/bitcoind" "$3/usr/bin/litecoind" "$3/usr/lib/litecoin/litecoind" "$3/usr/bin/python3"
+printf '#!/bin/sh\\necho "of $0 with $*, libraries $LD_LIBRARY_PATH, fonts $FONTCONFIG_SYSROOT"\\n' >"$3/usr/lib/chromium/chromium-headless-shell"
+printf '#!/bin/sh\\necho "patchelf $1 $2" >>"$CALLS"\\n' >"$3/usr/bin/patchelf"
+chmod +x "$loader" "$3/usr/bin/"* "$3/usr/lib/litecoin/litecoind" "$3/usr/lib/chromium/chromium-headless-shell"
 `;
 
 let folder: string;
@@ -48,6 +56,7 @@ beforeEach(() => {
   calls = join(folder, "calls");
   for (const tool of TOOLS) symlinkSync(execFileSync("which", [tool], { encoding: "utf8" }).trim(), join(folder, tool));
   command("python3", "#!/bin/sh\n");
+  command("chromium", "#!/bin/sh\n");
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -117,11 +126,43 @@ describe("the installation of nodes", () => {
       said: expect.stringContaining("python3 was fetched and does not run"),
     });
     expect(install()).toMatchObject({ status: 0 });
-    expect(called()).toContain("--download-only systemd-standalone-sysusers python3\n");
+    expect(called()).toContain("--simulate systemd-standalone-sysusers python3\n");
     expect(run("python3")).toBe("python3 runs");
     rmSync(calls);
     expect(install()).toMatchObject({ status: 0, said: expect.stringContaining("are there") });
     expect(called()).toBe("");
+  });
+
+  test("of what the packages depend on, all is fetched but the drivers of graphics cards", () => {
+    haveApt();
+    install();
+    expect(called()).toMatch(/ download node=1:2\.0\+b1\n/);
+  });
+
+  test("Chromium is fetched where there is none, names the loader by its place, and knows its libraries and fonts", () => {
+    haveApt();
+    rmSync(join(folder, "chromium"));
+    expect(install()).toMatchObject({ status: 0 });
+    const root = join(nodes, "chromium/root");
+    expect(called()).toContain(
+      "systemd-standalone-sysusers bitcoin-knots/trixie-backports litecoind chromium-headless-shell",
+    );
+    expect(called()).toContain(`patchelf --set-interpreter ${root}/usr/lib/cpu-linux-gnu/ld-linux-cpu.so.2\n`);
+    const libraries = `${root}/usr/lib/cpu-linux-gnu`;
+    expect(run("chromium", "--a", "b")).toBe(
+      `of ${root}/usr/lib/chromium/chromium-headless-shell with --a b, libraries ${libraries}:${libraries}/pulseaudio, fonts ${root}`,
+    );
+    rmSync(calls);
+    expect(install()).toMatchObject({ status: 0, said: expect.stringContaining("are there") });
+  });
+
+  test("a Chromium that is named is not fetched, and must run", () => {
+    haveApt();
+    rmSync(join(folder, "chromium"));
+    for (const each of ["bitcoind", "litecoind"]) command(each, "#!/bin/sh\n");
+    expect(install({ CHROMIUM: command("my-browser", "#!/bin/sh\n") })).toMatchObject({ status: 0 });
+    expect(install({ CHROMIUM: join(folder, "absent") })).toMatchObject({ status: 1 });
+    expect([called(), readdirSync(nodes)]).toEqual(["", []]);
   });
 
   test("what was fetched and does not run here is not left behind", () => {
@@ -140,7 +181,7 @@ describe("the installation of nodes", () => {
   test("where there is no apt it says how to do without", () => {
     expect(install()).toMatchObject({
       status: 1,
-      said: expect.stringMatching(/apt-get is missing.*BITCOIND and LITECOIND/s),
+      said: expect.stringMatching(/apt-get is missing.*BITCOIND, LITECOIND and CHROMIUM/s),
     });
   });
 });
