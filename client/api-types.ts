@@ -544,6 +544,8 @@ export interface Settings {
   quorumAboveAmount: string | null;
   walletChangeDelayHours: number;
   maxActiveInvoices: number;
+  mailReceiptsToCustomers: boolean;
+  mailReceiptsToMerchant: boolean;
   brand: {
     name: string | null;
     color: string | null;
@@ -923,6 +925,10 @@ export interface UpdateSettingsBody {
   quorumAboveAmount?: string | number | null | undefined;
   walletChangeDelayHours?: number | undefined;
   maxActiveInvoices?: number | undefined;
+  /** A mail to the customer, where an email is known, once an invoice is paid. */
+  mailReceiptsToCustomers?: boolean | undefined;
+  /** The same to every owner and admin. */
+  mailReceiptsToMerchant?: boolean | undefined;
   /** Absent members keep; null takes the whole brand away. */
   brand?:
     | {

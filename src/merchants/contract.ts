@@ -112,6 +112,11 @@ export const updateSettingsBody = z
     quorumAboveAmount: amount.nullable().optional(),
     walletChangeDelayHours: z.int().min(0).max(168).optional(),
     maxActiveInvoices: z.int().min(1).max(1_000_000).optional(),
+    mailReceiptsToCustomers: z
+      .boolean()
+      .optional()
+      .meta({ description: "A mail to the customer, where an email is known, once an invoice is paid." }),
+    mailReceiptsToMerchant: z.boolean().optional().meta({ description: "The same to every owner and admin." }),
     brand: brand.nullable().optional().meta({ description: "Absent members keep; null takes the whole brand away." }),
     frameAncestors: frameAncestors.optional(),
   })
@@ -166,6 +171,8 @@ export const settingsBody = () =>
       quorumAboveAmount: amountText().nullable(),
       walletChangeDelayHours: z.int(),
       maxActiveInvoices: z.int(),
+      mailReceiptsToCustomers: z.boolean(),
+      mailReceiptsToMerchant: z.boolean(),
       brand: z.object({
         name: z.string().nullable(),
         color: z.string().nullable(),

@@ -29,6 +29,8 @@ export function settingsBodyOf(
     quorumAboveAmount: quorum === null ? null : formatMicros(quorum),
     walletChangeDelayHours: settings.walletChangeDelayHours,
     maxActiveInvoices: settings.maxActiveInvoices,
+    mailReceiptsToCustomers: settings.mailReceiptsToCustomers,
+    mailReceiptsToMerchant: settings.mailReceiptsToMerchant,
     brand: { ...brand, logoUrl },
     frameAncestors: settings.frameAncestors,
     warnings: quorum === null || hasSecondSources ? [] : ["QUORUM_IGNORED"],

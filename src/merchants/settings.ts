@@ -25,6 +25,10 @@ export interface Settings {
   readonly quorumAboveMicros: bigint | null;
   readonly walletChangeDelayHours: number;
   readonly maxActiveInvoices: number;
+  /** A mail to the customer of each invoice that is paid, where their address is known. */
+  readonly mailReceiptsToCustomers: boolean;
+  /** The same to every OWNER and ADMIN. */
+  readonly mailReceiptsToMerchant: boolean;
   readonly brand: Brand;
   /** Origins that may frame the checkout. */
   readonly frameAncestors: readonly string[];
@@ -82,6 +86,8 @@ function settingsColumns(row: SettingsColumns): SettingsColumns {
     quorumAboveMicros: row.quorumAboveMicros,
     walletChangeDelayHours: row.walletChangeDelayHours,
     maxActiveInvoices: row.maxActiveInvoices,
+    mailReceiptsToCustomers: row.mailReceiptsToCustomers,
+    mailReceiptsToMerchant: row.mailReceiptsToMerchant,
     brand: row.brand,
     frameAncestors: row.frameAncestors,
   };
@@ -101,6 +107,8 @@ export function settingsFacts(settings: Settings): AuditFacts {
     quorumAboveAmount: quorum === null ? null : formatMicros(quorum),
     walletChangeDelayHours: settings.walletChangeDelayHours,
     maxActiveInvoices: settings.maxActiveInvoices,
+    mailReceiptsToCustomers: settings.mailReceiptsToCustomers,
+    mailReceiptsToMerchant: settings.mailReceiptsToMerchant,
     "brand.name": brand.name,
     "brand.color": brand.color,
     "brand.supportUrl": brand.supportUrl,

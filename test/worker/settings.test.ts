@@ -22,6 +22,8 @@ const CHANGE = {
   quorumAboveAmount: "2500",
   walletChangeDelayHours: 24,
   maxActiveInvoices: 3,
+  mailReceiptsToCustomers: false,
+  mailReceiptsToMerchant: true,
   brand: { name: "Corner", color: "#aabbcc", supportUrl: "https://shop.example/help" },
   frameAncestors: ["https://shop.example"],
 };
@@ -54,12 +56,23 @@ describe("settings", () => {
 
   it("name in the audit log what changed, from what, to what, and by whom", async () => {
     const shop = await freshMerchant();
-    await patched(shop, { rateLockSeconds: 600, monitorSeconds: 86_400, brand: { color: "#aabbcc" } });
+    await patched(shop, {
+      ...{ rateLockSeconds: 600, monitorSeconds: 86_400, brand: { color: "#aabbcc" } },
+      ...{ mailReceiptsToCustomers: true, mailReceiptsToMerchant: true },
+    });
     const [entry, ...more] = await entriesOf(shop);
     expect(more).toEqual([]);
     expect([entry?.actorKind, entry?.target]).toEqual(["API_KEY", shop.merchantId]);
-    expect(JSON.parse(entry?.before ?? "")).toEqual({ rateLockSeconds: 3_600, "brand.color": null });
-    expect(JSON.parse(entry?.after ?? "")).toEqual({ rateLockSeconds: 600, "brand.color": "#aabbcc" });
+    expect(JSON.parse(entry?.before ?? "")).toEqual({
+      rateLockSeconds: 3_600,
+      "brand.color": null,
+      mailReceiptsToMerchant: false,
+    });
+    expect(JSON.parse(entry?.after ?? "")).toEqual({
+      rateLockSeconds: 600,
+      "brand.color": "#aabbcc",
+      mailReceiptsToMerchant: true,
+    });
   });
 
   it("write nothing where nothing changes", async () => {

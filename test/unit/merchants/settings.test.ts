@@ -22,6 +22,8 @@ const DEFAULTS: SettingsColumns = {
   quorumAboveMicros: null,
   walletChangeDelayHours: 0,
   maxActiveInvoices: 10_000,
+  mailReceiptsToCustomers: true,
+  mailReceiptsToMerchant: false,
   brand: null,
   frameAncestors: null,
 };
@@ -53,6 +55,8 @@ describe("the settings of a merchant", () => {
       quorumAboveAmount: null,
       walletChangeDelayHours: 0,
       maxActiveInvoices: 10_000,
+      mailReceiptsToCustomers: true,
+      mailReceiptsToMerchant: false,
       brand: { name: null, color: null, supportUrl: null, logo: null, logoUrl: null },
       frameAncestors: [],
       warnings: [],
@@ -75,6 +79,8 @@ describe("the settings of a merchant", () => {
     ["latePaymentPolicy", ["REVIEW", "ACCEPT"], ["review", "REFUSE", null]],
     ["walletChangeDelayHours", [0, 168], [-1, 169, 0.5]],
     ["maxActiveInvoices", [1, 1_000_000], [0, 1_000_001]],
+    ["mailReceiptsToCustomers", [true, false], [null, 1, "true"]],
+    ["mailReceiptsToMerchant", [true, false], [null, 0, "no"]],
     ["brand", [null, {}, BRAND, { name: null }], ["x", [], { colour: "#ffffff" }]],
     [
       "frameAncestors",
