@@ -15,6 +15,7 @@ import { wakeEffects } from "./watchers/effects.ts";
 import { wakeWatchers } from "./watchers/wake-watchers.ts";
 import { openWakingDb, wakeEndpoints } from "./webhooks/effects.ts";
 
+export { CheckoutRoom } from "./checkout-rooms/checkout-room.ts";
 export { RateLimiter } from "./http/rate-limit.ts";
 export { IdempotencyKeys } from "./idempotency/idempotency-keys.ts";
 export { DevMailbox } from "./mail/dev-mailbox.ts";

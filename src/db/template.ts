@@ -90,18 +90,19 @@ function once<T>(make: () => T): () => T {
 
 /**
  * Compiles the insert of a whole row; every column must be given, by its name in the schema. With `key`, columns of a unique key, a row that
- * stands there already is written over.
+ * stands there already is written over. `tail`: SQL behind it all.
  */
 export function insertTemplate<T extends SQLiteTable>(
   table: T,
   key: readonly SQLiteColumn[] = [],
+  tail = "",
 ): (db: Db, row: Required<T["$inferInsert"]>) => BoundStatement<D1Result> {
   const compiled = once((): Compiled => {
     const columns = Object.entries(getTableColumns(table));
     const names = columns.map(([, column]) => `"${column.name}"`).join(", ");
     const marks = columns.map(() => "?").join(", ");
     return {
-      sql: `insert into "${getTableName(table)}" (${names}) values (${marks})${overwrite(columns, key)}`,
+      sql: `insert into "${getTableName(table)}" (${names}) values (${marks})${overwrite(columns, key)}${tail}`,
       binds: columns.map(
         ([name, column]) =>
           (values) =>

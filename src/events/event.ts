@@ -52,6 +52,14 @@ export function typesNamed(subscription: string): readonly EventType[] {
   return EVENT_TYPES.filter((type) => ["*", type, type.replace(/\..*/, ".*")].includes(subscription));
 }
 
+/**
+ * Whether an open checkout page may look different for it. While an invoice is made nobody has its page yet; and who activates a method looks at
+ * what they made.
+ */
+export function isNewsForPayer({ type, invoiceId }: Pick<OutboxEvent, "type" | "invoiceId">): boolean {
+  return invoiceId !== null && type !== "invoice.created" && type !== "payment.created";
+}
+
 /** An event as the outbox holds it; `data` is its JSON. `sequence` grows by one within an invoice; both are null for other subjects. */
 export interface OutboxEvent {
   readonly id: EventId;

@@ -1,14 +1,15 @@
 import { eq, type SQL, sql } from "drizzle-orm";
-import { type Db, WAKE_COLUMN } from "../db/client.ts";
+import { type Db, TELL_COLUMN, WAKE_COLUMN } from "../db/client.ts";
 import { events } from "../db/schema/events.ts";
 import { deliveries } from "../db/schema/webhooks.ts";
 import { insertTemplate, template } from "../db/template.ts";
 import { type EventId, ulidTime } from "../lib/ids.ts";
-import type { EventType, OutboxEvent } from "./event.ts";
+import { type EventType, isNewsForPayer, type OutboxEvent } from "./event.ts";
 import { assertEventSize } from "./event-body.ts";
 import type { EventData } from "./event-data.ts";
 
 const insertRow = insertTemplate(events);
+const insertTold = insertTemplate(events, [], ` returning merchant_id || ' ' || invoice_id as ${TELL_COLUMN}`);
 const eventById = template((db) =>
   db
     .select({ id: events.id })
@@ -61,11 +62,11 @@ export function recordEvent<T extends EventType>(db: Db, { data, ...event }: Loo
   return recordOutbox(db, [{ ...event, invoiceId: null, sequence: null, data: JSON.stringify(data) }]);
 }
 
-/** Records events in the batch of the change they tell of, and to whom they are owed. At least one. */
+/** Records events in the batch of the change they tell of, and to whom they are owed; open pages of their invoices are told. At least one. */
 export function recordOutbox(db: Db, rows: readonly OutboxEvent[]) {
   for (const row of rows) assertEventSize(row);
   return [
-    ...rows.map((row) => insertRow(db, row)),
+    ...rows.map((row) => (isNewsForPayer(row) ? insertTold : insertRow)(db, row)),
     fanOut(
       db,
       rows.map(({ id }) => id),

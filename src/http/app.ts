@@ -5,6 +5,7 @@ import { apiKeyRoutes } from "../api-keys/routes.ts";
 import { auditRoutes } from "../audit/routes.ts";
 import type { MountedRoute } from "../auth/middleware.ts";
 import { watchedNetworks } from "../chains/chain-sources.ts";
+import { checkoutRoomRoutes } from "../checkout-rooms/routes.ts";
 import { claimRoutes } from "../claims/routes.ts";
 import { configurationFaults, hasDevelopmentSetting } from "../configuration.ts";
 import { customerRoutes } from "../customers/routes.ts";
@@ -66,6 +67,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...webhookRoutes,
   ...deliveryLogRoutes,
   ...auditRoutes,
+  ...checkoutRoomRoutes,
   ...returnRoutes,
 ];
 

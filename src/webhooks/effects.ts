@@ -1,5 +1,6 @@
 // The world of endpoints: the database whose batches wake those that they have news for, and what the operations take.
 import type { GivenEffects } from "../auth/middleware.ts";
+import { tellRooms } from "../checkout-rooms/effects.ts";
 import { type Db, openDb } from "../db/client.ts";
 import { isDevelopment, publicUrl } from "../http/deployment.ts";
 import { newOperationId } from "../idempotency/middleware.ts";
@@ -17,9 +18,15 @@ export interface Wake {
 /** The platform's bound of one call. */
 const MESSAGES_A_CALL = 100;
 
-/** What is not sent is found by the cron. */
-export function openWakingDb(env: Pick<Env, "DB" | "WEBHOOK_QUEUE">, background: (work: Promise<unknown>) => void): Db {
-  return openDb(env.DB, (webhookIds) => background(wakeEndpoints(env, webhookIds)));
+/** What is not sent to endpoints is found by the cron, what is not told to open pages by their own next look. */
+export function openWakingDb(
+  env: Pick<Env, "DB" | "WEBHOOK_QUEUE" | "CHECKOUT_ROOM">,
+  background: (work: Promise<unknown>) => void,
+): Db {
+  return openDb(env.DB, {
+    wake: (webhookIds) => background(wakeEndpoints(env, webhookIds)),
+    tell: (invoices) => background(tellRooms(env, invoices)),
+  });
 }
 
 /** One message for each. */

@@ -18,7 +18,7 @@ export class Lab {
 
   /** The drizzle client whose every call is a step of one client. `wake` hears of what its batches have news for. */
   db(effect: Effect, wake?: (webhookIds: readonly string[]) => void): Db {
-    return openDb(sqliteD1(this.#prepared, this.#transact, effect), wake);
+    return openDb(sqliteD1(this.#prepared, this.#transact, effect), wake === undefined ? {} : { wake });
   }
 
   /** Rows as they stand, outside of the world's time. */

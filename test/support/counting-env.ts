@@ -5,8 +5,7 @@ import { env } from "cloudflare:workers";
 export type Calls = string[];
 
 const D1_REQUESTS = ["first", "all", "run", "raw"];
-type Binding = "ADDRESS_ALLOCATOR" | "IDEMPOTENCY_KEYS" | "RATE_LIMITER" | "RATE_BOOK";
-const OBJECTS: readonly Binding[] = ["ADDRESS_ALLOCATOR", "IDEMPOTENCY_KEYS", "RATE_LIMITER", "RATE_BOOK"];
+const OBJECTS = ["ADDRESS_ALLOCATOR", "IDEMPOTENCY_KEYS", "RATE_LIMITER", "RATE_BOOK", "CHECKOUT_ROOM"] as const;
 
 /** The test's bindings, counted. `changes` come first, so that a stand-in is counted too. */
 export function countingEnv(changes: Partial<Env> = {}): { readonly bindings: Partial<Env>; readonly calls: Calls } {

@@ -23,7 +23,7 @@ async function shop() {
   const url = "http://127.0.0.1/never-called";
   const { webhook } = await addEndpoint(testDb, env.SECRETS_AES_KEY, { merchantId, url, timeoutMs: 1_000 });
   const woken: string[] = [];
-  const db = openDb(env.DB, (ids) => void woken.push(...ids));
+  const db = openDb(env.DB, { wake: (ids) => void woken.push(...ids) });
   return {
     merchantId,
     id: webhook.id,

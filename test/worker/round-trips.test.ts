@@ -180,6 +180,20 @@ describe("picking a payment method", () => {
   });
 });
 
+describe("news of an invoice", () => {
+  it("is told to its open pages behind the answer, in one call; an edit's too, a create's and a picked method's never", async () => {
+    const { answer, calls } = await counted(both, "/invoices", create({ paymentMethods: [USDT] }));
+    const one = `/invoices/${answer.json?.id}`;
+    const picked = await counted(both, `${one}/payment-methods`, { ...create(), body: BTC });
+    expect([answer.status, picked.answer.status]).toEqual([201, 201]);
+    expect([...calls, ...picked.calls].filter((call) => call.startsWith("CHECKOUT_ROOM"))).toEqual([]);
+    const edited = await counted(both, one, { method: "PATCH", body: { description: "Two of them" } });
+    expect([edited.answer.status, ...edited.storage]).toEqual([200, "D1 read", "D1 write", "CHECKOUT_ROOM.tell"]);
+    const cancelled = await counted(both, `${one}/cancel`, { method: "POST" });
+    expect([cancelled.answer.status, ...cancelled.storage]).toEqual([200, "D1 read", "D1 write", "CHECKOUT_ROOM.tell"]);
+  });
+});
+
 describe("a replay", () => {
   it("is one read, one claim that writes nothing, one read, and the same bytes", async () => {
     const ask = create({ paymentMethods: [BTC] });
