@@ -70,6 +70,18 @@ export default defineConfig(async () => ({
           fileParallelism: false,
         },
       },
+      {
+        test: {
+          name: "browser",
+          include: ["test/browser/**/*.test.ts"],
+          environment: "node",
+          globalSetup: ["./test/browser/serve.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 30_000,
+          // One chain whose blocks come by hand.
+          fileParallelism: false,
+        },
+      },
     ],
   },
 }));

@@ -1,6 +1,6 @@
 // An Ethereum of our own: anvil with chain id 1, blocks by our hand, and tokens at the addresses that they have on the real chain, so that
 // the service's own list of tokens is used as it is.
-import { fileURLToPath } from "node:url";
+import { createRequire } from "node:module";
 import * as z from "zod";
 import { findFreePort } from "../free-port.ts";
 import { rpcAt, untilAnswers } from "./rpc.ts";
@@ -69,7 +69,7 @@ export async function startEvmChain(tokens: readonly string[], options: EvmChain
 /** The program itself: npm's command of that name is a wrapper, and a wrapper that is killed leaves the node running. */
 export function anvilProgram(): string {
   const processor = process.arch === "x64" ? "amd64" : process.arch;
-  return fileURLToPath(import.meta.resolve(`@foundry-rs/anvil-${process.platform}-${processor}/bin/anvil`));
+  return createRequire(import.meta.url).resolve(`@foundry-rs/anvil-${process.platform}-${processor}/bin/anvil`);
 }
 
 /** What can be done with a chain that runs. */

@@ -1,9 +1,10 @@
 import type { Reporter, TestModule } from "vitest/node";
 import { howToInstall, isInstalled } from "./core-node.ts";
+import { chromiumProgram, howToInstallChromium } from "./page-program.ts";
 
 /**
  * Prints what CI reads, over all projects, as the last line of the run: `N passed, N failed`, and `, N skipped` when a test was. Before it
- * stands which node was missing, where tests on real chains were skipped.
+ * stands what was missing, where tests on real chains or in a browser were skipped.
  */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
@@ -18,9 +19,12 @@ export default class ClosingLine implements Reporter {
     const failed = count("failed") + broken.length + errors.length;
     const line = `${count("passed")} passed, ${failed} failed`;
     const skipped = count("skipped");
-    const missing = modules.some(isSkippedOnChain) ? NODES.filter((node) => !isInstalled(node)) : [];
+    const isSkipping = (project: string) =>
+      modules.some((module) => module.project.name === project && hasSkipped(module));
+    const missing = isSkipping("chain") ? NODES.filter((node) => !isInstalled(node)).map(howToInstall) : [];
+    if (isSkipping("browser") && chromiumProgram() === undefined) missing.push(howToInstallChromium());
     process.on("exit", () => {
-      for (const node of missing) console.log(`Tests were skipped: ${howToInstall(node)}.`);
+      for (const sentence of missing) console.log(`Tests were skipped: ${sentence}.`);
       console.log(skipped === 0 ? line : `${line}, ${skipped} skipped`);
     });
   }
@@ -28,7 +32,6 @@ export default class ClosingLine implements Reporter {
 
 const NODES = ["bitcoin", "litecoin"] as const;
 
-function isSkippedOnChain(module: TestModule): boolean {
-  const tests = [...module.children.allTests()];
-  return module.project.name === "chain" && tests.some((test) => test.result().state === "skipped");
+function hasSkipped(module: TestModule): boolean {
+  return [...module.children.allTests()].some((test) => test.result().state === "skipped");
 }

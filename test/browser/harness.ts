@@ -1,0 +1,139 @@
+// What tests of pages share. Each file asks for a browser of its own, and each test for a shop that nobody else has been in:
+//
+//   const browsing = useBrowser();
+//   const shop = await openShop();
+//   const { page } = await browsing.visit();
+//   await page.goto(payPath(await shop.createInvoice({ rawAmount: 30 })));
+//
+// Whatever a page asked of another origin, said in its console or threw fails the test at its end.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { evmChainAt } from "../../scripts/demo-story/evm-chain.ts";
+import { type Invoice, type PaymentMethod, type Shop, shopApi } from "../../scripts/demo-story/shop.ts";
+import { until } from "../../scripts/demo-story/until.ts";
+import { assetOn } from "../../src/chains/networks.ts";
+import { parseUnits } from "../../src/lib/money.ts";
+import { network } from "../support/named-network.ts";
+import { launchChromium } from "../support/page-browser.ts";
+import { howToInstallChromium, isBrowserWanted } from "../support/page-program.ts";
+import { startVisit, type Visit, type VisitOptions } from "../support/page-visit.ts";
+import { randomHex, xpubWallet } from "../support/wallet-bodies.ts";
+import { takeShop } from "./street.ts";
+
+export type { Invoice, PaymentMethod };
+export { until };
+export type PageShop = Pick<
+  Shop,
+  | "baseUrl"
+  | "merchantId"
+  | "raw"
+  | "call"
+  | "registerWallet"
+  | "createInvoice"
+  | "invoice"
+  | "activate"
+  | "cancelInvoice"
+  | "changeSettings"
+>;
+
+/** So that a payer sees "seen" before "paid". */
+export const REQUIRED = 2;
+/** A pass of the watcher, the push, and what a busy machine adds. */
+const NEWS_WITHIN_MS = 15_000;
+
+/** Tests in a browser. Where there is none, a failure under CI, and elsewhere a skipped test that says how to install it. */
+export function describeInBrowser(name: string, tests: () => void): void {
+  if (isBrowserWanted()) describe(name, tests);
+  else it.skip(`${name} (${howToInstallChromium()})`, () => {});
+}
+
+export interface Browsing {
+  browser(): Browser;
+  /** One more person with one more page; both end with the test. */
+  visit(options?: VisitOptions): Promise<Visit>;
+}
+
+export function useBrowser(): Browsing {
+  let browser: Browser;
+  let visits: Visit[] = [];
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+  afterEach(async () => {
+    const ending = visits;
+    visits = [];
+    const faults = ending.flatMap((visit) => visit.faults);
+    for (const visit of ending) await visit.close();
+    expect(faults).toEqual([]);
+  });
+  return {
+    browser: () => browser,
+    visit: async (options) => {
+      const visit = await startVisit(browser, inject("street").baseUrl, options);
+      visits.push(visit);
+      return visit;
+    },
+  };
+}
+
+export type Code = "USDT" | "USDC" | "DAI" | "ETH" | "BTC";
+
+/** A shop that takes these, on Ethereum but for BTC, at addresses of its own. */
+export async function openShop(codes: readonly Code[] = ["USDT", "USDC", "ETH", "BTC"]): Promise<PageShop> {
+  const street = inject("street");
+  const { merchantId, key } = takeShop(street);
+  const shop = shopApi(street.baseUrl, merchantId, key);
+  const address = `0x${randomHex(20)}`;
+  for (const cryptocurrency of codes) {
+    await shop.registerWallet(
+      cryptocurrency === "BTC"
+        ? xpubWallet()
+        : { walletType: "DIRECT_WALLET", cryptocurrency, network: "ETH", address, requiredConfirmations: REQUIRED },
+    );
+  }
+  return shop;
+}
+
+export const ON_ETH = (cryptocurrency: Exclude<Code, "BTC">) => ({ cryptocurrency, network: "ETH" });
+
+export function payPath({ id }: Pick<Invoice, "id">): string {
+  return `/pay/${id}`;
+}
+
+/** Waits until the page shows this stage, without loading it again. */
+export async function untilStage(page: Page, stage: string): Promise<void> {
+  await page.waitForSelector(`main#checkout[data-stage="${stage}"]`, { timeout: NEWS_WITHIN_MS });
+}
+
+/** The method of the pair that the invoice shows, as the merchant reads it now. */
+export async function methodOf(shop: PageShop, { id }: Pick<Invoice, "id">, code: Code): Promise<PaymentMethod> {
+  const { paymentMethods } = await shop.invoice(id);
+  const found = paymentMethods.find(({ cryptocurrency }) => cryptocurrency === code);
+  if (found === undefined) throw new Error(`${id} has no method for ${code}`);
+  return found;
+}
+
+/** A customer's own wallet sends whole coins to an address; it is in no block yet. Gives the transaction. */
+export async function send(code: Exclude<Code, "BTC">, coins: string, to: string): Promise<string> {
+  const asset = assetOn(network("ETH"), code);
+  const units = asset === undefined ? undefined : parseUnits(coins, asset.decimals);
+  if (asset === undefined || !units?.ok) throw new Error(`${coins} ${code} is no amount`);
+  const chain = await evmChainAt(inject("street").chainUrl);
+  if (asset.contract === null) return chain.sendNative({ to, units: units.value });
+  return chain.sendToken({ contract: asset.contract, to, units: units.value });
+}
+
+export async function mine(blocks = 1): Promise<void> {
+  const chain = await evmChainAt(inject("street").chainUrl);
+  for (let mined = 0; mined < blocks; mined++) await chain.mine();
+}
+
+/** Mines until the merchant reads this status: others' tests mine as well, and a pass may come between. */
+export async function mineUntil(shop: PageShop, { id }: Pick<Invoice, "id">, status: Invoice["status"]): Promise<void> {
+  const mined = async () => {
+    await mine();
+    return shop.invoice(id);
+  };
+  await until(mined, (invoice) => invoice.status === status, NEWS_WITHIN_MS);
+}

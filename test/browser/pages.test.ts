@@ -1,0 +1,43 @@
+// The watch over pages itself: what it is to find, it finds. Then the pages that no payer sees.
+import { createServer } from "node:http";
+import { expect, inject, it } from "vitest";
+import { listen } from "../support/listen.ts";
+import { startVisit } from "../support/page-visit.ts";
+import { describeInBrowser, useBrowser } from "./harness.ts";
+
+describeInBrowser("a page that is watched", () => {
+  const browsing = useBrowser();
+
+  it("is found out when it asks another origin, throws, shifts or breaks its own policy", async () => {
+    const stranger = await listen(createServer((_, response) => response.end()));
+    const visit = await startVisit(browsing.browser(), inject("street").baseUrl);
+    try {
+      await visit.page.goto("/docs");
+      await visit.page.evaluate(`fetch("${stranger.origin}").catch(() => {})`);
+      await visit.page.evaluate(
+        `document.body.insertAdjacentHTML("beforeend", "<img src=${stranger.origin}/pixel.png>")`,
+      );
+      await visit.page.evaluate(`setTimeout(() => { throw new Error("oh no"); })`);
+      await visit.page.evaluate(`new Promise((done) => requestAnimationFrame(() => {
+        document.body.prepend(Object.assign(document.createElement("div"), { style: "height: 300px" }));
+        setTimeout(done, 100);
+      }))`);
+      expect(visit.faults.join("\n")).toMatch(/violates .*connect-src/);
+      expect(visit.faults.join("\n")).toMatch(/violates .*img-src/);
+      expect(visit.faults).toContain("threw oh no");
+      expect(await visit.layoutShift()).toBeGreaterThan(0.01);
+    } finally {
+      await visit.close();
+      await stranger.close();
+    }
+  });
+
+  it("weighs what its bytes on the wire are, compressed and with headers", async () => {
+    const { page, loads } = await browsing.visit();
+    const response = await page.goto("/docs", { waitUntil: "networkidle" });
+    const text = await response?.text();
+    const [load] = loads;
+    expect(load?.bytes).toBeGreaterThan(1_000);
+    expect(load?.bytes).toBeLessThan((text?.length ?? 0) / 2);
+  });
+});

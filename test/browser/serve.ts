@@ -1,0 +1,18 @@
+// What all tests of pages share: an Ethereum of this machine whose blocks come by hand, a server that watches it, and shops with a key each.
+// Nothing of it is started where there is no browser.
+import type { TestProject } from "vitest/node";
+import { isBrowserWanted } from "../support/page-program.ts";
+import { openStreet, type Street } from "./street.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    street: Street;
+  }
+}
+
+export default async function serve(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  if (!isBrowserWanted()) return undefined;
+  const { street, close } = await openStreet();
+  project.provide("street", street);
+  return close;
+}

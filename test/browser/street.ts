@@ -1,0 +1,102 @@
+// A street of shops on one server: each test takes one that nobody else has been in, so that its addresses, settings and invoices are its own.
+import { closeSync, openSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { startEvmChain } from "../../scripts/demo-story/evm-chain.ts";
+import { startShop } from "../../scripts/demo-story/shop.ts";
+import type { Home } from "../../scripts/home.ts";
+import { insertSql, newKey, newMerchant, newTeam } from "../../scripts/seed.ts";
+import { executeSqlFile } from "../../scripts/wrangler.ts";
+import { assetOn } from "../../src/chains/networks.ts";
+import { network } from "../support/named-network.ts";
+
+/** Tokens that customers pay with, beside ETH itself. */
+export const TOKENS = ["USDT", "USDC", "DAI"] as const;
+const SHOPS = 80;
+/** Often enough that a payer sees news within a second. */
+const POLL_SECONDS = 0.25;
+
+/** What `inject("street")` gives. */
+export interface Street {
+  readonly baseUrl: string;
+  /** The node of network ETH. */
+  readonly chainUrl: string;
+  /** Where the server keeps its state; all that it prints is in `server.log` there. */
+  readonly home: string;
+  readonly shops: readonly { readonly merchantId: string; readonly key: string }[];
+}
+
+export async function openStreet(): Promise<{ readonly street: Street; readonly close: () => Promise<void> }> {
+  const chain = await startEvmChain(TOKENS.flatMap((code) => assetOn(network("ETH"), code)?.contract ?? []));
+  try {
+    await chain.mine();
+    let shops: Street["shops"] = [];
+    const server = await startShop({
+      sources: { ETH: [{ kind: "evm-rpc", url: chain.url }] },
+      pollSeconds: POLL_SECONDS,
+      seedMore: async (home) => {
+        shops = await seedShops(home);
+      },
+    });
+    const close = async () => {
+      await server.stop();
+      await chain.stop();
+    };
+    const street = { baseUrl: server.baseUrl, chainUrl: chain.url, home: dirname(server.logFile), shops };
+    return { street, close };
+  } catch (error) {
+    await chain.stop();
+    throw error;
+  }
+}
+
+async function seedShops(home: Home): Promise<Street["shops"]> {
+  const nowMs = Date.now();
+  const made = Array.from({ length: SHOPS }, (_, place) => {
+    const merchant = newMerchant(`Corner shop ${place + 1}`, nowMs);
+    return { merchant, key: newKey(merchant.id, "SECRET", nowMs) };
+  });
+  const file = join(home.path, "street.sql");
+  writeFileSync(
+    file,
+    insertSql({
+      merchants: made.map(({ merchant }) => merchant),
+      teams: made.map(({ merchant }) => newTeam(merchant)),
+      apiKeys: made.map(({ key }) => key.row),
+    }),
+  );
+  await executeSqlFile(home, file);
+  return made.map(({ merchant, key }) => ({ merchantId: merchant.id, key: key.secret }));
+}
+
+/** A shop that nobody has taken, over all test files; throws when there is none left. */
+export function takeShop({ home, shops }: Street): Street["shops"][number] {
+  for (const [place, shop] of shops.entries()) {
+    try {
+      closeSync(openSync(join(home, `taken-${place}`), "wx"));
+      return shop;
+    } catch {
+      // Somebody was faster.
+    }
+  }
+  throw new Error(`all ${shops.length} shops are taken: let there be more of them`);
+}
+
+/**
+ * Moves the end of an invoice to `inMs` from now: no invoice lives less than a minute, and no test waits that long. Its statements are of
+ * another process than the server's, which sees them as it sees any other's.
+ */
+export function endInvoiceIn({ home }: Street, invoiceId: string, inMs: number): void {
+  const folder = join(home, "state/v3/d1/miniflare-D1DatabaseObject");
+  const [file] = readdirSync(folder).filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
+  if (file === undefined) throw new Error(`no database in ${folder}`);
+  const database = new DatabaseSync(join(folder, file));
+  try {
+    database.exec("PRAGMA busy_timeout = 5000");
+    const endMs = Date.now() + inMs;
+    const { changes } = database.prepare("UPDATE invoices SET expires_at_ms = ? WHERE id = ?").run(endMs, invoiceId);
+    if (changes !== 1) throw new Error(`no invoice ${invoiceId}`);
+  } finally {
+    database.close();
+  }
+}

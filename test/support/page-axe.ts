@@ -1,0 +1,46 @@
+// axe-core on a page as it stands. It comes in through the debugger, so the page's own policy stays as it is.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+
+const SOURCE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+interface Violation {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[];
+}
+
+/** What WCAG 2.2 AA and good practice find wrong, one line for each element; none is as it should be. */
+export async function axeFindings(page: Page): Promise<readonly string[]> {
+  const isThere = await page.evaluate<boolean>("typeof axe === 'object'");
+  if (!isThere) await page.evaluate(readFileSync(SOURCE, "utf8"));
+  const violations = await page.evaluate<readonly Violation[]>(
+    `axe.run(document, { runOnly: ${JSON.stringify(RULES)}, resultTypes: ["violations"] }).then((found) => found.violations)`,
+  );
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${help} at ${target.join(" ")}\n${failureSummary ?? ""}`),
+  );
+}
+
+const WIDTHS = [320, 1280];
+const SCHEMES = ["light", "dark"] as const;
+
+/** The same at both widths and in both schemes, and whether anything has to be scrolled sideways. */
+export async function findingsEverywhere(page: Page): Promise<readonly string[]> {
+  const findings: string[] = [];
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 800 });
+    const excess = await page.evaluate<number>(
+      "document.documentElement.scrollWidth - document.documentElement.clientWidth",
+    );
+    if (excess > 0) findings.push(`${width} px: ${excess} px wider than the window`);
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme });
+      findings.push(...(await axeFindings(page)).map((finding) => `${width} px, ${colorScheme}: ${finding}`));
+    }
+  }
+  await page.emulateMedia({ colorScheme: null });
+  return findings;
+}

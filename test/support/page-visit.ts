@@ -1,0 +1,87 @@
+// One person with one page, and what must hold of every page while they look at it: nothing is asked of another origin, nothing goes wrong
+// in it, and its policy is never broken. Faults are collected, and a test fails at its end when there are any.
+import type { Browser, BrowserContextOptions, CDPSession, Page } from "playwright-core";
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** Origins beside the server's own that may be asked: the shop that a payer goes back to. */
+  readonly alsoAllowed?: readonly string[];
+  /** Texts of errors in the console that are wanted: what is refused there is what the test is about. */
+  readonly alsoSaid?: RegExp;
+  /** Run in each document before its own scripts. */
+  readonly initScripts?: readonly string[];
+}
+
+/** What went over the wire. Bytes are those that the network carried, headers included. */
+export interface Load {
+  readonly url: string;
+  readonly type: string;
+  readonly bytes: number;
+}
+
+export interface Visit {
+  readonly page: Page;
+  /** What must not be; complete when the page is idle. */
+  readonly faults: readonly string[];
+  /** All that was loaded so far, in order of arrival. */
+  readonly loads: readonly Load[];
+  /** Every WebSocket that was opened. */
+  readonly sockets: readonly string[];
+  /** Sum of all layout shifts so far, wanted or not (CLS without its windows). */
+  layoutShift(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Shifts after a person's own input count as well: nothing may jump under a finger. */
+const WATCH_SHIFTS = `(() => {
+  window.__shift = 0;
+  new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.__shift += entry.value; })
+    .observe({ type: "layout-shift", buffered: true });
+})()`;
+
+export async function startVisit(browser: Browser, baseUrl: string, options: VisitOptions = {}): Promise<Visit> {
+  const { alsoAllowed = [], alsoSaid, initScripts = [], ...given } = options;
+  const context = await browser.newContext({ baseURL: baseUrl, locale: "en-US", colorScheme: "light", ...given });
+  context.setDefaultTimeout(15_000);
+  if (given.javaScriptEnabled !== false) await context.addInitScript(WATCH_SHIFTS);
+  for (const content of initScripts) await context.addInitScript({ content });
+  const page = await context.newPage();
+  const faults: string[] = [];
+  const sockets: string[] = [];
+  const origins = new Set([baseUrl, ...alsoAllowed]);
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.protocol !== "data:" && !origins.has(url.origin)) faults.push(`asked ${url.href}`);
+  });
+  page.on("websocket", (socket) => {
+    sockets.push(socket.url());
+    if (!origins.has(new URL(socket.url()).origin.replace(/^ws/, "http"))) faults.push(`opened ${socket.url()}`);
+  });
+  page.on("pageerror", (error) => faults.push(`threw ${error.message}`));
+  page.on("console", (message) => {
+    const isTrouble = message.type() === "error" || message.type() === "warning";
+    if (isTrouble && !alsoSaid?.test(message.text())) faults.push(`said ${message.text()} (${message.location().url})`);
+  });
+  const loads = await watchLoads(await context.newCDPSession(page));
+  return {
+    page,
+    faults,
+    loads,
+    sockets,
+    layoutShift: () => page.evaluate<number>("window.__shift"),
+    close: () => context.close(),
+  };
+}
+
+async function watchLoads(session: CDPSession): Promise<readonly Load[]> {
+  const loads: Load[] = [];
+  const asked = new Map<string, Omit<Load, "bytes">>();
+  session.on("Network.requestWillBeSent", ({ requestId, request, type = "Other" }) => {
+    asked.set(requestId, { url: request.url, type });
+  });
+  session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+    const load = asked.get(requestId);
+    if (load !== undefined && !load.url.startsWith("data:")) loads.push({ ...load, bytes: encodedDataLength });
+  });
+  await session.send("Network.enable");
+  return loads;
+}
