@@ -509,6 +509,8 @@ export interface Product {
   createdAt: string;
   updatedAt: string;
   deletedAt: string | null;
+  /** The product's page, where anybody buys it: `PUBLIC_URL/buy/{id}`. Open while the product is active. */
+  checkoutUrl: string;
 }
 
 export interface ProductList {

@@ -26,6 +26,7 @@ import { productRoutes } from "../products/routes.ts";
 import { returnRoutes } from "../returns/routes.ts";
 import { sessionRoutes } from "../sessions/routes.ts";
 import { signInRoutes } from "../sign-in/routes.ts";
+import { storefrontRoutes } from "../storefront/routes.ts";
 import { teamRoutes } from "../teams/routes.ts";
 import { totpRoutes } from "../totp/routes.ts";
 import { meRoutes } from "../users/routes.ts";
@@ -69,6 +70,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...auditRoutes,
   ...checkoutRoomRoutes,
   ...returnRoutes,
+  ...storefrontRoutes,
 ];
 
 /** Every route of the Worker, as the documents and the access tests enumerate them. */

@@ -21,7 +21,7 @@ export function fingerprint(request: { method: string; path: string; body: Json 
   return `v1:${sha256Hex(`${request.method}\n${request.path}\n${body}`)}`;
 }
 
-/** How a key is stored. Public keys have a name space of their own, so that a browser cannot poison a server's key (decisions 6). */
-export function keyHash(of: { merchantId: string; keySpace: "secret" | "public"; key: string }): string {
+/** How a key is stored. Public keys and pages have name spaces of their own, so that a browser cannot poison a server's key (decisions 6). */
+export function keyHash(of: { merchantId: string; keySpace: "secret" | "public" | "page"; key: string }): string {
   return sha256Hex(lengthPrefixed([of.merchantId, of.keySpace, of.key]));
 }

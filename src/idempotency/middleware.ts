@@ -81,7 +81,7 @@ function sealing(env: Pick<Env, "SECRETS_AES_KEY">, scopeId: ScopeId): Pick<Once
 }
 
 /** The keys of a scope. Each call takes a fresh stub: one that threw once may be broken for good. */
-function keysOf(env: Pick<Env, "IDEMPOTENCY_KEYS">, scopeId: string): Keys {
+export function keysOf(env: Pick<Env, "IDEMPOTENCY_KEYS">, scopeId: string): Keys {
   const stub = (): Keys => env.IDEMPOTENCY_KEYS.getByName(scopeId);
   return {
     claim: (hash, print, nowMs) => stub().claim(hash, print, nowMs),

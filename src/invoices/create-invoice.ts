@@ -3,14 +3,7 @@
 import type { BatchItem, BatchResponse } from "drizzle-orm/batch";
 import type { Trail } from "../audit/entry.ts";
 import { insertAudit } from "../audit/store.ts";
-import {
-  type Customer,
-  customerEntry,
-  isSameCustomer,
-  namesCustomer,
-  newCustomer,
-  withFields,
-} from "../customers/customer.ts";
+import { type Customer, customerEntry, isSameCustomer } from "../customers/customer.ts";
 import { assertCustomerLive, insertCustomer, updateCustomer } from "../customers/store.ts";
 import type { Db } from "../db/client.ts";
 import { describeConflict, isContention } from "../db/conflict.ts";
@@ -30,6 +23,7 @@ import { type Activation, type ActivationEffects, activate, type PayableWallet }
 import { readPublicHold, withinPublicLimit } from "./check-public-addresses.ts";
 import { type Invoice, newFile, type TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
+import { customerOf, metadataOf } from "./invoice-customer.ts";
 import { createdFacts } from "./invoice-facts.ts";
 import { type Pair, pairKey, pricesJson, unavailableMethod, walletsToActivate } from "./payment-method.ts";
 import { type AskedTerms, type Terms, termsOf } from "./product-terms.ts";
@@ -69,6 +63,8 @@ export interface CreateEffects extends ActivationEffects {
 export interface CreateRequest {
   readonly merchant: MerchantRow;
   readonly isFromPublicKey: boolean;
+  /** Whether it comes from a product's page, which asks what its merchant wants to know. */
+  readonly isFromProductPage?: true;
   readonly invoice: NewInvoice;
   readonly facts: CreateFacts;
 }
@@ -163,14 +159,6 @@ function planInvoice(fx: CreateEffects, request: CreateRequest, operationId: str
   return { invoice, toActivate: chosen.value, customer };
 }
 
-/** A public key makes a customer only for a new email and never changes one (decisions 7). */
-function customerOf(request: CreateRequest, operationId: string): Customer | undefined {
-  const { facts, invoice, merchant } = request;
-  if (!namesCustomer(invoice) || (request.isFromPublicKey && invoice.customerEmail === undefined)) return undefined;
-  if (facts.customer === undefined) return newCustomer(derivedId("cus", operationId), merchant.id, invoice);
-  return request.isFromPublicKey ? facts.customer : withFields(facts.customer, invoice);
-}
-
 function newInvoice(
   nowMs: number,
   request: CreateRequest,
@@ -183,6 +171,7 @@ function newInvoice(
 ): Invoice {
   const { merchant, invoice: wanted, facts } = request;
   const { name, rawAmount: expectedMicros, currency } = given.terms;
+  const metadata = metadataOf(request);
   const expiresAtMs = nowMs + (wanted.expiresInSeconds ?? merchant.invoiceLifetimeSeconds) * SECOND_MS;
   return {
     id: given.id,
@@ -193,7 +182,7 @@ function newInvoice(
     name,
     description: wanted.description ?? null,
     redirectUrl: wanted.redirectUrl ?? null,
-    metadata: wanted.metadata === undefined ? null : JSON.stringify(wanted.metadata),
+    metadata: metadata === undefined ? null : JSON.stringify(metadata),
     amountMicros: expectedMicros,
     currency,
     status: "AWAITING_PAYMENT",

@@ -86,6 +86,11 @@ export const productBody = () =>
       createdAt: time(),
       updatedAt: time(),
       deletedAt: time().nullable(),
+      checkoutUrl: z.string().meta({
+        format: "uri",
+        description:
+          "The product's page, where anybody buys it: `PUBLIC_URL/buy/{id}`. Open while the product is active.",
+      }),
     })
     .meta({ title: "Product" });
 

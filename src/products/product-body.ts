@@ -21,5 +21,6 @@ export function productBodyOf(product: Product, publicUrl: string) {
     createdAt: isoTime(product.createdAtMs),
     updatedAt: isoTime(product.updatedAtMs),
     deletedAt: product.deletedAtMs === null ? null : isoTime(product.deletedAtMs),
+    checkoutUrl: `${publicUrl}/buy/${id}`,
   };
 }

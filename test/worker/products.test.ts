@@ -61,6 +61,7 @@ describe("a product", () => {
       createdAt: product.createdAt,
       updatedAt: product.createdAt,
       deletedAt: null,
+      checkoutUrl: `${ORIGIN}/buy/${product.id}`,
     });
     expect((await shop.get(`/products/${product.id}`)).body).toEqual(product);
     expect(await entriesOf(shop, product.id)).toMatchObject([

@@ -126,6 +126,9 @@ export const en = {
   buyGone: "This is not for sale at the moment.",
   fieldRequired: "This is needed.",
   fieldInvalid: "Please check this.",
+  buyEmailInvalid: "Write it like name@example.com.",
+  buyAmountInvalid: "Write a number from 0 to 1,000,000, such as 12.50.",
+  buyTooLong: "This is too long. Please shorten it.",
   // problems
   problemTitle: "This did not work",
   problemNotFound: "There is no such page. Check the link, or ask the shop for a new one.",

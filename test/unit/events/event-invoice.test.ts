@@ -83,6 +83,7 @@ function largest(unit: string, counts: { payments: number; items: number; method
         ...{ price: "1000000.000000", currency: "USD", image: `https://pay.example/${"i".repeat(180)}` },
         ...{ isActive: true, askForName: true, askForAddress: true, askForPhoneNumber: true },
         ...{ createdAt: AT, updatedAt: AT, deletedAt: null },
+        checkoutUrl: `https://pay.example/buy/${makeId("prd", ULID)}`,
       },
       paymentMethods: Array.from({ length: counts.methods }, (_, n) => method(n, n % 2 ? "ACTIVE" : "UNAVAILABLE")),
       resolution: { action: "RETURNED", reason: of(500), actor: makeId("usr", ULID), at: AT, txHash: of(100) },

@@ -1,0 +1,40 @@
+// Whose an invoice is. A public key makes a customer only for a new email, and never changes or shows one (decisions 7). What a product's page
+// asks is asked for the merchant: it reaches them whatever the payer says, and still changes nobody who is known already.
+import { type Customer, type CustomerFields, namesCustomer, newCustomer, withFields } from "../customers/customer.ts";
+import { derivedId, type MerchantId } from "../lib/ids.ts";
+
+export interface AskedCustomer {
+  readonly isFromPublicKey: boolean;
+  readonly isFromProductPage?: true;
+  readonly merchant: { readonly id: MerchantId };
+  readonly invoice: CustomerFields & { readonly metadata?: Readonly<Record<string, string>> | undefined };
+  /** The customer of the request's email. */
+  readonly facts: { readonly customer: Customer | undefined };
+}
+
+/** The customer as they are to be; undefined where an invoice has none. */
+export function customerOf(request: AskedCustomer, operationId: string): Customer | undefined {
+  const { facts, invoice, merchant, isFromPublicKey, isFromProductPage } = request;
+  const isNameless = isFromPublicKey && !isFromProductPage && invoice.customerEmail === undefined;
+  if (!namesCustomer(invoice) || isNameless) return undefined;
+  if (facts.customer === undefined) return newCustomer(derivedId("cus", operationId), merchant.id, invoice);
+  return isFromPublicKey ? facts.customer : withFields(facts.customer, invoice);
+}
+
+/**
+ * The invoice's metadata: what the request says, and of a product's page what was typed there and differs from the customer, who stays as they
+ * are: anybody can type anybody's email.
+ */
+export function metadataOf(request: AskedCustomer): Readonly<Record<string, string>> | undefined {
+  const { facts, invoice, isFromProductPage } = request;
+  const known = facts.customer;
+  if (!isFromProductPage || known === undefined) return invoice.metadata;
+  const { customerName, customerAddress, customerPhoneNumber } = invoice;
+  const typed = [
+    ["customerName", customerName, known.name],
+    ["customerAddress", customerAddress, known.address],
+    ["customerPhoneNumber", customerPhoneNumber, known.phoneNumber],
+  ] as const;
+  const news = typed.flatMap(([name, text, before]) => (text === undefined || text === before ? [] : [[name, text]]));
+  return news.length === 0 ? invoice.metadata : { ...invoice.metadata, ...Object.fromEntries(news) };
+}
