@@ -10,6 +10,8 @@ import { forgetOperations } from "./idempotency/store.ts";
 import { invoiceEffects } from "./invoices/effects.ts";
 import { expireInvoices, releaseAmounts } from "./invoices/expire-invoices.ts";
 import { sleep } from "./lib/sleep.ts";
+import { receiptEffects } from "./receipts/effects.ts";
+import { sendReceipts } from "./receipts/send-receipts.ts";
 import { forgetExpired } from "./sign-in/delete-expired.ts";
 import { wakeEffects } from "./watchers/effects.ts";
 import { wakeWatchers } from "./watchers/wake-watchers.ts";
@@ -38,6 +40,7 @@ export default {
       forgetEvents(db, nowMs),
       forgetDeliveries(db, nowMs),
       wakeWatchers(wakeEffects(env, { db, nowMs })),
+      sendReceipts(receiptEffects(env, db)),
       wakeDue({ db, nowMs, wakeAll: (ids) => wakeEndpoints(env, ids) }),
     ]);
     // Each job runs whatever became of the others; a failed one still fails the run, for the platform's log.

@@ -4,6 +4,7 @@ import type { InvoiceFacts } from "../events/event-data.ts";
 import { invoiceEventData } from "../events/event-invoice.ts";
 import { recordOutbox } from "../events/store.ts";
 import { derivedId } from "../lib/ids.ts";
+import { oweReceipts } from "../receipts/store.ts";
 import type { Invoice } from "./invoice.ts";
 import type { InvoiceBody } from "./invoice-body.ts";
 
@@ -22,13 +23,13 @@ export interface EventContext {
   readonly nowMs: number;
 }
 
-/** The event rows of one change of an invoice, numbered on from what was read (reliability.md 3). */
+/** The event rows of one change of an invoice, numbered on from what was read (reliability.md 3), and the receipts that they owe. */
 export function recordEvents(db: Db, context: EventContext, events: readonly [InvoiceEvent, ...InvoiceEvent[]]) {
   const data = invoiceEventData(
     { invoice: context.body, json: context.json },
     events.map(({ type: _, ...facts }) => facts),
   );
-  return recordOutbox(
+  const outbox = recordOutbox(
     db,
     events.map(({ type }, n) => ({
       id: derivedId("evt", context.operationId, n),
@@ -40,4 +41,6 @@ export function recordEvents(db: Db, context: EventContext, events: readonly [In
       createdAtMs: context.nowMs,
     })),
   );
+  const isPaid = events.some(({ type }) => type === "invoice.paid" || type === "invoice.overpaid");
+  return isPaid ? [...outbox, oweReceipts(db, { invoiceId: context.invoice.id, nowMs: context.nowMs })] : outbox;
 }

@@ -12,6 +12,8 @@ export interface MailDescription {
   /** Stands alone on its line in the text. */
   readonly code?: string;
   readonly link?: { readonly text: string; readonly url: string };
+  /** As HTML has them; English where it is absent. */
+  readonly language?: { readonly code: string; readonly direction: "ltr" | "rtl" };
 }
 
 /** Throws for a `to` that is not one bare address and for a link that is not http(s): a bug of the caller, who validated both. */
@@ -34,7 +36,7 @@ export function composeMail(of: MailDescription): Mail {
     ...others.map((each) => paragraph(escapeHtml(each))),
   ];
   const subject = plainText(of.subject).trim();
-  return { to, subject, text: `${text}\n`, html: page(escapeHtml(subject), blocks.join("\n")) };
+  return { to, subject, text: `${text}\n`, html: page(of.language, escapeHtml(subject), blocks.join("\n")) };
 }
 
 function linkUrl(url: string): string {
@@ -48,9 +50,10 @@ function paragraph(html: string): string {
   return `<p>${html}</p>`;
 }
 
-function page(title: string, body: string): string {
+function page(language: MailDescription["language"], title: string, body: string): string {
+  const { code, direction } = language ?? { code: "en", direction: "ltr" };
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${title}</title></head>
+<html lang="${code}" dir="${direction}"><head><meta charset="utf-8"><title>${title}</title></head>
 <body style="font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:0 auto;padding:1rem">
 ${body}
 </body></html>

@@ -19,16 +19,28 @@ export interface DeliveryEffects {
 
 /** Resolves whatever becomes of the mail. */
 export async function sendMail(fx: DeliveryEffects, client: MailClient, mail: Mail, id: string): Promise<void> {
+  const { problem, tries } = await trySending(fx, client, mail, id);
+  if (problem === undefined) return;
+  fx.log(
+    JSON.stringify({ level: "error", alert: "a mail was lost", provider: client.name, reason: problem.reason, tries }),
+  );
+}
+
+/** The same for whoever keeps account of it; no problem is left where it was sent. */
+export async function trySending(
+  fx: Omit<DeliveryEffects, "log">,
+  client: MailClient,
+  mail: Mail,
+  id: string,
+): Promise<{ readonly problem: MailProblem | undefined; readonly tries: number }> {
   let problem: MailProblem = { reason: "never tried", isPassing: true };
   let tries = 0;
   while (tries < TRIES && problem.isPassing) {
     if (tries > 0) await fx.sleep(fullJitterMs({ ...PAUSE, attempt: tries, random: fx.random() }));
     const sent = await client.send(mail, id);
     tries += 1;
-    if (sent.ok) return;
+    if (sent.ok) return { problem: undefined, tries };
     problem = sent.error;
   }
-  fx.log(
-    JSON.stringify({ level: "error", alert: "a mail was lost", provider: client.name, reason: problem.reason, tries }),
-  );
+  return { problem, tries };
 }

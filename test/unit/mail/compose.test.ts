@@ -28,6 +28,12 @@ describe("composeMail", () => {
     },
   );
 
+  test("is English unless it says what else, and from which side it is read", () => {
+    expect(composeMail(plain).html).toContain('<html lang="en" dir="ltr">');
+    const arabic = composeMail({ ...plain, language: { code: "ar", direction: "rtl" } });
+    expect(arabic.html).toContain('<html lang="ar" dir="rtl">');
+  });
+
   test("what others wrote cannot become a tag, an attribute or an entity", () => {
     const evil = `<img src=x onerror="a('b')">&lt;`;
     const { html } = composeMail({
