@@ -34,8 +34,10 @@ export function problemPage(chrome: Chrome, failure: Failure) {
   return (
     <Document chrome={chrome} title={texts.problemTitle} shop={null}>
       <main id="checkout">
-        <h1>{texts.problemTitle}</h1>
-        <p>{text}</p>
+        <div class="card heading problem">
+          <h1>{texts.problemTitle}</h1>
+          <p>{text}</p>
+        </div>
       </main>
     </Document>
   );

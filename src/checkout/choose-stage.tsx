@@ -1,0 +1,90 @@
+import type { Chrome } from "./chrome.ts";
+import { Filled, networkText, payLink } from "./parts.tsx";
+import type { CheckoutView, Choice, Way } from "./view.ts";
+
+/** From so many ways on there is something to search. */
+const MANY_WAYS = 9;
+
+interface Of {
+  readonly chrome: Chrome;
+  readonly view: CheckoutView;
+}
+
+/** Which coin on which network: one press each. */
+export function ChooseStage({ chrome, view }: Of) {
+  const { texts } = chrome;
+  const isMany = view.choices.reduce((sum, { ways }) => sum + ways.length, 0) >= MANY_WAYS;
+  return (
+    <>
+      <h1 tabindex={-1}>{texts.chooseTitle}</h1>
+      {isMany ? (
+        <input
+          type="search"
+          class="search"
+          placeholder={texts.chooseSearch}
+          aria-label={texts.chooseSearch}
+          autocomplete="off"
+          spellcheck={false}
+          data-search
+          hidden
+        />
+      ) : null}
+      <form method="post" action={payLink(chrome, view, "/methods")} class="choices" data-part="choices">
+        {view.choices.map((choice) => (
+          <ChoiceGroup chrome={chrome} choice={choice} />
+        ))}
+        {isMany ? (
+          <p data-find-none hidden>
+            {texts.chooseNone}
+          </p>
+        ) : null}
+      </form>
+    </>
+  );
+}
+
+/** A coin with one way is that way; of one with several the network is pressed. */
+function ChoiceGroup({ chrome, choice }: { readonly chrome: Chrome; readonly choice: Choice }) {
+  const [only, another] = choice.ways;
+  if (only !== undefined && another === undefined) {
+    return (
+      <div data-find-group>
+        <button type="submit" class="way" name="method" value={only.key} data-find={findText(choice, only)}>
+          <CoinName choice={choice} />
+          {only.networkName === choice.name ? null : (
+            <small>
+              <Filled text={chrome.texts.onNetwork} values={{ network: networkText(only) }} />
+            </small>
+          )}
+        </button>
+      </div>
+    );
+  }
+  return (
+    <fieldset data-find-group>
+      <legend>
+        <CoinName choice={choice} />
+      </legend>
+      <div class="ways">
+        {choice.ways.map((way) => (
+          <button type="submit" class="way" name="method" value={way.key} data-find={findText(choice, way)}>
+            <bdi>{way.networkName}</bdi>
+            {way.standard === null ? null : <small dir="ltr">{way.standard}</small>}
+          </button>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function CoinName({ choice: { code, name } }: { readonly choice: Choice }) {
+  return (
+    <span>
+      {name} {name === code ? null : <small>{code}</small>}
+    </span>
+  );
+}
+
+function findText({ code, name }: Choice, { network, networkName, standard }: Way): string {
+  return [code, name, network, networkName, standard ?? ""].join(" ").toLowerCase();
+}
