@@ -89,27 +89,35 @@ export function Field(of: {
   readonly isRequired?: boolean;
   /** Hashes and addresses: from left to right, and nothing is corrected or capitalised. */
   readonly isCode?: boolean;
+  /** More than one for a text of several lines. */
+  readonly lines?: number;
+  /** Where the cursor goes when the page opens; of one field at most. */
+  readonly isFocused?: boolean;
 }) {
   const { id, hint, error } = of;
   const described = [hint === undefined ? [] : [`${id}-hint`], error === undefined ? [] : [`${id}-error`]].flat();
   const code =
     of.isCode === true ? ({ dir: "ltr", autocapitalize: "none", spellcheck: false, class: "code" } as const) : {};
+  const shared = {
+    id,
+    name: of.name,
+    autocomplete: of.autocomplete ?? "off",
+    maxlength: of.maxlength,
+    required: of.isRequired === true,
+    autofocus: of.isFocused === true,
+    "aria-describedby": described.length === 0 ? undefined : described.join(" "),
+    "aria-invalid": error === undefined ? undefined : ("true" as const),
+  };
   return (
     <p class="field">
       <label for={id}>{of.label}</label>
-      <input
-        id={id}
-        name={of.name}
-        type={of.type ?? "text"}
-        inputmode={of.inputmode}
-        autocomplete={of.autocomplete ?? "off"}
-        maxlength={of.maxlength}
-        value={of.value}
-        required={of.isRequired === true}
-        aria-describedby={described.length === 0 ? undefined : described.join(" ")}
-        aria-invalid={error === undefined ? undefined : "true"}
-        {...code}
-      />
+      {of.lines === undefined ? (
+        <input {...shared} {...code} type={of.type ?? "text"} inputmode={of.inputmode} value={of.value} />
+      ) : (
+        <textarea {...shared} rows={of.lines}>
+          {of.value}
+        </textarea>
+      )}
       {error === undefined ? null : (
         <span id={`${id}-error`} class="error">
           {error}

@@ -1,7 +1,8 @@
 // A product with the form that makes an invoice of it. No script: what it needs of the browser every browser does by itself.
 import { type Chrome, linkTo } from "../checkout/chrome.ts";
 import { Document } from "../checkout/document.tsx";
-import { moneyText } from "../checkout/format.ts";
+import { OrderSummary } from "../checkout/order-summary.tsx";
+import { Field } from "../checkout/parts.tsx";
 import type { Texts } from "../checkout/texts/en.ts";
 import { fill } from "../checkout/texts.ts";
 import type { Shop } from "../checkout/view.ts";
@@ -21,19 +22,21 @@ interface Of {
   readonly problems: Problems;
 }
 
-interface Field {
+interface Asked {
   readonly label: keyof Texts;
-  readonly type?: string;
+  readonly type?: "email" | "tel";
+  readonly inputmode?: "decimal";
   readonly autocomplete: string;
+  readonly lines?: number;
   readonly hint?: keyof Texts;
 }
 
 /** Purposes of fields as browsers know them (HTML, "Autofill"). */
-const FIELDS: Readonly<Record<FieldName, Field>> = {
-  amount: { label: "buyAmount", autocomplete: "transaction-amount", hint: "buyAmountHint" },
+const FIELDS: Readonly<Record<FieldName, Asked>> = {
+  amount: { label: "buyAmount", inputmode: "decimal", autocomplete: "transaction-amount", hint: "buyAmountHint" },
   name: { label: "buyName", autocomplete: "name" },
   email: { label: "buyEmail", type: "email", autocomplete: "email", hint: "buyEmailHint" },
-  address: { label: "buyAddress", autocomplete: "street-address" },
+  address: { label: "buyAddress", autocomplete: "street-address", lines: 3 },
   phone: { label: "buyPhone", type: "tel", autocomplete: "tel" },
 };
 
@@ -47,99 +50,41 @@ const PROBLEMS = {
 export function productPage(of: Of) {
   const { chrome, product, shop, token, form, problems } = of;
   const { texts } = chrome;
-  const name = plainText(product.name);
   const asked = askedFields(product);
-  const first = asked.find((field) => problems[field.name] !== undefined)?.name;
-  const price = { micros: product.priceMicros, currency: product.currency };
+  const first = asked.find(({ name }) => problems[name] !== undefined)?.name;
+  const view = {
+    title: plainText(product.name),
+    description: product.description === null ? null : plainText(product.description),
+    imageUrl: product.image === null ? null : imageUrl("", { merchantId: product.merchantId, name: product.image }),
+    total: { micros: product.priceMicros, currency: product.currency },
+  };
   return (
-    <Document chrome={chrome} title={`${name} · ${shop.name}`} shop={shop}>
-      <main id="checkout" data-stage="buy">
-        <section class="card product">
-          {product.image === null ? null : (
-            <img
-              class="picture"
-              src={imageUrl("", { merchantId: product.merchantId, name: product.image })}
-              alt=""
-              width="160"
-              height="160"
-            />
-          )}
-          <h1>{name}</h1>
-          {product.description === null || product.description === "" ? null : <p>{plainText(product.description)}</p>}
-          <p class="total">{product.priceMicros === 0n ? texts.anyAmount : moneyText(chrome.language, price)}</p>
-        </section>
+    <Document chrome={chrome} title={`${view.title} · ${shop.name}`} shop={shop}>
+      <main data-stage="buy">
+        <OrderSummary chrome={chrome} view={view} />
         <form class="card" method="post" action={linkTo(chrome, `/buy/${product.id}`)}>
+          <h1>{texts.buyTitle}</h1>
           <input type="hidden" name="token" value={token} />
-          {asked.map((field) => (
-            <FormField
-              {...field}
-              chrome={chrome}
-              currency={product.currency}
-              value={form[field.name] ?? ""}
-              problem={problems[field.name]}
-              isFirst={field.name === first}
-            />
-          ))}
-          <button type="submit" class="primary">
-            {texts.buyGo}
-          </button>
+          {asked.map(({ name, isRequired }) => {
+            const { label, hint, ...kind } = FIELDS[name];
+            const problem = problems[name];
+            return (
+              <Field
+                {...kind}
+                id={name}
+                name={name}
+                label={fill(texts[label], { currency: product.currency })}
+                {...(hint === undefined ? {} : { hint: texts[hint] })}
+                error={problem === undefined ? undefined : texts[PROBLEMS[problem]]}
+                value={form[name] ?? ""}
+                isRequired={isRequired}
+                isFocused={name === first}
+              />
+            );
+          })}
+          <button type="submit">{texts.buyGo}</button>
         </form>
       </main>
     </Document>
-  );
-}
-
-function FormField(of: {
-  readonly name: FieldName;
-  readonly isRequired: boolean;
-  readonly chrome: Chrome;
-  readonly currency: string;
-  readonly value: string;
-  readonly problem: Problem | undefined;
-  /** Of those with a problem: there the cursor goes. */
-  readonly isFirst: boolean;
-}) {
-  const { name, isRequired, value, problem, isFirst } = of;
-  const { texts } = of.chrome;
-  const { label, type = "text", autocomplete, hint } = FIELDS[name];
-  const described = [
-    hint === undefined ? [] : [`${name}-hint`],
-    problem === undefined ? [] : [`${name}-problem`],
-  ].flat();
-  const shared = {
-    id: name,
-    name,
-    autocomplete,
-    required: isRequired,
-    autofocus: isFirst,
-    ...(described.length === 0 ? {} : { "aria-describedby": described.join(" ") }),
-    ...(problem === undefined ? {} : { "aria-invalid": "true" as const }),
-  };
-  return (
-    <div class="field">
-      <label for={name}>{fill(texts[label], { currency: of.currency })}</label>
-      {name === "address" ? (
-        <textarea {...shared} rows={3}>
-          {value}
-        </textarea>
-      ) : (
-        <input
-          {...shared}
-          type={type}
-          value={value}
-          {...(name === "amount" ? { inputmode: "decimal" as const } : {})}
-        />
-      )}
-      {hint === undefined ? null : (
-        <p class="hint" id={`${name}-hint`}>
-          {texts[hint]}
-        </p>
-      )}
-      {problem === undefined ? null : (
-        <p class="problem" id={`${name}-problem`}>
-          {texts[PROBLEMS[problem]]}
-        </p>
-      )}
-    </div>
   );
 }

@@ -30,12 +30,12 @@ const show = pageRoute({
   spec: {
     ...SHARED,
     method: "GET",
-    operationId: "productPage",
+    operationId: "showProduct",
     summary: "The page of a product",
     description:
       "Share its address, or link to it. Looking makes nothing, so previews of links make no invoices; 410 while the product is not active.",
     body: noBody,
-    answers: [{ status: 200, description: "The product, and a form of what it asks for" }],
+    answers: [{ status: 200, description: "The product, and a form of what it asks for", alsoAs: "text/html" }],
   },
   effects: storefrontEffects,
   answer: async (call) => {
@@ -57,7 +57,7 @@ const buy = pageRoute({
     body: buyForm,
     answers: [
       { status: 303, description: "To the invoice's page; the same one when the form is sent again" },
-      { status: 400, description: "The form again, with what is wrong beside its fields" },
+      { status: 400, description: "The form again, with what is wrong beside its fields", alsoAs: "text/html" },
     ],
   },
   effects: storefrontEffects,

@@ -183,7 +183,7 @@ describe("the form", () => {
     expect(inputOf(page.text, "name")).toMatch(/ aria-invalid="true"/);
     expect(inputOf(page.text, "name")).toMatch(/ autofocus/);
     expect(inputOf(page.text, "email")).toContain(' value="jane"');
-    expect(inputOf(page.text, "email")).toMatch(/ aria-describedby="[^"]*email-problem"/);
+    expect(inputOf(page.text, "email")).toMatch(/ aria-describedby="[^"]*email-error"/);
     expect(inputOf(page.text, "address")).not.toMatch(/aria-invalid|autofocus/);
     expect(page.text).toContain("1 &quot;Main&quot; St</textarea>");
     expect(tokenOf(page.text)).toBe(token);
