@@ -15,6 +15,7 @@ export type Kind =
   | "contract"
   | "http"
   | "routes"
+  | "browser"
   | "entry";
 
 /** Path below the root, with `/`, to its text. */
@@ -32,6 +33,7 @@ const ALL: readonly Kind[] = [
   "contract",
   "http",
   "routes",
+  "browser",
   "entry",
 ];
 
@@ -52,6 +54,8 @@ const MAY_IMPORT: Readonly<Record<Kind, { readonly values: readonly Kind[]; read
     values: ["lib", "failures", "db", "rule", "operation", "contract", "http", "routes"],
     types: ["store", "client", "object"],
   },
+  // What runs in a payer's browser: small enough to have nothing of ours with it.
+  browser: { values: ["browser"], types: [] },
   entry: { values: ALL, types: [] },
 };
 
@@ -80,6 +84,7 @@ export function kindOf(path: string, text: string): Kind {
   if (path === "src/failures.ts") return "failures";
   if (path.startsWith("src/lib/")) return "lib";
   if (path.startsWith("src/db/")) return "db";
+  if (path.startsWith("src/checkout/browser/")) return "browser";
   if (path.endsWith(".tsx") || ["routes", "middleware", "effects"].includes(name)) return "routes";
   if (path.startsWith("src/http/")) return "http";
   if (name === "store" || name === "contract") return name;

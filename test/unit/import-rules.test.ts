@@ -22,6 +22,7 @@ const HOUSE: Sources = new Map([
   ["src/invoices/create-invoice.ts", "export const a = 1;"],
   ["src/invoices/contract.ts", "export const a = 1;"],
   ["src/http/errors.ts", "export const a = 1;"],
+  ["src/checkout/browser/page.ts", "export const a = 1;"],
   ["src/auth/middleware.ts", "export const a = 1;"],
   ["src/rates/kraken-client.ts", "export const a = 1;"],
   [
@@ -45,6 +46,7 @@ describe("src", () => {
   it("has a file of every kind that is wanted so far", () => {
     const kinds = new Set([...sources].map(([path, text]) => kindOf(path, text)));
     expect([...kinds].sort()).toEqual([
+      "browser",
       "client",
       "contract",
       "db",
@@ -96,6 +98,8 @@ describe("the check itself", () => {
     ["a rule of SQL's builder", "src/invoices/price.ts", 'import { sql } from "drizzle-orm";'],
     ["an operation that builds SQL", "src/invoices/create-x.ts", 'import { sql } from "drizzle-orm";'],
     ["a rule of the web framework", "src/invoices/price.ts", 'import { Hono } from "hono";'],
+    ["a rule with the payer's browser", "src/checkout/x.ts", 'import { a } from "./browser/page.ts";'],
+    ["the payer's browser with a rule", "src/checkout/browser/x.ts", 'import { a } from "../../invoices/status.ts";'],
     ["Node's own modules", "src/lib/x.ts", 'import { readFileSync } from "node:fs";'],
   ];
   it.each(forbidden)("refuses %s", (_, path, text) => {

@@ -1,0 +1,60 @@
+// Writes src/checkout/assets.generated.ts: the one script of the payers' pages, bundled, and their style, both minified (`npm run
+// checkout:build`); with --check it only says whether the file is what it would write.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { build } from "esbuild";
+
+const FILE = "src/checkout/assets.generated.ts";
+/** Of SHA-256: enough that no two scripts share a name, which browsers keep for a year. */
+const HASH_LENGTH = 16;
+
+async function minified(file: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [file],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "iife",
+    target: "es2022",
+    // The page is sent as UTF-8, and an escape is longer.
+    charset: "utf8",
+    logLevel: "silent",
+  });
+  const [output] = outputFiles;
+  if (output === undefined) throw new Error(`esbuild wrote nothing for ${file}`);
+  return output.text.trim();
+}
+
+async function generate(): Promise<string> {
+  const script = await minified("src/checkout/browser/main.ts");
+  const style = await minified("src/checkout/style.css");
+  // It stands inside an element of the page, which nothing in it may end.
+  if (style.includes("</")) throw new Error("the style would end its element");
+  const hash = createHash("sha256").update(script).digest("hex").slice(0, HASH_LENGTH);
+  const lines = [
+    "// Made by scripts/build-checkout-assets.ts from src/checkout/browser and src/checkout/style.css: never edited by hand.",
+    "// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the templates are the script's.",
+    `export const SCRIPT = ${JSON.stringify(script)};`,
+    "/** Path under which the script is served, with its hash. */",
+    `export const SCRIPT_PATH = "/assets/checkout-${hash}.js";`,
+    `export const STYLE = ${JSON.stringify(style)};`,
+  ];
+  return formatted(`${lines.join("\n")}\n`);
+}
+
+/** As `npm run format` would leave it. */
+function formatted(text: string): string {
+  return execFileSync("node_modules/.bin/biome", ["format", `--stdin-file-path=${FILE}`], {
+    input: text,
+    encoding: "utf8",
+  });
+}
+
+const text = await generate();
+if (!process.argv.includes("--check")) {
+  writeFileSync(FILE, text);
+} else if (readFileSync(FILE, "utf8") !== text) {
+  console.error(`${FILE} is not what its sources say: run npm run checkout:build`);
+  process.exitCode = 1;
+}

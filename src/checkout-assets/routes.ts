@@ -1,0 +1,41 @@
+// The one script of the payers' pages, under a name that changes with its content: browsers keep it for good, and a payer's second page
+// does not ask for it. It knows nobody, so nothing is looked up, counted or limited here.
+import type { MountedRoute } from "../auth/middleware.ts";
+import { SCRIPT, SCRIPT_PATH } from "../checkout/assets.generated.ts";
+import { failureResponse } from "../http/errors.ts";
+import { noBody, noQuery } from "../http/route.ts";
+import { answerHeaders } from "../http/security-headers.ts";
+
+/** The path is the content's hash. */
+const ETAG = `"${SCRIPT_PATH}"`;
+
+const asset: MountedRoute = {
+  spec: {
+    method: "GET",
+    path: "/assets/:name",
+    operationId: "serveAsset",
+    tag: "Service",
+    summary: "The script of the checkout pages",
+    callers: "ANYBODY",
+    permission: null,
+    isForPublicKeys: false,
+    isIdempotent: false,
+    body: noBody,
+    query: noQuery,
+    answers: [{ status: 200, description: "The script, for ever the same", alsoAs: "text/javascript" }],
+    refusals: ["ROUTE_NOT_FOUND"],
+  },
+  handle: async (c) => {
+    const requestId = c.get("requestId");
+    if (c.req.path !== SCRIPT_PATH) return failureResponse({ code: "ROUTE_NOT_FOUND" }, requestId);
+    const headers = answerHeaders(requestId, {
+      "content-type": "text/javascript; charset=utf-8",
+      "cache-control": "public, max-age=31536000, immutable",
+      etag: ETAG,
+    });
+    if (c.req.header("if-none-match") === ETAG) return new Response(null, { status: 304, headers });
+    return new Response(SCRIPT, { headers });
+  },
+};
+
+export const checkoutAssetRoutes: readonly MountedRoute[] = [asset];

@@ -1,0 +1,36 @@
+// The one script of the pages that payers see. They work without it; it adds what a page cannot do by itself.
+import { serverClock } from "./clock.ts";
+import { startCopy } from "./copy.ts";
+import { startCountdown } from "./countdown.ts";
+import { startLanguage } from "./language.ts";
+import { startLive } from "./live.ts";
+import { currentMain } from "./page.ts";
+import { startPrint } from "./print.ts";
+import { startReturn } from "./return.ts";
+import { startSearch } from "./search.ts";
+import { startSwap } from "./swap.ts";
+import { startWallets } from "./wallets.ts";
+
+const swap = startSwap();
+const clock = serverClock(Number(currentMain()?.dataset.now));
+const live = startLive((html, atMs) => {
+  if (!swap(html)) return false;
+  clock.set(Number(currentMain()?.dataset.now), atMs);
+  dress();
+  return true;
+});
+const dressers = [
+  startCountdown(clock, live.ask),
+  startCopy(),
+  startSearch(),
+  startWallets(),
+  startReturn(),
+  startLanguage(),
+  startPrint(),
+];
+
+function dress(): void {
+  for (const each of dressers) each();
+}
+
+dress();
