@@ -5,11 +5,12 @@ import type * as z from "zod";
 import { type GivenEffects, givenEffects, type MakeEffects, type MountedRoute } from "../auth/middleware.ts";
 import type { Failure } from "../failures.ts";
 import { readForm } from "../http/body.ts";
-import { type AppContext, callerIp } from "../http/context.ts";
+import { type AppContext, callerIp, errorResponse } from "../http/context.ts";
 import { publicUrl } from "../http/deployment.ts";
 import type { RouteSpec } from "../http/route.ts";
 import { answerHeaders } from "../http/security-headers.ts";
 import { validate } from "../http/validate.ts";
+import { sha256Hex } from "../lib/bytes.ts";
 import type { RequestId } from "../lib/ids.ts";
 import { err, type Result } from "../lib/result.ts";
 import { limitByIp } from "../sign-in/middleware.ts";
@@ -27,6 +28,8 @@ export interface PageCall<Body, Query, Fx> extends GivenEffects {
   readonly env: Env;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
+  /** Whether only the headers are wanted: then nothing should come of it. */
+  readonly isHead: boolean;
   /** The fields of the form; of a GET, an empty one's. */
   readonly form: Body;
   readonly chrome: Chrome;
@@ -41,6 +44,8 @@ export type PageReply =
       readonly html: Html;
       /** Origins that may frame it. */
       readonly frameAncestors: readonly string[];
+      /** A part of a page, asked for again and again: it has an ETag, and 304 where it is as the asker has it. */
+      readonly isPart?: true;
       readonly headers?: Readonly<Record<string, string>>;
     }
   /** 303, so that a form's answer can be loaded again. */
@@ -58,16 +63,16 @@ export function pageRoute<B extends z.ZodType, Q extends z.ZodType, Fx>(route: P
     spec: route.spec,
     handle: async (c) => {
       const chrome = chromeOf(c);
-      const outcome = await run(c, route, chrome);
-      if (!outcome.ok) return problem(c, chrome, outcome.error);
-      const reply = outcome.value;
-      if (reply.kind === "redirect") {
-        return new Response(null, {
-          status: 303,
-          headers: answerHeaders(c.get("requestId"), { location: reply.location }),
-        });
+      try {
+        const outcome = await run(c, route, chrome);
+        if (!outcome.ok) return await problem(c, chrome, outcome.error);
+        return outcome.value.kind === "page" ? await page(c, chrome, outcome.value) : redirect(c, outcome.value);
+      } catch (error) {
+        // It writes the log; people get a page.
+        const { status } = errorResponse(error, c);
+        const html = problemPage(chrome, { code: "INTERNAL_ERROR" });
+        return page(c, chrome, { status, html, frameAncestors: [] });
       }
-      return page(c, chrome, reply);
     },
   };
 }
@@ -93,6 +98,7 @@ async function run<B extends z.ZodType, Q extends z.ZodType, Fx>(
     env: c.env,
     params: c.req.param() satisfies Readonly<Record<string, string>>,
     query: query.value,
+    isHead: c.req.method === "HEAD",
     form: form.value,
     chrome,
     ip: callerIp(c) ?? null,
@@ -121,6 +127,13 @@ async function problem(c: AppContext, chrome: Chrome, failure: Failure): Promise
   return page(c, chrome, { status, html: problemPage(chrome, failure), frameAncestors: [], headers: wait });
 }
 
+function redirect(c: AppContext, { location }: Extract<PageReply, { kind: "redirect" }>): Response {
+  const headers = answerHeaders(c.get("requestId"), { location });
+  // Some browsers heed it on the way to a page that may be framed.
+  delete headers["x-frame-options"];
+  return new Response(null, { status: 303, headers });
+}
+
 async function page(
   c: AppContext,
   { nonce }: Chrome,
@@ -137,8 +150,16 @@ async function page(
   });
   // It knows no origins, and would refuse what the policy allows.
   if (of.frameAncestors.length > 0) delete headers["x-frame-options"];
+  if (of.isPart) {
+    // Weak, because whoever compresses it on the way would make it so.
+    headers.etag = `W/"${sha256Hex(text.replace(CLOCK, "")).slice(0, 32)}"`;
+    if (c.req.header("if-none-match") === headers.etag) return new Response(null, { status: 304, headers });
+  }
   return new Response(text, { status: of.status, headers });
 }
+
+/** What a page sets its countdown by; by itself it is no change. */
+const CLOCK = / data-now="\d+"/;
 
 /** Some browsers do not take a WebSocket of the own origin for 'self'. */
 function policyOf(nonce: string, frames: string, origin: string): string {

@@ -1,4 +1,7 @@
 // What came of a form, carried through the redirect behind it in the page's address: nothing is kept for it, and it may be loaded again.
+import type { Claim } from "../claims/claim.ts";
+import type { Failure } from "../failures.ts";
+import type { Result } from "../lib/result.ts";
 
 export const NOTES = [
   "claim-found",
@@ -17,3 +20,42 @@ export const NOTES = [
 
 /** Those of `claim-` are about a claim, the others about why a way to pay could not be picked. */
 export type Note = (typeof NOTES)[number];
+
+const NOTES_OF: Partial<Record<Failure["code"], Note>> = {
+  RATE_UNAVAILABLE: "rate",
+  AMOUNTS_EXHAUSTED: "taken",
+  KEY_SHARED: "taken",
+  PUBLIC_ADDRESS_LIMIT: "taken",
+  CONTENTION: "taken",
+  NETWORK_NOT_WATCHED: "network",
+  INVOICE_NOT_PAYABLE: "closed",
+  NO_ENABLED_WALLET: "closed",
+  UNSUPPORTED_PAIR: "closed",
+  ANY_AMOUNT_NEEDS_OWN_ADDRESS: "closed",
+  WALLET_FROZEN: "frozen",
+  RATE_LIMITED: "too-many",
+};
+
+/** Why a way to pay could not be picked. */
+export function pickNote(failure: Failure): Note {
+  return NOTES_OF[failure.code] ?? "other";
+}
+
+/** What came of a claim. */
+export function claimNote(claimed: Result<Pick<Claim, "outcome">, Failure>): Note {
+  if (!claimed.ok) return CLAIM_REFUSALS[claimed.error.code] ?? "claim-unavailable";
+  switch (claimed.value.outcome) {
+    case "FOUND":
+      return "claim-found";
+    case "NOT_FOUND":
+      return "claim-not-found";
+    case "UNAVAILABLE":
+      return "claim-unavailable";
+  }
+}
+
+const CLAIM_REFUSALS: Partial<Record<Failure["code"], Note>> = {
+  VALIDATION_FAILED: "claim-invalid",
+  NETWORK_NOT_OFFERED: "claim-invalid",
+  RATE_LIMITED: "claim-too-many",
+};

@@ -1,16 +1,16 @@
 // What a payer is shown, decided from the invoice's file: a pure function that page, fragment and receipt are drawn from. Nothing of the
 // customer is in it, and no address that `methods` (whose HMACs were verified) does not have.
-import { type Asset, assetOn, type Network, networkNamed } from "../chains/networks.ts";
+import { networkNamed } from "../chains/networks.ts";
 import { imageUrl } from "../images/image.ts";
-import { type Invoice, type InvoiceFile, rateLockedUntilMs } from "../invoices/invoice.ts";
+import type { Invoice, InvoiceFile } from "../invoices/invoice.ts";
 import type { MethodBody } from "../invoices/invoice-body.ts";
-import { pairKey } from "../invoices/payment-method.ts";
-import { formatUnits, parseUnits } from "../lib/money.ts";
+import { type Pair, pairOf } from "../invoices/payment-method.ts";
+import { formatUnits } from "../lib/money.ts";
 import { plainText } from "../lib/plain-text.ts";
 import type { Settings } from "../merchants/settings.ts";
 import { confirmationsAt, type Payment } from "../payments/payment.ts";
-import { coinName, tokenStandard } from "./coins.ts";
-import { type EvmTransfer, evmTransfer } from "./evm-transfer.ts";
+import type { EvmTransfer } from "./evm-transfer.ts";
+import { choicesOf, chosenMethod, methodView } from "./method-view.ts";
 
 /**
  * Where the payer stands. `unavailable`: nothing can be paid yet. `choose`: no way to pay is picked. `pay`: waits for money. `partial`: some has
@@ -134,16 +134,15 @@ export interface ViewFacts {
   /** `USDT_TRX`, as the address asks; undefined for whichever fits. */
   readonly askedMethod: string | undefined;
   readonly isChoosing: boolean;
-  readonly publicUrl: string;
   readonly nowMs: number;
 }
 
 export function checkoutView(facts: ViewFacts): CheckoutView {
-  const { file, merchant, publicUrl, nowMs } = facts;
-  const { invoice, product } = file;
+  const { file, merchant, nowMs } = facts;
+  const { invoice } = file;
   const active = facts.methods.filter(({ status, address }) => status === "ACTIVE" && address !== null);
   const available = facts.methods.filter(({ status }) => status === "AVAILABLE");
-  const isOpen = invoice.status === "AWAITING_PAYMENT" && nowMs <= invoice.expiresAtMs;
+  const isOpen = isPayable(invoice, nowMs);
   const choices = choicesOf(isOpen ? [...active, ...available] : []);
   const canChoose = isOpen && invoice.receivedMicros === 0n && active.length + available.length > 1;
   const isChoosing = canChoose && facts.isChoosing;
@@ -157,13 +156,10 @@ export function checkoutView(facts: ViewFacts): CheckoutView {
   return {
     invoiceId: invoice.id,
     stage,
-    shop: shopOf(merchant, publicUrl),
-    title: plainText(invoice.name),
-    description: invoice.description === null ? null : plainText(invoice.description),
-    imageUrl:
-      product === undefined || product.image === null
-        ? null
-        : imageUrl(publicUrl, { merchantId: product.merchantId, name: product.image }),
+    shop: shopOf(merchant, ""),
+    title: seenText(invoice.name) || invoice.id,
+    description: seenText(invoice.description ?? "") || null,
+    imageUrl: productImage(file),
     total: { micros: amountMicros, currency },
     received: { micros: receivedMicros, currency },
     missing: { micros: missing, currency },
@@ -183,15 +179,37 @@ export function checkoutView(facts: ViewFacts): CheckoutView {
   };
 }
 
-/** How a shop presents itself: by its brand, where it has one. */
-export function shopOf(merchant: ViewFacts["merchant"], publicUrl: string): Shop {
+/** How a shop presents itself: by its brand, where it has one. `origin`: of its logo's address; "" on pages, which may be open under another name of ours. */
+export function shopOf(merchant: ViewFacts["merchant"], origin: string): Shop {
   const { brand } = merchant.settings;
   return {
-    name: plainText(brand.name ?? merchant.name),
+    name: seenText(brand.name ?? merchant.name) || merchant.id,
     color: brand.color,
-    logoUrl: brand.logo === null ? null : imageUrl(publicUrl, { merchantId: merchant.id, name: brand.logo }),
+    logoUrl: brand.logo === null ? null : imageUrl(origin, { merchantId: merchant.id, name: brand.logo }),
     supportUrl: brand.supportUrl,
   };
+}
+
+/** Whether somebody may still pick a way to pay and begin. */
+export function isPayable(invoice: Invoice, nowMs: number): boolean {
+  return invoice.status === "AWAITING_PAYMENT" && nowMs <= invoice.expiresAtMs;
+}
+
+/** The only way there is, where none is picked yet: then there is nothing to choose. */
+export function soleWay({ file, methods, nowMs }: Pick<ViewFacts, "file" | "methods" | "nowMs">): Pair | undefined {
+  const [only, ...others] = methods.filter(({ status }) => status === "AVAILABLE");
+  const isPicked = file.methods.some(({ status }) => status === "ACTIVE");
+  return isPicked || others.length > 0 || !isPayable(file.invoice, nowMs) ? undefined : only;
+}
+
+/** What is left to see of a text: of one that is all controls and spaces, nothing. */
+function seenText(text: string): string {
+  return plainText(text).trim();
+}
+
+function productImage({ product }: InvoiceFile): string | null {
+  const name = product?.image ?? null;
+  return product === undefined || name === null ? null : imageUrl("", { merchantId: product.merchantId, name });
 }
 
 function stageOf(
@@ -219,79 +237,9 @@ function stageOf(
   }
 }
 
-/** The one that was asked for, else the one that money came by, else the newest. */
-function chosenMethod(
-  { methods, payments }: InvoiceFile,
-  active: readonly MethodBody[],
-  asked: string | undefined,
-): MethodBody | undefined {
-  const [named] = active.filter((method) => pairKey(method) === asked);
-  if (named !== undefined) return named;
-  const paid = payments.findLast(({ status }) => status === "DETECTED" || status === "CONFIRMED");
-  const byMoney = active.find(
-    (method) => method.network === paid?.network && method.cryptocurrency === paid.cryptocurrency,
-  );
-  if (byMoney !== undefined) return byMoney;
-  const newest = methods.toSorted((a, b) => (b.activatedAtMs ?? 0) - (a.activatedAtMs ?? 0));
-  for (const each of newest) {
-    const found = active.find((method) => pairKey(method) === pairKey(each));
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function methodView(file: InvoiceFile, body: MethodBody): MethodView | null {
-  const { network, asset } = knownPair(body);
-  const row = file.methods.find((method) => pairKey(method) === pairKey(body));
-  if (body.address === null || body.paymentUri === null || row === undefined) return null;
-  const { invoice } = file;
-  const lockedUntilMs = rateLockedUntilMs(invoice, row);
-  const isRequoted = lockedUntilMs < invoice.expiresAtMs && invoice.receivedMicros === 0n && row.amountUnits !== null;
-  const units = body.amountDue === null ? undefined : parseUnits(body.amountDue, asset.decimals);
-  const amountUnits = units?.ok ? units.value : undefined;
-  return {
-    ...wayOf(body),
-    code: asset.code,
-    coin: coinName(asset.code),
-    address: body.address,
-    amount: body.amountDue,
-    uri: body.paymentUri,
-    rate: body.rate,
-    deadlineMs: isRequoted ? lockedUntilMs : invoice.expiresAtMs,
-    atDeadline: isRequoted ? "requote" : "expire",
-    requiredConfirmations: body.requiredConfirmations,
-    minutes: Math.max(1, Math.ceil((network.blockSeconds * body.requiredConfirmations) / 60)),
-    transfer: amountUnits === undefined ? null : evmTransfer({ network, asset, address: body.address, amountUnits }),
-  };
-}
-
-/** Coins in the order of their first way, each with its networks. */
-function choicesOf(methods: readonly MethodBody[]): readonly Choice[] {
-  const codes = [...new Set(methods.map(({ cryptocurrency }) => cryptocurrency))].toSorted();
-  return codes.map((code) => ({
-    code,
-    name: coinName(code),
-    ways: methods
-      .filter(({ cryptocurrency }) => cryptocurrency === code)
-      .map(wayOf)
-      .toSorted((a, b) => (a.networkName < b.networkName ? -1 : 1)),
-  }));
-}
-
-function wayOf(pair: Pick<MethodBody, "cryptocurrency" | "network">): Way {
-  const { network, asset } = knownPair(pair);
-  return {
-    key: pairKey({ cryptocurrency: asset.code, network: network.name }),
-    network: network.name,
-    networkName: network.displayName,
-    standard: asset.contract === null ? null : (tokenStandard(network.name) ?? null),
-    isTest: network.isTest,
-  };
-}
-
 function paymentView(payment: Payment, { cursors }: InvoiceFile): readonly PaymentView[] {
   if (payment.status !== "DETECTED" && payment.status !== "CONFIRMED" && payment.status !== "REORGED") return [];
-  const { network, asset } = knownPair(payment);
+  const { network, asset } = pairOf(payment);
   const tip = cursors.find((cursor) => cursor.network === payment.network)?.tipHeight ?? null;
   const states = { DETECTED: "unconfirmed", CONFIRMED: "confirmed", REORGED: "gone" } as const;
   return [
@@ -336,12 +284,4 @@ function pollSecondsOf(stage: Stage, method: MethodView | null): number {
     case "seen":
       return Math.min(15, Math.max(3, networkNamed(method?.network ?? "")?.pollSeconds ?? 10));
   }
-}
-
-function knownPair(pair: Pick<MethodBody, "cryptocurrency" | "network">): { network: Network; asset: Asset } {
-  const network = networkNamed(pair.network);
-  const asset = network === undefined ? undefined : assetOn(network, pair.cryptocurrency);
-  if (network === undefined || asset === undefined)
-    throw new Error(`unknown pair ${pair.cryptocurrency} on ${pair.network}`);
-  return { network, asset };
 }

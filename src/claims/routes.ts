@@ -12,7 +12,7 @@ const claim = openRoute({
     method: "POST",
     path: "/api/v1/checkout/:invoiceId/claims",
     operationId: "claimPayment",
-    tag: "Payments",
+    tag: "Checkout",
     summary: "Say that a transaction pays an invoice",
     description:
       "For payers: it is looked up at once and kept as evidence. It credits nothing that would not be credited without it. 6 an hour for one invoice, 30 from one IP address; the same again within a minute is answered by the same look.",

@@ -5,6 +5,8 @@ import { apiKeyRoutes } from "../api-keys/routes.ts";
 import { auditRoutes } from "../audit/routes.ts";
 import type { MountedRoute } from "../auth/middleware.ts";
 import { watchedNetworks } from "../chains/chain-sources.ts";
+import { checkoutRoutes } from "../checkout/routes.ts";
+import { checkoutAssetRoutes } from "../checkout-assets/routes.ts";
 import { checkoutRoomRoutes } from "../checkout-rooms/routes.ts";
 import { claimRoutes } from "../claims/routes.ts";
 import { configurationFaults, hasDevelopmentSetting } from "../configuration.ts";
@@ -56,6 +58,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...walletAlertRoutes,
   ...invoiceRoutes,
   ...paymentRoutes,
+  ...checkoutRoutes,
   ...claimRoutes,
   ...imageRoutes,
   ...productRoutes,
@@ -68,6 +71,7 @@ const ROUTES: readonly MountedRoute[] = [
   ...webhookRoutes,
   ...deliveryLogRoutes,
   ...auditRoutes,
+  ...checkoutAssetRoutes,
   ...checkoutRoomRoutes,
   ...returnRoutes,
   ...storefrontRoutes,

@@ -6,6 +6,8 @@ import type { FailureCode } from "../failures.ts";
 export const TAGS = {
   Invoices: "What a customer is asked to pay, and the ways to pay it.",
   Payments: "What was seen on chain, to which invoice it was credited and why, and what a person decided.",
+  Checkout:
+    "For payment pages of your own: what a payer may see and do of an invoice, by its unguessable id alone. No key is needed, and one that is sent changes nothing.",
   Wallets: "Where money is received; Edgetill never holds it.",
   Events: "What happened: recorded together with the change, kept for 90 days.",
   Webhooks: "Where a merchant's server is told of events, by POSTs that are signed as Standard Webhooks 1.0 says.",

@@ -218,7 +218,7 @@ const invoiceFields = () =>
 export const invoiceBody = () => invoiceFields().meta({ title: "Invoice" });
 
 /** What a browser sees (decisions 7): who pays and what the merchant notes are null, what is settled is not there. */
-const invoiceForPublicKeys = () =>
+export const invoiceForPublicKeys = () =>
   invoiceFields()
     .omit({
       amountConfirmed: true,

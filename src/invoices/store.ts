@@ -44,7 +44,8 @@ const cursorsJson = sql`(select json_group_array(${jsonObject(networkCursors, "c
   .mapWith(rowsDecoder(networkCursors))
   .as("cursors_json");
 
-const fileColumns = {
+/** An invoice with its relations: what `fileOf` takes. */
+export const fileColumns = {
   ...getTableColumns(invoices),
   customer: customerJson,
   product: productJson,

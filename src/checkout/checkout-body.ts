@@ -1,0 +1,28 @@
+// Of a checkout, what a merchant's own payment page is told. Texts are as the merchant wrote them: what shows them strips and escapes.
+import { imageUrl } from "../images/image.ts";
+import type { InvoiceFile } from "../invoices/invoice.ts";
+import { type BodyContext, invoiceBodyOf, type MethodBody, publicInvoiceBody } from "../invoices/invoice-body.ts";
+import { isoTime } from "../lib/time.ts";
+import type { Settings } from "../merchants/settings.ts";
+
+export function checkoutBodyOf(
+  of: {
+    readonly file: InvoiceFile;
+    readonly merchant: { readonly id: string; readonly name: string; readonly settings: Pick<Settings, "brand"> };
+    readonly methods: readonly MethodBody[];
+    /** Signed; null before payment. */
+    readonly redirectUrl: string | null;
+  },
+  context: BodyContext,
+) {
+  const { file, merchant, methods, redirectUrl } = of;
+  const { brand } = merchant.settings;
+  const logo = brand.logo === null ? null : imageUrl(context.publicUrl, { merchantId: merchant.id, name: brand.logo });
+  return {
+    ...publicInvoiceBody(invoiceBodyOf(file, context)),
+    redirectUrl,
+    paymentMethods: methods,
+    merchant: { name: brand.name ?? merchant.name, color: brand.color, logo, supportUrl: brand.supportUrl },
+    monitorUntil: isoTime(file.invoice.monitorUntilMs),
+  };
+}

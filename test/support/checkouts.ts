@@ -1,0 +1,93 @@
+// Invoices that payers open, made through the merchant's own API, and calls of their pages and of their JSON.
+import { eq } from "drizzle-orm";
+import { expect } from "vitest";
+import { invoices, timelineItems } from "../../src/db/schema/invoices.ts";
+import { merchants } from "../../src/db/schema/merchants.ts";
+import type { InvoiceStatus } from "../../src/invoices/status.ts";
+import type { InvoiceId, MerchantId } from "../../src/lib/ids.ts";
+import { type Answer, type Ask, sendWith } from "./access.ts";
+import { directWallet, xpubWallet } from "./wallet-bodies.ts";
+import { freshId, freshMerchant, type TestMerchant, testDb } from "./worker-merchant.ts";
+
+export interface Order {
+  readonly id: InvoiceId;
+  readonly shop: TestMerchant;
+  readonly merchantId: MerchantId;
+  /** Of the first active method; "" where none is. */
+  readonly address: string;
+}
+
+/** An invoice over 10 USD of a fresh shop that takes USDT on Ethereum and BTC, neither picked; `body` and `wallets` say otherwise. */
+export async function freshOrder(
+  body: object = {},
+  wallets: readonly object[] = [directWallet(), xpubWallet()],
+): Promise<Order> {
+  const shop = await freshMerchant();
+  for (const wallet of wallets) expect((await shop.post("/wallets", wallet)).status).toBe(201);
+  return orderOf(shop, body);
+}
+
+/** One more invoice of a shop. */
+export async function orderOf(shop: TestMerchant, body: object = {}): Promise<Order> {
+  const made = await shop.post("/invoices", { name: "Order 1001", rawAmount: 10, ...body });
+  expect(made.status, made.text).toBe(201);
+  const { id, paymentMethods } = made.body;
+  return { id, shop, merchantId: shop.merchantId, address: paymentMethods[0]?.address ?? "" };
+}
+
+/** The invoice's row as some payment, or the clock, left it, with the item of its timeline. */
+export async function put(order: Order, changes: Partial<typeof invoices.$inferInsert>): Promise<void> {
+  await testDb.update(invoices).set(changes).where(eq(invoices.id, order.id));
+}
+
+/** In a status that nothing moves it out of by itself. */
+export async function putInStatus(order: Order, status: InvoiceStatus): Promise<void> {
+  const nowMs = Date.now();
+  const isPaid = status === "PAID" || status === "OVERPAID";
+  const money = isPaid ? { receivedMicros: 10_000_000n, confirmedMicros: 10_000_000n } : {};
+  await put(order, { status, ...money });
+  await testDb.insert(timelineItems).values({
+    ...{ id: freshId("itl"), invoiceId: order.id, position: 2 },
+    ...{ paymentStatus: status, timeMs: nowMs },
+  });
+}
+
+export const putMerchant = (order: Order, changes: Partial<typeof merchants.$inferInsert>) =>
+  testDb.update(merchants).set(changes).where(eq(merchants.id, order.merchantId));
+
+/** `/pay/{invoiceId}` and what hangs on it. */
+export const page = (of: { readonly id: string }, rest = "", ask: Ask = {}, changes: Partial<Env> = {}) =>
+  sendWith(changes, `/pay/${of.id}${rest}`, ask);
+
+/** `/api/v1/checkout/{invoiceId}` and what hangs on it. */
+export const api = (of: { readonly id: string }, rest = "", ask: Ask = {}, changes: Partial<Env> = {}) =>
+  sendWith(changes, `/api/v1/checkout/${of.id}${rest}`, ask);
+
+/** A form of the page, sent. */
+export const sendForm = (
+  of: { readonly id: string },
+  rest: string,
+  fields: Readonly<Record<string, string>>,
+  more: { readonly headers?: Readonly<Record<string, string>>; readonly changes?: Partial<Env> } = {},
+): Promise<Answer> => {
+  const headers = { "content-type": "application/x-www-form-urlencoded", ...more.headers };
+  return page(of, rest, { method: "POST", body: new URLSearchParams(fields).toString(), headers }, more.changes);
+};
+
+/** Everything that a payer is shown of an invoice, by name. */
+export async function everyAnswer(order: { readonly id: string }): Promise<Readonly<Record<string, Answer>>> {
+  const [whole, choice, part, receipt, json] = await Promise.all([
+    page(order),
+    page(order, "?choose=1"),
+    page(order, "/state"),
+    page(order, "/receipt"),
+    api(order),
+  ]);
+  return { page: whole, choice, state: part, receipt, json };
+}
+
+/** Where a redirect leads: path and query. */
+export function leadsTo({ status, headers }: Answer): string {
+  expect(status).toBe(303);
+  return headers.get("location") ?? "";
+}
