@@ -36,7 +36,9 @@ export function ClaimForm(of: {
           isRequired
           isCode
         />
-        <button type="submit">{texts.claimSend}</button>
+        <button type="submit" class="second">
+          {texts.claimSend}
+        </button>
       </form>
     </details>
   );

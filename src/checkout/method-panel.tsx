@@ -20,18 +20,18 @@ export function MethodPanel(of: Of & { readonly hasDeadline: boolean }) {
       <div class="facts">
         <div data-part="amount">{method.amount === null ? null : <Amount {...of} amount={method.amount} />}</div>
         <Address {...of} />
+        {of.hasDeadline ? <Deadline chrome={of.chrome} method={method} /> : null}
       </div>
-      {of.hasDeadline ? <Deadline chrome={of.chrome} method={method} /> : null}
       <p class="warning">
         <Filled text={texts.warnNetwork} values={{ coin: method.coin, network: networkText(method) }} />
       </p>
-      <div data-part="codes" class="codes">
+      <div data-part="codes">
         <QrCodes chrome={of.chrome} method={method} />
-        <a class="button" href={method.uri}>
-          {texts.openInWallet}
-        </a>
       </div>
       <Wallets {...of} />
+      <a class="button" data-part="open" href={method.uri}>
+        {texts.openInWallet}
+      </a>
     </>
   );
 }
@@ -100,9 +100,9 @@ function Address({ chrome, method }: Of) {
 function Deadline({ chrome, method }: Pick<Of, "chrome" | "method">) {
   const { texts } = chrome;
   return (
-    <div class="deadline" data-part="deadline">
+    <div class="fact" data-part="deadline">
+      <h2>{texts.timeLeft}</h2>
       <p>
-        <span>{texts.timeLeft}</span>{" "}
         <time data-deadline={method.deadlineMs} datetime={new Date(method.deadlineMs).toISOString()}>
           {timeText(chrome.language, method.deadlineMs)}
         </time>
@@ -122,7 +122,8 @@ function Confirmations({ chrome, method }: Of) {
 /** Wallets of the browser announce themselves to the script, which fills this in; `{wallet}` is for it to fill. */
 function Wallets({ chrome, method }: Of) {
   const { texts } = chrome;
-  if (method.transfer === null) return null;
+  // Empty: where a fresh copy has one, there is a place for it.
+  if (method.transfer === null) return <div data-part="wallets" />;
   return (
     <div
       class="wallets"

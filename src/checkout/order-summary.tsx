@@ -8,17 +8,19 @@ const LONG_CHARACTERS = 180;
 /** What is bought, and for how much. */
 export function OrderSummary(of: {
   readonly chrome: Chrome;
-  readonly view: Pick<CheckoutView, "title" | "description" | "imageUrl" | "total">;
+  readonly view: Pick<CheckoutView, "title" | "description" | "imageUrl" | "total"> &
+    Partial<Pick<CheckoutView, "received">>;
 }) {
-  const { title, description, imageUrl, total } = of.view;
+  const { title, description, imageUrl, total, received } = of.view;
+  const isGiven = total.micros === 0n && received !== undefined;
   return (
-    <section class="order" aria-label={of.chrome.texts.receiptItem}>
+    <section class="order" data-part="order" aria-label={of.chrome.texts.receiptItem}>
       {imageUrl === null ? null : <img src={imageUrl} alt="" width="64" height="64" />}
       <div>
         <p class="item">
           <bdi>{title}</bdi>
         </p>
-        <Total chrome={of.chrome} total={total} />
+        <Total chrome={of.chrome} total={isGiven ? received : total} />
         {description === null || description === "" ? null : <Description text={description} />}
       </div>
     </section>

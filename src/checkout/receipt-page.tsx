@@ -22,7 +22,7 @@ export function receiptPage({ chrome, view }: Of) {
           {view.paidAtMs === null ? <None chrome={chrome} /> : <Receipt chrome={chrome} view={view} />}
         </div>
         <p class="actions">
-          <button type="button" data-print hidden>
+          <button type="button" class="button" data-print hidden>
             {texts.receiptPrint}
           </button>
           <a class="button second" href={payLink(chrome, view)}>
@@ -45,6 +45,7 @@ function None({ chrome }: Pick<Of, "chrome">) {
 
 function Receipt({ chrome, view }: Of) {
   const { texts, language } = chrome;
+  const amount = view.received.micros > 0n ? view.received : view.total;
   const counted = view.payments.filter(({ state, isLate }) => state === "confirmed" && !isLate);
   return (
     <>
@@ -52,7 +53,7 @@ function Receipt({ chrome, view }: Of) {
         <Filled text={texts.receiptFrom} values={{ shop: view.shop.name }} />
       </h1>
       <p class="total">
-        <bdi>{moneyText(language, view.received.micros > 0n ? view.received : view.total)}</bdi>
+        <bdi>{moneyText(language, amount)}</bdi>
       </p>
       <dl>
         <Line label={texts.receiptItem}>
@@ -64,7 +65,7 @@ function Receipt({ chrome, view }: Of) {
             <Moment chrome={chrome} ms={view.paidAtMs} />
           </Line>
         )}
-        {view.total.micros === 0n ? null : (
+        {view.total.micros === 0n || view.total.micros === amount.micros ? null : (
           <Line label={texts.total}>
             <bdi>{moneyText(language, view.total)}</bdi>
           </Line>
