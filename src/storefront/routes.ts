@@ -1,8 +1,9 @@
 import type { MountedRoute } from "../auth/middleware.ts";
 import { type Chrome, linkTo } from "../checkout/chrome.ts";
+import { languageQuery } from "../checkout/contract.ts";
 import { type PageReply, pageRoute } from "../checkout/middleware.ts";
 import { shopOf } from "../checkout/view.ts";
-import { noBody, noQuery } from "../http/route.ts";
+import { noBody } from "../http/route.ts";
 import { err, ok } from "../lib/result.ts";
 import { settingsOf } from "../merchants/settings.ts";
 import { buyProduct } from "./buy-product.ts";
@@ -21,7 +22,7 @@ const SHARED = {
   isForPublicKeys: false,
   isPage: true,
   isIdempotent: false,
-  query: noQuery,
+  query: languageQuery,
   refusals: [],
 } as const;
 
