@@ -145,11 +145,33 @@ export const OPEN: readonly string[] = [
   `GET ${AUTH}/:provider/start`,
   `GET ${AUTH}/:provider/callback`,
   "POST /api/v1/wallets/disable",
+  "GET /api/v1/checkout/:invoiceId",
+  "POST /api/v1/checkout/:invoiceId/payment-methods",
   "POST /api/v1/checkout/:invoiceId/claims",
+  "GET /.well-known/edgetill-keys.json",
+  "GET /assets/:name",
+  "GET /pay/:invoiceId/live",
+];
+
+/** Pages of payers: forms that anybody may send, whose refusals are pages. */
+export const PAGES: readonly string[] = [
+  "GET /pay/:invoiceId",
+  "GET /pay/:invoiceId/state",
+  "GET /pay/:invoiceId/receipt",
+  "GET /pay/:invoiceId/return",
+  "POST /pay/:invoiceId/methods",
+  "POST /pay/:invoiceId/claims",
+  "GET /buy/:productId",
+  "POST /buy/:productId",
 ];
 
 /** Of those, what pages of any origin may call, answer and preflight (decisions 1 "CORS"). */
-export const FROM_ANY_PAGE: readonly string[] = ["POST /api/v1/checkout/:invoiceId/claims"];
+export const FROM_ANY_PAGE: readonly string[] = [
+  "GET /api/v1/checkout/:invoiceId",
+  "POST /api/v1/checkout/:invoiceId/payment-methods",
+  "POST /api/v1/checkout/:invoiceId/claims",
+  "GET /.well-known/edgetill-keys.json",
+];
 
 const VIEWS = [
   "MERCHANT_VIEW",
@@ -185,6 +207,7 @@ export const CREATING: readonly string[] = [
   "createProduct",
   "createWebhook",
   "inviteMember",
+  "pickPaymentMethod",
   "pingWebhook",
   "redeliver",
   "registerWallet",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant, send } from "../support/access.ts";
 import { knock, pathOf, specNamed } from "../support/access-knock.ts";
-import { FROM_ANY_PAGE, OPEN, PERSON } from "../support/access-table.ts";
+import { FROM_ANY_PAGE, OPEN, PAGES, PERSON } from "../support/access-table.ts";
 import { seedMember, seedPerson, seedPolicy, seedSession } from "../support/people.ts";
 
 describe.each(Object.entries(PERSON))("%s", (name, demands) => {
@@ -101,5 +101,52 @@ describe.each(OPEN)("%s", (name) => {
     else expectRefusal(answer, 403, "ORIGIN_NOT_ALLOWED");
     expect(answer.headers.get("access-control-allow-origin")).toBe(isOpen ? "*" : null);
     expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
+  });
+});
+
+describe.each(PAGES)("%s", (name) => {
+  const spec = specNamed(name);
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  const isForm = spec.method !== "GET";
+
+  it("is open to anybody, from wherever they come, and no key or session changes what they see", async () => {
+    const asks: readonly Ask[] = [
+      {},
+      { key: "letmein" },
+      { headers: { cookie: "session=unknown" } },
+      { headers: { origin: "https://shop.example" } },
+    ];
+    const answers = await Promise.all(
+      asks.map((ask) =>
+        send(pathOf(spec), {
+          ...ask,
+          method: spec.method,
+          ...(isForm ? { body: "unknown=1" } : {}),
+          headers: { ...(isForm ? form : {}), ...ask.headers },
+        }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status)).size).toBe(1);
+    for (const answer of answers) {
+      expect([303, 400, 404]).toContain(answer.status);
+      expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+      expect(answer.headers.get("set-cookie")).toBeNull();
+    }
+  });
+
+  it("refuses with a page of its own policy, never with our envelope", async () => {
+    const answer = await send(pathOf(spec), { method: spec.method, ...(isForm ? { body: "{}", headers: form } : {}) });
+    expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(answer.headers.get("content-security-policy")).toMatch(/^default-src 'none'; script-src 'nonce-/);
+    expect(answer.text).toMatch(/^<!doctype html>/i);
+    expect(answer.text).toContain('lang="en"');
+  });
+
+  if (!isForm) return;
+  it("takes forms only, of at most 64 KiB, and no private key in them", async () => {
+    const refused = async (body: string, headers: Record<string, string>) =>
+      (await send(pathOf(spec), { method: "POST", body, headers })).status;
+    expect(await refused("{}", { "content-type": "application/json" })).toBeGreaterThanOrEqual(400);
+    expect(await refused(`a=${"x".repeat(65_536)}`, form)).toBeGreaterThanOrEqual(400);
   });
 });

@@ -5,7 +5,7 @@ import type { MerchantId } from "../../src/lib/ids.ts";
 import { keyPermissionName, PERMISSIONS, SECRET_KEY_PERMISSIONS } from "../../src/teams/permissions.ts";
 import { type Answer, type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant } from "../support/access.ts";
 import { knock, nameOf, specNamed, UNKNOWN_ULID } from "../support/access-knock.ts";
-import { KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PERSON } from "../support/access-table.ts";
+import { KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PAGES, PERSON } from "../support/access-table.ts";
 
 const HOUR_MS = 3_600_000;
 const NOWHERE = `mer_${UNKNOWN_ULID}`;
@@ -66,7 +66,7 @@ describe("the routes of the Worker", () => {
   const guarded = { ...KEY_OR_MEMBER, ...MEMBER_ONLY };
 
   it("are exactly those whose needs are written down by hand", () => {
-    const written = [...Object.keys(guarded), ...Object.keys(PERSON), ...OPEN];
+    const written = [...Object.keys(guarded), ...Object.keys(PERSON), ...OPEN, ...PAGES];
     expect(SPECS.map(nameOf).sort()).toEqual(written.sort());
   });
 

@@ -19,7 +19,7 @@ import {
   sendWith,
 } from "../support/access.ts";
 import { nameOf } from "../support/access-knock.ts";
-import { CREATING, FROM_ANY_PAGE, KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PERSON } from "../support/access-table.ts";
+import { CREATING, FROM_ANY_PAGE, KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PAGES, PERSON } from "../support/access-table.ts";
 import { misfits, resolve, type Schema } from "../support/json-schema.ts";
 
 interface Operation {
@@ -109,6 +109,7 @@ function refusalsByKind(spec: RouteSpec): readonly string[] {
   const ofKeys = KEY_OR_MEMBER[name];
   const ofMembers = MEMBER_ONLY[name];
   const demands: readonly string[] = ofKeys?.demands ?? ofMembers?.demands ?? PERSON[name] ?? [];
+  if (PAGES.includes(name)) return [];
   const isGuarded = !OPEN.includes(name);
   const isChanging = spec.method !== "GET";
   return [
@@ -128,6 +129,7 @@ function refusalsByKind(spec: RouteSpec): readonly string[] {
 /** What a reader must learn of who may call it. */
 function accessOf(spec: RouteSpec): string {
   const name = nameOf(spec);
+  if (PAGES.includes(name)) return "Needs no key: what it takes is a form";
   if (OPEN.includes(name)) return "Needs no key";
   if (MEMBER_ONLY[name]?.demands.includes("owner")) return "the owner";
   return spec.permission ?? "Needs a session";
@@ -262,7 +264,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
     const name = nameOf(spec);
     const both = [{ apiKey: [] }, { session: [] }];
     const guarded = name in KEY_OR_MEMBER ? both : [{ session: [] }];
-    expect(security).toEqual(OPEN.includes(name) ? [] : guarded);
+    expect(security).toEqual([...OPEN, ...PAGES].includes(name) ? [] : guarded);
     expect(description).toContain(accessOf(spec));
   });
 
@@ -281,7 +283,7 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
 
   it("says how it refuses: what all of its kind can, and each code of its own, under its status", () => {
     const { responses } = operationOf(spec);
-    const codes = [...refusalsByKind(spec), ...spec.refusals];
+    const codes = [...refusalsByKind(spec), ...(spec.isPage ? [] : spec.refusals)];
     for (const code of codes) {
       const answer = responses[refusalStatus(code as keyof typeof SAMPLES)];
       expect(answer?.description.split(", ")).toContain(code);
@@ -295,7 +297,10 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
   });
 
   it("says which headers its answers carry", () => {
-    const always = ["x-request-id", ...(OPEN.includes(nameOf(spec)) ? [] : ["RateLimit", "RateLimit-Policy"])];
+    const always = [
+      "x-request-id",
+      ...([...OPEN, ...PAGES].includes(nameOf(spec)) ? [] : ["RateLimit", "RateLimit-Policy"]),
+    ];
     for (const [status, { headers }] of Object.entries(operationOf(spec).responses)) {
       const isAnswer = spec.answers.some((each) => String(each.status) === status);
       const more = [
