@@ -46,8 +46,9 @@ export async function putInStatus(order: Order, status: InvoiceStatus): Promise<
   const isPaid = status === "PAID" || status === "OVERPAID";
   const money = isPaid ? { receivedMicros: 10_000_000n, confirmedMicros: 10_000_000n } : {};
   await put(order, { status, ...money });
+  const items = await testDb.select().from(timelineItems).where(eq(timelineItems.invoiceId, order.id));
   await testDb.insert(timelineItems).values({
-    ...{ id: freshId("itl"), invoiceId: order.id, position: 2 },
+    ...{ id: freshId("itl"), invoiceId: order.id, position: items.length + 1 },
     ...{ paymentStatus: status, timeMs: nowMs },
   });
 }
