@@ -46,7 +46,6 @@ function None({ chrome }: Pick<Of, "chrome">) {
 function Receipt({ chrome, view }: Of) {
   const { texts, language } = chrome;
   const amount = view.received.micros > 0n ? view.received : view.total;
-  const counted = view.payments.filter(({ state, isLate }) => state === "confirmed" && !isLate);
   return (
     <>
       <h1>
@@ -70,13 +69,19 @@ function Receipt({ chrome, view }: Of) {
             <bdi>{moneyText(language, view.total)}</bdi>
           </Line>
         )}
-        {counted.map((payment) => (
-          <Line label={texts.receiptReceived}>
-            <Ltr>{coinText(payment.amount, payment.code)}</Ltr> <small>{payment.networkName}</small>
-            <br />
-            <Ltr class="code">{payment.txHash}</Ltr>
-          </Line>
-        ))}
+        {view.payments
+          .filter(({ state }) => state === "confirmed")
+          .map((payment) => (
+            <Line label={texts.receiptReceived}>
+              <Ltr>{coinText(payment.amount, payment.code)}</Ltr>{" "}
+              <small>
+                {payment.networkName}
+                {payment.isLate ? `. ${texts.late}` : null}
+              </small>
+              <br />
+              <Ltr class="code">{payment.txHash}</Ltr>
+            </Line>
+          ))}
         <Line label={texts.invoiceId}>
           <Ltr class="code">{view.invoiceId}</Ltr>
         </Line>

@@ -94,7 +94,7 @@ export const en = {
   // claiming
   claimTitle: "Sent it anyway?",
   claimOpen: "Paid, but nothing happens?",
-  claim: "Give the transaction's hash. We look it up at once.",
+  claim: "Paste the transaction hash. We look it up at once.",
   claimHash: "Transaction hash",
   claimHashHint: "64 characters of 0-9 and a-f; your wallet or exchange shows it.",
   claimSend: "Look it up",
