@@ -12,7 +12,7 @@ import { err, ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
 import { type CustomerRecord, customerEntry } from "./customer.ts";
 import { emailReads } from "./read-customer.ts";
-import { assertCustomerAsRead, selectLiveCustomer, updateLiveCustomer } from "./store.ts";
+import { assertCustomerAsRead, forgetTyped, selectLiveCustomer, updateLiveCustomer } from "./store.ts";
 
 const MAX_TRIES = 5;
 
@@ -52,6 +52,7 @@ export async function changeCustomer(
     const committed = await commitAudited(fx, auditId, [
       assertCustomerAsRead(fx.db, before),
       updateLiveCustomer(fx.db, before, columns),
+      ...(after.deletedAtMs === null ? [] : [forgetTyped(fx.db, before)]),
       insertAudit(fx.db, of.trail, customerEntry(auditId, { before, after }), fx.nowMs),
     ]);
     if (committed.kind === "stands") return ok(after);

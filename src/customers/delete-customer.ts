@@ -6,7 +6,7 @@ import { type CustomerRecord, NOTHING_PERSONAL } from "./customer.ts";
 
 /**
  * Forgets a person and keeps the ledger (decisions 10): the row stays for its invoices and says nothing any more. Invoices show it so from
- * now on; a later one of the same email makes a new customer.
+ * now on; a later one of the same email makes a new customer. What they typed into a product's page goes with them.
  */
 export async function deleteCustomer(
   fx: CustomerEffects,

@@ -4,6 +4,7 @@ import { customers } from "../db/schema/customers.ts";
 import { invoices } from "../db/schema/invoices.ts";
 import { assertions } from "../db/schema/operations.ts";
 import { insertTemplate, template } from "../db/template.ts";
+import { TYPED_NAMES } from "../invoices/invoice-customer.ts";
 import { emailKeyOf } from "../lib/email.ts";
 import type { CustomerId } from "../lib/ids.ts";
 import type { PageRequest } from "../lib/pagination.ts";
@@ -137,6 +138,17 @@ export function updateLiveCustomer(db: Db, of: Pick<Customer, "id" | "merchantId
     .update(customers)
     .set(columns)
     .where(and(eq(customers.merchantId, of.merchantId), eq(customers.id, of.id), isNull(customers.deletedAtMs)));
+}
+
+/** What a product's page was told of a customer who could not be changed then, at their invoices (see `metadataOf`). */
+export function forgetTyped(db: Db, { merchantId, id }: Pick<Customer, "id" | "merchantId">) {
+  const paths = sql.raw(TYPED_NAMES.map((name) => `'$.${name}'`).join(", "));
+  return db
+    .update(invoices)
+    .set({ metadata: sql`nullif(json_remove(metadata, ${paths}), '{}')` })
+    .where(
+      sql`merchant_id = ${merchantId} and customer_id = ${id} and is_from_public_key = 1 and metadata is not null`,
+    );
 }
 
 const live = template((db) =>

@@ -21,6 +21,9 @@ export function customerOf(request: AskedCustomer, operationId: string): Custome
   return isFromPublicKey ? facts.customer : withFields(facts.customer, invoice);
 }
 
+/** Members of an invoice's metadata that a product's page writes; they go when the customer is deleted. */
+export const TYPED_NAMES = ["customerName", "customerAddress", "customerPhoneNumber"] as const;
+
 /**
  * The invoice's metadata: what the request says, and of a product's page what was typed there and differs from the customer, who stays as they
  * are: anybody can type anybody's email.
@@ -29,12 +32,10 @@ export function metadataOf(request: AskedCustomer): Readonly<Record<string, stri
   const { facts, invoice, isFromProductPage } = request;
   const known = facts.customer;
   if (!isFromProductPage || known === undefined) return invoice.metadata;
-  const { customerName, customerAddress, customerPhoneNumber } = invoice;
-  const typed = [
-    ["customerName", customerName, known.name],
-    ["customerAddress", customerAddress, known.address],
-    ["customerPhoneNumber", customerPhoneNumber, known.phoneNumber],
-  ] as const;
-  const news = typed.flatMap(([name, text, before]) => (text === undefined || text === before ? [] : [[name, text]]));
+  const said = { customerName: known.name, customerAddress: known.address, customerPhoneNumber: known.phoneNumber };
+  const news = TYPED_NAMES.flatMap((name) => {
+    const text = invoice[name];
+    return text === undefined || text === said[name] ? [] : [[name, text] as const];
+  });
   return news.length === 0 ? invoice.metadata : { ...invoice.metadata, ...Object.fromEntries(news) };
 }

@@ -318,6 +318,30 @@ describe("the buyer", () => {
     expect((await shop.get(`/customers/${known.body.id}`)).body).toEqual(known.body);
   });
 
+  it("who is deleted is forgotten with what they typed, and what a merchant noted stays", async () => {
+    const { shop, product } = await openShop(ASKING);
+    const email = "jane@example.com";
+    const known = await shop.post("/customers", { email });
+    const [first, noted, other] = [
+      await bought(shop, product.id, { ...JANE, email }),
+      await bought(shop, product.id, { ...JANE, email }),
+      await bought(shop, product.id, { ...JANE, email: "joe@example.com" }),
+    ];
+    const metadata = { ...noted.metadata, parcel: "7" };
+    expect((await shop.patch(`/invoices/${noted.id}`, { metadata })).status).toBe(200);
+    const own = await shop.post("/invoices", {
+      productId: product.id,
+      customerEmail: email,
+      metadata: { customerName: "J" },
+    });
+    expect((await shop.delete(`/customers/${known.body.id}`)).status).toBe(200);
+    const kept = await Promise.all(
+      [first, noted, own.body].map(async ({ id }) => (await shop.get(`/invoices/${id}`)).body.metadata),
+    );
+    expect(kept).toEqual([null, { parcel: "7" }, { customerName: "J" }]);
+    expect((await shop.get(`/invoices/${other.id}`)).body.customer).toMatchObject({ name: "Jane Doe" });
+  });
+
   it("of an email that becomes known while they buy is not lost either", async () => {
     const { shop, product } = await openShop(ASKING);
     const forms = await Promise.all(
