@@ -1,23 +1,20 @@
 // Amounts, times and addresses as people read them. What is copied into a wallet is never formatted: there the exact decimal text stands.
-import { formatMicros } from "../lib/money.ts";
+import { formatMicros, MICRO_DIGITS } from "../lib/money.ts";
+import { FIAT_CODES } from "../rates/currencies.ts";
 import { LANGUAGES, type Language } from "./languages.ts";
 
-/** An amount in the invoice's currency, in the way of a language: `49,90 €`. Codes that are no ISO currency stand behind the number. */
+/**
+ * An amount in the invoice's currency, in the way of a language: `49,90 €`, and `0.5 BTC` for a coin. All digits that it has, at least as many as
+ * the currency: nothing is rounded.
+ */
 export function moneyText(language: Language, money: { readonly micros: bigint; readonly currency: string }): string {
   const { locale } = LANGUAGES[language];
-  const exact = formatMicros(money.micros);
-  if (isIsoCurrency(money.currency)) {
-    const format = new Intl.NumberFormat(locale, { style: "currency", currency: money.currency });
-    const digits = format.resolvedOptions().maximumFractionDigits ?? 2;
-    // More digits than the currency has are shown, never rounded away.
-    return hasMoreDigits(exact, digits)
-      ? formatExact(
-          new Intl.NumberFormat(locale, { style: "currency", currency: money.currency, maximumFractionDigits: 6 }),
-          exact,
-        )
-      : formatExact(format, exact);
-  }
-  return `${formatExact(new Intl.NumberFormat(locale, { maximumFractionDigits: 6 }), exact)} ${money.currency}`;
+  const { currency } = money;
+  const exact = decimalText(formatMicros(money.micros));
+  const digits = { maximumFractionDigits: MICRO_DIGITS };
+  return isFiat(currency)
+    ? new Intl.NumberFormat(locale, { style: "currency", currency, ...digits }).format(exact)
+    : `${new Intl.NumberFormat(locale, digits).format(exact)}\u00a0${currency}`;
 }
 
 /** A moment with its zone, which is UTC: a server does not know the reader's. */
@@ -37,21 +34,16 @@ export function trimZeros(decimal: string): string {
   return decimal.includes(".") ? decimal.replace(/\.?0+$/, "") : decimal;
 }
 
-/** The codes of coins are three letters too, some of them. */
-const COINS: readonly string[] = ["BTC", "LTC", "ETH", "POL", "BNB", "CRO", "TRX", "DAI"];
-
-function isIsoCurrency(code: string): boolean {
-  return /^[A-Z]{3}$/.test(code) && !COINS.includes(code);
+/** A coin's code may be three letters too, and `Intl` would take it for a currency. */
+function isFiat(code: string): boolean {
+  const codes: readonly string[] = FIAT_CODES;
+  return codes.includes(code);
 }
 
-function hasMoreDigits(decimal: string, digits: number): boolean {
-  return (trimZeros(decimal).split(".")[1] ?? "").length > digits;
-}
-
-/** Decimal text is formatted exactly, where a number would be rounded to a double first (ECMA-402 `Intl.NumberFormat.prototype.format`). */
-function formatExact(format: Intl.NumberFormat, decimal: string): string {
-  if (!isDecimal(decimal)) throw new Error(`no decimal: ${decimal}`);
-  return format.format(decimal);
+/** As text it is formatted exactly, where a number would be rounded to a double first (ECMA-402, `Intl.NumberFormat.prototype.format`). */
+function decimalText(text: string): `${number}` {
+  if (!isDecimal(text)) throw new Error(`no decimal: ${text}`);
+  return text;
 }
 
 function isDecimal(text: string): text is `${number}` {
