@@ -6,7 +6,7 @@
 //   await page.goto(payPath(await shop.createInvoice({ rawAmount: 30 })));
 //
 // Whatever a page asked of another origin, said in its console or threw fails the test at its end.
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { evmChainAt } from "../../scripts/demo-story/evm-chain.ts";
 import { type Invoice, type PaymentMethod, type Shop, shopApi } from "../../scripts/demo-story/shop.ts";
@@ -104,6 +104,12 @@ export function payPath({ id }: Pick<Invoice, "id">): string {
 /** Waits until the page shows this stage, without loading it again. */
 export async function untilStage(page: Page, stage: string): Promise<void> {
   await page.waitForSelector(`main#checkout[data-stage="${stage}"]`, { timeout: NEWS_WITHIN_MS });
+}
+
+/** The text of an element as a person sees it: nothing of what is hidden. */
+export function seenIn(part: Locator): Promise<string> {
+  // biome-ignore lint/performance/useDomNodeTextContent: what is hidden is not to count
+  return part.innerText();
 }
 
 /** The method of the pair that the invoice shows, as the merchant reads it now. */

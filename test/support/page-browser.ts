@@ -5,6 +5,8 @@ import { chromiumProgram, howToInstallChromium } from "./page-program.ts";
 const QUIET = [
   ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage"],
   ...["--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars"],
+  // A page that a test makes up counts as public, and may frame one of this machine.
+  "--disable-features=LocalNetworkAccessChecks",
 ];
 
 /** Throws, saying how to install it, where there is none. */

@@ -26,16 +26,23 @@ export interface Visit {
   readonly loads: readonly Load[];
   /** Every WebSocket that was opened. */
   readonly sockets: readonly string[];
-  /** Sum of all layout shifts so far, wanted or not (CLS without its windows). */
-  layoutShift(): Promise<number>;
+  /** Every layout shift so far, with its score and what moved; none is as it should be. */
+  shifts(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
 /** Shifts after a person's own input count as well: nothing may jump under a finger. */
 const WATCH_SHIFTS = `(() => {
-  window.__shift = 0;
-  new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.__shift += entry.value; })
-    .observe({ type: "layout-shift", buffered: true });
+  window.__shifts = [];
+  const place = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(" ");
+  const nameOf = (node) => node?.outerHTML?.slice(0, 80) ?? node?.textContent ?? "something that is gone";
+  new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries()) {
+      const moved = sources.map(({ node, previousRect, currentRect }) =>
+        nameOf(node) + " from " + place(previousRect) + " to " + place(currentRect));
+      window.__shifts.push(value.toFixed(5) + ": " + moved.join("; "));
+    }
+  }).observe({ type: "layout-shift", buffered: true });
 })()`;
 
 export async function startVisit(browser: Browser, baseUrl: string, options: VisitOptions = {}): Promise<Visit> {
@@ -67,7 +74,7 @@ export async function startVisit(browser: Browser, baseUrl: string, options: Vis
     faults,
     loads,
     sockets,
-    layoutShift: () => page.evaluate<number>("window.__shift"),
+    shifts: () => page.evaluate<readonly string[]>("window.__shifts"),
     close: () => context.close(),
   };
 }
