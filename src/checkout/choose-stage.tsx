@@ -31,7 +31,7 @@ export function ChooseStage({ chrome, view }: Of) {
       ) : null}
       <form method="post" action={payLink(chrome, view, "/methods")} class="choices" data-part="choices">
         {view.choices.map((choice) => (
-          <ChoiceGroup chrome={chrome} choice={choice} />
+          <ChoiceGroup chrome={chrome} view={view} choice={choice} />
         ))}
         {isMany ? (
           <p data-find-none hidden>
@@ -44,7 +44,7 @@ export function ChooseStage({ chrome, view }: Of) {
 }
 
 /** A coin with one way is that way; of one with several the network is pressed. */
-function ChoiceGroup({ chrome, choice }: { readonly chrome: Chrome; readonly choice: Choice }) {
+function ChoiceGroup({ chrome, view, choice }: Of & { readonly choice: Choice }) {
   const [only, another] = choice.ways;
   if (only !== undefined && another === undefined) {
     return (
@@ -56,6 +56,7 @@ function ChoiceGroup({ chrome, choice }: { readonly chrome: Chrome; readonly cho
               <Filled text={chrome.texts.onNetwork} values={{ network: networkText(only) }} />
             </small>
           )}
+          <TestMark chrome={chrome} view={view} way={only} />
         </button>
       </div>
     );
@@ -70,11 +71,17 @@ function ChoiceGroup({ chrome, choice }: { readonly chrome: Chrome; readonly cho
           <button type="submit" class="way" name="method" value={way.key} data-find={findText(choice, way)}>
             <bdi>{way.networkName}</bdi>
             {way.standard === null ? null : <small dir="ltr">{way.standard}</small>}
+            <TestMark chrome={chrome} view={view} way={way} />
           </button>
         ))}
       </div>
     </fieldset>
   );
+}
+
+/** Where every way is one, the page says so once. */
+function TestMark({ chrome, view, way }: Of & { readonly way: Way }) {
+  return way.isTest && !view.isTest ? <small>{chrome.texts.testNetwork}</small> : null;
 }
 
 function CoinName({ choice: { code, name } }: { readonly choice: Choice }) {

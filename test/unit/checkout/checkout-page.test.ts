@@ -218,6 +218,25 @@ describe("choosing", () => {
     expect(html).toContain('<form method="post" action="/pay/inv_01JAB2C3D4E5F6G7H8J9KMNPQR/methods"');
   });
 
+  it("marks a way on a test network where not all are, and says it once of all", () => {
+    const { testNetwork } = textsOf("en");
+    const [first] = checkoutViewOf("choose").choices;
+    const test = {
+      code: "LTC",
+      name: "Litecoin",
+      ways: [{ ...wayOf("LTC_LTC", "Litecoin testnet", null), isTest: true }],
+    };
+    const said = (changes: Partial<CheckoutView>) =>
+      page(checkoutViewOf("choose", changes)).split(testNetwork).length - 1;
+    expect(first).toBeDefined();
+    expect(said({})).toBe(0);
+    expect(said({ choices: first === undefined ? [] : [first, test] })).toBe(1);
+    expect(page(checkoutViewOf("choose", { choices: [test] }))).toMatch(
+      new RegExp(`value="LTC_LTC".*<small>${testNetwork}`),
+    );
+    expect(said({ choices: [test], isTest: true })).toBe(1);
+  });
+
   it("can be searched when there is much of it", () => {
     const many = Array.from({ length: 9 }, (_, n) => ({
       code: `C${n}`,
