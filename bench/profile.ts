@@ -1,4 +1,4 @@
-// `node bench/profile.ts create|create-xpub|replay|get|list`: where the Worker's own time goes, by library, file and function, from V8's
+// `node bench/profile.ts create|create-xpub|replay|get|list|page`: where the Worker's own time goes, by library, file and function, from V8's
 // sampling profiler. The runtime's native work and the storage behind it show as (program) and (idle).
 import { createTarget, merchantWithTwoWallets, merchantWithXpub } from "./benchmarks/create.ts";
 import { startLoadGenerator } from "./load/client.ts";
@@ -25,7 +25,9 @@ const scenario = process.argv[2] ?? "create";
 const product = await serveProduct({ inspectorPort: INSPECTOR_PORT });
 const load = startLoadGenerator();
 try {
-  const merchant = await (scenario === "create-xpub" ? merchantWithXpub(product) : merchantWithTwoWallets(product));
+  const merchant = await (scenario === "create-xpub" || scenario === "page"
+    ? merchantWithXpub(product)
+    : merchantWithTwoWallets(product));
   const create = createTarget(scenario, product, merchant);
   const run = (
     templates: readonly string[],
@@ -66,6 +68,7 @@ async function reads(of: Product, merchant: Merchant): Promise<readonly string[]
   const get = (path: string) => requestText({ method: "GET", path: merchant.path(path), headers: merchant.headers });
   if (scenario === "list") return [get("/invoices?limit=20")];
   const { results } = await of.database.prepare("SELECT id FROM invoices LIMIT 200").all<{ id: string }>();
+  if (scenario === "page") return results.map(({ id }) => requestText({ method: "GET", path: `/pay/${id}` }));
   return results.map((row) => get(`/invoices/${row.id}`));
 }
 

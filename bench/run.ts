@@ -11,6 +11,7 @@ import { chainParse, chainPolls, watcherMemory } from "./benchmarks/chains.ts";
 import { create, createWithXpub } from "./benchmarks/create.ts";
 import { deliveries, deliveryLatency, hungEndpoint } from "./benchmarks/deliveries.ts";
 import { derive } from "./benchmarks/derive.ts";
+import { pages } from "./benchmarks/pages.ts";
 import { paymentLatency } from "./benchmarks/payment-latency.ts";
 import { get, replay } from "./benchmarks/read.ts";
 import { createAtManyRows, list } from "./benchmarks/rows.ts";
@@ -35,6 +36,7 @@ const BENCHMARKS: Readonly<Record<string, (context: Context) => Promise<Outcome>
   deliveries,
   "hung-endpoint": hungEndpoint,
   "delivery-latency": deliveryLatency,
+  pages,
   size,
   start,
 };
