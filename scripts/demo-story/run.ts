@@ -1,5 +1,6 @@
 // `npm run demo`: a shop with wallets on chains of this machine, customers who pay as customers do, and what becomes of each invoice. Ends by
-// itself with a summary; its exit status is 0 only if every story ended as it is told. It leaves nothing running and no file.
+// itself with a summary; its exit status is 0 only if every story ended as it is told. It leaves nothing running and no file. At a terminal the
+// last customer is whoever sits there: with `-- --checkout` the only one.
 import "../end-with-parent.ts";
 import { assetOn, networkNamed } from "../../src/chains/networks.ts";
 import { StartError } from "../settings.ts";
@@ -12,6 +13,7 @@ import { EVM_STORIES, LITECOIN_STORY } from "./stories.ts";
 import { hasHeard, missesNothing, startMerchantServer } from "./told.ts";
 import { until } from "./until.ts";
 import { lineView, tableView } from "./view.ts";
+import { yourTurn } from "./your-turn.ts";
 
 /** What a shell reports for a process that a signal ended. */
 const STOPPED_BY = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -38,7 +40,9 @@ for (const [signal, status] of Object.entries(STOPPED_BY)) {
 try {
   const outcomes = await demo();
   await stopAll();
-  process.exit(summarize(outcomes) ? 0 : 1);
+  if (!process.stdin.isTTY) summarize(outcomes);
+  say("Nothing was left running.");
+  process.exit(outcomes.every(isAsTold) ? 0 : 1);
 } catch (error) {
   // Ctrl-C took the server away under the stories: the handler above ends the process.
   if (isStopped) await new Promise(() => {});
@@ -66,10 +70,15 @@ async function demo(): Promise<readonly Outcome[]> {
   const stories = litecoin === undefined ? EVM_STORIES : [...EVM_STORIES, LITECOIN_STORY];
   await registerWallets(shop, litecoin !== undefined);
   const server = keep(await startMerchantServer(shop));
+  const chains = { evm, litecoin };
+  if (process.argv.includes("--checkout")) {
+    await yourTurn({ shop, chains, say });
+    return [];
+  }
   say(`The shop is open at ${shop.baseUrl}. ${stories.length} customers, two minutes at most.\n`);
   const write = (text: string) => void process.stdout.write(text);
   const view = process.stdout.isTTY ? tableView(write, () => process.stdout.columns) : lineView(write);
-  const played = await playAll({ shop, chains: { evm, litecoin } }, stories, view);
+  const played = await playAll({ shop, chains }, stories, view);
   say("\nThe merchant's server was told meanwhile. Now it goes away while one more customer pays, and comes back ...");
   const paid = played.filter(({ path }) => path.at(-1) === "PAID").flatMap(({ invoiceId = [] }) => invoiceId);
   const heard = await hasHeard(server, paid);
@@ -78,7 +87,11 @@ async function demo(): Promise<readonly Outcome[]> {
   );
   say("What it printed of what was paid:");
   for (const line of server.lines.filter((each) => each.startsWith("invoice.paid "))) say(`    ${line}`);
-  return [...played, heard, missed];
+  const outcomes = [...played, heard, missed];
+  if (!process.stdin.isTTY) return outcomes;
+  summarize(outcomes);
+  await yourTurn({ shop, chains, say });
+  return outcomes;
 }
 
 /** Pays, and mines until it is confirmed. */
@@ -122,17 +135,20 @@ function contracts(): readonly string[] {
   });
 }
 
-/** True when all ended as told. */
-function summarize(outcomes: readonly Outcome[]): boolean {
+function summarize(outcomes: readonly Outcome[]): void {
+  if (outcomes.length === 0) return;
   say("");
-  for (const { title, path, differences } of outcomes) {
-    say(`${differences.length === 0 ? "as told" : "NOT AS TOLD"}: ${title}`);
+  for (const outcome of outcomes) {
+    const { title, path, differences } = outcome;
+    say(`${isAsTold(outcome) ? "as told" : "NOT AS TOLD"}: ${title}`);
     say(`    ${path.join(" → ")}`);
     for (const difference of differences) say(`    ${difference}`);
   }
-  const good = outcomes.filter(({ differences }) => differences.length === 0).length;
-  say(`${good} of ${outcomes.length} stories ended as they are told. Nothing was left running.`);
-  return good === outcomes.length;
+  say(`${outcomes.filter(isAsTold).length} of ${outcomes.length} stories ended as they are told.`);
+}
+
+function isAsTold({ differences }: Outcome): boolean {
+  return differences.length === 0;
 }
 
 function keep<T extends { stop(): Promise<void> }>(part: T): T {
