@@ -22,6 +22,8 @@ const TEXTS: Partial<Record<Failure["code"], { readonly status: number; readonly
   RATE_LIMITED: { status: 429, text: "problemTooMany" },
   VALIDATION_FAILED: { status: 400, text: "fieldInvalid" },
   PRIVATE_KEY_REFUSED: { status: 400, text: "fieldInvalid" },
+  BODY_TOO_LARGE: { status: 413, text: "fieldInvalid" },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, text: "fieldInvalid" },
 };
 
 export function problemStatus(failure: Failure): number {

@@ -7,7 +7,7 @@ import { checkouts } from "../../src/db/schema/checkouts.ts";
 import { UNKNOWN_ULID } from "../support/access-knock.ts";
 import { freshOrder, leadsTo, type Order, orderOf, page, put, putMerchant, sendForm } from "../support/checkouts.ts";
 import { countingEnv } from "../support/counting-env.ts";
-import { randomHex, USDT } from "../support/wallet-bodies.ts";
+import { extendedPrivateKey, randomHex, USDT, wif } from "../support/wallet-bodies.ts";
 import { testDb } from "../support/worker-merchant.ts";
 
 const GETS = ["", "/state", "/receipt", "/return"] as const;
@@ -250,6 +250,30 @@ describe("the part of a page that changes", () => {
   it("is no part of the whole page: that is sent every time", async () => {
     const order = await freshOrder();
     expect((await page(order)).headers.get("etag")).toBeNull();
+  });
+});
+
+describe("a form that is none", () => {
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  it.each([
+    ["of another type", "{}", { "content-type": "application/json" }, 415],
+    ["of more than 64 KiB", `method=${"x".repeat(65_536)}`, form, 413],
+    ["with a character that is none", "method=%00", form, 400],
+  ])("%s is refused with a page", async (_, body, headers, status) => {
+    const order = await freshOrder();
+    for (const rest of FORMS) {
+      const answer = await page(order, rest, { method: "POST", body, headers });
+      expect([answer.status, answer.text.includes("<html")]).toEqual([status, true]);
+    }
+  });
+
+  it("with a private key in it is refused, which is shown nowhere", async () => {
+    const order = await freshOrder();
+    for (const secret of [wif(), extendedPrivateKey()])
+      for (const rest of FORMS) {
+        const answer = await sendForm(order, rest, { method: secret, txHash: secret, network: "BTC" });
+        expect([answer.status, answer.text.includes(secret)]).toEqual([400, false]);
+      }
   });
 });
 
