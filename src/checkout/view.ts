@@ -121,6 +121,7 @@ export interface CheckoutView {
   /** Money that comes now is still watched for. */
   readonly isMonitored: boolean;
   readonly acceptsLate: boolean;
+  /** The coins of what is shown have no value: of the method, or of every way there is to choose. */
   readonly isTest: boolean;
   /** How often a page without push should ask; 0 when nothing will change by itself. */
   readonly pollSeconds: number;
@@ -174,7 +175,7 @@ export function checkoutView(facts: ViewFacts): CheckoutView {
     claimNetworks: claimNetworks(file),
     isMonitored: nowMs <= invoice.monitorUntilMs,
     acceptsLate: invoice.latePaymentPolicy === "ACCEPT",
-    isTest: [...active, ...available].some((each) => networkNamed(each.network)?.isTest === true),
+    isTest: method?.isTest ?? isAllTest([...active, ...available]),
     pollSeconds: pollSecondsOf(stage, method),
   };
 }
@@ -255,6 +256,10 @@ function paymentView(payment: Payment, { cursors }: InvoiceFile): readonly Payme
       receivedAtMs: payment.receivedAtMs,
     },
   ];
+}
+
+function isAllTest(ways: readonly Pair[]): boolean {
+  return ways.length > 0 && ways.every(({ network }) => networkNamed(network)?.isTest === true);
 }
 
 function paidAtMs({ timeline, invoice }: InvoiceFile): number {

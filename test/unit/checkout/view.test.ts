@@ -266,11 +266,16 @@ describe("what can follow", () => {
     }
   });
 
-  it("says that its coins are worth nothing on a test network", () => {
-    expect([viewOf().isTest, viewOf({ active: [{ cryptocurrency: "USDC", network: "ETH_SEPOLIA" }] }).isTest]).toEqual([
+  it("says that coins have no value only of what is shown: the way, or every way there is", () => {
+    const sepolia = { cryptocurrency: "USDC", network: "ETH_SEPOLIA" };
+    const nile = { cryptocurrency: "USDT", network: "TRX_NILE" };
+    const isTest = (given: Given) => viewOf(given).isTest;
+    expect([isTest({ available: [sepolia] }), isTest({ active: [sepolia], available: [USDT_ETH] })]).toEqual([
       false,
       true,
     ]);
+    expect([isTest({ active: [], available: [sepolia, USDT_ETH] }), isTest({ active: [] })]).toEqual([false, false]);
+    expect(isTest({ active: [], available: [sepolia, nile] })).toBe(true);
   });
 
   it("says until when money is looked for, and whether late money counts", () => {
