@@ -268,7 +268,7 @@ describe("what can follow", () => {
 
   it("says that coins have no value only of what is shown: the way, or every way there is", () => {
     const sepolia = { cryptocurrency: "USDC", network: "ETH_SEPOLIA" };
-    const nile = { cryptocurrency: "USDT", network: "TRX_NILE" };
+    const nile = { cryptocurrency: "TRX", network: "TRX_NILE" };
     const isTest = (given: Given) => viewOf(given).isTest;
     expect([isTest({ available: [sepolia] }), isTest({ active: [sepolia], available: [USDT_ETH] })]).toEqual([
       false,
