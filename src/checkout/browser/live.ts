@@ -7,7 +7,7 @@ import { currentMain } from "./page.ts";
 const SLOW_SECONDS = 60;
 const LONGEST_PAUSE_SECONDS = 300;
 const PATIENCE_MS = 15_000;
-/** Where blocks count, and nobody tells of each block. */
+/** Where blocks count, which nobody tells of one by one; so does every part that shows progress. */
 const COUNTING: ReadonlySet<string | undefined> = new Set(["partial", "checking", "seen"]);
 
 export interface Live {
@@ -25,36 +25,48 @@ export function startLive(onState: (html: string, atMs: number) => boolean): Liv
   let version: string | null = null;
   let lastText = "";
   let opened = 0;
-  /** Whether the state was asked for since the socket stood: what changed before nobody told. */
-  let isSettled = false;
   let timer = 0;
+  let dueMs = Number.POSITIVE_INFINITY;
+
+  const isCounting = () => {
+    const main = currentMain();
+    return COUNTING.has(main?.dataset.stage) || Boolean(main?.querySelector("progress"));
+  };
 
   const pollSeconds = () => Number(currentMain()?.dataset.pollSeconds ?? 0);
 
-  const schedule = () => {
+  const rest = () => {
     clearTimeout(timer);
+    dueMs = Number.POSITIVE_INFINITY;
+  };
+
+  /** What is due earlier stays: a socket that is lost again and again puts nothing off. */
+  const askIn = (pauseMs: number) => {
+    const atMs = performance.now() + pauseMs;
+    if (atMs >= dueMs) return;
+    rest();
+    dueMs = atMs;
+    timer = setTimeout(ask, pauseMs);
+  };
+
+  const schedule = () => {
     if (pollSeconds() === 0) return end();
     if (isOver || document.hidden) return;
-    const isTold = line.isOpen && isSettled && !COUNTING.has(currentMain()?.dataset.stage);
+    const isTold = line.isOpen && failures === 0 && !isCounting();
     const seconds = (isTold ? SLOW_SECONDS : pollSeconds()) * 2 ** Math.min(failures, 6);
     const pauseMs = Math.min(LONGEST_PAUSE_SECONDS, seconds) * 1_000 * (0.9 + Math.random() / 5);
-    timer = setTimeout(ask, Math.max(pauseMs, notBeforeMs - performance.now()));
+    askIn(Math.max(pauseMs, notBeforeMs - performance.now()));
   };
 
   const ask = async () => {
-    clearTimeout(timer);
+    rest();
     isWanted = true;
     if (isOver || isAsking) return;
     const earlyMs = notBeforeMs - performance.now();
-    if (earlyMs > 0) {
-      timer = setTimeout(ask, earlyMs);
-      return;
-    }
+    if (earlyMs > 0) return askIn(earlyMs);
     isAsking = true;
     isWanted = false;
-    const wasOpen = line.isOpen;
     failures = (await isAnswered()) ? 0 : failures + 1;
-    isSettled ||= wasOpen && failures === 0;
     isAsking = false;
     if (isWanted && failures === 0) return ask();
     schedule();
@@ -84,17 +96,16 @@ export function startLive(onState: (html: string, atMs: number) => boolean): Liv
 
   const end = () => {
     isOver = true;
-    clearTimeout(timer);
+    rest();
     line.close();
   };
 
   const line = lineTo({
     path: () => currentMain()?.dataset.liveUrl,
+    // What changed before it stood was told to nobody. The first time the page is fresh, and there is no hurry.
     onOpen: () => {
-      isSettled = false;
-      // The first time the page is fresh from the server, and a poll will come soon.
       if (opened++ > 0) ask();
-      else schedule();
+      else askIn(pollSeconds() * 1_000);
     },
     onNews: ask,
     onLoss: schedule,
@@ -108,7 +119,7 @@ export function startLive(onState: (html: string, atMs: number) => boolean): Liv
 
   if (pollSeconds() > 0) {
     document.addEventListener("visibilitychange", () => {
-      if (document.hidden) clearTimeout(timer);
+      if (document.hidden) rest();
       else goOn();
     });
     window.addEventListener("online", goOn);

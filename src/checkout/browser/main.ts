@@ -13,12 +13,12 @@ import { startWallets } from "./wallets.ts";
 
 const swap = startSwap();
 const clock = serverClock(Number(currentMain()?.dataset.now));
-const live = startLive((html, atMs) => {
-  if (!swap(html)) return false;
-  clock.set(Number(currentMain()?.dataset.now), atMs);
-  dress();
-  return true;
-});
+const live = startLive((html, atMs) =>
+  swap(html, () => {
+    clock.set(Number(currentMain()?.dataset.now), atMs);
+    dress();
+  }),
+);
 const dressers = [
   startCountdown(clock, live.ask),
   startCopy(),

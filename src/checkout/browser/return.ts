@@ -39,13 +39,14 @@ export function startReturn(): () => void {
     location.assign(place.dataset.returnUrl ?? "");
   };
 
-  onPress('[data-return-stop], a[href*="/receipt"]', stop);
+  onPress("[data-return-stop], [data-receipt]", stop);
   window.addEventListener("pageshow", ({ persisted }) => {
     if (persisted) stop();
   });
   return () => {
     const place = document.querySelector<HTMLElement>("[data-return-url]");
-    if (isStopped || place === null) return;
+    if (place === null) return;
+    if (isStopped) return stop();
     if (leftSeconds === undefined) {
       leftSeconds = Number(place.dataset.returnSeconds);
       timer = setInterval(count, 1_000);

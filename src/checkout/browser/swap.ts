@@ -6,32 +6,47 @@ type Outlines = ReadonlyMap<string, string>;
 
 /**
  * To be called before anything of the page is changed: what the server wrote is compared with what it wrote before, not with what became of it.
- * The result takes a fresh `<main>` and says whether there was one.
+ * The result takes a fresh `<main>` and what to do with the page then, and says whether there was one.
  */
-export function startSwap(): (html: string) => boolean {
+export function startSwap(): (html: string, dress: () => void) => boolean {
   let known = outlinesOf(currentMain());
 
-  return (html) => {
+  return (html, dress) => {
     const fresh = new DOMParser().parseFromString(html, "text/html").querySelector<HTMLElement>("main#checkout");
     const main = currentMain();
     if (fresh === null || main === null) return false;
     const next = outlinesOf(fresh);
     const { stage, stageText } = main.dataset;
-    if (fresh.dataset.stage !== stage) replaceMain(main, fresh);
-    else if ([...next.keys()].join() !== [...known.keys()].join()) replaceKeeping(main, fresh);
+    const focused = document.activeElement;
+    const refocus: (() => void)[] = [];
+    const replace = (old: HTMLElement, part: HTMLElement) => {
+      for (const each of old.querySelectorAll("input, textarea, details")) keepState(each, twinOf(each, old, part));
+      if (focused !== null && old.contains(focused))
+        refocus.push(() => twinOf(focused, old, part)?.focus({ preventScroll: true }));
+      old.replaceWith(part);
+    };
+    if (fresh.dataset.stage !== stage) {
+      // The payer is at another point of the way. Whoever was in the old one goes on at the heading of the new one.
+      if (focused === null || focused === document.body || main.contains(focused))
+        refocus.push(() => fresh.querySelector("h1")?.focus());
+      main.replaceWith(fresh);
+    } else if ([...next.keys()].join() !== [...known.keys()].join()) replace(main, fresh);
     else {
       for (const [name, outline] of next) {
         if (outline === known.get(name)) continue;
         // One that stands in another comes with it.
         const part = partNamed(fresh, name);
         const old = partNamed(main, name);
-        if (part !== null && old !== null) replaceKeeping(old, part);
+        if (part !== null && old !== null) replace(old, part);
       }
       for (const { name, value } of fresh.attributes) main.setAttribute(name, value);
     }
     known = next;
     const { title, stageText: newText } = fresh.dataset;
     if (title !== undefined) document.title = title;
+    dress();
+    // What was hidden takes no focus, and what the script made was not there.
+    for (const each of refocus) each();
     if (newText !== stageText) say(newText);
     return true;
   };
@@ -53,28 +68,12 @@ function partNamed(main: HTMLElement, name: string): HTMLElement | null {
   return main.querySelector<HTMLElement>(`[data-part="${CSS.escape(name)}"]`);
 }
 
-/** The payer is at another point of the way: whoever was in the old one goes on at the heading of the new one. */
-function replaceMain(main: HTMLElement, fresh: HTMLElement): void {
-  const focused = document.activeElement;
-  const isElsewhere = focused !== null && focused !== document.body && !main.contains(focused);
-  main.replaceWith(fresh);
-  if (!isElsewhere) fresh.querySelector("h1")?.focus();
-}
-
-function replaceKeeping(old: HTMLElement, fresh: HTMLElement): void {
-  const focused = document.activeElement;
-  const twin = focused !== null && old.contains(focused) ? twinOf(focused, old, fresh) : undefined;
-  for (const each of old.querySelectorAll("input, textarea, details")) keepState(each, twinOf(each, old, fresh));
-  old.replaceWith(fresh);
-  if (twin instanceof HTMLElement) twin.focus({ preventScroll: true });
-}
-
 /** What stands in the new part where `element` stands in the old one. */
-function twinOf(element: Element, old: HTMLElement, fresh: HTMLElement): Element | undefined {
+function twinOf(element: Element, old: HTMLElement, fresh: HTMLElement): HTMLElement | undefined {
   if (element === old) return fresh;
   const { id, tagName } = element;
-  const byId = id === "" ? null : fresh.querySelector(`#${CSS.escape(id)}`);
-  return byId ?? fresh.querySelectorAll(tagName)[[...old.querySelectorAll(tagName)].indexOf(element)];
+  const byId = id === "" ? null : fresh.querySelector<HTMLElement>(`#${CSS.escape(id)}`);
+  return byId ?? fresh.querySelectorAll<HTMLElement>(tagName)[[...old.querySelectorAll(tagName)].indexOf(element)];
 }
 
 /** Only what the payer changed: the rest is the server's to say. */

@@ -5,15 +5,23 @@ import { type Outcome, sendTransfer, transferOf, type Wallet, walletOf } from ".
 const PLACE = "[data-wallets]";
 const MOST_WALLETS = 12;
 
+interface Told {
+  readonly what: "waiting" | Outcome;
+  readonly wallet: Wallet;
+  readonly stage: string;
+}
+
 /** The result is to be called when the page changed. */
 export function startWallets(): () => void {
   const wallets = new Map<string, Wallet>();
-  /** The wallet that is being asked, and the stage that was sent from: one payment from one stage. */
-  let busy: Wallet | undefined;
-  let sentFrom: string | undefined;
   let isAwaited = false;
+  let isBusy = false;
+  /** One payment from one stage: until the page has seen the first, a second would pay twice. */
+  let sentFrom: string | undefined;
+  let told: Told | undefined;
 
-  const isLocked = () => busy !== undefined || (sentFrom !== undefined && sentFrom === currentMain()?.dataset.stage);
+  const stage = () => currentMain()?.dataset.stage ?? "";
+  const isLocked = () => isBusy || sentFrom === stage();
 
   const dress = () => {
     const places = all(PLACE);
@@ -23,26 +31,30 @@ export function startWallets(): () => void {
       window.dispatchEvent(new Event("eip6963:requestProvider"));
     }
     for (const place of places) {
+      const status = place.querySelector("[data-wallet-status]");
       for (const wallet of wallets.values()) {
         if (place.querySelector(`[data-wallet="${CSS.escape(wallet.id)}"]`) !== null) continue;
-        const button = buttonOf(wallet, place.dataset.payWith ?? "");
-        const status = place.querySelector("[data-wallet-status]");
+        const button = buttonOf(wallet, place.dataset.payWith);
         if (status === null) place.append(button);
         else status.before(button);
       }
       if (wallets.size > 0) place.hidden = false;
+      if (status !== null) status.textContent = textIn(place);
     }
     // Not disabled: that would take the focus away.
     for (const button of all("[data-wallet]")) button.setAttribute("aria-disabled", String(isLocked()));
   };
 
-  /** Looked up each time: the page may have been swapped since the button was pressed. */
-  const tell = (what: "waiting" | Outcome, wallet: Wallet) => {
-    const text = document.querySelector<HTMLElement>(PLACE)?.dataset[what]?.replace("{wallet}", () => wallet.name);
-    if (text === undefined) return;
-    for (const status of all("[data-wallet-status]")) status.textContent = text;
-    say(text);
+  /** The page may have been swapped since the button was pressed, or is so later: each place gets it in its own words. */
+  const tell = (what: Told["what"], wallet: Wallet) => {
+    told = { what, wallet, stage: stage() };
+    dress();
+    const place = document.querySelector<HTMLElement>(PLACE);
+    if (place !== null) say(textIn(place));
   };
+
+  const textIn = ({ dataset }: HTMLElement): string =>
+    told?.stage === stage() ? fill(dataset[told.what], told.wallet) : "";
 
   window.addEventListener("eip6963:announceProvider", (event) => {
     const wallet = event instanceof CustomEvent ? walletOf(event.detail) : undefined;
@@ -54,23 +66,21 @@ export function startWallets(): () => void {
   onPress("[data-wallet]", async (button) => {
     const wallet = wallets.get(button.dataset.wallet ?? "");
     if (wallet === undefined || isLocked()) return;
-    busy = wallet;
-    dress();
+    isBusy = true;
+    const pressedAt = stage();
     tell("waiting", wallet);
-    const stage = currentMain()?.dataset.stage;
     const outcome = await sendTransfer(wallet, () =>
       transferOf(document.querySelector<HTMLElement>(PLACE)?.dataset.wallets),
     );
-    busy = undefined;
-    if (outcome === "sent") sentFrom = stage;
+    isBusy = false;
+    if (outcome === "sent") sentFrom = pressedAt;
     tell(outcome, wallet);
-    dress();
   });
 
   return dress;
 }
 
-function buttonOf(wallet: Wallet, payWith: string): HTMLElement {
+function buttonOf(wallet: Wallet, payWith: string | undefined): HTMLElement {
   const button = document.createElement("button");
   button.type = "button";
   button.dataset.wallet = wallet.id;
@@ -83,7 +93,11 @@ function buttonOf(wallet: Wallet, payWith: string): HTMLElement {
     button.append(icon);
   }
   const name = document.createElement("span");
-  name.textContent = payWith.replace("{wallet}", () => wallet.name);
+  name.textContent = fill(payWith, wallet);
   button.append(name);
   return button;
+}
+
+function fill(text = "", { name }: Wallet): string {
+  return text.replace("{wallet}", () => name);
 }

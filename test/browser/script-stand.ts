@@ -1,0 +1,167 @@
+// The script of the checkout pages on pages of this file's own, which keep the same contract as the real ones: nothing but Chromium runs, and
+// what the server would say, and when, is the test's to say.
+import type { Browser, BrowserContext, Page, WebSocketRoute } from "playwright-core";
+import { SCRIPT } from "../../src/checkout/assets.generated.ts";
+
+const ORIGIN = "http://localhost";
+export const PAY = "/pay/inv_1";
+/** The clock of the payer's machine, where a test holds it. */
+const MACHINE_MS = Date.parse("2031-05-05T05:05:05.000Z");
+/** The server's, which has nothing to do with it. */
+export const SERVER_MS = Date.parse("2029-01-01T00:00:00.000Z");
+
+const STEP_MS = 5_000;
+
+export interface Main {
+  readonly stage?: string;
+  readonly stageText?: string;
+  readonly title?: string;
+  readonly pollSeconds?: number;
+  readonly nowMs?: number;
+  readonly hasSocket?: boolean;
+}
+
+/** `<main>` as the server writes it. */
+export function mainOf(inner: string, of: Main = {}): string {
+  const { stage = "pay", stageText = "Waiting", title = "Pay", pollSeconds = 0, nowMs = SERVER_MS } = of;
+  const live = of.hasSocket === false ? "" : `data-live-url="${PAY}/live"`;
+  return `<main id="checkout" data-stage="${stage}" data-stage-text="${stageText}" data-title="${title}" data-now="${nowMs}"
+    data-state-url="${PAY}/state" ${live} data-poll-seconds="${pollSeconds}">${inner}</main>`;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface Stand {
+  readonly page: Page;
+  /** Headers of every request for the state. */
+  readonly asked: readonly Readonly<Record<string, string>>[];
+  /** Every socket that was opened, the last one last. */
+  readonly sockets: readonly WebSocketRoute[];
+  /** What the sockets were told. */
+  readonly heard: readonly string[];
+  /** Paths that were opened as pages. */
+  readonly opened: readonly string[];
+  /** What the next requests for the state get. */
+  answer(reply: Reply | string): void;
+  /** Whether new sockets are let in. */
+  letIn(isOpen: boolean): void;
+  /** Moves the held clock; timers run on their way. For a page that stays: another is not waited for. */
+  pass(ms: number): Promise<void>;
+  /** Until what was on its way to the page is there. */
+  settle(): Promise<void>;
+  text(selector: string): Promise<string>;
+  hide(isHidden: boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface StandOptions {
+  /** Whether time stands still but for `pass`. */
+  readonly isHeld?: boolean;
+  readonly initScripts?: readonly string[];
+  readonly permissions?: readonly string[];
+  /** Whether ours stands in a frame of another page. */
+  readonly isFramed?: boolean;
+}
+
+/** As the server's: nothing but the one script may run, and the page cannot be made to ask anybody else. */
+const POLICY =
+  "default-src 'none'; script-src 'nonce-n'; style-src 'nonce-n'; img-src 'self' data:; connect-src 'self' ws:; frame-src 'self'";
+
+function documentOf(main: string, before: string): string {
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Pay</title>
+    <style nonce="n">[hidden]{display:none!important}</style><script nonce="n" src="/assets/checkout.js" defer></script></head>
+    <body>${before}${main}<p id="say" role="status"></p></body></html>`;
+}
+
+/** A page with this `<main>`, and with what stands before it. */
+export async function openStand(
+  browser: Browser,
+  main: string,
+  options: StandOptions & { readonly before?: string } = {},
+): Promise<Stand> {
+  const context = await browser.newContext({ baseURL: ORIGIN, permissions: [...(options.permissions ?? [])] });
+  context.setDefaultTimeout(10_000);
+  for (const content of options.initScripts ?? []) await context.addInitScript({ content });
+  const page = await context.newPage();
+  if (options.isHeld !== false) {
+    await page.clock.install({ time: MACHINE_MS });
+    await page.clock.pauseAt(MACHINE_MS);
+  }
+  const world = { reply: { status: 200, body: main } satisfies Reply as Reply, isOpen: true };
+  const asked: Record<string, string>[] = [];
+  const sockets: WebSocketRoute[] = [];
+  const heard: string[] = [];
+  const opened: string[] = [];
+  await serve(context, {
+    page: (path) => {
+      opened.push(path);
+      if (path === "/frame") return `<!doctype html><iframe src="${PAY}"></iframe>`;
+      return path === PAY ? documentOf(main, options.before ?? "") : `<!doctype html><h1>${path}</h1>`;
+    },
+    state: (headers) => {
+      asked.push(headers);
+      return world.reply;
+    },
+  });
+  await page.routeWebSocket(`**${PAY}/live`, (socket) => {
+    if (!world.isOpen) return void socket.close();
+    sockets.push(socket);
+    socket.onMessage((message) => {
+      heard.push(String(message));
+      if (message === "ping") socket.send("pong");
+    });
+  });
+  const settle = () => page.evaluate<void>("fetch('/settle').then(() => {})");
+  await page.goto(options.isFramed ? "/frame" : PAY);
+  return {
+    page,
+    asked,
+    sockets,
+    heard,
+    opened,
+    answer: (reply) => {
+      world.reply = typeof reply === "string" ? { status: 200, body: reply } : reply;
+    },
+    letIn: (isOpen) => {
+      world.isOpen = isOpen;
+    },
+    pass: async (ms) => {
+      // In steps, so that answers come in the meantime that they would take.
+      for (let left = ms; left > 0; left -= STEP_MS) {
+        await page.clock.runFor(Math.min(left, STEP_MS));
+        await settle();
+      }
+    },
+    settle,
+    text: async (selector) => (await page.locator(selector).textContent()) ?? "",
+    hide: (isHidden) =>
+      page.evaluate(`Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"))`),
+    close: () => context.close(),
+  };
+}
+
+async function serve(
+  context: BrowserContext,
+  of: { readonly page: (path: string) => string; readonly state: (headers: Record<string, string>) => Reply },
+): Promise<void> {
+  await context.route("**/*", async (route) => {
+    const request = route.request();
+    const path = new URL(request.url()).pathname + new URL(request.url()).search;
+    if (path === `${PAY}/state`) {
+      const { status, headers = {}, body = "" } = of.state(request.headers());
+      return route.fulfill({ status, headers, contentType: "text/html; charset=utf-8", body });
+    }
+    if (path === "/assets/checkout.js") return route.fulfill({ contentType: "text/javascript", body: SCRIPT });
+    if (!request.isNavigationRequest()) return route.fulfill({ status: 204 });
+    return route.fulfill({
+      contentType: "text/html; charset=utf-8",
+      headers: { "content-security-policy": POLICY },
+      body: of.page(path),
+    });
+  });
+}
