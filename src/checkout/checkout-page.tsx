@@ -4,7 +4,6 @@ import type { Note } from "./note.ts";
 import { NoteBanner } from "./note-banner.tsx";
 import { OrderSummary } from "./order-summary.tsx";
 import { Ltr, payLink } from "./parts.tsx";
-import { RETURN_SECONDS } from "./return-links.tsx";
 import { stageTitle } from "./stage-title.ts";
 import { StageCard } from "./stages.tsx";
 import { fill } from "./texts.ts";
@@ -76,8 +75,10 @@ function shownQuery({ stage, method }: CheckoutView): Readonly<Record<string, st
   return method === null ? {} : { method: method.key };
 }
 
-/** Not while the answer to a form stands on the page, and not where nothing will change. */
-function refreshOf({ chrome, view, note }: Of): string | undefined {
-  if (view.canReturn) return `${RETURN_SECONDS};url=${payLink(chrome, view, "/return")}`;
+/**
+ * Not while the answer to a form stands on the page, and not where nothing will change. Nobody is sent away by it: without the script there is no
+ * way to stay (WCAG 2.2.1), so whoever has paid goes back by the button.
+ */
+function refreshOf({ view, note }: Of): string | undefined {
   return view.pollSeconds === 0 || view.stage === "choose" || note !== null ? undefined : String(RELOAD_SECONDS);
 }

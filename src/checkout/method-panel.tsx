@@ -1,6 +1,6 @@
 // All it takes to pay: how much, where to, and what can go wrong. The parts that a new rate changes can be swapped one by one.
 import type { Chrome } from "./chrome.ts";
-import { addressGroups, timeText } from "./format.ts";
+import { addressGroups, timeText, trimZeros } from "./format.ts";
 import { CopyButton, Filled, Ltr, networkText, payLink } from "./parts.tsx";
 import { QrCodes } from "./qr-code.tsx";
 import type { CheckoutView, MethodView } from "./view.ts";
@@ -41,11 +41,12 @@ export function Hints(of: Of) {
   const { texts } = of.chrome;
   return (
     <p class="hint">
-      {of.method.amount === null ? null : (
+      {of.method.amount !== null && of.method.isShared ? (
         <>
-          <Filled text={texts.warnExact} values={{ shop: of.view.shop.name }} /> {texts.warnFees}{" "}
+          <Filled text={texts.warnExact} values={{ shop: of.view.shop.name }} />{" "}
         </>
-      )}
+      ) : null}
+      {of.method.amount === null ? null : `${texts.warnFees} `}
       <Confirmations {...of} />
     </p>
   );
@@ -63,7 +64,7 @@ function Way({ chrome, view, method }: Of) {
   );
 }
 
-function Amount({ chrome, method, amount }: Of & { readonly amount: string }) {
+function Amount({ chrome, view, method, amount }: Of & { readonly amount: string }) {
   const { texts } = chrome;
   return (
     <div class="fact">
@@ -74,6 +75,11 @@ function Amount({ chrome, method, amount }: Of & { readonly amount: string }) {
           <span>{amount}</span> {method.code}
         </Ltr>
       </p>
+      {method.rate === null ? null : (
+        <p class="hint">
+          <Ltr>{`1 ${method.code} = ${trimZeros(method.rate)} ${view.total.currency}`}</Ltr>
+        </p>
+      )}
     </div>
   );
 }

@@ -40,6 +40,7 @@ export function methodView(file: InvoiceFile, body: MethodBody): MethodView | nu
     code: asset.code,
     coin: coinName(asset.code),
     address: body.address,
+    isShared: row.walletType === "DIRECT_WALLET",
     amount: body.amountDue,
     uri: body.paymentUri,
     rate: body.rate,

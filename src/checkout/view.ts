@@ -64,6 +64,8 @@ export interface MethodView extends Way {
   readonly code: string;
   readonly coin: string;
   readonly address: string;
+  /** Whether other invoices are paid to it too, so that only its amount tells a payment of this one. */
+  readonly isShared: boolean;
   /** What is still to be sent, exact decimal text; null where any amount may be sent. */
   readonly amount: string | null;
   readonly uri: string;

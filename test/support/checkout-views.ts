@@ -33,6 +33,7 @@ export const METHOD: MethodView = {
   address: "TXLAQ63Xg1NAzckPwKHvzw7CSEmLMEqcdj",
   amount: "57.281437",
   uri: "tron:TXLAQ63Xg1NAzckPwKHvzw7CSEmLMEqcdj?amount=57.281437",
+  isShared: true,
   rate: "0.871137",
   deadlineMs: NOW + 899_000,
   atDeadline: "requote",

@@ -101,7 +101,7 @@ describe("the way to pay that is shown", () => {
   it("has all that a payer needs, exact", () => {
     expect(viewOf().method).toEqual({
       ...{ key: "USDT_ETH", network: "ETH", networkName: "Ethereum", standard: "ERC-20", isTest: false },
-      ...{ code: "USDT", coin: "Tether USD", address: ADDRESS, amount: "10", rate: "1" },
+      ...{ code: "USDT", coin: "Tether USD", address: ADDRESS, isShared: true, amount: "10", rate: "1" },
       uri: `ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer?address=${ADDRESS}&uint256=10000000`,
       ...{ deadlineMs: EXPIRES, atDeadline: "expire", requiredConfirmations: 3, minutes: 1 },
       transfer: expect.objectContaining({ chainId: "0x1", value: "0x0" }),
