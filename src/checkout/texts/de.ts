@@ -34,7 +34,7 @@ export const de: Texts = {
   addressCopied: "Die Adresse wurde kopiert",
   copyFailed: "Bitte markieren und kopieren",
   qrAddress: "Nur Adresse",
-  qrUri: "Adresse und Betrag",
+  qrUri: "Mit Betrag",
   qrLabel: "QR-Code",
   qrAddressAlt: "QR-Code der Adresse",
   qrUriAlt: "QR-Code mit Adresse und Betrag, für Wallets, die Zahlungslinks lesen",
@@ -92,7 +92,7 @@ export const de: Texts = {
   showReceipt: "Beleg",
   claimTitle: "Trotzdem gesendet?",
   claimOpen: "Bezahlt, aber nichts passiert?",
-  claim: "Geben Sie den Hash der Transaktion ein. Wir suchen sofort danach.",
+  claim: "Fügen Sie den Hash der Transaktion ein. Wir suchen sofort danach.",
   claimHash: "Transaktions-Hash",
   claimHashHint: "64 Zeichen aus 0-9 und a-f; Ihre Wallet oder Börse zeigt ihn an.",
   claimSend: "Suchen",
@@ -132,7 +132,7 @@ export const de: Texts = {
     "Für diesen Coin gibt es zurzeit keinen Wechselkurs. Wählen Sie einen anderen oder versuchen Sie es in einer Minute noch einmal.",
   problemTaken:
     "Diese Zahlungsart ist zurzeit ausgelastet. Wählen Sie eine andere oder versuchen Sie es in einer Minute noch einmal.",
-  problemNetwork: "Dieses Netzwerk kann zurzeit nicht beobachtet werden. Wählen Sie ein anderes.",
+  problemNetwork: "Dieses Netzwerk kann zurzeit nicht überwacht werden. Wählen Sie ein anderes.",
   problemClosed: "Diese Rechnung kann so nicht mehr bezahlt werden.",
   problemTooMany: "Zu viele Anfragen. Warten Sie eine Minute und versuchen Sie es noch einmal.",
   problemFrozen:

@@ -3,7 +3,7 @@ import type { Texts } from "./en.ts";
 export const tr: Texts = {
   payTo: "{shop} için ödeme",
   total: "Toplam",
-  anyAmount: "Dilediğiniz tutar",
+  anyAmount: "Serbest tutar",
   language: "Dil",
   changeLanguage: "Değiştir",
   testNetwork: "Test ağı: bu coinlerin hiçbir değeri yoktur.",
@@ -92,7 +92,7 @@ export const tr: Texts = {
   showReceipt: "Makbuz",
   claimTitle: "Yine de gönderdiniz mi?",
   claimOpen: "Ödediniz ama bir şey olmuyor mu?",
-  claim: "İşlem kimliğini (hash) girin. Hemen arayalım.",
+  claim: "İşlem kimliğini (hash) yapıştırın. Hemen arayalım.",
   claimHash: "İşlem kimliği (hash)",
   claimHashHint: "0-9 ve a-f arasından 64 karakter; cüzdanınız veya borsanız gösterir.",
   claimSend: "Ara",

@@ -193,6 +193,17 @@ describe("a text that stands on a button", () => {
   });
 });
 
+it.each(ALL)(
+  "%s names the copy buttons by the word that stands on them, for people who press them by voice",
+  (language) => {
+    // WCAG 2.2, 2.5.3 "Label in Name".
+    const { copy, copyAmount, copyAddress } = textsOf(language);
+    const word = copy.toLocaleLowerCase(language);
+    expect(copyAmount.toLocaleLowerCase(language)).toContain(word);
+    expect(copyAddress.toLocaleLowerCase(language)).toContain(word);
+  },
+);
+
 describe("fill", () => {
   it("replaces every placeholder that has a value, each time", () => {
     expect(fill("{a} of {b}, {a}", { a: 1, b: "two" })).toBe("1 of two, 1");
