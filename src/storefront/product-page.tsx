@@ -47,6 +47,9 @@ const PROBLEMS = {
   long: "buyTooLong",
 } as const satisfies Readonly<Record<Problem, keyof Texts>>;
 
+/** Sending a form to a page's own address makes the browser forget the page (RFC 9111, 4.4); who goes back is to find it, and its token. */
+const SENT = { sent: "1" };
+
 export function productPage(of: Of) {
   const { chrome, product, shop, token, form, problems } = of;
   const { texts } = chrome;
@@ -62,7 +65,7 @@ export function productPage(of: Of) {
     <Document chrome={chrome} title={`${view.title} · ${shop.name}`} shop={shop}>
       <main data-stage="buy">
         <OrderSummary chrome={chrome} view={view} />
-        <form class="card" method="post" action={linkTo(chrome, `/buy/${product.id}`)}>
+        <form class="card" method="post" action={linkTo(chrome, `/buy/${product.id}`, SENT)}>
           <h1>{texts.buyTitle}</h1>
           <input type="hidden" name="token" value={token} />
           {asked.map(({ name, isRequired }) => {

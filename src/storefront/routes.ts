@@ -99,6 +99,8 @@ function formPage(
     status,
     html: productPage({ chrome, product, shop, token, form, problems }),
     frameAncestors: settings.frameAncestors,
+    // Whoever goes back finds the form that they sent, with its token: one that may not be kept is made anew, and makes another invoice.
+    ...(status === 200 ? { headers: { "cache-control": "private, no-cache" } } : {}),
   };
 }
 

@@ -147,7 +147,7 @@ describe("the page of a product", () => {
   it("keeps the language that its address names, through the form to the invoice", async () => {
     const { product } = await openShop();
     const page = await show(product.id, "?lang=de");
-    expect(page.text).toContain(`action="/buy/${product.id}?lang=de"`);
+    expect(page.text).toContain(`action="/buy/${product.id}?sent=1&amp;lang=de"`);
     const answer = await post(product.id, { token: tokenOf(page.text) }, { query: "?lang=de" });
     expect(answer.headers.get("location")).toMatch(/^\/pay\/inv_[0-9A-Z]{26}\?lang=de$/);
     const refused = await post(product.id, { email: "no" }, { query: "?lang=de" });
@@ -215,6 +215,15 @@ describe("an invoice of the form", () => {
     });
     const [entry] = await testDb.select().from(auditEvents).where(eq(auditEvents.target, invoice.id));
     expect(entry).toMatchObject({ action: "invoice.created", actorKind: "SYSTEM", actorId: null });
+  });
+
+  it("is the same one for who goes back: browsers keep the form with its token, but not what was wrong in it", async () => {
+    const { product } = await openShop();
+    const page = await show(product.id);
+    expect(page.headers.get("cache-control")).toBe("private, no-cache");
+    // A form that is sent to the address of its own page makes browsers forget the page.
+    expect(page.text).toContain(`action="/buy/${product.id}?sent=1"`);
+    expect((await post(product.id, { email: "no" })).headers.get("cache-control")).toBe("no-store");
   });
 
   it("is one for one rendering, however often and at once its form is sent", async () => {
