@@ -22,6 +22,7 @@ import {
   walletRefusal,
 } from "./payment-method.ts";
 import { type AmountFacts, reserveAmount } from "./reserve-amount.ts";
+import { reserveRest, restUnits } from "./reserve-rest.ts";
 import { putMethod } from "./store.ts";
 
 /** decisions 3: how many unpaid addresses of a key whoever registered it later may hold. */
@@ -50,7 +51,10 @@ export interface ActivationEffects {
 }
 
 export interface ActivationRequest {
-  readonly invoice: Pick<Invoice, "id" | "merchantId" | "amountMicros" | "currency" | "monitorUntilMs">;
+  readonly invoice: Pick<
+    Invoice,
+    "id" | "merchantId" | "amountMicros" | "currency" | "monitorUntilMs" | "receivedMicros" | "underpaidToleranceMicros"
+  >;
   readonly wallet: PayableWallet;
   readonly operationId: string;
   /** Salts of this price that lost against another writer in this request. */
@@ -135,11 +139,12 @@ async function withAmount(
   const priceUnits = quote.amountUnits;
   if (address === null || priceUnits === null)
     throw new Error(`a direct method without address or amount: ${wallet.id}`);
+  const at = { network, cryptocurrency, address };
   const reserved = await reserveAmount(fx, {
     invoice,
     walletId: wallet.id,
     operationId,
-    at: { network, cryptocurrency, address },
+    at,
     taken: wallet,
     held: [],
     priceUnits,
@@ -147,7 +152,24 @@ async function withAmount(
   });
   if (reserved === undefined) return err({ code: "AMOUNTS_EXHAUSTED" });
   const destination = { address, addressIndex: null, amountUnits: reserved.units };
-  const method = activeMethod({ ...fx, invoice, wallet, quote, destination });
+  const plain = activeMethod({ ...fx, invoice, wallet, quote, destination });
+  const dueUnits = restUnits(plain, invoice, invoice.receivedMicros);
+  // A part was paid another way: what is asked is the rest, and an amount that nobody reserved may be somebody else's.
+  const own = { ...at, units: reserved.units, priceUnits, salt: reserved.salt ?? 0, invoiceId: invoice.id };
+  const held = [{ ...own, merchantId: invoice.merchantId, heldUntilMs: invoice.monitorUntilMs, createdAtMs: fx.nowMs }];
+  const rest =
+    dueUnits === null
+      ? undefined
+      : await reserveRest(fx, {
+          invoice,
+          method: { ...plain, address },
+          dueUnits,
+          held,
+          operationId: `${operationId}|rest`,
+          lostSalts,
+        });
+  if (dueUnits !== null && rest === undefined) return err({ code: "AMOUNTS_EXHAUSTED" });
+  const method = { ...plain, remainderUnits: rest?.units ?? null };
   return ok({
     method,
     salt: reserved.salt,
@@ -155,6 +177,7 @@ async function withAmount(
       assertWalletUsable(fx.db, wallet.id, fx.nowMs),
       ...watching(fx, network),
       ...reserved.statements,
+      ...(rest?.statements ?? []),
       putMethod(fx.db, method),
     ],
   });

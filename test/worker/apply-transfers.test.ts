@@ -424,6 +424,27 @@ describe("reservations", () => {
     const body = await shown(merchant, part.id);
     expect(body.paymentMethods[0]).toMatchObject({ amount: "100", amountDue: "60" });
   });
+
+  it("keep it where late money is taken, once the time is over and the first part is confirmed", async () => {
+    const { merchant, address } = await shopAt(undefined, 12);
+    expect((await merchant.patch("/settings", { latePaymentPolicy: "ACCEPT" })).status).toBe(200);
+    const rival = await invoiceOf(merchant, 60);
+    expect((await merchant.post(`/invoices/${rival.id}/cancel`, {})).status).toBe(200);
+    const part = await invoiceOf(merchant, 100);
+    const transfer = transferTo(address, 40_000_000n);
+    await look([transfer]);
+    expect((await shown(merchant, part.id)).paymentMethods[0].amountDue).toBe("59.99");
+    const expiresAtMs = Date.now() - 1;
+    await testDb.update(payments).set({ receivedAtMs: expiresAtMs }).where(eq(payments.txHash, transfer.txHash));
+    await testDb.update(invoices).set({ expiresAtMs }).where(sql`id = ${part.id}`);
+    expect((await shown(merchant, part.id)).status).toBe("PENDING_CONFIRMATION");
+    const [payment] = await rowsOf(transfer.txHash);
+    if (payment === undefined || transfer.block === null) throw new Error("not stored");
+    const sight = { kind: "mined", block: transfer.block } as const;
+    await look([], { tip: 120, seen: [{ payment, sight, mayConfirm: true }] });
+    const body = await shown(merchant, part.id);
+    expect([body.status, body.paymentMethods[0].amountDue]).toEqual(["UNDERPAID", "59.99"]);
+  });
 });
 
 describe("an own address that a stranger registers as a shared one", () => {
