@@ -151,7 +151,9 @@ const receipt = pageRoute({
     const read = await readCheckout(call.fx, call.params.invoiceId ?? "");
     if (!read.ok) return read;
     const { shown, frameAncestors } = shownOf({ ...call, query: {} }, read.value, undefined);
-    return ok({ kind: "page", status: 200, html: receiptPage(shown), frameAncestors });
+    // Its own path, for whoever asks for it in another language.
+    const chrome = { ...shown.chrome, path: `${shown.chrome.path}/receipt` };
+    return ok({ kind: "page", status: 200, html: receiptPage({ ...shown, chrome }), frameAncestors });
   },
 });
 

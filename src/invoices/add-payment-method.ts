@@ -51,7 +51,9 @@ export function addPaymentMethod(fx: PickEffects, request: PickRequest): Work {
         statements: [],
       };
     }
-    if (invoice.status !== "AWAITING_PAYMENT") return refused({ code: "INVOICE_NOT_PAYABLE", status: invoice.status });
+    // It may await a network that is still read beyond its end, but nobody is to begin to pay too late.
+    if (invoice.status !== "AWAITING_PAYMENT" || fx.nowMs > invoice.expiresAtMs)
+      return refused({ code: "INVOICE_NOT_PAYABLE", status: invoice.status });
     const activation = await activateOn(fx, request, file.value, { operationId, lostSalts });
     if (!activation.ok) return refused(activation.error);
     triedSalt = activation.value.salt;

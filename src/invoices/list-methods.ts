@@ -39,7 +39,7 @@ export function listMethods(
 
 function offerRefusal({ invoice }: InvoiceFile, wallet: Wallet, context: OfferContext): string | null {
   const { nowMs, cursors } = context;
-  if (invoice.status !== "AWAITING_PAYMENT") return "INVOICE_NOT_PAYABLE";
+  if (invoice.status !== "AWAITING_PAYMENT" || nowMs > invoice.expiresAtMs) return "INVOICE_NOT_PAYABLE";
   if (wallet.isEnabled && !isWalletOpen(wallet, nowMs)) return "CHANGE_PENDING";
   const refusal = walletRefusal(wallet, { ...context, amountMicros: invoice.amountMicros });
   if (refusal !== undefined) return refusal.code;
