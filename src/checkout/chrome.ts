@@ -6,6 +6,8 @@ export interface Chrome {
   readonly language: Language;
   /** Whether the address names the language, so that links on the page must keep it. */
   readonly isLanguageNamed: boolean;
+  /** Whether anybody said which language they read: the address, or the browser. What previews links says nothing. */
+  readonly isLanguageKnown: boolean;
   readonly texts: Texts;
   /** For the one script and the one style. */
   readonly nonce: string;

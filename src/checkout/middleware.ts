@@ -113,6 +113,7 @@ function chromeOf(c: AppContext): Chrome {
   return {
     language,
     isLanguageNamed: isLanguage(named),
+    isLanguageKnown: isLanguage(named) || c.req.header("accept-language") !== undefined,
     texts: textsOf(language),
     nonce: base64urlnopad.encode(crypto.getRandomValues(new Uint8Array(18))),
     path: c.req.path,

@@ -1,6 +1,6 @@
 // A refusal as a page, in the payer's words: which of our codes it was is of no use to them.
 import type { Failure } from "../failures.ts";
-import type { Chrome } from "./chrome.ts";
+import { type Chrome, linkTo } from "./chrome.ts";
 import { Document } from "./document.tsx";
 import type { Texts } from "./texts/en.ts";
 
@@ -30,8 +30,14 @@ export function problemStatus(failure: Failure): number {
   return TEXTS[failure.code]?.status ?? 503;
 }
 
+/** Of an invoice that there is: its own page. */
+function wayBack({ path }: Chrome, { code }: Failure): string | undefined {
+  return code === "INVOICE_NOT_FOUND" ? undefined : /^\/pay\/inv_[0-9A-Z]{26}(?=\/)/.exec(path)?.[0];
+}
+
 export function problemPage(chrome: Chrome, failure: Failure) {
   const { texts } = chrome;
+  const back = wayBack(chrome, failure);
   const text = texts[TEXTS[failure.code]?.text ?? "problemOther"];
   return (
     <Document chrome={chrome} title={texts.problemTitle} shop={null}>
@@ -39,6 +45,11 @@ export function problemPage(chrome: Chrome, failure: Failure) {
         <div class="card heading problem">
           <h1>{texts.problemTitle}</h1>
           <p>{text}</p>
+          {back === undefined ? null : (
+            <p>
+              <a href={linkTo(chrome, back)}>{texts.problemBack}</a>
+            </p>
+          )}
         </div>
       </main>
     </Document>

@@ -60,9 +60,10 @@ export async function readCheckout(fx: RefreshEffects, invoiceId: string): Promi
 export async function keepLanguage(
   fx: Pick<RefreshEffects, "db" | "nowMs">,
   { file, language: kept }: StoredCheckout,
-  reader: { readonly language: string; readonly isLanguageNamed: boolean },
+  reader: { readonly language: string; readonly isLanguageNamed: boolean; readonly isLanguageKnown: boolean },
 ): Promise<void> {
-  const { language, isLanguageNamed: isNamed } = reader;
+  const { language, isLanguageNamed: isNamed, isLanguageKnown } = reader;
+  if (!isLanguageKnown) return;
   if (kept !== null && (!isNamed || kept === language)) return;
   await noteLanguage(fx.db, { invoiceId: file.invoice.id, language, isNamed, nowMs: fx.nowMs });
 }

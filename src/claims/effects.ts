@@ -2,9 +2,8 @@
 import type { GivenEffects } from "../auth/middleware.ts";
 import { watchedNetworks } from "../chains/chain-sources.ts";
 import { withinLimit } from "../db/retry.ts";
-import { isDevelopment } from "../http/deployment.ts";
+import { waitOfIp } from "../http/rate-check.ts";
 import { newOperationId } from "../idempotency/middleware.ts";
-import { isLoopback, networkOf } from "../lib/ip-network.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import { CLAIMS_PER_IP } from "./claim.ts";
 import type { ClaimEffects } from "./claim-payment.ts";
@@ -13,7 +12,6 @@ import type { ClaimEffects } from "./claim-payment.ts";
 const LOOK_LIMIT_MS = 10 * SECOND_MS;
 
 export function claimEffects(env: Env, { db, nowMs, sleep }: GivenEffects): ClaimEffects {
-  const isCounted = (ip: string) => !(isDevelopment(env) && isLoopback(ip));
   return {
     db,
     nowMs,
@@ -28,16 +26,6 @@ export function claimEffects(env: Env, { db, nowMs, sleep }: GivenEffects): Clai
         return "UNAVAILABLE";
       }
     },
-    waitOfIp: async (ip) => {
-      if (ip === null || !isCounted(ip)) return 0;
-      try {
-        const limiter = env.RATE_LIMITER.getByName(`claims:${networkOf(ip)}`);
-        const { isAllowed, resetSeconds } = await limiter.takeInHour(CLAIMS_PER_IP, nowMs);
-        return isAllowed ? 0 : resetSeconds;
-      } catch {
-        // As everywhere, a limiter that cannot be asked leaves the API open; the invoice's own limit holds.
-        return 0;
-      }
-    },
+    waitOfIp: (ip) => waitOfIp(env, ip, { act: "claims", take: (limiter) => limiter.takeInHour(CLAIMS_PER_IP, nowMs) }),
   };
 }

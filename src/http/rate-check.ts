@@ -1,7 +1,9 @@
 // Asks the limiter of one caller (security.md 3). When it cannot be asked, the API stays open.
 import type { Failure } from "../failures.ts";
+import { isLoopback, networkOf } from "../lib/ip-network.ts";
 import type { AppContext } from "./context.ts";
-import { type RateVerdict, rateLimitHeaders } from "./rate-limit.ts";
+import { isDevelopment } from "./deployment.ts";
+import { type RateLimiterRpc, type RateVerdict, rateLimitHeaders } from "./rate-limit.ts";
 
 const DEFAULT_PER_MINUTE = 300;
 
@@ -21,6 +23,24 @@ export async function checkRate(
   if (verdict === undefined) return undefined;
   if (of.isShown || !verdict.isAllowed) Object.assign(headers, rateLimitHeaders(of.perMinute, verdict));
   return verdict.isAllowed ? undefined : { code: "RATE_LIMITED", retryAfterSeconds: verdict.resetSeconds };
+}
+
+/**
+ * Counts one act of a caller's address, as `of` takes it from the limiter of that kind of act: seconds to wait where there were too many, else 0.
+ * Nobody is counted where nothing tells the address, nor a development server's own machine; a limiter that cannot be asked leaves the door open.
+ */
+export async function waitOfIp(
+  env: Pick<Env, "RATE_LIMITER" | "ENVIRONMENT">,
+  ip: string | null,
+  of: { readonly act: string; readonly take: (limiter: RateLimiterRpc) => Promise<RateVerdict> },
+): Promise<number> {
+  if (ip === null || (isDevelopment(env) && isLoopback(ip))) return 0;
+  try {
+    const { isAllowed, resetSeconds } = await of.take(env.RATE_LIMITER.getByName(`${of.act}:${networkOf(ip)}`));
+    return isAllowed ? 0 : resetSeconds;
+  } catch {
+    return 0;
+  }
 }
 
 async function take(c: AppContext, name: string, perMinute: number): Promise<RateVerdict | undefined> {

@@ -87,6 +87,7 @@ export function chromeOf(language: Language = "en"): Chrome {
   return {
     language,
     isLanguageNamed: language !== "en",
+    isLanguageKnown: true,
     texts: textsOf(language),
     nonce: "nonce-of-the-test",
     path: `/pay/${INVOICE_ID}`,

@@ -22,7 +22,7 @@ const languageOf = async ({ id }: Order) =>
 describe("what a page costs", () => {
   it("is one request to the database where nothing is due, whatever its status", async () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
-    await page(order);
+    await page(order, "?lang=en");
     for (const rest of [...GETS, "?choose=1&lang=en"]) {
       const { bindings, calls } = countingEnv();
       expect((await page(order, rest, {}, bindings)).status).toBe(rest === "/return" ? 303 : 200);
@@ -38,6 +38,8 @@ describe("what a page costs", () => {
       return calls;
     };
     expect(await calls("/state?lang=tr")).toEqual(["D1 read"]);
+    // What previews links in a chat reads nothing and says so.
+    expect(await calls("")).toEqual(["D1 read"]);
     expect(await languageOf(order)).toEqual([]);
     expect(await calls("", { "accept-language": "de" })).toEqual(["D1 read", "D1 write"]);
     expect(await languageOf(order)).toEqual(["de"]);

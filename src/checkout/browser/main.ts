@@ -2,7 +2,6 @@
 import { serverClock } from "./clock.ts";
 import { startCopy } from "./copy.ts";
 import { startCountdown } from "./countdown.ts";
-import { startLanguage } from "./language.ts";
 import { startLive } from "./live.ts";
 import { currentMain } from "./page.ts";
 import { startPrint } from "./print.ts";
@@ -25,7 +24,6 @@ const dressers = [
   startSearch(),
   startWallets(),
   startReturn(),
-  startLanguage(),
   startPrint(),
 ];
 

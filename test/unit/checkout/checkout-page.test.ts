@@ -90,6 +90,16 @@ describe("every stage in every language", () => {
       expect(shownText(html)).toContain(textsOf(language).problemNotFound);
     }
   });
+
+  it("leads back from a problem to the invoice that there is, in the language that was named", () => {
+    const chrome = chromeOf("de");
+    const refused = (path: string, code: "INVOICE_NOT_FOUND" | "CONTENTION") =>
+      String(problemPage({ ...chrome, path }, { code }));
+    const link = `href="${chrome.path}?lang=de"`;
+    expect(refused(`${chrome.path}/return`, "CONTENTION")).toContain(link);
+    expect(refused(`${chrome.path}/return`, "INVOICE_NOT_FOUND")).not.toContain(link);
+    expect(refused("/buy/prd_1", "CONTENTION")).not.toContain(textsOf("de").problemBack);
+  });
 });
 
 describe("safety", () => {
