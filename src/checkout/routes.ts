@@ -3,7 +3,7 @@ import { claimPayment } from "../claims/claim-payment.ts";
 import { claimEffects } from "../claims/effects.ts";
 import { jsonReply } from "../http/reply.ts";
 import { noBody, noQuery } from "../http/route.ts";
-import { methodBody, pairBody } from "../invoices/contract.ts";
+import { PICK_ANSWERS, PICK_REFUSALS, pairBody } from "../invoices/contract.ts";
 import type { InvoiceFile } from "../invoices/invoice.ts";
 import { pairKey } from "../invoices/payment-method.ts";
 import { ok } from "../lib/result.ts";
@@ -217,25 +217,8 @@ const activate = openRoute({
     isIdempotent: true,
     body: pairBody,
     query: noQuery,
-    answers: [
-      { status: 201, description: "The payment method, activated", schema: methodBody },
-      { status: 200, description: "The payment method, which was active already", schema: methodBody },
-    ],
-    refusals: [
-      "INVOICE_NOT_FOUND",
-      "INVOICE_NOT_PAYABLE",
-      "UNSUPPORTED_PAIR",
-      "NO_ENABLED_WALLET",
-      "WALLET_FROZEN",
-      "RATE_UNAVAILABLE",
-      "AMOUNTS_EXHAUSTED",
-      "ANY_AMOUNT_NEEDS_OWN_ADDRESS",
-      "KEY_SHARED",
-      "PUBLIC_ADDRESS_LIMIT",
-      "NETWORK_NOT_WATCHED",
-      "STORAGE_UNAVAILABLE",
-      "CONTENTION",
-    ],
+    answers: PICK_ANSWERS,
+    refusals: [...PICK_REFUSALS, "STORAGE_UNAVAILABLE", "CONTENTION"],
   },
   effects: checkoutEffects,
   answer: async ({ fx, params, body: named, ip, requestId, idempotencyKey: key, path, json }) => {

@@ -243,3 +243,23 @@ export const invoiceListBody = () =>
     })
     .meta({ title: "InvoiceList" });
 export const methodListBody = () => z.object({ data: z.array(methodBody()) });
+
+// ---- picking a way to pay, by whichever route
+
+export const PICK_ANSWERS = [
+  { status: 201, description: "The payment method, activated", schema: methodBody },
+  { status: 200, description: "The payment method, which was active already", schema: methodBody },
+] as const;
+export const PICK_REFUSALS = [
+  "INVOICE_NOT_FOUND",
+  "INVOICE_NOT_PAYABLE",
+  "UNSUPPORTED_PAIR",
+  "NO_ENABLED_WALLET",
+  "WALLET_FROZEN",
+  "RATE_UNAVAILABLE",
+  "AMOUNTS_EXHAUSTED",
+  "ANY_AMOUNT_NEEDS_OWN_ADDRESS",
+  "KEY_SHARED",
+  "PUBLIC_ADDRESS_LIMIT",
+  "NETWORK_NOT_WATCHED",
+] as const;
