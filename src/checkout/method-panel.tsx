@@ -139,6 +139,7 @@ function Wallets({ chrome, method }: Of) {
       data-waiting={texts.walletWaiting}
       data-sent={texts.walletSent}
       data-rejected={texts.walletRejected}
+      data-unclear={texts.walletUnclear}
       data-wrong-network={texts.walletWrongNetwork.replaceAll("{network}", method.networkName)}
       hidden
     >

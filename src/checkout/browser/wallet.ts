@@ -18,7 +18,8 @@ export interface Transfer {
   readonly data: string;
 }
 
-export type Outcome = "sent" | "rejected" | "wrongNetwork";
+/** `unclear`: it was asked to send and did not say what came of it. */
+export type Outcome = "sent" | "rejected" | "unclear" | "wrongNetwork";
 
 const LONGEST_NAME = 40;
 /** EIP-1193: the user said no. */
@@ -57,6 +58,7 @@ export function transferOf(json: string | undefined): Transfer | undefined {
  * is what the page asks for now: a payer takes a while, and an amount may have been quoted anew meanwhile. Rejects never.
  */
 export async function sendTransfer(wallet: Wallet, current: () => Transfer | undefined): Promise<Outcome> {
+  let isAsked = false;
   try {
     const asked = current();
     const accounts = await wallet.request("eth_requestAccounts");
@@ -68,10 +70,12 @@ export async function sendTransfer(wallet: Wallet, current: () => Transfer | und
     if (transfer === undefined) return "rejected";
     if (transfer.chainId !== asked.chainId) return "wrongNetwork";
     const { to, value, data } = transfer;
+    isAsked = true;
     await wallet.request("eth_sendTransaction", [{ from, to, value, data }]);
     return "sent";
-  } catch {
-    return "rejected";
+  } catch (error) {
+    // A wallet that lost its node, or its window, may have sent it all the same.
+    return isAsked && member(error, "code") !== REJECTED ? "unclear" : "rejected";
   }
 }
 

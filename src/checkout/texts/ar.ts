@@ -42,6 +42,7 @@ export const ar: Texts = {
   walletWaiting: "أكّد الدفع في {wallet}.",
   walletSent: "تم الإرسال. ننتظر الشبكة.",
   walletRejected: "لم ترسل المحفظة شيئًا. لم يُدفع أي مبلغ.",
+  walletUnclear: "ليس مؤكدًا أن {wallet} أرسلت الدفعة. تحقق هناك قبل أن تدفع مرة أخرى.",
   walletWrongNetwork: "بدّل الشبكة في {wallet} إلى {network} وحاول مجددًا.",
   warnNetwork: "أرسل {coin} فقط، وعلى شبكة {network} فقط. أي شيء آخر يُرسل إلى هذا العنوان يضيع.",
   warnExact: "أرسل هذا المبلغ بالضبط في دفعة واحدة: فبه يتعرّف {shop} على دفعتك.",

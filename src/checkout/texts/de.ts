@@ -43,6 +43,8 @@ export const de: Texts = {
   walletWaiting: "Bestätigen Sie die Zahlung in {wallet}.",
   walletSent: "Gesendet. Wir warten auf das Netzwerk.",
   walletRejected: "Die Wallet hat nichts gesendet. Es wurde nichts bezahlt.",
+  walletUnclear:
+    "Es ist nicht sicher, ob {wallet} die Zahlung gesendet hat. Sehen Sie dort nach, bevor Sie noch einmal zahlen.",
   walletWrongNetwork: "Wechseln Sie in {wallet} zu {network} und versuchen Sie es noch einmal.",
   warnNetwork:
     "Senden Sie nur {coin} und nur über {network}. Alles andere, was an diese Adresse gesendet wird, ist verloren.",

@@ -46,6 +46,7 @@ export const en = {
   walletWaiting: "Confirm the payment in {wallet}.",
   walletSent: "Sent. We are waiting for the network.",
   walletRejected: "The wallet did not send it. Nothing was paid.",
+  walletUnclear: "It is not certain whether {wallet} sent it. Look there before you pay again.",
   walletWrongNetwork: "Switch {wallet} to {network} and try again.",
   warnNetwork: "Send only {coin}, and only on {network}. Anything else sent to this address is lost.",
   warnExact: "Send this exact amount in one payment: it is how {shop} recognises yours.",

@@ -43,6 +43,7 @@ export const es: Texts = {
   walletWaiting: "Confirme el pago en {wallet}.",
   walletSent: "Enviado. Estamos esperando a la red.",
   walletRejected: "La billetera no lo envió. No se pagó nada.",
+  walletUnclear: "No es seguro si {wallet} lo envió. Compruébelo allí antes de volver a pagar.",
   walletWrongNetwork: "Cambie {wallet} a {network} e intente de nuevo.",
   warnNetwork:
     "Envíe solo {coin} y solo por la red {network}. Cualquier otra cosa que se envíe a esta dirección se pierde.",

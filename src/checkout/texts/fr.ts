@@ -44,6 +44,7 @@ export const fr: Texts = {
   walletWaiting: "Confirmez le paiement dans {wallet}.",
   walletSent: "Envoyé. Nous attendons le réseau.",
   walletRejected: "Le wallet ne l’a pas envoyé. Rien n’a été payé.",
+  walletUnclear: "Il n’est pas certain que {wallet} l’ait envoyé. Vérifiez-y avant de payer à nouveau.",
   walletWrongNetwork: "Passez {wallet} sur {network} et réessayez.",
   warnNetwork:
     "Envoyez uniquement {coin}, et uniquement sur le réseau {network}. Tout autre envoi à cette adresse est perdu.",

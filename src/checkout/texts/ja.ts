@@ -43,6 +43,7 @@ export const ja: Texts = {
   walletWaiting: "{wallet}でお支払いを承認してください。",
   walletSent: "送信しました。ネットワークを待っています。",
   walletRejected: "ウォレットから送信されませんでした。お支払いは行われていません。",
+  walletUnclear: "{wallet}から送信されたかどうかを確認できません。もう一度支払う前に、そちらで確認してください。",
   walletWrongNetwork: "{wallet}を{network}に切り替えて、もう一度お試しください。",
   warnNetwork:
     "{coin}のみを、{network}ネットワークでのみ送ってください。このアドレスにそれ以外のものを送ると失われます。",

@@ -43,6 +43,7 @@ export const pt: Texts = {
   walletWaiting: "Confirme o pagamento em {wallet}.",
   walletSent: "Enviado. Estamos aguardando a rede.",
   walletRejected: "A carteira não enviou. Nada foi pago.",
+  walletUnclear: "Não é certo se {wallet} enviou. Verifique lá antes de pagar de novo.",
   walletWrongNetwork: "Mude {wallet} para {network} e tente de novo.",
   warnNetwork:
     "Envie somente {coin} e somente pela rede {network}. Qualquer outra coisa enviada a este endereço será perdida.",

@@ -43,6 +43,7 @@ export const ru: Texts = {
   walletWaiting: "Подтвердите платёж в {wallet}.",
   walletSent: "Отправлено. Ждём сеть.",
   walletRejected: "Кошелёк ничего не отправил. Оплаты не было.",
+  walletUnclear: "Неизвестно, отправил ли {wallet} платёж. Проверьте там, прежде чем платить ещё раз.",
   walletWrongNetwork: "Переключите {wallet} на {network} и попробуйте ещё раз.",
   warnNetwork:
     "Отправляйте только {coin} и только в сети {network}. Всё остальное, отправленное на этот адрес, будет потеряно.",

@@ -43,6 +43,7 @@ export const tr: Texts = {
   walletWaiting: "Ödemeyi {wallet} içinde onaylayın.",
   walletSent: "Gönderildi. Ağ bekleniyor.",
   walletRejected: "Cüzdan göndermedi. Hiçbir ödeme yapılmadı.",
+  walletUnclear: "{wallet} uygulamasının gönderip göndermediği kesin değil. Yeniden ödemeden önce oraya bakın.",
   walletWrongNetwork: "{wallet} içinde {network} ağına geçip yeniden deneyin.",
   warnNetwork:
     "Yalnızca {coin} ve yalnızca {network} ağı üzerinden gönderin. Bu adrese gönderilen başka her şey kaybolur.",
