@@ -78,8 +78,6 @@ export default defineConfig(async () => ({
           globalSetup: ["./test/browser/serve.ts"],
           testTimeout: 60_000,
           hookTimeout: 30_000,
-          // One chain whose blocks come by hand.
-          fileParallelism: false,
         },
       },
     ],

@@ -39,7 +39,7 @@ export type PageShop = Pick<
 /** So that a payer sees "seen" before "paid". */
 export const REQUIRED = 2;
 /** A pass of the watcher, the push, and what a busy machine adds. */
-const NEWS_WITHIN_MS = 15_000;
+const NEWS_WITHIN_MS = 30_000;
 
 /** Tests in a browser. Where there is none, a failure under CI, and elsewhere a skipped test that says how to install it. */
 export function describeInBrowser(name: string, tests: () => void): void {
@@ -135,7 +135,7 @@ export async function mine(blocks = 1): Promise<void> {
   for (let mined = 0; mined < blocks; mined++) await chain.mine();
 }
 
-/** Mines until the merchant reads this status: others' tests mine as well, and a pass may come between. */
+/** Mines until the merchant reads this status. */
 export async function mineUntil(shop: PageShop, { id }: Pick<Invoice, "id">, status: Invoice["status"]): Promise<void> {
   const mined = async () => {
     await mine();

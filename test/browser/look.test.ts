@@ -1,4 +1,5 @@
 // What holds of the checkout's pages however far a payment is: weight, stillness, languages, keyboard, no script, hostile texts, frames.
+// Nothing is mined here: the blocks are another file's, which runs at the same time.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { LANGUAGES } from "../../src/checkout/languages.ts";
@@ -10,13 +11,11 @@ import { installWallet } from "../support/page-wallet.ts";
 import {
   describeInBrowser,
   methodOf,
-  mineUntil,
   ON_ETH,
   openShop,
   type PageShop,
   payPath,
   seenIn,
-  send,
   untilStage,
   useBrowser,
 } from "./harness.ts";
@@ -216,9 +215,9 @@ describeInBrowser("the checkout", () => {
     }
   });
 
-  it("without scripts chooses, shows the address, takes a claim, changes the language and follows", async () => {
+  it("without scripts chooses, shows the address, takes a claim and changes the language", async () => {
     const shop = await openShop(["USDC", "ETH"]);
-    const invoice = await shop.createInvoice({ rawAmount: 20, redirectUrl: "https://shop.example/back" });
+    const invoice = await shop.createInvoice({ rawAmount: 20 });
     const { page } = await browsing.visit({ javaScriptEnabled: false });
     await page.goto(payPath(invoice));
     await page.locator('button[value="USDC_ETH"]').click();
@@ -242,14 +241,6 @@ describeInBrowser("the checkout", () => {
     await page.getByLabel(en.language).selectOption("de");
     await page.getByRole("button", { name: en.changeLanguage }).click();
     await page.locator('html[lang="de"] main[data-stage="pay"]').waitFor();
-    const refresh = page.locator('meta[http-equiv="refresh"]');
-    expect(await refresh.getAttribute("content")).toBe("30");
-    await send("USDC", amount ?? "", address ?? "");
-    await mineUntil(shop, invoice, "PAID");
-    await page.goto(payPath(invoice));
-    await untilStage(page, "paid");
-    expect(await refresh.count()).toBe(0);
-    expect(await page.locator(`a[href^="${payPath(invoice)}/return"]`).count()).toBe(1);
   });
 
   it("shows a hostile name and description as text, and nothing of the customer", async () => {
