@@ -2,7 +2,7 @@
 import { crc32, deflateSync } from "node:zlib";
 
 const SIZE = 96;
-const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+export const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 /** PNG bytes; `color` is `#rrggbb`. */
 export function logoPng(color: string): Buffer {
@@ -39,7 +39,8 @@ function isCup(x: number, y: number): boolean {
   return isBody || isHandle || (x >= 24 && x < 68 && y >= 72 && y < 76);
 }
 
-function chunk(name: string, data: Buffer): Buffer {
+/** RFC 2083, 3.2. */
+export function chunk(name: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(name, "latin1"), data]);
   const length = Buffer.alloc(4);
   length.writeUInt32BE(data.length);

@@ -184,7 +184,8 @@ describeInBrowser("the checkout", () => {
     // A group of radio buttons is one stop.
     const controls =
       await page.evaluate<number>(`[...document.querySelectorAll("a[href], button, select, summary, input")]
-      .filter((each) => each.checkVisibility({ visibilityProperty: true }) && !(each.type === "radio" && !each.checked) && each.type !== "hidden").length`);
+      .filter((each) => each.checkVisibility({ visibilityProperty: true }) && each.type !== "hidden")
+      .filter((each) => each.type !== "radio" || each.checked).length`);
     const reached = new Set<string>();
     for (let pressed = 0; pressed < controls; pressed++) {
       await page.keyboard.press("Tab");
