@@ -573,13 +573,13 @@ describeInBrowser("a wallet of the browser", () => {
     await press(stand);
     await status(stand, "Sent");
     expect(await stand.text("#say")).toBe("Sent");
-    const { to, value, data, chainId } = TRANSFER;
+    const { chainId } = TRANSFER;
     expect(await calls(stand)).toEqual([
       ["eth_requestAccounts"],
       ["eth_chainId"],
       ["wallet_switchEthereumChain", { chainId }],
       ["eth_chainId"],
-      ["eth_sendTransaction", { from: ACCOUNT, to, value, data }],
+      ["eth_sendTransaction", { from: ACCOUNT, ...TRANSFER }],
     ]);
   });
 

@@ -69,9 +69,9 @@ export async function sendTransfer(wallet: Wallet, current: () => Transfer | und
     const transfer = current();
     if (transfer === undefined) return "rejected";
     if (transfer.chainId !== asked.chainId) return "wrongNetwork";
-    const { to, value, data } = transfer;
     isAsked = true;
-    await wallet.request("eth_sendTransaction", [{ from, to, value, data }]);
+    // With its chain: a wallet that was switched in the meantime then refuses it, and sends nothing where nobody looks.
+    await wallet.request("eth_sendTransaction", [{ from, ...transfer }]);
     return "sent";
   } catch (error) {
     // A wallet that lost its node, or its window, may have sent it all the same.

@@ -1,4 +1,4 @@
-// What a payer is told of a wallet that failed: never that nothing was paid where something may have been.
+// What a wallet is asked, and what a payer is told of a wallet that failed: never that nothing was paid where something may have been.
 import { expect, it } from "vitest";
 import { sendTransfer, type Wallet } from "../../../src/checkout/browser/wallet.ts";
 
@@ -24,4 +24,15 @@ it.each([
   ["eth_chainId", new Error("the window closed"), "rejected"],
 ])("a wallet that fails at %s with %j has told: %s", async (method, error, outcome) => {
   expect(await sendTransfer(walletFailing(method, error), () => TRANSFER)).toBe(outcome);
+});
+
+it("a wallet is asked to send on the chain that the page means, and on no other", async () => {
+  const asked: unknown[] = [];
+  const wallet = walletFailing("nowhere", undefined);
+  const request: Wallet["request"] = async (method, params = []) => {
+    if (method === "eth_sendTransaction") asked.push(...params);
+    return wallet.request(method, params);
+  };
+  expect(await sendTransfer({ ...wallet, request }, () => TRANSFER)).toBe("sent");
+  expect(asked).toEqual([{ from: "0x02", ...TRANSFER }]);
 });
