@@ -12,8 +12,9 @@ export function moneyText(language: Language, money: { readonly micros: bigint; 
   const { currency } = money;
   const exact = decimalText(formatMicros(money.micros));
   const digits = { maximumFractionDigits: MICRO_DIGITS };
+  // Arabic puts a mark in front from which all runs to the left, and `US$` with it; digits and signs of currencies read rightwards there too.
   return isFiat(currency)
-    ? new Intl.NumberFormat(locale, { style: "currency", currency, ...digits }).format(exact)
+    ? new Intl.NumberFormat(locale, { style: "currency", currency, ...digits }).format(exact).replaceAll("\u200f", "")
     : `${new Intl.NumberFormat(locale, digits).format(exact)}\u00a0${currency}`;
 }
 

@@ -96,7 +96,7 @@ export const de: Texts = {
   claimOpen: "Bezahlt, aber nichts passiert?",
   claim: "Fügen Sie den Hash der Transaktion ein. Wir suchen sofort danach.",
   claimHash: "Transaktions-Hash",
-  claimHashHint: "64 Zeichen aus 0-9 und a-f; Ihre Wallet oder Börse zeigt ihn an.",
+  claimHashHint: "64 Zeichen aus 0-9 und a-f, oft nach 0x; Ihre Wallet oder Börse zeigt ihn an.",
   claimSend: "Suchen",
   claimFound: "Gefunden: Die Transaktion zahlt auf diese Rechnung. Der Shop wurde benachrichtigt.",
   claimNotFound:

@@ -94,7 +94,7 @@ export const es: Texts = {
   claimOpen: "¿Pagó y no pasa nada?",
   claim: "Pegue el hash de la transacción. La buscaremos enseguida.",
   claimHash: "Hash de la transacción",
-  claimHashHint: "64 caracteres de 0-9 y a-f; aparece en su billetera o exchange.",
+  claimHashHint: "64 caracteres de 0-9 y a-f, a menudo tras 0x; aparece en su billetera o exchange.",
   claimSend: "Buscar",
   claimFound: "La encontramos: es un pago de esta factura. Ya avisamos a la tienda.",
   claimNotFound: "La red no la conoce, o es un pago a otra persona. Puede tardar unos minutos en aparecer.",

@@ -97,7 +97,7 @@ export const fr: Texts = {
   claimOpen: "Payé, mais rien ne se passe\u00a0?",
   claim: "Collez le hash de la transaction. Nous la cherchons aussitôt.",
   claimHash: "Hash de la transaction",
-  claimHashHint: "64 caractères de 0-9 et a-f\u00a0; votre wallet ou votre plateforme l’affiche.",
+  claimHashHint: "64 caractères de 0-9 et a-f, souvent après 0x\u00a0; votre wallet ou votre plateforme l’affiche.",
   claimSend: "Rechercher",
   claimFound: "Trouvée\u00a0: elle paie cette facture. La boutique a été avertie.",
   claimNotFound:

@@ -94,7 +94,7 @@ export const pt: Texts = {
   claimOpen: "Pagou e nada aconteceu?",
   claim: "Cole o hash da transação. Vamos procurá-la na hora.",
   claimHash: "Hash da transação",
-  claimHashHint: "64 caracteres de 0-9 e a-f; aparece na sua carteira ou corretora.",
+  claimHashHint: "64 caracteres de 0-9 e a-f, muitas vezes após 0x; aparece na sua carteira ou corretora.",
   claimSend: "Procurar",
   claimFound: "Encontrada: é um pagamento desta cobrança. A loja já foi avisada.",
   claimNotFound: "A rede não a conhece, ou ela é um pagamento a outra pessoa. Pode levar alguns minutos para aparecer.",

@@ -95,7 +95,7 @@ export const tr: Texts = {
   claimOpen: "Ödediniz ama bir şey olmuyor mu?",
   claim: "İşlem kimliğini (hash) yapıştırın. Hemen arayalım.",
   claimHash: "İşlem kimliği (hash)",
-  claimHashHint: "0-9 ve a-f arasından 64 karakter; cüzdanınız veya borsanız gösterir.",
+  claimHashHint: "0-9 ve a-f arasından 64 karakter, çoğu kez 0x’ten sonra; cüzdanınız veya borsanız gösterir.",
   claimSend: "Ara",
   claimFound: "Bulundu: bu ödeme talebi için yapılmış. Mağaza bilgilendirildi.",
   claimNotFound: "Ağ bu işlemi tanımıyor veya işlem başkasına ödeme yapıyor. Görünmesi birkaç dakika sürebilir.",

@@ -91,7 +91,7 @@ export const zh: Texts = {
   claimOpen: "已付款但没有反应？",
   claim: "请粘贴交易哈希，我们会立即查找。",
   claimHash: "交易哈希（TxID）",
-  claimHashHint: "64 个字符（0-9 和 a-f），可在您的钱包或交易所中查看。",
+  claimHashHint: "64 个字符（0-9 和 a-f，前面常有 0x），可在您的钱包或交易所中查看。",
   claimSend: "查找",
   claimFound: "已找到：该交易支付的是此账单。已通知商家。",
   claimNotFound: "网络上查不到该交易，或收款方不是此账单。可能需要等待几分钟。",
