@@ -3,8 +3,9 @@ import type { Db } from "../db/client.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
 import { fileOf, type InvoiceFile } from "../invoices/invoice.ts";
-import type { MethodBody } from "../invoices/invoice-body.ts";
+import { type MethodBody, offeredMethodBody } from "../invoices/invoice-body.ts";
 import { listMethods } from "../invoices/list-methods.ts";
+import { isSamePair } from "../invoices/payment-method.ts";
 import { type RefreshEffects, refreshInvoice } from "../invoices/refresh-invoice.ts";
 import { parseId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
@@ -53,7 +54,18 @@ export async function readCheckout(fx: RefreshEffects, invoiceId: string): Promi
   if (!file.ok) return file;
   const { wallets, cursors } = found.value;
   const methods = listMethods(file.value, wallets, { ...fx.body, isWatched: fx.isWatched, cursors });
-  return ok({ ...found.value, file: file.value, methods });
+  return ok({ ...found.value, file: file.value, methods: methods.map((each) => stillOpen(file.value, wallets, each)) });
+}
+
+/**
+ * An open invoice ties its wallets, an UNDERPAID one does not: who switched a wallet off, or deleted it, may have lost it, and nobody is to be
+ * asked to send the rest there.
+ */
+function stillOpen({ invoice, methods }: InvoiceFile, wallets: readonly Wallet[], body: MethodBody): MethodBody {
+  if (invoice.status !== "UNDERPAID" || body.status !== "ACTIVE") return body;
+  const walletId = methods.find((method) => isSamePair(method, body))?.walletId;
+  const isOpen = wallets.some(({ id, isEnabled }) => id === walletId && isEnabled);
+  return isOpen ? body : offeredMethodBody(body, "NO_ENABLED_WALLET");
 }
 
 /** In which language its payer reads, kept for mails; a write only where that is new. Never on the way to an answer. */

@@ -4,10 +4,20 @@ import { describe, expect, it } from "vitest";
 import { amountReservations, paymentMethods } from "../../src/db/schema/invoices.ts";
 import { formatUnits } from "../../src/lib/money.ts";
 import { expectRefusal } from "../support/access.ts";
-import { api, freshOrder, leadsTo, orderOf, page, put, putInStatus, sendForm } from "../support/checkouts.ts";
+import {
+  api,
+  freshOrder,
+  leadsTo,
+  type Order,
+  orderOf,
+  page,
+  put,
+  putInStatus,
+  sendForm,
+} from "../support/checkouts.ts";
 import { seedCursor } from "../support/payments.ts";
 import { BTC, randomHex, USDT } from "../support/wallet-bodies.ts";
-import { testDb } from "../support/worker-merchant.ts";
+import { type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
 describe("a shared address that is picked after a part was paid another way", () => {
   it("asks for the rest in an amount that is this invoice's alone", async () => {
@@ -39,6 +49,32 @@ describe("an invoice whose time is over while its network is still read", () => 
     expect(leadsTo(await sendForm(order, "/methods", { method: "USDT_ETH" }))).toContain("note=closed");
     const rows = await testDb.select().from(paymentMethods).where(eq(paymentMethods.invoiceId, order.id));
     expect(rows.filter(({ status }) => status === "ACTIVE")).toHaveLength(1);
+  });
+});
+
+describe("the rest of an invoice whose time is over", () => {
+  const shownTo = async (order: Order) => {
+    const { json } = await api(order);
+    const text = (await page(order, "/state?method=USDT_ETH")).text;
+    return [
+      text.includes(`data-copy="${order.address}"`),
+      JSON.stringify(json?.paymentMethods).includes(order.address),
+    ];
+  };
+
+  it.each([
+    ["switched off", (shop: TestMerchant, id: string) => shop.patch(`/wallets/${id}`, { isEnabled: false })],
+    ["deleted", (shop: TestMerchant, id: string) => shop.delete(`/wallets/${id}`)],
+  ])("is asked for where late money is taken, until its wallet is %s", async (_, end) => {
+    const order = await freshOrder({ paymentMethods: [USDT] });
+    await putInStatus(order, "UNDERPAID");
+    await put(order, { receivedMicros: 4_000_000n, latePaymentPolicy: "ACCEPT", expiresAtMs: Date.now() - 1_000 });
+    expect(await shownTo(order)).toEqual([true, true]);
+    const [wallet] = (await order.shop.get("/wallets")).body.filter(
+      ({ network }: { readonly network: string }) => network === USDT.network,
+    );
+    expect((await end(order.shop, wallet.id)).status).toBe(200);
+    expect(await shownTo(order)).toEqual([false, false]);
   });
 });
 
