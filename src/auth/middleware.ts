@@ -14,6 +14,7 @@ import { failureResponse } from "../http/errors.ts";
 import { checkRate, requestsPerMinute } from "../http/rate-check.ts";
 import { type Reply, replyResponse } from "../http/reply.ts";
 import type { RouteSpec } from "../http/route.ts";
+import { FOR_ANY_ORIGIN } from "../http/security-headers.ts";
 import { validate } from "../http/validate.ts";
 import { configuredProviders } from "../identities/providers.ts";
 import type { Json } from "../lib/canonical-json.ts";
@@ -109,7 +110,7 @@ async function respond<B extends z.ZodType, Q extends z.ZodType, R extends State
   c: AppContext,
   route: MerchantRoute<B, Q, R, Fx>,
 ): Promise<Response> {
-  const extra: Record<string, string> = route.spec.isForPublicKeys ? { "access-control-allow-origin": "*" } : {};
+  const extra: Record<string, string> = { ...(route.spec.isForPublicKeys ? FOR_ANY_ORIGIN : {}) };
   const outcome = await run(c, route, extra);
   if (!outcome.ok) return failureResponse(outcome.error, c.get("requestId"), extra);
   return replyResponse(c, outcome.value, extra);

@@ -12,6 +12,12 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 };
 
+/** Of answers that pages of any origin may read (decisions 1), with the headers that a page acts on: by themselves scripts may read none of them. */
+export const FOR_ANY_ORIGIN: Readonly<Record<string, string>> = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": "retry-after, ratelimit, ratelimit-policy, idempotent-replayed, x-request-id",
+};
+
 /** Headers of one answer; `own` wins over what holds for all. */
 export function answerHeaders(requestId: string, own: Readonly<Record<string, string>>): Record<string, string> {
   return { ...SECURITY_HEADERS, "x-request-id": requestId, ...own };

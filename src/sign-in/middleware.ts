@@ -13,6 +13,7 @@ import { failureResponse } from "../http/errors.ts";
 import { checkRate, requestsPerMinute } from "../http/rate-check.ts";
 import { type Reply, replyResponse } from "../http/reply.ts";
 import type { RouteSpec } from "../http/route.ts";
+import { FOR_ANY_ORIGIN } from "../http/security-headers.ts";
 import type { RequestId } from "../lib/ids.ts";
 import { networkOf } from "../lib/ip-network.ts";
 import { err, type Result } from "../lib/result.ts";
@@ -37,7 +38,7 @@ export function openRoute<B extends z.ZodType, Q extends z.ZodType, Fx>(route: O
   return {
     spec: route.spec,
     handle: async (c) => {
-      const headers: Record<string, string> = route.spec.isForAnyOrigin ? { "access-control-allow-origin": "*" } : {};
+      const headers: Record<string, string> = { ...(route.spec.isForAnyOrigin ? FOR_ANY_ORIGIN : {}) };
       const outcome = await run(c, route, headers);
       if (!outcome.ok) return failureResponse(outcome.error, c.get("requestId"), headers);
       return replyResponse(c, outcome.value, headers);

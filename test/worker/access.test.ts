@@ -210,6 +210,7 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
       for (const { headers } of answers.flat()) {
         expect(headers.get("access-control-allow-origin")).toBe("*");
         expect(headers.get("access-control-allow-credentials")).toBeNull();
+        expect(headers.get("access-control-expose-headers")?.split(", ")).toContain("retry-after");
       }
     });
   } else {

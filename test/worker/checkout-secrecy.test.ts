@@ -214,6 +214,7 @@ describe("the JSON of a checkout", () => {
     const answer = await api(order, "", { headers: { origin: "https://shop.example" } });
     expectHeaders(answer);
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    expect(answer.headers.get("access-control-expose-headers")?.split(", ")).toContain("retry-after");
     const { body } = await order.shop.get(`/invoices/${order.id}`);
     const { amountConfirmed, isLate, needsReview, resolution, warnings, ...shown } = body;
     expect(answer.json).toStrictEqual({
