@@ -53,7 +53,14 @@ export interface ActivationEffects {
 export interface ActivationRequest {
   readonly invoice: Pick<
     Invoice,
-    "id" | "merchantId" | "amountMicros" | "currency" | "monitorUntilMs" | "receivedMicros" | "underpaidToleranceMicros"
+    | "id"
+    | "merchantId"
+    | "amountMicros"
+    | "currency"
+    | "monitorUntilMs"
+    | "receivedMicros"
+    | "underpaidToleranceMicros"
+    | "isFromPublicKey"
   >;
   readonly wallet: PayableWallet;
   readonly operationId: string;

@@ -49,7 +49,7 @@ export interface AmountEffects {
 }
 
 export interface AmountRequest {
-  readonly invoice: Pick<Invoice, "id" | "merchantId" | "monitorUntilMs">;
+  readonly invoice: Pick<Invoice, "id" | "merchantId" | "monitorUntilMs" | "isFromPublicKey">;
   readonly walletId: WalletId;
   readonly operationId: string;
   readonly at: AmountPlace;
@@ -78,7 +78,7 @@ export async function reserveAmount(fx: AmountEffects, request: AmountRequest): 
   if (kept !== undefined) return { units: kept.units, salt: undefined, statements: [] };
   const { asset } = pairOf(at);
   const capacity = saltCapacity(priceUnits, asset);
-  const salt = await freeSalt(fx, request, capacity);
+  const salt = await freeSalt(fx, request, reachOf(request, capacity));
   if (salt === undefined) return undefined;
   const units = saltedUnits(priceUnits, asset, salt);
   const warning = warnings(fx, request, capacity);
@@ -110,15 +110,20 @@ export function noteLosses(
   for (const [pair, salt] of tried) lost.set(pair, [...(lost.get(pair) ?? []), salt]);
 }
 
-async function freeSalt(fx: AmountEffects, request: AmountRequest, capacity: number): Promise<number | undefined> {
+/** Of how many candidates: strangers, who make invoices in a browser, get the first half, so that the merchant's server always has the other. */
+function reachOf({ invoice }: AmountRequest, capacity: number): number {
+  return invoice.isFromPublicKey ? Math.ceil(capacity / 2) : capacity;
+}
+
+async function freeSalt(fx: AmountEffects, request: AmountRequest, reach: number): Promise<number | undefined> {
   const { taken, lostSalts } = request;
-  const guess = lostSalts.length === 0 ? firstSalt(taken, capacity) : undefined;
+  const guess = lostSalts.length === 0 ? firstSalt(taken, reach) : undefined;
   if (guess !== undefined) return guess;
-  return drawSalt({ freeSalts: await freeSalts(fx.db, request, capacity), lostSalts, random: fx.random() });
+  return drawSalt({ freeSalts: await freeSalts(fx.db, request, reach), lostSalts, random: fx.random() });
 }
 
 /** Free by exact units. One is enough at first; after a collision as many as there are, up to 64, to draw from. */
-async function freeSalts(db: Db, request: AmountRequest, capacity: number): Promise<readonly number[]> {
+async function freeSalts(db: Db, request: AmountRequest, reach: number): Promise<readonly number[]> {
   const { at, priceUnits, invoice, lostSalts } = request;
   const { asset } = pairOf(at);
   const wanted = lostSalts.length === 0 ? 1 : FREE_SALTS_READ;
@@ -127,8 +132,8 @@ async function freeSalts(db: Db, request: AmountRequest, capacity: number): Prom
     const found = await selectFreeSalts(db, { ...at, candidates, from, invoiceId: invoice.id });
     return found.map(({ salt }) => salt);
   };
-  const first = await look(0, Math.min(FIRST_LOOK, capacity));
-  return first.length >= wanted || capacity <= FIRST_LOOK ? first : [...first, ...(await look(FIRST_LOOK, capacity))];
+  const first = await look(0, Math.min(FIRST_LOOK, reach));
+  return first.length >= wanted || reach <= FIRST_LOOK ? first : [...first, ...(await look(FIRST_LOOK, reach))];
 }
 
 /** Counted only where the address is shared and the merchant holds enough there, at whatever prices, to have half of this one's. */

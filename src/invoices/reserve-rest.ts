@@ -25,7 +25,17 @@ export function reserveRest(fx: AmountEffects, request: RestRequest): Promise<Re
   const { invoice, method, dueUnits: priceUnits, held, operationId, lostSalts } = request;
   const { network, cryptocurrency, address, walletId } = method;
   const at = { network, cryptocurrency, address };
-  return reserveAmount(fx, { invoice, walletId, operationId, at, priceUnits, taken: NOTHING_KNOWN, held, lostSalts });
+  return reserveAmount(fx, {
+    // Who has paid a part is no stranger.
+    invoice: { ...invoice, isFromPublicKey: false },
+    walletId,
+    operationId,
+    at,
+    priceUnits,
+    taken: NOTHING_KNOWN,
+    held,
+    lostSalts,
+  });
 }
 
 /** What is due of a method's amount, in whole grains; null where nothing was received, or enough. */

@@ -166,6 +166,20 @@ describe("a price without a free amount", () => {
     expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "AMOUNTS_EXHAUSTED"]);
   });
 
+  it("is one to browsers when they have the first half, and never to the merchant's server for their sake", async () => {
+    const shop = await freshShop();
+    const { address } = await register(shop, USDC, freshEvmAddress());
+    const browser = await seedKey(shop.merchantId, { kind: "PUBLIC" });
+    const body = { name: "Order", rawAmount: TINY.rawAmount, paymentMethods: [USDC] };
+    const bought = () => shop.send("/invoices", { method: "POST", key: browser, body });
+    const forBrowsers = Math.ceil(TINY.capacity / 2);
+    for (let n = 0; n < forBrowsers; n++) expect(statusesOf(await bought())).toEqual([201, "ACTIVE"]);
+    expect(statusesOf(await bought())).toEqual([201, "AMOUNTS_EXHAUSTED"]);
+    for (let n = forBrowsers; n < TINY.capacity; n++)
+      expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "ACTIVE"]);
+    expect(await held(address)).toHaveLength(TINY.capacity);
+  });
+
   it("gives all its amounts to invoices that come at once, then none", async () => {
     const shop = await freshShop();
     const { address } = await register(shop, USDC, freshEvmAddress());
