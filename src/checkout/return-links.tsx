@@ -20,7 +20,7 @@ export function ReturnLinks({ chrome, view }: { readonly chrome: Chrome; readonl
   const back = payLink(chrome, view, "/return");
   return (
     <div class="return" data-return-url={back} data-return-seconds={RETURN_SECONDS}>
-      <a class="button" href={back}>
+      <a class="button" href={back} target="_top">
         <Filled text={texts.returnToShop} values={{ shop: view.shop.name }} />
       </a>
       <p class="hint">

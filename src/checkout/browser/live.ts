@@ -80,7 +80,11 @@ export function startLive(onState: (html: string, atMs: number) => boolean): Liv
         signal: AbortSignal.timeout(PATIENCE_MS),
       });
       const atMs = performance.now();
-      if (response.status === 404 || response.status === 410) end();
+      if (response.status === 404 || response.status === 410) {
+        // Nobody may pay by a page of what is gone: the server says what is there instead.
+        end();
+        location.reload();
+      }
       const waitSeconds = Number(response.headers.get("retry-after"));
       if (!response.ok && waitSeconds > 0) notBeforeMs = atMs + waitSeconds * 1_000;
       if (!response.ok) return response.status === 304;
