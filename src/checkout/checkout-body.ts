@@ -4,6 +4,8 @@ import type { InvoiceFile } from "../invoices/invoice.ts";
 import { type BodyContext, invoiceBodyOf, type MethodBody, publicInvoiceBody } from "../invoices/invoice-body.ts";
 import { isoTime } from "../lib/time.ts";
 import type { Settings } from "../merchants/settings.ts";
+import { coinName } from "./coins.ts";
+import { methodView, wayOf } from "./method-view.ts";
 
 export function checkoutBodyOf(
   of: {
@@ -21,8 +23,23 @@ export function checkoutBodyOf(
   return {
     ...publicInvoiceBody(invoiceBodyOf(file, context)),
     redirectUrl,
-    paymentMethods: methods,
+    paymentMethods: methods.map((body) => methodBodyFor(file, body)),
     merchant: { name: brand.name ?? merchant.name, color: brand.color, logo, supportUrl: brand.supportUrl },
     monitorUntil: isoTime(file.invoice.monitorUntilMs),
+  };
+}
+
+/** With what our own page has from the registry and the settings, so that another one needs no copy of them. */
+function methodBodyFor(file: InvoiceFile, body: MethodBody) {
+  const { networkName, standard, isTest } = wayOf(body);
+  const shown = body.status === "ACTIVE" ? methodView(file, body) : null;
+  return {
+    ...body,
+    coinName: coinName(body.cryptocurrency),
+    networkName,
+    standard,
+    isTest,
+    isAddressShared: shown?.isShared ?? null,
+    validUntil: shown === null ? null : isoTime(shown.deadlineMs),
   };
 }

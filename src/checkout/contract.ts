@@ -1,6 +1,6 @@
 // The wire of the checkout: what pages are asked with, and what a payment page of a merchant's own is told (decisions 7).
 import * as z from "zod";
-import { invoiceForPublicKeys } from "../invoices/contract.ts";
+import { invoiceForPublicKeys, methodBody } from "../invoices/contract.ts";
 import { time } from "../lib/fields.ts";
 import { NOTES } from "./note.ts";
 
@@ -32,6 +32,24 @@ export const checkoutBody = () =>
         description:
           "Null until the invoice is PAID or OVERPAID; then where to send the payer, with invoiceId, status, timestamp, keyId and signature.",
       }),
+      paymentMethods: z.array(
+        methodBody()
+          .extend({
+            coinName: z.string().meta({ examples: ["Tether USD"] }),
+            networkName: z.string().meta({ description: "In plain words.", examples: ["TRON"] }),
+            standard: z.string().nullable().meta({ description: "As exchanges list a token, such as `TRC-20`." }),
+            isTest: z.boolean().meta({ description: "Whether its coins have no value." }),
+            isAddressShared: z.boolean().nullable().meta({
+              description:
+                "True where only the exact amount, in one payment, tells this invoice's from another's; null while no address is shown.",
+            }),
+            validUntil: time().nullable().meta({
+              description:
+                "Until when to pay this amount. Before `expiresAt` it is only quoted anew by the next read; null while no address is shown.",
+            }),
+          })
+          .meta({ title: "CheckoutPaymentMethod" }),
+      ),
       merchant: z.object({
         name: z.string(),
         color: z.string().nullable().meta({ description: "`#rrggbb`." }),

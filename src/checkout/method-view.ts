@@ -65,7 +65,8 @@ export function choicesOf(methods: readonly MethodBody[]): readonly Choice[] {
   }));
 }
 
-function wayOf(pair: Pair): Way {
+/** How people call a way to pay. */
+export function wayOf(pair: Pair): Way {
   const { network, asset } = pairOf(pair);
   return {
     key: pairKey({ cryptocurrency: asset.code, network: network.name }),

@@ -225,8 +225,20 @@ describe("the JSON of a checkout", () => {
       externalId: null,
       redirectUrl: null,
       paymentMethods: [
-        ...shown.paymentMethods,
-        expect.objectContaining({ ...BTC, status: "AVAILABLE", address: null, reason: null }),
+        {
+          ...shown.paymentMethods[0],
+          coinName: "Tether USD",
+          networkName: "Ethereum",
+          standard: "ERC-20",
+          isTest: false,
+          isAddressShared: true,
+          validUntil: shown.expiresAt,
+        },
+        expect.objectContaining({
+          ...{ ...BTC, status: "AVAILABLE", address: null, reason: null },
+          ...{ coinName: "Bitcoin", networkName: "Bitcoin", standard: null, isTest: false },
+          ...{ isAddressShared: null, validUntil: null },
+        }),
       ],
       merchant: { name: "Coffee House", color: "#aa3300", logo: null, supportUrl: null },
     });
@@ -244,6 +256,16 @@ describe("the JSON of a checkout", () => {
     expect(merchant.logo).toBe(`${env.PUBLIC_URL}/images/${order.merchantId}/${logo}`);
     // On pages it is relative: they may be open under another name of ours.
     expect((await page(order)).text).toContain(`"/images/${order.merchantId}/${logo}"`);
+  });
+
+  it("says until when an amount is good, which is sooner than the end where the rate is locked for less", async () => {
+    const order = await freshOrder();
+    await put(order, { rateLockSeconds: 60 });
+    await api(order, "/payment-methods", { method: "POST", body: USDT });
+    const { json } = await api(order);
+    const methods = json?.paymentMethods as { quotedAt: string | null; validUntil: string | null }[];
+    const [quoted] = methods.filter(({ quotedAt }) => quotedAt !== null);
+    expect(Date.parse(quoted?.validUntil ?? "") - Date.parse(quoted?.quotedAt ?? "")).toBe(60_000);
   });
 
   it("is settled as of now", async () => {
