@@ -57,7 +57,10 @@ function Way({ chrome, view, method }: Of) {
   return (
     <p class="chosen">
       <span>
-        <b>{method.coin}</b> <Filled text={chrome.texts.onNetwork} values={{ network: networkText(method) }} />
+        <b>{method.coin}</b>{" "}
+        {method.coin === method.networkName ? null : (
+          <Filled text={chrome.texts.onNetwork} values={{ network: networkText(method) }} />
+        )}
       </span>
       {view.canChoose ? <a href={payLink(chrome, view, "", { choose: "1" })}>{chrome.texts.changeMethod}</a> : null}
     </p>
