@@ -78,8 +78,8 @@ function transactionsOf({ payments }: ReceiptFacts): string {
     .map(({ network, cryptocurrency, amountUnits, txHash }) => {
       const known = networkNamed(network);
       const asset = known === undefined ? undefined : assetOn(known, cryptocurrency);
-      if (asset === undefined) throw new Error(`a payment on an unknown pair: ${network}`);
-      return `${txHash} (${formatUnits(amountUnits, asset.decimals)} ${cryptocurrency}, ${network})`;
+      if (known === undefined || asset === undefined) throw new Error(`a payment on an unknown pair: ${network}`);
+      return `${txHash} (${formatUnits(amountUnits, asset.decimals)} ${cryptocurrency}, ${known.displayName})`;
     })
     .join(", ");
 }

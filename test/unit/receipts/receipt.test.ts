@@ -35,7 +35,7 @@ describe("a customer's receipt", () => {
   it("says who was paid, what for, how much, when and by which transactions, and where to read it again", () => {
     expect([mail.to, id]).toEqual(["ann@example.com", `receipt-${invoiceId}-CUSTOMER`]);
     expect(mail.subject).toContain("Corner shop");
-    const wanted = ["Corner shop", "Order 7", "€49.90", "2026", `${HASH} (52.1`, invoiceId];
+    const wanted = ["Corner shop", "Order 7", "€49.90", "2026", `${HASH} (52.1 USDT, Ethereum)`, invoiceId];
     for (const each of [...wanted, `${publicUrl}/pay/${invoiceId}/receipt`, "https://corner.example/help"])
       expect(mail.text).toContain(each);
     expect(mail.text).not.toContain(GONE);
