@@ -34,6 +34,7 @@ curl -sS '${merchant}/wallets' \\
   -d '${JSON.stringify(TEST_KEY)}'
 
 # 2. Create an invoice of 49.90 USD. Run it twice: the Idempotency-Key gives the same answer, not a second invoice.
+#    Its checkoutUrl is the page where the customer pays: open it in a browser.
 curl -sS '${merchant}/invoices' \\
   ${key} ${json} -H 'idempotency-key: ${reference}' \\
   -d '${JSON.stringify(invoice)}'
