@@ -26,6 +26,7 @@ export function checkoutBodyOf(
     paymentMethods: methods.map((body) => methodBodyFor(file, body)),
     merchant: { name: brand.name ?? merchant.name, color: brand.color, logo, supportUrl: brand.supportUrl },
     monitorUntil: isoTime(file.invoice.monitorUntilMs),
+    now: isoTime(context.nowMs),
   };
 }
 

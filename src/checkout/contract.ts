@@ -57,5 +57,6 @@ export const checkoutBody = () =>
         supportUrl: z.string().nullable().meta({ format: "uri" }),
       }),
       monitorUntil: time().meta({ description: "Until when payments are looked for." }),
+      now: time().meta({ description: "By our clock, so that a countdown does not depend on the payer's." }),
     })
     .meta({ title: "Checkout" });

@@ -1,22 +1,26 @@
 // Amounts, times and addresses as people read them. What is copied into a wallet is never formatted: there the exact decimal text stands.
-import { formatMicros, MICRO_DIGITS } from "../lib/money.ts";
+import { formatMicros } from "../lib/money.ts";
 import { FIAT_CODES } from "../rates/currencies.ts";
 import { LANGUAGES, type Language } from "./languages.ts";
 
-/**
- * An amount in the invoice's currency, in the way of a language: `49,90 €`, and `0.5 BTC` for a coin. All digits that it has, at least as many as
- * the currency: nothing is rounded.
- */
+/** An amount in the invoice's currency, in the way of a language: `49,90 €`, and `0.5 BTC` for a coin. */
 export function moneyText(language: Language, money: { readonly micros: bigint; readonly currency: string }): string {
+  return decimalMoney(language, formatMicros(money.micros), money.currency);
+}
+
+/** The same of decimal text. All digits that it has, at least as many as the currency: nothing is rounded. */
+export function decimalMoney(language: Language, decimal: string, currency: string): string {
   const { locale } = LANGUAGES[language];
-  const { currency } = money;
-  const exact = decimalText(formatMicros(money.micros));
-  const digits = { maximumFractionDigits: MICRO_DIGITS };
+  const exact = decimalText(decimal);
+  const digits = { maximumFractionDigits: MOST_DIGITS };
   // Arabic puts a mark in front from which all runs to the left, and `US$` with it; digits and signs of currencies read rightwards there too.
   return isFiat(currency)
     ? new Intl.NumberFormat(locale, { style: "currency", currency, ...digits }).format(exact).replaceAll("\u200f", "")
     : `${new Intl.NumberFormat(locale, digits).format(exact)}\u00a0${currency}`;
 }
+
+/** More than amounts and rates have. */
+const MOST_DIGITS = 20;
 
 /** A moment with its zone, which is UTC: a server does not know the reader's. */
 export function timeText(language: Language, ms: number): string {

@@ -1,6 +1,6 @@
 // All it takes to pay: how much, where to, and what can go wrong. The parts that a new rate changes can be swapped one by one.
 import type { Chrome } from "./chrome.ts";
-import { addressGroups, timeText, trimZeros } from "./format.ts";
+import { addressGroups, decimalMoney, timeText } from "./format.ts";
 import { CopyButton, Filled, Ltr, networkText, payLink } from "./parts.tsx";
 import { QrCodes } from "./qr-code.tsx";
 import type { CheckoutView, MethodView } from "./view.ts";
@@ -23,7 +23,10 @@ export function MethodPanel(of: Of & { readonly hasDeadline: boolean }) {
         {of.hasDeadline ? <Deadline chrome={of.chrome} method={method} /> : null}
       </div>
       <p class="warning">
-        <Filled text={texts.warnNetwork} values={{ coin: method.coin, network: networkText(method) }} />
+        <Filled
+          text={method.coin === method.networkName ? texts.warnCoin : texts.warnNetwork}
+          values={{ coin: method.coin, network: networkText(method) }}
+        />
       </p>
       <div data-part="codes">
         <QrCodes chrome={of.chrome} method={method} />
@@ -80,7 +83,7 @@ function Amount({ chrome, view, method, amount }: Of & { readonly amount: string
       </p>
       {method.rate === null ? null : (
         <p class="hint">
-          <Ltr>{`1 ${method.code} = ${trimZeros(method.rate)} ${view.total.currency}`}</Ltr>
+          <Ltr>{`1 ${method.code} = ${decimalMoney(chrome.language, method.rate, view.total.currency)}`}</Ltr>
         </p>
       )}
     </div>

@@ -29,7 +29,8 @@ export function customerMail(facts: ReceiptFacts, context: Context & { readonly 
     subject: fill(texts.mailSubject, { shop }),
     paragraphs: [
       fill(texts.mailPaid, { shop, title }),
-      fill(texts.mailAmount, { amount: total }),
+      // As the receipt has it: what came, or the price where a merchant accepted without.
+      fill(texts.mailAmount, { amount: facts.confirmedMicros > 0n ? received : total }),
       ...(facts.status === "OVERPAID" ? [fill(texts.overpaid, { shop, total, received })] : []),
       fill(texts.mailPaidAt, { time: timeText(language, facts.paidAtMs) }),
       ...(hashes === "" ? [] : [fill(texts.mailTransactions, { hashes })]),
@@ -46,9 +47,10 @@ export function merchantMail(facts: ReceiptFacts, context: Context): Mail {
   const { total, received } = amountsOf(facts, "en");
   const hashes = transactionsOf(facts);
   const isOver = facts.status === "OVERPAID";
+  const isAccepted = facts.confirmedMicros === 0n;
   return composeMail({
     to: context.to,
-    subject: `${merchantName} was paid ${isOver ? received : total}`,
+    subject: isAccepted ? `${merchantName} accepted ${total} as paid` : `${merchantName} was paid ${received}`,
     paragraphs: [
       `${title} of ${merchantName} is ${isOver ? "paid, and more than was asked: what is too much is the customer's" : "paid"}.`,
       `Invoice: ${facts.invoiceId}`,

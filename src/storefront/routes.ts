@@ -59,6 +59,7 @@ const buy = pageRoute({
     answers: [
       { status: 303, description: "To the invoice's page; the same one when the form is sent again" },
       { status: 400, description: "The form again, with what is wrong beside its fields", alsoAs: "text/html" },
+      { status: 410, description: "It is not for sale any more", alsoAs: "text/html" },
     ],
   },
   effects: storefrontEffects,

@@ -497,6 +497,24 @@ describeInBrowser("what else the script adds", () => {
     await stand.page.waitForURL(`**${PAY}?method=USDT_TRX&lang=de`);
   });
 
+  it("tells a shop that frames it how far the payment is, once for each stage", async () => {
+    const initScripts = [
+      "if (window.top === window) { window.heard = []; onmessage = ({ data }) => heard.push(data); }",
+    ];
+    const live = { pollSeconds: 3_000 };
+    const stand = await open(mainOf("", live), { isFramed: true, initScripts });
+    const heard = () => stand.page.evaluate("heard");
+    const told = (stage: string) => ({ type: "edgetill.checkout", invoiceId: PAY.split("/")[2], stage });
+    await expect.poll(heard).toEqual([told("pay")]);
+    stand.answer(mainOf("", { ...live, stage: "seen" }));
+    await expect.poll(() => stand.sockets.length).toBe(1);
+    stand.sockets[0]?.send("changed");
+    await expect.poll(heard).toEqual([told("pay"), told("seen")]);
+    stand.sockets[0]?.send("changed");
+    await stand.settle();
+    expect(await heard()).toHaveLength(2);
+  });
+
   it("prints", async () => {
     const stand = await open(mainOf(`<button type="button" data-print hidden>Print</button>`), {
       initScripts: ["window.printed = 0; window.print = () => { window.printed++; }"],

@@ -241,6 +241,7 @@ describe("the JSON of a checkout", () => {
         }),
       ],
       merchant: { name: "Coffee House", color: "#aa3300", logo: null, supportUrl: null },
+      now: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     });
   });
 
@@ -264,6 +265,8 @@ describe("the JSON of a checkout", () => {
     await api(order, "/payment-methods", { method: "POST", body: USDT });
     const { json } = await api(order);
     const methods = json?.paymentMethods as { quotedAt: string | null; validUntil: string | null }[];
+    // What a countdown is set by.
+    expect(Math.abs(Date.parse(String(json?.now)) - Date.now())).toBeLessThan(60_000);
     const [quoted] = methods.filter(({ quotedAt }) => quotedAt !== null);
     expect(Date.parse(quoted?.validUntil ?? "") - Date.parse(quoted?.quotedAt ?? "")).toBe(60_000);
   });

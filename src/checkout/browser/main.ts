@@ -2,6 +2,7 @@
 import { serverClock } from "./clock.ts";
 import { startCopy } from "./copy.ts";
 import { startCountdown } from "./countdown.ts";
+import { startFrame } from "./frame.ts";
 import { startLive } from "./live.ts";
 import { currentMain } from "./page.ts";
 import { startPrint } from "./print.ts";
@@ -24,6 +25,7 @@ const dressers = [
   startSearch(),
   startWallets(),
   startReturn(),
+  startFrame(),
   startPrint(),
 ];
 

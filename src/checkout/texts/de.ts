@@ -48,6 +48,7 @@ export const de: Texts = {
   walletWrongNetwork: "Wechseln Sie in {wallet} zu {network} und versuchen Sie es noch einmal.",
   warnNetwork:
     "Senden Sie nur {coin} und nur über {network}. Alles andere, was an diese Adresse gesendet wird, ist verloren.",
+  warnCoin: "Senden Sie nur {coin}. Alles andere, was an diese Adresse gesendet wird, ist verloren.",
   warnExact: "Senden Sie genau diesen Betrag in einer einzigen Zahlung: Daran erkennt {shop} Ihre Zahlung.",
   warnFees: "Netzwerkgebühren kommen hinzu.",
   exchangeTitle: "Zahlen Sie von einer Börse aus?",

@@ -49,6 +49,7 @@ export const en = {
   walletUnclear: "It is not certain whether {wallet} sent it. Look there before you pay again.",
   walletWrongNetwork: "Switch {wallet} to {network} and try again.",
   warnNetwork: "Send only {coin}, and only on {network}. Anything else sent to this address is lost.",
+  warnCoin: "Send only {coin}. Anything else sent to this address is lost.",
   warnExact: "Send this exact amount in one payment: it is how {shop} recognises yours.",
   warnFees: "Network fees come on top.",
   exchangeTitle: "Paying from an exchange?",

@@ -47,6 +47,7 @@ export const es: Texts = {
   walletWrongNetwork: "Cambie {wallet} a {network} e intente de nuevo.",
   warnNetwork:
     "Envíe solo {coin} y solo por la red {network}. Cualquier otra cosa que se envíe a esta dirección se pierde.",
+  warnCoin: "Envíe solo {coin}. Cualquier otra cosa que se envíe a esta dirección se pierde.",
   warnExact: "Envíe este monto exacto en un solo pago: así {shop} reconoce el suyo.",
   warnFees: "Las comisiones de red se pagan aparte.",
   exchangeTitle: "¿Paga desde un exchange?",

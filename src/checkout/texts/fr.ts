@@ -48,6 +48,7 @@ export const fr: Texts = {
   walletWrongNetwork: "Passez {wallet} sur {network} et réessayez.",
   warnNetwork:
     "Envoyez uniquement {coin}, et uniquement sur le réseau {network}. Tout autre envoi à cette adresse est perdu.",
+  warnCoin: "Envoyez uniquement {coin}. Tout autre envoi à cette adresse est perdu.",
   warnExact: "Envoyez ce montant exact en un seul paiement\u00a0: c’est ainsi que {shop} reconnaît le vôtre.",
   warnFees: "Les frais de réseau s’y ajoutent.",
   exchangeTitle: "Vous payez depuis une plateforme\u00a0?",

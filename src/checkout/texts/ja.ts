@@ -47,6 +47,7 @@ export const ja: Texts = {
   walletWrongNetwork: "{wallet}を{network}に切り替えて、もう一度お試しください。",
   warnNetwork:
     "{coin}のみを、{network}ネットワークでのみ送ってください。このアドレスにそれ以外のものを送ると失われます。",
+  warnCoin: "{coin}のみを送ってください。このアドレスにそれ以外のものを送ると失われます。",
   warnExact: "この金額ちょうどを1回で送ってください。{shop}はこの金額でお支払いを識別します。",
   warnFees: "ネットワーク手数料が別途かかります。",
   exchangeTitle: "取引所から支払いますか？",

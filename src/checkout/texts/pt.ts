@@ -47,6 +47,7 @@ export const pt: Texts = {
   walletWrongNetwork: "Mude {wallet} para {network} e tente de novo.",
   warnNetwork:
     "Envie somente {coin} e somente pela rede {network}. Qualquer outra coisa enviada a este endereço será perdida.",
+  warnCoin: "Envie somente {coin}. Qualquer outra coisa enviada a este endereço será perdida.",
   warnExact: "Envie este valor exato em um único pagamento: é assim que {shop} reconhece o seu.",
   warnFees: "As taxas de rede são cobradas à parte.",
   exchangeTitle: "Vai pagar a partir de uma corretora?",

@@ -47,6 +47,7 @@ export const tr: Texts = {
   walletWrongNetwork: "{wallet} içinde {network} ağına geçip yeniden deneyin.",
   warnNetwork:
     "Yalnızca {coin} ve yalnızca {network} ağı üzerinden gönderin. Bu adrese gönderilen başka her şey kaybolur.",
+  warnCoin: "Yalnızca {coin} gönderin. Bu adrese gönderilen başka her şey kaybolur.",
   warnExact: "Tam olarak bu tutarı tek ödemede gönderin: {shop} ödemenizi bundan tanır.",
   warnFees: "Ağ ücretleri ayrıca ödenir.",
   exchangeTitle: "Borsadan mı ödüyorsunuz?",

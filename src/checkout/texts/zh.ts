@@ -45,6 +45,7 @@ export const zh: Texts = {
   walletUnclear: "无法确定 {wallet} 是否已发送。请先在其中查看，再决定是否重新付款。",
   walletWrongNetwork: "请将 {wallet} 切换到 {network} 后重试。",
   warnNetwork: "只能发送 {coin}，且只能通过 {network} 网络。发送到此地址的其他任何资产都会丢失。",
+  warnCoin: "只能发送 {coin}。发送到此地址的其他任何资产都会丢失。",
   warnExact: "请一次性发送与此完全一致的金额：{shop} 靠它识别您的付款。",
   warnFees: "网络手续费需另付。",
   exchangeTitle: "从交易所付款？",

@@ -49,7 +49,8 @@ describe("a customer's receipt", () => {
     "in %s is written as that is written, with nothing left to fill in",
     (code, { direction }) => {
       for (const status of ["PAID", "OVERPAID"] as const) {
-        const [{ mail: other }] = mailsOf("CUSTOMER", { language: code, status, confirmedMicros: 60_000_000n });
+        const confirmedMicros = status === "OVERPAID" ? 60_000_000n : FACTS.amountMicros;
+        const [{ mail: other }] = mailsOf("CUSTOMER", { language: code, status, confirmedMicros });
         expect(other.html).toContain(`<html lang="${code}" dir="${direction}">`);
         expect(other.text + other.subject).not.toMatch(/[{}]/);
         expect(other.text.includes("60")).toBe(status === "OVERPAID");
@@ -65,6 +66,11 @@ describe("a customer's receipt", () => {
     const [{ mail: other }] = mailsOf("CUSTOMER", { amountMicros: 0n, confirmedMicros: 3_500_000n, payments: [] });
     expect(other.text).toContain("€3.50");
     expect(other.text).not.toContain("0x");
+  });
+
+  it("says what came where that was a little short, and the price where it was accepted without money", () => {
+    expect(mailsOf("CUSTOMER", { confirmedMicros: 49_500_000n })[0].mail.text).toContain("€49.50");
+    expect(mailsOf("CUSTOMER", { confirmedMicros: 0n, payments: [] })[0].mail.text).toContain("€49.90");
   });
 
   it("does without a link where the operator has not said where our pages are", () => {
@@ -90,6 +96,12 @@ describe("a team's receipt", () => {
     for (const each of ["Corner Ltd", "Order 7", "A-7", invoiceId, HASH, "€49.90"]) expect(mail.text).toContain(each);
     expect(mail.text).not.toContain("more than was asked");
     expect(mail.text).not.toContain("ann@example.com");
+  });
+
+  it("says what came in its subject, and so where somebody accepted it without money", () => {
+    const subject = (confirmedMicros: bigint) => mailsOf("MERCHANT", { confirmedMicros })[0].mail.subject;
+    expect(subject(49_500_000n)).toBe("Corner Ltd was paid €49.50");
+    expect(subject(0n)).toBe("Corner Ltd accepted €49.90 as paid");
   });
 
   it("says so where more came than was asked", () => {
