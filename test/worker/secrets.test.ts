@@ -1,6 +1,7 @@
 // decisions 3: what looks like a private key is refused on every route that takes a body, wherever in the body it stands, and shown nowhere.
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
+import { textsOf } from "../../src/checkout/texts.ts";
 import { events } from "../../src/db/schema/events.ts";
 import { invoices } from "../../src/db/schema/invoices.ts";
 import { operations } from "../../src/db/schema/operations.ts";
@@ -20,6 +21,13 @@ const MINI_KEY = "S6c56bnXQiBjk9mqSYE7ykVQ7NzrRy";
 const SHORT_MINI_KEY = "SzavMBLoXU6kDrqtUVmffv";
 
 const CHANGING = SPECS.filter((spec) => spec.method !== "GET");
+
+/** Where in the form of a page one can stand. */
+const FORM_PLACES: readonly (readonly [string, (secret: string) => Record<string, string>])[] = [
+  ["as the name of a field", (secret) => ({ [secret]: "1" })],
+  ["as a field", (secret) => ({ email: secret })],
+  ["within a field", (secret) => ({ txHash: `paid from ${secret}!` })],
+];
 
 /** Where in a body a secret can stand: names of members too, in objects, lists, or alone. */
 const PLACES: readonly (readonly [string, (secret: string) => unknown])[] = [
@@ -76,7 +84,27 @@ describe("a body with a private key", () => {
     expect(new Set(CHANGING.map(({ method }) => method))).toEqual(new Set(["POST", "PATCH", "DELETE"]));
   });
 
-  it.each(CHANGING.map((spec) => [spec.operationId, spec] as const))(
+  it.each(CHANGING.filter(({ isPage }) => isPage).map((spec) => [spec.operationId, spec] as const))(
+    "is refused by the page %s with a page, wherever in its form it stands, and nothing of it is shown or stored",
+    async (_, spec) => {
+      const before = await stored();
+      for (const secret of [extendedPrivateKey(), wif()]) {
+        for (const [place, formWith] of FORM_PLACES) {
+          const answer = await send(pathOf(spec, { invoiceId }), {
+            method: spec.method,
+            body: new URLSearchParams(formWith(secret)).toString(),
+            headers: { "content-type": "application/x-www-form-urlencoded" },
+          });
+          expect([place, answer.status], answer.text).toEqual([place, 400]);
+          expect(answer.text).toContain(textsOf("en").fieldInvalid);
+          expect(`${JSON.stringify([...answer.headers])}${answer.text}`).not.toContain(secret);
+        }
+      }
+      expect(await stored()).toBe(before);
+    },
+  );
+
+  it.each(CHANGING.filter(({ isPage }) => !isPage).map((spec) => [spec.operationId, spec] as const))(
     "is refused by %s, wherever it stands, and nothing of it is answered or stored",
     async (_, spec) => {
       const before = await stored();
