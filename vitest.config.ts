@@ -53,10 +53,9 @@ export default defineConfig(async () => ({
           name: "chain",
           include: ["test/chain/**/*.test.ts"],
           environment: "node",
-          // Real nodes: each file starts its own, and two cores carry no more than one file's at a time.
+          // Real nodes: each file starts its own, and waits for them more than it works.
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          fileParallelism: false,
         },
       },
       {
