@@ -44,8 +44,8 @@ export type PageReply =
       readonly html: Html;
       /** Origins that may frame it. */
       readonly frameAncestors: readonly string[];
-      /** A part of a page, asked for again and again: it has an ETag, and 304 where it is as the asker has it. */
-      readonly isPart?: true;
+      /** Of a part of a page: all that it is drawn from, so that a copy that is still good is known before anything is drawn. */
+      readonly drawnFrom?: string;
       readonly headers?: Readonly<Record<string, string>>;
     }
   /** 303, so that a form's answer can be loaded again. */
@@ -140,7 +140,6 @@ async function page(
   { nonce }: Chrome,
   of: Omit<Extract<PageReply, { kind: "page" }>, "kind">,
 ): Promise<Response> {
-  const text = await of.html.toString();
   const frames = of.frameAncestors.length === 0 ? "'none'" : of.frameAncestors.join(" ");
   const headers = answerHeaders(c.get("requestId"), {
     "content-type": "text/html; charset=utf-8",
@@ -151,16 +150,13 @@ async function page(
   });
   // It knows no origins, and would refuse what the policy allows.
   if (of.frameAncestors.length > 0) delete headers["x-frame-options"];
-  if (of.isPart) {
+  if (of.drawnFrom !== undefined) {
     // Weak, because whoever compresses it on the way would make it so.
-    headers.etag = `W/"${sha256Hex(text.replace(CLOCK, "")).slice(0, 32)}"`;
+    headers.etag = `W/"${sha256Hex(of.drawnFrom).slice(0, 32)}"`;
     if (c.req.header("if-none-match") === headers.etag) return new Response(null, { status: 304, headers });
   }
-  return new Response(text, { status: of.status, headers });
+  return new Response(await of.html.toString(), { status: of.status, headers });
 }
-
-/** What a page sets its countdown by; by itself it is no change. */
-const CLOCK = / data-now="\d+"/;
 
 /** Some browsers do not take a WebSocket of the own origin for 'self'. */
 function policyOf(nonce: string, frames: string, origin: string): string {

@@ -11,6 +11,7 @@ import { settingsOf } from "../merchants/settings.ts";
 import { returnEffects } from "../returns/effects.ts";
 import { returnUrlFor } from "../returns/sign-return.ts";
 import { openRoute } from "../sign-in/middleware.ts";
+import { SCRIPT_PATH } from "./assets.generated.ts";
 import { checkoutBodyOf } from "./checkout-body.ts";
 import { checkoutMain, checkoutPage } from "./checkout-page.tsx";
 import { type Chrome, linkTo } from "./chrome.ts";
@@ -87,7 +88,7 @@ const state = pageRoute({
     const read = await readCheckout(call.fx, call.params.invoiceId ?? "");
     if (!read.ok) return read;
     const { shown, frameAncestors } = shownOf(call, read.value, call.query.note);
-    return ok({ kind: "page", status: 200, html: checkoutMain(shown), frameAncestors, isPart: true });
+    return ok({ kind: "page", status: 200, html: checkoutMain(shown), frameAncestors, drawnFrom: drawnFrom(shown) });
   },
 });
 
@@ -260,6 +261,14 @@ function shownOf({ chrome, query, fx }: Showing, checkout: Checkout, note: Note 
   const path = pathOf(file.invoice.id);
   const { frameAncestors } = merchant.settings;
   return { shown: { chrome: { ...chrome, path }, view, note: note ?? null }, frameAncestors };
+}
+
+/** Everything on `<main>` but the clock that a page sets its countdown by, which by itself is no change; and which script it is drawn for. */
+function drawnFrom({ chrome, view, note }: ReturnType<typeof shownOf>["shown"]): string {
+  const { language, isLanguageNamed } = chrome;
+  return JSON.stringify([SCRIPT_PATH, language, isLanguageNamed, note, view], (_, value: unknown) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
 }
 
 function withSettings({ merchant }: StoredCheckout) {
