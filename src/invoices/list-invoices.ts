@@ -2,27 +2,34 @@ import type { Db } from "../db/client.ts";
 import type { Failure } from "../failures.ts";
 import { type ListQuery, pageBody, pageToRead } from "../lib/pagination.ts";
 import type { Result } from "../lib/result.ts";
+import type { NetworkCursor } from "../payments/cursor.ts";
+import { selectCursors } from "../watchers/store.ts";
 import { fileOf, type InvoiceRow } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf } from "./invoice-body.ts";
 import { countInvoices, type InvoiceFilter, selectInvoicePage } from "./store.ts";
 
 type InvoiceQuery = ListQuery & InvoiceFilter;
 
-/** The page and, where the answer must carry it, the count. A query that is not valid reads nothing. */
+/** The page and, where the answer must carry it, the count; how far each network was read, once for all of them. A query that is not valid reads nothing. */
 export function pageReads(db: Db, merchantId: string, query: InvoiceQuery | undefined) {
   const page = pageToRead(query);
   const filter = query ?? {};
   return [
     selectInvoicePage(db, merchantId, { filter, ...page }),
     countInvoices(db, merchantId, filter, page.page !== undefined),
+    selectCursors(db),
   ] as const;
 }
 
 /** Lists show what is stored, at most one sweep behind (decisions 4). */
 export function listInvoices(
-  read: { readonly rows: readonly InvoiceRow[]; readonly total: number },
+  read: {
+    readonly rows: readonly Omit<InvoiceRow, "cursors">[];
+    readonly total: number;
+    readonly cursors: readonly NetworkCursor[];
+  },
   query: ListQuery,
   context: BodyContext,
 ): Result<object, Failure> {
-  return pageBody(read, query, (row) => invoiceBodyOf(fileOf(row), context));
+  return pageBody(read, query, (row) => invoiceBodyOf(fileOf({ ...row, cursors: read.cursors }), context));
 }

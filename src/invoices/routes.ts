@@ -107,8 +107,8 @@ const list = merchantRoute({
   effects: invoiceEffects,
   reads: ({ db, merchantId, request }) => pageReads(db, merchantId, request?.query),
   answer: async (call) => {
-    const [rows, counts] = call.read;
-    const page = listInvoices({ rows, total: counts[0]?.total ?? 0 }, call.query, call.fx.body);
+    const [rows, counts, cursors] = call.read;
+    const page = listInvoices({ rows, total: counts[0]?.total ?? 0, cursors }, call.query, call.fx.body);
     return page.ok ? json(200, page.value) : page;
   },
 });

@@ -45,15 +45,17 @@ const cursorsJson = sql`(select json_group_array(${jsonObject(networkCursors, "c
   .as("cursors_json");
 
 /** An invoice with its relations: what `fileOf` takes. */
-export const fileColumns = {
+/** What an invoice's file is read by, but for the cursors. */
+const pageColumns = {
   ...getTableColumns(invoices),
   customer: customerJson,
   product: productJson,
   timeline: timelineJson,
   methods: methodsJson,
   payments: paymentsJson,
-  cursors: cursorsJson,
 };
+
+export const fileColumns = { ...pageColumns, cursors: cursorsJson };
 
 const rowById = template((db) =>
   db
@@ -79,7 +81,7 @@ export interface InvoiceFilter {
   readonly search?: string | undefined;
 }
 
-/** One page, newest first by (created_at, id): the row-value form costs the same on every page. */
+/** One page, newest first by (created_at, id): the row-value form costs the same on every page. Without cursors, which all share. */
 export function selectInvoicePage(
   db: Db,
   merchantId: string,
@@ -90,7 +92,7 @@ export function selectInvoicePage(
       ? undefined
       : sql`(${invoices.createdAtMs}, ${invoices.id}) < (${page.after.createdAtMs}, ${page.after.id})`;
   return db
-    .select(fileColumns)
+    .select(pageColumns)
     .from(invoices)
     .where(and(...matching(merchantId, page.filter), after))
     .orderBy(desc(invoices.createdAtMs), desc(invoices.id))

@@ -73,6 +73,12 @@ describe("ASSIGN", () => {
     expect((await shop.get(`/payments/${payment.id}`)).body).toEqual(body);
     const invoice = (await shop.get(`/invoices/${id}`)).body;
     expect(invoice).toMatchObject({ status: "PAID", amountConfirmed: "10.000000", payments: [{ id: payment.id }] });
+    // A list counts confirmations by the same tip, though it reads the cursors once for all.
+    await seedCursor("ETH", { tipHeight: 111 });
+    const [{ confirmations }] = (await shop.get(`/invoices/${id}`)).body.payments;
+    expect(confirmations).toBe(12);
+    expect((await shop.get("/invoices")).body.data[0].payments[0].confirmations).toBe(confirmations);
+    await seedCursor("ETH", { tipHeight: 104 });
     expect(await typesOf(id)).toEqual([
       ...["payment.matched", "payment.detected", "payment.confirmed"],
       ...["invoice.pending_confirmation", "invoice.paid", "payment.paid"],
