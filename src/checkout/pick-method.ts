@@ -1,6 +1,6 @@
 // A way to pay, picked by whoever has the invoice's id. It is the merchant's own activation; what is the payer's are the names of their
 // Idempotency-Keys, the limit per address, and that nothing of them is written down.
-import type { Trail } from "../audit/entry.ts";
+import { SYSTEM_TRAIL } from "../audit/entry.ts";
 import type { Failure } from "../failures.ts";
 import type { Keys } from "../idempotency/claims.ts";
 import { fingerprint, keyHash, parseIdempotencyKey } from "../idempotency/idempotency-key.ts";
@@ -55,7 +55,7 @@ export async function pickMethod(
           fingerprint: fingerprint({ method: "POST", path: keyed.path, body: keyed.json }),
         };
   // Who pays is nobody whom a merchant's audit log may name.
-  const trail: Trail = { actor: { kind: "SYSTEM", id: null }, ip: null, requestId };
+  const trail = { ...SYSTEM_TRAIL, requestId };
   const once = { ...fx, keys: fx.keysOf(id), nowMs: () => fx.clock() };
   const work = addPaymentMethod({ ...fx, trail }, { pair, isFromPublicKey, file });
   const answer = await runOnce(once, { merchantId, key }, work);

@@ -1,3 +1,4 @@
+import { SYSTEM_TRAIL } from "../audit/entry.ts";
 import type { MountedRoute } from "../auth/middleware.ts";
 import { type Chrome, linkTo } from "../checkout/chrome.ts";
 import { languageQuery } from "../checkout/contract.ts";
@@ -73,7 +74,8 @@ const buy = pageRoute({
     const order = orderOf(found.value.product, form);
     if (!order.ok) return again(order.error);
     const bought = await buyProduct(
-      { ...fx, trail: { actor: { kind: "SYSTEM", id: null }, ip, requestId } },
+      // As with whoever picks a way to pay: nobody whom a merchant's audit log may name, and no address of theirs.
+      { ...fx, trail: { ...SYSTEM_TRAIL, requestId } },
       {
         ...found.value,
         order: order.value,

@@ -374,6 +374,10 @@ describe("limits", () => {
     expect([refused.status, refused.headers.get("content-type")]).toEqual([429, "text/html; charset=utf-8"]);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(await invoicesOf(shop)).toBe(5);
+    // Counted by it, and never written down where the merchant reads.
+    const told = await testDb.select().from(auditEvents).where(eq(auditEvents.action, "invoice.created"));
+    expect(told.length).toBeGreaterThan(4);
+    expect(JSON.stringify(told)).not.toContain(ip);
     expect((await send(`/buy/${product.id}`, { headers: { "cf-connecting-ip": ip } })).status).toBe(200);
     expect((await post(product.id, {}, { ip: "203.0.113.78" })).status).toBe(303);
   });
