@@ -20,13 +20,10 @@ const NOTE_TEXTS: Readonly<Record<Note, keyof Texts>> = {
   other: "problemOther",
 };
 
-/** Claims are counted by the hour. */
-const MOST_MINUTES = 60;
-
 /** What came of the form before. No part that is swapped: it stands until the stage changes. */
 export function NoteBanner(of: { readonly chrome: Chrome; readonly view: CheckoutView; readonly note: Note | null }) {
   const { chrome, view, note } = of;
   if (note === null) return null;
-  const text = fill(chrome.texts[NOTE_TEXTS[note]], { network: networkNames(view), minutes: MOST_MINUTES });
+  const text = fill(chrome.texts[NOTE_TEXTS[note]], { network: networkNames(view) });
   return <p class={note === "claim-found" ? "note good" : "note"}>{text}</p>;
 }

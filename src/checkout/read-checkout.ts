@@ -43,7 +43,14 @@ export async function findCheckout(
   if (found === undefined) return err({ code: "INVOICE_NOT_FOUND" });
   const { merchant, wallets, watched, language, ...row } = found;
   if (merchant === null) return err({ code: "INVOICE_NOT_FOUND" });
-  return ok({ file: fileOf(row), merchant, wallets, cursors: watched, language });
+  // The page wants to know of all networks how they are seen; the invoice only of those that its money may come by.
+  const { methods, payments } = row;
+  const cursors = watched.filter(
+    ({ network }) =>
+      methods.some((method) => method.network === network && method.status === "ACTIVE") ||
+      payments.some((payment) => payment.network === network),
+  );
+  return ok({ file: fileOf({ ...row, cursors }), merchant, wallets, cursors: watched, language });
 }
 
 /** Settled and with fresh quotes: what a page shows. */

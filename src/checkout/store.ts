@@ -7,13 +7,13 @@ import { merchants } from "../db/schema/merchants.ts";
 import { networkCursors } from "../db/schema/network-cursors.ts";
 import { wallets } from "../db/schema/wallets.ts";
 import { template } from "../db/template.ts";
-import { fileColumns } from "../invoices/store.ts";
+import { pageColumns } from "../invoices/store.ts";
 import type { InvoiceId } from "../lib/ids.ts";
 
 const checkout = template((db) =>
   db
     .select({
-      ...fileColumns,
+      ...pageColumns,
       merchant: sql`(select ${jsonObject(merchants, "shop")} from merchants shop
         where shop.id = invoices.merchant_id and shop.deleted_at_ms is null)`
         .mapWith(rowDecoder(merchants))

@@ -46,7 +46,7 @@ const cursorsJson = sql`(select json_group_array(${jsonObject(networkCursors, "c
 
 /** An invoice with its relations: what `fileOf` takes. */
 /** What an invoice's file is read by, but for the cursors. */
-const pageColumns = {
+export const pageColumns = {
   ...getTableColumns(invoices),
   customer: customerJson,
   product: productJson,
@@ -55,7 +55,7 @@ const pageColumns = {
   payments: paymentsJson,
 };
 
-export const fileColumns = { ...pageColumns, cursors: cursorsJson };
+const fileColumns = { ...pageColumns, cursors: cursorsJson };
 
 const rowById = template((db) =>
   db

@@ -98,7 +98,7 @@ export const ar: Texts = {
   claimNotFound: "لا تعرفها الشبكة، أو أنها دفعة إلى جهة أخرى. قد يستغرق ظهورها بضع دقائق.",
   claimUnavailable: "لا يمكن سؤال الشبكة الآن. سنواصل البحث.",
   claimInvalid: "هذا ليس معرّف معاملة على شبكة {network}.",
-  claimTooMany: "محاولات كثيرة جدًا. حاول مجددًا بعد {minutes} د.",
+  claimTooMany: "محاولات كثيرة جدًا. حاول مجددًا لاحقًا.",
   receiptTitle: "إيصال",
   receiptFrom: "إيصال من {shop}",
   receiptItem: "مقابل",

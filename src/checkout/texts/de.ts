@@ -104,7 +104,7 @@ export const de: Texts = {
     "Das Netzwerk kennt diese Transaktion nicht, oder sie geht an jemand anderen. Es kann einige Minuten dauern, bis sie zu sehen ist.",
   claimUnavailable: "Das Netzwerk kann gerade nicht abgefragt werden. Wir suchen weiter.",
   claimInvalid: "Das ist kein Transaktions-Hash von {network}.",
-  claimTooMany: "Zu viele Versuche. Versuchen Sie es in {minutes} Min. noch einmal.",
+  claimTooMany: "Zu viele Versuche. Versuchen Sie es später noch einmal.",
   receiptTitle: "Beleg",
   receiptFrom: "Beleg von {shop}",
   receiptItem: "Für",

@@ -104,7 +104,7 @@ export const en = {
   claimNotFound: "The network does not know it, or it pays to somebody else. It may need a few minutes.",
   claimUnavailable: "The network cannot be asked right now. We will keep looking.",
   claimInvalid: "This is no transaction hash of {network}.",
-  claimTooMany: "Too many tries. Try again in {minutes} min.",
+  claimTooMany: "Too many tries. Try again later.",
   // the receipt
   receiptTitle: "Receipt",
   receiptFrom: "Receipt from {shop}",

@@ -101,7 +101,7 @@ export const es: Texts = {
   claimNotFound: "La red no la conoce, o es un pago a otra persona. Puede tardar unos minutos en aparecer.",
   claimUnavailable: "No se puede consultar la red en este momento. Seguiremos buscando.",
   claimInvalid: "Este no es un hash de transacción de {network}.",
-  claimTooMany: "Demasiados intentos. Intente de nuevo en {minutes} min.",
+  claimTooMany: "Demasiados intentos. Intente de nuevo más tarde.",
   receiptTitle: "Recibo",
   receiptFrom: "Recibo de {shop}",
   receiptItem: "Concepto",

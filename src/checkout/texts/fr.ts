@@ -105,7 +105,7 @@ export const fr: Texts = {
     "Le réseau ne la connaît pas, ou elle paie quelqu’un d’autre. Il faut parfois attendre quelques minutes.",
   claimUnavailable: "Le réseau ne peut pas être interrogé en ce moment. Nous continuons à chercher.",
   claimInvalid: "Ce n’est pas un hash de transaction {network}.",
-  claimTooMany: "Trop d’essais. Réessayez dans {minutes} min.",
+  claimTooMany: "Trop d’essais. Réessayez plus tard.",
   receiptTitle: "Reçu",
   receiptFrom: "Reçu de {shop}",
   receiptItem: "Objet",

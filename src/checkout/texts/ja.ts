@@ -102,7 +102,7 @@ export const ja: Texts = {
   claimNotFound: "ネットワーク上に見つからないか、別の宛先への支払いです。表示まで数分かかることがあります。",
   claimUnavailable: "現在ネットワークに問い合わせできません。引き続き確認します。",
   claimInvalid: "{network}のトランザクションハッシュではありません。",
-  claimTooMany: "試行回数が多すぎます。{minutes}分後にもう一度お試しください。",
+  claimTooMany: "試行回数が多すぎます。しばらくしてからもう一度お試しください。",
   receiptTitle: "領収書",
   receiptFrom: "{shop}の領収書",
   receiptItem: "内容",

@@ -101,7 +101,7 @@ export const pt: Texts = {
   claimNotFound: "A rede não a conhece, ou ela é um pagamento a outra pessoa. Pode levar alguns minutos para aparecer.",
   claimUnavailable: "Não é possível consultar a rede agora. Vamos continuar procurando.",
   claimInvalid: "Isto não é um hash de transação da rede {network}.",
-  claimTooMany: "Tentativas demais. Tente de novo em {minutes} min.",
+  claimTooMany: "Tentativas demais. Tente de novo mais tarde.",
   receiptTitle: "Recibo",
   receiptFrom: "Recibo de {shop}",
   receiptItem: "Referente a",

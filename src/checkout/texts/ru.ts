@@ -103,7 +103,7 @@ export const ru: Texts = {
   claimNotFound: "Сеть не знает этой транзакции, или она отправлена не сюда. Иногда нужно подождать несколько минут.",
   claimUnavailable: "Сейчас сеть не отвечает. Мы продолжим искать.",
   claimInvalid: "Это не хеш транзакции сети {network}.",
-  claimTooMany: "Слишком много попыток. Попробуйте через {minutes} мин.",
+  claimTooMany: "Слишком много попыток. Попробуйте позже.",
   receiptTitle: "Квитанция",
   receiptFrom: "Квитанция магазина {shop}",
   receiptItem: "За что",

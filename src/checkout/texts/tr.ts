@@ -102,7 +102,7 @@ export const tr: Texts = {
   claimNotFound: "Ağ bu işlemi tanımıyor veya işlem başkasına ödeme yapıyor. Görünmesi birkaç dakika sürebilir.",
   claimUnavailable: "Ağ şu anda sorgulanamıyor. Aramaya devam edeceğiz.",
   claimInvalid: "Bu bir {network} işlem kimliği değil.",
-  claimTooMany: "Çok fazla deneme. {minutes} dk sonra yeniden deneyin.",
+  claimTooMany: "Çok fazla deneme. Daha sonra yeniden deneyin.",
   receiptTitle: "Makbuz",
   receiptFrom: "{shop} makbuzu",
   receiptItem: "Açıklama",

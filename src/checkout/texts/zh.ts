@@ -98,7 +98,7 @@ export const zh: Texts = {
   claimNotFound: "网络上查不到该交易，或收款方不是此账单。可能需要等待几分钟。",
   claimUnavailable: "目前无法查询网络，我们会继续查找。",
   claimInvalid: "这不是 {network} 的交易哈希。",
-  claimTooMany: "尝试次数过多，请 {minutes} 分钟后再试。",
+  claimTooMany: "尝试次数过多，请稍后再试。",
   receiptTitle: "收据",
   receiptFrom: "{shop} 的收据",
   receiptItem: "项目",
