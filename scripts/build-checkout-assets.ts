@@ -1,9 +1,8 @@
 // Writes src/checkout/assets.generated.ts: the one script of the payers' pages, bundled, and their style, both minified (`npm run
 // checkout:build`); with --check it only says whether the file is what it would write.
-import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
+import { keepGenerated } from "./generated-file.ts";
 
 const FILE = "src/checkout/assets.generated.ts";
 /** Of SHA-256: enough that no two scripts share a name, which browsers keep for a year. */
@@ -40,21 +39,7 @@ async function generate(): Promise<string> {
     `export const SCRIPT_PATH = "/assets/checkout-${hash}.js";`,
     `export const STYLE = ${JSON.stringify(style)};`,
   ];
-  return formatted(`${lines.join("\n")}\n`);
+  return `${lines.join("\n")}\n`;
 }
 
-/** As `npm run format` would leave it. */
-function formatted(text: string): string {
-  return execFileSync("node_modules/.bin/biome", ["format", `--stdin-file-path=${FILE}`], {
-    input: text,
-    encoding: "utf8",
-  });
-}
-
-const text = await generate();
-if (!process.argv.includes("--check")) {
-  writeFileSync(FILE, text);
-} else if (readFileSync(FILE, "utf8") !== text) {
-  console.error(`${FILE} is not what its sources say: run npm run checkout:build`);
-  process.exitCode = 1;
-}
+keepGenerated({ file: FILE, text: await generate(), command: "npm run checkout:build" });

@@ -1,11 +1,11 @@
 // Writes client/api-types.ts from the OpenAPI document (`npm run client:generate`); with --check it only says whether the file is what it
 // would write. The document is built here, from the routes themselves: no server is asked.
-import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
 import { transformSync } from "esbuild";
 import { clientTypes } from "./client-types.ts";
+import { keepGenerated } from "./generated-file.ts";
 
 const FILE = "client/api-types.ts";
 /** The runtime's own module, of which importing the routes needs no more than a class to extend. */
@@ -28,7 +28,7 @@ async function generate(): Promise<string> {
   const held = new Set<string | null>(SECRET_KEY_PERMISSIONS);
   const callable = SPECS.filter(({ callers, permission }) => callers === "MEMBER_OR_KEY" && held.has(permission));
   const document = JSON.parse(JSON.stringify(openApiDocument(SPECS, "")));
-  return formatted(clientTypes(document, new Set(callable.map((spec) => spec.operationId))));
+  return clientTypes(document, new Set(callable.map((spec) => spec.operationId)));
 }
 
 function javascriptOf(file: string): string {
@@ -40,18 +40,4 @@ function javascriptOf(file: string): string {
   return code;
 }
 
-/** As `npm run format` would leave it. */
-function formatted(text: string): string {
-  return execFileSync("node_modules/.bin/biome", ["format", `--stdin-file-path=${FILE}`], {
-    input: text,
-    encoding: "utf8",
-  });
-}
-
-const text = await generate();
-if (!process.argv.includes("--check")) {
-  writeFileSync(FILE, text);
-} else if (readFileSync(FILE, "utf8") !== text) {
-  console.error(`${FILE} is not what the API's contracts say: run npm run client:generate`);
-  process.exitCode = 1;
-}
+keepGenerated({ file: FILE, text: await generate(), command: "npm run client:generate" });

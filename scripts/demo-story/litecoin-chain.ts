@@ -1,9 +1,10 @@
 // A Litecoin regtest of our own, blocks by our hand, where litecoind is installed.
 import { randomBytes } from "node:crypto";
-import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { findFreePort } from "../free-port.ts";
+import { firstProgram } from "../program.ts";
 import { type Rpc, rpcAt, untilAnswers } from "./rpc.ts";
 import { spawnTied } from "./tied-process.ts";
 
@@ -18,7 +19,7 @@ export interface LitecoinChain {
 
 /** Undefined where there is no litecoind: neither LITECOIND names one, nor is one on the path or in .nodes. */
 export async function startLitecoinChain(): Promise<LitecoinChain | undefined> {
-  const program = litecoindProgram(process.env);
+  const program = firstProgram(process.env.LITECOIND, ["litecoind", resolve(".nodes/litecoind/litecoind.sh")]);
   if (program === undefined) return undefined;
   const home = mkdtempSync(join(tmpdir(), "edgetill-litecoin-"));
   const port = await findFreePort();
@@ -57,20 +58,4 @@ async function controls(rpc: Rpc): Promise<Pick<LitecoinChain, "pay" | "mine">> 
     pay: async (to, coins) => String(await rpc("sendtoaddress", to, coins)),
     mine: async () => void (await rpc("generatetoaddress", 1, miner)),
   };
-}
-
-/** Looked for in the order in which tests look. */
-export function litecoindProgram(environment: Readonly<Record<string, string | undefined>>): string | undefined {
-  if (environment.LITECOIND) return environment.LITECOIND;
-  const folders = (environment.PATH ?? "").split(delimiter).map((folder) => join(folder, "litecoind"));
-  return [...folders, resolve(".nodes/litecoind/litecoind.sh")].find(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -2,10 +2,11 @@
 // with. The product itself uses no wallet of a node. Nothing here sends anything off the machine.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { accessSync, constants, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { findFreePort } from "../../scripts/free-port.ts";
+import { firstProgram } from "../../scripts/program.ts";
 
 export type Coin = "bitcoin" | "litecoin";
 
@@ -84,7 +85,7 @@ const STOP_MS = 1_000;
 export function daemonOf(coin: Coin): string | undefined {
   const { setting, places } = DAEMONS[coin];
   const named = process.env[setting];
-  return (named === undefined || named === "" ? places : [named]).map(programAt).find((path) => path !== undefined);
+  return firstProgram(named, places);
 }
 
 export function isInstalled(coin: Coin): boolean {
@@ -255,19 +256,4 @@ function stopper(daemon: ChildProcess, rpc: CoreRpc, directory: string): () => P
     process.removeListener("exit", kill);
     rmSync(directory, { recursive: true, force: true });
   };
-}
-
-function programAt(place: string): string | undefined {
-  if (isAbsolute(place) || place.includes("/")) return existsSync(place) ? place : undefined;
-  const folders = (process.env.PATH ?? "").split(delimiter);
-  return folders.map((folder) => join(folder, place)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,0 +1,23 @@
+// Where a program of the system is, that tests and the demo run but no package brings.
+import { accessSync, constants, existsSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+
+/** The first that is there: what `named` names, where it is not empty, else the first of `places`; undefined where none is. A bare name is looked for on the PATH. */
+export function firstProgram(named: string | undefined, places: readonly string[]): string | undefined {
+  return (named === undefined || named === "" ? places : [named]).map(programAt).find((path) => path !== undefined);
+}
+
+function programAt(place: string): string | undefined {
+  if (isAbsolute(place) || place.includes("/")) return existsSync(place) ? place : undefined;
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  return folders.map((folder) => join(folder, place)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
