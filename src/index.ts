@@ -10,6 +10,7 @@ import { forgetOperations } from "./idempotency/store.ts";
 import { invoiceEffects } from "./invoices/effects.ts";
 import { expireInvoices, releaseAmounts } from "./invoices/expire-invoices.ts";
 import { sleep } from "./lib/sleep.ts";
+import { pricePayments } from "./payments/price-payments.ts";
 import { receiptEffects } from "./receipts/effects.ts";
 import { sendReceipts } from "./receipts/send-receipts.ts";
 import { forgetExpired } from "./sign-in/delete-expired.ts";
@@ -35,6 +36,7 @@ export default {
     const jobs = await Promise.allSettled([
       expire(env, db, nowMs),
       releaseAmounts({ db, nowMs }),
+      pricePayments(invoiceEffects(env, { db, nowMs, sleep })),
       forgetOperations(db, nowMs),
       forgetExpired(db, nowMs),
       forgetEvents(db, nowMs),

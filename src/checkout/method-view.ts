@@ -1,5 +1,5 @@
 // The ways to pay, as a payer reads them: what the choice offers, and the one that is shown with its address.
-import { type InvoiceFile, rateLockedUntilMs } from "../invoices/invoice.ts";
+import type { InvoiceFile } from "../invoices/invoice.ts";
 import type { MethodBody } from "../invoices/invoice-body.ts";
 import { isSamePair, type Pair, pairKey, pairOf } from "../invoices/payment-method.ts";
 import { parseUnits } from "../lib/money.ts";
@@ -30,8 +30,8 @@ export function methodView(file: InvoiceFile, body: MethodBody): MethodView | nu
   const row = file.methods.find((method) => isSamePair(method, body));
   if (body.address === null || body.paymentUri === null || row === undefined) return null;
   const { invoice } = file;
-  const lockedUntilMs = rateLockedUntilMs(invoice, row);
-  const isRequoted = lockedUntilMs < invoice.expiresAtMs && invoice.receivedMicros === 0n && row.amountUnits !== null;
+  const lockedUntilMs = row.lockedUntilMs ?? invoice.expiresAtMs;
+  const isRequoted = lockedUntilMs < invoice.expiresAtMs;
   const due = body.amountDue === null ? undefined : parseUnits(body.amountDue, asset.decimals);
   // A wallet is asked for nothing where nothing is due, and where any amount may be sent.
   const amountUnits = due?.ok ? due.value : 0n;

@@ -132,7 +132,12 @@ function creditPairs(
       id: derivedId("pay", operationId, n),
       merchantId: invoice.merchantId,
       transfer,
-      placement: { kind: "CREDITED", invoiceId: invoice.id, matchedBy: place.matchedBy, fiatMicros: place.fiatMicros },
+      placement: {
+        kind: "CREDITED",
+        invoiceId: invoice.id,
+        matchedBy: place.matchedBy,
+        marketMicros: place.marketMicros,
+      },
       requiredConfirmations: method.requiredConfirmations,
       usdMicros,
       evidence: evidenceOf(transfer, []),

@@ -2,20 +2,28 @@
 // nobody, and then it waits for whoever has a wallet on the address. Reads come in as facts; here is only the order of the rules.
 import { assetOn, type Network } from "../chains/networks.ts";
 import type { Invoice, PaymentMethod } from "../invoices/invoice.ts";
-import { isActive } from "../invoices/status.ts";
-import { MAX_WORTH_MICROS, microsAtRate } from "../invoices/value.ts";
+import { MAX_WORTH_MICROS, weighingOf } from "../invoices/value.ts";
+import { pricedOf } from "../invoices/weighing.ts";
 import type { InvoiceId, MerchantId } from "../lib/ids.ts";
-import { floorDiv, minBig } from "../lib/money.ts";
+import { minBig } from "../lib/money.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import { isCreditedDust } from "../payments/dust.ts";
 import { type Candidate, matchDirect, type Refusal } from "../payments/match.ts";
 import type { MatchRule } from "../payments/payment.ts";
 import type { Transfer } from "../payments/transfer.ts";
+import { microsFor, quoteRate, type RateTable } from "../rates/quote.ts";
 import { isRowIntact, type MacKeys } from "../wallets/row-mac.ts";
 
 export type InvoiceTerms = Pick<
   Invoice,
-  "id" | "merchantId" | "status" | "amountMicros" | "underpaidToleranceMicros" | "overpaidToleranceMicros"
+  | "id"
+  | "merchantId"
+  | "amountMicros"
+  | "currency"
+  | "underpaidToleranceMicros"
+  | "overpaidToleranceMicros"
+  | "expiresAtMs"
+  | "cancelledAtMs"
 >;
 
 /** An invoice that could be meant, and the method that says so. */
@@ -29,6 +37,7 @@ export interface Terms {
 export interface ReservedTerms extends Terms {
   readonly reservedUnits: bigint;
   readonly reservedAtMs: number;
+  /** The end of the invoice's monitoring. */
   readonly heldUntilMs: number;
 }
 
@@ -38,8 +47,10 @@ export type Place =
       readonly terms: Terms;
       readonly matchedBy: MatchRule;
       readonly needsReview: boolean;
-      /** Worth at first sight in the invoice's currency; null where nothing prices it. */
+      /** Worth in the invoice's currency by what weighs it; null where nothing prices it. */
       readonly fiatMicros: bigint | null;
+      /** Worth now at the market rate, in the invoice's currency; null without a fresh rate. */
+      readonly marketMicros: bigint | null;
     }
   /** Too little to be a payment of the invoice that it would be credited to: kept for its merchant alone. */
   | { readonly kind: "dust"; readonly merchantId: MerchantId }
@@ -48,22 +59,29 @@ export type Place =
 export interface PlaceFacts {
   readonly network: Network;
   readonly transfer: Transfer;
-  /** The block's time, or now for what is in a mempool. */
+  /** The payment's time: the block's, or now for what is in a mempool. */
   readonly atMs: number;
+  /** Market rates as of this first sight. */
+  readonly rates: FirstSightRates;
   readonly macKeys: MacKeys;
   /** The invoice that the address is of alone. */
   readonly owner: Terms | undefined;
   /** Reservations at the address that could be meant, those of exactly these units among them. */
   readonly reserved: readonly ReservedTerms[];
-  /** How many active invoices have a reservation there: 0, 1, or 2 for more. */
-  readonly activeInvoices: number;
+  /** How many invoices were open then and have a reservation there: 0, 1, or 2 for more. */
+  readonly openInvoices: number;
+}
+
+export interface FirstSightRates {
+  readonly table: RateTable;
+  readonly nowMs: number;
 }
 
 /**
  * A block's time is a whole second, and its maker's word: it may be a little older than what the block holds. By so much before its activation
  * an amount is taken for meant.
  */
-function clockSlackMs({ blockSeconds }: Network): number {
+export function clockSlackMs({ blockSeconds }: Pick<Network, "blockSeconds">): number {
   return Math.max(30, 2 * blockSeconds) * SECOND_MS;
 }
 
@@ -80,8 +98,8 @@ export function placeOf(facts: PlaceFacts): Place {
   const match = matchDirect({
     amountUnits: transfer.amountUnits,
     atMs: facts.atMs,
-    candidates: intact.flatMap((terms) => candidateOf(terms, facts.network)),
-    activeInvoices: facts.activeInvoices,
+    candidates: candidatesOf(facts, intact),
+    openInvoices: facts.openInvoices,
   });
   if (match.kind === "unmatched") return { kind: "stray", refused: match.refused };
   const terms = intact.find(({ invoice }) => invoice.id === match.candidate.invoiceId);
@@ -89,55 +107,72 @@ export function placeOf(facts: PlaceFacts): Place {
   return credited(facts, { terms, matchedBy: match.matchedBy, needsReview: match.needsReview });
 }
 
-/** Whether exactly this amount is reserved for an invoice whose time it is: then nothing else need be read. */
+/** Whether exactly this amount was reserved for an invoice then: then nothing else need be read. */
 export function isExact(
   facts: Pick<PlaceFacts, "network" | "transfer" | "atMs">,
-  { reservedUnits, ...terms }: ReservedTerms,
+  { reservedUnits, reservedAtMs, heldUntilMs, method }: ReservedTerms,
 ): boolean {
-  const { reservedAtMs, heldUntilMs, invoice, method } = terms;
   const sinceMs = reservedAtMs - clockSlackMs(facts.network);
-  const isInTime = sinceMs <= facts.atMs && (isActive(invoice.status) || facts.atMs <= heldUntilMs);
+  const isInTime = sinceMs <= facts.atMs && facts.atMs <= heldUntilMs;
   return isInTime && reservedUnits === facts.transfer.amountUnits && method.address === facts.transfer.toAddress;
 }
 
-/** What a transfer is worth against what its invoice asks; null where nothing prices it. Capped at what the tables hold. */
-export function worthFor({ invoice, method }: Terms, network: Network, units: bigint): bigint | null {
-  if (method.amountUnits !== null && method.amountUnits > 0n)
-    return minBig(floorDiv(invoice.amountMicros * units, method.amountUnits), MAX_WORTH_MICROS);
-  const asset = assetOn(network, method.cryptocurrency);
-  if (asset === undefined || method.rate === null) return null;
-  return minBig(microsAtRate({ units, decimals: asset.decimals, rate: method.rate }), MAX_WORTH_MICROS);
+/** What the transfer is worth now at the market rate, in the invoice's currency; null without a fresh rate. */
+function marketMicrosOf({ network, transfer, rates }: PlaceFacts, { currency }: InvoiceTerms): bigint | null {
+  const asset = assetOn(network, transfer.cryptocurrency);
+  if (asset === undefined) return null;
+  const quote = quoteRate({ ...rates, assetCode: asset.rateCode, currency });
+  if (!quote.ok) return null;
+  const micros = microsFor({ units: transfer.amountUnits, rate: quote.value.rate, decimals: asset.decimals });
+  return minBig(micros, MAX_WORTH_MICROS);
+}
+
+/** What it is worth to an invoice, by what weighs it at its time; null where nothing does. */
+function worthTo(facts: PlaceFacts, { invoice, method }: Terms) {
+  const marketMicros = marketMicrosOf(facts, invoice);
+  const { network: on, cryptocurrency, amountUnits } = { ...facts.transfer, network: facts.network.name };
+  const payment = { network: on, cryptocurrency, amountUnits, receivedAtMs: facts.atMs, marketMicros };
+  const { micros } = weighingOf(payment, { expectedMicros: invoice.amountMicros, methods: [pricedOf(method)] });
+  return { fiatMicros: micros, marketMicros };
 }
 
 function credited(
-  { network, transfer }: PlaceFacts,
+  facts: PlaceFacts,
   of: { readonly terms: Terms; readonly matchedBy: MatchRule; readonly needsReview: boolean },
 ): Place {
+  const { network, transfer } = facts;
   const { invoice } = of.terms;
   const { cryptocurrency, amountUnits } = transfer;
-  const fiatMicros = worthFor(of.terms, network, amountUnits);
+  const worth = worthTo(facts, of.terms);
   const expectedMicros = invoice.amountMicros;
-  const isDust = isCreditedDust({ network, cryptocurrency, amountUnits, expectedMicros, valueMicros: fiatMicros });
-  return isDust ? { kind: "dust", merchantId: invoice.merchantId } : { kind: "invoice", ...of, fiatMicros };
+  const valueMicros = worth.fiatMicros;
+  const isDust = isCreditedDust({ network, cryptocurrency, amountUnits, expectedMicros, valueMicros });
+  return isDust ? { kind: "dust", merchantId: invoice.merchantId } : { kind: "invoice", ...of, ...worth };
 }
 
-function candidateOf(of: ReservedTerms, network: Network): readonly Candidate[] {
-  const { invoice, method } = of;
-  if (method.amountUnits === null || invoice.amountMicros === 0n) return [];
-  return [
-    {
-      invoiceId: invoice.id,
-      merchantId: invoice.merchantId,
-      reservedUnits: of.reservedUnits,
-      expectedMicros: invoice.amountMicros,
-      underpaidToleranceMicros: invoice.underpaidToleranceMicros,
-      overpaidToleranceMicros: invoice.overpaidToleranceMicros,
-      askedUnits: method.amountUnits,
-      activatedAtMs: of.reservedAtMs - clockSlackMs(network),
-      heldUntilMs: of.heldUntilMs,
-      isActive: isActive(invoice.status),
-    },
-  ];
+/** One for each invoice with an amount there, as of the payment's time. */
+function candidatesOf(facts: PlaceFacts, reserved: readonly ReservedTerms[]): readonly Candidate[] {
+  const { network, atMs } = facts;
+  return [...Map.groupBy(reserved, ({ invoice }) => invoice.id).values()].flatMap((all) => {
+    const [terms] = all;
+    if (terms === undefined || terms.invoice.amountMicros === 0n) return [];
+    const { id: invoiceId, merchantId, amountMicros: expectedMicros, ...invoice } = terms.invoice;
+    const { underpaidToleranceMicros, overpaidToleranceMicros } = invoice;
+    const held = all.map(({ reservedUnits, reservedAtMs, heldUntilMs }) => ({
+      units: reservedUnits,
+      fromMs: reservedAtMs - clockSlackMs(network),
+      untilMs: heldUntilMs,
+    }));
+    const isOpen = wasOpen(invoice, atMs);
+    const valueMicros = worthTo(facts, terms).fiatMicros;
+    const tolerances = { underpaidToleranceMicros, overpaidToleranceMicros };
+    return [{ invoiceId, merchantId, expectedMicros, ...tolerances, held, isOpen, valueMicros }];
+  });
+}
+
+/** Neither past its end nor cancelled at a moment. */
+function wasOpen({ expiresAtMs, cancelledAtMs }: Pick<InvoiceTerms, "expiresAtMs" | "cancelledAtMs">, atMs: number) {
+  return atMs <= expiresAtMs && (cancelledAtMs === null || atMs < cancelledAtMs);
 }
 
 function refusalOf({ invoice }: Terms): Refusal & { readonly invoiceId: InvoiceId } {

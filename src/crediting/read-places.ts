@@ -10,15 +10,24 @@ import { ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
 import type { Payment } from "../payments/payment.ts";
 import { type Transfer, transferKey } from "../payments/transfer.ts";
+import type { RateTable } from "../rates/quote.ts";
 import type { MacKeys } from "../wallets/row-mac.ts";
-import { isExact, type Place, type PlaceFacts, placeOf, type ReservedTerms, type Terms } from "./placement.ts";
 import {
-  selectActiveInvoices,
+  clockSlackMs,
+  isExact,
+  type Place,
+  type PlaceFacts,
+  placeOf,
+  type ReservedTerms,
+  type Terms,
+} from "./placement.ts";
+import {
   selectAddressOwners,
   selectExactAmounts,
   selectHolders,
   selectKnownTransfers,
   selectNearAmounts,
+  selectOpenInvoices,
 } from "./store.ts";
 
 /** Each of them comes with up to 200 candidates. */
@@ -29,6 +38,8 @@ export interface ReadEffects {
   readonly sleep: Sleep;
   readonly nowMs: number;
   readonly macKeys: MacKeys;
+  /** Market rates; asked only where a transfer is new. */
+  table(): Promise<RateTable>;
 }
 
 /** A merchant with a live wallet on an address. */
@@ -50,6 +61,8 @@ export interface Places {
   readonly known: ReadonlyMap<string, readonly Payment[]>;
   /** Transfers that have none. */
   readonly placed: readonly Placed[];
+  /** Market rates of their first sight; undefined where none is new. */
+  readonly table: RateTable | undefined;
 }
 
 export async function readPlaces(
@@ -57,7 +70,7 @@ export async function readPlaces(
   network: Network,
   transfers: readonly Transfer[],
 ): Promise<Result<Places, Failure>> {
-  if (transfers.length === 0) return ok({ known: new Map(), placed: [] });
+  if (transfers.length === 0) return ok({ known: new Map(), placed: [], table: undefined });
   const identities = transfers.map(({ txHash, outputIndex }) => ({ txHash, outputIndex }));
   const amounts = transfers.map(({ cryptocurrency, toAddress, amountUnits }) => ({
     cryptocurrency,
@@ -82,9 +95,10 @@ export async function readPlaces(
   );
   const terms = owners.flatMap(termsOf);
   const reserved = exact.flatMap(reservedOf);
-  const facts = transfers
-    .filter((transfer) => !known.has(transferKey(transfer)))
-    .map((transfer) => exactFacts(fx, network, transfer, { terms, reserved }));
+  const fresh = transfers.filter((transfer) => !known.has(transferKey(transfer)));
+  if (fresh.length === 0) return ok({ known, placed: [], table: undefined });
+  const rates = { table: await fx.table(), nowMs: fx.nowMs };
+  const facts = fresh.map((transfer) => ({ ...exactFacts(fx, network, transfer, { terms, reserved }), rates }));
   const told = facts.filter(isTold);
   const around = await readAround(
     fx,
@@ -95,7 +109,7 @@ export async function readPlaces(
     const here = holders.filter(({ address }) => address === each.transfer.toAddress);
     return { transfer: each.transfer, place: placeOf(each), holders: here };
   });
-  return ok({ known, placed });
+  return ok({ known, placed, table: rates.table });
 }
 
 /** What an own address and an exact amount say of a transfer. */
@@ -104,13 +118,13 @@ function exactFacts(
   network: Network,
   transfer: Transfer,
   of: { readonly terms: readonly Terms[]; readonly reserved: readonly ReservedTerms[] },
-): PlaceFacts {
+): Omit<PlaceFacts, "rates"> {
   const atMs = transfer.block?.timeMs ?? nowMs;
   const owner = of.terms.find(({ method }) => method.address === transfer.toAddress);
   const reserved = of.reserved.filter(
     (each) => each.method.cryptocurrency === transfer.cryptocurrency && isExact({ network, transfer, atMs }, each),
   );
-  return { network, transfer, atMs, macKeys, owner, reserved, activeInvoices: 0 };
+  return { network, transfer, atMs, macKeys, owner, reserved, openInvoices: 0 };
 }
 
 /** Whether nothing else need be read. */
@@ -127,21 +141,22 @@ async function readAround(
   for (const piece of piecesOf(facts, AROUND_AT_ONCE)) {
     const { name } = piece[0]?.network ?? {};
     if (name === undefined) continue;
-    const wanted = piece.map(({ transfer }) => {
+    const wanted = piece.map(({ transfer, network, atMs }) => {
       const { cryptocurrency, toAddress: address, amountUnits } = transfer;
-      return { key: transferKey(transfer), cryptocurrency, address, units: amountUnits.toString() };
+      const openFromMs = atMs + clockSlackMs(network);
+      return { key: transferKey(transfer), cryptocurrency, address, units: amountUnits.toString(), atMs, openFromMs };
     });
     const read = await readWithRetry(fx.sleep, async () =>
-      fx.db.batch([selectNearAmounts(fx.db, name, wanted), selectActiveInvoices(fx.db, name, wanted)]),
+      fx.db.batch([selectNearAmounts(fx.db, name, wanted), selectOpenInvoices(fx.db, name, wanted)]),
     );
     if (!read.ok) return read;
-    const [near, active] = read.value;
+    const [near, open] = read.value;
     const byKey = Map.groupBy(near, ({ key }) => key);
-    const activeOf = new Map(active.map(({ key, activeInvoices }) => [key, activeInvoices]));
+    const openOf = new Map(open.map(({ key, openInvoices }) => [key, openInvoices]));
     for (const each of piece) {
       const key = transferKey(each.transfer);
       const reserved = (byKey.get(key) ?? []).flatMap(reservedOf);
-      whole.push({ ...each, reserved, activeInvoices: activeOf.get(key) ?? 0 });
+      whole.push({ ...each, reserved, openInvoices: openOf.get(key) ?? 0 });
     }
   }
   return ok(whole);

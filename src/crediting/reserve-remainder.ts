@@ -2,10 +2,12 @@
 // first part was (decisions 5); the old amount stays reserved.
 import type { BatchItem } from "drizzle-orm/batch";
 import type { InvoiceFile, PaymentMethod } from "../invoices/invoice.ts";
+import { withRemainder } from "../invoices/payment-method.ts";
 import type { AmountEffects } from "../invoices/reserve-amount.ts";
 import { reserveRest, restUnits } from "../invoices/reserve-rest.ts";
 import { type InvoiceStatus, isActive } from "../invoices/status.ts";
 import { putMethod } from "../invoices/store.ts";
+import { usedBy } from "../invoices/weighing.ts";
 import { selectHeldAmounts } from "../reservations/store.ts";
 
 export interface Remainders {
@@ -24,7 +26,7 @@ export interface After {
 /** What changes of the direct methods; nothing where the sum received is as it was. */
 export async function reserveRemainders(
   fx: AmountEffects,
-  { invoice, methods }: Pick<InvoiceFile, "invoice" | "methods">,
+  { invoice, methods, payments }: Pick<InvoiceFile, "invoice" | "methods" | "payments">,
   after: After,
   of: { readonly operationId: string; readonly lostSalts: readonly number[] },
 ): Promise<Remainders> {
@@ -32,6 +34,7 @@ export async function reserveRemainders(
   const direct = isSame
     ? []
     : methods.filter((each) => each.walletType === "DIRECT_WALLET" && each.status === "ACTIVE");
+  const isUsed = usedBy(payments);
   const changed: PaymentMethod[] = [];
   const statements: BatchItem<"sqlite">[] = [];
   const tried: number[] = [];
@@ -41,7 +44,8 @@ export async function reserveRemainders(
     const remainderUnits = reserved?.units ?? null;
     if (reserved?.salt !== undefined) tried.push(reserved.salt);
     if (remainderUnits === method.remainderUnits) continue;
-    const renewed = { ...method, remainderUnits };
+    const forMicros = invoice.amountMicros - after.receivedMicros;
+    const renewed = withRemainder(method, { remainderUnits, forMicros, nowMs: fx.nowMs, isUsed });
     changed.push(renewed);
     statements.push(...(reserved?.statements ?? []), putMethod(fx.db, renewed));
   }

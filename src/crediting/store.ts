@@ -30,8 +30,8 @@ export function selectKnownTransfers(db: Db, of: { readonly network: string; rea
 }
 
 /** A method whose invoice could be meant, with what its invoice says: not its texts, for there may be hundreds of them. */
-const invoiceTerms = sql`json_object('id', invoice.id, 'merchantId', invoice.merchant_id, 'status', invoice.status,
-  'amountMicros', invoice.amount_micros, 'underpaidToleranceMicros', invoice.underpaid_tolerance_micros,
+const invoiceTerms = sql`json_object('id', invoice.id, 'merchantId', invoice.merchant_id, 'currency', invoice.currency,
+  'expiresAtMs', invoice.expires_at_ms, 'cancelledAtMs', invoice.cancelled_at_ms, 'amountMicros', invoice.amount_micros, 'underpaidToleranceMicros', invoice.underpaid_tolerance_micros,
   'overpaidToleranceMicros', invoice.overpaid_tolerance_micros)`;
 const terms = {
   method: sql`${jsonObject(paymentMethods, "method")}`.mapWith(rowDecoder(paymentMethods)).as("method"),
@@ -94,19 +94,15 @@ export const NEAR_AMOUNTS_READ = 200;
 
 const place = (name: string) => sql`${sql.raw(name)}.network = ${network}
   and ${sql.raw(name)}.cryptocurrency = ${member("cryptocurrency")} and ${sql.raw(name)}.address = ${member("address")}`;
-// Real numbers, with room on both sides: they only leave out what could not be meant by far. The rules count exactly. An invoice holds what it
-// asks now, so amounts that are far from the transfer's are left out before anything is known of their invoices.
+// Real numbers, with room on both sides: they only leave out what could not be meant by far. The rules count exactly. Every quote and every
+// remainder of a shared address is a row here, so what a transfer is worth by the quote of its time follows from its ratio to one of them.
 const wantedUnits = sql`cast(${member("units")} as real)`;
-const worth = sql`(invoice.amount_micros * (${wantedUnits} / cast(method.amount_units as real)))`;
 const near = template((db) =>
   db.select({ ...reservationTerms, key: sql<string>`${member("key")}`.as("wanted_key") }).from(
     sql`${listed} cross join amount_reservations held on held.rowid in (
-        select near.rowid from amount_reservations near cross join invoices invoice on invoice.id = near.invoice_id
-          cross join payment_methods method on method.invoice_id = near.invoice_id and method.cryptocurrency = near.cryptocurrency
-            and method.network = near.network and method.amount_units is not null
-          where ${place("near")} and cast(near.units as real) between ${wantedUnits} / 3.2 and ${wantedUnits} * 10.5
-            and ${worth} between invoice.amount_micros * 0.099 and invoice.amount_micros * 3.01
-          order by abs(${worth} - invoice.amount_micros) / invoice.amount_micros limit ${sql.raw(String(NEAR_AMOUNTS_READ))})
+        select near.rowid from amount_reservations near where ${place("near")}
+          and cast(near.units as real) between ${wantedUnits} / 3.2 and ${wantedUnits} * 10.5
+          order by abs(${wantedUnits} - cast(near.units as real)) / cast(near.units as real) limit ${sql.raw(String(NEAR_AMOUNTS_READ))})
         ${ofReservation}`,
   ),
 );
@@ -117,6 +113,9 @@ export interface WantedAmount {
   readonly cryptocurrency: string;
   readonly address: string;
   readonly units: string;
+  /** The payment's time, and the same later by what a block's time may be early by. */
+  readonly atMs: number;
+  readonly openFromMs: number;
 }
 
 /** Reservations whose invoice each amount could be meant for, by far; at most 200 of each, the nearest. */
@@ -124,22 +123,22 @@ export function selectNearAmounts(db: Db, name: string, wanted: readonly WantedA
   return near(db, { network: name, list: JSON.stringify(wanted) });
 }
 
-const active = template((db) =>
+const open = template((db) =>
   db
     .select({
       key: sql<string>`${member("key")}`.as("wanted_key"),
-      activeInvoices: sql<number>`(select count(*) from (select distinct held.invoice_id from amount_reservations held
+      openInvoices: sql<number>`(select count(*) from (select distinct held.invoice_id from amount_reservations held
         cross join invoices invoice on invoice.id = held.invoice_id
-        where ${place("held")} and invoice.status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION') limit 2))`.as(
-        "active_invoices",
-      ),
+        where ${place("held")} and held.created_at_ms <= ${member("openFromMs")} and held.held_until_ms >= ${member("atMs")}
+        and invoice.expires_at_ms >= ${member("atMs")} and (invoice.cancelled_at_ms is null or invoice.cancelled_at_ms > ${member("atMs")})
+        limit 2))`.as("open_invoices"),
     })
     .from(listed),
 );
 
-/** How many active invoices have a reservation at the place of each amount: none, one, or 2 for more. */
-export function selectActiveInvoices(db: Db, name: string, wanted: readonly WantedAmount[]) {
-  return active(db, { network: name, list: JSON.stringify(wanted) });
+/** How many invoices were open at the time of each amount and have a reservation at its place: none, one, or 2 for more. */
+export function selectOpenInvoices(db: Db, name: string, wanted: readonly WantedAmount[]) {
+  return open(db, { network: name, list: JSON.stringify(wanted) });
 }
 
 const holders = template((db) =>

@@ -20,6 +20,7 @@ import {
   pairKey,
   quoteMethod,
   walletRefusal,
+  withRemainder,
 } from "./payment-method.ts";
 import { type AmountFacts, reserveAmount } from "./reserve-amount.ts";
 import { reserveRest, restUnits } from "./reserve-rest.ts";
@@ -61,6 +62,8 @@ export interface ActivationRequest {
     | "receivedMicros"
     | "underpaidToleranceMicros"
     | "isFromPublicKey"
+    | "expiresAtMs"
+    | "rateLockSeconds"
   >;
   readonly wallet: PayableWallet;
   readonly operationId: string;
@@ -176,7 +179,16 @@ async function withAmount(
           lostSalts,
         });
   if (dueUnits !== null && rest === undefined) return err({ code: "AMOUNTS_EXHAUSTED" });
-  const method = { ...plain, remainderUnits: rest?.units ?? null };
+  const restMicros = invoice.amountMicros - invoice.receivedMicros;
+  const method =
+    rest === undefined
+      ? plain
+      : withRemainder(plain, {
+          remainderUnits: rest.units,
+          forMicros: restMicros,
+          nowMs: fx.nowMs,
+          isUsed: () => false,
+        });
   return ok({
     method,
     salt: reserved.salt,

@@ -125,6 +125,7 @@ export function methodBodyOf(invoice: Invoice, method: PaymentMethod, context: B
   if (hidden !== undefined || method.address === null) return unavailableBody(method, hidden ?? method.reason);
   const due = amountDueUnits({
     amountUnits: method.amountUnits,
+    quoteForMicros: method.quoteForMicros,
     expectedMicros: invoice.amountMicros,
     receivedMicros: invoice.receivedMicros,
   });

@@ -69,8 +69,12 @@ export interface PaymentMethod {
   /** JSON array of source names. */
   readonly rateSources: string | null;
   readonly quotedAtMs: number | null;
-  /** JSON array of `{ amountUnits, quotedAtMs }`: what was asked before this quote. */
-  readonly earlierQuotes: string | null;
+  /** What `amountUnits` stands for: E, or what was still due when it was quoted. Null with `rate`. */
+  readonly quoteForMicros: bigint | null;
+  /** When the quote ends. Null with `rate`. */
+  readonly lockedUntilMs: number | null;
+  /** JSON of every quote that was asked, remainders too, oldest first (quotes.ts). */
+  readonly quotes: string;
   readonly requiredConfirmations: number;
   readonly mac: string | null;
   readonly macKeyId: string | null;
@@ -121,19 +125,18 @@ export function newFile(
   return { ...of, payments: [], timeline: [item], cursors: [] };
 }
 
-/** When the rate of a method stops being locked: min(expiresAt, quotedAt + rateLockSeconds) (decisions 4). */
-export function rateLockedUntilMs(invoice: Invoice, method: PaymentMethod): number {
-  return Math.min(invoice.expiresAtMs, (method.quotedAtMs ?? 0) + invoice.rateLockSeconds * 1_000);
+/** When a quote that is made now ends: min(expiresAt, now + rateLockSeconds) (decisions 4). */
+export function lockEndMs(invoice: Pick<Invoice, "expiresAtMs" | "rateLockSeconds">, nowMs: number): number {
+  return Math.min(invoice.expiresAtMs, nowMs + invoice.rateLockSeconds * 1_000);
 }
 
-/** Whether the method must be quoted anew: its lock is over, the invoice still awaits its first money and can still be paid. */
+/** Whether the method must be quoted anew: its lock is over, and the invoice still awaits money, all of it or the rest, and can be paid. */
 export function isQuoteOver(invoice: Invoice, method: PaymentMethod, nowMs: number): boolean {
   return (
     method.status === "ACTIVE" &&
-    method.amountUnits !== null &&
+    method.lockedUntilMs !== null &&
     invoice.status === "AWAITING_PAYMENT" &&
-    invoice.receivedMicros === 0n &&
     nowMs <= invoice.expiresAtMs &&
-    nowMs > rateLockedUntilMs(invoice, method)
+    nowMs > method.lockedUntilMs
   );
 }

@@ -6,7 +6,8 @@ import { type Quote, quoteRate, type RateTable, unitsFor } from "../rates/quote.
 import { type MacKeys, signRow } from "../wallets/row-mac.ts";
 import { isWalletIntact, isWalletOpen, type Wallet } from "../wallets/wallet.ts";
 import { plainUnits } from "./direct-amount.ts";
-import type { Invoice, PaymentMethod } from "./invoice.ts";
+import { type Invoice, lockEndMs, type PaymentMethod } from "./invoice.ts";
+import { type Quote as AskedQuote, parseQuotes, printQuotes, withQuote } from "./quotes.ts";
 
 export interface Pair {
   readonly cryptocurrency: string;
@@ -141,7 +142,7 @@ export interface Destination {
 }
 
 export function activeMethod(of: {
-  readonly invoice: Pick<Invoice, "id" | "merchantId">;
+  readonly invoice: Pick<Invoice, "id" | "merchantId" | "amountMicros" | "expiresAtMs" | "rateLockSeconds">;
   readonly wallet: Wallet;
   readonly quote: MethodQuote;
   readonly destination: Destination;
@@ -157,17 +158,76 @@ export function activeMethod(of: {
     cryptocurrency: wallet.cryptocurrency,
     target: destination.address,
   });
-  return {
+  const method = {
     ...blankMethod(invoice, wallet),
     ...destination,
     ...mac,
     status: "ACTIVE",
-    rate: quote.rate,
-    rateAtMs: quote.rateAtMs,
-    rateSources: JSON.stringify(quote.sources),
-    quotedAtMs: nowMs,
     activatedAtMs: nowMs,
+  } as const;
+  return quotedMethod(method, {
+    quote: { ...quote, amountUnits: destination.amountUnits },
+    forMicros: invoice.amountMicros,
+    nowMs,
+    lockedUntilMs: lockEndMs(invoice, nowMs),
+    isUsed: () => false,
+  });
+}
+
+/**
+ * The method once it is quoted at `nowMs`. The same amount for the same worth, asked again in time, is the quote that stood, lengthened: it
+ * keeps its beginning (quotes.ts). `isUsed`: whether money is weighed by a quote.
+ */
+export function quotedMethod(
+  method: PaymentMethod,
+  of: {
+    readonly quote: MethodQuote;
+    readonly forMicros: bigint;
+    readonly nowMs: number;
+    readonly lockedUntilMs: number;
+    readonly isUsed: (quote: AskedQuote) => boolean;
+  },
+): PaymentMethod {
+  const { quote, forMicros, nowMs, lockedUntilMs, isUsed } = of;
+  const { amountUnits, rate, rateAtMs, sources } = quote;
+  const asked = { amountUnits, rate, forMicros, askedFromMs: nowMs, lockedUntilMs };
+  const quotes = withQuote(parseQuotes(method.quotes), asked, isUsed);
+  return {
+    ...method,
+    amountUnits,
+    rate,
+    rateAtMs,
+    rateSources: JSON.stringify(sources),
+    quotedAtMs: quotes.findLast(({ isRemainder }) => isRemainder !== true)?.askedFromMs ?? nowMs,
+    quoteForMicros: forMicros,
+    lockedUntilMs,
+    quotes: printQuotes(quotes),
+    remainderUnits: null,
   };
+}
+
+/** The method once the rest of a partial payment has an amount of its own within the lock, worth `forMicros`; null takes that amount back. */
+export function withRemainder(
+  method: PaymentMethod,
+  of: {
+    readonly remainderUnits: bigint | null;
+    readonly forMicros: bigint;
+    readonly nowMs: number;
+    readonly isUsed: (quote: AskedQuote) => boolean;
+  },
+): PaymentMethod {
+  const { remainderUnits, forMicros, nowMs, isUsed } = of;
+  const { rate, lockedUntilMs } = method;
+  if (remainderUnits === null || rate === null || lockedUntilMs === null) return { ...method, remainderUnits };
+  const asked = {
+    amountUnits: remainderUnits,
+    rate,
+    forMicros,
+    askedFromMs: nowMs,
+    lockedUntilMs,
+    isRemainder: true,
+  } as const;
+  return { ...method, remainderUnits, quotes: printQuotes(withQuote(parseQuotes(method.quotes), asked, isUsed)) };
 }
 
 /** A method that was asked for at creation and cannot be had now; it may be picked again later. */
@@ -196,7 +256,9 @@ function blankMethod(invoice: Pick<Invoice, "id" | "merchantId">, wallet: Wallet
     rateAtMs: null,
     rateSources: null,
     quotedAtMs: null,
-    earlierQuotes: null,
+    quoteForMicros: null,
+    lockedUntilMs: null,
+    quotes: "[]",
     requiredConfirmations: wallet.requiredConfirmations,
     mac: null,
     macKeyId: null,

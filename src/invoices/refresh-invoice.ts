@@ -9,13 +9,14 @@ import { selectPayableWallets } from "../wallets/store.ts";
 import type { Wallet } from "../wallets/wallet.ts";
 import type { ActivationEffects } from "./activate-payment-method.ts";
 import { type Change, type ChangeEffects, changeInvoice } from "./change-invoice.ts";
-import { type InvoiceFile, isQuoteOver, type PaymentMethod } from "./invoice.ts";
+import { type Invoice, type InvoiceFile, isQuoteOver, lockEndMs, type PaymentMethod } from "./invoice.ts";
 import { quoteFacts } from "./invoice-facts.ts";
-import { isSamePair, type MethodQuote, pairKey, pricesJson, quoteMethod } from "./payment-method.ts";
+import { isSamePair, type MethodQuote, pairKey, pricesJson, quotedMethod, quoteMethod } from "./payment-method.ts";
 import { type AmountFacts, type HeldAmount, noteLosses, type ReservedAmount, reserveAmount } from "./reserve-amount.ts";
 import { settlementChange } from "./settle-invoice.ts";
 import { isDue } from "./status.ts";
 import { putMethod, selectInvoiceRow } from "./store.ts";
+import { usedBy } from "./weighing.ts";
 
 /** Whoever reads, it is the clock that settles and quotes anew: nobody's trail is taken. */
 export interface RefreshEffects extends Omit<ChangeEffects, "trail">, Omit<ActivationEffects, "nowMs" | "db"> {}
@@ -72,6 +73,7 @@ async function requote(fx: RefreshEffects, file: InvoiceFile, run: RequoteRun): 
   const exhausted: PaymentMethod[] = [];
   const statements: BatchItem<"sqlite">[] = [];
   const tried = new Map<string, number>();
+  const isUsed = usedBy(file.payments);
   for (const { method, quote, facts } of await quotesOf(fx, file)) {
     const renewed = await renew(fx, file, { method, quote, facts, ...run });
     if (renewed === undefined) {
@@ -79,7 +81,13 @@ async function requote(fx: RefreshEffects, file: InvoiceFile, run: RequoteRun): 
       continue;
     }
     if (renewed.salt !== undefined) tried.set(pairKey(method), renewed.salt);
-    const quoted = quotedAnew(method, { ...quote, amountUnits: renewed.units }, fx.nowMs);
+    const quoted = quotedMethod(method, {
+      quote: { ...quote, amountUnits: renewed.units },
+      forMicros: dueMicros(file.invoice),
+      nowMs: fx.nowMs,
+      lockedUntilMs: lockEndMs(file.invoice, fx.nowMs),
+      isUsed,
+    });
     methods.push(quoted);
     statements.push(...renewed.statements, putMethod(fx.db, quoted));
   }
@@ -87,8 +95,11 @@ async function requote(fx: RefreshEffects, file: InvoiceFile, run: RequoteRun): 
   if (first === undefined) return { change: undefined, exhausted, tried };
   const before = file.methods.filter((method) => methods.some((other) => isSamePair(method, other)));
   const audit = { action: "invoice.requoted", ...changedFacts(quoteFacts(before), quoteFacts(methods)) } as const;
-  const events = [first, ...more] as const;
-  const change = { columns: {}, methods: [...methods, ...exhausted], events, audit, statements };
+  // A payment that was read before somebody quoted anew may mean the new quote.
+  const settled = settlementChange(withMethods(file, methods), fx.nowMs);
+  const events = [first, ...more, ...(settled?.events ?? [])] as const;
+  const { columns = {}, payments = [], moves = [] } = settled ?? {};
+  const change = { columns, payments, moves, methods: [...methods, ...exhausted], events, audit, statements };
   return { change, exhausted, tried };
 }
 
@@ -103,17 +114,18 @@ interface Renewal {
 async function quotesOf(fx: RefreshEffects, file: InvoiceFile): Promise<readonly Renewal[]> {
   const { invoice } = file;
   const table = await fx.table();
+  const asked = { currency: invoice.currency, amountMicros: dueMicros(invoice) };
   const renewals = file.methods
     .filter((method) => isQuoteOver(invoice, method, fx.nowMs))
     .flatMap((method) => {
-      const quote = quoteMethod({ invoice, wallet: method, table, nowMs: fx.nowMs });
+      const quote = quoteMethod({ invoice: asked, wallet: method, table, nowMs: fx.nowMs });
       return quote.ok ? [{ method, quote: quote.value }] : [];
     });
   const direct = renewals.map(({ method }) => method).filter(({ walletType }) => walletType === "DIRECT_WALLET");
   if (direct.length === 0) return renewals.map((each) => ({ ...each, facts: undefined }));
   const [held, [found]] = await fx.db.batch([
     selectHeldAmounts(fx.db, invoice.id),
-    selectPayableWallets(fx.db, invoice.merchantId, pricesJson({ rates: table, nowMs: fx.nowMs }, invoice, direct)),
+    selectPayableWallets(fx.db, invoice.merchantId, pricesJson({ rates: table, nowMs: fx.nowMs }, asked, direct)),
   ]);
   return renewals.map((each) => {
     const { address, walletType } = each.method;
@@ -150,26 +162,9 @@ async function renew(
   });
 }
 
-function quotedAnew(method: PaymentMethod, quote: MethodQuote, nowMs: number): PaymentMethod {
-  const { rate, rateAtMs, sources, amountUnits } = quote;
-  const earlierQuotes = amountUnits === method.amountUnits ? method.earlierQuotes : withEarlierQuote(method);
-  return {
-    ...method,
-    amountUnits,
-    rate,
-    rateAtMs,
-    rateSources: JSON.stringify(sources),
-    quotedAtMs: nowMs,
-    earlierQuotes,
-  };
-}
-
-/** What was asked until now, kept: money sent against it is weighed by it. */
-function withEarlierQuote(method: PaymentMethod): string {
-  const earlier: { amountUnits: string; quotedAtMs: number }[] = JSON.parse(method.earlierQuotes ?? "[]");
-  const { amountUnits, quotedAtMs } = method;
-  if (amountUnits === null || quotedAtMs === null) return JSON.stringify(earlier);
-  return JSON.stringify([...earlier, { amountUnits: amountUnits.toString(), quotedAtMs }]);
+/** What is still due: all of an invoice that awaits its first money, the rest of one that had a part; nothing where any amount may be sent. */
+function dueMicros({ amountMicros, receivedMicros }: Pick<Invoice, "amountMicros" | "receivedMicros">): bigint {
+  return amountMicros === 0n ? 0n : amountMicros - receivedMicros;
 }
 
 function withMethods(file: InvoiceFile, changed: readonly PaymentMethod[]): InvoiceFile {

@@ -38,14 +38,16 @@ export function reserveRest(fx: AmountEffects, request: RestRequest): Promise<Re
   });
 }
 
-/** What is due of a method's amount, in whole grains; null where nothing was received, or enough. */
+/** What is due where it is not what the method's quote stands for, in whole grains; null where it is, and where enough was received. */
 export function restUnits(
-  method: Pick<PaymentMethod, "amountUnits" | "network" | "cryptocurrency">,
+  method: Pick<PaymentMethod, "amountUnits" | "quoteForMicros" | "network" | "cryptocurrency">,
   invoice: Pick<Invoice, "amountMicros" | "underpaidToleranceMicros">,
   receivedMicros: bigint,
 ): bigint | null {
   const { amountMicros: expectedMicros, underpaidToleranceMicros } = invoice;
-  if (receivedMicros === 0n || receivedMicros >= expectedMicros - underpaidToleranceMicros) return null;
-  const due = amountDueUnits({ amountUnits: method.amountUnits, expectedMicros, receivedMicros });
+  const { amountUnits, quoteForMicros } = method;
+  if (expectedMicros - receivedMicros === quoteForMicros) return null;
+  if (receivedMicros >= expectedMicros - underpaidToleranceMicros) return null;
+  const due = amountDueUnits({ amountUnits, quoteForMicros, expectedMicros, receivedMicros });
   return due === null || due === 0n ? null : roundUpTo(due, pairOf(method).asset.grainUnits);
 }

@@ -20,12 +20,19 @@ interface StoredResolution extends Resolution {
 
 const ACCEPTABLE: readonly InvoiceStatus[] = ["AWAITING_PAYMENT", "EXPIRED", "UNDERPAID", "CANCELLED"];
 
-/** ACCEPT ends what was not paid in full; the other two take a mark off that must be there. */
+/**
+ * ACCEPT ends what was not paid in full, or waits for a person because nothing could price its money; the other two take a mark off that must
+ * be there.
+ */
 export function resolutionRefusal(
   { status, needsReview }: Pick<Invoice, "status" | "needsReview">,
   action: ResolutionAction,
+  hasUnpriced: boolean,
 ): Failure | undefined {
-  if (action === "ACCEPT") return ACCEPTABLE.includes(status) ? undefined : { code: "INVOICE_NOT_RESOLVABLE", status };
+  if (action === "ACCEPT") {
+    const isAcceptable = ACCEPTABLE.includes(status) || (status === "PENDING_CONFIRMATION" && hasUnpriced);
+    return isAcceptable ? undefined : { code: "INVOICE_NOT_RESOLVABLE", status };
+  }
   return needsReview ? undefined : { code: "NOTHING_TO_REVIEW" };
 }
 

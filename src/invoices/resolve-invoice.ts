@@ -28,7 +28,8 @@ export async function resolveInvoice(
   const { action, reason, txHash = null } = request;
   return changeInvoice(fx, { merchantId, id, read: file }, async (read) => {
     const { invoice } = read;
-    const refusal = resolutionRefusal(invoice, action);
+    const hasUnpriced = read.payments.some(({ weighedBy }) => weighedBy === "NO_RATE");
+    const refusal = resolutionRefusal(invoice, action, hasUnpriced);
     if (refusal !== undefined) return err(refusal);
     const made = { action, reason, actor: fx.trail.actor.id ?? "", at: isoTime(fx.nowMs), txHash };
     const columns = { resolution: withResolution(invoice.resolution, made), needsReview: false };

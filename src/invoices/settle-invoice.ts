@@ -9,12 +9,11 @@ import { watchesOf } from "../payments/cursor.ts";
 import { type CreditedPayment, mergePayments, type Payment } from "../payments/payment.ts";
 import type { Change, ChangeEvent } from "./change-invoice.ts";
 import type { LatenessChange } from "./counting.ts";
-import type { Invoice, InvoiceFile, PaymentMethod } from "./invoice.ts";
+import type { Invoice, InvoiceFile } from "./invoice.ts";
 import { stateFacts } from "./invoice-facts.ts";
-import { pairOf } from "./payment-method.ts";
 import { isAccepted } from "./resolution.ts";
 import { type InvoiceFacts, settle } from "./status.ts";
-import type { PricedMethod } from "./value.ts";
+import { pricedOf, weighed } from "./weighing.ts";
 
 /** What happened to an invoice beside the clock. */
 export interface Occasion {
@@ -30,10 +29,15 @@ export interface Occasion {
 export function settlementChange(file: InvoiceFile, nowMs: number, occasion: Occasion = {}): Change | undefined {
   const { columns = {}, payments: changed = [], news = [] } = occasion;
   const invoice = { ...file.invoice, ...columns };
-  const payments = mergePayments(file.payments, changed);
-  const settlement = settle(factsOf({ ...file, invoice }), payments.flatMap(creditedOf), nowMs);
-  const { status, receivedMicros, confirmedMicros, isLate, needsReview, closedAtMs } = settlement;
-  if (!settlement.hasChanged && changed.length === 0) return undefined;
+  const facts = factsOf({ ...file, invoice });
+  const payments = mergePayments(file.payments, changed).map((payment) => weighed(payment, facts));
+  const settlement = settle(facts, payments.flatMap(creditedOf), nowMs);
+  const reweighed = payments.filter(({ id, ...after }) => isReweighed(find(file.payments, id), after));
+  const { status, receivedMicros, confirmedMicros, isLate, closedAtMs } = settlement;
+  if (!settlement.hasChanged && changed.length === 0 && reweighed.length === 0) return undefined;
+  // Once, when it turns out that nothing prices it: the mark that a person took off stays off.
+  const isUnpriced = reweighed.some(({ weighedBy }) => weighedBy === "NO_RATE");
+  const needsReview = settlement.needsReview || isUnpriced;
   const told = settlement.events.map(
     ({ type, previousStatus, paymentId }): ChangeEvent => ({
       type,
@@ -42,12 +46,13 @@ export function settlementChange(file: InvoiceFile, nowMs: number, occasion: Occ
     }),
   );
   // A block that moved or a payment that became final is news to nobody in particular, but every change is an event.
-  const [first = { type: "payment.updated", paymentId: changed[0]?.id } as const, ...more] = [...news, ...told];
+  const [about] = [...changed, ...reweighed];
+  const [first = { type: "payment.updated", paymentId: about?.id } as const, ...more] = [...news, ...told];
   const settled = { status, receivedMicros, confirmedMicros, isLate, needsReview };
   const moves = settlement.moves.map(({ to }) => to);
   return {
     columns: { ...columns, ...settled, closedAtMs },
-    payments: marked(payments, changed, settlement.lateness),
+    payments: marked(payments, [...changed, ...reweighed], settlement.lateness),
     moves,
     audit: {
       action: moves.length > 0 ? "invoice.status_changed" : "invoice.updated",
@@ -83,11 +88,20 @@ function factsOf({ invoice, methods, cursors }: InvoiceFile): InvoiceFacts {
   };
 }
 
-/** The method as payments are weighed against it. */
-export function pricedOf(method: PaymentMethod): PricedMethod {
-  const earlier: { amountUnits: string; quotedAtMs: number }[] = JSON.parse(method.earlierQuotes ?? "[]");
-  const earlierQuotes = earlier.map((quote) => ({ ...quote, amountUnits: BigInt(quote.amountUnits) }));
-  return { ...method, decimals: pairOf(method).asset.decimals, earlierQuotes };
+function isReweighed(
+  before: Payment | undefined,
+  after: Pick<Payment, "fiatMicros" | "weighedBy" | "weighedQuote">,
+): boolean {
+  return (
+    before === undefined ||
+    before.fiatMicros !== after.fiatMicros ||
+    before.weighedBy !== after.weighedBy ||
+    before.weighedQuote !== after.weighedQuote
+  );
+}
+
+function find(payments: readonly Payment[], id: PaymentId): Payment | undefined {
+  return payments.find((payment) => payment.id === id);
 }
 
 function creditedOf(payment: InvoiceFile["payments"][number]): readonly CreditedPayment[] {

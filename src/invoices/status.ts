@@ -133,10 +133,12 @@ function tallyOf(facts: InvoiceFacts, payments: readonly CreditedPayment[], nowM
   const counted = payments.filter((payment) => isCounted(invoice, payment));
   const confirmed = counted.filter(({ status }) => status === "CONFIRMED");
   const expectedMicros = invoice.amountMicros;
+  const received = worthOf({ expectedMicros, methods, payments: counted });
   return {
-    received: worthOf({ expectedMicros, methods, payments: counted }),
+    received,
     confirmed: worthOf({ expectedMicros, methods, payments: confirmed }),
-    isUnsettled: payments.some((payment) => isUnsettled(invoice, payment, nowMs)),
+    // Money whose worth nobody knows yet is as good as unconfirmed: it neither pays the invoice nor lets it end.
+    isUnsettled: received.hasUnweighed || payments.some((payment) => isUnsettled(invoice, payment, nowMs)),
   };
 }
 

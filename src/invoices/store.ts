@@ -227,7 +227,8 @@ export function markFromPublicKey(db: Db, method: Pick<PaymentMethod, "invoiceId
 
 /**
  * Invoices that the clock alone can move, by the end of their time: what a sweep looks at. Not those that wait for a network to be read
- * beyond their end (closing.ts), nor for a payment to be confirmed or mined again (`isUnsettled`): they would crowd out all others.
+ * beyond their end (closing.ts), nor for a payment to be confirmed, mined again or priced by a person (`isUnsettled`): they would crowd out all
+ * others.
  * `reorgWindows`: JSON of network to milliseconds.
  */
 export function selectDueInvoices(
@@ -241,7 +242,7 @@ export function selectDueInvoices(
   const isUnsettled = sql`exists (select 1 from payments paid where paid.invoice_id = invoices.id
     and (paid.received_at_ms <= invoices.expires_at_ms
       or invoices.late_payment_policy = 'ACCEPT' and paid.received_at_ms <= invoices.monitor_until_ms)
-    and (paid.status = 'DETECTED' or paid.status = 'REORGED'
+    and (paid.status = 'DETECTED' or paid.status = 'CONFIRMED' and paid.weighed_by = 'NO_RATE' or paid.status = 'REORGED'
       and paid.reorged_at_ms + coalesce(json_extract(${page.reorgWindows}, '$.' || paid.network), 0) > ${nowMs}))`;
   return db
     .select(fileColumns)

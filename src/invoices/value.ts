@@ -1,41 +1,35 @@
-// What payments are worth in the invoice currency, in micro-units (decisions 4, "Value"). What was asked is worth exactly what is
-// expected, by construction: a method's units are weighed against its own asked amount, never converted by a rate.
+// What payments are worth in the invoice currency, in micro-units (decisions 4, "Value" and "As of the payment's time"). What was asked is
+// worth exactly what it stood for, by construction: units are weighed against the amount of a quote, never converted by its rate.
 import { ceilDiv, floorDiv, maxBig, minBig, parseUnits } from "../lib/money.ts";
 import type { CreditedPayment } from "../payments/payment.ts";
+import { type Quote, quoteFor, type WeighedByQuote } from "./quotes.ts";
 
 /** Sums stop growing here: the largest that the tables hold exactly, nine billion units of any currency, far above E + over. */
 export const MAX_WORTH_MICROS = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** An amount that was asked from `quotedAtMs` until the next quote. */
-export interface Quote {
-  readonly amountUnits: bigint;
-  readonly quotedAtMs: number;
-}
-
+/** A method as payments are weighed against it. */
 export interface PricedMethod {
   readonly network: string;
   readonly cryptocurrency: string;
-  /** What is asked now, in base units; null while UNAVAILABLE and on an any-amount invoice. */
-  readonly amountUnits: bigint | null;
-  /** Since when that is asked; null with `amountUnits`. */
-  readonly quotedAtMs: number | null;
-  /** Price of one whole coin in the invoice currency at activation, decimal text; weighs only on an any-amount invoice. */
-  readonly rate: string | null;
   /** Decimals of the asset on this network. */
   readonly decimals: number;
-  /** What was asked before, where the method was quoted anew; any order. */
-  readonly earlierQuotes?: readonly Quote[];
+  /** Oldest first; none where the method was never priced. */
+  readonly quotes: readonly Quote[];
+  /** `quoteSlackMs` of the network. */
+  readonly slackMs: number;
 }
 
 export interface Worth {
   readonly micros: bigint;
-  /** What rounding may have taken: one micro-unit for every addend but the first. Forgiven, never shown. */
+  /** What rounding may have taken: one micro-unit for every quote with money on it but the first. Forgiven, never shown. */
   readonly slackMicros: bigint;
+  /** One of the payments has no worth yet: no quote may be meant and no fresh rate was had. It counts as nothing. */
+  readonly hasUnweighed: boolean;
 }
 
 type WorthOfPayment = Pick<
   CreditedPayment,
-  "network" | "cryptocurrency" | "amountUnits" | "receivedAtMs" | "fiatMicros"
+  "network" | "cryptocurrency" | "amountUnits" | "receivedAtMs" | "marketMicros"
 >;
 
 export interface WorthFacts {
@@ -44,39 +38,63 @@ export interface WorthFacts {
   readonly payments: readonly WorthOfPayment[];
 }
 
+/** What weighs one payment, and what it is worth by that alone. */
+export interface Weighing {
+  /** Null where the market rate at first sight weighs it. */
+  readonly by: WeighedByQuote | null;
+  /** Null where it should be weighed at the market rate and none was fresh. */
+  readonly micros: bigint | null;
+}
+
+/** How one payment is weighed. What several bring to one quote is added before it is rounded (`worthOf`). */
+export function weighingOf(
+  payment: WorthOfPayment,
+  of: { readonly expectedMicros: bigint; readonly methods: readonly PricedMethod[] },
+): Weighing {
+  const method = of.methods.find((each) => isOfMethod(payment, each));
+  const { amountUnits, receivedAtMs: atMs } = payment;
+  const by = method === undefined ? undefined : quoteFor({ amountUnits, atMs }, method.quotes, method.slackMs);
+  if (method === undefined || by === undefined) return { by: null, micros: payment.marketMicros };
+  return { by, micros: minBig(worthByQuote(by.quote, amountUnits, method), MAX_WORTH_MICROS) };
+}
+
 /**
  * The worth of `payments`, which the caller has chosen (all counted ones for R, the confirmed of them for C).
  *
- * - E > 0: floor(E x sum(units) / asked units) for each method, added. A method that was quoted anew weighs a payment by what was asked
- *   when it was received (a payment from before the first quote by the first), so that a quote made before the money was read takes
- *   nothing from a payer who sent what was asked; every quote with money is then an addend of its own.
- * - E = 0 asks for nothing, so there is nothing to weigh by: the units are worth the rate of the method at activation, and at least one
- *   micro-unit, since the first confirmed payment is to make the invoice PAID however small it is.
- * - An asset without a method (assigned by hand): the worth at first sight, stored on the payment; without one, nothing.
+ * - By a quote: floor(forMicros x sum(units) / quote units) for each quote, added.
+ * - No quote may be meant, or the asset has no method (assigned by hand): the worth at first sight, stored on the payment; without one, nothing.
+ * - E = 0 asks for nothing: the units are worth the rate of their quote, and at least one micro-unit, since the first confirmed payment is to
+ *   make the invoice PAID however small it is.
  *
- * With n addends of methods a sum at most n-1 short of E *is* E. Capped at `MAX_WORTH_MICROS`.
+ * With n quotes a sum at most n-1 short of E *is* E. Capped at `MAX_WORTH_MICROS`.
  */
 export function worthOf({ expectedMicros, methods, payments }: WorthFacts): Worth {
-  const isAnyAmount = expectedMicros === 0n;
-  const addends: bigint[] = [];
-  let unpriced = payments;
-  for (const method of methods) {
-    const own = payments.filter((payment) => isOfMethod(payment, method));
-    const worths = isAnyAmount ? worthAtRate(method, own) : worthAgainstQuotes(expectedMicros, method, own);
-    if (worths === undefined) continue;
-    addends.push(...worths);
-    unpriced = unpriced.filter((payment) => !isOfMethod(payment, method));
+  const least = expectedMicros === 0n ? 1n : 0n;
+  const byQuote = new Map<Quote, { readonly method: PricedMethod; units: bigint }>();
+  let marketMicros = 0n;
+  let hasUnweighed = false;
+  for (const payment of payments) {
+    const { by, micros } = weighingOf(payment, { expectedMicros, methods });
+    if (by === null) {
+      if (micros === null) hasUnweighed = true;
+      marketMicros += maxBig(micros ?? 0n, least);
+      continue;
+    }
+    const method = methods.find((each) => isOfMethod(payment, each));
+    if (method === undefined) throw new Error("a quote without its method");
+    const sum = byQuote.get(by.quote);
+    if (sum === undefined) byQuote.set(by.quote, { method, units: payment.amountUnits });
+    else sum.units += payment.amountUnits;
   }
-  const assigned = unpriced.map(({ fiatMicros }) => maxBig(fiatMicros ?? 0n, isAnyAmount ? 1n : 0n));
+  const addends = [...byQuote].map(([quote, { method, units }]) => maxBig(worthByQuote(quote, units, method), least));
   const slackMicros = maxBig(BigInt(addends.length) - 1n, 0n);
-  const sum = total([...addends, ...assigned]);
+  const sum = marketMicros + addends.reduce((total, addend) => total + addend, 0n);
   const isWhole = sum < expectedMicros && sum + slackMicros >= expectedMicros;
-  return { micros: isWhole ? expectedMicros : minBig(sum, MAX_WORTH_MICROS), slackMicros };
+  return { micros: isWhole ? expectedMicros : minBig(sum, MAX_WORTH_MICROS), slackMicros, hasUnweighed };
 }
 
-/** Whether `worthOf` weighs the payments of a method against it, and not by what is stored on them. */
-export function isPriced(method: PricedMethod, expectedMicros: bigint): boolean {
-  return expectedMicros === 0n ? method.rate !== null : quotesOf(method).length > 0;
+function worthByQuote({ amountUnits, forMicros, rate }: Quote, units: bigint, { decimals }: PricedMethod): bigint {
+  return amountUnits === null ? microsAtRate({ units, decimals, rate }) : floorDiv(forMicros * units, amountUnits);
 }
 
 /** Whether the worth reaches a bound, with what rounding took forgiven. */
@@ -93,18 +111,19 @@ export function microsAtRate({ units, decimals, rate }: { units: bigint; decimal
 }
 
 /**
- * What is still missing of a method's asked amount, in base units: ceil(asked x (E - R) / E), at least 0. Null where nothing is asked
- * (E = 0, or the method has no amount).
+ * What is still missing, in base units at a method's quote: ceil(asked x (E - R) / forMicros), at least 0. Null where nothing is asked
+ * (E = 0, or the method has no amount). `quoteForMicros`: what `amountUnits` stands for, E or what was the rest when it was quoted.
  */
 export function amountDueUnits(facts: {
   readonly amountUnits: bigint | null;
+  readonly quoteForMicros: bigint | null;
   readonly expectedMicros: bigint;
   readonly receivedMicros: bigint;
 }): bigint | null {
-  const { amountUnits, expectedMicros, receivedMicros } = facts;
-  if (expectedMicros === 0n || amountUnits === null) return null;
+  const { amountUnits, quoteForMicros, expectedMicros, receivedMicros } = facts;
+  if (expectedMicros === 0n || amountUnits === null || quoteForMicros === null) return null;
   const missingMicros = expectedMicros - receivedMicros;
-  return missingMicros <= 0n ? 0n : ceilDiv(amountUnits * missingMicros, expectedMicros);
+  return missingMicros <= 0n ? 0n : ceilDiv(amountUnits * missingMicros, quoteForMicros);
 }
 
 /** How far below E still counts as paid: min(E x percent, max), rounded down; basis points are hundredths of a percent. */
@@ -128,45 +147,6 @@ function percentage(micros: bigint, basisPoints: number): bigint {
   return floorDiv(micros * BigInt(basisPoints), 10_000n);
 }
 
-function isOfMethod(payment: WorthOfPayment, method: PricedMethod): boolean {
+function isOfMethod(payment: Pick<WorthOfPayment, "network" | "cryptocurrency">, method: PricedMethod): boolean {
   return payment.network === method.network && payment.cryptocurrency === method.cryptocurrency;
-}
-
-/** Undefined when the method was never quoted. */
-function worthAgainstQuotes(
-  expectedMicros: bigint,
-  method: PricedMethod,
-  payments: readonly WorthOfPayment[],
-): readonly bigint[] | undefined {
-  const quotes = quotesOf(method);
-  if (quotes.length === 0) return undefined;
-  return quotes.flatMap((quote, i) => {
-    const until = quotes[i + 1]?.quotedAtMs ?? Number.POSITIVE_INFINITY;
-    const since = i === 0 ? Number.NEGATIVE_INFINITY : quote.quotedAtMs;
-    const own = payments.filter(({ receivedAtMs }) => since <= receivedAtMs && receivedAtMs < until);
-    return own.length === 0 ? [] : [floorDiv(expectedMicros * unitsOf(own), quote.amountUnits)];
-  });
-}
-
-/** Oldest first. */
-function quotesOf(method: PricedMethod): readonly Quote[] {
-  const { amountUnits, quotedAtMs, earlierQuotes = [] } = method;
-  const current = amountUnits === null ? [] : [{ amountUnits, quotedAtMs: quotedAtMs ?? 0 }];
-  return [...earlierQuotes, ...current].toSorted((a, b) => a.quotedAtMs - b.quotedAtMs);
-}
-
-/** Undefined when the method has no rate. */
-function worthAtRate(method: PricedMethod, payments: readonly WorthOfPayment[]): readonly bigint[] | undefined {
-  const { rate, decimals } = method;
-  if (rate === null) return undefined;
-  if (payments.length === 0) return [];
-  return [maxBig(microsAtRate({ units: unitsOf(payments), decimals, rate }), 1n)];
-}
-
-function unitsOf(payments: readonly WorthOfPayment[]): bigint {
-  return total(payments.map(({ amountUnits }) => amountUnits));
-}
-
-function total(values: readonly bigint[]): bigint {
-  return values.reduce((sum, value) => sum + value, 0n);
 }

@@ -48,9 +48,7 @@ export interface Applied {
   readonly unmatched: number;
 }
 
-export interface ApplyEffects extends CreditEffects, ReadEffects {
-  table(): Promise<RateTable>;
-}
+export interface ApplyEffects extends CreditEffects, ReadEffects {}
 
 /** What a look holds for one invoice. */
 interface Share {
@@ -90,8 +88,7 @@ async function applyPiece(
   const { network } = look;
   const places = await readPlaces(fx, network, look.transfers);
   if (!places.ok) return places;
-  const { known, placed } = places.value;
-  const table = placed.length === 0 ? undefined : await fx.table();
+  const { known, placed, table } = places.value;
   const shares = new Map<InvoiceId, Share>();
   const strays: Placed[] = [];
   for (const each of placed) {

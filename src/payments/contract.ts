@@ -4,7 +4,7 @@ import { networkNamed } from "../chains/networks.ts";
 import { paymentBody } from "../invoices/contract.ts";
 import { textField as text, time } from "../lib/fields.ts";
 import { listQuery, paginationBody } from "../lib/pagination.ts";
-import { MATCH_RULES, PAYMENT_STATUSES } from "./payment.ts";
+import { MATCH_RULES, PAYMENT_STATUSES, WEIGHED_BY } from "./payment.ts";
 
 const networkParameter = z.string().transform((name, context) => {
   const network = networkNamed(name);
@@ -50,6 +50,33 @@ export const paymentDetailsBody = () =>
     .extend({
       evidence: z.object({
         rule: z.enum(MATCH_RULES).nullable().meta({ description: "What credited it." }),
+        weighing: z
+          .object({
+            by: z.enum(WEIGHED_BY).meta({
+              description:
+                "The quote that asked exactly this amount, the one in force at the payment's time, the last that had ended, the market rate at first sight, or nothing: then a person decides.",
+            }),
+            quote: z
+              .object({
+                amount: z
+                  .string()
+                  .nullable()
+                  .meta({ description: "What it asked; null where any amount was welcome." }),
+                rate: z.string(),
+                forAmount: z
+                  .string()
+                  .meta({ description: "What paying exactly that is worth, in the invoice currency." }),
+                askedFrom: time(),
+                lockedUntil: time(),
+              })
+              .nullable(),
+            marketAmount: z
+              .string()
+              .nullable()
+              .meta({ description: "Worth at the market rate of first sight; null where no rate was fresh." }),
+          })
+          .nullable()
+          .meta({ description: "Why it is worth its fiatAmount; null while no invoice has it." }),
         raw: z.string().meta({ description: "What the source said of it: JSON as text, cut where it is long." }),
         block: z.object({ height: z.int(), hash: z.string(), time: time() }).nullable(),
         candidates: z.array(

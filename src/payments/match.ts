@@ -1,33 +1,41 @@
 // Which invoice a transfer to a shared address was meant for (decisions 5, "Direct match"; Interface 1): by its amount and its moment, never
 // by its sender, and never the nearest. Where two could be meant, a person decides.
 import type { InvoiceId, MerchantId } from "../lib/ids.ts";
-import { floorDiv } from "../lib/money.ts";
 import type { CandidateReason } from "./payment.ts";
 
-/** An amount that is reserved at the place (network, asset, address); an invoice may hold several: old quotes, a remainder. */
+/** An invoice with amounts of its own at the place (network, asset, address), as of the payment's time. */
 export interface Candidate {
   readonly invoiceId: InvoiceId;
   readonly merchantId: MerchantId;
-  readonly reservedUnits: bigint;
+  /** Its amounts: of every quote, and of remainders. */
+  readonly held: readonly HeldUnits[];
   /** E, above 0: an any-amount invoice takes no direct wallet. */
   readonly expectedMicros: bigint;
   readonly underpaidToleranceMicros: bigint;
   readonly overpaidToleranceMicros: bigint;
-  /** What E is worth in base units: the method's amount. */
-  readonly askedUnits: bigint;
-  readonly activatedAtMs: number;
-  /** End of the invoice's monitoring; an active one is watched whatever it says. */
-  readonly heldUntilMs: number;
-  readonly isActive: boolean;
+  /** What the transfer is worth to it, by what weighs it then; null where nothing prices it. */
+  readonly valueMicros: bigint | null;
+  /** Neither expired nor cancelled at the payment's time. What became of it since is not asked, nor whether it was paid. */
+  readonly isOpen: boolean;
+}
+
+/** Units that an invoice held from a moment to another, both inside. */
+export interface HeldUnits {
+  readonly units: bigint;
+  /** Less what a block's time may be early by. */
+  readonly fromMs: number;
+  /** The end of the invoice's monitoring. */
+  readonly untilMs: number;
 }
 
 export interface DirectFacts {
   readonly amountUnits: bigint;
-  /** The block's time, or the first sight in a mempool. */
+  /** The payment's time. */
   readonly atMs: number;
+  /** One for each invoice. */
   readonly candidates: readonly Candidate[];
-  /** Distinct ACTIVE invoices with a reservation at the place, whether among the candidates or not: 0, 1, or 2 for more. */
-  readonly activeInvoices: number;
+  /** Distinct invoices that were open then and had an amount at the place, whether among the candidates or not: 0, 1, or 2 for more. */
+  readonly openInvoices: number;
 }
 
 export interface Refusal {
@@ -49,61 +57,53 @@ export type Match =
 
 /** The rules in their order, the first that holds; the order of the candidates decides nothing. */
 export function matchDirect(facts: DirectFacts): Match {
-  const candidates = facts.candidates.toSorted(byAge);
-  const live = candidates.filter((candidate) => isInWindow(candidate, facts.atMs));
-  const exact = live.filter(({ reservedUnits }) => reservedUnits === facts.amountUnits);
-  if (isOneInvoice(exact)) return credited(exact, "EXACT_AMOUNT");
-  const near = live.filter((candidate) => isWithin(candidate, facts.amountUnits, 1n));
-  const nearby = live.filter((candidate) => isWithin(candidate, facts.amountUnits, 2n));
-  if (isOneInvoice(near) && isOneInvoice(nearby)) return credited(near, "TOLERANCE");
-  const sole = soleActive(facts, live);
-  const [first] = sole;
-  if (first !== undefined && near.every(({ invoiceId }) => invoiceId === first.invoiceId)) {
-    const isOver = valueMicrosOf(first, facts.amountUnits) > first.expectedMicros + first.overpaidToleranceMicros;
-    return credited(sole, "SOLE_CANDIDATE", isOver);
-  }
-  return { kind: "unmatched", refused: refusals(candidates, { live, meant: [...exact, ...near] }) };
+  const live = facts.candidates.filter((candidate) => candidate.held.some((held) => isInWindow(held, facts.atMs)));
+  const exact = live.filter(({ held }) =>
+    held.some((each) => each.units === facts.amountUnits && isInWindow(each, facts.atMs)),
+  );
+  const [holder] = exact;
+  if (holder !== undefined && exact.length === 1) return credited(holder, "EXACT_AMOUNT");
+  const open = live.filter(({ isOpen }) => isOpen);
+  const near = open.filter((candidate) => isWithin(candidate, 1n));
+  const nearby = open.filter((candidate) => isWithin(candidate, 2n));
+  const [nearest] = near;
+  if (nearest !== undefined && near.length === 1 && nearby.length === 1) return credited(nearest, "TOLERANCE");
+  const sole = soleOpen(facts, open);
+  if (sole !== undefined) return credited(sole, "SOLE_CANDIDATE", isOver(sole));
+  return { kind: "unmatched", refused: refusals(facts.candidates, { live, meant: [...exact, ...near] }) };
 }
 
-/** The reservations of the only ACTIVE invoice of the place, where the amount is between a tenth and the double of what it asks. */
-function soleActive({ amountUnits, activeInvoices }: DirectFacts, live: readonly Candidate[]): readonly Candidate[] {
-  const active = live.filter(({ isActive }) => isActive);
-  if (activeInvoices !== 1 || !isOneInvoice(active)) return [];
-  return active.filter((candidate) => {
-    const valueMicros = valueMicrosOf(candidate, amountUnits);
-    return candidate.expectedMicros <= valueMicros * 10n && valueMicros <= candidate.expectedMicros * 2n;
-  });
+/** The only invoice of the place that was open, where the amount is between a tenth and the double of what it asks. */
+function soleOpen({ openInvoices }: DirectFacts, open: readonly Candidate[]): Candidate | undefined {
+  const [candidate] = open;
+  if (candidate === undefined || open.length !== 1 || openInvoices !== 1) return undefined;
+  const { valueMicros, expectedMicros } = candidate;
+  if (valueMicros === null) return undefined;
+  return expectedMicros <= valueMicros * 10n && valueMicros <= expectedMicros * 2n ? candidate : undefined;
 }
 
-/** Both ends, activation and the end of monitoring, are inside. */
-function isInWindow(candidate: Candidate, atMs: number): boolean {
-  return candidate.activatedAtMs <= atMs && (candidate.isActive || atMs <= candidate.heldUntilMs);
+function isInWindow({ fromMs, untilMs }: HeldUnits, atMs: number): boolean {
+  return fromMs <= atMs && atMs <= untilMs;
 }
 
 /** E - times x tol <= value <= E + times x over. */
-function isWithin(candidate: Candidate, amountUnits: bigint, times: bigint): boolean {
-  const valueMicros = valueMicrosOf(candidate, amountUnits);
-  const leastMicros = candidate.expectedMicros - times * candidate.underpaidToleranceMicros;
-  const mostMicros = candidate.expectedMicros + times * candidate.overpaidToleranceMicros;
+function isWithin(candidate: Candidate, times: bigint): boolean {
+  const { valueMicros, expectedMicros, underpaidToleranceMicros, overpaidToleranceMicros } = candidate;
+  if (valueMicros === null) return false;
+  const leastMicros = expectedMicros - times * underpaidToleranceMicros;
+  const mostMicros = expectedMicros + times * overpaidToleranceMicros;
   return leastMicros <= valueMicros && valueMicros <= mostMicros;
 }
 
-function valueMicrosOf({ expectedMicros, askedUnits }: Candidate, amountUnits: bigint): bigint {
-  return floorDiv(expectedMicros * amountUnits, askedUnits);
+function isOver({ valueMicros, expectedMicros, overpaidToleranceMicros }: Candidate): boolean {
+  return valueMicros !== null && valueMicros > expectedMicros + overpaidToleranceMicros;
 }
 
-function isOneInvoice(candidates: readonly Candidate[]): boolean {
-  const [first] = candidates;
-  return first !== undefined && candidates.every(({ invoiceId }) => invoiceId === first.invoiceId);
-}
-
-/** The newest reservation stands for its invoice. */
 function credited(
-  [candidate]: readonly Candidate[],
+  candidate: Candidate,
   matchedBy: "EXACT_AMOUNT" | "TOLERANCE" | "SOLE_CANDIDATE",
   needsReview = false,
 ): Match {
-  if (candidate === undefined) throw new Error(`nobody to credit by ${matchedBy}`);
   return { kind: "credited", candidate, matchedBy, needsReview };
 }
 
@@ -122,12 +122,4 @@ function refusals(
   return [...invoices]
     .map(([invoiceId, merchantId]) => ({ invoiceId, merchantId, reason: reasonOf(invoiceId) }))
     .toSorted((a, b) => REASONS.indexOf(a.reason) - REASONS.indexOf(b.reason) || (a.invoiceId < b.invoiceId ? -1 : 1));
-}
-
-/** Newest first; of one moment, an order that depends on nothing but themselves. */
-function byAge(a: Candidate, b: Candidate): number {
-  if (a.activatedAtMs !== b.activatedAtMs) return b.activatedAtMs - a.activatedAtMs;
-  if (a.invoiceId !== b.invoiceId) return a.invoiceId < b.invoiceId ? 1 : -1;
-  if (a.reservedUnits === b.reservedUnits) return 0;
-  return a.reservedUnits < b.reservedUnits ? 1 : -1;
 }

@@ -1,6 +1,9 @@
 // A payment with all that says why it is where it is (decisions 5): for whoever must decide what no rule could.
 import { paymentBodyOf } from "../invoices/invoice-body.ts";
+import { pairOf } from "../invoices/payment-method.ts";
+import { parseQuote } from "../invoices/quotes.ts";
 import type { ClaimId, InvoiceId } from "../lib/ids.ts";
+import { formatMicros, formatUnits } from "../lib/money.ts";
 import { isoTime } from "../lib/time.ts";
 import type { Payment, PaymentEvidence, PaymentResolution } from "./payment.ts";
 
@@ -37,6 +40,7 @@ export function paymentDetailsOf(file: PaymentFile) {
     ...listedPaymentBody(file),
     evidence: {
       rule: file.matchedBy,
+      weighing: weighingBodyOf(file),
       raw,
       block: isInBlock ? { height: blockHeight, hash: blockHash, time: isoTime(blockTimeMs) } : null,
       candidates: candidates.map(({ invoiceId, reason }) => ({ invoiceId, reason })),
@@ -48,6 +52,27 @@ export function paymentDetailsOf(file: PaymentFile) {
       })),
     },
     resolution: file.resolution === null ? null : resolutionOf(file.resolution),
+  };
+}
+
+/** Why it is worth what it is; null while no invoice has it. */
+function weighingBodyOf({ network, cryptocurrency, weighedBy, weighedQuote, marketMicros }: PaymentFile) {
+  if (weighedBy === null) return null;
+  const { decimals } = pairOf({ network, cryptocurrency }).asset;
+  const quote = weighedQuote === null ? null : parseQuote(weighedQuote);
+  return {
+    by: weighedBy,
+    quote:
+      quote === null
+        ? null
+        : {
+            amount: quote.amountUnits === null ? null : formatUnits(quote.amountUnits, decimals),
+            rate: quote.rate,
+            forAmount: formatMicros(quote.forMicros),
+            askedFrom: isoTime(quote.askedFromMs),
+            lockedUntil: isoTime(quote.lockedUntilMs),
+          },
+    marketAmount: marketMicros === null ? null : formatMicros(marketMicros),
   };
 }
 

@@ -9,6 +9,10 @@ export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export const MATCH_RULES = ["ADDRESS", "EXACT_AMOUNT", "TOLERANCE", "SOLE_CANDIDATE", "MANUAL"] as const;
 export type MatchRule = (typeof MATCH_RULES)[number];
 
+/** What a credited payment is weighed by: a rule of `invoices/quotes.ts`, the market rate at first sight, or nothing, which a person mends. */
+export const WEIGHED_BY = ["EXACT_UNITS", "IN_FORCE", "LAST_ENDED", "MARKET_RATE", "NO_RATE"] as const;
+export type WeighedBy = (typeof WEIGHED_BY)[number];
+
 /** The row; the table holds exactly these members. */
 export interface Payment {
   readonly id: PaymentId;
@@ -24,7 +28,13 @@ export interface Payment {
   readonly fromAddress: string | null;
   readonly toAddress: string;
   readonly amountUnits: bigint;
+  /** Worth in the invoice currency by what weighs it. Follows from the invoice's quotes: `settlementChange` keeps it. */
   readonly fiatMicros: bigint | null;
+  /** Worth in the invoice currency at the market rate of first sight. */
+  readonly marketMicros: bigint | null;
+  readonly weighedBy: WeighedBy | null;
+  /** JSON of the quote that weighs it. */
+  readonly weighedQuote: string | null;
   readonly usdMicros: bigint | null;
   readonly status: PaymentStatus;
   /** When last written; what is shown is counted from the network's tip (`confirmationsAt`). */
@@ -35,7 +45,7 @@ export interface Payment {
   readonly blockTimeMs: number | null;
   readonly isLate: boolean;
   readonly matchedBy: MatchRule | null;
-  /** The block's time, or the first sight in a mempool if that was earlier. */
+  /** The payment's time: the earliest of its first sight in a mempool and the times of all blocks that held it. Only ever moves earlier. */
   readonly receivedAtMs: number;
   readonly confirmedAtMs: number | null;
   readonly reorgedAtMs: number | null;
@@ -57,8 +67,6 @@ export interface PaymentEvidence {
   readonly spends: readonly string[];
   /** The own invoices that were looked at and refused, newest rule's word; at most 20. */
   readonly candidates: readonly { readonly invoiceId: InvoiceId; readonly reason: CandidateReason }[];
-  /** When it was first seen outside a block: why it can be on time though its block is not. Kept by `sight.ts`. */
-  readonly pendingAtMs?: number;
   /** It was IGNORED when it left the chain, and is so again when it is back. Kept by `sight.ts`. */
   readonly wasIgnored?: true;
 }
@@ -87,14 +95,14 @@ export interface CreditedPayment {
   readonly cryptocurrency: string;
   readonly amountUnits: bigint;
   readonly status: PaymentStatus;
-  /** The block's time, or the first sight in a mempool; whenever it was read (decisions 4, "On time"). */
+  /** The payment's time, whenever it was read (decisions 4, "On time"). */
   readonly receivedAtMs: number;
   /** When it was last seen to have left the chain; null unless it ever did. */
   readonly reorgedAtMs: number | null;
   /** How long after `reorgedAtMs` it may still be mined again: the network's reorg window (chains.md 3). */
   readonly reorgWindowMs: number;
-  /** Worth at first sight in micro-units of the invoice currency: what a payment assigned by hand counts for in an asset without a method. */
-  readonly fiatMicros: bigint | null;
+  /** Worth at the market rate of first sight, in micro-units of the invoice currency: what it counts for where no quote weighs it. */
+  readonly marketMicros: bigint | null;
   /** Stored mark of `settle`: known to be credited but not counted, and told of (`invoice.payment_late`). False on a new row. */
   readonly isLate: boolean;
 }

@@ -2,16 +2,23 @@
 import type { Network } from "../chains/networks.ts";
 import type { Failure } from "../failures.ts";
 import type { InvoiceId } from "../lib/ids.ts";
-import type { Payment, PaymentResolution } from "./payment.ts";
+import { isSeen, type Payment, type PaymentResolution } from "./payment.ts";
 import { paymentAfter } from "./sight.ts";
 
-/** Only what nobody has and what is there can be decided about; what was set aside can still be assigned. */
+/**
+ * Only what nobody has and what is there can be decided about; what was set aside can still be assigned. And what an invoice has and nothing
+ * could price can be assigned to that very invoice, which weighs it at a rate of now.
+ */
 export function resolutionRefusal(
-  { invoiceId, status }: Pick<Payment, "invoiceId" | "status">,
+  payment: Pick<Payment, "invoiceId" | "status" | "weighedBy">,
   action: PaymentResolution["action"],
+  to?: InvoiceId,
 ): Failure | undefined {
+  const { invoiceId, status, weighedBy } = payment;
   const isOpen = status === "UNMATCHED" || (status === "IGNORED" && action === "ASSIGN");
-  return isOpen && invoiceId === null ? undefined : { code: "PAYMENT_NOT_RESOLVABLE", status };
+  if (isOpen && invoiceId === null) return undefined;
+  const isUnpriced = weighedBy === "NO_RATE" && action === "ASSIGN" && invoiceId === to && isSeen(payment);
+  return isUnpriced ? undefined : { code: "PAYMENT_NOT_RESOLVABLE", status };
 }
 
 /** The row once it is set aside; where its transaction is stays watched. */
@@ -22,8 +29,8 @@ export function ignored(payment: Payment, resolution: PaymentResolution, nowMs: 
 export interface Assignment {
   readonly payment: Payment;
   readonly invoiceId: InvoiceId;
-  /** Worth in micro-units of the invoice currency. */
-  readonly fiatMicros: bigint;
+  /** Worth at first sight at the market rate, in micro-units of the invoice currency; null where no rate is known. */
+  readonly marketMicros: bigint | null;
   readonly requiredConfirmations: number;
   readonly resolution: PaymentResolution;
   readonly network: Network;
@@ -37,11 +44,11 @@ export interface Assignment {
 
 /** The row once it is credited, DETECTED or CONFIRMED by what was last seen of its block. */
 export function assigned(of: Assignment): Payment {
-  const { payment, invoiceId, fiatMicros, requiredConfirmations, resolution, nowMs } = of;
+  const { payment, invoiceId, marketMicros, requiredConfirmations, resolution, nowMs } = of;
   const { blockHeight, blockHash, blockTimeMs, confirmations } = payment;
   const credited: Payment = {
     ...payment,
-    ...{ invoiceId, fiatMicros, requiredConfirmations, matchedBy: "MANUAL", status: "DETECTED" },
+    ...{ invoiceId, marketMicros, requiredConfirmations, matchedBy: "MANUAL", status: "DETECTED" },
     resolution: JSON.stringify(resolution),
     updatedAtMs: nowMs,
   };

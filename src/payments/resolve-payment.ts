@@ -12,8 +12,9 @@ import { type Change, type ChangeEffects, changeInvoice } from "../invoices/chan
 import type { Invoice, InvoiceFile } from "../invoices/invoice.ts";
 import { isSamePair, pairOf } from "../invoices/payment-method.ts";
 import type { AmountEffects } from "../invoices/reserve-amount.ts";
-import { pricedOf, settlementChange } from "../invoices/settle-invoice.ts";
-import { isPriced, MAX_WORTH_MICROS, worthOf } from "../invoices/value.ts";
+import { settlementChange } from "../invoices/settle-invoice.ts";
+import { MAX_WORTH_MICROS, weighingOf } from "../invoices/value.ts";
+import { pricedOf, weighed } from "../invoices/weighing.ts";
 import { derivedId } from "../lib/ids.ts";
 import { formatMicros, maxBig, minBig } from "../lib/money.ts";
 import { err, ok, type Result } from "../lib/result.ts";
@@ -45,7 +46,7 @@ export async function assignPayment(
   read: PaymentFile,
   request: AssignRequest,
 ): Promise<Result<PaymentFile, Failure>> {
-  const refusal = resolutionRefusal(read, "ASSIGN");
+  const refusal = resolutionRefusal(read, "ASSIGN", request.file?.invoice.id);
   if (refusal !== undefined) return err(refusal);
   if (request.file === undefined) return err({ code: "INVOICE_NOT_FOUND" });
   const { merchantId, id } = request.file.invoice;
@@ -77,19 +78,23 @@ async function assignment(
   request: AssignRequest & { readonly file: InvoiceFile },
   operationId: string,
 ): Promise<Result<Change, Failure>> {
-  const refusal = resolutionRefusal(payment, "ASSIGN");
+  const refusal = resolutionRefusal(payment, "ASSIGN", request.file.invoice.id);
   if (refusal !== undefined) return err(refusal);
   const { file, quorumAboveMicros, reason } = request;
-  const fiatMicros = await worthFor(fx, file, payment);
-  if (!fiatMicros.ok) return fiatMicros;
+  const market = await marketWorth(fx, file, payment);
+  if (!market.ok) return market;
   const { network } = pairOf(payment);
   const hasSource = fx.hasSource(network.name);
+  const { fiatMicros } = weighed(
+    { ...payment, marketMicros: market.value },
+    { invoice: file.invoice, methods: file.methods.map(pricedOf) },
+  );
   const needsSecond =
-    quorumAboveMicros !== null && maxBig(file.invoice.amountMicros, fiatMicros.value) >= quorumAboveMicros;
+    quorumAboveMicros !== null && maxBig(file.invoice.amountMicros, fiatMicros ?? 0n) >= quorumAboveMicros;
   const { tipHeight, finalizedHeight } = payment;
   const credited = assigned({
     ...{ payment, network, tipHeight, finalizedHeight, invoiceId: file.invoice.id, nowMs: fx.nowMs },
-    fiatMicros: fiatMicros.value,
+    marketMicros: market.value,
     requiredConfirmations: confirmationsFor(file, payment),
     resolution: resolutionBy(fx, "ASSIGN", reason),
     mayConfirm: !(hasSource && needsSecond),
@@ -104,7 +109,7 @@ async function assignment(
     ...change,
     asserts: [assertPaymentAsRead(fx.db, payment)],
     statements: [
-      auditOf(fx, payment, credited, derivedId("aud", operationId, 1)),
+      auditOf(fx, payment, { ...credited, fiatMicros }, derivedId("aud", operationId, 1)),
       // What nobody looked at any more is to be confirmed after all.
       ...(hasSource && credited.finalAtMs === null ? [beginWatch(fx.db, network.name, fx.nowMs)] : []),
       ...file.methods
@@ -157,20 +162,19 @@ async function afterConflict(
 }
 
 /**
- * What it is worth to the invoice: by its method of that pair, else the dollars at first sight at today's rate, else, where no rate was known
- * then, all of it at today's.
+ * What it is worth to the invoice at the market: the dollars at first sight at today's rate, else, where no rate was known then, all of it at
+ * today's. Null without a rate, where a quote of its method weighs it anyway.
  */
-async function worthFor(
+async function marketWorth(
   fx: ResolveEffects,
   { invoice, methods }: InvoiceFile,
   payment: Payment,
-): Promise<Result<bigint, Failure>> {
-  const own = methods.filter((method) => isSamePair(method, payment)).map(pricedOf);
-  const expectedMicros = invoice.amountMicros;
-  if (own.some((method) => isPriced(method, expectedMicros)))
-    return ok(worthOf({ expectedMicros, methods: own, payments: [payment] }).micros);
+): Promise<Result<bigint | null, Failure>> {
   const micros = microsAtRates(await fx.table(), invoice, payment, fx.nowMs);
-  return micros.ok ? ok(minBig(micros.value, MAX_WORTH_MICROS)) : err({ code: micros.error });
+  if (micros.ok) return ok(minBig(micros.value, MAX_WORTH_MICROS));
+  const terms = { expectedMicros: invoice.amountMicros, methods: methods.map(pricedOf) };
+  const { by } = weighingOf({ ...payment, marketMicros: null }, terms);
+  return by === null ? err({ code: micros.error }) : ok(null);
 }
 
 function microsAtRates(

@@ -1,5 +1,5 @@
-// What a look at the chain makes of a payment (decisions 4 and 5; chains.md 3). A payment is a function of its newest sight, of when it was
-// first seen outside a block, and of what was decided about it; so neither the number of looks nor what they missed leaves a trace.
+// What a look at the chain makes of a payment (decisions 4 and 5; chains.md 3). A payment is a function of its newest sight, of the earliest time
+// that it was seen at, and of what was decided about it; so the number of looks leaves no trace.
 import type { Network } from "../chains/network.ts";
 import type { InvoiceId, MerchantId, PaymentId } from "../lib/ids.ts";
 import { HOUR_MS } from "../lib/time.ts";
@@ -49,8 +49,8 @@ export type Placement =
       readonly kind: "CREDITED";
       readonly invoiceId: InvoiceId;
       readonly matchedBy: MatchRule;
-      /** Worth now in micro-units of the invoice currency. */
-      readonly fiatMicros: bigint | null;
+      /** Worth now at the market rate, in micro-units of the invoice currency; null without a fresh rate. */
+      readonly marketMicros: bigint | null;
     }
   | { readonly kind: "UNMATCHED" }
   | { readonly kind: "IGNORED" };
@@ -85,7 +85,10 @@ export function newPayment(of: NewPayment): Payment {
     fromAddress: transfer.fromAddress,
     toAddress: transfer.toAddress,
     amountUnits: transfer.amountUnits,
-    fiatMicros: isCredited ? placement.fiatMicros : null,
+    fiatMicros: null,
+    marketMicros: isCredited ? placement.marketMicros : null,
+    weighedBy: null,
+    weighedQuote: null,
     usdMicros: of.usdMicros,
     status: isCredited ? "DETECTED" : placement.kind,
     confirmations: 0,
@@ -95,7 +98,7 @@ export function newPayment(of: NewPayment): Payment {
     blockTimeMs: null,
     isLate: false,
     matchedBy: isCredited ? placement.matchedBy : null,
-    receivedAtMs: nowMs,
+    receivedAtMs: transfer.block?.timeMs ?? nowMs,
     confirmedAtMs: null,
     reorgedAtMs: null,
     lastKnownAtMs: nowMs,
@@ -127,7 +130,7 @@ export function paymentAfter(payment: Payment, sight: Sight, context: SightConte
 
 /**
  * In a block. CONFIRMED by depth or because the chain calls its block final, and for as long as that very block stands, whatever a lagging
- * tip says. Its time is the block's, also after a reorg, unless it was seen outside a block before that.
+ * tip says.
  */
 function afterMined(payment: Payment, block: BlockRef, context: SightContext): Payment {
   const { nowMs, heights, network } = context;
@@ -144,7 +147,6 @@ function afterMined(payment: Payment, block: BlockRef, context: SightContext): P
   const whenDeep = isFinalized || isDeep ? (standing ?? nowMs) : standing;
   const finalAtMs = status === "DETECTED" ? null : whenDeep;
   if (isSameBlock && status === payment.status && finalAtMs === payment.finalAtMs) return payment;
-  const { pendingAtMs = block.timeMs } = isSameBlock ? {} : evidenceOf(payment);
   return {
     ...payment,
     status,
@@ -152,7 +154,7 @@ function afterMined(payment: Payment, block: BlockRef, context: SightContext): P
     blockHeight: block.height,
     blockHash: block.hash,
     blockTimeMs: block.timeMs,
-    receivedAtMs: isSameBlock ? payment.receivedAtMs : Math.min(pendingAtMs, block.timeMs),
+    receivedAtMs: Math.min(payment.receivedAtMs, block.timeMs),
     confirmedAtMs: status === "CONFIRMED" ? (payment.confirmedAtMs ?? nowMs) : null,
     reorgedAtMs: payment.status === "CONFIRMED" && status === "DETECTED" ? nowMs : payment.reorgedAtMs,
     lastKnownAtMs: nowMs,
@@ -161,22 +163,14 @@ function afterMined(payment: Payment, block: BlockRef, context: SightContext): P
   };
 }
 
-/** Known outside a block, where it may have been before. From its first such sight on, it counts as received then. */
+/** Known outside a block, where it may have been before. */
 function afterPending(payment: Payment, { nowMs }: SightContext): Payment {
   const status = statusSeen(payment, "DETECTED");
-  const evidence = evidenceOf(payment);
-  const isFirst = evidence.pendingAtMs === undefined;
   const isStale = nowMs - payment.lastKnownAtMs >= KNOWN_EVERY_MS;
-  if (!isFirst && !isStale && status === payment.status && payment.blockHeight === null) return payment;
-  const { pendingAtMs = nowMs } = evidence;
-  return {
-    ...outOfBlock(payment, nowMs),
-    status,
-    evidence: isFirst ? JSON.stringify({ ...evidence, pendingAtMs }) : payment.evidence,
-    receivedAtMs: pendingAtMs,
-    lastKnownAtMs: nowMs,
-    finalAtMs: null,
-  };
+  if (!isStale && status === payment.status && payment.blockHeight === null) return payment;
+  // A block's time may be ahead of our clock: then this is the earlier one.
+  const receivedAtMs = Math.min(payment.receivedAtMs, nowMs);
+  return { ...outOfBlock(payment, nowMs), status, receivedAtMs, lastKnownAtMs: nowMs, finalAtMs: null };
 }
 
 /**

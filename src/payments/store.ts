@@ -4,6 +4,7 @@ import type { Db } from "../db/client.ts";
 import { assertions } from "../db/schema/operations.ts";
 import { payments } from "../db/schema/payments.ts";
 import { insertTemplate, template } from "../db/template.ts";
+import type { InvoiceId, MerchantId } from "../lib/ids.ts";
 import type { Position } from "../lib/pagination.ts";
 import type { Payment } from "./payment.ts";
 import type { PaymentClaim } from "./payment-body.ts";
@@ -113,3 +114,12 @@ function matching(merchantId: string, { status, network, txHash, invoiceId }: Pa
 }
 
 const ALL_NETWORKS = JSON.stringify(NETWORKS.map(({ name }) => name));
+
+/** Invoices with a payment first seen since `sinceMs` that nothing could price, each once. */
+export function selectUnpriced(db: Db, of: { readonly sinceMs: number; readonly limit: number }) {
+  return db
+    .selectDistinct({ merchantId: sql<MerchantId>`merchant_id`, invoiceId: sql<InvoiceId>`invoice_id` })
+    .from(sql`payments`)
+    .where(sql`weighed_by = 'NO_RATE' and invoice_id is not null and created_at_ms >= ${of.sinceMs}`)
+    .limit(of.limit);
+}

@@ -41,7 +41,7 @@ const checkThenAct: Apply = async (fx, { network, heights, transfers }) => {
     const { id: invoiceId, merchantId } = invoice;
     const payment = newPayment({
       ...{ id: `pay_${fx.newOperationId()}`, merchantId, transfer, requiredConfirmations: 1, usdMicros: null },
-      placement: { kind: "CREDITED", invoiceId, matchedBy: "EXACT_AMOUNT", fiatMicros: null },
+      placement: { kind: "CREDITED", invoiceId, matchedBy: "EXACT_AMOUNT", marketMicros: null },
       evidence: { raw: "{}", spends: [], candidates: [] },
       context: { network, heights, nowMs: fx.nowMs },
     });

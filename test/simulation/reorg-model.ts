@@ -23,7 +23,15 @@ export interface Expected {
   readonly invoices: ReadonlyMap<string, ExpectedInvoice>;
 }
 
-export function expectedOf(last: View, invoices: readonly TreeInvoice[]): Expected {
+/**
+ * `timeOf`: the payment's time of a transfer (`txHash:ordinal`) in a block of the final chain. An orphaned block that somebody saw counts for it
+ * (decisions 4), so it is the one thing that the final chain alone does not say.
+ */
+export function expectedOf(
+  last: View,
+  invoices: readonly TreeInvoice[],
+  timeOf: (key: string, finalMs: number) => number,
+): Expected {
   const payments = new Map<string, ExpectedPayment>();
   const counted = new Map<string, bigint>(invoices.map(({ id }) => [id, 0n]));
   const late = new Set<string>();
@@ -31,7 +39,7 @@ export function expectedOf(last: View, invoices: readonly TreeInvoice[]): Expect
     for (const { transaction, isReverted } of mined) {
       for (const [n, output] of isReverted ? [] : transaction.outputs.entries()) {
         const invoice = payeeOf(output, invoices);
-        const isLate = invoice !== undefined && isLateAt(invoice, ref.timeMs);
+        const isLate = invoice !== undefined && isLateAt(invoice, timeOf(`${transaction.hash}:${n}`, ref.timeMs));
         payments.set(`${transaction.hash}:${n}`, {
           status: invoice === undefined ? statusOfStray(output, invoices) : "CONFIRMED",
           invoiceId: invoice?.id ?? null,

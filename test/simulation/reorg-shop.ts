@@ -6,6 +6,7 @@ import { merchants } from "../../src/db/schema/merchants.ts";
 import { wallets } from "../../src/db/schema/wallets.ts";
 import type { Invoice } from "../../src/invoices/invoice.ts";
 import { activeMethod } from "../../src/invoices/payment-method.ts";
+import { parseQuotes, printQuotes } from "../../src/invoices/quotes.ts";
 import { insertInvoice, insertTimelineItem, putMethod } from "../../src/invoices/store.ts";
 import { type InvoiceId, type MerchantId, makeId, type WalletId } from "../../src/lib/ids.ts";
 import type { RateTable } from "../../src/rates/quote.ts";
@@ -129,7 +130,7 @@ export class ReorgShop {
     const wallet = this.#wallets.find((each) => each.network === network && each.cryptocurrency === cryptocurrency);
     if (wallet === undefined) throw new Error(`no wallet for ${cryptocurrency} on ${network}`);
     const rate = RATES[cryptocurrency as keyof typeof RATES];
-    return activeMethod({
+    const method = activeMethod({
       invoice,
       wallet: { ...wallet, requiredConfirmations: of.requiredConfirmations },
       quote: { rate, rateAtMs: START_MS, sources: ["a", "b"], amountUnits: askedUnits },
@@ -137,6 +138,9 @@ export class ReorgShop {
       macKeys: MAC_KEYS,
       nowMs: START_MS,
     });
+    // Locked for ever: this is about chains, and what a quote is worth once it is over is the matter of another simulator.
+    const quotes = parseQuotes(method.quotes).map((quote) => ({ ...quote, lockedUntilMs: Number.MAX_SAFE_INTEGER }));
+    return { ...method, lockedUntilMs: Number.MAX_SAFE_INTEGER, quotes: printQuotes(quotes) };
   }
 }
 

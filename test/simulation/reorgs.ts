@@ -287,13 +287,38 @@ class Watch {
   }
 
   verdict(): Verdict {
-    const expected = expectedOf(this.#plan.tree.last, this.#plan.invoices);
+    const { last } = this.#plan.tree;
+    const times = new Map(
+      this.#shop
+        .rows("select * from payments")
+        .map((row) => [`${row.tx_hash}:${row.output_index}`, row.received_at_ms]),
+    );
+    const expected = expectedOf(last, this.#plan.invoices, (key, finalMs) => Number(times.get(key) ?? finalMs));
     return (
+      this.#verdictOfTimes() ??
       this.#verdictOfInvoices(expected) ??
       this.#verdictOfPayments(expected) ??
       this.#verdictOfNews() ??
       this.#verdictOfRest()
     );
+  }
+
+  /** A payment's time is never later than its block, and on a chain without a mempool it is that of a block which held it. */
+  #verdictOfTimes(): Verdict {
+    const { network, tree } = this.#plan;
+    const held = new Set(
+      [...tree.views, tree.last]
+        .flatMap(({ tip }) => chainOf(tip))
+        .flatMap(({ ref, mined }) => mined.map(({ transaction }) => `${transaction.hash} ${ref.timeMs}`)),
+    );
+    for (const row of this.#shop.rows("select * from payments where block_height is not null")) {
+      const [atMs, blockMs] = [Number(row.received_at_ms), Number(row.block_time_ms)];
+      if (atMs > blockMs) return `${row.tx_hash} came ${atMs - blockMs} ms after its block`;
+      const isOfBlock = held.has(`${row.tx_hash} ${atMs}`);
+      if (network.family !== "bitcoin" && !isOfBlock) return `${row.tx_hash} has the time of no block that held it`;
+      this.#count(atMs < blockMs ? "payment seen before its block" : "payment as old as its block");
+    }
+    return undefined;
   }
 
   #verdictOfPayments({ payments }: ReturnType<typeof expectedOf>): Verdict {

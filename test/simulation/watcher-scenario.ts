@@ -101,7 +101,7 @@ function firstSight(transfer: Transfer, invoiceId: InvoiceId, context: SightCont
     id: derivedId("pay", `00000000000000000000000000|${transferKey(transfer)}`),
     merchantId: MERCHANT,
     transfer,
-    placement: { kind: "CREDITED", invoiceId, matchedBy: "ADDRESS", fiatMicros: null },
+    placement: { kind: "CREDITED", invoiceId, matchedBy: "ADDRESS", marketMicros: null },
     requiredConfirmations: 2,
     usdMicros: null,
     evidence: { raw: "{}", spends: [], candidates: [] },

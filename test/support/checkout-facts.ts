@@ -117,6 +117,7 @@ function paymentOf(changes: Partial<Payment>, nth: number): Payment {
     ...{ id: makeId("pay", String(nth).padStart(26, "0")), merchantId: MERCHANT_ID, invoiceId: INVOICE_ID },
     ...{ ...USDT_ETH, chainId: 1, txHash: HASH, outputIndex: "0", fromAddress: `0x${"f".repeat(40)}` },
     ...{ toAddress: ADDRESS, amountUnits: 4_000_000n, fiatMicros: 4_000_000n, usdMicros: 4_000_000n },
+    ...{ marketMicros: 4_000_000n, weighedBy: "IN_FORCE", weighedQuote: null },
     ...{ status: "DETECTED", confirmations: 1, requiredConfirmations: 3, isLate: false, matchedBy: "EXACT_AMOUNT" },
     ...{ blockHeight: 100, blockHash: HASH, blockTimeMs: NOW, receivedAtMs: NOW, confirmedAtMs: null },
     ...{ reorgedAtMs: null, lastKnownAtMs: NOW, finalAtMs: null, evidence: "{}", resolution: null },

@@ -1,6 +1,7 @@
 // Facts for the rules of invoices: an invoice of 100 USD at the default tolerances, asked in two assets. The first is priced so that one
 // base unit is one micro-unit: in a table of cases, units are then the worth.
 import type { NetworkWatch } from "../../src/invoices/closing.ts";
+import type { Quote } from "../../src/invoices/quotes.ts";
 import type { InvoiceFacts, InvoiceState, Settlement } from "../../src/invoices/status.ts";
 import type { PricedMethod } from "../../src/invoices/value.ts";
 import { makeId } from "../../src/lib/ids.ts";
@@ -13,22 +14,39 @@ export const EXPIRES = 1_000_000;
 export const MONITOR_UNTIL = 2_000_000;
 export const REORG_WINDOW = 10_000;
 
+/** A quote for all of E that is locked for ever; `quotes` are taken as they are. */
+export function quoteOf(changes: Partial<Quote> = {}): Quote {
+  return {
+    ...{ amountUnits: E, rate: "1", forMicros: E, askedFromMs: 0, lockedUntilMs: Number.MAX_SAFE_INTEGER },
+    ...changes,
+  };
+}
+
+/** A quote of so many units from a moment to another. */
+export function asked(amountUnits: bigint | null, askedFromMs: number, lockedUntilMs: number): Quote {
+  return quoteOf({ amountUnits, askedFromMs, lockedUntilMs });
+}
+
+/** A method that asks for `amountUnits` for E. */
+export function asking(method: PricedMethod, amountUnits: bigint | null, forMicros = E): PricedMethod {
+  const [quote = quoteOf()] = method.quotes;
+  return { ...method, quotes: [{ ...quote, amountUnits, forMicros }] };
+}
+
 export const USDT: PricedMethod = {
   network: "ETH",
   cryptocurrency: "USDT",
-  amountUnits: E,
-  quotedAtMs: 0,
-  rate: "1",
   decimals: 6,
+  quotes: [quoteOf()],
+  slackMs: 120_000,
 };
 /** 100 USD are 147,059 satoshi here: no divisor of E, so that rounding shows. */
 export const BTC: PricedMethod = {
   network: "BTC",
   cryptocurrency: "BTC",
-  amountUnits: 147_059n,
-  quotedAtMs: 0,
-  rate: "68000.1",
   decimals: 8,
+  quotes: [quoteOf({ amountUnits: 147_059n, rate: "68000.1" })],
+  slackMs: 1_200_000,
 };
 
 export function stateOf(changes: Partial<InvoiceState> = {}): InvoiceState {
@@ -67,7 +85,7 @@ export function paymentOf(
     receivedAtMs: 1_000,
     reorgedAtMs: null,
     reorgWindowMs: REORG_WINDOW,
-    fiatMicros: null,
+    marketMicros: null,
     isLate: false,
     ...rest,
   };

@@ -43,7 +43,7 @@ export function firstSeen(context: SightContext, changes: Partial<NewPayment> & 
     id: makeId("pay", "0".repeat(26)),
     merchantId: makeId("mer", "0".repeat(26)),
     transfer: transferOf({ block: block ?? null }),
-    placement: { kind: "CREDITED", invoiceId: PAID_INVOICE, matchedBy: "ADDRESS", fiatMicros: null },
+    placement: { kind: "CREDITED", invoiceId: PAID_INVOICE, matchedBy: "ADDRESS", marketMicros: null },
     requiredConfirmations: 3,
     usdMicros: null,
     evidence: EVIDENCE,

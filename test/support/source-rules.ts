@@ -75,7 +75,7 @@ const PACKAGES: readonly {
 
 /** What a file that does begins with (STYLE "Names"). A new use case that is not listed counts as a rule and fails by its imports. */
 const VERBS =
-  /^(accept|activate|add|answer|ask|begin|buy|claim(?=-)|confirm|disable|enable|end|enrol|fetch|find|finish|give|link|look|open|post|prove|replace|report|revoke|scan|send|serve|start|step|store|sweep|unlink|upload|use|verify|wake|apply|authenticate|cancel|change|check|commit|create|credit|delete|deliver|expire|export|forget|freeze|invite|leave|list|match(?=-)|pick|preview|read|record|recover|refresh|register|release|remove|replay|resend|reserve|resolve|rotate|run|settle|sign(?=-)|transfer(?=-)|update|upsert|watch)(-|$)/;
+  /^(accept|activate|add|answer|ask|begin|buy|claim(?=-)|confirm|disable|enable|end|enrol|fetch|find|finish|give|link|look|open|post|prove|replace|report|revoke|scan|send|serve|start|step|store|sweep|unlink|upload|use|verify|wake|apply|authenticate|cancel|change|check|commit|create|credit|delete|deliver|expire|export|forget|freeze|invite|leave|list|match(?=-)|pick|preview|price(?=-)|read|record|recover|refresh|register|release|remove|replay|resend|reserve|resolve|rotate|run|settle|sign(?=-)|transfer(?=-)|update|upsert|watch)(-|$)/;
 
 /** The kind of a file, by its path and name alone but for Durable Objects, which show it themselves. */
 export function kindOf(path: string, text: string): Kind {

@@ -53,6 +53,7 @@ export async function openPayment(
   const row: Payment = {
     ...{ id: makeId("pay", id(of.createdAtMs)), merchantId: makeId("mer", id(of.createdAtMs)), invoiceId: null },
     ...{ chainId: null, outputIndex: "0", fromAddress: null, amountUnits: 1n, fiatMicros: null, usdMicros: null },
+    ...{ marketMicros: null, weighedBy: null, weighedQuote: null },
     ...{ status: "DETECTED", confirmations: 0, requiredConfirmations: 1, isLate: false, matchedBy: null },
     ...{ blockHeight: null, blockHash: null, blockTimeMs: null, receivedAtMs: of.createdAtMs },
     ...{ confirmedAtMs: null, reorgedAtMs: null, lastKnownAtMs: of.createdAtMs, finalAtMs: null },

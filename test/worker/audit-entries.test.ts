@@ -271,7 +271,7 @@ describe("what the clock does", () => {
     await wallet(shop);
     const { id } = await created(shop, { paymentMethods: [USDT] });
     // The rate that was locked is another by now.
-    const old = { rate: "2", amountUnits: 5_000_000n, quotedAtMs: 0 };
+    const old = { rate: "2", amountUnits: 5_000_000n, quotedAtMs: 0, lockedUntilMs: 0 };
     await testDb.update(paymentMethods).set(old).where(eq(paymentMethods.invoiceId, id));
     const { entries } = await added(shop, () => expectStatus(shop.get(`/invoices/${id}`), 200));
     expect(entries).toMatchObject([

@@ -169,6 +169,7 @@ describe("a payment", () => {
     expect([status, body]).toMatchObject([200, { id: payment.id, fiatAmount: "10.000000", confirmations: 5 }]);
     expect(body.evidence).toStrictEqual({
       rule: "TOLERANCE",
+      weighing: null,
       raw: '{"logIndex":"0x7"}',
       block: { height: 100, hash: payment.blockHash, time: "2026-11-21T12:00:00.000Z" },
       candidates: [{ invoiceId: candidate, reason: "AMOUNT_DIFFERS" }],

@@ -147,7 +147,7 @@ describe("ASSIGN", () => {
     ] as const) {
       const shop = await freshMerchant();
       const id = await invoiceOf(shop, {}, columns);
-      const { body } = await assign(shop, await seedPayment(shop.merchantId), id);
+      const { body } = await assign(shop, await seedPayment(shop.merchantId, { receivedAtMs: Date.now() }), id);
       expect([body.status, body.isLate]).toEqual(["CONFIRMED", true]);
       const invoice = (await shop.get(`/invoices/${id}`)).body;
       expect(invoice).toMatchObject({ status: columns.status, isLate: true, needsReview: true });

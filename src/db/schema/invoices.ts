@@ -93,9 +93,12 @@ export const paymentMethods = sqliteTable(
     rateAtMs: integer("rate_at_ms"),
     /** JSON array of source names. */
     rateSources: text("rate_sources"),
+    /** From when the current quote is asked, what it stands for, and when its lock ends. */
     quotedAtMs: integer("quoted_at_ms"),
-    /** JSON array of `{ amountUnits, quotedAtMs }`: what was asked before, where the method was quoted anew. */
-    earlierQuotes: text("earlier_quotes"),
+    quoteForMicros: micros("quote_for_micros"),
+    lockedUntilMs: integer("locked_until_ms"),
+    /** JSON array of `{ amountUnits, rate, forMicros, askedFromMs, lockedUntilMs }`, oldest first: what payments are weighed by. */
+    quotes: text("quotes").notNull().default("[]"),
     requiredConfirmations: integer("required_confirmations").notNull(),
     mac: text("mac"),
     macKeyId: text("mac_key_id"),

@@ -22,8 +22,14 @@ export const payments = sqliteTable(
     fromAddress: text("from_address"),
     toAddress: text("to_address").notNull(),
     amountUnits: baseUnits("amount_units").notNull(),
-    /** Worth at first sight in the invoice's currency; null while it is nobody's. */
+    /** Worth in the invoice's currency by what weighs it; null while it is nobody's, and where nothing could price it. */
     fiatMicros: micros("fiat_micros"),
+    /** Worth in the invoice's currency at the market rate of first sight; null while it is nobody's, and where no rate was fresh. */
+    marketMicros: micros("market_micros"),
+    /** What weighs it: a rule that chose a quote, the market, or nothing; null while it is nobody's. */
+    weighedBy: text("weighed_by", { enum: ["EXACT_UNITS", "IN_FORCE", "LAST_ENDED", "MARKET_RATE", "NO_RATE"] }),
+    /** JSON of the quote that weighs it; null where none does. */
+    weighedQuote: text("weighed_quote"),
     /** Worth at first sight in US dollars, for what is assigned by hand later; null where no rate was known. */
     usdMicros: micros("usd_micros"),
     status: text("status", { enum: ["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"] }).notNull(),
@@ -55,6 +61,7 @@ export const payments = sqliteTable(
     index("payments_transaction").on(t.network, t.txHash),
     index("payments_invoice").on(t.invoiceId),
     index("payments_open").on(t.network).where(sql`final_at_ms is null`),
+    index("payments_unweighed").on(t.createdAtMs).where(sql`weighed_by = 'NO_RATE'`),
     index("payments_feed").on(t.merchantId, t.createdAtMs, t.id),
     index("payments_by_status").on(t.merchantId, t.status, t.createdAtMs, t.id),
     index("payments_unmatched").on(t.network, t.toAddress, t.createdAtMs).where(sql`status = 'UNMATCHED'`),

@@ -128,8 +128,8 @@ describe("the way to pay that is shown", () => {
     const at = (given: Given) => [viewOf(given).method?.deadlineMs, viewOf(given).method?.atDeadline];
     expect(at({ invoice: short })).toEqual([NOW + 900_000, "requote"]);
     expect(at({ invoice: { rateLockSeconds: 7_200 } })).toEqual([EXPIRES, "expire"]);
-    // With money there nothing is quoted anew.
-    expect(at({ invoice: { ...short, ...partial } })).toEqual([EXPIRES, "expire"]);
+    // The rest of a partial payment is quoted anew as well.
+    expect(at({ invoice: { ...short, ...partial } })).toEqual([NOW + 900_000, "requote"]);
   });
 
   it("shows no amount whose time is over", () => {

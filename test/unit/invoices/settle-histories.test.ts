@@ -2,16 +2,20 @@
 // where one that looks once, at the end, puts it. A watcher here is the two rules in the order in which the service applies them: `paymentAfter`
 // for what a look shows, then `settle`, each outcome stored.
 //
-// One fact is a watcher's own by definition: when a payment was *first seen* in a mempool (decisions 4, "On time"). So a generated payment
-// has all its moments, blocks and mempools, on one side of what its moment decides: a new quote, the expiry, the end of monitoring.
+// One fact is a watcher's own by definition: the *earliest* time that it saw a payment at, in a mempool or in a block that was orphaned since
+// (decisions 4, "As of the payment's time"). So a generated payment has all its moments, blocks and mempools, on one side of what its moment
+// decides: a quote that begins or ends to be meant, the expiry, the end of monitoring.
 import { expect, it } from "vitest";
 import { type InvoiceFacts, settle } from "../../../src/invoices/status.ts";
+import type { PricedMethod } from "../../../src/invoices/value.ts";
 import { makeId } from "../../../src/lib/ids.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import type { Payment } from "../../../src/payments/payment.ts";
 import { paymentAfter, type Sight, type SightContext } from "../../../src/payments/sight.ts";
 import { Dice } from "../../support/dice.ts";
 import {
+  asked,
+  asking,
   BTC,
   cursorAt,
   E,
@@ -28,10 +32,18 @@ import { BITCOIN, ETHEREUM, firstSeen, PAID_INVOICE, transferOf } from "../../su
 const HISTORIES = process.env.DEEP ? 500_000 : 20_000;
 const END = 3_000_000;
 const QUOTED_AGAIN = EXPIRES / 2;
+const LOCKED_UNTIL = EXPIRES - 200_000;
+const SLACK = USDT.slackMs;
+/** The same asset at half the units first; nobody asks for a third quote when the second is over. */
+const REQUOTED = { ...USDT, quotes: [asked(E / 2n, 0, QUOTED_AGAIN), asked(E, QUOTED_AGAIN, LOCKED_UNTIL)] };
 /** What a payment's moment decides changes between these. */
 const SIDES = [
-  [0, QUOTED_AGAIN - 1],
-  [QUOTED_AGAIN, EXPIRES],
+  [0, QUOTED_AGAIN - 1 - SLACK],
+  [QUOTED_AGAIN - SLACK, QUOTED_AGAIN - 1],
+  [QUOTED_AGAIN, QUOTED_AGAIN - 1 + SLACK],
+  [QUOTED_AGAIN + SLACK, LOCKED_UNTIL],
+  [LOCKED_UNTIL + 1, LOCKED_UNTIL + SLACK],
+  [LOCKED_UNTIL + SLACK + 1, EXPIRES],
   [EXPIRES + 1, MONITOR_UNTIL],
   [MONITOR_UNTIL + 1, END],
 ] as const;
@@ -132,12 +144,8 @@ function lieOf(truth: Sight, dice: Dice): Sight {
 
 function replay(history: History, looks: readonly Look[], dice: Dice) {
   const { stories, lagMs } = history;
-  const methods = [
-    { ...USDT, quotedAtMs: QUOTED_AGAIN, earlierQuotes: [{ amountUnits: E / 2n, quotedAtMs: 0 }] },
-    BTC,
-  ].map((method) =>
-    history.invoice.amountMicros === 0n ? { ...method, amountUnits: null, earlierQuotes: [] } : method,
-  );
+  const isAnyAmount = history.invoice.amountMicros === 0n;
+  const methods = isAnyAmount ? [asking(USDT, null, 0n), asking(BTC, null, 0n)] : [REQUOTED, BTC];
   const payments: (Payment | undefined)[] = stories.map(() => undefined);
   let facts = factsOf(history.invoice, { methods });
   let isForReview = false;
@@ -151,6 +159,7 @@ function replay(history: History, looks: readonly Look[], dice: Dice) {
     facts = {
       ...facts,
       invoice: { ...facts.invoice, cancelledAtMs },
+      methods: methods.map((method) => knownAt(method, nowMs)),
       resolution: isAccepted ? { action: "ACCEPT" } : null,
       watches: [cursorAt(nowMs - lagMs, nowMs)],
     };
@@ -172,6 +181,11 @@ function replay(history: History, looks: readonly Look[], dice: Dice) {
     payments: payments.map((payment) => (payment === undefined || isGone(payment) ? "gone" : shownOf(payment))),
     isForReview,
   };
+}
+
+/** What was asked by then: a later quote may be meant by a payment that was read before it. */
+function knownAt(method: PricedMethod, nowMs: number): PricedMethod {
+  return { ...method, quotes: method.quotes.filter(({ askedFromMs }) => askedFromMs <= nowMs) };
 }
 
 function isGone({ status }: Payment): boolean {
@@ -208,7 +222,13 @@ function seen(
       amountUnits: story.amountUnits,
       block: sight.kind === "mined" ? sight.block : null,
     }),
-    placement: { kind: "CREDITED", invoiceId: PAID_INVOICE, matchedBy: "ADDRESS", fiatMicros: null },
+    // The rate of the first sight is the watcher's own too: here it stands still, at a price of no quote.
+    placement: {
+      kind: "CREDITED",
+      invoiceId: PAID_INVOICE,
+      matchedBy: "ADDRESS",
+      marketMicros: 3n * story.amountUnits,
+    },
   });
 }
 

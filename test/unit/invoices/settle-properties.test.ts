@@ -14,6 +14,8 @@ import {
 import { MAX_WORTH_MICROS } from "../../../src/invoices/value.ts";
 import { type CreditedPayment, PAYMENT_STATUSES } from "../../../src/payments/payment.ts";
 import {
+  asked,
+  asking,
   BTC,
   cursorAt,
   E,
@@ -34,6 +36,11 @@ const time = fc.oneof(
   fc.constantFrom(EXPIRES - 1, EXPIRES, EXPIRES + 1, MONITOR_UNTIL, MONITOR_UNTIL + 1),
 );
 const shares = fc.constantFrom(1n, E / 3n, E / 2n, E - TOL - 1n, E - TOL, E, E + OVER, E + OVER + 1n, 3n * E);
+/** Asked in half the units at first, and not at all for a while before the expiry. */
+const REQUOTED = {
+  ...USDT,
+  quotes: [asked(E / 2n, 0, EXPIRES / 4), asked(E, EXPIRES / 2, (3 * EXPIRES) / 4), asked(2n * E, EXPIRES, END)],
+};
 const anyStatus = fc.constantFrom(...INVOICE_STATUSES);
 
 const anyPayment = fc
@@ -43,7 +50,7 @@ const anyPayment = fc
     status: fc.constantFrom(...PAYMENT_STATUSES),
     receivedAtMs: time,
     reorgedAtMs: fc.option(time),
-    fiatMicros: fc.option(shares),
+    marketMicros: fc.option(shares),
     isLate: fc.boolean(),
   })
   .map(({ asset, ...rest }) => ({ ...rest, network: asset.network, cryptocurrency: asset.cryptocurrency }));
@@ -68,7 +75,7 @@ const anyFacts = fc
     lastMovedAtMs: time,
   })
   .map(({ action, cursor, lastMovedAtMs, ...invoice }): InvoiceFacts => {
-    const methods = invoice.amountMicros === 0n ? [{ ...USDT, amountUnits: null }] : [USDT, BTC];
+    const methods = invoice.amountMicros === 0n ? [asking(USDT, null, 0n)] : [REQUOTED, BTC];
     const watches = [cursorAt(cursor, lastMovedAtMs), { kind: "none" as const, network: "BTC" }];
     return factsOf(invoice, { resolution: action === null ? null : { action }, methods, watches });
   });

@@ -10,6 +10,7 @@ import {
 } from "../../../src/invoices/status.ts";
 import type { CreditedPayment } from "../../../src/payments/payment.ts";
 import {
+  asking,
   BTC,
   cursorAt,
   E,
@@ -168,10 +169,29 @@ describe("what counts", () => {
   });
 });
 
+describe("money that nothing prices", () => {
+  const unpriced = paymentOf({ n: 9, network: "DOGE", cryptocurrency: "DOGE" });
+
+  test.each([
+    ["waits while the invoice is open", {}, unpriced, [], OPEN, "AWAITING_PAYMENT"],
+    ["keeps a closed invoice from its end, though it is confirmed", {}, unpriced, [], CLOSED, "PENDING_CONFIRMATION"],
+    ["keeps a partial payment from its end", {}, unpriced, money({ confirmed: 1n }), CLOSED, "PENDING_CONFIRMATION"],
+    ["takes nothing from what pays without it", {}, unpriced, money({ confirmed: E }), CLOSED, "PAID"],
+    ["lets it end when it left", {}, { ...unpriced, status: "DROPPED" }, [], CLOSED, "EXPIRED"],
+    ["lets it end when it does not count", {}, { ...unpriced, receivedAtMs: EXPIRES + 1 }, [], CLOSED, "EXPIRED"],
+    ["pays once a rate is known", {}, { ...unpriced, marketMicros: E }, [], CLOSED, "PAID"],
+    ["leaves a cancellation alone", { cancelledAtMs: 500 }, unpriced, [], CLOSED, "CANCELLED"],
+  ] as const)("%s", (_what, invoice, payment, others, nowMs, status) => {
+    const settlement = settle(factsOf(invoice), [payment, ...others], nowMs);
+    expect(settlement.status).toBe(status);
+    if (payment.marketMicros === null) expect(settlement.receivedMicros).toBe(others[0]?.amountUnits ?? 0n);
+  });
+});
+
 describe("an any-amount invoice", () => {
   const facts = factsOf(
     { amountMicros: 0n, underpaidToleranceMicros: 0n, overpaidToleranceMicros: 0n },
-    { methods: [{ ...BTC, amountUnits: null }] },
+    { methods: [asking(BTC, null, 0n)] },
   );
   const satoshi = paymentOf({ network: "BTC", cryptocurrency: "BTC", amountUnits: 1n });
 

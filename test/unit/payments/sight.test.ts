@@ -1,14 +1,10 @@
-import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
-import type { Payment } from "../../../src/payments/payment.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/lib/time.ts";
 import {
   DROPPED_AFTER_MS,
   KNOWN_EVERY_MS,
   newsOf,
-  type Placement,
   paymentAfter,
-  type Sight,
   type SightContext,
   sightOf,
 } from "../../../src/payments/sight.ts";
@@ -21,29 +17,7 @@ import {
   PAID_INVOICE,
   transferOf,
 } from "../../support/payment-facts.ts";
-import { RUNS } from "../../support/property-runs.ts";
-
-const PENDING: Sight = { kind: "pending" };
-const UNKNOWN: Sight = { kind: "unknown" };
-const REPLACED: Sight = { kind: "replaced" };
-const mined = (height: number, fork = ""): Sight => ({ kind: "mined", block: blockAt(height, fork) });
-
-/** The payment after each of the looks, and what was told of each. */
-function story(looks: readonly (readonly [Sight, SightContext])[], placement?: Placement) {
-  const [first, ...rest] = looks;
-  if (first === undefined) throw new Error("no look");
-  const block = first[0].kind === "mined" ? first[0].block : undefined;
-  let payment = firstSeen(first[1], { ...(block && { block }), ...(placement && { placement }) });
-  const told: (readonly string[])[] = [newsOf(undefined, payment)];
-  const states: Payment[] = [payment];
-  for (const [sight, context] of rest) {
-    const after = paymentAfter(payment, sight, context);
-    told.push(newsOf(payment, after));
-    states.push(after);
-    payment = after;
-  }
-  return { payment, states, told };
-}
+import { type Look, mined, PENDING, REPLACED, story, UNKNOWN } from "../../support/payment-story.ts";
 
 test("a transfer is pending until it has a block", () => {
   expect(sightOf(transferOf())).toEqual({ kind: "pending" });
@@ -96,6 +70,7 @@ describe("a payment that is seen for the first time", () => {
       invoiceId: null,
       matchedBy: null,
       fiatMicros: null,
+      marketMicros: null,
       confirmedAtMs: null,
     });
     expect(newsOf(undefined, payment)).toEqual([]);
@@ -139,7 +114,7 @@ describe("confirmation", () => {
     });
     expect(newsOf(confirmed, shallow)).toEqual(["payment.reorged"]);
     const deep = paymentAfter(confirmed, mined(101, "b"), lookAt(103));
-    expect(deep).toMatchObject({ status: "CONFIRMED", blockHeight: 101, receivedAtMs: blockAt(101).timeMs });
+    expect(deep).toMatchObject({ status: "CONFIRMED", blockHeight: 101, receivedAtMs: blockAt(100).timeMs });
     expect(newsOf(confirmed, deep)).toEqual([]);
   });
 });
@@ -147,7 +122,7 @@ describe("confirmation", () => {
 describe("the way of a payment, and what is told of it", () => {
   const t = (tip: number, ms = 0) => lookAt(tip, { nowMs: tip * 600_000 + ms });
   const gone = DROPPED_AFTER_MS + KNOWN_EVERY_MS;
-  const cases: [string, (readonly [Sight, SightContext])[], string, string[][]][] = [
+  const cases: [string, Look[], string, string[][]][] = [
     [
       "mempool, block, confirmed",
       [
@@ -298,78 +273,6 @@ describe("the way of a payment, and what is told of it", () => {
   });
 });
 
-describe("when a payment was received", () => {
-  const at = (minutes: number) => lookAt(100, { nowMs: blockAt(100).timeMs + minutes * MINUTE_MS });
-  const receivedAfter = (looks: readonly (readonly [Sight, SightContext])[]) =>
-    (story(looks).payment.receivedAtMs - blockAt(100).timeMs) / MINUTE_MS;
-  const cases: [string, (readonly [Sight, SightContext])[], number][] = [
-    ["the block's time", [[mined(100), at(3)]], 0],
-    [
-      "the first sight in a mempool, if that was earlier",
-      [
-        [PENDING, at(-5)],
-        [mined(100), at(3)],
-      ],
-      -5,
-    ],
-    [
-      "the block's time, if that was earlier than the first sight in a mempool",
-      [
-        [PENDING, at(5)],
-        [mined(100), at(6)],
-      ],
-      0,
-    ],
-    [
-      "the new block's time after a reorg",
-      [
-        [mined(100), at(3)],
-        [mined(101, "b"), at(15)],
-      ],
-      10,
-    ],
-    [
-      "the new block's time after it was out of the chain",
-      [
-        [mined(100), at(3)],
-        [UNKNOWN, at(4)],
-        [mined(101, "b"), at(15)],
-      ],
-      10,
-    ],
-    [
-      "the first sight in a mempool, even where an earlier block took it for a while",
-      [
-        [PENDING, at(5)],
-        [mined(100), at(6)],
-        [mined(101, "b"), at(15)],
-      ],
-      5,
-    ],
-    [
-      "the first sight of several in a mempool",
-      [
-        [PENDING, at(-5)],
-        [mined(100), at(6)],
-        [PENDING, at(7)],
-        [mined(101, "b"), at(15)],
-      ],
-      -5,
-    ],
-    [
-      "the last that was known, while it is nowhere",
-      [
-        [mined(100), at(3)],
-        [UNKNOWN, at(4)],
-      ],
-      0,
-    ],
-  ];
-  it.each(cases)("is %s", (_, looks, minutes) => {
-    expect(receivedAfter(looks)).toBe(minutes);
-  });
-});
-
 describe("the end of watching", () => {
   it("comes with a final block, or the reorg window where nothing is called final, and not before it is confirmed", () => {
     const finalAt = (context: SightContext, requiredConfirmations = 1) =>
@@ -414,141 +317,5 @@ describe("the end of watching", () => {
     const lastKnownMs = nowMs - 30_000;
     expect(paymentAfter(payment, UNKNOWN, lookAt(100, { nowMs: lastKnownMs + 72 * HOUR_MS - 1 }))).toBe(payment);
     expect(paymentAfter(payment, UNKNOWN, lookAt(100, { nowMs: lastKnownMs + 78 * HOUR_MS })).status).toBe("DROPPED");
-  });
-});
-
-describe("any history of looks", () => {
-  const height = fc.integer({ min: 100, max: 104 });
-  const anySight: fc.Arbitrary<Sight> = fc.oneof(
-    { weight: 4, arbitrary: fc.tuple(height, fc.constantFrom("", "b")).map(([h, fork]) => mined(h, fork)) },
-    { weight: 1, arbitrary: fc.constantFrom(PENDING, UNKNOWN, REPLACED) },
-  );
-  const anyLook = fc.record({
-    sight: anySight,
-    tip: fc.integer({ min: 99, max: 112 }),
-    finalized: fc.option(fc.integer({ min: 95, max: 108 }), { nil: undefined, freq: 3 }),
-    mayConfirm: fc.option(fc.boolean(), { nil: undefined, freq: 4 }),
-    afterMs: fc.oneof(fc.nat({ max: 600_000 }), fc.nat({ max: 100 * HOUR_MS })),
-  });
-  const anyPlacement: fc.Arbitrary<Placement> = fc.constantFrom(
-    { kind: "CREDITED", invoiceId: PAID_INVOICE, matchedBy: "ADDRESS", fiatMicros: null },
-    { kind: "CREDITED", invoiceId: PAID_INVOICE, matchedBy: "EXACT_AMOUNT", fiatMicros: null },
-    { kind: "UNMATCHED" },
-    { kind: "IGNORED" },
-  );
-  const anyHistory = fc.record({
-    placement: anyPlacement,
-    first: anySight.filter(({ kind }) => kind === "mined" || kind === "pending"),
-    looks: fc.array(anyLook, { minLength: 1, maxLength: 12 }),
-  });
-
-  type History = typeof anyHistory extends fc.Arbitrary<infer H> ? H : never;
-
-  function looksOf({ first, looks }: History): (readonly [Sight, SightContext])[] {
-    let nowMs = 0;
-    return looks.map(({ sight, tip, finalized, mayConfirm, afterMs }, i) => {
-      nowMs += afterMs;
-      const changes = {
-        nowMs,
-        ...(finalized !== undefined && { finalized }),
-        ...(mayConfirm !== undefined && { mayConfirm }),
-      };
-      return [i === 0 ? first : sight, lookAt(tip, changes)] as const;
-    });
-  }
-
-  it("looks twice as well as once", () => {
-    fc.assert(
-      fc.property(anyHistory, (history) => {
-        const looks = looksOf(history);
-        const { states } = story(looks, history.placement);
-        for (const [i, [sight, context]] of looks.entries()) {
-          const state = states[i];
-          if (state !== undefined) expect(paymentAfter(state, sight, context)).toBe(state);
-        }
-      }),
-      { numRuns: RUNS },
-    );
-  });
-
-  it("keeps what must be true of every row", () => {
-    fc.assert(
-      fc.property(anyHistory, (history) => {
-        const looks = looksOf(history);
-        const { states } = story(looks, history.placement);
-        for (const [i, state] of states.entries()) {
-          const { status } = state;
-          const isInBlock = state.blockHeight !== null;
-          expect([state.blockHash !== null, state.blockTimeMs !== null]).toEqual([isInBlock, isInBlock]);
-          if (status === "CONFIRMED") expect(state.confirmations).toBeGreaterThan(0);
-          expect(state.confirmedAtMs !== null).toBe(status === "CONFIRMED");
-          if (status === "REORGED" || status === "DROPPED") expect(isInBlock).toBe(false);
-          if (status === "DROPPED") expect(state.finalAtMs).not.toBeNull();
-          if (status === "DETECTED") expect(state.finalAtMs).toBeNull();
-          if (state.invoiceId === null) expect(["DETECTED", "CONFIRMED"]).not.toContain(status);
-          else expect(["UNMATCHED", "IGNORED"]).not.toContain(status);
-          const before = states[i - 1];
-          const look = looks[i];
-          const isSameBlock = isInBlock && before?.blockHash === state.blockHash;
-          if (isSameBlock && before?.status === "CONFIRMED") expect(status).toBe("CONFIRMED");
-          if (isSameBlock && before?.finalAtMs !== null) expect(state.finalAtMs).toBe(before?.finalAtMs);
-          if (look?.[0].kind === "mined") expect(state.blockHash).toBe(look[0].block.hash);
-        }
-      }),
-      { numRuns: RUNS },
-    );
-  });
-
-  it("ends where the last look says, whatever came before: only the first sight in a mempool is remembered", () => {
-    fc.assert(
-      fc.property(anyHistory, height, (history, at) => {
-        const looks = looksOf(history);
-        const nowMs = (looks.at(-1)?.[1].nowMs ?? 0) + 1;
-        const last = [mined(at, "c"), lookAt(at + 8, { nowMs })] as const;
-        const { payment } = story([...looks, last], history.placement);
-        const pendingAtMs = looks.find(([{ kind }]) => kind === "pending")?.[1].nowMs;
-        const fresh = story([last], history.placement).payment;
-        const { createdAtMs, reorgedAtMs, evidence, receivedAtMs, confirmedAtMs, ...columns } = payment;
-        expect(fresh).toMatchObject(columns);
-        expect(receivedAtMs).toBe(Math.min(pendingAtMs ?? blockAt(at).timeMs, blockAt(at).timeMs));
-      }),
-      { numRuns: RUNS },
-    );
-  });
-
-  it("tells a story whose end is the row", () => {
-    fc.assert(
-      fc.property(anyHistory, (history) => {
-        const { states, told } = story(looksOf(history), history.placement);
-        let heard: string | undefined;
-        for (const [i, state] of states.entries()) {
-          for (const news of told[i] ?? []) heard = news;
-          const isOver = heard === "payment.reorged" || heard === "payment.dropped";
-          if (history.placement.kind === "IGNORED") expect(heard).toBeUndefined();
-          else if (state.invoiceId === null) expect(["payment.detected", "payment.confirmed"]).not.toContain(heard);
-          else expect(heard === "payment.confirmed").toBe(state.status === "CONFIRMED");
-          if (state.status === "DROPPED" && heard !== undefined) expect(heard).toBe("payment.dropped");
-          if (state.status === "REORGED" && heard !== undefined) expect(isOver).toBe(true);
-        }
-      }),
-      { numRuns: RUNS },
-    );
-  });
-
-  it("is written at most twice more while its block only grows old", () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 40 }), fc.boolean(), (requiredConfirmations, isFinalizing) => {
-        let payment = firstSeen(lookAt(100), { block: blockAt(100), requiredConfirmations });
-        let writes = 0;
-        for (let tip = 101; tip < 160; tip++) {
-          const after = paymentAfter(payment, mined(100), lookAt(tip, isFinalizing ? { finalized: tip - 20 } : {}));
-          if (after !== payment) writes++;
-          payment = after;
-        }
-        expect(payment.finalAtMs).not.toBeNull();
-        expect(writes).toBeLessThanOrEqual(2);
-      }),
-      { numRuns: Math.min(RUNS, 10_000) },
-    );
   });
 });

@@ -1,0 +1,39 @@
+// Moves the quotes of an invoice into the past, as if that much time had gone by since they were asked.
+import { and, eq, sql } from "drizzle-orm";
+import type { Db } from "../../src/db/client.ts";
+import { amountReservations, paymentMethods } from "../../src/db/schema/invoices.ts";
+import { parseQuotes, printQuotes } from "../../src/invoices/quotes.ts";
+import type { InvoiceId } from "../../src/lib/ids.ts";
+
+/** Everything that is known of the quotes of an invoice's methods, the amounts that they reserved too, is `byMs` older. */
+export async function ageQuotes(db: Db, invoiceId: InvoiceId, byMs: number): Promise<void> {
+  const methods = await db.select().from(paymentMethods).where(eq(paymentMethods.invoiceId, invoiceId));
+  const older = (ms: number | null) => (ms === null ? null : ms - byMs);
+  for (const method of methods) {
+    const quotes = parseQuotes(method.quotes).map((quote) => ({
+      ...quote,
+      askedFromMs: quote.askedFromMs - byMs,
+      lockedUntilMs: quote.lockedUntilMs - byMs,
+    }));
+    const { cryptocurrency, network } = method;
+    await db
+      .update(paymentMethods)
+      .set({
+        quotedAtMs: older(method.quotedAtMs),
+        lockedUntilMs: older(method.lockedUntilMs),
+        activatedAtMs: older(method.activatedAtMs),
+        quotes: printQuotes(quotes),
+      })
+      .where(
+        and(
+          eq(paymentMethods.invoiceId, invoiceId),
+          eq(paymentMethods.cryptocurrency, cryptocurrency),
+          eq(paymentMethods.network, network),
+        ),
+      );
+  }
+  await db
+    .update(amountReservations)
+    .set({ createdAtMs: sql`created_at_ms - ${byMs}` })
+    .where(eq(amountReservations.invoiceId, invoiceId));
+}
