@@ -11,6 +11,41 @@ const MACHINE_MS = Date.parse("2031-05-05T05:05:05.000Z");
 export const SERVER_MS = Date.parse("2029-01-01T00:00:00.000Z");
 
 const STEP_MS = 5_000;
+/** A held clock is installed this much early and then moved to its time: between the two it runs, and it cannot be moved back. */
+const EARLY_MS = 86_400_000;
+/** For a step of a busy machine; nothing is measured by it. */
+const STEP_LIMIT_MS = 30_000;
+
+/** Lets a test wait until every answer is read: counts what was asked for, and the bodies, until they have come or failed. */
+const COUNT_REQUESTS = `(() => {
+  let open = 0;
+  const counted = (promise) => {
+    open++;
+    const end = () => { open--; };
+    promise.then(end, end);
+    return promise;
+  };
+  const ask = window.fetch;
+  window.fetch = (...of) => counted(ask(...of)).then((response) => {
+    const read = response.text.bind(response);
+    response.text = () => counted(read());
+    return response;
+  });
+  const turn = () => new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => { port1.close(); resolve(); };
+    port2.postMessage(0);
+  });
+  window.whenAnswered = async () => {
+    do await turn(); while (open > 0);
+  };
+})()`;
+/** A held clock does not reach this one by itself, and a busy machine would end requests by it. */
+const HOLD_LIMITS = `AbortSignal.timeout = (ms) => {
+  const limit = new AbortController();
+  setTimeout(() => limit.abort(new DOMException("late", "TimeoutError")), ms);
+  return limit.signal;
+}`;
 
 export interface Main {
   readonly stage?: string;
@@ -51,7 +86,7 @@ export interface Stand {
   letIn(isOpen: boolean): void;
   /** Moves the held clock; timers run on their way. For a page that stays: another is not waited for. */
   pass(ms: number): Promise<void>;
-  /** Until what was on its way to the page is there. */
+  /** Until the page has read all that it asked for, and done what follows. */
   settle(): Promise<void>;
   text(selector: string): Promise<string>;
   hide(isHidden: boolean): Promise<void>;
@@ -61,6 +96,8 @@ export interface Stand {
 export interface StandOptions {
   /** Whether time stands still but for `pass`. */
   readonly isHeld?: boolean;
+  /** What the payer's machine takes for the time, where it is held. */
+  readonly machineMs?: number;
   readonly initScripts?: readonly string[];
   readonly permissions?: readonly string[];
   /** Whether ours stands in a frame of another page. */
@@ -84,12 +121,14 @@ export async function openStand(
   options: StandOptions & { readonly before?: string } = {},
 ): Promise<Stand> {
   const context = await browser.newContext({ baseURL: ORIGIN, permissions: [...(options.permissions ?? [])] });
-  context.setDefaultTimeout(10_000);
-  for (const content of options.initScripts ?? []) await context.addInitScript({ content });
+  context.setDefaultTimeout(STEP_LIMIT_MS);
+  for (const content of [COUNT_REQUESTS, ...(options.initScripts ?? [])]) await context.addInitScript({ content });
   const page = await context.newPage();
   if (options.isHeld !== false) {
-    await page.clock.install({ time: MACHINE_MS });
-    await page.clock.pauseAt(MACHINE_MS);
+    await context.addInitScript({ content: HOLD_LIMITS });
+    const { machineMs = MACHINE_MS } = options;
+    await page.clock.install({ time: machineMs - EARLY_MS });
+    await page.clock.pauseAt(machineMs);
   }
   const world = { reply: { status: 200, body: main } satisfies Reply as Reply, isOpen: true };
   const asked: Record<string, string>[] = [];
@@ -115,7 +154,7 @@ export async function openStand(
       if (message === "ping") socket.send("pong");
     });
   });
-  const settle = () => page.evaluate<void>("fetch('/settle').then(() => {})");
+  const settle = () => page.evaluate<void>("whenAnswered()");
   await page.goto(options.isFramed ? "/frame" : PAY);
   return {
     page,
