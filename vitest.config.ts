@@ -2,6 +2,9 @@ import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { workerAliases } from "./scripts/worker-aliases.ts";
 
+/** How long a test, a hook or a wait for a condition may take: no measure of anything, only an end to what hangs. Four times a busy machine's worst. */
+const PATIENT = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } } as const;
+
 export default defineConfig(async () => ({
   test: {
     reporters: ["default", "./test/support/closing-line.ts"],
@@ -13,6 +16,7 @@ export default defineConfig(async () => ({
           name: "unit",
           include: ["test/unit/**/*.test.ts", "test/simulation/**/*.test.ts"],
           environment: "node",
+          ...PATIENT,
         },
       },
       {
@@ -46,6 +50,7 @@ export default defineConfig(async () => ({
           include: ["test/worker/**/*.test.ts"],
           setupFiles: ["./test/support/migrate.ts", "./test/support/loopback-only.ts"],
           globalSetup: ["./test/support/receiver-setup.ts"],
+          ...PATIENT,
         },
       },
       {
@@ -54,8 +59,7 @@ export default defineConfig(async () => ({
           include: ["test/chain/**/*.test.ts"],
           environment: "node",
           // Real nodes: each file starts its own, and waits for them more than it works.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...PATIENT,
         },
       },
       {
@@ -64,7 +68,7 @@ export default defineConfig(async () => ({
           include: ["test/contract/**/*.test.ts"],
           environment: "node",
           globalSetup: ["./test/contract/serve.ts"],
-          testTimeout: 60_000,
+          ...PATIENT,
           // One server and two merchants, each with one wallet for a pair: the files take turns.
           fileParallelism: false,
         },
@@ -75,8 +79,7 @@ export default defineConfig(async () => ({
           include: ["test/browser/**/*.test.ts"],
           environment: "node",
           globalSetup: ["./test/browser/serve.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 30_000,
+          ...PATIENT,
         },
       },
     ],
