@@ -20,7 +20,7 @@ export interface Home {
 }
 
 /** How each secret is made when it is absent; a key has an id, so that two may stand while one replaces the other. */
-const SECRETS: Readonly<Record<string, () => string>> = {
+export const SECRETS: Readonly<Record<string, () => string>> = {
   ROW_MAC_KEY: newKeyring,
   CODE_PEPPER: newKeyring,
   SECRETS_AES_KEY: newKeyring,
@@ -36,7 +36,7 @@ export function openHome(path: string): Home {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const lock = lockHome(path);
   const secretsFile = join(path, "secrets.env");
-  addMissingSecrets(secretsFile);
+  addMissingSettings(secretsFile, SECRETS);
   return {
     path,
     state: join(path, "state"),
@@ -75,9 +75,16 @@ function lockHome(path: string): DatabaseSync {
   }
 }
 
-function addMissingSecrets(file: string): void {
-  const present = existsSync(file) ? readFileSync(file, "utf8") : "";
-  const missing = Object.entries(SECRETS).filter(([name]) => !new RegExp(`^${name}=`, "m").test(present));
+/** Appends a NAME=value line for each name that the file does not set, and keeps all that is there; makes the file, for its owner only, where there is none. */
+export function addMissingSettings(file: string, makers: Readonly<Record<string, () => string>>): void {
+  const missing = Object.entries(makers).filter(([name]) => !setsAny(file, [name]));
   if (missing.length === 0) return;
+  const present = existsSync(file) ? readFileSync(file, "utf8").replace(/(?<=[^\n])$/, "\n") : "";
   writePrivateFile(file, present + missing.map(([name, make]) => `${name}=${make()}\n`).join(""));
+}
+
+/** Whether the file has a line that sets one of these names; false where there is no file. */
+export function setsAny(file: string, names: readonly string[]): boolean {
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  return names.some((name) => new RegExp(`^\\s*(export\\s+)?${name}\\s*=`, "m").test(text));
 }

@@ -29,7 +29,10 @@ const NOT_INHERITED = [
   "SIGNING_KEY",
 ];
 
-export async function migrate(home: Home): Promise<void> {
+/** Where wrangler keeps the state, and all else that it writes. */
+type Place = Pick<Home, "path" | "state">;
+
+export async function migrate(home: Place): Promise<void> {
   await runWrangler(home, ["d1", "migrations", "apply", "DB", "--local", "--persist-to", home.state], "The migrations");
 }
 
@@ -62,7 +65,7 @@ export function spawnServer(home: Home, settings: Settings, logFile: string | un
 }
 
 /** Waits for a wrangler command; its output is shown only when it fails. */
-async function runWrangler(home: Home, args: readonly string[], what: string): Promise<void> {
+async function runWrangler(home: Place, args: readonly string[], what: string): Promise<void> {
   const wrangler = spawn(process.execPath, [...PARENT_WATCH, WRANGLER, ...args], {
     env: environment(home),
     stdio: ["ignore", "pipe", "pipe"],
@@ -76,12 +79,14 @@ async function runWrangler(home: Home, args: readonly string[], what: string): P
   if (status !== 0) throw new StartError(`${what} failed:\n${output}`);
 }
 
-function environment(home: Home): NodeJS.ProcessEnv {
+function environment(home: Place): NodeJS.ProcessEnv {
   const inherited = { ...process.env };
   for (const name of NOT_INHERITED) delete inherited[name];
   return {
     ...inherited,
     CI: "true",
+    // For prepare-dev.ts: there is nothing left to prepare.
+    EDGETILL_STARTED: "yes",
     CLOUDFLARE_CF_FETCH_ENABLED: "false",
     WRANGLER_SEND_METRICS: "false",
     WRANGLER_SEND_ERROR_REPORTS: "false",
