@@ -1,0 +1,70 @@
+// What tests of idempotency share: real claims and the real database of workerd, and a small operation to run once.
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { openDb } from "../../src/db/client.ts";
+import { events } from "../../src/db/schema/events.ts";
+import { operations } from "../../src/db/schema/operations.ts";
+import type { Keys } from "../../src/idempotency/claims.ts";
+import { fingerprint, keyHash } from "../../src/idempotency/idempotency-key.ts";
+import type { OnceEffects, Prepared } from "../../src/idempotency/run-once.ts";
+import { derivedId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
+import { sleep } from "../../src/lib/sleep.ts";
+
+export const freshUlid = () => newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)));
+/** A fresh stub each time: one that threw, as when its object was aborted, is broken for good. */
+export function keysOf(namespace: Env["IDEMPOTENCY_KEYS"], merchantId: string): Keys {
+  const stub = (): Keys => namespace.getByName(merchantId);
+  return {
+    claim: (...args) => stub().claim(...args),
+    takeOver: (...args) => stub().takeOver(...args),
+    endLease: (...args) => stub().endLease(...args),
+  };
+}
+export const freshMerchant = (): MerchantId => makeId("mer", freshUlid());
+export const realDb = openDb(env.DB);
+export function effects(merchantId: MerchantId, over: Partial<OnceEffects> = {}): OnceEffects {
+  return {
+    db: realDb,
+    keys: keysOf(env.IDEMPOTENCY_KEYS, merchantId),
+    nowMs: () => Date.now(),
+    sleep,
+    background: () => {},
+    newOperationId: freshUlid,
+    ...over,
+  };
+}
+
+export function keyOf(merchantId: MerchantId, key: string, body: string = "{}") {
+  return {
+    hash: keyHash({ merchantId, keySpace: "secret", key }),
+    fingerprint: fingerprint({ method: "POST", path: "/things", body: JSON.parse(body) }),
+  };
+}
+
+/** A small operation: one event row; its bytes differ each time it is decided, as a clock would make them. */
+export function workOf(db: OnceEffects["db"], merchantId: MerchantId) {
+  return async (operationId: string): Promise<Prepared> => ({
+    kind: "ready",
+    status: 201,
+    body: JSON.stringify({ id: makeId("inv", operationId), decided: crypto.randomUUID() }),
+    statements: [
+      db.insert(events).values({
+        id: derivedId("evt", operationId),
+        merchantId,
+        type: "invoice.created",
+        invoiceId: makeId("inv", operationId),
+        sequence: 1,
+        data: "{}",
+        createdAtMs: 0,
+      }),
+    ],
+  });
+}
+
+export async function rowsOf(merchantId: MerchantId) {
+  const [eventRows, operationRows] = await realDb.batch([
+    realDb.select({ id: events.id }).from(events).where(eq(events.merchantId, merchantId)),
+    realDb.select({ id: operations.id }).from(operations).where(eq(operations.merchantId, merchantId)),
+  ]);
+  return { events: eventRows.length, operations: operationRows.length };
+}
