@@ -1,4 +1,5 @@
 // Looks at a port before anything else is done: wrangler itself would say so late, and in its own words.
+import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 import { StartError } from "./settings.ts";
 
@@ -22,14 +23,18 @@ export async function demandFreePort(port: number): Promise<void> {
   }
 }
 
-/** A port that is free at this moment, for a server of a test. */
+/** Below the ports that systems give to outgoing connections: one of those could be taken again before the server of a test listens. */
+const TEST_PORTS = { from: 12_000, to: 32_000 };
+const MOST_TRIES = 100;
+
+/** A port that is free at this moment, for a server of a test; a random one, so that two who ask get two. */
 export async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("a TCP server has a port");
-  return address.port;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const port = randomInt(TEST_PORTS.from, TEST_PORTS.to);
+    const codes = await Promise.all(LOOPBACK.map((address) => listenOnce(port, address)));
+    if (codes.every((code) => code === undefined || NO_SUCH_ADDRESS.includes(code))) return port;
+  }
+  throw new Error(`no free port from ${TEST_PORTS.from} to ${TEST_PORTS.to}`);
 }
 
 /** The code of the error, or undefined when listening worked. */

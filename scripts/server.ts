@@ -6,7 +6,7 @@ import { type Home, openHome } from "./home.ts";
 import { type Settings, StartError } from "./settings.ts";
 import { executeSqlFile, migrate, spawnServer } from "./wrangler.ts";
 
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 120_000;
 const READY_EVERY_MS = 100;
 /** `wrangler dev` runs no crons, so we do; production runs them every minute. */
 const SCHEDULE_EVERY_MS = 5_000;
