@@ -39,7 +39,7 @@ export type PageShop = Pick<
 /** So that a payer sees "seen" before "paid". */
 export const REQUIRED = 2;
 /** A pass of the watcher, the push, and what a busy machine adds. */
-const NEWS_WITHIN_MS = 30_000;
+const NEWS_WITHIN_MS = 60_000;
 
 /** Tests in a browser. Where there is none, a failure under CI, and elsewhere a skipped test that says how to install it. */
 export function describeInBrowser(name: string, tests: () => void): void {

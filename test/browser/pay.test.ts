@@ -109,7 +109,7 @@ describeInBrowser("a payer", () => {
       // One for each page that was loaded.
       expect(sockets).toHaveLength(2);
 
-      await page.waitForURL(`${merchant.origin}/back?**`, { timeout: 20_000 });
+      await page.waitForURL(`${merchant.origin}/back?**`);
       const [back] = asked;
       const {
         order,

@@ -57,7 +57,7 @@ beforeAll(async () => {
   });
   baseUrl = settings.baseUrl;
   server = await startServer(settings, { logFile });
-}, 90_000);
+});
 
 afterAll(async () => {
   await server?.stop();

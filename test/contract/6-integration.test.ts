@@ -41,7 +41,7 @@ afterAll(async () => {
   await ended;
 });
 
-const WITHIN = { timeout: 20_000, interval: 50 };
+const WITHIN = { timeout: 60_000, interval: 50 };
 
 /** How often the shop said that an order is paid. */
 const timesPaid = (order: string) => printed.split("\n").filter((line) => line === `Order ${order} is paid`).length;

@@ -85,7 +85,7 @@ interface Listed<T> {
   readonly nextCursor: string | null;
 }
 
-const WITHIN = { timeout: 20_000, interval: 50 };
+const WITHIN = { timeout: 60_000, interval: 50 };
 
 let listening: Listening;
 let receiver: ReceiverControl;
@@ -357,7 +357,7 @@ describe("a delivery", () => {
     for (const [index, { requestHeaders, latencyMs }] of (delivery.attemptLog ?? []).entries()) {
       expect(log.at(-1 - index)?.headers).toMatchObject(requestHeaders);
       expect(latencyMs).toBeGreaterThanOrEqual(0);
-      expect(latencyMs).toBeLessThan(10_000);
+      expect(latencyMs).toBeLessThan(60_000);
     }
     expect(await hook.deliveries("?status=FAILED")).toMatchObject([{ id, status: "FAILED" }]);
     expect(await hook.deliveries("?status=SUCCEEDED")).toEqual([]);

@@ -132,7 +132,7 @@ test("a poll of events meets each of an invoice in its order, as it is read by i
   const { id: invoiceId } = await edgetill.invoices.create({ name: "Order", rawAmount: 10 });
   await edgetill.invoices.cancel(invoiceId);
   const types: string[] = [];
-  for await (const event of edgetill.events.poll({ invoiceId, intervalMs: 50, signal: AbortSignal.timeout(20_000) })) {
+  for await (const event of edgetill.events.poll({ invoiceId, intervalMs: 50, signal: AbortSignal.timeout(60_000) })) {
     expect(await edgetill.events.get(event.id)).toEqual(event);
     types.push(event.type);
     if (event.type === "invoice.cancelled") {

@@ -48,7 +48,7 @@ const WATCH_SHIFTS = `(() => {
 export async function startVisit(browser: Browser, baseUrl: string, options: VisitOptions = {}): Promise<Visit> {
   const { alsoAllowed = [], alsoSaid, initScripts = [], ...given } = options;
   const context = await browser.newContext({ baseURL: baseUrl, locale: "en-US", colorScheme: "light", ...given });
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(60_000);
   if (given.javaScriptEnabled !== false) await context.addInitScript(WATCH_SHIFTS);
   for (const content of initScripts) await context.addInitScript({ content });
   const page = await context.newPage();

@@ -7,9 +7,9 @@ import { signedHeaders } from "../../src/webhooks/signature.ts";
 import { receiverAt } from "./receiver-control.ts";
 
 const LIMIT_MS = 400;
-/** Long past the limit, and far from a test's own. */
-const LATE_MS = 3_000;
-const PATIENT_MS = 10_000;
+/** Long past the limit, before what is slow there has answered, and more than a busy machine needs. */
+const LATE_MS = 20_000;
+const PATIENT_MS = 60_000;
 
 const headers = { "content-type": "application/json", "user-agent": "Edgetill-Webhooks/1", "webhook-id": "evt_1" };
 const body = '{"name":"Päckchen 🏦"}';
@@ -108,29 +108,40 @@ export function describeReceiverClient(origin: () => string): void {
   );
 
   describe("holds one limit over headers and body", () => {
-    const timed = async (behaviour: string, key: string) => {
+    const timed = async (behaviour: string, limitMs: number) => {
+      const key = crypto.randomUUID();
       const startMs = Date.now();
-      const answer = await post(behaviour, LIMIT_MS, key);
-      expect(Date.now() - startMs).toBeGreaterThanOrEqual(LIMIT_MS - 50);
-      expect(Date.now() - startMs).toBeLessThan(LATE_MS);
+      const answer = await post(behaviour, limitMs, key);
+      expect(Date.now() - startMs).toBeGreaterThanOrEqual(limitMs - 50);
+      expect(Date.now() - startMs).toBeLessThan(limitMs + LATE_MS);
       await cut(key);
       return answer;
     };
+    /** Headers that come at once may come after a short limit on a busy machine: then with a longer one. */
+    const timedAfterHeaders = async (
+      behaviour: string,
+      limitMs = LIMIT_MS,
+    ): Promise<{ readonly answer: ReceiverAnswer; readonly limitMs: number }> => {
+      const answer = await timed(behaviour, limitMs);
+      return answer.statusCode === null && limitMs < LATE_MS
+        ? timedAfterHeaders(behaviour, 4 * limitMs)
+        : { answer, limitMs };
+    };
 
     it.each(["hang", "slow/30000"])("no headers in time are no answer: %s", async (behaviour) => {
-      const answer = await timed(behaviour, crypto.randomUUID());
+      const answer = await timed(behaviour, LIMIT_MS);
       expect(answer).toMatchObject({ statusCode: null, error: "TIMEOUT", response: null, retryAfter: null });
       expect(answer.latencyMs).toBeGreaterThanOrEqual(LIMIT_MS - 50);
     });
 
     it.each([200, 500])("a body that hangs takes nothing back of a %i, and what came of it is kept", async (status) => {
-      const answer = await timed(`hang-body/${status}`, crypto.randomUUID());
+      const { answer, limitMs } = await timedAfterHeaders(`hang-body/${status}`);
       expect(answer).toMatchObject({ statusCode: status, error: null, response: "half of " });
-      expect(answer.latencyMs).toBeLessThan(LIMIT_MS);
+      expect(answer.latencyMs).toBeLessThan(limitMs);
     });
 
     it("a body that drips is left when the time is over", async () => {
-      const answer = await timed("drip/20", crypto.randomUUID());
+      const { answer } = await timedAfterHeaders("drip/20");
       expect(answer).toMatchObject({ statusCode: 200, error: null, response: expect.stringMatching(/^\.+$/) });
     });
 

@@ -4,7 +4,7 @@ import { CEILING_GZIP_KIB } from "../../bench/benchmarks/size.ts";
 import { bundleWorker, bytesByLibrary } from "../../bench/bundle.ts";
 
 describe("the deployed bundle", () => {
-  test(`is at most ${CEILING_GZIP_KIB} KiB, minified and gzipped`, { timeout: 20_000 }, async () => {
+  test(`is at most ${CEILING_GZIP_KIB} KiB, minified and gzipped`, async () => {
     const { gzipBytes, metafile } = await bundleWorker({ file: "src/index.ts" });
     // A bundle without its router, its schemas and its tables would be small for the wrong reason.
     const libraries = bytesByLibrary(metafile).map(([name]) => name);

@@ -18,7 +18,7 @@ import { type Ask, expectRefusal, requestOf, send, sendWith } from "../support/a
 import { freshId, freshMerchant, type TestMerchant } from "../support/worker-merchant.ts";
 
 const OURS = "http://localhost:8787";
-const SOON = { timeout: 5_000, interval: 5 };
+const SOON = { timeout: 60_000, interval: 5 };
 const USDT = { cryptocurrency: "USDT", network: "ETH" };
 const UNKNOWN = "inv_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 

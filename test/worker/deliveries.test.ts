@@ -23,7 +23,9 @@ import { freshId, freshMerchant, testDb } from "../support/worker-merchant.ts";
 const receiver = receiverAt(inject("receiverOrigin"));
 const background: Promise<unknown>[] = [];
 const wakingDb = openWakingDb(env, (work) => void background.push(work));
-const SOON_MS = 10_000;
+const SOON_MS = 60_000;
+/** Of endpoints that answer: the longest there is, for a busy machine. */
+const TIMEOUT_MS = 30_000;
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -41,7 +43,7 @@ async function endpoint(behaviour: string, changes: Partial<Webhook> = {}): Prom
   const merchantId = changes.merchantId ?? (await freshMerchant()).merchantId;
   const key = crypto.randomUUID();
   const url = receiver.url(behaviour, key);
-  const of = { timeoutMs: 5_000, merchantId, url, ...changes };
+  const of = { timeoutMs: TIMEOUT_MS, merchantId, url, ...changes };
   const { webhook, secret } = await addEndpoint(testDb, env.SECRETS_AES_KEY, of);
   await receiver.trust(key, secret);
   return { merchantId, id: webhook.id, key, secret };
@@ -164,16 +166,16 @@ describe("an answer", () => {
     ["close", null, "CONNECTION_FAILED", 5 * SECOND_MS],
     ["hang", null, "TIMEOUT", 5 * SECOND_MS],
   ] as const)("of %s is a failure, and is asked again later", async (behaviour, statusCode, error, afterMs) => {
-    const { merchantId, id, key } = await endpoint(behaviour, { timeoutMs: 1_000 });
+    const { merchantId, id, key } = await endpoint(behaviour, behaviour === "hang" ? { timeoutMs: 1_000 } : {});
     await recordNews(testDb, merchantId);
-    const { fx, wakes } = worker();
+    const nowMs = Date.now();
+    const { fx, wakes } = worker({ nowMs: () => nowMs });
     await deliverTo(fx, id);
     const [row] = await rowsOf(id);
     const [attempt] = await attemptsOf(id);
     expect(row).toMatchObject({ status: "PENDING", attempts: 1, step: 1, claim: null });
     expect(attempt).toMatchObject({ number: 1, statusCode, error });
-    const endedMs = (attempt?.atMs ?? 0) + (attempt?.latencyMs ?? 0);
-    expect(Math.abs((row?.nextAttemptMs ?? 0) - endedMs - afterMs)).toBeLessThan(1_000);
+    expect([attempt?.atMs, row?.nextAttemptMs]).toEqual([nowMs, nowMs + afterMs]);
     expect(await hookOf(id)).toMatchObject({ failuresInRow: 1, failingSinceMs: expect.any(Number), isActive: true });
     expect(await receiver.log(key)).toHaveLength(1);
     expect(wakes.some((seconds) => seconds <= 5)).toBe(afterMs === 5 * SECOND_MS);
@@ -240,7 +242,7 @@ describe("where it may not go,", () => {
     expect(error.mock.calls.flat()).toEqual([expect.stringContaining(id)]);
     expect(await receiver.log(key)).toEqual([]);
     expect(await rowsOf(id)).toMatchObject([{ status: "PENDING", attempts: 0, step: 0 }]);
-    await deliverTo(worker({ laterMs: leaseMs(5_000) + 1 }).fx, id);
+    await deliverTo(worker({ laterMs: leaseMs(TIMEOUT_MS) + 1 }).fx, id);
     expect(await receiver.log(key)).toMatchObject([{ signedBy: [secret] }]);
   });
 });
@@ -259,7 +261,7 @@ describe("a claim", () => {
     expect(first.map(({ eventId }) => eventId)).toEqual(ids.slice(0, ROUND_SIZE));
     const second = await claimOf(id, "B", nowMs + 1);
     expect(second.map(({ eventId }) => eventId)).toEqual(ids.slice(ROUND_SIZE));
-    const endMs = nowMs + leaseMs(5_000);
+    const endMs = nowMs + leaseMs(TIMEOUT_MS);
     expect(await claimOf(id, "C", endMs - 1)).toEqual([]);
     expect(await claimOf(id, "D", endMs)).toHaveLength(ROUND_SIZE);
   });
@@ -290,7 +292,7 @@ describe("a claim", () => {
     await recordNews(testDb, merchantId, 2);
     const nowMs = Date.now();
     const [late, other] = await claimOf(id, "A", nowMs);
-    await claimOf(id, "B", nowMs + leaseMs(5_000));
+    await claimOf(id, "B", nowMs + leaseMs(TIMEOUT_MS));
     if (late === undefined || other === undefined) throw new Error("nothing was claimed");
     const answered = (statusCode: number) => ({
       ...{ atMs: nowMs, endedMs: nowMs, requestHeaders: {} },
@@ -342,14 +344,14 @@ describe("an endpoint that hangs", () => {
     for (const shop of [merchantId, strangers]) await recordNews(wakingDb, shop, 100);
     const counts = async () => Promise.all(neighbours.map(async (each) => (await receiver.log(each.key)).length));
     await vi.waitFor(async () => expect(await counts()).toEqual(neighbours.map(() => 100)), {
-      timeout: 25_000,
+      timeout: 110_000,
       interval: 250,
     });
     // It hangs still: nothing of it has come back.
     const log = await receiver.log(key);
     expect(log.map(({ end }) => end)).toEqual(log.map(() => "OPEN"));
     expect(await attemptsOf(id)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe("an endpoint that fails many times in a row", () => {
@@ -390,7 +392,7 @@ describe("an endpoint that fails many times in a row", () => {
   });
 
   it.each([
-    ["stays on before five days are over", { ...many, failingSinceMs: Date.now() - 5 * DAY_MS + MINUTE_MS }, true],
+    ["stays on before five days are over", { ...many, failingSinceMs: Date.now() - 5 * DAY_MS + HOUR_MS }, true],
     ["is switched off after five days", { ...many, failingSinceMs: Date.now() - 5 * DAY_MS }, false],
     [
       "stays on after five days with fewer failures",
@@ -526,15 +528,16 @@ describe("a message of the queue", () => {
     await recordNews(testDb, merchantId, 2);
     const [, later] = await rowsOf(id);
     if (later === undefined) throw new Error("two were recorded");
-    const dueInMs = (nextAttemptMs: number) =>
+    const nowMs = Date.now();
+    const dueAt = (nextAttemptMs: number) =>
       testDb.update(deliveries).set({ nextAttemptMs }).where(eq(deliveries.id, later.id));
-    await dueInMs(Date.now() + 4_500);
-    const { fx, wakes } = worker();
+    await dueAt(nowMs + 4_500);
+    const { fx, wakes } = worker({ nowMs: () => nowMs });
     await deliverTo(fx, id);
     expect(wakes).toEqual([5]);
     await deliverTo(fx, id);
     expect(wakes).toEqual([5]);
-    await dueInMs(Date.now());
+    await dueAt(nowMs);
     await deliverTo(fx, id);
     expect([wakes, (await rowsOf(id)).map(({ status }) => status)]).toEqual([[5], ["SUCCEEDED", "SUCCEEDED"]]);
   });

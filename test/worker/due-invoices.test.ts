@@ -63,9 +63,7 @@ const dueAt = async (nowMs: number) =>
   (await selectDueInvoices(testDb, nowMs, { order: "oldest", limit: 1_000, reorgWindows })).map(({ id }) => id);
 
 describe("an invoice is due", () => {
-  it("exactly when the clock moves it, of 150 invoices with any cursors and payments", {
-    timeout: 30_000,
-  }, async () => {
+  it("exactly when the clock moves it, of 150 invoices with any cursors and payments", async () => {
     const random = randomFrom(7);
     const draw = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
     await putCursors(0);

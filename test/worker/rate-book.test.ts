@@ -89,7 +89,7 @@ describe("the rate book on workerd", () => {
       expect(callsTo("api.kraken.com")).toBe(1);
       vi.setSystemTime(START + 30_000);
       await Promise.all([book.table(), book.table(), book.table()]);
-      await vi.waitFor(() => expect(HOSTS.map(callsTo)).toEqual([2, 2, 2, 1]));
+      await expect.poll(() => HOSTS.map(callsTo)).toEqual([2, 2, 2, 1]);
     });
   });
 

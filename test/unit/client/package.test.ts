@@ -15,7 +15,7 @@ beforeAll(() => {
   // Types of fetch, AbortSignal and URL, which every runtime brings its own of.
   symlinkSync(join(process.cwd(), "node_modules/@types"), join(shop, "node_modules/@types"));
   writeFileSync(join(shop, "package.json"), '{ "type": "module" }');
-}, 60_000);
+});
 
 afterAll(() => rmSync(shop, { recursive: true }));
 

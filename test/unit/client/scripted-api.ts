@@ -56,7 +56,7 @@ export async function scriptedApi(...steps: readonly [Step, ...Step[]]): Promise
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {
     const { method = "", url = "", headers } = request;
-    const atMs = performance.now();
+    const atMs = Date.now();
     const body = await text(request);
     const step = steps[Math.min(seen.length, steps.length - 1)];
     seen.push({ method, url, headers, body, atMs });

@@ -203,13 +203,10 @@ describe("what a host resolves to", () => {
     ["never ends its answer", (_, response) => void response.write('{"Status":0,"Answer":[')],
   ])("is unknown when the resolver %s, within the time limit", async (_, answer) => {
     const { resolve } = await resolver(answer);
-    const startedMs = performance.now();
     expect(await resolve("shop.acme.com", 50)).toEqual({
       kind: "unknown",
       why: "the host could not be resolved (TIMEOUT)",
     });
-    // Both questions at the same time, and neither waits for more.
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
   });
 
   it("is unknown with an answer of 20 MB, which is not read to its end", async () => {
