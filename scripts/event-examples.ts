@@ -32,7 +32,8 @@ const payment: Payment = {
   ...{ marketMicros: 49_900_000n, weighedBy: "EXACT_UNITS", weighedQuote: null },
   ...{ confirmations: 12, requiredConfirmations: 12, blockHeight: 23_845_001, blockHash: `0x${"b1".repeat(32)}` },
   ...{ blockTimeMs: NOW_MS - 3 * MINUTE_MS, isLate: false, matchedBy: "ADDRESS", receivedAtMs: NOW_MS - 3 * MINUTE_MS },
-  ...{ confirmedAtMs: NOW_MS, reorgedAtMs: null, lastKnownAtMs: NOW_MS, finalAtMs: null, evidence: "{}" },
+  ...{ confirmedAtMs: NOW_MS, reorgedAtMs: null, lastKnownAtMs: NOW_MS, finalAtMs: null },
+  ...{ wasIgnored: false },
   ...{ resolution: null, createdAtMs: NOW_MS - 3 * MINUTE_MS, updatedAtMs: NOW_MS },
 };
 

@@ -17,7 +17,7 @@ import { err, ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
 import { DAY_MS } from "../lib/time.ts";
 import { isUnmatchedDust } from "../payments/dust.ts";
-import type { Payment } from "../payments/payment.ts";
+import type { Payment, StoredPayment } from "../payments/payment.ts";
 import { type ChainHeights, newPayment, newsOf, paymentAfter, type Sight } from "../payments/sight.ts";
 import { assertPaymentAsRead, putPayment } from "../payments/store.ts";
 import { evidenceOf } from "./evidence.ts";
@@ -147,7 +147,7 @@ function concerned(place: Exclude<Place, { kind: "invoice" }>, holders: readonly
 function strayRow(
   fx: StrayEffects,
   of: Omit<Stray, "holders"> & { readonly holder: Holder; readonly look: StrayContext; readonly id: PaymentId },
-): Payment {
+): StoredPayment {
   const { transfer, place, holder, look, id, usdMicros } = of;
   const { network, heights } = look;
   const { cryptocurrency, amountUnits } = transfer;

@@ -9,7 +9,8 @@ import { wallets } from "../db/schema/wallets.ts";
 import { template } from "../db/template.ts";
 import { fanOut } from "../events/store.ts";
 import type { EventId, MerchantId, PaymentId, WalletId } from "../lib/ids.ts";
-import type { Payment } from "../payments/payment.ts";
+import type { StoredPayment } from "../payments/payment.ts";
+import { decodePayment, paymentJson } from "../payments/store.ts";
 import type { InvoiceTerms } from "./placement.ts";
 
 // Lists come as one JSON parameter. A cross join is done in the order written: each of the list is looked up by an index.
@@ -18,7 +19,7 @@ const listed = sql`json_each(${sql.placeholder("list")}) item`;
 const member = (name: string) => sql.raw(`item.value ->> '$.${name}'`);
 
 const known = template((db) =>
-  db.select({ row: sql`${jsonObject(payments, "paid")}`.mapWith(rowDecoder(payments)).as("row") }).from(
+  db.select({ row: sql`${paymentJson("paid")}`.mapWith(decodePayment).as("row") }).from(
     sql`${listed} cross join payments paid on paid.network = ${network} and paid.tx_hash = ${member("txHash")}
         and paid.output_index = ${member("outputIndex")}`,
   ),
@@ -218,7 +219,7 @@ const strayEvents = template((db) =>
 
 /** A row that no invoice has, and what is told of it. */
 export interface StrayRow {
-  readonly payment: Payment;
+  readonly payment: StoredPayment;
   /** How many UNMATCHED ones of its merchant and address come before it in this batch. */
   readonly before: number;
   readonly eventId: EventId;

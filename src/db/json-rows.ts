@@ -3,14 +3,18 @@
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 
-/** The arguments of a `json_object(...)` over every column of `table`, whose rows are called `alias` in the query around it. */
-export function jsonMembers(table: SQLiteTable, alias: string): SQL {
-  const members = Object.entries(getTableColumns(table)).map(([key, { name }]) => `'${key}', ${alias}."${name}"`);
+/**
+ * The arguments of a `json_object(...)` over every column of `table` but those in `without`, by their names in the schema. Rows are called
+ * `alias` in the query around it.
+ */
+export function jsonMembers(table: SQLiteTable, alias: string, without: readonly string[] = []): SQL {
+  const columns = Object.entries(getTableColumns(table)).filter(([key]) => !without.includes(key));
+  const members = columns.map(([key, { name }]) => `'${key}', ${alias}."${name}"`);
   return sql.raw(members.join(", "));
 }
 
-export function jsonObject(table: SQLiteTable, alias: string): SQL {
-  return sql`json_object(${jsonMembers(table, alias)})`;
+export function jsonObject(table: SQLiteTable, alias: string, without: readonly string[] = []): SQL {
+  return sql`json_object(${jsonMembers(table, alias, without)})`;
 }
 
 /** Reads one `jsonObject` back; where the sub-select found no row the column is null. */

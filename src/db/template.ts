@@ -90,19 +90,19 @@ function once<T>(make: () => T): () => T {
 
 /**
  * Compiles the insert of a whole row; every column must be given, by its name in the schema. With `key`, columns of a unique key, a row that
- * stands there already is written over. `tail`: SQL behind it all.
+ * stands there already is written over, but for the columns in `once`. `tail`: SQL behind it all.
  */
 export function insertTemplate<T extends SQLiteTable>(
   table: T,
   key: readonly SQLiteColumn[] = [],
-  tail = "",
+  { once: kept = [], tail = "" }: { readonly once?: readonly SQLiteColumn[]; readonly tail?: string } = {},
 ): (db: Db, row: Required<T["$inferInsert"]>) => BoundStatement<D1Result> {
   const compiled = once((): Compiled => {
     const columns = Object.entries(getTableColumns(table));
     const names = columns.map(([, column]) => `"${column.name}"`).join(", ");
     const marks = columns.map(() => "?").join(", ");
     return {
-      sql: `insert into "${getTableName(table)}" (${names}) values (${marks})${overwrite(columns, key)}${tail}`,
+      sql: `insert into "${getTableName(table)}" (${names}) values (${marks})${overwrite(columns, key, kept)}${tail}`,
       binds: columns.map(
         ([name, column]) =>
           (values) =>
@@ -114,10 +114,14 @@ export function insertTemplate<T extends SQLiteTable>(
   return (db, row) => new BoundStatement<D1Result>(db, compiled(), row);
 }
 
-function overwrite(columns: readonly [string, SQLiteColumn][], key: readonly SQLiteColumn[]): string {
+function overwrite(
+  columns: readonly [string, SQLiteColumn][],
+  key: readonly SQLiteColumn[],
+  kept: readonly SQLiteColumn[],
+): string {
   if (key.length === 0) return "";
   const target = key.map(({ name }) => `"${name}"`).join(", ");
-  const rest = columns.filter(([, column]) => !key.some(({ name }) => name === column.name));
+  const rest = columns.filter(([, column]) => ![...key, ...kept].some(({ name }) => name === column.name));
   return ` on conflict (${target}) do update set ${rest.map(([, { name }]) => `"${name}" = excluded."${name}"`).join(", ")}`;
 }
 

@@ -9,7 +9,9 @@ import { assertEventSize } from "./event-body.ts";
 import type { EventData } from "./event-data.ts";
 
 const insertRow = insertTemplate(events);
-const insertTold = insertTemplate(events, [], ` returning merchant_id || ' ' || invoice_id as ${TELL_COLUMN}`);
+const insertTold = insertTemplate(events, [], {
+  tail: ` returning merchant_id || ' ' || invoice_id as ${TELL_COLUMN}`,
+});
 const eventById = template((db) =>
   db
     .select({ id: events.id })

@@ -6,11 +6,11 @@ import { customers } from "../db/schema/customers.ts";
 import { invoices, paymentMethods, timelineItems } from "../db/schema/invoices.ts";
 import { networkCursors } from "../db/schema/network-cursors.ts";
 import { assertions } from "../db/schema/operations.ts";
-import { payments } from "../db/schema/payments.ts";
 import { products } from "../db/schema/products.ts";
 import { insertTemplate, template } from "../db/template.ts";
 import type { InvoiceId, MerchantId } from "../lib/ids.ts";
 import type { Position } from "../lib/pagination.ts";
+import { decodePayments, paymentJson } from "../payments/store.ts";
 import { payableWallets } from "../wallets/store.ts";
 import { STALLED_AFTER_MS } from "./closing.ts";
 import type { Invoice, PaymentMethod, TimelineItem } from "./invoice.ts";
@@ -34,9 +34,9 @@ const methodsJson =
   where invoice_id = invoices.id order by cryptocurrency, network) method)`
     .mapWith(rowsDecoder(paymentMethods))
     .as("methods_json");
-const paymentsJson = sql`(select json_group_array(${jsonObject(payments, "paid")}) from (select * from payments
+const paymentsJson = sql`(select json_group_array(${paymentJson("paid")}) from (select * from payments
   where invoice_id = invoices.id order by received_at_ms, id) paid)`
-  .mapWith(rowsDecoder(payments))
+  .mapWith(decodePayments)
   .as("payments_json");
 const cursorsJson = sql`(select json_group_array(${jsonObject(networkCursors, "cursor")}) from network_cursors cursor
   where cursor.network in (select network from payment_methods where invoice_id = invoices.id and status = 'ACTIVE'

@@ -5,7 +5,7 @@ import { parseQuote } from "../invoices/quotes.ts";
 import type { ClaimId, InvoiceId } from "../lib/ids.ts";
 import { formatMicros, formatUnits } from "../lib/money.ts";
 import { isoTime } from "../lib/time.ts";
-import type { Payment, PaymentEvidence, PaymentResolution } from "./payment.ts";
+import type { Payment, PaymentEvidence, PaymentResolution, StoredPayment } from "./payment.ts";
 
 /** A payer's word that the transaction pays one of the merchant's invoices. */
 export interface PaymentClaim {
@@ -21,7 +21,7 @@ export interface PaymentRow extends Payment {
 }
 
 /** A payment as it is read alone. */
-export interface PaymentFile extends PaymentRow {
+export interface PaymentFile extends PaymentRow, StoredPayment {
   readonly finalizedHeight: number | null;
   /** Oldest first. */
   readonly claims: readonly PaymentClaim[];

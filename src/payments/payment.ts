@@ -13,7 +13,7 @@ export type MatchRule = (typeof MATCH_RULES)[number];
 export const WEIGHED_BY = ["EXACT_UNITS", "IN_FORCE", "LAST_ENDED", "MARKET_RATE", "NO_RATE"] as const;
 export type WeighedBy = (typeof WEIGHED_BY)[number];
 
-/** The row; the table holds exactly these members. */
+/** The row without its evidence: what rules, invoices and lists read. With `StoredPayment` the table holds exactly these members. */
 export interface Payment {
   readonly id: PaymentId;
   readonly merchantId: MerchantId;
@@ -51,12 +51,18 @@ export interface Payment {
   readonly reorgedAtMs: number | null;
   readonly lastKnownAtMs: number;
   readonly finalAtMs: number | null;
-  /** JSON of `PaymentEvidence`. */
-  readonly evidence: string;
+  /** It was IGNORED when it left the chain, and is so again when it is back. */
+  readonly wasIgnored: boolean;
   /** JSON of `PaymentResolution`. */
   readonly resolution: string | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
+}
+
+/** The whole row: a new payment, or one that is read to be shown alone. Its evidence never changes. */
+export interface StoredPayment extends Payment {
+  /** JSON of `PaymentEvidence`. */
+  readonly evidence: string;
 }
 
 /** Why a payment is where it is, for the merchant whose row it is: no other merchant's invoice is ever named. */
@@ -67,8 +73,6 @@ export interface PaymentEvidence {
   readonly spends: readonly string[];
   /** The own invoices that were looked at and refused, newest rule's word; at most 20. */
   readonly candidates: readonly { readonly invoiceId: InvoiceId; readonly reason: CandidateReason }[];
-  /** It was IGNORED when it left the chain, and is so again when it is back. Kept by `sight.ts`. */
-  readonly wasIgnored?: true;
 }
 
 /** Why an invoice that could have been meant was not credited. */

@@ -3,7 +3,14 @@
 import type { Network } from "../chains/network.ts";
 import type { InvoiceId, MerchantId, PaymentId } from "../lib/ids.ts";
 import { HOUR_MS } from "../lib/time.ts";
-import { isSeen, type MatchRule, type Payment, type PaymentEvidence, type PaymentStatus } from "./payment.ts";
+import {
+  isSeen,
+  type MatchRule,
+  type Payment,
+  type PaymentEvidence,
+  type PaymentStatus,
+  type StoredPayment,
+} from "./payment.ts";
 import type { BlockRef, Transfer } from "./transfer.ts";
 
 export type Sight =
@@ -69,7 +76,7 @@ export interface NewPayment {
 }
 
 /** The row of a transfer that is seen for the first time. */
-export function newPayment(of: NewPayment): Payment {
+export function newPayment(of: NewPayment): StoredPayment {
   const { transfer, placement, context } = of;
   const { network, nowMs } = context;
   const isCredited = placement.kind === "CREDITED";
@@ -103,12 +110,12 @@ export function newPayment(of: NewPayment): Payment {
     reorgedAtMs: null,
     lastKnownAtMs: nowMs,
     finalAtMs: null,
-    evidence: JSON.stringify(of.evidence),
+    wasIgnored: false,
     resolution: null,
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
   };
-  return paymentAfter(unseen, sightOf(transfer), context);
+  return { ...paymentAfter(unseen, sightOf(transfer), context), evidence: JSON.stringify(of.evidence) };
 }
 
 /**
@@ -214,8 +221,7 @@ function outOfBlock(payment: Payment, nowMs: number): Payment {
 
 /** What an IGNORED row must remember of itself. */
 function leaving(payment: Payment): Partial<Payment> {
-  if (payment.status !== "IGNORED") return {};
-  return { evidence: JSON.stringify({ ...evidenceOf(payment), wasIgnored: true }) };
+  return payment.status === "IGNORED" ? { wasIgnored: true } : {};
 }
 
 /** A credited payment is what the chain says of it; one that nobody is credited with stays UNMATCHED or IGNORED wherever it is seen. */
@@ -228,11 +234,7 @@ function statusSeen(payment: Payment, credited: "DETECTED" | "CONFIRMED"): Payme
 function isIgnored(payment: Payment): boolean {
   if (payment.invoiceId !== null) return false;
   if (payment.status === "UNMATCHED" || payment.status === "IGNORED") return payment.status === "IGNORED";
-  return evidenceOf(payment).wasIgnored === true;
-}
-
-function evidenceOf(payment: Payment): PaymentEvidence {
-  return JSON.parse(payment.evidence);
+  return payment.wasIgnored;
 }
 
 export type PaymentNews = "payment.detected" | "payment.confirmed" | "payment.dropped" | "payment.reorged";

@@ -1,23 +1,41 @@
 import { and, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import { NETWORKS } from "../chains/networks.ts";
 import type { Db } from "../db/client.ts";
+import { jsonObject, rowDecoder, rowsDecoder } from "../db/json-rows.ts";
 import { assertions } from "../db/schema/operations.ts";
 import { payments } from "../db/schema/payments.ts";
 import { insertTemplate, template } from "../db/template.ts";
 import type { InvoiceId, MerchantId } from "../lib/ids.ts";
 import type { Position } from "../lib/pagination.ts";
-import type { Payment } from "./payment.ts";
+import type { Payment, StoredPayment } from "./payment.ts";
 import type { PaymentClaim } from "./payment-body.ts";
 
-/** Writes a payment, over the row it has; the table's keys refuse a transfer that is another row already (conflict.ts). */
-export const putPayment = insertTemplate(payments, [payments.id]);
+const putRow = insertTemplate(payments, [payments.id], { once: [payments.evidence] });
+
+/**
+ * Writes a payment, over the row it has; the table's keys refuse a transfer that is another row already (conflict.ts). Evidence is written with
+ * a new row only: one that is there keeps its own, whether the caller has read it or not.
+ */
+export function putPayment(db: Db, payment: Payment | StoredPayment) {
+  return putRow(db, { evidence: "{}", ...payment });
+}
+
+const { evidence: _, ...withoutEvidence } = getTableColumns(payments);
+
+/** The columns of `Payment`. Evidence is kilobytes a row, and whoever reads many payments must not read it. */
+export const paymentColumns = withoutEvidence;
+
+/** A `Payment` as JSON in another row, and its decoders. */
+export const paymentJson = (alias: string) => jsonObject(payments, alias, ["evidence"]);
+export const decodePayment: (text: string) => Payment | null = rowDecoder(payments);
+export const decodePayments: (text: string) => readonly Payment[] = rowsDecoder(payments);
 
 // Columns are written out: in a one-table select drizzle drops the table from a column inside a fragment.
 const ofCursor = (column: "tip_height" | "finalized_height") =>
   sql<
     number | null
   >`(select cursor.${sql.raw(column)} from network_cursors cursor where cursor.network = payments.network)`.as(column);
-const listedColumns = { ...getTableColumns(payments), tipHeight: ofCursor("tip_height") };
+const listedColumns = { ...paymentColumns, tipHeight: ofCursor("tip_height") };
 // What payers said of its transaction on the invoices that it concerns: the one it is credited to, and those that were refused.
 const claimsJson =
   sql`(select json_group_array(json_object('id', said.id, 'invoiceId', said.invoice_id, 'outcome', said.outcome,
@@ -29,7 +47,12 @@ const claimsJson =
 
 const fileById = template((db) =>
   db
-    .select({ ...listedColumns, finalizedHeight: ofCursor("finalized_height"), claims: claimsJson })
+    .select({
+      ...listedColumns,
+      evidence: payments.evidence,
+      finalizedHeight: ofCursor("finalized_height"),
+      claims: claimsJson,
+    })
     .from(payments)
     .where(and(eq(payments.id, sql.placeholder("id")), eq(payments.merchantId, sql.placeholder("merchantId")))),
 );

@@ -17,8 +17,8 @@ const PAGE = 500;
 /** Workers open six connections at once. */
 const AT_ONCE = 5;
 
-/** A payment, its place in the table, and whether two sources must agree before it is confirmed. */
-type OpenPayment = Payment & { readonly position: number; readonly needsSecond: number };
+/** A payment, its place in the table, what its transaction spends (JSON), and whether two sources must agree before it is confirmed. */
+type OpenPayment = Payment & { readonly position: number; readonly spends: string; readonly needsSecond: number };
 
 /** All open payments said to be mined above `above`, which no hash link has proved yet. */
 export async function readUnproved(fx: WatchEffects, pass: Pass, above: number): Promise<Step<readonly OpenPayment[]>> {
@@ -118,7 +118,7 @@ async function lookAtOne(
 async function isSeconded(
   fx: WatchEffects,
   client: ChainClient,
-  payment: Payment,
+  payment: OpenPayment,
   blockHash: string,
 ): Promise<boolean> {
   if (!fx.pool.hasSecond()) return true;
@@ -131,7 +131,12 @@ async function isSeconded(
 /** What a second source says of a payment that the first does not know: `none` where there is no second, `silent` where it cannot be asked. */
 type SecondSight = Sight | "none" | "silent";
 
-async function secondSight(fx: WatchEffects, pass: Pass, client: ChainClient, payment: Payment): Promise<SecondSight> {
+async function secondSight(
+  fx: WatchEffects,
+  pass: Pass,
+  client: ChainClient,
+  payment: OpenPayment,
+): Promise<SecondSight> {
   if (!fx.pool.hasSecond()) return "none";
   const other = await fx.pool.attemptWithout(client, fx.nowMs(), async (second) => second.lookup(requestOf(payment)));
   if (!other.ok) return "silent";
@@ -158,7 +163,7 @@ function isGone({ kind }: Sight): boolean {
   return kind === "unknown" || kind === "replaced";
 }
 
-async function sightBy(pass: Pass, client: ChainClient, payment: Payment): Promise<Step<Sight>> {
+async function sightBy(pass: Pass, client: ChainClient, payment: OpenPayment): Promise<Step<Sight>> {
   const found = await lookUp(client, payment);
   return found.ok ? onOwnChain(client, sightIn(pass, found.value, payment)) : found;
 }
@@ -171,12 +176,12 @@ async function onOwnChain(client: ChainClient, sight: Sight): Promise<Step<Sight
   return own.value?.hash === sight.block.hash ? ok(sight) : behind("of two branches at once");
 }
 
-async function lookUp(client: ChainClient, payment: Payment): Promise<Step<Lookup>> {
+async function lookUp(client: ChainClient, payment: OpenPayment): Promise<Step<Lookup>> {
   return asked(await client.lookup(requestOf(payment)));
 }
 
-function requestOf(payment: Payment): LookupRequest {
-  const { spends = [] }: Partial<PaymentEvidence> = JSON.parse(payment.evidence);
+function requestOf(payment: Pick<OpenPayment, "txHash" | "toAddress" | "spends">): LookupRequest {
+  const spends: PaymentEvidence["spends"] = JSON.parse(payment.spends);
   return { txHash: payment.txHash, spends, recipients: new Set([payment.toAddress]) };
 }
 

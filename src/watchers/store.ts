@@ -1,4 +1,4 @@
-import { getTableColumns, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { events } from "../db/schema/events.ts";
 import { networkCursors } from "../db/schema/network-cursors.ts";
@@ -8,6 +8,7 @@ import { fanOut } from "../events/store.ts";
 import type { EventId, MerchantId } from "../lib/ids.ts";
 import { DAY_MS } from "../lib/time.ts";
 import type { NetworkCursor } from "../payments/cursor.ts";
+import { paymentColumns } from "../payments/store.ts";
 
 /**
  * No method is watched for longer after its activation: 30 days of an invoice and 7 of monitoring (decisions 4), and a week for an outage.
@@ -228,7 +229,9 @@ export function selectExpiring(db: Db, of: PaymentPage & { readonly fromMs: numb
 const needsSecond = sql<number>`coalesce((select max(invoice.amount_micros, coalesce(payments.fiat_micros, 0)) >= merchant.quorum_above_micros
   from invoices invoice join merchants merchant on merchant.id = invoice.merchant_id where invoice.id = payments.invoice_id), 0)`;
 const openColumns = {
-  ...getTableColumns(payments),
+  ...paymentColumns,
+  /** JSON array of the outputs that its transaction spends. */
+  spends: sql<string>`coalesce(json_extract(payments.evidence, '$.spends'), '[]')`.as("spends"),
   position: sql<number>`rowid`.as("position"),
   needsSecond: needsSecond.as("needs_second"),
 };

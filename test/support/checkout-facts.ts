@@ -120,7 +120,13 @@ function paymentOf(changes: Partial<Payment>, nth: number): Payment {
     ...{ marketMicros: 4_000_000n, weighedBy: "IN_FORCE", weighedQuote: null },
     ...{ status: "DETECTED", confirmations: 1, requiredConfirmations: 3, isLate: false, matchedBy: "EXACT_AMOUNT" },
     ...{ blockHeight: 100, blockHash: HASH, blockTimeMs: NOW, receivedAtMs: NOW, confirmedAtMs: null },
-    ...{ reorgedAtMs: null, lastKnownAtMs: NOW, finalAtMs: null, evidence: "{}", resolution: null },
+    ...{
+      reorgedAtMs: null,
+      lastKnownAtMs: NOW,
+      finalAtMs: null,
+      wasIgnored: false,
+      resolution: null,
+    },
     ...{ createdAtMs: NOW, updatedAtMs: NOW },
     ...changes,
   };

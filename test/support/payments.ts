@@ -3,19 +3,19 @@ import { networkCursors } from "../../src/db/schema/network-cursors.ts";
 import { payments } from "../../src/db/schema/payments.ts";
 import type { MerchantId } from "../../src/lib/ids.ts";
 import type { NetworkCursor } from "../../src/payments/cursor.ts";
-import type { Payment, PaymentEvidence } from "../../src/payments/payment.ts";
+import type { Payment, PaymentEvidence, StoredPayment } from "../../src/payments/payment.ts";
 import { randomHex } from "./wallet-bodies.ts";
 import { freshId, testDb } from "./worker-merchant.ts";
 
 export const BLOCK_MS = Date.UTC(2026, 10, 21, 12);
 
-export type SeedPayment = Partial<Omit<Payment, "evidence">> & { readonly evidence?: Partial<PaymentEvidence> };
+export type SeedPayment = Partial<Payment> & { readonly evidence?: Partial<PaymentEvidence> };
 
 /** 10 USDT on ETH in block 100, nobody's; `changes` say otherwise. */
 export async function seedPayment(merchantId: MerchantId, changes: SeedPayment = {}): Promise<Payment> {
   const { evidence, ...rest } = changes;
   const nowMs = Date.now();
-  const row: Payment = {
+  const row: StoredPayment = {
     ...{ id: freshId("pay"), merchantId, invoiceId: null, network: "ETH", cryptocurrency: "USDT", chainId: 1 },
     ...{ txHash: `0x${randomHex(32)}`, outputIndex: "0", fromAddress: `0x${"f".repeat(40)}` },
     ...{ toAddress: `0x${"a".repeat(40)}`, amountUnits: 10_000_000n, fiatMicros: null, usdMicros: 10_000_000n },
@@ -23,6 +23,7 @@ export async function seedPayment(merchantId: MerchantId, changes: SeedPayment =
     ...{ status: "UNMATCHED", confirmations: 1, requiredConfirmations: 3, isLate: false, matchedBy: null },
     ...{ blockHeight: 100, blockHash: `0x${randomHex(32)}`, blockTimeMs: rest.receivedAtMs ?? BLOCK_MS },
     ...{ receivedAtMs: BLOCK_MS, confirmedAtMs: null, reorgedAtMs: null, lastKnownAtMs: nowMs, finalAtMs: null },
+    ...{ wasIgnored: false },
     evidence: JSON.stringify({ raw: "{}", spends: [], candidates: [], ...evidence }),
     ...{ resolution: null, createdAtMs: nowMs, updatedAtMs: nowMs },
     ...rest,

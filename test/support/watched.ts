@@ -3,7 +3,7 @@ import type { Db } from "../../src/db/client.ts";
 import { invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
 import { payments } from "../../src/db/schema/payments.ts";
 import { type InvoiceId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
-import type { Payment } from "../../src/payments/payment.ts";
+import type { Payment, StoredPayment } from "../../src/payments/payment.ts";
 import { beginWatch } from "../../src/watchers/store.ts";
 
 const HOUR_MS = 3_600_000;
@@ -48,15 +48,16 @@ export async function watchMethod(db: Db, of: WatchedMethod): Promise<InvoiceId>
 /** A payment as some earlier pass left it. */
 export async function openPayment(
   db: Db,
-  of: Pick<Payment, "network" | "cryptocurrency" | "txHash" | "toAddress" | "createdAtMs"> & Partial<Payment>,
+  of: Pick<Payment, "network" | "cryptocurrency" | "txHash" | "toAddress" | "createdAtMs"> & Partial<StoredPayment>,
 ): Promise<Payment> {
-  const row: Payment = {
+  const row: StoredPayment = {
     ...{ id: makeId("pay", id(of.createdAtMs)), merchantId: makeId("mer", id(of.createdAtMs)), invoiceId: null },
     ...{ chainId: null, outputIndex: "0", fromAddress: null, amountUnits: 1n, fiatMicros: null, usdMicros: null },
     ...{ marketMicros: null, weighedBy: null, weighedQuote: null },
     ...{ status: "DETECTED", confirmations: 0, requiredConfirmations: 1, isLate: false, matchedBy: null },
     ...{ blockHeight: null, blockHash: null, blockTimeMs: null, receivedAtMs: of.createdAtMs },
     ...{ confirmedAtMs: null, reorgedAtMs: null, lastKnownAtMs: of.createdAtMs, finalAtMs: null },
+    ...{ wasIgnored: false },
     ...{ evidence: JSON.stringify({ raw: "{}", spends: [], candidates: [] }), resolution: null },
     updatedAtMs: of.createdAtMs,
     ...of,

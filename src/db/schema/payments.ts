@@ -48,7 +48,9 @@ export const payments = sqliteTable(
     lastKnownAtMs: integer("last_known_at_ms").notNull().default(0),
     /** Since when nothing can become of it any more, so that no pass looks at it again. */
     finalAtMs: integer("final_at_ms"),
-    /** JSON of `PaymentEvidence`: what the source said, the rule that matched, the own invoices that it refused. */
+    /** It was IGNORED when it left the chain, and is so again when it is back. */
+    wasIgnored: integer("was_ignored", { mode: "boolean" }).notNull().default(false),
+    /** JSON of `PaymentEvidence`. Written once, with the row; only what shows or looks up one payment reads it. */
     evidence: text("evidence").notNull().default("{}"),
     /** JSON `{ action, reason, actor, at }` of a person's decision, or null. */
     resolution: text("resolution"),

@@ -116,7 +116,7 @@ describe("any history of looks", () => {
         const last = [mined(at, "c"), lookAt(at + 8, { nowMs })] as const;
         const { payment } = story([...looks, last], history.placement);
         const fresh = story([last], history.placement).payment;
-        const { createdAtMs, reorgedAtMs, evidence, receivedAtMs, confirmedAtMs, ...columns } = payment;
+        const { createdAtMs, reorgedAtMs, wasIgnored, receivedAtMs, confirmedAtMs, ...columns } = payment;
         expect(fresh).toMatchObject(columns);
         expect(receivedAtMs).toBe(Math.min(...timesOf([...looks, last])));
       }),

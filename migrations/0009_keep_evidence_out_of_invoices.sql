@@ -1,0 +1,1 @@
+ALTER TABLE `payments` ADD `was_ignored` integer DEFAULT false NOT NULL;
