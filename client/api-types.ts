@@ -607,6 +607,7 @@ export interface Webhook {
   }[];
   /** Why we switched it off: it answered 410, or only failed for five days. */
   disabledReason: "GONE" | "FAILING" | null;
+  /** Since when it is switched off. Events from then on wait up to 30 days, and are sent when it is on again. */
   disabledAt: string | null;
   failuresInRow: number;
   failingSince: string | null;

@@ -108,7 +108,12 @@ is a failure, a redirect too, which is not followed. The first attempt is made a
 up to 20 % sooner or later (\`retryCount\` says how many). A \`Retry-After\` is honoured up to 24 h. **410** switches the endpoint off.
 
 After ${MANY_FAILURES} failures in a row an endpoint is only probed, every 15 minutes with one delivery. After five days of nothing but failures it is switched
-off, with a mail to every owner and admin and \`webhook.endpoint_disabled\` to the others. What it is owed waits for 30 days: switch it on again with \`PATCH isActive\`.
+off, with a mail to every owner and admin and \`webhook.endpoint_disabled\` to the others.
+
+**While an endpoint is off** nothing is sent to it, and nothing is lost: what it was still owed, and every event from the moment it was switched off, by us or
+by you (\`disabledAt\`), waits for 30 days. Switch it on again with \`PATCH isActive\` and it gets all of that, oldest first, each event once. Which
+types it wants is decided when an event happens: a change of \`events\` holds from then on, also while it is off. An endpoint that was created
+switched off is owed nothing until it is first switched on. For what is older than 30 days there is \`replay\`, below.
 
 ## Order and duplicates
 

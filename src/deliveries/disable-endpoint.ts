@@ -88,7 +88,7 @@ async function tellStewards(
           paragraphs: [
             `Events of ${merchant.name} are no longer sent to ${shownUrl(webhook)} since ${isoTime(nowMs)}.`,
             WHY[reason],
-            `What it has not received is kept and sent when the endpoint ${id} is switched on again (isActive: true).`,
+            `What it has not received, and what happens until then, is kept for 30 days and sent when the endpoint ${id} is switched on again (isActive: true).`,
           ],
         }),
       ),

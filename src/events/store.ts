@@ -30,7 +30,13 @@ export const deliveryId = sql`'dlv_' || substr(event.id, 5, 10) || substr(event.
 // What is wrong with an endpoint must not abort the batch that it is told of.
 const isSubscribed = sql`exists (select 1 from json_each(iif(json_valid(hook.events), hook.events, '[]')) wanted
   where wanted.value in (event.type, '*', substr(event.type, 1, instr(event.type, '.')) || '*'))`;
-const isFirstDue = sql`not exists (select 1 from deliveries other where other.webhook_id = hook.id and other.status = 'PENDING'
+/**
+ * An endpoint that was switched off is owed what happens from then on; it waits until the endpoint is on again. Not the news of its own end, which
+ * is for the others, and nothing where it was never on or its merchant is gone.
+ */
+const isOwed = sql`(hook.is_active = 1 or hook.disabled_at_ms is not null
+  and not (event.type = 'webhook.endpoint_disabled' and event.data ->> '$.webhookId' = hook.id))`;
+const isFirstDue = sql`hook.is_active = 1 and not exists (select 1 from deliveries other where other.webhook_id = hook.id and other.status = 'PENDING'
   and other.next_attempt_ms between event.created_at_ms - ${sql.raw(String(WOKEN_MS))} and event.created_at_ms
   and other.next_attempt_ms = other.created_at_ms)`;
 
@@ -41,14 +47,17 @@ const owed = template((db) =>
       sql`select ${deliveryId}, event.merchant_id, hook.id, event.id, event.type, 'PENDING', 0, 0, event.created_at_ms, null, ${isFirstDue},
         event.created_at_ms, event.created_at_ms
         from json_each(${sql.placeholder("ids")}) item cross join events event on event.id = item.value
-        cross join webhooks hook on hook.merchant_id = event.merchant_id and hook.is_active = 1
-        where ${isSubscribed} order by event.rowid`,
+        cross join webhooks hook on hook.merchant_id = event.merchant_id
+        where ${isOwed} and ${isSubscribed} order by event.rowid`,
     )
     .onConflictDoNothing()
     .returning({ [WAKE_COLUMN]: sql<string | null>`case when wakes then webhook_id end`.as(WAKE_COLUMN) }),
 );
 
-/** What the endpoints that subscribe to events are owed. Goes behind the events, in their batch; ids of none are passed over. */
+/**
+ * What the endpoints that subscribe to events are owed, those that were switched off too: who subscribes to what is asked once, when it happens, so
+ * that no switch and no change of a subscription can come between. Goes behind the events, in their batch; ids of none are passed over.
+ */
 export function fanOut(db: Db, ids: readonly EventId[]) {
   return owed(db, { ids: JSON.stringify(ids) });
 }

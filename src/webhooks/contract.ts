@@ -77,7 +77,10 @@ export const webhookBody = () =>
       disabledReason: z.enum(["GONE", "FAILING"]).nullable().meta({
         description: "Why we switched it off: it answered 410, or only failed for five days.",
       }),
-      disabledAt: time().nullable(),
+      disabledAt: time().nullable().meta({
+        description:
+          "Since when it is switched off. Events from then on wait up to 30 days, and are sent when it is on again.",
+      }),
       failuresInRow: z.int(),
       failingSince: time().nullable(),
       createdAt: time(),

@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, sql } from "drizzle-orm";
+import { eq, getTableColumns, sql } from "drizzle-orm";
 import { type Db, WAKE_COLUMN } from "../db/client.ts";
 import { jsonObject, rowsDecoder } from "../db/json-rows.ts";
 import { events } from "../db/schema/events.ts";
@@ -96,12 +96,12 @@ function deleteSecrets(db: Db, id: Webhook["id"]) {
   return [db.delete(webhookSecrets).where(eq(webhookSecrets.webhookId, id))] as const;
 }
 
-/** With its merchant gone, nobody is told of anything any more. */
+/** With its merchant gone, nobody is told of anything any more, and nothing more is owed. */
 export function switchOffWebhooks(db: Db, merchantId: MerchantId, nowMs: number) {
   return db
     .update(webhooks)
-    .set({ isActive: false, updatedAtMs: sql`max(updated_at_ms + 1, ${nowMs})` })
-    .where(and(eq(webhooks.merchantId, merchantId), eq(webhooks.isActive, true)));
+    .set({ isActive: false, disabledAtMs: null, updatedAtMs: sql`max(updated_at_ms + 1, ${nowMs})` })
+    .where(eq(webhooks.merchantId, merchantId));
 }
 
 /** A ping, owed to its endpoint alone and before all else; an endpoint that is only probed is tried at once. */

@@ -19,7 +19,7 @@ export async function updateWebhook(
   if (url !== undefined && !url.ok) return err({ code: "WEBHOOK_URL_REFUSED", reason: url.error });
   const settings = url === undefined ? wanted : { ...wanted, url: url.value.href };
   return changeWebhook(fx, of, (read) => {
-    const changed = changedColumns(read, settings);
+    const changed = changedColumns(read, settings, fx.nowMs);
     if (changed === undefined) return undefined;
     const columns = { ...changed, updatedAtMs: movedOn(fx, read) };
     const webhook = { ...read, ...columns };

@@ -37,7 +37,9 @@ export interface Webhook {
   readonly failuresInRow: number;
   readonly failingSinceMs: number | null;
   readonly probeAtMs: number | null;
+  /** Why, where we switched it off. */
   readonly disabledReason: "GONE" | "FAILING" | null;
+  /** Since when it is off, whoever switched it off: what happens from then on is owed to it. Null of one that was never on. */
   readonly disabledAtMs: number | null;
   readonly createdAtMs: number;
   /** Moves on with every change of settings or secrets, not with deliveries. */
@@ -87,6 +89,7 @@ export type SettingsUpdate = { readonly [Name in keyof WebhookSettings]?: Webhoo
 export function changedColumns(
   read: Webhook,
   wanted: SettingsUpdate,
+  nowMs: number,
 ): (WebhookSettings & Partial<Webhook>) | undefined {
   const after: WebhookSettings = {
     url: wanted.url ?? read.url,
@@ -103,6 +106,7 @@ export function changedColumns(
     // Another address has not failed yet, and whoever switches an endpoint on says that it is well.
     ...(isSwitchedOn || after.url !== read.url ? HEALTHY : {}),
     ...(isSwitchedOn ? { disabledReason: null, disabledAtMs: null } : {}),
+    ...(read.isActive && !after.isActive ? { disabledAtMs: nowMs } : {}),
   };
 }
 

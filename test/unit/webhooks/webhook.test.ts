@@ -32,13 +32,14 @@ describe("a change of settings", () => {
     ["only what is so already", WEBHOOK, { url: WEBHOOK.url, isActive: true, description: null }, undefined],
     ["undefined is not named", WEBHOOK, { url: undefined, description: undefined, isActive: undefined }, undefined],
     ["another description", WEBHOOK, { description: "x" }, { description: "x" }],
-    ["switching off", WEBHOOK, { isActive: false }, { isActive: false }],
+    ["switching off", WEBHOOK, { isActive: false }, { isActive: false, disabledAtMs: 70 }],
+    ["switching off what is off", OFF, { isActive: false }, undefined],
     ["switching on", OFF, { isActive: true }, { isActive: true, ...WELL, disabledReason: null, disabledAtMs: null }],
     ["another URL", WEBHOOK, { url: "https://b.example/" }, { url: "https://b.example/", ...WELL }],
     ["another URL where it is off", OFF, { url: "https://b.example/" }, { url: "https://b.example/", ...WELL }],
     ["an attempt fewer where it is off", OFF, { retryCount: 8 }, { retryCount: 8 }],
   ])("%s", (_, read, wanted, expected) => {
-    const columns = changedColumns(read, wanted);
+    const columns = changedColumns(read, wanted, 70);
     if (expected === undefined) expect(columns).toBeUndefined();
     else expect({ ...read, ...columns }).toEqual({ ...read, ...expected });
   });
@@ -57,9 +58,9 @@ describe("a change of settings", () => {
     );
     fc.assert(
       fc.property(fc.constantFrom(WEBHOOK, OFF), update, (read, wanted) => {
-        const after = { ...read, ...changedColumns(read, wanted) };
+        const after = { ...read, ...changedColumns(read, wanted, 70) };
         expect(after).toMatchObject(wanted);
-        expect(changedColumns(after, wanted)).toBeUndefined();
+        expect(changedColumns(after, wanted, 71)).toBeUndefined();
       }),
       { numRuns: RUNS },
     );
