@@ -1,4 +1,5 @@
-// GET /healthz: whether storage answers, what is wrong with the configuration, and per network whether it is watched. Never a secret, never
+// GET /healthz: whether storage answers, what is wrong with the configuration, per network whether it is watched, and how many invoices cannot be
+// settled. Never a secret, never
 // a merchant's data.
 import { isoTime, SECOND_MS } from "../lib/time.ts";
 
@@ -7,6 +8,8 @@ export interface Health {
   readonly database: "ok" | "unavailable";
   /** By canonical name, each configured network. */
   readonly networks: Readonly<Record<string, NetworkHealth>>;
+  /** Invoices that the sweep has failed to settle more than once, and could not settle since. */
+  readonly unsettledInvoices: number;
   readonly warnings: readonly string[];
 }
 
@@ -33,7 +36,8 @@ interface CursorFacts {
 }
 
 const CURSORS = `SELECT json_group_array(json_object('network', network, 'height', height, 'tipHeight', tip_height,
-  'passedMs', passed_ms, 'degradedSinceMs', degraded_since_ms, 'isResting', is_resting)) AS cursors FROM network_cursors`;
+  'passedMs', passed_ms, 'degradedSinceMs', degraded_since_ms, 'isResting', is_resting)) AS cursors,
+  (SELECT count(*) FROM unsettled_invoices WHERE failures > 1) AS unsettled FROM network_cursors`;
 
 /** What is configured: `watched` by canonical name, and what is wrong, as a code; a fatal fault makes the deployment degraded. */
 export interface Configured {
@@ -44,13 +48,12 @@ export interface Configured {
 
 /** Degraded when storage does not answer or a fault is fatal. */
 export async function healthOf(d1: D1Database, { watched, faults, nowMs }: Configured): Promise<Health> {
-  const cursors = await d1
+  const row = await d1
     .prepare(CURSORS)
-    .first<{ readonly cursors: string }>()
-    .then(
-      (row): readonly CursorFacts[] => JSON.parse(row?.cursors ?? "[]"),
-      () => undefined,
-    );
+    .first<{ readonly cursors: string; readonly unsettled: number }>()
+    .catch(() => undefined);
+  const cursors: readonly CursorFacts[] | undefined = row === undefined ? undefined : JSON.parse(row?.cursors ?? "[]");
+  const unsettledInvoices = row?.unsettled ?? 0;
   const isGood = cursors !== undefined && !faults.some((fault) => fault.isFatal);
   const networks = [...watched].map(
     (name) =>
@@ -66,7 +69,12 @@ export async function healthOf(d1: D1Database, { watched, faults, nowMs }: Confi
     status: isGood ? "ok" : "degraded",
     database: cursors === undefined ? "unavailable" : "ok",
     networks: Object.fromEntries(networks),
-    warnings: [...faults.map((fault) => fault.code), ...(networks.length === 0 ? ["NETWORK_NOT_WATCHED"] : [])],
+    unsettledInvoices,
+    warnings: [
+      ...faults.map((fault) => fault.code),
+      ...(networks.length === 0 ? ["NETWORK_NOT_WATCHED"] : []),
+      ...(unsettledInvoices > 0 ? ["INVOICES_UNSETTLED"] : []),
+    ],
   };
 }
 

@@ -27,6 +27,9 @@ const healthBody = () =>
           degradedSince: z.iso.datetime().nullable().meta({ description: "Since when its source cannot be read" }),
         }),
       ),
+      unsettledInvoices: z.int().meta({
+        description: "Invoices whose end cannot be worked out: the log names them. They stop no other.",
+      }),
       warnings: z.array(z.string()),
     })
     .meta({ title: "Health" });

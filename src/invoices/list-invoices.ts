@@ -21,7 +21,10 @@ export function pageReads(db: Db, merchantId: string, query: InvoiceQuery | unde
   ] as const;
 }
 
-/** Lists show what is stored, at most one sweep behind (decisions 4). */
+/**
+ * Lists show what is stored, at most one sweep behind (decisions 4). An invoice that cannot be shown is named in the log and left out: by itself
+ * it is an error, and it hides no other.
+ */
 export function listInvoices(
   read: {
     readonly rows: readonly Omit<InvoiceRow, "cursors">[];
@@ -31,5 +34,14 @@ export function listInvoices(
   query: ListQuery,
   context: BodyContext,
 ): Result<object, Failure> {
-  return pageBody(read, query, (row) => invoiceBodyOf(fileOf({ ...row, cursors: read.cursors }), context));
+  return pageBody(read, query, (row) => {
+    try {
+      return invoiceBodyOf(fileOf({ ...row, cursors: read.cursors }), context);
+    } catch (error) {
+      const name = error instanceof Error ? error.name : typeof error;
+      const alert = "an invoice cannot be shown in a list";
+      console.error(JSON.stringify({ level: "error", alert, invoiceId: row.id, error: name }));
+      return undefined;
+    }
+  });
 }

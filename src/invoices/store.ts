@@ -225,16 +225,29 @@ export function markFromPublicKey(db: Db, method: Pick<PaymentMethod, "invoiceId
   return markMethod(db, { invoiceId, cryptocurrency, network });
 }
 
+const rowsById = template((db) =>
+  db
+    .select(fileColumns)
+    .from(invoices)
+    .where(sql`${invoices.id} in (select value from json_each(${sql.placeholder("ids")}))`),
+);
+
+/** Invoices of any merchants with their relations. One that cannot be read fails them all. */
+export function selectInvoiceRows(db: Db, ids: readonly InvoiceId[]) {
+  return rowsById(db, { ids: JSON.stringify(ids) });
+}
+
 /**
- * Invoices that the clock alone can move, by the end of their time: what a sweep looks at. Not those that wait for a network to be read
- * beyond their end (closing.ts), nor for a payment to be confirmed, mined again or priced by a person (`isUnsettled`): they would crowd out all
- * others.
+ * Invoices that the clock alone can move, by the end of their time: what a sweep looks at. Only their ids, which can be read whatever hangs on
+ * them. `oldest` and `newest` are of those that never failed, `held` of those that did and whose time has come again (unsettled/store.ts). Not
+ * those that wait for a network to be read beyond their end (closing.ts), nor for a payment to be confirmed, mined again or priced by a person
+ * (`isUnsettled`): they would crowd out all others.
  * `reorgWindows`: JSON of network to milliseconds.
  */
 export function selectDueInvoices(
   db: Db,
   nowMs: number,
-  page: { readonly order: "oldest" | "newest"; readonly limit: number; readonly reorgWindows: string },
+  page: { readonly order: "oldest" | "newest" | "held"; readonly limit: number; readonly reorgWindows: string },
 ) {
   const isHeldOpen = sql`exists (select 1 from payment_methods method join network_cursors cursor on cursor.network = method.network
     where method.invoice_id = invoices.id and method.status = 'ACTIVE' and cursor.is_resting = 0
@@ -244,14 +257,18 @@ export function selectDueInvoices(
       or invoices.late_payment_policy = 'ACCEPT' and paid.received_at_ms <= invoices.monitor_until_ms)
     and (paid.status = 'DETECTED' or paid.status = 'CONFIRMED' and paid.weighed_by = 'NO_RATE' or paid.status = 'REORGED'
       and paid.reorged_at_ms + coalesce(json_extract(${page.reorgWindows}, '$.' || paid.network), 0) > ${nowMs}))`;
+  const isTurn =
+    page.order === "held"
+      ? sql`id in (select invoice_id from unsettled_invoices where retry_at_ms <= ${nowMs} order by retry_at_ms limit ${page.limit})`
+      : sql`not exists (select 1 from unsettled_invoices failed where failed.invoice_id = invoices.id)`;
   return db
-    .select(fileColumns)
+    .select({ id: invoices.id, merchantId: invoices.merchantId })
     .from(invoices)
     .where(
-      sql`status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION') and expires_at_ms < ${nowMs}
+      sql`${isTurn} and status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION') and expires_at_ms < ${nowMs}
         and case when closed_at_ms is null then status = 'AWAITING_PAYMENT' and not ${isHeldOpen} else not ${isUnsettled} end`,
     )
-    .orderBy(page.order === "oldest" ? asc(invoices.expiresAtMs) : desc(invoices.expiresAtMs))
+    .orderBy(page.order === "newest" ? desc(invoices.expiresAtMs) : asc(invoices.expiresAtMs))
     .limit(page.limit);
 }
 

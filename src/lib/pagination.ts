@@ -64,17 +64,20 @@ export function pageToRead(query: ListQuery | undefined): PageRequest {
   return { limit: 0, offset: 0, after: undefined, page: undefined };
 }
 
-/** The answer of a list, from the rows of `pageToRead`; `total` is looked at only where the answer must carry it. */
+/**
+ * The answer of a list, from the rows of `pageToRead`; `total` is looked at only where the answer must carry it. A row whose body is undefined is
+ * left out: the page is shorter, and the next begins where it would.
+ */
 export function pageBody<T extends Position>(
   read: { readonly rows: readonly T[]; readonly total: number },
   query: ListQuery,
-  bodyOf: (row: T) => object,
+  bodyOf: (row: T) => object | undefined,
 ): Result<object, typeof CURSOR_REFUSAL> {
   const asked = pageRequest(query);
   if (!asked.ok) return err(CURSOR_REFUSAL);
   const { limit, page } = asked.value;
   const { rows, nextCursor } = pageOf(read.rows, limit);
-  const data = rows.map(bodyOf);
+  const data = rows.flatMap((row) => bodyOf(row) ?? []);
   if (page === undefined) return ok({ data, nextCursor });
   const lastPage = Math.max(1, Math.ceil(read.total / limit));
   return ok({ data, nextCursor, pagination: { page, limit, total: read.total, lastPage } });
