@@ -438,7 +438,8 @@ export interface PaymentDetails extends Payment {
     } | null;
     candidates: {
       invoiceId: string;
-      reason: "AMBIGUOUS" | "AMOUNT_DIFFERS" | "OUTSIDE_WINDOW";
+      /** Why the invoice was not credited: another could be meant (AMBIGUOUS), the amount is not what it asks (AMOUNT_DIFFERS), it was not its time (OUTSIDE_WINDOW), or it has 200 payments already, and a person decides about more (TOO_MANY_PAYMENTS). */
+      reason: "AMBIGUOUS" | "AMOUNT_DIFFERS" | "OUTSIDE_WINDOW" | "TOO_MANY_PAYMENTS";
     }[];
     claims: {
       id: string;

@@ -115,6 +115,7 @@ export type TradeFailure =
   /** `networks`: those that the invoice can be paid on. */
   | { readonly code: "NETWORK_NOT_OFFERED"; readonly networks: readonly string[] }
   | { readonly code: "TRANSFER_ALREADY_CREDITED" }
+  | { readonly code: "TOO_MANY_PAYMENTS"; readonly limit: number }
   // events and webhooks
   | { readonly code: "EVENT_NOT_FOUND" }
   | { readonly code: "WEBHOOK_NOT_FOUND" }

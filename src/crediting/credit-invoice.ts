@@ -1,11 +1,12 @@
 // One change of one invoice with everything a look saw of its payments: those that are new to it and those that it has. Decided anew whenever
 // another writer was first, so that a transfer that was written meanwhile is looked at again and never doubled.
-import { SYSTEM_TRAIL } from "../audit/entry.ts";
+import { changedFacts, SYSTEM_TRAIL } from "../audit/entry.ts";
 import type { Network } from "../chains/networks.ts";
 import { isConflictOn } from "../db/conflict.ts";
 import type { Failure } from "../failures.ts";
 import { type Change, type ChangeEffects, changeInvoice } from "../invoices/change-invoice.ts";
-import type { InvoiceFile } from "../invoices/invoice.ts";
+import type { Invoice, InvoiceFile } from "../invoices/invoice.ts";
+import { stateFacts } from "../invoices/invoice-facts.ts";
 import type { AmountEffects } from "../invoices/reserve-amount.ts";
 import { settlementChange } from "../invoices/settle-invoice.ts";
 import { derivedId } from "../lib/ids.ts";
@@ -40,6 +41,8 @@ export interface InvoiceLook {
   readonly heights: ChainHeights;
   readonly credits: readonly Credit[];
   readonly seen: readonly Seen[];
+  /** There were more credits than the invoice has room for: a person is to look at it. */
+  readonly isOver?: boolean;
 }
 
 /** True when the invoice was changed. CONTENTION where another row has one of the transfers: the next look finds it there. */
@@ -74,11 +77,11 @@ function changeOf(fx: CreditEffects, file: InvoiceFile, look: InvoiceLook, opera
   );
   const isNew = changed.some(({ before, needsReview }) => before === undefined && needsReview);
   const change = settlementChange(file, fx.nowMs, {
-    ...(isNew ? { columns: { needsReview: true } } : {}),
+    ...(isNew || look.isOver === true ? { columns: { needsReview: true } } : {}),
     payments: changed.map(({ after }) => after),
     news,
   });
-  if (change === undefined) return undefined;
+  if (change === undefined) return look.isOver === true ? reviewChange(file.invoice) : undefined;
   const wallets = new Set(
     changed.flatMap(({ before, after }) => {
       if ((before !== undefined && isSeen(before)) === isSeen(after)) return [];
@@ -95,6 +98,14 @@ function changeOf(fx: CreditEffects, file: InvoiceFile, look: InvoiceLook, opera
     asserts: fresh.length === 0 ? [] : [assertTransfersNew(fx.db, look.network.name, fresh)],
     statements: [...wallets].map((walletId) => recountGap(fx.db, walletId)),
   };
+}
+
+/** Nothing but the mark; undefined where the invoice has it. */
+function reviewChange(invoice: Invoice): Change | undefined {
+  if (invoice.needsReview) return undefined;
+  const columns = { needsReview: true };
+  const facts = changedFacts(stateFacts(invoice), stateFacts({ ...invoice, ...columns }));
+  return { columns, events: [{ type: "invoice.updated" }], audit: { action: "invoice.updated", ...facts } };
 }
 
 interface Pair {

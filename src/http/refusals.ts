@@ -152,6 +152,7 @@ export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code
   PAYMENT_NOT_RESOLVABLE: { code: "PAYMENT_NOT_RESOLVABLE", status: "CONFIRMED" },
   NETWORK_NOT_OFFERED: { code: "NETWORK_NOT_OFFERED", networks: ["BTC"] },
   TRANSFER_ALREADY_CREDITED: { code: "TRANSFER_ALREADY_CREDITED" },
+  TOO_MANY_PAYMENTS: { code: "TOO_MANY_PAYMENTS", limit: 400 },
   EVENT_NOT_FOUND: { code: "EVENT_NOT_FOUND" },
   WEBHOOK_NOT_FOUND: { code: "WEBHOOK_NOT_FOUND" },
   WEBHOOK_URL_REFUSED: { code: "WEBHOOK_URL_REFUSED", reason: "the host is an IP address" },

@@ -130,6 +130,8 @@ export function tradeAnswer(failure: TradeFailure): Answer {
       };
     case "TRANSFER_ALREADY_CREDITED":
       return { status: 409, message: "This transfer is credited to an invoice already" };
+    case "TOO_MANY_PAYMENTS":
+      return { status: 422, message: `An invoice has at most ${failure.limit} payments` };
     case "EVENT_NOT_FOUND":
       return { status: 404, message: "Event not found; events are kept for 90 days" };
     case "WEBHOOK_NOT_FOUND":

@@ -4,6 +4,7 @@
 // payments the rows say what the chain says. What fails by a fault of storage fails the look: a cursor must not pass what was not stored.
 import { assetOn, type Network } from "../chains/networks.ts";
 import { type Credit, type CreditEffects, creditInvoice, type Seen } from "../crediting/credit-invoice.ts";
+import { splitByRoom } from "../crediting/payment-room.ts";
 import type { Place } from "../crediting/placement.ts";
 import { type Placed, type ReadEffects, readPlaces } from "../crediting/read-places.ts";
 import { recordSight, recordStrays, type Stray } from "../crediting/record-stray.ts";
@@ -18,6 +19,7 @@ import { maxBig, minBig } from "../lib/money.ts";
 import { piecesOf } from "../lib/pieces.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { microsFor, quoteRate, type RateTable } from "../rates/quote.ts";
+import type { Refusal } from "./match.ts";
 import type { Payment } from "./payment.ts";
 import { type ChainHeights, paymentAfter, type Sight, sightOf } from "./sight.ts";
 import { type Transfer, transferKey } from "./transfer.ts";
@@ -173,9 +175,16 @@ async function creditAll(
   for (const [id, { merchantId, credits, seen }] of shares) {
     try {
       const file = await readInvoice(fx, merchantId, id);
-      const done = file.ok ? await creditInvoice(fx, file.value, { network, heights, credits, seen }) : file;
+      if (!file.ok) {
+        failure = file.error;
+        continue;
+      }
+      const { taken, beyond } = splitByRoom(file.value.payments, network.name, credits);
+      const isOver = beyond.length > 0;
+      const done = await creditInvoice(fx, file.value, { network, heights, credits: taken, seen, isOver });
       if (!done.ok) failure = done.error;
       else if (done.value) invoices.push(id);
+      if (done.ok) strays.push(...straysOf(beyond, { invoiceId: id, merchantId, reason: "TOO_MANY_PAYMENTS" }));
     } catch (error) {
       if (isStorageFault(error)) {
         failure = { code: "STORAGE_UNAVAILABLE" };
@@ -184,14 +193,16 @@ async function creditAll(
       console.error(
         JSON.stringify({ level: "error", alert: "payments of an invoice failed", invoiceId: id, error: wordOf(error) }),
       );
-      const refused = [{ invoiceId: id, merchantId, reason: "AMBIGUOUS" }] as const;
-      strays.push(
-        ...credits.map(({ transfer }) => ({ transfer, place: { kind: "stray", refused } as const, holders: [] })),
-      );
+      strays.push(...straysOf(credits, { invoiceId: id, merchantId, reason: "AMBIGUOUS" }));
       orphans.push(...seen);
     }
   }
   return { invoices, strays, orphans, failure };
+}
+
+/** Transfers that the invoice whose they are does not take: its merchant's to decide. */
+function straysOf(credits: readonly Credit[], refusal: Refusal): readonly Placed[] {
+  return credits.map(({ transfer }) => ({ transfer, place: { kind: "stray", refused: [refusal] }, holders: [] }));
 }
 
 async function recordAll(

@@ -4,7 +4,9 @@ import { networkNamed } from "../chains/networks.ts";
 import { paymentBody } from "../invoices/contract.ts";
 import { textField as text, time } from "../lib/fields.ts";
 import { listQuery, paginationBody } from "../lib/pagination.ts";
-import { MATCH_RULES, PAYMENT_STATUSES, WEIGHED_BY } from "./payment.ts";
+import { CANDIDATE_REASONS, MATCH_RULES, MOST_BY_RULES, PAYMENT_STATUSES, WEIGHED_BY } from "./payment.ts";
+
+const REASONS = `Why the invoice was not credited: another could be meant (AMBIGUOUS), the amount is not what it asks (AMOUNT_DIFFERS), it was not its time (OUTSIDE_WINDOW), or it has ${MOST_BY_RULES} payments already, and a person decides about more (TOO_MANY_PAYMENTS).`;
 
 const networkParameter = z.string().transform((name, context) => {
   const network = networkNamed(name);
@@ -80,7 +82,7 @@ export const paymentDetailsBody = () =>
         raw: z.string().meta({ description: "What the source said of it: JSON as text, cut where it is long." }),
         block: z.object({ height: z.int(), hash: z.string(), time: time() }).nullable(),
         candidates: z.array(
-          z.object({ invoiceId: z.string(), reason: z.enum(["AMBIGUOUS", "AMOUNT_DIFFERS", "OUTSIDE_WINDOW"]) }),
+          z.object({ invoiceId: z.string(), reason: z.enum(CANDIDATE_REASONS).meta({ description: REASONS }) }),
         ),
         claims: z.array(z.object({ id: z.string(), invoiceId: z.string(), outcome: z.string(), createdAt: time() })),
       }),

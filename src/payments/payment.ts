@@ -82,7 +82,21 @@ export type CandidateReason =
   /** Outside what its tolerances allow. */
   | "AMOUNT_DIFFERS"
   /** The block is not within activation and the end of monitoring. */
-  | "OUTSIDE_WINDOW";
+  | "OUTSIDE_WINDOW"
+  /** It has as many payments as the rules credit to one invoice. */
+  | "TOO_MANY_PAYMENTS";
+
+export const CANDIDATE_REASONS = [
+  "AMBIGUOUS",
+  "AMOUNT_DIFFERS",
+  "OUTSIDE_WINDOW",
+  "TOO_MANY_PAYMENTS",
+] as const satisfies readonly CandidateReason[];
+
+/** How many payments the rules credit to one invoice. Looks at two networks at once may go past it by what each has found. */
+export const MOST_BY_RULES = 200;
+/** How many it may have in all, those assigned by hand too: with the longest of reasons 4.3 KB each, and D1 takes 2 MB as a value. */
+export const MOST_PAYMENTS = 400;
 
 export interface PaymentResolution {
   readonly action: "ASSIGN" | "IGNORE";

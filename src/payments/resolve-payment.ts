@@ -21,7 +21,7 @@ import { err, ok, type Result } from "../lib/result.ts";
 import { isoTime } from "../lib/time.ts";
 import { microsFor, quoteRate, type RateTable, usdRate } from "../rates/quote.ts";
 import { beginWatch } from "../watchers/store.ts";
-import type { Payment, PaymentResolution } from "./payment.ts";
+import { MOST_PAYMENTS, type Payment, type PaymentResolution } from "./payment.ts";
 import type { PaymentFile } from "./payment-body.ts";
 import { assigned, ignored, resolutionRefusal } from "./resolution.ts";
 import { newsOf } from "./sight.ts";
@@ -81,6 +81,8 @@ async function assignment(
   const refusal = resolutionRefusal(payment, "ASSIGN", request.file.invoice.id);
   if (refusal !== undefined) return err(refusal);
   const { file, quorumAboveMicros, reason } = request;
+  const isNew = payment.invoiceId === null;
+  if (isNew && file.payments.length >= MOST_PAYMENTS) return err({ code: "TOO_MANY_PAYMENTS", limit: MOST_PAYMENTS });
   const market = await marketWorth(fx, file, payment);
   if (!market.ok) return market;
   const { network } = pairOf(payment);

@@ -92,6 +92,7 @@ const resolve = merchantRoute({
       "PAYMENT_NOT_RESOLVABLE",
       "INVOICE_NOT_FOUND",
       "TRANSFER_ALREADY_CREDITED",
+      "TOO_MANY_PAYMENTS",
       "RATE_UNAVAILABLE",
     ],
   },

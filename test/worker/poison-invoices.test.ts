@@ -54,7 +54,7 @@ const POISONS: readonly [string, (id: InvoiceId) => PromiseLike<unknown>][] = [
   ],
   [
     "whose quotes are no JSON",
-    (id) => testDb.update(paymentMethods).set({ earlierQuotes: "[" }).where(eq(paymentMethods.invoiceId, id)),
+    (id) => testDb.update(paymentMethods).set({ quotes: "[" }).where(eq(paymentMethods.invoiceId, id)),
   ],
 ];
 
