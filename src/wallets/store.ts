@@ -253,7 +253,7 @@ export function assertWalletUsable(db: Db, walletId: WalletId, nowMs: number) {
 
 /**
  * Aborts the batch while the wallet is tied (Interface 4.3, decisions 3): an active invoice of this merchant has an ACTIVE method that
- * pays to the wallet's address (direct) or is of the wallet's pair (xpub).
+ * pays to the wallet's address, on whatever network (direct), or is of the wallet's pair (xpub).
  */
 export function assertWalletNotTied(db: Db, wallet: Wallet) {
   return db.insert(assertions).select(sql`select 'wallet is not tied', 0 where exists (${activeTie(wallet)})`);
@@ -267,14 +267,15 @@ export function selectActiveTie(db: Db, wallet: Wallet) {
     .where(eq(wallets.id, wallet.id));
 }
 
+/** Reads the merchant's own active invoices, so that strangers who use the same address cost nothing. */
 function activeTie(wallet: Wallet) {
   const destination =
     wallet.walletType === "DIRECT_WALLET"
       ? sql`method.address = ${wallet.address}`
-      : sql`method.cryptocurrency = ${wallet.cryptocurrency}`;
+      : sql`method.network = ${wallet.network} and method.cryptocurrency = ${wallet.cryptocurrency}`;
   return sql`select 1 from invoices active join payment_methods method on method.invoice_id = active.id
     where active.merchant_id = ${wallet.merchantId} and active.status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')
-    and method.status = 'ACTIVE' and method.network = ${wallet.network} and ${destination}`;
+    and method.status = 'ACTIVE' and ${destination}`;
 }
 
 /** All wallets a merchant ever had on a key, oldest first: a later one continues where an earlier one stopped. */
