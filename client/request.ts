@@ -15,7 +15,7 @@ export interface Transport {
 }
 
 export interface CallOptions {
-  /** Of a POST; 1 to 255 characters. A random one unless given: give your own to be safe over a restart of your server, too. */
+  /** Of a POST; 1 to 255 characters, sent as UTF-8. A random one unless given: give your own to be safe over a restart of your server, too. */
   readonly idempotencyKey?: string | undefined;
   /** Gives the call up, wherever it stands; it then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -73,10 +73,25 @@ function requestInit(
   idempotencyKey: string | undefined,
 ): RequestInit {
   const headers = new Headers({ "x-api-key": apiKey, accept: "application/json" });
-  if (idempotencyKey !== undefined) headers.set("idempotency-key", idempotencyKey);
+  if (idempotencyKey !== undefined) headers.set("idempotency-key", asHeader(idempotencyKey));
   if (body === undefined) return { method, headers, redirect: "manual" };
   headers.set("content-type", "application/json");
   return { method, headers, redirect: "manual", body: JSON.stringify(body) };
+}
+
+/**
+ * Text as the value of a header that carries its UTF-8. By the Fetch standard each character of a value is one byte; Workers encode as UTF-8
+ * by themselves, and are known by taking a character that is no byte.
+ */
+function asHeader(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length === text.length) return text;
+  try {
+    new Headers({ probe: "\u0100" });
+    return text;
+  } catch {
+    return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  }
 }
 
 interface Attempt {

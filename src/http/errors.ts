@@ -205,7 +205,7 @@ function answerTo(failure: Failure): Answer {
         headers: { "retry-after": String(failure.retryAfterSeconds) },
       };
     case "IDEMPOTENCY_KEY_INVALID":
-      return { status: 400, message: "Idempotency-Key must have 1 to 255 characters" };
+      return { status: 400, message: "Idempotency-Key must be 1 to 255 characters, sent as UTF-8" };
     case "IDEMPOTENCY_KEY_REUSED":
       return { status: 409, message: "Idempotency-Key was previously used with a different request body" };
     case "OPERATION_IN_PROGRESS":

@@ -155,7 +155,8 @@ function queryParameters(spec: RouteSpec): object[] {
 
 function headerParameters(spec: RouteSpec): object[] {
   if (!spec.isIdempotent) return [];
-  const description = "Any string up to 255 characters; the same key and body give the same answer for 24 hours.";
+  const description =
+    "Any string up to 255 characters, sent as UTF-8; the same key and body give the same answer for 24 hours.";
   return [
     { name: "Idempotency-Key", in: "header", required: false, description, schema: { type: "string", maxLength: 255 } },
   ];

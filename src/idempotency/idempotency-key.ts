@@ -5,11 +5,18 @@ import { err, ok, type Result } from "../lib/result.ts";
 
 /** Interface 8: "any string up to 255 chars". */
 const MAX_CODE_POINTS = 255;
+/** What the Workers runtime, which reads header bytes as UTF-8, puts in place of bytes that are not. */
+const REPLACEMENT_CHARACTER = "\ufffd";
 
-/** The caller's `Idempotency-Key`, opaque. Absent or empty is `undefined`: processed without protection (decisions 6). */
+/**
+ * The caller's `Idempotency-Key`, opaque: 1 to 255 code points of the header read as UTF-8. Absent or empty is `undefined`: processed without
+ * protection (decisions 6). Bytes that are not UTF-8 are refused: read as replacement characters, two keys of a client that sends Latin-1
+ * would be one, and the second order would get the first one's invoice.
+ */
 export function parseIdempotencyKey(header: string | undefined): Result<string | undefined, Failure> {
   if (header === undefined || header === "") return ok(undefined);
-  return [...header].length > MAX_CODE_POINTS ? err({ code: "IDEMPOTENCY_KEY_INVALID" }) : ok(header);
+  const isTooLong = [...header].length > MAX_CODE_POINTS;
+  return isTooLong || header.includes(REPLACEMENT_CHARACTER) ? err({ code: "IDEMPOTENCY_KEY_INVALID" }) : ok(header);
 }
 
 /**

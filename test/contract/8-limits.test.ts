@@ -56,6 +56,22 @@ describe("limits", () => {
     expectRefusal(await shop.post("/invoices", body, tooLong), 400, "IDEMPOTENCY_KEY_INVALID");
   });
 
+  test("the characters of an Idempotency-Key are those of its UTF-8, and bytes that are none are refused", async () => {
+    const body = { name: "Order", rawAmount: 1 };
+    const post = (key: Buffer) => shop.post<Invoice>("/invoices", body, { "idempotency-key": key.toString("latin1") });
+    for (const letter of ["é", "ж", "€", "😀"]) {
+      const start = unique();
+      const key = Buffer.from(start + letter.repeat(255 - start.length));
+      const first = expectOk(await post(key), 201);
+      const again = await post(key);
+      expect([again.headers.get("idempotent-replayed"), again.body.id]).toEqual(["true", first.id]);
+      expectRefusal(await post(Buffer.concat([key, Buffer.from(letter)])), 400, "IDEMPOTENCY_KEY_INVALID");
+    }
+    // Latin-1, as some clients send it: é and è would be one key.
+    const latin1 = (letter: string) => Buffer.from(`order-${letter}`, "latin1");
+    for (const letter of ["é", "è"]) expectRefusal(await post(latin1(letter)), 400, "IDEMPOTENCY_KEY_INVALID");
+  });
+
   test("four hundred requests of one key at a time are all served when no rate limit is set", async () => {
     const answers = await atOnce(400, () => shop.get("/wallets"));
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));

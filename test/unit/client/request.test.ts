@@ -128,6 +128,16 @@ describe("the Idempotency-Key", () => {
     expect(await rejection(api.client().invoices.create(ORDER, { idempotencyKey: "" }))).toBeInstanceOf(TypeError);
     expect(api.seen).toEqual([]);
   });
+
+  it("is sent as UTF-8, whatever characters it has", async () => {
+    for (const idempotencyKey of ["order-1001", "commande-é", "Ã©", "заказ-1", "😀".repeat(255)]) {
+      await using api = await scriptedApi(made);
+      await api.client().invoices.create(ORDER, { idempotencyKey });
+      // Node shows the bytes of a header as Latin-1.
+      const [sent] = keys(api);
+      expect(Buffer.from(String(sent), "latin1").toString("utf8")).toBe(idempotencyKey);
+    }
+  });
 });
 
 describe("Retry-After", () => {

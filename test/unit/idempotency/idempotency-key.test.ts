@@ -19,6 +19,7 @@ describe("an Idempotency-Key", () => {
   it.each([
     ["256 characters", "k".repeat(256)],
     ["256 characters of two code units each", "😀".repeat(256)],
+    ["bytes that are no UTF-8, which the runtime reads as replacement characters", "order-\ufffd"],
   ])("of %s is refused", (_, header) => {
     expect(parseIdempotencyKey(header)).toEqual({ ok: false, error: { code: "IDEMPOTENCY_KEY_INVALID" } });
   });
