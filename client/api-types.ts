@@ -619,7 +619,7 @@ export interface Webhook {
 export interface CreateInvoiceBody {
   /** Display name. With `productId` it may be left out: the product's name. */
   name: string;
-  /** Expected amount in `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit. 0 asks for any amount. With `productId` it may be left out: the product's price. */
+  /** Expected amount in `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit; a positive amount that would become 0 is refused. 0 asks for any amount. With `productId` it may be left out: the product's price. */
   rawAmount: number;
   /** Currency code. With `productId` its default is the product's. Default "USD". */
   currency?: Currency | undefined;
@@ -826,7 +826,7 @@ export interface CreateProductBody {
   /** Display name. */
   name: string;
   description?: string | null | undefined;
-  /** In `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit. 0 lets the customer pay any amount. */
+  /** In `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit; a positive amount that would become 0 is refused. 0 lets the customer pay any amount. */
   price: number;
   /** Currency code. Default "USD". */
   currency?: Currency | undefined;
@@ -859,7 +859,7 @@ export interface UpdateProductBody {
   /** Display name. */
   name?: string | undefined;
   description?: string | null | undefined;
-  /** In `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit. 0 lets the customer pay any amount. */
+  /** In `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit; a positive amount that would become 0 is refused. 0 lets the customer pay any amount. */
   price?: number | undefined;
   /** Currency code. */
   currency?: Currency | undefined;

@@ -17,7 +17,7 @@ import { INVOICE_STATUSES } from "./status.ts";
 
 const rawAmount = amountField.meta({
   description:
-    "Expected amount in `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit. 0 asks for any amount. With `productId` it may be left out: the product's price.",
+    "Expected amount in `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit; a positive amount that would become 0 is refused. 0 asks for any amount. With `productId` it may be left out: the product's price.",
   examples: [49.9],
 });
 

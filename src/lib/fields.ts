@@ -11,7 +11,7 @@ export function textField(max: number, min = 1) {
     .meta({ minLength: min, maxLength: max });
 }
 
-/** The one number of the interface: an amount from 0 to 1,000,000, here in micro-units (decisions 4 "rawAmount"). */
+/** The one number of the interface: an amount from 0 to 1,000,000, here in micro-units (decisions 4 "rawAmount"). Never 0 unless 0 was sent. */
 export const amountField = z
   .number()
   .min(0)
@@ -19,7 +19,11 @@ export const amountField = z
   .transform((value, context) => {
     const micros = microsFromJsonNumber(value);
     if (micros.ok) return micros.value;
-    context.addIssue({ code: "custom", message: "must be from 0 to 1000000" });
+    const message =
+      micros.error === "ROUNDS_TO_ZERO"
+        ? "must be 0 or at least 0.0000005: it would round to 0, which asks for any amount"
+        : "must be from 0 to 1000000";
+    context.addIssue({ code: "custom", message });
     return z.NEVER;
   });
 

@@ -48,14 +48,16 @@ export function formatMicros(micros: bigint): string {
 /**
  * The one JSON number of the contract (`rawAmount`) as micro-units: its shortest decimal text, rounded half up at the sixth fraction
  * digit, so that a caller's `0.1 + 0.2` is `0.300000`. The only rounding at the door (decisions 4). Bounds (0 to 1,000,000) are checked before it.
+ * ROUNDS_TO_ZERO for a positive number below 0.0000005: 0 means "any amount", so no other number may become 0.
  */
-export function microsFromJsonNumber(value: number): Result<bigint, "OUT_OF_BOUNDS"> {
+export function microsFromJsonNumber(value: number): Result<bigint, "OUT_OF_BOUNDS" | "ROUNDS_TO_ZERO"> {
   if (!(value >= 0 && value <= 1_000_000)) return err("OUT_OF_BOUNDS");
   const exact = exactDecimal(String(value));
   if (exact === undefined) return err("OUT_OF_BOUNDS");
   if (exact.scale <= MICRO_DIGITS) return ok(exact.digits * 10n ** BigInt(MICRO_DIGITS - exact.scale));
   const divisor = 10n ** BigInt(exact.scale - MICRO_DIGITS);
-  return ok((exact.digits + divisor / 2n) / divisor);
+  const micros = (exact.digits + divisor / 2n) / divisor;
+  return micros === 0n && value > 0 ? err("ROUNDS_TO_ZERO") : ok(micros);
 }
 
 /** Quotient of non-negative `n` by positive `d`, towards zero. */

@@ -11,7 +11,7 @@ const name = textField(200).meta({ description: "Display name.", examples: ["Cof
 const description = textField(1_000, 0).nullable();
 const price = amountField.meta({
   description:
-    "In `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit. 0 lets the customer pay any amount.",
+    "In `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit; a positive amount that would become 0 is refused. 0 lets the customer pay any amount.",
   examples: [19.5],
 });
 const image = z

@@ -17,8 +17,6 @@ describe("rawAmount is rounded half up at the sixth digit of its shortest decima
     ["-0", "0.000000"],
     ["0.0", "0.000000"],
     ["1e-400", "0.000000"],
-    ["1e-7", "0.000000"],
-    ["0.0000004999999", "0.000000"],
     ["0.0000005", "0.000001"],
     ["5e-7", "0.000001"],
     ["0.000001", "0.000001"],
@@ -51,8 +49,11 @@ describe("rawAmount is rounded half up at the sixth digit of its shortest decima
   });
 });
 
-describe("rawAmount outside 0 to 1000000, checked before rounding, or no JSON number is refused", () => {
+describe("rawAmount outside 0 to 1000000, checked before rounding, positive but rounded to 0, or no JSON number is refused", () => {
   test.each([
+    "1e-7",
+    "4e-7",
+    "0.0000004999999",
     "-0.000001",
     "-1e-7",
     "-1",

@@ -101,6 +101,7 @@ describe("a product", () => {
     ["no price", { price: undefined }],
     ["a price as text", { price: "19.5" }],
     ["a price below 0", { price: -0.01 }],
+    ["a positive price that would round to 0", { price: 4e-7 }],
     ["a price above 1,000,000", { price: 1_000_000.01 }],
     ["an unknown currency", { currency: "XXX" }],
     ["an unknown field", { colour: "red" }],
