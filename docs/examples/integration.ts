@@ -5,7 +5,7 @@ import { Edgetill, verifyWebhook, WebhookVerificationError } from "edgetill/clie
 const { BASE_URL = "http://localhost:8787", MERCHANT_ID = "", API_KEY = "" } = process.env;
 const { WEBHOOK_SECRET = "", PORT = "3000" } = process.env;
 const edgetill = new Edgetill({ baseUrl: BASE_URL, merchantId: MERCHANT_ID, apiKey: API_KEY });
-const processed = new Set<string>(); // in a shop: a table, written in one transaction with the order
+const paidOrders = new Set<string>(); // in a shop: a column of the order, set in one transaction with shipping it
 
 createServer(async (request, response) => {
   try {
@@ -16,10 +16,10 @@ createServer(async (request, response) => {
       response.writeHead(303, { location: invoice.checkoutUrl }).end();
     } else {
       const payload = await buffer(request);
-      const event = await verifyWebhook({ payload, headers: request.headers, secret: WEBHOOK_SECRET });
-      const isNew = !processed.has(event.id);
-      if (isNew && event.type === "invoice.paid") console.log(`Order ${event.data.invoice.externalId} is paid`);
-      processed.add(event.id);
+      const { type, data } = await verifyWebhook({ payload, headers: request.headers, secret: WEBHOOK_SECRET });
+      const order = type === "invoice.paid" || type === "invoice.overpaid" ? data.invoice.externalId : null;
+      if (order !== null && !paidOrders.has(order)) console.log(`Order ${order} is paid`);
+      if (order !== null) paidOrders.add(order); // events repeat, and an invoice may send both of these: ship once
       response.writeHead(204).end();
     }
   } catch (error) {

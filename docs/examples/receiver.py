@@ -56,7 +56,7 @@ def act(event):
     with open(STATE, "a") as state:
         state.write(f"{event['id']} {invoice_id} {sequence or 0}\n")
     remember(event["id"], invoice_id, sequence or 0)
-    # Here a shop ships what is paid. A stale event shows the invoice as it was: what it is now came before.
+    # Here a shop ships an invoice whose status is PAID or OVERPAID, once. A stale event shows it as it was: what it is now came before.
     print(f"{what} (verified{order}{stale})", flush=True)
 
 

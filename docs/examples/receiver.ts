@@ -50,7 +50,7 @@ function act({ id, type, sequence, data: { invoice } }: WebhookEvent): void {
   const stale = sequence !== null && sequence < known ? `, stale: ${known} is known` : "";
   appendFileSync(RECEIVER_STATE, `${id} ${invoice?.id ?? "-"} ${sequence ?? 0}\n`);
   remember(id, invoice?.id ?? "-", sequence ?? 0);
-  // Here a shop ships what is paid. A stale event shows the invoice as it was: what it is now came before.
+  // Here a shop ships an invoice whose status is PAID or OVERPAID, once. A stale event shows it as it was: what it is now came before.
   console.log(`${type} ${about} (verified${order}${stale})`);
 }
 

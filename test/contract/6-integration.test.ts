@@ -79,6 +79,34 @@ test("a payment marks its order paid once, however often the event comes", async
   expect(timesPaid(order)).toBe(1);
 });
 
+test.each([
+  ["is overpaid", ["invoice.overpaid", "payment.overpaid"]],
+  ["is paid, and then overpaid by a second payment", ["invoice.paid", "payment.paid", "invoice.overpaid"]],
+  [
+    "is overpaid, and then paid because one payment was reversed",
+    ["invoice.overpaid", "invoice.reversed", "invoice.paid"],
+  ],
+])("an order that %s is shipped once", async (_, types) => {
+  const order = orderId();
+  const events = types.map((type, n) => ({ id: `evt_${order}${n}`, type, data: { invoice: { externalId: order } } }));
+  for (const event of [...events, ...events]) expect((await deliver(event)).status).toBe(204);
+  await expect.poll(() => timesPaid(order), WITHIN).toBe(1);
+});
+
+test.each(["partially_paid", "pending_confirmation", "underpaid", "expired", "cancelled", "payment_late", "updated"])(
+  "an order whose invoice sends only invoice.%s is not shipped",
+  async (name) => {
+    const order = orderId();
+    const event = { id: `evt_${order}`, type: `invoice.${name}`, data: { invoice: { externalId: order } } };
+    expect((await deliver(event)).status).toBe(204);
+    const later = orderId();
+    const paid = { id: `evt_${later}`, type: "invoice.paid", data: { invoice: { externalId: later } } };
+    expect((await deliver(paid)).status).toBe(204);
+    await expect.poll(() => timesPaid(later), WITHIN).toBe(1);
+    expect(timesPaid(order)).toBe(0);
+  },
+);
+
 test("a request that the service did not sign is refused and changes nothing", async () => {
   const order = orderId();
   const event = { id: `evt_${order}`, type: "invoice.paid", data: { invoice: { externalId: order } } };
