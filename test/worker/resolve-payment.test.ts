@@ -294,31 +294,67 @@ describe("nothing can be decided about", () => {
   });
 });
 
-describe("a transfer is credited once in all", () => {
-  it("whichever of two merchants on one address assigns it first", async () => {
-    const shops = [await freshMerchant(), await freshMerchant()];
-    const txHash = `0x${randomHex(32)}`;
-    const sides = await Promise.all(
-      shops.map(async (shop) => ({
-        shop,
-        id: await invoiceOf(shop),
-        payment: await seedPayment(shop.merchantId, { txHash }),
-      })),
-    );
-    const answers = await Promise.all(sides.map(({ shop, payment, id }) => assign(shop, payment, id)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-    expect(answers.find(({ status }) => status === 409)?.body.code).toBe("TRANSFER_ALREADY_CREDITED");
-    const rows = await testDb.select().from(payments).where(eq(payments.txHash, txHash));
-    expect(rows.filter(({ invoiceId }) => invoiceId !== null)).toHaveLength(1);
-    expect(rows.map(({ status }) => status).sort()).toEqual(["CONFIRMED", "UNMATCHED"]);
-    const told = await Promise.all(sides.map(({ id }) => typesOf(id)));
-    expect(told.filter((types) => types.length > 0)).toHaveLength(1);
-    // The loser can still set its own row aside.
-    const loser = sides[answers.findIndex(({ status }) => status === 409)];
-    if (loser === undefined) throw new Error("nobody lost");
-    expect((await ignore(loser.shop, loser.payment)).status).toBe(200);
+describe("each of the merchants on one address", () => {
+  it("assigns the same transfer to an invoice of its own, whoever is first or at the same time", async () => {
+    for (const isAtOnce of [true, false]) {
+      const shops = [await freshMerchant(), await freshMerchant(), await freshMerchant()];
+      const txHash = `0x${randomHex(32)}`;
+      const sides = await Promise.all(
+        shops.map(async (shop) => ({
+          shop,
+          id: await invoiceOf(shop),
+          payment: await seedPayment(shop.merchantId, { txHash }),
+        })),
+      );
+      const steps = sides.map(
+        ({ shop, payment, id }) =>
+          () =>
+            assign(shop, payment, id),
+      );
+      const answers = [];
+      if (isAtOnce) answers.push(...(await Promise.all(steps.map((step) => step()))));
+      else for (const step of steps) answers.push(await step());
+      expect(answers.map(({ status, text }) => [status, text])).toEqual(answers.map(({ text }) => [200, text]));
+      const rows = await testDb.select().from(payments).where(eq(payments.txHash, txHash));
+      expect(new Set(rows.map(({ invoiceId }) => invoiceId))).toEqual(new Set(sides.map(({ id }) => id)));
+      for (const { shop, id } of sides) {
+        const { body } = await shop.get(`/invoices/${id}`);
+        expect([body.status, body.amountConfirmed, body.payments.length]).toEqual(["PAID", "10.000000", 1]);
+        expect((await typesOf(id)).filter((type) => type === "payment.matched")).toHaveLength(1);
+      }
+    }
   });
 
+  it("may set it aside without another's invoice losing it, and assign it after all", async () => {
+    const [shop, other] = [await freshMerchant(), await freshMerchant()];
+    const txHash = `0x${randomHex(32)}`;
+    const [mine, theirs] = [
+      await seedPayment(shop.merchantId, { txHash }),
+      await seedPayment(other.merchantId, { txHash }),
+    ];
+    const [id, otherId] = [await invoiceOf(shop), await invoiceOf(other)];
+    expect((await assign(shop, mine, id)).status).toBe(200);
+    expect((await ignore(other, theirs)).status).toBe(200);
+    expect((await shop.get(`/invoices/${id}`)).body.status).toBe("PAID");
+    expect((await assign(other, theirs, otherId)).status).toBe(200);
+    expect((await rowOf(mine.id))?.invoiceId).toBe(id);
+  });
+
+  it("is kept by the table to one row of a transfer, and rules to one credit in all", async () => {
+    const [shop, other, third] = [await freshMerchant(), await freshMerchant(), await freshMerchant()];
+    const txHash = `0x${randomHex(32)}`;
+    const credited = async (to: TestMerchant, matchedBy: "MANUAL" | "EXACT_AMOUNT") =>
+      seedPayment(to.merchantId, { txHash, matchedBy, status: "CONFIRMED", invoiceId: await invoiceOf(to) });
+    await credited(shop, "MANUAL");
+    await credited(other, "EXACT_AMOUNT");
+    await expect(credited(third, "EXACT_AMOUNT")).rejects.toThrow();
+    await expect(credited(other, "MANUAL")).rejects.toThrow();
+    await credited(third, "MANUAL");
+    expect(await testDb.select().from(payments).where(eq(payments.txHash, txHash))).toHaveLength(3);
+  });
+});
+
+describe("a transfer is credited once to a merchant", () => {
   it("whichever of several decisions of one merchant comes first", async () => {
     const shop = await freshMerchant();
     const ids = [await invoiceOf(shop), await invoiceOf(shop)];

@@ -5,7 +5,7 @@ import { baseUnits, micros } from "../columns.ts";
 
 /**
  * Transfers as merchants see them (decisions 5). A transfer is (network, transaction, output). One that no rule credits is a row of each
- * merchant with a live wallet on its address; credited to an invoice it is one row in all, so that none pays twice.
+ * merchant with a live wallet on its address, and each may assign its own by hand; the rules credit it once in all, so that none pays twice.
  */
 export const payments = sqliteTable(
   "payments",
@@ -59,7 +59,9 @@ export const payments = sqliteTable(
   },
   (t) => [
     uniqueIndex("payments_identity").on(t.merchantId, t.network, t.txHash, t.outputIndex),
-    uniqueIndex("payments_credit").on(t.network, t.txHash, t.outputIndex).where(sql`invoice_id is not null`),
+    uniqueIndex("payments_credit")
+      .on(t.network, t.txHash, t.outputIndex)
+      .where(sql`invoice_id is not null and matched_by <> 'MANUAL'`),
     index("payments_transaction").on(t.network, t.txHash),
     index("payments_invoice").on(t.invoiceId),
     index("payments_open").on(t.network).where(sql`final_at_ms is null`),
