@@ -1033,7 +1033,7 @@ export interface Operations {
     params: { paymentId: string };
     answer: PaymentDetails;
   };
-  /** Decide about a payment that no rule credited. ASSIGN credits it to one of your invoices, which is settled at once; IGNORE sets it aside. A transfer is credited once in all. Needs PAYMENT_RESOLVE. */
+  /** Decide about a payment that no rule credited. ASSIGN credits it to one of your invoices, which is settled at once; IGNORE sets it aside. Where several merchants use the address, each decides for itself. Needs PAYMENT_RESOLVE. */
   resolvePayment: {
     params: { paymentId: string };
     body: ResolvePaymentBody;

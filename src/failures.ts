@@ -114,7 +114,6 @@ export type TradeFailure =
   | { readonly code: "PAYMENT_NOT_RESOLVABLE"; readonly status: string }
   /** `networks`: those that the invoice can be paid on. */
   | { readonly code: "NETWORK_NOT_OFFERED"; readonly networks: readonly string[] }
-  | { readonly code: "TRANSFER_ALREADY_CREDITED" }
   | { readonly code: "TOO_MANY_PAYMENTS"; readonly limit: number }
   // events and webhooks
   | { readonly code: "EVENT_NOT_FOUND" }

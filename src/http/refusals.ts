@@ -151,7 +151,6 @@ export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code
   PAYMENT_NOT_FOUND: { code: "PAYMENT_NOT_FOUND" },
   PAYMENT_NOT_RESOLVABLE: { code: "PAYMENT_NOT_RESOLVABLE", status: "CONFIRMED" },
   NETWORK_NOT_OFFERED: { code: "NETWORK_NOT_OFFERED", networks: ["BTC"] },
-  TRANSFER_ALREADY_CREDITED: { code: "TRANSFER_ALREADY_CREDITED" },
   TOO_MANY_PAYMENTS: { code: "TOO_MANY_PAYMENTS", limit: 400 },
   EVENT_NOT_FOUND: { code: "EVENT_NOT_FOUND" },
   WEBHOOK_NOT_FOUND: { code: "WEBHOOK_NOT_FOUND" },

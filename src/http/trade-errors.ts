@@ -128,8 +128,6 @@ export function tradeAnswer(failure: TradeFailure): Answer {
         status: 422,
         message: `The invoice is not paid on this network${failure.networks.length === 0 ? "" : `, but on ${failure.networks.join(", ")}`}`,
       };
-    case "TRANSFER_ALREADY_CREDITED":
-      return { status: 409, message: "This transfer is credited to an invoice already" };
     case "TOO_MANY_PAYMENTS":
       return { status: 422, message: `An invoice has at most ${failure.limit} payments` };
     case "EVENT_NOT_FOUND":

@@ -1,5 +1,5 @@
 // A person's decision about a payment that no rule credited. Two may decide at once, and a watcher may move it meanwhile: the batch asserts
-// that the row is what was read, and the table's key that no other merchant was given the same transfer.
+// that the row is what was read. It binds its own merchant only: on a shared address each merchant has a row of its own.
 
 import { commitAudited } from "../audit/commit-audited.ts";
 import { insertAudit } from "../audit/store.ts";
@@ -40,7 +40,7 @@ export interface AssignRequest {
   readonly quorumAboveMicros: bigint | null;
 }
 
-/** Credits it to an invoice. The payment as it then stands; TRANSFER_ALREADY_CREDITED where another merchant's invoice has it. */
+/** Credits it to an invoice. The payment as it then stands. */
 export async function assignPayment(
   fx: ResolveEffects,
   read: PaymentFile,
@@ -155,8 +155,6 @@ async function afterConflict(
   conflict: BatchConflict | undefined,
 ): Promise<Result<PaymentFile, Failure>> {
   if (conflict === undefined) return ok(read);
-  if (isConflictOn(conflict, "payments", ["network", "tx_hash", "output_index"]))
-    return err({ code: "TRANSFER_ALREADY_CREDITED" });
   const rows = await readWithRetry(fx.sleep, async () => selectPaymentFile(fx.db, read.merchantId, read.id));
   if (!rows.ok) return rows;
   const [row] = rows.value;

@@ -83,7 +83,7 @@ const resolve = merchantRoute({
     operationId: "resolvePayment",
     summary: "Decide about a payment that no rule credited",
     description:
-      "ASSIGN credits it to one of your invoices, which is settled at once; IGNORE sets it aside. A transfer is credited once in all.",
+      "ASSIGN credits it to one of your invoices, which is settled at once; IGNORE sets it aside. Where several merchants use the address, each decides for itself.",
     permission: "payment:resolve",
     body: resolvePaymentBody,
     answers: [{ status: 200, description: "The payment", schema: paymentDetailsBody }],
@@ -91,7 +91,6 @@ const resolve = merchantRoute({
       "PAYMENT_NOT_FOUND",
       "PAYMENT_NOT_RESOLVABLE",
       "INVOICE_NOT_FOUND",
-      "TRANSFER_ALREADY_CREDITED",
       "TOO_MANY_PAYMENTS",
       "RATE_UNAVAILABLE",
     ],
