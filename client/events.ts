@@ -46,6 +46,9 @@ interface StraySummary {
   toAddress: string;
   unmatchedToday: number;
   isTruncated: true;
+  /** The range of worth in US dollars that is full; null where it is not known, or has no end. */
+  worthFrom: string | null;
+  worthBelow: string | null;
 }
 interface OfWallet {
   walletId: string;

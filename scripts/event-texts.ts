@@ -101,13 +101,15 @@ export const EVENT_TEXTS: { readonly [T in EventType]: EventText<T> } = {
     data: ofPayment,
   },
   "payment.unmatched": {
-    when: "A transfer to your address could not be credited to an invoice by any rule. Beyond 100 in a day at one address a summary is sent instead, once.",
+    when: "A transfer to your address could not be credited to an invoice by any rule. Beyond 100 in a day at one address, counted apart below 1, 10, 100, 1,000 US dollars and above, a summary is sent instead, once for each of these.",
     data: {
       payment: `${payment}; null in a summary`,
       "network?": "summary: the network",
       "toAddress?": "summary: your address",
       "unmatchedToday?": "summary: how many were told of one by one",
       "isTruncated?": "summary: true",
+      "worthFrom?": "summary: from how many US dollars on",
+      "worthBelow?": "summary: below how many US dollars; null where there is no end",
     },
   },
   "payment.matched": { when: "Somebody credited a payment to an invoice.", data: { ...ofInvoice, payment } },

@@ -1,5 +1,5 @@
 // Transfers that no rule credits: a row of each merchant with a live wallet on the address, UNMATCHED, or IGNORED where it is dust; told once,
-// and after 100 a day on an address summed up (decisions 5).
+// and after 100 a day on an address of about the same worth summed up (decisions 5).
 import type { BatchItem } from "drizzle-orm/batch";
 import type { Network } from "../chains/networks.ts";
 import type { Db } from "../db/client.ts";
@@ -12,6 +12,7 @@ import { recordOutbox } from "../events/store.ts";
 import type { Failure } from "../failures.ts";
 import { paymentBodyOf } from "../invoices/invoice-body.ts";
 import { derivedId, type MerchantId, type PaymentId, ulidTime } from "../lib/ids.ts";
+import { formatMicros } from "../lib/money.ts";
 import { piecesOf } from "../lib/pieces.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
@@ -23,7 +24,8 @@ import { assertPaymentAsRead, putPayment } from "../payments/store.ts";
 import { evidenceOf } from "./evidence.ts";
 import type { Place } from "./placement.ts";
 import type { Holder, Placed } from "./read-places.ts";
-import { assertTransfersNew, insertStrays, STRAYS_A_DAY, selectPaymentRow } from "./store.ts";
+import { assertTransfersNew, insertStrays, selectPaymentRow } from "./store.ts";
+import { STRAYS_A_DAY, worthRangeOf } from "./stray-limit.ts";
 
 export interface StrayEffects {
   readonly db: Db;
@@ -93,6 +95,7 @@ async function recordBatch(
   const sinceMs = Math.floor(fx.nowMs / DAY_MS) * DAY_MS;
   const told = rows.map((payment, n) => ({
     payment,
+    range: worthRangeOf(payment.usdMicros),
     // What stands in an earlier statement of the batch is counted there.
     before: rows.slice(n - (n % ROWS_AT_ONCE), n).filter((other) => isOfSamePlace(other, payment)).length,
     eventId: derivedId("evt", operationId, n),
@@ -108,8 +111,11 @@ async function recordBatch(
   return written.ok ? ok(rows.length) : written;
 }
 
-function isOfSamePlace(other: Payment, { merchantId, toAddress }: Payment): boolean {
-  return other.merchantId === merchantId && other.toAddress === toAddress && other.status === "UNMATCHED";
+function isOfSamePlace(other: Payment, { merchantId, toAddress, usdMicros }: Payment): boolean {
+  const isSameRange = worthRangeOf(other.usdMicros).fromMicros === worthRangeOf(usdMicros).fromMicros;
+  return (
+    isSameRange && other.merchantId === merchantId && other.toAddress === toAddress && other.status === "UNMATCHED"
+  );
 }
 
 /** A row by itself after a look; false where nothing is to be written. `isSilent`: nothing is told of it. */
@@ -178,13 +184,19 @@ function eventOf(fx: StrayEffects, payment: Payment, type: EventType, id: `evt_$
   };
 }
 
-/** One a day for an address: its id is made of both. */
-function summaryId({ merchantId, network, toAddress }: Payment, dayMs: number) {
-  return derivedId("evt", `${ulidTime(dayMs)}|${merchantId}|${network}|${toAddress}`);
+/** One a day for an address and a range of worth: its id is made of them. */
+function summaryId({ merchantId, network, toAddress, usdMicros }: Payment, dayMs: number) {
+  const range = worthRangeOf(usdMicros).fromMicros;
+  return derivedId("evt", `${ulidTime(dayMs)}|${merchantId}|${network}|${toAddress}|${range}`);
 }
 
-function summaryOf({ network, toAddress }: Payment): string {
-  const summary = { payment: null, network, toAddress, unmatchedToday: STRAYS_A_DAY, isTruncated: true } as const;
+function summaryOf({ network, toAddress, usdMicros }: Payment): string {
+  const { fromMicros, belowMicros } = worthRangeOf(usdMicros);
+  const summary = {
+    ...({ payment: null, network, toAddress, unmatchedToday: STRAYS_A_DAY, isTruncated: true } as const),
+    worthFrom: fromMicros === null ? null : formatMicros(fromMicros),
+    worthBelow: belowMicros === null ? null : formatMicros(belowMicros),
+  };
   return JSON.stringify(summary satisfies EventData["payment.unmatched"]);
 }
 

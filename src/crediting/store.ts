@@ -12,6 +12,7 @@ import type { EventId, MerchantId, PaymentId, WalletId } from "../lib/ids.ts";
 import type { StoredPayment } from "../payments/payment.ts";
 import { decodePayment, paymentJson } from "../payments/store.ts";
 import type { InvoiceTerms } from "./placement.ts";
+import { STRAYS_A_DAY, type WorthRange } from "./stray-limit.ts";
 
 // Lists come as one JSON parameter. A cross join is done in the order written: each of the list is looked up by an index.
 const network = sql.placeholder("network");
@@ -189,20 +190,22 @@ export function assertTransfersNew(
   return transfersNew(db, { network: name, list: JSON.stringify(list) });
 }
 
-/** How many UNMATCHED rows of an address a merchant gets in a day (decisions 5). */
-export const STRAYS_A_DAY = 100;
-
 const columns = Object.entries(getTableColumns(payments));
+const ofPlace = (name: string) => sql.raw(`place.value ->> '$.${name}'`);
+// Counted once for a place and not for each of its rows: a list has many rows and few places.
 const strayRows = template((db) =>
   db.insert(payments).select(
-    sql`select ${sql.join(
-      columns.map(([, { name }]) => member(name)),
-      sql`, `,
-    )} from ${listed}
-      where ${member("status")} <> 'UNMATCHED' or ${member("before")} + (select count(*) from payments stray
-        where stray.network = ${member("network")} and stray.to_address = ${member("to_address")} and stray.status = 'UNMATCHED'
-        and stray.created_at_ms >= ${sql.placeholder("sinceMs")} and stray.merchant_id = ${member("merchant_id")})
-        < ${sql.raw(String(STRAYS_A_DAY))}`,
+    sql`with taken as materialized (select ${ofPlace("key")} as key, (select count(*) from payments stray
+        where stray.network = ${ofPlace("network")} and stray.to_address = ${ofPlace("toAddress")} and stray.status = 'UNMATCHED'
+        and stray.created_at_ms >= ${sql.placeholder("sinceMs")} and stray.merchant_id = ${ofPlace("merchantId")}
+        and case when ${ofPlace("fromMicros")} is null then stray.usd_micros is null else stray.usd_micros >= ${ofPlace("fromMicros")}
+          and (${ofPlace("belowMicros")} is null or stray.usd_micros < ${ofPlace("belowMicros")}) end) as rows_there
+        from json_each(${sql.placeholder("places")}) place)
+      select ${sql.join(
+        columns.map(([, { name }]) => member(name)),
+        sql`, `,
+      )} from ${listed} left join taken on taken.key = ${member("place")}
+      where ${member("status")} <> 'UNMATCHED' or ${member("before")} + taken.rows_there < ${sql.raw(String(STRAYS_A_DAY))}`,
   ),
 );
 const strayEvents = template((db) =>
@@ -220,10 +223,12 @@ const strayEvents = template((db) =>
 /** A row that no invoice has, and what is told of it. */
 export interface StrayRow {
   readonly payment: StoredPayment;
-  /** How many UNMATCHED ones of its merchant and address come before it in this batch. */
+  /** What it is counted in. */
+  readonly range: WorthRange;
+  /** How many UNMATCHED ones of its merchant, address and range come before it in this batch. */
   readonly before: number;
   readonly eventId: EventId;
-  /** The same for all of a merchant, an address and a day. */
+  /** The same for all of a merchant, an address, a range and a day. */
   readonly summaryId: EventId;
   /** Data of the two events, as JSON. */
   readonly told: string;
@@ -231,29 +236,44 @@ export interface StrayRow {
 }
 
 /**
- * Writes rows, and tells of those that are UNMATCHED. Beyond 100 of a merchant at an address since `sinceMs` they are not written, and one event
- * says so, once. All of it is decided inside the batch.
+ * Writes rows, and tells of those that are UNMATCHED. Beyond 100 of a merchant, address and range since `sinceMs` they are not written, and one
+ * event says so, once. All of it is decided inside the batch.
  */
 export function insertStrays(
   db: Db,
   strays: readonly StrayRow[],
   of: { readonly sinceMs: number; readonly nowMs: number },
 ) {
-  const rows = strays.map(({ payment, ...told }) => {
+  const places = new Map(strays.map((stray) => [placeKey(stray), placeOf(stray)]));
+  const rows = strays.map((stray) => {
+    const { payment, range: _, ...told } = stray;
     const values = columns.map(([key, column]) => {
       const value: unknown = Reflect.get(payment, key);
       return [column.name, value === null ? null : column.mapToDriverValue(value)];
     });
-    return { ...Object.fromEntries(values), ...told };
+    return { ...Object.fromEntries(values), ...told, place: placeKey(stray) };
   });
   const list = JSON.stringify(rows);
   // Which of the two an event became is decided inside the batch; of a summary that stood before, endpoints are owed nothing new.
   const eventIds = strays.flatMap(({ eventId, summaryId }) => [eventId, summaryId]);
   return [
-    strayRows(db, { list, sinceMs: of.sinceMs }),
+    strayRows(db, { list, places: JSON.stringify([...places.values()]), sinceMs: of.sinceMs }),
     strayEvents(db, { list, nowMs: of.nowMs }),
     fanOut(db, [...new Set(eventIds)]),
   ] as const;
+}
+
+function placeKey({ payment, range }: StrayRow): string {
+  return `${payment.merchantId} ${payment.toAddress} ${range.fromMicros}`;
+}
+
+/** Where and in which range a row is counted; worths as the column holds them, in numbers. */
+function placeOf(stray: StrayRow) {
+  const { network, toAddress, merchantId } = stray.payment;
+  const [fromMicros, belowMicros] = [stray.range.fromMicros, stray.range.belowMicros].map((micros) =>
+    micros === null ? null : Number(micros),
+  );
+  return { key: placeKey(stray), network, toAddress, merchantId, fromMicros, belowMicros };
 }
 
 const gap = template((db) =>

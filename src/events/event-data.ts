@@ -29,13 +29,16 @@ type Moved = OfInvoice<"previousStatus">;
 /** Of a transfer that no invoice has, with neither. */
 type OfPayment = OfInvoice<"payment"> | { readonly payment: PaymentBody };
 
-/** Instead of the hundred-and-first stray transfer of a day to one address. */
+/** Instead of the hundred-and-first unmatched transfer of a day to one address and of about the same worth. */
 interface StraySummary {
   readonly payment: null;
   readonly network: string;
   readonly toAddress: string;
   readonly unmatchedToday: number;
   readonly isTruncated: true;
+  /** The range of worth in US dollars that is full; null where it is not known, or has no end. */
+  readonly worthFrom: string | null;
+  readonly worthBelow: string | null;
 }
 
 interface OfWallet {

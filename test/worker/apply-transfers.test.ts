@@ -295,6 +295,35 @@ describe("a transfer that is not what was asked", () => {
     expect(unmatched).toHaveLength(101);
     expect(unmatched.filter(({ isTruncated }) => isTruncated === true)).toHaveLength(1);
   });
+
+  it("is listed and can be assigned whatever smaller ones the address was flooded with, and those stay bounded", async () => {
+    const { merchant, address } = await shopAt();
+    const flood = [200_000n, 3_000_000n].flatMap((units) =>
+      Array.from({ length: 120 }, () => transferTo(address, units)),
+    );
+    await look(flood);
+    const real = transferTo(address, 40_000_000n);
+    await look([real]);
+    await look([...flood, real]);
+    const unmatched = await testDb.select().from(payments).where(eq(payments.merchantId, merchant.merchantId));
+    expect(Map.groupBy(unmatched, ({ amountUnits }) => amountUnits)).toSatisfy((by: Map<bigint, unknown[]>) =>
+      [200_000n, 3_000_000n].every((units) => by.get(units)?.length === 100),
+    );
+    const [row] = await rowsOf(real.txHash);
+    const listed = (await merchant.get(`/payments?status=UNMATCHED&txHash=${real.txHash}`)).body.data;
+    expect(listed).toMatchObject([{ id: row?.id, amount: "40" }]);
+    const order = (await merchant.post("/invoices", { name: "Order", rawAmount: 40, paymentMethods: [] })).body;
+    const assigned = await merchant.post(`/payments/${row?.id}/resolve`, {
+      ...{ action: "ASSIGN", invoiceId: order.id, reason: "the customer wrote to us" },
+    });
+    expect([assigned.status, assigned.body.invoiceId]).toEqual([200, order.id]);
+    const told = await testDb.select().from(events).where(eq(events.merchantId, merchant.merchantId));
+    const summaries = told.map(({ data }) => JSON.parse(data)).filter(({ isTruncated }) => isTruncated === true);
+    expect(summaries.map(({ worthFrom, worthBelow }) => [worthFrom, worthBelow]).sort()).toEqual([
+      ["0.000000", "1.000000"],
+      ["1.000000", "10.000000"],
+    ]);
+  });
 });
 
 describe("money that comes too late", () => {
