@@ -106,6 +106,34 @@ describe("a batch whose answer is lost", () => {
     expect(run.result).toEqual(UNAVAILABLE);
     expect(run.seen["end lease"]).toBeUndefined();
   });
+
+  it("is looked up when the database then turns the repeat away, and answers what stands", async () => {
+    const run = await once({ "d1 write": ["answer lost", "overloaded"] });
+    expect(run).toMatchObject({
+      result: { kind: "answer", status: 201, body: "the answer", isReplay: false },
+      seen: { "d1 write": 2, "d1 read": 1 },
+      events: 1,
+    });
+  });
+
+  it.each([
+    ["only loses against others", ["lands late"]],
+    ["loses once and is then turned away", ["lands late", "happens", "overloaded"]],
+  ] as const)("and that then %s is neither confirmed nor refused: 503, and the lease stays", async (_, fates) => {
+    const run = await inScriptedWorld({ "d1 write": [...fates] }, async (given) => {
+      const fx = effectsOf(given);
+      const row = { id: "evt_taken", merchantId: MERCHANT, type: "x", data: "", createdAtMs: 0 } as const;
+      await given.lab
+        .db((_, work) => Promise.resolve(work()))
+        .insert(events)
+        .values(row);
+      return runOnce(fx, REQUEST, async () => {
+        return { kind: "ready", status: 201, body: "", statements: [fx.db.insert(events).values(row)] };
+      });
+    });
+    expect(run.result).toEqual(UNAVAILABLE);
+    expect(run.seen["end lease"]).toBeUndefined();
+  });
 });
 
 describe("storage that turns a batch away", () => {
