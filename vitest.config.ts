@@ -14,7 +14,18 @@ export default defineConfig(async () => ({
       {
         test: {
           name: "unit",
-          include: ["test/unit/**/*.test.ts", "test/simulation/**/*.test.ts"],
+          include: ["test/unit/**/*.test.ts"],
+          environment: "node",
+          // Half of the time of these files was loading the same modules anew. So none of them may replace a module (vi.mock): those
+          // who loaded it before would keep the real one.
+          isolate: false,
+          ...PATIENT,
+        },
+      },
+      {
+        test: {
+          name: "simulation",
+          include: ["test/simulation/**/*.test.ts"],
           environment: "node",
           ...PATIENT,
         },
