@@ -1,0 +1,322 @@
+// Where the simulator of facts meets the service: how a fact is written into storage at its time, and how the chain is read. Only this file knows
+// the tables. Quotes are written as they were asked, whoever looks, so that they are facts of every schedule.
+import { eq } from "drizzle-orm";
+import { SYSTEM_TRAIL } from "../../src/audit/entry.ts";
+import { networkNamed } from "../../src/chains/networks.ts";
+import { type Db, openDb } from "../../src/db/client.ts";
+import { merchants } from "../../src/db/schema/merchants.ts";
+import { payments } from "../../src/db/schema/payments.ts";
+import { wallets } from "../../src/db/schema/wallets.ts";
+import { cancelInvoice } from "../../src/invoices/cancel-invoice.ts";
+import { readFile } from "../../src/invoices/change-invoice.ts";
+import { expireInvoices } from "../../src/invoices/expire-invoices.ts";
+import type { Invoice, InvoiceFile } from "../../src/invoices/invoice.ts";
+import { activeMethod } from "../../src/invoices/payment-method.ts";
+import { refreshInvoice } from "../../src/invoices/refresh-invoice.ts";
+import { insertInvoice, insertTimelineItem, putMethod } from "../../src/invoices/store.ts";
+import { type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
+import type { Result } from "../../src/lib/result.ts";
+import { applyTransfers, type Look } from "../../src/payments/apply-transfers.ts";
+import type { Transfer } from "../../src/payments/transfer.ts";
+import { insertReservation } from "../../src/reservations/store.ts";
+import { type MacKeys, signRow } from "../../src/wallets/row-mac.ts";
+import { type Wallet, walletMacSubject } from "../../src/wallets/wallet.ts";
+import {
+  type Asked,
+  type BlockFact,
+  CHAINS,
+  type History,
+  type InvoiceFact,
+  monitorUntilMs,
+  SHARED_ADDRESS,
+  START_MS,
+  type TransferFact,
+} from "./as-of-facts.ts";
+import { instantSleep, type Row } from "./reorg-shop.ts";
+import { migratedDatabase, savepoints, sqliteD1, statementCache } from "./sqlite-d1.ts";
+
+export interface Sighting {
+  readonly transfer: TransferFact;
+  /** Null in a mempool. */
+  readonly block: BlockFact | null;
+}
+
+/** What stands in storage, in the words of the oracle. */
+export interface Outcome {
+  readonly transfers: ReadonlyMap<
+    string,
+    { readonly invoiceId: string | null; readonly status: string; readonly rows: number }
+  >;
+  readonly invoices: ReadonlyMap<string, Row>;
+}
+
+const MAC_KEYS: MacKeys = [{ id: "test", secret: new Uint8Array(32).fill(7) }];
+const MERCHANTS: readonly [MerchantId, MerchantId] = [
+  makeId("mer", "0".repeat(26)),
+  makeId("mer", `${"0".repeat(25)}1`),
+];
+const OLDER_MS = START_MS - 86_400_000;
+
+export class AsOfTill {
+  readonly #sqlite = migratedDatabase();
+  readonly #prepared = statementCache(this.#sqlite);
+  readonly #transact = savepoints(this.#sqlite);
+  readonly #db: Db = openDb(sqliteD1(this.#prepared, this.#transact, (_, work) => this.#call(work)));
+  readonly #wallets = [
+    walletOf(0, MERCHANTS[0], "own"),
+    walletOf(1, MERCHANTS[0], "shared"),
+    walletOf(2, MERCHANTS[1], "shared"),
+  ];
+  #ulids = 0;
+  #death: { calls: number; readonly dieAt: number; readonly die: () => void } | undefined;
+
+  async stock(): Promise<void> {
+    for (const id of MERCHANTS) {
+      await this.#db.insert(merchants).values({ id, name: "Shop", createdAtMs: OLDER_MS, updatedAtMs: OLDER_MS });
+    }
+    for (const wallet of this.#wallets) await this.#db.insert(wallets).values(wallet);
+  }
+
+  /** Runs one schedule and takes back all it wrote. */
+  async visit<T>(work: () => Promise<T>): Promise<T> {
+    this.#sqlite.exec("SAVEPOINT history");
+    this.#ulids = 0;
+    try {
+      return await work();
+    } finally {
+      this.#sqlite.exec("ROLLBACK TO history; RELEASE history");
+    }
+  }
+
+  async openInvoice(kind: History["kind"], of: InvoiceFact): Promise<void> {
+    const [asked] = of.asked;
+    if (asked === undefined) throw new Error("an invoice that asks for nothing");
+    const merchantId = MERCHANTS[of.merchant];
+    const invoice = invoiceRow(of, merchantId);
+    const { pair } = CHAINS[kind];
+    const wallet = this.#wallets.find((each) => each.network === pair.network && each.merchantId === merchantId);
+    if (wallet === undefined) throw new Error(`no wallet for ${pair.network}`);
+    const method = activeMethod({
+      invoice,
+      wallet,
+      quote: { rate: asked.rate, rateAtMs: asked.atMs, sources: ["a", "b"], amountUnits: asked.units },
+      destination: {
+        address: of.address,
+        addressIndex: kind === "own" ? Number(of.id.at(-1)) : null,
+        amountUnits: asked.units,
+      },
+      macKeys: MAC_KEYS,
+      nowMs: asked.atMs,
+    });
+    const item = { id: makeId("itl", of.id.slice(4)), invoiceId: of.id, position: 1, timeMs: of.openedMs };
+    await this.#db.batch([
+      insertInvoice(this.#db, invoice),
+      insertTimelineItem(this.#db, { ...item, paymentStatus: "AWAITING_PAYMENT" }),
+      putMethod(this.#db, method),
+    ]);
+    if (kind === "shared") await this.#reserve(of, asked);
+  }
+
+  /** What the table can say of today: the same units are asked since now, others make the old ones history. */
+  async addQuote(kind: History["kind"], of: InvoiceFact, asked: Asked): Promise<void> {
+    const [row] = this.#rows(
+      "select amount_units, quoted_at_ms, earlier_quotes from payment_methods where invoice_id = ?",
+      of.id,
+    );
+    if (row === undefined) throw new Error(`${of.id} has no method`);
+    const earlier: unknown[] = JSON.parse(String(row.earlier_quotes ?? "[]"));
+    if (String(row.amount_units) !== String(asked.units)) {
+      earlier.push({ amountUnits: String(row.amount_units), quotedAtMs: row.quoted_at_ms });
+    }
+    this.#rows(
+      "update payment_methods set amount_units = ?, rate = ?, rate_at_ms = ?, quoted_at_ms = ?, earlier_quotes = ? where invoice_id = ?",
+      ...[String(asked.units), asked.rate, asked.atMs, asked.atMs, JSON.stringify(earlier), of.id],
+    );
+    if (kind === "shared") await this.#reserve(of, asked);
+  }
+
+  async cancel(of: InvoiceFact, atMs: number): Promise<void> {
+    const file = await this.#file(of);
+    done("cancel", await cancelInvoice(this.#effects(atMs, "1"), file));
+  }
+
+  /** A look at the chain; with `dieAt` the watcher dies at that call of storage, before or after it lands, and its successor looks again. */
+  async look(
+    kind: History["kind"],
+    of: { readonly atMs: number; readonly sightings: readonly Sighting[]; readonly dieAt?: number | undefined },
+  ): Promise<void> {
+    const { cryptocurrency } = CHAINS[kind].pair;
+    const transfers = of.sightings.map((each) => transferOf(cryptocurrency, each));
+    const rate = of.sightings[0]?.transfer.sightRate ?? "1";
+    const look = { ...this.#look(kind, of.sightings), transfers, seen: [] };
+    if (of.dieAt !== undefined && (await this.#dying(of.dieAt, of.atMs, look, rate))) return;
+    done("look", await applyTransfers(this.#effects(of.atMs, rate), look));
+  }
+
+  /** A look that finds a known transfer in no block. */
+  async gone(kind: History["kind"], of: { readonly atMs: number; readonly txHash: string }): Promise<void> {
+    const rows = await this.#db.select().from(payments).where(eq(payments.txHash, of.txHash));
+    const seen = rows.map((payment) => ({ payment, sight: { kind: "unknown" } as const }));
+    done("gone", await applyTransfers(this.#effects(of.atMs, "1"), { ...this.#look(kind, []), transfers: [], seen }));
+  }
+
+  /** Somebody reads the invoice: what a GET commits before it answers. */
+  async view(of: InvoiceFact, atMs: number): Promise<void> {
+    done("view", await refreshInvoice(this.#effects(atMs, "1"), await this.#file(of)));
+  }
+
+  async sweep(atMs: number): Promise<void> {
+    const { left } = await expireInvoices(this.#effects(atMs, "1"));
+    if (left.length > 0) throw new Error(`the sweep left ${left[0]?.invoiceId}: ${left[0]?.reason}`);
+  }
+
+  outcome(): Outcome {
+    const transfers = Map.groupBy(this.#rows("select tx_hash, invoice_id, status from payments"), (row) =>
+      String(row.tx_hash),
+    );
+    const invoices = this.#rows("select id, status, received_micros, confirmed_micros, is_late from invoices");
+    return {
+      transfers: new Map(
+        [...transfers].map(([txHash, rows]) => {
+          const row = rows.find(({ invoice_id }) => invoice_id !== null) ?? rows[0];
+          return [
+            txHash,
+            {
+              invoiceId: row?.invoice_id == null ? null : String(row.invoice_id),
+              status: String(row?.status),
+              rows: rows.length,
+            },
+          ];
+        }),
+      ),
+      invoices: new Map(invoices.map((row) => [String(row.id), row])),
+    };
+  }
+
+  #reserve(of: InvoiceFact, asked: Asked): Promise<unknown> {
+    const { pair } = CHAINS.shared;
+    const row = {
+      ...{ ...pair, address: of.address, units: asked.units, priceUnits: asked.units, salt: 0, invoiceId: of.id },
+      ...{
+        merchantId: MERCHANTS[of.merchant],
+        heldUntilMs: monitorUntilMs(of),
+        createdAtMs: asked.atMs,
+      },
+    };
+    const [held] = this.#rows(
+      "select 1 from amount_reservations where address = ? and units = ?",
+      of.address,
+      String(asked.units),
+    );
+    return held === undefined ? insertReservation(this.#db, row).execute() : Promise.resolve();
+  }
+
+  #look(kind: History["kind"], sightings: readonly Sighting[]): Pick<Look, "network" | "heights"> {
+    const network = networkNamed(CHAINS[kind].pair.network);
+    if (network === undefined) throw new Error("an unknown network");
+    const tipHeight = Math.max(1, ...sightings.map(({ block }) => block?.height ?? 0));
+    return { network, heights: { tipHeight, finalizedHeight: null } };
+  }
+
+  /** Whether it lived through it. */
+  async #dying(dieAt: number, atMs: number, look: Look, rate: string): Promise<boolean> {
+    const { promise: death, resolve: die } = Promise.withResolvers<"dead">();
+    this.#death = { calls: 0, dieAt, die: () => die("dead") };
+    const outcome = await Promise.race([applyTransfers(this.#effects(atMs, rate), look), death]);
+    this.#death = undefined;
+    if (outcome === "dead") return false;
+    done("look", outcome);
+    return true;
+  }
+
+  async #call<T>(work: () => T): Promise<T> {
+    const death = this.#death;
+    if (death === undefined || ++death.calls !== death.dieAt) return work();
+    if (death.dieAt % 2 === 0) work();
+    death.die();
+    return new Promise(() => {});
+  }
+
+  #rows(sql: string, ...params: (string | number)[]): Row[] {
+    const statement = this.#prepared(sql);
+    statement.setReturnArrays(false);
+    return statement.all(...params) as Row[];
+  }
+
+  async #file(of: InvoiceFact): Promise<InvoiceFile> {
+    const merchantId = MERCHANTS[of.merchant];
+    const file = await readFile({ db: this.#db, sleep: instantSleep }, merchantId, of.id);
+    if (!file.ok || file.value === undefined) throw new Error(`${of.id} cannot be read`);
+    return file.value;
+  }
+
+  #effects(nowMs: number, rate: string) {
+    const price = { usd: rate, atMs: nowMs, sources: ["a", "b"] };
+    return {
+      db: this.#db,
+      nowMs,
+      sleep: instantSleep,
+      trail: SYSTEM_TRAIL,
+      newOperationId: () => this.#newUlid(nowMs),
+      table: async () => ({ assets: { BTC: price, ETH: price }, fiat: {} }),
+      macKeys: MAC_KEYS,
+      isWatched: () => true,
+      hasSource: () => true,
+      random: () => 0.5,
+      wakeWatcher: () => {},
+      allocate: () => Promise.reject(new Error("nobody activates here")),
+      body: { macKeys: MAC_KEYS, publicUrl: "https://pay.example", nowMs },
+    };
+  }
+
+  #newUlid(nowMs: number): string {
+    this.#ulids++;
+    return newUlid(
+      nowMs,
+      Uint8Array.from({ length: 16 }, (_, n) => (this.#ulids >> (5 * (n % 6))) & 31),
+    );
+  }
+}
+
+function done(what: string, answer: Result<unknown, { readonly code: string }>): void {
+  if (!answer.ok) throw new Error(`${what}: ${answer.error.code}`);
+}
+
+function transferOf(cryptocurrency: string, { transfer, block }: Sighting): Transfer {
+  const { txHash, address: toAddress, units: amountUnits } = transfer;
+  return {
+    ...{ cryptocurrency, txHash, outputIndex: "0", fromAddress: null, toAddress, amountUnits, spends: [], raw: "{}" },
+    block: block === null ? null : { height: block.height, hash: block.hash, timeMs: block.timeMs },
+  };
+}
+
+function invoiceRow(of: InvoiceFact, merchantId: MerchantId): Invoice {
+  return {
+    ...{ id: of.id, merchantId, customerId: null, productId: null, externalId: null, name: "Order", currency: "USD" },
+    ...{ description: null, redirectUrl: null, metadata: null, amountMicros: of.expectedMicros },
+    ...{ status: "AWAITING_PAYMENT", receivedMicros: 0n, confirmedMicros: 0n, isLate: false, needsReview: false },
+    ...{ resolution: null, warnings: "[]", rateLockSeconds: of.lockSeconds, monitorSeconds: of.monitorSeconds },
+    ...{ underpaidToleranceMicros: of.underpaidToleranceMicros, overpaidToleranceMicros: of.overpaidToleranceMicros },
+    ...{ latePaymentPolicy: of.latePaymentPolicy, expiresAtMs: of.expiresAtMs, isFromPublicKey: false },
+    // Before anybody cancels it.
+    ...{ monitorUntilMs: monitorUntilMs({ ...of, cancelledAtMs: null }), cancelledAtMs: null, closedAtMs: null },
+    ...{ eventSequence: 0, timelinePosition: 1, createdAtMs: of.openedMs, updatedAtMs: of.openedMs },
+  };
+}
+
+function walletOf(n: number, merchantId: MerchantId, kind: History["kind"]): Wallet {
+  const isXpub = kind === "own";
+  const unsigned: Omit<Wallet, "mac" | "macKeyId"> = {
+    ...{ id: makeId("wal", String(n).padStart(26, "0")), merchantId, ...CHAINS[kind].pair },
+    walletType: isXpub ? "XPUB_WALLET" : "DIRECT_WALLET",
+    address: isXpub ? null : SHARED_ADDRESS,
+    xpub: isXpub ? "zpub" : null,
+    derivationPath: isXpub ? "m/84'/0'/0'" : null,
+    scheme: isXpub ? "BIP84" : null,
+    keyHash: isXpub ? "key" : null,
+    ...{ requiredConfirmations: 1, isEnabled: true, frozenAtMs: null, usableFromMs: 0, deletedAtMs: null },
+    ...{ lastUsedIndex: isXpub ? 9 : null, nextIndex: isXpub ? 10 : null, gap: isXpub ? 10 : null },
+    ...{ createdAtMs: OLDER_MS, updatedAtMs: OLDER_MS },
+  };
+  return { ...unsigned, ...signRow(MAC_KEYS, walletMacSubject(unsigned)) };
+}

@@ -1,0 +1,283 @@
+// What must come of a history: brute force over its facts, in BigInt, from decisions 4 and 5 and from nothing else. Where the text leaves a choice,
+// the choice is one function with its reading above it.
+import {
+  CHAINS,
+  type History,
+  type InvoiceFact,
+  monitorUntilMs,
+  quoteSlackMs,
+  SHARED_ADDRESS,
+  type TransferFact,
+  watchSlackMs,
+} from "./as-of-facts.ts";
+
+/** A stretch in which one amount was asked. */
+export interface Quote {
+  readonly units: bigint;
+  readonly forMicros: bigint;
+  readonly askedFromMs: number;
+  /** End of the lock, or the next quote: whichever is first. */
+  readonly endMs: number;
+}
+
+export type Weighing = "exact in force" | "exact ended" | "exact early" | "in force" | "ended" | "market";
+export type Rule = "own address" | "exact" | "within tolerance" | "sole candidate" | "unmatched";
+
+export interface Weight {
+  readonly by: Weighing;
+  /** Null at the market's rate. */
+  readonly quote: Quote | null;
+}
+
+export interface ExpectedTransfer {
+  readonly rule: Rule;
+  readonly invoiceId: string | null;
+  readonly weight: Weight | null;
+  /** The payment's time. */
+  readonly timeMs: number;
+  /** As it stands in the end. */
+  readonly status: "DETECTED" | "CONFIRMED" | "REORGED" | "UNMATCHED";
+  readonly isLate: boolean;
+}
+
+export interface ExpectedInvoice {
+  readonly status: string;
+  readonly receivedMicros: bigint;
+  readonly confirmedMicros: bigint;
+  readonly isLate: boolean;
+}
+
+export interface Expected {
+  readonly transfers: ReadonlyMap<string, ExpectedTransfer>;
+  readonly invoices: ReadonlyMap<string, ExpectedInvoice>;
+}
+
+export function expectedOf(history: History): Expected {
+  const transfers = new Map(history.transfers.map((each) => [each.txHash, expectedTransfer(history, each)]));
+  const invoices = new Map(
+    history.invoices.map((invoice) => [invoice.id as string, expectedInvoice(history, invoice, transfers)]),
+  );
+  return { transfers, invoices };
+}
+
+/** The same with only what was known at a moment: what a reading then can see. */
+export function asKnownAt(history: History, atMs: number): History {
+  const invoices = history.invoices
+    .filter(({ openedMs }) => openedMs <= atMs)
+    .map((invoice) => ({ ...invoice, asked: invoice.asked.filter((each) => each.atMs <= atMs) }));
+  return { ...history, invoices };
+}
+
+/** Reading: the earliest of its first sight in a mempool and of the times of all blocks that held it, orphaned ones too. */
+export function paymentTimeMs({ pendingMs, blocks }: TransferFact): number {
+  return Math.min(pendingMs ?? Number.POSITIVE_INFINITY, ...blocks.map(({ timeMs }) => timeMs));
+}
+
+function expectedTransfer(history: History, transfer: TransferFact): ExpectedTransfer {
+  const timeMs = paymentTimeMs(transfer);
+  const { rule, invoice } = payeeOf(history, transfer, timeMs);
+  if (invoice === null) {
+    return { rule, invoiceId: null, weight: null, timeMs, status: "UNMATCHED", isLate: false };
+  }
+  const weight = weightOf(history.kind, invoice, transfer.units, timeMs);
+  const status = chainStatus(transfer);
+  const isLate = status !== "REORGED" && !mayCount(invoice, timeMs);
+  return { rule, invoiceId: invoice.id, weight, timeMs, status, isLate };
+}
+
+function chainStatus({ blocks }: TransferFact): "DETECTED" | "CONFIRMED" | "REORGED" {
+  if (blocks.some(({ goneMs }) => goneMs === null)) return "CONFIRMED";
+  return blocks.length === 0 ? "DETECTED" : "REORGED";
+}
+
+/** Decisions 5, "Direct match": rules 1 to 4, the first that holds. An own address is its invoice's, whenever it is paid. */
+export function payeeOf(
+  history: History,
+  transfer: TransferFact,
+  timeMs: number,
+): { readonly rule: Rule; readonly invoice: InvoiceFact | null } {
+  if (transfer.address !== SHARED_ADDRESS) {
+    const invoice = history.invoices.find(({ address }) => address === transfer.address);
+    if (invoice === undefined) throw new Error("an own address of nobody");
+    return { rule: "own address", invoice };
+  }
+  const { kind } = history;
+  const [holder, ...others] = history.invoices.filter((each) => heldExactly(kind, each, transfer.units, timeMs));
+  if (holder !== undefined && others.length === 0) return { rule: "exact", invoice: holder };
+  const open = history.invoices.filter((each) => isOpenAt(kind, each, timeMs));
+  const worth = (invoice: InvoiceFact) => worthTo(kind, invoice, transfer, timeMs);
+  const near = open.filter((each) => isWithin(each, worth(each), 1n));
+  const nearby = open.filter((each) => isWithin(each, worth(each), 2n));
+  const [meant] = near;
+  if (meant !== undefined && near.length === 1 && nearby.length === 1)
+    return { rule: "within tolerance", invoice: meant };
+  const [sole] = open;
+  if (sole !== undefined && open.length === 1) {
+    const value = worth(sole);
+    if (value * 10n >= sole.expectedMicros && value <= sole.expectedMicros * 2n) {
+      return { rule: "sole candidate", invoice: sole };
+    }
+  }
+  return { rule: "unmatched", invoice: null };
+}
+
+/** Reading of rule 1: by any quote that was asked by then, less the slack of the watch, to the end of monitoring as it came to be. */
+function heldExactly(kind: History["kind"], invoice: InvoiceFact, units: bigint, timeMs: number): boolean {
+  return (
+    timeMs <= monitorUntilMs(invoice) &&
+    quotesOf(invoice).some((quote) => quote.units === units && quote.askedFromMs - watchSlackMs(kind) <= timeMs)
+  );
+}
+
+/** Reading of "open then": `expiresAt` itself is open, the moment of the cancellation is not. */
+function isOpenAt(kind: History["kind"], invoice: InvoiceFact, timeMs: number): boolean {
+  if (timeMs < invoice.openedMs - watchSlackMs(kind) || timeMs > invoice.expiresAtMs) return false;
+  return invoice.cancelledAtMs === null || invoice.cancelledAtMs > timeMs;
+}
+
+/** Reading of "value" in rules 2 and 3: what the transfer would be worth to the invoice, weighed as of its time, against E (not the rest). */
+function worthTo(kind: History["kind"], invoice: InvoiceFact, transfer: TransferFact, timeMs: number): bigint {
+  const { quote } = weightOf(kind, invoice, transfer.units, timeMs);
+  return quote === null ? atRate(kind, transfer) : (quote.forMicros * transfer.units) / quote.units;
+}
+
+function isWithin(invoice: InvoiceFact, value: bigint, times: bigint): boolean {
+  return (
+    value >= invoice.expectedMicros - times * invoice.underpaidToleranceMicros &&
+    value <= invoice.expectedMicros + times * invoice.overpaidToleranceMicros
+  );
+}
+
+/** The same units asked again within 120 s of the end of their lock lengthen it; later they are a new quote. Oldest first. */
+export function quotesOf(invoice: InvoiceFact): readonly Quote[] {
+  const made: { units: bigint; forMicros: bigint; askedFromMs: number; lockedUntilMs: number }[] = [];
+  for (const { atMs, units, forMicros } of invoice.asked) {
+    const lockedUntilMs = Math.min(invoice.expiresAtMs, atMs + invoice.lockSeconds * 1_000);
+    const last = made.at(-1);
+    const isSame = last !== undefined && last.units === units && last.forMicros === forMicros;
+    if (isSame && atMs <= last.lockedUntilMs + 120_000) last.lockedUntilMs = lockedUntilMs;
+    else made.push({ units, forMicros, askedFromMs: atMs, lockedUntilMs });
+  }
+  return made.map(({ units, forMicros, askedFromMs, lockedUntilMs }, n) => ({
+    units,
+    forMicros,
+    askedFromMs,
+    endMs: Math.min(lockedUntilMs, made[n + 1]?.askedFromMs ?? lockedUntilMs),
+  }));
+}
+
+/**
+ * The quote that weighs a payment: of those that may be meant the one with exactly its units, else the one in force, else the last that had
+ * ended, else none. Readings: of several with exactly its units the one in force, else the last that ended, else the next to come; a quote that
+ * is yet to come is meant by nobody who did not send exactly its units.
+ */
+export function weightOf(kind: History["kind"], invoice: InvoiceFact, units: bigint, timeMs: number): Weight {
+  const slackMs = quoteSlackMs(kind);
+  const meant = quotesOf(invoice).filter(
+    ({ askedFromMs, endMs }) => askedFromMs - slackMs <= timeMs && timeMs <= endMs + slackMs,
+  );
+  const exact = meant.filter((quote) => quote.units === units);
+  const chosen = (quotes: readonly Quote[]) => ({
+    inForce: quotes.findLast(({ askedFromMs, endMs }) => askedFromMs <= timeMs && timeMs <= endMs),
+    ended: quotes.findLast(({ endMs }) => endMs < timeMs),
+    early: quotes.find(({ askedFromMs }) => askedFromMs > timeMs),
+  });
+  const byUnits = chosen(exact);
+  if (byUnits.inForce !== undefined) return { by: "exact in force", quote: byUnits.inForce };
+  if (byUnits.ended !== undefined) return { by: "exact ended", quote: byUnits.ended };
+  if (byUnits.early !== undefined) return { by: "exact early", quote: byUnits.early };
+  const byTime = chosen(meant);
+  if (byTime.inForce !== undefined) return { by: "in force", quote: byTime.inForce };
+  if (byTime.ended !== undefined) return { by: "ended", quote: byTime.ended };
+  return { by: "market", quote: null };
+}
+
+/** floor(units x rate), in micro-units. */
+function atRate(kind: History["kind"], { units, sightRate }: TransferFact): bigint {
+  return (units * BigInt(sightRate) * 1_000_000n) / 10n ** BigInt(CHAINS[kind].decimals);
+}
+
+/** Counted: on time, or late and inside the monitor window where that is accepted; on a cancelled invoice none. */
+function mayCount(invoice: InvoiceFact, timeMs: number): boolean {
+  if (invoice.cancelledAtMs !== null) return false;
+  if (timeMs <= invoice.expiresAtMs) return true;
+  return invoice.latePaymentPolicy === "ACCEPT" && timeMs <= monitorUntilMs(invoice);
+}
+
+interface Worth {
+  readonly micros: bigint;
+  readonly forgivenMicros: bigint;
+}
+
+/** Each quote with money on it is one addend of all its units, each payment at the market's rate one of its own. Quotes alone are forgiven. */
+export function worthOf(
+  history: History,
+  invoice: InvoiceFact,
+  counted: readonly (readonly [TransferFact, Weight])[],
+): Worth {
+  const onQuote = new Map<number, { readonly quote: Quote; units: bigint }>();
+  let micros = 0n;
+  for (const [transfer, { quote }] of counted) {
+    if (quote === null) {
+      micros += atRate(history.kind, transfer);
+      continue;
+    }
+    const sum = onQuote.get(quote.askedFromMs) ?? { quote, units: 0n };
+    sum.units += transfer.units;
+    onQuote.set(quote.askedFromMs, sum);
+  }
+  for (const { quote, units } of onQuote.values()) micros += (quote.forMicros * units) / quote.units;
+  const forgivenMicros = onQuote.size > 1 ? BigInt(onQuote.size - 1) : 0n;
+  return { micros: whole(micros, forgivenMicros, invoice.expectedMicros), forgivenMicros };
+}
+
+/** Reading of "n-1 micro-units are forgiven": a sum so little short of E is shown as E. */
+function whole(micros: bigint, forgivenMicros: bigint, expectedMicros: bigint): bigint {
+  return micros < expectedMicros && micros + forgivenMicros >= expectedMicros ? expectedMicros : micros;
+}
+
+function expectedInvoice(
+  history: History,
+  invoice: InvoiceFact,
+  transfers: ReadonlyMap<string, ExpectedTransfer>,
+): ExpectedInvoice {
+  const own = history.transfers.flatMap((transfer) => {
+    const of = transfers.get(transfer.txHash);
+    if (of?.invoiceId !== invoice.id || of.weight === null || of.status === "REORGED") return [];
+    return [{ transfer, weight: of.weight, status: of.status, isLate: of.isLate }];
+  });
+  const counted = own.filter(({ isLate }) => !isLate);
+  const confirmed = counted.filter(({ status }) => status === "CONFIRMED");
+  const received = worthOf(
+    history,
+    invoice,
+    counted.map(({ transfer, weight }) => [transfer, weight]),
+  );
+  const settled = worthOf(
+    history,
+    invoice,
+    confirmed.map(({ transfer, weight }) => [transfer, weight]),
+  );
+  const isUnsettled = counted.some(({ status }) => status === "DETECTED");
+  return {
+    status: statusOf(invoice, { received, settled, isUnsettled }),
+    receivedMicros: received.micros,
+    confirmedMicros: settled.micros,
+    isLate: own.some(({ isLate }) => isLate),
+  };
+}
+
+/** The table of decisions 4, of an invoice that is closed and that nobody resolved. */
+function statusOf(
+  invoice: InvoiceFact,
+  of: { readonly received: Worth; readonly settled: Worth; readonly isUnsettled: boolean },
+): string {
+  const { received, settled } = of;
+  const leastMicros = invoice.expectedMicros - invoice.underpaidToleranceMicros;
+  if (invoice.cancelledAtMs !== null) return "CANCELLED";
+  if (settled.micros > invoice.expectedMicros + invoice.overpaidToleranceMicros) return "OVERPAID";
+  if (settled.micros > 0n && settled.micros + settled.forgivenMicros >= leastMicros) return "PAID";
+  if (received.micros > 0n && received.micros + received.forgivenMicros >= leastMicros) return "PENDING_CONFIRMATION";
+  if (of.isUnsettled) return "PENDING_CONFIRMATION";
+  return settled.micros > 0n ? "UNDERPAID" : "EXPIRED";
+}

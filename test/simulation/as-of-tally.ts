@@ -1,0 +1,92 @@
+// How often each situation came up, over all histories and schedules: what is not hit is not tested.
+import type { History, InvoiceFact, TransferFact } from "./as-of-facts.ts";
+import { type Expected, type ExpectedTransfer, paymentTimeMs, quotesOf } from "./as-of-oracle.ts";
+import type { Schedule } from "./as-of-schedule.ts";
+
+export class Tally {
+  readonly #hits = new Map<string, number>();
+
+  get hits(): ReadonlyMap<string, number> {
+    return this.#hits;
+  }
+
+  history({ invoices, transfers }: History, expected: Expected): void {
+    for (const invoice of invoices) {
+      this.#requotes(invoice);
+      this.#hit(`ended: ${expected.invoices.get(invoice.id)?.status}`);
+    }
+    for (const transfer of transfers) {
+      const of = expected.transfers.get(transfer.txHash);
+      if (of !== undefined) this.#transfer(transfer, of, invoices);
+    }
+  }
+
+  schedule({ invoices }: History, expected: Expected, schedule: Schedule): void {
+    const read = new Map<string, number>();
+    for (const step of schedule) {
+      if (step.kind === "view") this.#hit("schedule: read by somebody");
+      if (step.kind !== "look") continue;
+      if (step.dieAt !== undefined) this.#hit("schedule: a watcher dies");
+      if (step.sightings.length > 1) this.#hit("schedule: several in one look");
+      for (const { transfer } of step.sightings) {
+        if (read.has(transfer.txHash)) this.#hit("schedule: read again");
+        else read.set(transfer.txHash, step.atMs);
+      }
+    }
+    for (const [txHash, atMs] of read) {
+      const of = expected.transfers.get(txHash);
+      const between = (ms: number | null) => of !== undefined && ms !== null && of.timeMs < ms && ms <= atMs;
+      if (invoices.some(({ id, asked }) => id === of?.invoiceId && asked.some((each) => between(each.atMs)))) {
+        this.#hit("schedule: read after its invoice was quoted anew");
+      }
+      if (invoices.some(({ cancelledAtMs }) => between(cancelledAtMs)))
+        this.#hit("schedule: read after a cancellation");
+      if (invoices.some(({ expiresAtMs }) => between(expiresAtMs))) this.#hit("schedule: read after an expiry");
+    }
+  }
+
+  #requotes(invoice: InvoiceFact): void {
+    const quotes = quotesOf(invoice);
+    if (quotes.length < invoice.asked.length) this.#hit("asked: the same units, lengthened");
+    for (const [n, quote] of quotes.entries()) {
+      const before = quotes[n - 1];
+      if (before === undefined) continue;
+      if (quote.forMicros !== before.forMicros) this.#hit("asked: a rest");
+      else this.#hit(quote.units === before.units ? "asked: the same units, a new quote" : "asked: at another price");
+    }
+    if (invoice.cancelledAtMs !== null) this.#hit("cancelled");
+  }
+
+  #transfer(transfer: TransferFact, of: ExpectedTransfer, invoices: readonly InvoiceFact[]): void {
+    const { rule, weight, timeMs, isLate } = of;
+    this.#hit(`rule: ${rule}`);
+    if (weight !== null) this.#hit(`weighed: ${weight.by}`);
+    if (isLate) this.#hit("paid: late");
+    const invoice = invoices.find(({ id }) => id === of.invoiceId);
+    if (invoice !== undefined) this.#credited(transfer, of, invoice);
+    const standing = transfer.blocks.at(-1);
+    if (transfer.blocks.length > 1) this.#hit("chain: mined again");
+    if (standing !== undefined && standing.goneMs !== null) this.#hit("chain: orphaned for good");
+    if (standing !== undefined && transfer.blocks.length > 1 && timeMs < standing.timeMs)
+      this.#hit("chain: mined again, in a later block");
+    if (transfer.pendingMs !== null) this.#hit("chain: seen in a mempool");
+    if (transfer.pendingMs !== null && transfer.blocks.length > 0 && timeMs < transfer.pendingMs) {
+      this.#hit("chain: in a block older than its first sight");
+    }
+  }
+
+  #credited(transfer: TransferFact, { weight }: ExpectedTransfer, invoice: InvoiceFact): void {
+    const timeMs = paymentTimeMs(transfer);
+    if (invoice.cancelledAtMs !== null) this.#hit("paid: a cancelled invoice");
+    if (timeMs > invoice.expiresAtMs && invoice.latePaymentPolicy === "ACCEPT")
+      this.#hit("paid: late where that is accepted");
+    const standing = quotesOf(invoice).find((quote) => quote.askedFromMs <= timeMs && timeMs <= quote.endMs);
+    if (weight?.by === "exact ended" && standing !== undefined) this.#hit("paid: an old amount while a new one stands");
+    if (weight?.by === "market" && timeMs <= invoice.expiresAtMs) this.#hit("paid: on time when nobody had looked");
+    if (weight?.quote != null && weight.quote.forMicros < invoice.expectedMicros) this.#hit("paid: a rest");
+  }
+
+  #hit(name: string): void {
+    this.#hits.set(name, (this.#hits.get(name) ?? 0) + 1);
+  }
+}
