@@ -135,6 +135,14 @@ export class AsOfTill {
     if (kind === "shared") await this.#reserve(of, asked);
   }
 
+  /** Somebody looks when the lock is over: the service asks what the fact says, or it is a problem. */
+  async requote(of: InvoiceFact, asked: Asked): Promise<void> {
+    done("requote", await refreshInvoice(this.#effects(asked.atMs, asked.rate), await this.#file(of)));
+    const [row] = this.#rows("select amount_units from payment_methods where invoice_id = ?", of.id);
+    if (String(row?.amount_units) !== String(asked.units))
+      throw new Error(`${of.id} asks ${row?.amount_units}, not ${asked.units}`);
+  }
+
   async cancel(of: InvoiceFact, atMs: number): Promise<void> {
     const file = await this.#file(of);
     done("cancel", await cancelInvoice(this.#effects(atMs, "1"), file));

@@ -65,6 +65,11 @@ export interface History {
   readonly kind: "own" | "shared";
   readonly invoices: readonly InvoiceFact[];
   readonly transfers: readonly TransferFact[];
+  /**
+   * Whether quotes come of somebody's look at the page when a lock is over, priced by the service itself, or are written into storage. By a look,
+   * what is asked depends on what was read of the chain by then, so that is the same in every schedule.
+   */
+  readonly isAskedByReaders: boolean;
   /** All is over: each invoice is past its monitoring, and what was orphaned is past the reorg window. */
   readonly endMs: number;
 }
@@ -121,5 +126,10 @@ export function printHistory(history: History): string {
       ),
     ].join("\n"),
   );
-  return [`history ${history.seed} (${history.kind}), ends ${at(history.endMs)}`, ...invoices, ...transfers].join("\n");
+  const by = history.isAskedByReaders ? "asked by readers" : "quotes written";
+  return [
+    `history ${history.seed} (${history.kind}, ${by}), ends ${at(history.endMs)}`,
+    ...invoices,
+    ...transfers,
+  ].join("\n");
 }

@@ -39,6 +39,7 @@ class Draft {
   readonly #transfers: TransferFact[] = [];
   /** Who asks which units at the shared address: no two invoices ask the same. */
   readonly #held = new Map<bigint, string>();
+  #isSalted = false;
 
   constructor(dice: Dice, seed: number) {
     this.#dice = dice;
@@ -62,9 +63,12 @@ class Draft {
       kind: this.#kind,
       invoices: this.#invoices,
       transfers: this.#transfers,
+      isAskedByReaders: false,
       endMs: Math.max(...ends, ...seen) + 10 * DAY,
     };
-    const possible = withPossibleCancels(history);
+    const cancelled = withPossibleCancels(history);
+    // Which of the free amounts the service takes is its own choice.
+    const possible = !this.#isSalted && dice.chance(0.5) ? withReaders(cancelled) : cancelled;
     return possible.transfers.every((transfer) => isKnowable(possible, transfer)) ? possible : undefined;
   }
 
@@ -109,7 +113,10 @@ class Draft {
     const wanted = ceilDiv(of.forMicros * 10n ** BigInt(decimals), BigInt(of.rate) * 1_000_000n);
     let units = ceilDiv(wanted, grainUnits) * grainUnits;
     const isTaken = () => (this.#held.get(units) ?? invoice.id) !== invoice.id;
-    while (this.#kind === "shared" && isTaken()) units -= grainUnits;
+    while (this.#kind === "shared" && isTaken()) {
+      units -= grainUnits;
+      this.#isSalted = true;
+    }
     if (this.#kind === "shared") this.#held.set(units, invoice.id);
     return { ...invoice, asked: [...invoice.asked, { ...of, units }] };
   }
@@ -270,12 +277,7 @@ function withPossibleCancels(history: History): History {
     const own = history.transfers.filter(
       (each) => payeeOf(history, each, paymentTimeMs(each)).invoice?.id === invoice.id,
     );
-    const isSeen = own.some(
-      ({ pendingMs, blocks, readByMs }) =>
-        (pendingMs ?? Number.POSITIVE_INFINITY) <= cancelledAtMs ||
-        (readByMs ?? Number.POSITIVE_INFINITY) <= cancelledAtMs ||
-        blocks.some(({ goneMs }) => goneMs !== null && goneMs <= cancelledAtMs + 1),
-    );
+    const isSeen = own.some((each) => earliestEndMs(each) <= cancelledAtMs + 1);
     if (isSeen) {
       const others = history.invoices.map((each) => (each.id === invoice.id ? { ...each, cancelledAtMs: null } : each));
       return withPossibleCancels({ ...history, invoices: others });
@@ -290,6 +292,32 @@ function withPossibleCancels(history: History): History {
     }
   }
   return history;
+}
+
+/**
+ * The same, with what readers are asked priced by the service: what an invoice has received is read after its last quote, but for the part that
+ * left a rest. Unchanged where that cannot be.
+ */
+function withReaders(history: History): History {
+  const transfers: TransferFact[] = [];
+  for (const transfer of history.transfers) {
+    const { invoice } = payeeOf(history, transfer, paymentTimeMs(transfer));
+    const lastMs = invoice?.asked.at(-1)?.atMs ?? 0;
+    if (invoice === null || transfer.readByMs !== null) {
+      if (transfer.readByMs !== null && transfer.readFromMs > transfer.readByMs) return history;
+      transfers.push(transfer);
+      continue;
+    }
+    if (earliestEndMs(transfer) <= lastMs + 1) return history;
+    transfers.push({ ...transfer, readFromMs: Math.max(transfer.readFromMs, lastMs + 1) });
+  }
+  return { ...history, transfers, isAskedByReaders: true };
+}
+
+/** By when it must have been read for the first time: its first sight in a mempool is a fact, and so is an orphaned block. */
+function earliestEndMs({ pendingMs, blocks, readByMs }: TransferFact): number {
+  const gone = blocks.flatMap(({ goneMs }) => (goneMs === null ? [] : [goneMs]));
+  return Math.min(pendingMs ?? Number.POSITIVE_INFINITY, readByMs ?? Number.POSITIVE_INFINITY, ...gone);
 }
 
 /**

@@ -62,7 +62,9 @@ export async function runSchedule(till: AsOfTill, history: History, schedule: Sc
         break;
       case "ask": {
         const asked = step.invoice.asked[step.n];
-        if (asked !== undefined) await till.addQuote(kind, step.invoice, asked);
+        if (asked === undefined) break;
+        if (history.isAskedByReaders) await till.requote(step.invoice, asked);
+        else await till.addQuote(kind, step.invoice, asked);
         break;
       }
       case "cancel":
