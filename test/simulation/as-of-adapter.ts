@@ -41,6 +41,12 @@ export interface Sighting {
   readonly block: BlockFact | null;
 }
 
+export interface LookAt {
+  readonly atMs: number;
+  readonly sightings: readonly Sighting[];
+  readonly dieAt?: number | undefined;
+}
+
 /** What stands in storage, in the words of the oracle. */
 export interface Outcome {
   readonly transfers: ReadonlyMap<
@@ -57,6 +63,16 @@ const MERCHANTS: readonly [MerchantId, MerchantId] = [
 ];
 const OLDER_MS = START_MS - 86_400_000;
 
+/** How storage or a look differs from the real one. */
+export interface AsOfVariant {
+  readonly name: string;
+  /** The same units asked again count from then. */
+  readonly redatesQuotes?: boolean;
+  /** How long a quote is locked, instead of what the invoice says. */
+  readonly lockMs?: number;
+  readonly look?: (till: AsOfTill, apply: () => Promise<void>) => Promise<void>;
+}
+
 export class AsOfTill {
   readonly #sqlite = migratedDatabase();
   readonly #prepared = statementCache(this.#sqlite);
@@ -67,8 +83,13 @@ export class AsOfTill {
     walletOf(1, MERCHANTS[0], "shared"),
     walletOf(2, MERCHANTS[1], "shared"),
   ];
+  readonly #variant: AsOfVariant;
   #ulids = 0;
   #death: { calls: number; readonly dieAt: number; readonly die: () => void } | undefined;
+
+  constructor(variant: AsOfVariant = { name: "the service" }) {
+    this.#variant = variant;
+  }
 
   async stock(): Promise<void> {
     for (const id of MERCHANTS) {
@@ -114,31 +135,21 @@ export class AsOfTill {
       insertTimelineItem(this.#db, { ...item, paymentStatus: "AWAITING_PAYMENT" }),
       putMethod(this.#db, method),
     ]);
+    this.#writeQuotes(of, asked.atMs);
     if (kind === "shared") await this.#reserve(of, asked);
   }
 
-  /** What the table can say of today: the same units are asked since now, others make the old ones history. */
+  /** The same units asked again in time lengthen what stands; all else makes it history. */
   async addQuote(kind: History["kind"], of: InvoiceFact, asked: Asked): Promise<void> {
-    const [row] = this.#rows(
-      "select amount_units, quoted_at_ms, earlier_quotes from payment_methods where invoice_id = ?",
-      of.id,
-    );
-    if (row === undefined) throw new Error(`${of.id} has no method`);
-    const earlier: unknown[] = JSON.parse(String(row.earlier_quotes ?? "[]"));
-    if (String(row.amount_units) !== String(asked.units)) {
-      earlier.push({ amountUnits: String(row.amount_units), quotedAtMs: row.quoted_at_ms });
-    }
-    this.#rows(
-      "update payment_methods set amount_units = ?, rate = ?, rate_at_ms = ?, quoted_at_ms = ?, earlier_quotes = ? where invoice_id = ?",
-      ...[String(asked.units), asked.rate, asked.atMs, asked.atMs, JSON.stringify(earlier), of.id],
-    );
+    this.#writeQuotes(of, asked.atMs);
     if (kind === "shared") await this.#reserve(of, asked);
   }
 
   /** Somebody looks when the lock is over: the service asks what the fact says, or it is a problem. */
-  async requote(of: InvoiceFact, asked: Asked): Promise<void> {
+  async requote(kind: History["kind"], of: InvoiceFact, asked: Asked): Promise<void> {
+    if (this.#variant.redatesQuotes || this.#variant.lockMs !== undefined) return this.addQuote(kind, of, asked);
     done("requote", await refreshInvoice(this.#effects(asked.atMs, asked.rate), await this.#file(of)));
-    const [row] = this.#rows("select amount_units from payment_methods where invoice_id = ?", of.id);
+    const [row] = this.rows("select amount_units from payment_methods where invoice_id = ?", of.id);
     if (String(row?.amount_units) !== String(asked.units))
       throw new Error(`${of.id} asks ${row?.amount_units}, not ${asked.units}`);
   }
@@ -149,16 +160,9 @@ export class AsOfTill {
   }
 
   /** A look at the chain; with `dieAt` the watcher dies at that call of storage, before or after it lands, and its successor looks again. */
-  async look(
-    kind: History["kind"],
-    of: { readonly atMs: number; readonly sightings: readonly Sighting[]; readonly dieAt?: number | undefined },
-  ): Promise<void> {
-    const { cryptocurrency } = CHAINS[kind].pair;
-    const transfers = of.sightings.map((each) => transferOf(cryptocurrency, each));
-    const rate = of.sightings[0]?.transfer.sightRate ?? "1";
-    const look = { ...this.#look(kind, of.sightings), transfers, seen: [] };
-    if (of.dieAt !== undefined && (await this.#dying(of.dieAt, of.atMs, look, rate))) return;
-    done("look", await applyTransfers(this.#effects(of.atMs, rate), look));
+  async look(kind: History["kind"], of: LookAt): Promise<void> {
+    const apply = () => this.#apply(kind, of);
+    await (this.#variant.look === undefined ? apply() : this.#variant.look(this, apply));
   }
 
   /** A look that finds a known transfer in no block. */
@@ -179,10 +183,10 @@ export class AsOfTill {
   }
 
   outcome(): Outcome {
-    const transfers = Map.groupBy(this.#rows("select tx_hash, invoice_id, status from payments"), (row) =>
+    const transfers = Map.groupBy(this.rows("select tx_hash, invoice_id, status from payments"), (row) =>
       String(row.tx_hash),
     );
-    const invoices = this.#rows("select id, status, received_micros, confirmed_micros, is_late from invoices");
+    const invoices = this.rows("select id, status, received_micros, confirmed_micros, is_late from invoices");
     return {
       transfers: new Map(
         [...transfers].map(([txHash, rows]) => {
@@ -201,6 +205,22 @@ export class AsOfTill {
     };
   }
 
+  #writeQuotes(of: InvoiceFact, atMs: number): void {
+    const asked = storedQuotes(of, atMs, this.#variant);
+    const now = asked.at(-1);
+    if (now === undefined) throw new Error(`${of.id} asks for nothing`);
+    const [row] = this.rows("select quotes from payment_methods where invoice_id = ?", of.id);
+    const known: (StoredQuote & { readonly isRemainder?: boolean })[] = JSON.parse(String(row?.quotes ?? "[]"));
+    const remainders = known.filter(({ isRemainder }) => isRemainder === true);
+    const quotes = [...asked, ...remainders].toSorted((a, b) => a.askedFromMs - b.askedFromMs);
+    this.rows(
+      `update payment_methods set amount_units = ?, rate = ?, rate_at_ms = ?, quoted_at_ms = ?, quote_for_micros = ?, locked_until_ms = ?,
+        quotes = ? where invoice_id = ?`,
+      ...[now.amountUnits, now.rate, atMs, now.askedFromMs, Number(now.forMicros), now.lockedUntilMs],
+      ...[JSON.stringify(quotes), of.id],
+    );
+  }
+
   #reserve(of: InvoiceFact, asked: Asked): Promise<unknown> {
     const { pair } = CHAINS.shared;
     const row = {
@@ -211,12 +231,21 @@ export class AsOfTill {
         createdAtMs: asked.atMs,
       },
     };
-    const [held] = this.#rows(
+    const [held] = this.rows(
       "select 1 from amount_reservations where address = ? and units = ?",
       of.address,
       String(asked.units),
     );
     return held === undefined ? insertReservation(this.#db, row).execute() : Promise.resolve();
+  }
+
+  async #apply(kind: History["kind"], of: LookAt): Promise<void> {
+    const { cryptocurrency } = CHAINS[kind].pair;
+    const transfers = of.sightings.map((each) => transferOf(cryptocurrency, each));
+    const rate = of.sightings[0]?.transfer.sightRate ?? "1";
+    const look = { ...this.#look(kind, of.sightings), transfers, seen: [] };
+    if (of.dieAt !== undefined && (await this.#dying(of.dieAt, of.atMs, look, rate))) return;
+    done("look", await applyTransfers(this.#effects(of.atMs, rate), look));
   }
 
   #look(kind: History["kind"], sightings: readonly Sighting[]): Pick<Look, "network" | "heights"> {
@@ -245,7 +274,8 @@ export class AsOfTill {
     return new Promise(() => {});
   }
 
-  #rows(sql: string, ...params: (string | number)[]): Row[] {
+  /** Rows as they stand, and changes behind the service's back. */
+  rows(sql: string, ...params: (string | number | null)[]): Row[] {
     const statement = this.#prepared(sql);
     statement.setReturnArrays(false);
     return statement.all(...params) as Row[];
@@ -284,6 +314,33 @@ export class AsOfTill {
       Uint8Array.from({ length: 16 }, (_, n) => (this.#ulids >> (5 * (n % 6))) & 31),
     );
   }
+}
+
+interface StoredQuote {
+  readonly amountUnits: string;
+  readonly rate: string;
+  readonly forMicros: string;
+  readonly askedFromMs: number;
+  readonly lockedUntilMs: number;
+}
+
+/** What had been asked by then, as a method keeps it: oldest first. */
+function storedQuotes(of: InvoiceFact, atMs: number, variant: AsOfVariant): readonly StoredQuote[] {
+  const quotes: StoredQuote[] = [];
+  for (const asked of of.asked.filter((each) => each.atMs <= atMs)) {
+    const lockedUntilMs =
+      asked.atMs + (variant.lockMs ?? Math.min(of.lockSeconds * 1_000, of.expiresAtMs - asked.atMs));
+    const { rate } = asked;
+    const amounts = { amountUnits: String(asked.units), forMicros: String(asked.forMicros) };
+    const last = quotes.at(-1);
+    const isSame = last?.amountUnits === amounts.amountUnits && last.forMicros === amounts.forMicros;
+    if (isSame && variant.redatesQuotes)
+      quotes[quotes.length - 1] = { ...last, askedFromMs: asked.atMs, lockedUntilMs };
+    else if (isSame && asked.atMs <= last.lockedUntilMs + 120_000)
+      quotes[quotes.length - 1] = { ...last, lockedUntilMs };
+    else quotes.push({ ...amounts, rate, askedFromMs: asked.atMs, lockedUntilMs });
+  }
+  return quotes;
 }
 
 function done(what: string, answer: Result<unknown, { readonly code: string }>): void {

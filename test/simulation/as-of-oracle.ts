@@ -77,7 +77,8 @@ function expectedTransfer(history: History, transfer: TransferFact): ExpectedTra
   const timeMs = paymentTimeMs(transfer);
   const { rule, invoice } = payeeOf(history, transfer, timeMs);
   if (invoice === null) {
-    return { rule, invoiceId: null, weight: null, timeMs, status: "UNMATCHED", isLate: false };
+    const status = chainStatus(transfer) === "REORGED" ? "REORGED" : "UNMATCHED";
+    return { rule, invoiceId: null, weight: null, timeMs, status, isLate: false };
   }
   const weight = weightOf(history.kind, invoice, transfer.units, timeMs);
   const status = chainStatus(transfer);

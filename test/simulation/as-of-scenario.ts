@@ -75,7 +75,7 @@ class Draft {
   #open(n: number): void {
     const dice = this.#dice;
     const isShared = this.#kind === "shared";
-    const openedMs = START_MS + (n === 0 ? 0 : dice.oneOf([1, 19_001, 31_001, 10 * MINUTE, HOUR + 7, 3 * HOUR]));
+    const openedMs = START_MS + (n === 0 ? 0 : dice.oneOf([1, 1, 19_001, 31_001, 10 * MINUTE, HOUR + 7, 3 * HOUR]));
     const lockSeconds = dice.oneOf([300, 900, 3_600]);
     const expiresAtMs = openedMs + dice.oneOf([lockSeconds * SECOND, 2 * HOUR, 6 * HOUR, DAY]);
     const expectedMicros = this.#expectedMicros();
@@ -139,7 +139,8 @@ class Draft {
     const last = invoice.asked.at(-1);
     if (quote === undefined || last === undefined) throw new Error("nothing was asked");
     const units = grains(this.#kind, (quote.units * BigInt(dice.between(300, 700))) / 1_000n);
-    const timeMs = quote.askedFromMs + dice.between(1, Math.max(1, (quote.endMs - quote.askedFromMs) / 2));
+    // After the last look, which else would have asked for the rest.
+    const timeMs = last.atMs + dice.between(1, Math.max(1, (quote.endMs - last.atMs) / 2));
     const readByMs = timeMs + MINUTE;
     const atMs = Math.max(readByMs, quote.endMs) + dice.oneOf([1, MINUTE, 3 * MINUTE, HOUR]);
     if (atMs > invoice.expiresAtMs) return invoice;
@@ -164,9 +165,9 @@ class Draft {
   #pay(invoice: InvoiceFact): TransferFact {
     const dice = this.#dice;
     const quotes = quotesOf(invoice);
-    const quote = dice.chance(0.5) ? quotes.at(-1) : dice.oneOf(quotes);
+    const quote = dice.chance(0.35) ? quotes.at(-1) : dice.oneOf(quotes);
     if (quote === undefined) throw new Error("nothing was asked");
-    const isExact = dice.chance(0.6);
+    const isExact = dice.chance(this.#kind === "own" ? 0.6 : 0.45);
     const timeMs = this.#momentAround(invoice, quote, isExact);
     const units = isExact ? quote.units : this.#unitsNear(quote.units);
     const isPending = this.#kind === "own" && dice.chance(0.35);
@@ -197,7 +198,7 @@ class Draft {
     const within = () => askedFromMs + dice.below(Math.max(1, endMs - askedFromMs));
     if (isExact && dice.chance(0.08)) return askedFromMs - dice.oneOf([1, 12 * SECOND, earliest]);
     const isNextNear = next !== undefined && next.askedFromMs - endMs < slackMs;
-    if (isNextNear && dice.chance(0.3)) return next.askedFromMs + dice.below(90 * SECOND);
+    if (isNextNear && dice.chance(0.5)) return next.askedFromMs + dice.below(90 * SECOND);
     return dice.oneOf([
       within,
       within,
@@ -214,7 +215,7 @@ class Draft {
 
   #unitsNear(units: bigint): bigint {
     const dice = this.#dice;
-    const permille = dice.oneOf([998, 996, 992, 985, 500, 300 + dice.below(400), 1_030, 1_060, 1_200, 1_900]);
+    const permille = dice.oneOf([998, 996, 993, 985, 500, 300 + dice.below(400), 1_003, 1_030, 1_060, 1_200, 1_900]);
     return grains(this.#kind, (units * BigInt(permille)) / 1_000n);
   }
 
@@ -339,10 +340,20 @@ function isKnowable(history: History, transfer: TransferFact): boolean {
   ];
   const [{ invoice } = { invoice: null }, ...others] = payees;
   if (others.some((other) => other.invoice?.id !== invoice?.id)) return false;
+  // What left a rest was that invoice's, in part.
+  const isPart = transfer.readByMs === null || (invoice !== null && hasRestAfter(history.kind, invoice, transfer));
+  if (!isPart) return false;
   const knownInvoice = known.invoices.find(({ id }) => id === invoice?.id);
   if (invoice === null || knownInvoice === undefined) return invoice === null;
   const all = weightOf(history.kind, invoice, transfer.units, timeMs);
   const then = weightOf(history.kind, knownInvoice, transfer.units, timeMs);
   const isBefore = timeMs < invoice.openedMs && !all.by.startsWith("exact");
   return !isBefore && all.quote?.askedFromMs === then.quote?.askedFromMs;
+}
+
+function hasRestAfter(kind: Kind, invoice: InvoiceFact, transfer: TransferFact): boolean {
+  const { quote } = weightOf(kind, invoice, transfer.units, paymentTimeMs(transfer));
+  const rest = invoice.asked.at(-1);
+  if (quote === null || rest === undefined) return false;
+  return rest.forMicros === invoice.expectedMicros - (quote.forMicros * transfer.units) / quote.units;
 }

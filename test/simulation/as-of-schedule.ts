@@ -63,7 +63,7 @@ export async function runSchedule(till: AsOfTill, history: History, schedule: Sc
       case "ask": {
         const asked = step.invoice.asked[step.n];
         if (asked === undefined) break;
-        if (history.isAskedByReaders) await till.requote(step.invoice, asked);
+        if (history.isAskedByReaders) await till.requote(kind, step.invoice, asked);
         else await till.addQuote(kind, step.invoice, asked);
         break;
       }

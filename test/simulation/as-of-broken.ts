@@ -1,0 +1,45 @@
+// What release 1 did, put back one by one: schedules that do not catch it would not have caught it then.
+import type { AsOfVariant } from "./as-of-adapter.ts";
+import { DAY } from "./as-of-facts.ts";
+
+/** A quote renewed at the same units counts from its renewal, so what was paid against it falls to the quote before. */
+export const redated: AsOfVariant = { name: "equal quotes are dated anew", redatesQuotes: true };
+
+/** What was asked last is honoured until the invoice is forgotten. */
+export const honoured: AsOfVariant = { name: "an ended quote is honoured for ever", lockMs: 400 * DAY };
+
+/** A transfer is weighed and matched by what is asked when it is read. */
+export const byToday: AsOfVariant = {
+  name: "old payments are matched by today's quote",
+  look: async (till, apply) => {
+    const before = till.rows("select invoice_id, quotes from payment_methods");
+    till.rows(
+      `update payment_methods set quotes = json_array(json_object('amountUnits', amount_units, 'rate', rate,
+        'forMicros', cast(quote_for_micros as text), 'askedFromMs', activated_at_ms, 'lockedUntilMs', locked_until_ms + ?))`,
+      400 * DAY,
+    );
+    try {
+      await apply();
+    } finally {
+      for (const { invoice_id, quotes } of before) {
+        till.rows("update payment_methods set quotes = ? where invoice_id = ?", quotes ?? null, invoice_id ?? null);
+      }
+    }
+  },
+};
+
+/** Who is cancelled when a block is read was no candidate when it was mined. */
+export const byStatus: AsOfVariant = {
+  name: "the only candidate is judged by statuses at the reading",
+  look: async (till, apply) => {
+    const cancelled = till.rows("select id, cancelled_at_ms from invoices where cancelled_at_ms is not null");
+    till.rows("update invoices set cancelled_at_ms = created_at_ms - ? where cancelled_at_ms is not null", DAY);
+    try {
+      await apply();
+    } finally {
+      for (const { id, cancelled_at_ms } of cancelled) {
+        till.rows("update invoices set cancelled_at_ms = ? where id = ?", cancelled_at_ms ?? null, id ?? null);
+      }
+    }
+  },
+};
