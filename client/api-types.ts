@@ -429,6 +429,22 @@ export interface PaymentDetails extends Payment {
   evidence: {
     /** What credited it. */
     rule: "ADDRESS" | "EXACT_AMOUNT" | "TOLERANCE" | "SOLE_CANDIDATE" | "MANUAL" | null;
+    /** Why it is worth its fiatAmount; null while no invoice has it. */
+    weighing: {
+      /** The quote that asked exactly this amount, the one in force at the payment's time, the last that had ended, the market rate at first sight, or nothing: then a person decides. */
+      by: "EXACT_UNITS" | "IN_FORCE" | "LAST_ENDED" | "MARKET_RATE" | "NO_RATE";
+      quote: {
+        /** What it asked; null where any amount was welcome. */
+        amount: string | null;
+        rate: string;
+        /** What paying exactly that is worth, in the invoice currency. */
+        forAmount: string;
+        askedFrom: string;
+        lockedUntil: string;
+      } | null;
+      /** Worth at the market rate of first sight; null where no rate was fresh. */
+      marketAmount: string | null;
+    } | null;
     /** What the source said of it: JSON as text, cut where it is long. */
     raw: string;
     block: {

@@ -19,7 +19,7 @@ export async function seedPayment(merchantId: MerchantId, changes: SeedPayment =
     ...{ id: freshId("pay"), merchantId, invoiceId: null, network: "ETH", cryptocurrency: "USDT", chainId: 1 },
     ...{ txHash: `0x${randomHex(32)}`, outputIndex: "0", fromAddress: `0x${"f".repeat(40)}` },
     ...{ toAddress: `0x${"a".repeat(40)}`, amountUnits: 10_000_000n, fiatMicros: null, usdMicros: 10_000_000n },
-    ...{ marketMicros: null, weighedBy: null, weighedQuote: null },
+    ...{ marketMicros: rest.fiatMicros ?? null, weighedBy: null, weighedQuote: null },
     ...{ status: "UNMATCHED", confirmations: 1, requiredConfirmations: 3, isLate: false, matchedBy: null },
     ...{ blockHeight: 100, blockHash: `0x${randomHex(32)}`, blockTimeMs: rest.receivedAtMs ?? BLOCK_MS },
     ...{ receivedAtMs: BLOCK_MS, confirmedAtMs: null, reorgedAtMs: null, lastKnownAtMs: nowMs, finalAtMs: null },
