@@ -140,7 +140,7 @@ class Plan {
       const untilMs = block.goneMs === null ? byMs : Math.min(byMs, block.goneMs - 1);
       const atMs = this.#momentIn(fromMs, untilMs);
       this.#sight(atMs, { transfer, block });
-      if (this.#dice.chance(0.2)) this.#sight(this.#momentIn(atMs, untilMs), { transfer, block });
+      if (this.#dice.chance(0.1)) this.#sight(this.#momentIn(atMs, untilMs), { transfer, block });
       const next = blocks[n + 1];
       if (block.goneMs !== null && (next === undefined || this.#dice.chance(0.5))) {
         // That it left is learnt long before all is over: for a reorg window from then on its invoice waits.
@@ -149,7 +149,7 @@ class Plan {
       }
     }
     const last = blocks.at(-1) ?? null;
-    if (last === null || (last.goneMs === null && this.#dice.chance(0.15)))
+    if (last === null || (last.goneMs === null && this.#dice.chance(0.08)))
       this.#sight(endMs, { transfer, block: last });
   }
 
@@ -181,7 +181,7 @@ class Plan {
       else looks.push({ atMs, sightings: [sighting] });
     }
     return looks.map((look) => {
-      const isDying = !this.#isPlain && dice.chance(0.1);
+      const isDying = !this.#isPlain && dice.chance(0.08);
       return { kind: "look", ...look, dieAt: isDying ? dice.between(1, 4) : undefined };
     });
   }
@@ -191,9 +191,9 @@ class Plan {
     const dice = this.#dice;
     const { invoices, endMs } = this.#history;
     const lastMs = Math.max(...this.#facts) + 60 * SECOND;
-    if (dice.chance(0.4))
+    if (dice.chance(0.25))
       this.#add(READ, { kind: "sweep", atMs: this.#momentIn(START_MS, dice.oneOf([lastMs, endMs])) });
-    if (!dice.chance(0.4)) return;
+    if (!dice.chance(0.3)) return;
     const { id, openedMs } = dice.oneOf(invoices);
     const atMs = this.#momentIn(openedMs, lastMs);
     const invoice = asKnownAt(this.#history, atMs).invoices.find((each) => each.id === id);

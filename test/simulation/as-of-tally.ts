@@ -10,7 +10,8 @@ export class Tally {
     return this.#hits;
   }
 
-  history({ invoices, transfers }: History, expected: Expected): void {
+  history({ kind, isAskedByReaders, invoices, transfers }: History, expected: Expected): void {
+    this.#hit(`history: ${kind}, ${isAskedByReaders ? "asked by readers" : "quotes written"}`);
     for (const invoice of invoices) {
       this.#requotes(invoice);
       this.#hit(`ended: ${expected.invoices.get(invoice.id)?.status}`);

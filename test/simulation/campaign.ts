@@ -101,8 +101,21 @@ export function rareHits(report: Report): string[] {
 }
 
 function* seedsOf(scenario: Scenario, options: { count: number; keepsSeeds?: boolean }): Generator<number> {
-  if (options.keepsSeeds) yield* pastSeeds()[scenario.name] ?? [];
+  if (options.keepsSeeds) yield* pastSeedsOf(scenario.name);
   for (let seed = 1; seed <= options.count; seed++) yield seed;
+}
+
+/** Seeds that failed once: they are run for ever, before all others. */
+export function pastSeedsOf(name: string): readonly number[] {
+  return pastSeeds()[name] ?? [];
+}
+
+/** Writes down seeds that failed. */
+export function keepSeeds(name: string, seeds: readonly number[]): void {
+  const past = pastSeeds();
+  const known = past[name] ?? [];
+  const found = seeds.filter((seed) => !known.includes(seed));
+  writeFileSync(SEEDS_FILE, `${JSON.stringify({ ...past, [name]: [...known, ...found] }, null, 2)}\n`);
 }
 
 function pastSeeds(): Record<string, number[]> {
@@ -110,10 +123,10 @@ function pastSeeds(): Record<string, number[]> {
 }
 
 async function tell(scenario: Scenario, problems: readonly { seed: number; problem: string }[]): Promise<void> {
-  const past = pastSeeds();
-  const known = past[scenario.name] ?? [];
-  const found = problems.map((each) => each.seed).filter((seed) => !known.includes(seed));
-  writeFileSync(SEEDS_FILE, `${JSON.stringify({ ...past, [scenario.name]: [...known, ...found] }, null, 2)}\n`);
+  keepSeeds(
+    scenario.name,
+    problems.map(({ seed }) => seed),
+  );
   const [first] = problems;
   if (first === undefined) return;
   const { world } = await runSchedule(scenario, first.seed, true);
