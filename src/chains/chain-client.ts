@@ -34,6 +34,14 @@ export interface Scan {
   readonly transfers: readonly Transfer[];
   /** How far it came: `range.to`, or an earlier block where a bound of the source ended it. All blocks up to it were read whole. */
   readonly to: BlockRef;
+  /** Set where the source could not tell all of the range: the blocks of which it no longer has the balances, first and last. */
+  readonly untold?: UntoldBlocks;
+}
+
+/** What contracts paid in these blocks is not seen; what transactions paid is. */
+export interface UntoldBlocks {
+  readonly from: number;
+  readonly to: number;
 }
 
 /** What a source knows of a transaction, with its transfers to `recipients`. */
@@ -42,10 +50,19 @@ export type Lookup =
   /** Unknown, and something else spent what it spent: it can never be mined (UTXO). */
   | { readonly kind: "replaced" }
   | { readonly kind: "pending"; readonly transfers: readonly Transfer[] }
-  /** In a block of the source's best chain; a reverted one has no transfers. */
-  | { readonly kind: "mined"; readonly block: BlockRef; readonly transfers: readonly Transfer[] };
+  /**
+   * In a block of the source's best chain; a reverted one has no transfers. `isUntold`: growth of a balance was asked for (`growthIdentity`),
+   * and of this block the source has no balances any more.
+   */
+  | {
+      readonly kind: "mined";
+      readonly block: BlockRef;
+      readonly transfers: readonly Transfer[];
+      readonly isUntold?: true;
+    };
 
 export interface LookupRequest {
+  /** Of a transaction, or of growth (`growthIdentity`). */
   readonly txHash: string;
   /** What the transaction is known to spend, `txid:vout`; empty where nothing is known. */
   readonly spends: readonly string[];

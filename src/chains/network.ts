@@ -44,7 +44,11 @@ export interface Network {
   readonly utxo: UtxoParameters | null;
   /** Hash of block 0, by which a source proves that it serves this chain; null where `chainId` does (chains.md 1, provider rule b). */
   readonly genesisHash: string | null;
-  /** How transfers of the native coin are found: `blocks` by every transaction, `logs` by Polygon's LogTransfer, `balances` by what recipients hold. */
+  /**
+   * How transfers of the native coin are found: `blocks` by every transaction, on EVM beside what recipients hold; `balances` by what they hold,
+   * and the transactions where that moved; `logs` by Polygon's LogTransfer, which has the transfers of contracts too. Of what logs show, no
+   * balance is watched, or it would count twice.
+   */
   readonly nativeBy: "blocks" | "logs" | "balances";
   /** Between two looks while something is watched (chains.md 3). */
   readonly pollSeconds: number;

@@ -8,11 +8,12 @@ const MOST_CANDIDATES = 20;
 const MOST_RAW = 4_096;
 
 export function evidenceOf(
-  { raw, spends }: Transfer,
+  { raw, spends, growth }: Transfer,
   refused: readonly Refusal[],
   merchantId?: MerchantId,
 ): PaymentEvidence {
   const own = refused.filter((refusal) => refusal.merchantId === merchantId).slice(0, MOST_CANDIDATES);
   const candidates = own.map(({ invoiceId, reason }) => ({ invoiceId, reason }));
-  return { raw: raw.slice(0, MOST_RAW), spends, candidates };
+  const told = { raw: raw.slice(0, MOST_RAW), spends, candidates };
+  return growth === undefined ? told : { ...told, explainedBy: growth.explainedBy };
 }

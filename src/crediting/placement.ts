@@ -1,6 +1,7 @@
 // Where a transfer belongs that is seen for the first time (decisions 5; Interface 1): to the invoice whose address or amount it is, else to
 // nobody, and then it waits for whoever has a wallet on the address. Reads come in as facts; here is only the order of the rules.
 import { assetOn, type Network } from "../chains/networks.ts";
+import { growthMatch } from "../growth/growth-match.ts";
 import type { Invoice, PaymentMethod } from "../invoices/invoice.ts";
 import { MAX_WORTH_MICROS, weighingOf } from "../invoices/value.ts";
 import { pricedOf } from "../invoices/weighing.ts";
@@ -89,18 +90,17 @@ export function clockSlackMs({ blockSeconds }: Pick<Network, "blockSeconds">): n
 export function placeOf(facts: PlaceFacts): Place {
   const { transfer, owner } = facts;
   if (transfer.isUnexplained === true) return { kind: "stray", refused: [] };
+  if (owner !== undefined && transfer.growth !== undefined) return { kind: "stray", refused: [refusalOf(owner)] };
   if (owner !== undefined) {
     const isOwn = owner.method.cryptocurrency === transfer.cryptocurrency && isIntact(facts.macKeys, owner.method);
     if (isOwn) return credited(facts, { terms: owner, matchedBy: "ADDRESS", needsReview: false });
     return { kind: "stray", refused: [refusalOf(owner)] };
   }
   const intact = facts.reserved.filter(({ method }) => isIntact(facts.macKeys, method));
-  const match = matchDirect({
-    amountUnits: transfer.amountUnits,
-    atMs: facts.atMs,
-    candidates: candidatesOf(facts, intact),
-    openInvoices: facts.openInvoices,
-  });
+  const { amountUnits } = transfer;
+  const candidates = candidatesOf(facts, intact);
+  const found = matchDirect({ amountUnits, atMs: facts.atMs, candidates, openInvoices: facts.openInvoices });
+  const match = transfer.growth === undefined ? found : growthMatch(found, candidates);
   if (match.kind === "unmatched") return { kind: "stray", refused: match.refused };
   const terms = intact.find(({ invoice }) => invoice.id === match.candidate.invoiceId);
   if (terms === undefined) throw new Error("a match that is no candidate");

@@ -73,6 +73,8 @@ export interface PaymentEvidence {
   readonly spends: readonly string[];
   /** The own invoices that were looked at and refused, newest rule's word; at most 20. */
   readonly candidates: readonly { readonly invoiceId: InvoiceId; readonly reason: CandidateReason }[];
+  /** Of growth of a balance: the transactions that were taken off before, by `explainerMark`. */
+  readonly explainedBy?: readonly string[];
 }
 
 /** Why an invoice that could have been meant was not credited. */

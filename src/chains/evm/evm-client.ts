@@ -1,12 +1,12 @@
-// EVM chains through the JSON-RPC of any node or vendor (chains.md 1 and 2): tokens by `eth_getLogs`; the native coin by every transaction of
-// every block, by logs where the chain makes one of each move (Polygon), or by what the recipients hold (BNB, Cronos).
+// EVM chains through the JSON-RPC of any node or vendor (chains.md 1 and 2): tokens by `eth_getLogs`; the native coin by what the recipients hold,
+// with every transaction of every block (ETH) or of the blocks in which a balance moved (BNB, Cronos), or by logs where the chain makes one of
+// each move (Polygon).
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { BlockRef, Transfer } from "../../payments/transfer.ts";
+import { type BlockRef, growthHeight } from "../../payments/transfer.ts";
 import type { ChainClient, ChainClientSettings, Lookup, LookupRequest, Scan, ScanRange } from "../chain-client.ts";
 import { outageOf, type RpcError, rpcCall, rpcValue, shaped } from "../json-rpc-client.ts";
-import { scanBalances } from "./balance-watch-client.ts";
-import { scanBlocks } from "./block-scan-client.ts";
+import { type NativeScan, scanBalances } from "./balance-watch-client.ts";
 import { scanLoggedTransfers } from "./logged-transfers-client.ts";
 import { minedTransfers } from "./mined-transfers.ts";
 import { Hash, Height, quantity, RpcBlock, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
@@ -14,8 +14,6 @@ import { type Wanted, wantedOf } from "./token-log.ts";
 
 /** Of one scan that may read whole blocks. */
 const FULL_BLOCKS = 200;
-/** Anybody may claim any hash: with more recipients, one that is no transaction's is not tried as a block's. */
-const FEW_RECIPIENTS = 100;
 
 interface Part {
   readonly from: number;
@@ -74,7 +72,10 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
     const to = await endAt(logged.value.toHeight, end.value);
     if (!to.ok) return to;
     const native = await nativeTransfers({ from, to: to.value, wanted });
-    return native.ok ? ok({ transfers: [...logged.value.transfers, ...native.value], to: to.value }) : native;
+    if (!native.ok) return native;
+    const { untold } = native.value;
+    const transfers = [...logged.value.transfers, ...native.value.transfers];
+    return ok({ transfers, to: to.value, ...(untold === null ? {} : { untold }) });
   }
 
   /** The block of that height, where it is below `to`; else `to`. */
@@ -85,20 +86,20 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
     return read.value === null ? err(outage("BEHIND", `no block ${height}`)) : ok(read.value);
   }
 
-  async function nativeTransfers(of: Part): Promise<Result<readonly Transfer[], Outage>> {
-    if (of.wanted.native === null || isNativeLogged) return ok([]);
-    if (network.nativeBy === "balances") return scanBalances(edge, of);
-    const blocks = await scanBlocks(edge, { ...of, isSpendingRead: false });
-    return blocks.ok ? ok(blocks.value.flatMap(({ transfers }) => transfers)) : blocks;
+  async function nativeTransfers(of: Part): Promise<Result<NativeScan, Outage>> {
+    if (of.wanted.native === null || isNativeLogged) return ok({ transfers: [], untold: null });
+    return scanBalances(edge, { ...of, readsEveryBlock: network.nativeBy === "blocks" });
   }
 
   async function lookup({ txHash, recipients }: LookupRequest): Promise<Result<Lookup, Outage>> {
+    const wanted = wantedOf(recipients, network.assets);
+    const height = growthHeight(txHash);
+    if (height !== undefined) return lookupGrowth(height, wanted);
     const hash = Hash.safeParse(txHash);
     if (!hash.success) return ok({ kind: "unknown" });
-    const wanted = wantedOf(recipients, network.assets);
     const known = await rpcValue(edge, RpcTransaction.nullable(), "eth_getTransactionByHash", [hash.data]);
     if (!known.ok) return known;
-    if (known.value === null) return lookupBlock(hash.data, wanted);
+    if (known.value === null) return ok({ kind: "unknown" });
     const receipt = await rpcValue(edge, RpcReceipt.nullable(), "eth_getTransactionReceipt", [hash.data]);
     if (!receipt.ok) return receipt;
     if (receipt.value === null) return ok({ kind: "pending", transfers: [] });
@@ -109,21 +110,17 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
     return ok({ kind: "mined", block: at.value, transfers: minedTransfers(mined, wanted, isNativeLogged) });
   }
 
-  /**
-   * Growth that no transaction explains goes by the hash of its block. A node that no longer has the state tells of the block and of no
-   * transfers in it.
-   */
-  async function lookupBlock(hash: string, wanted: Wanted): Promise<Result<Lookup, Outage>> {
-    if (network.nativeBy !== "balances" || wanted.recipients.size > FEW_RECIPIENTS) return ok({ kind: "unknown" });
-    const named = await blockBy("eth_getBlockByHash", hash, () => true);
-    if (!named.ok) return named;
-    const at = named.value === null ? ok(null) : await block(named.value.height);
+  /** What the balances of the recipients grew by in the block that stands at the height now. */
+  async function lookupGrowth(height: number, wanted: Wanted): Promise<Result<Lookup, Outage>> {
+    if (isNativeLogged) return ok({ kind: "unknown" });
+    const at = await block(height);
     if (!at.ok) return at;
-    if (at.value === null || at.value.hash !== hash) return ok({ kind: "unknown" });
-    const found = await scanBalances(edge, { from: at.value.height, to: at.value, wanted });
+    if (at.value === null) return ok({ kind: "unknown" });
+    const found = await nativeTransfers({ from: height, to: at.value, wanted });
     if (!found.ok) return found;
-    const transfers = found.value.filter(({ isUnexplained }) => isUnexplained === true);
-    return ok({ kind: "mined", block: at.value, transfers });
+    const transfers = found.value.transfers.filter(({ growth }) => growth !== undefined);
+    const mined = { kind: "mined", block: at.value, transfers } as const;
+    return ok(found.value.untold === null ? mined : { ...mined, isUntold: true });
   }
 
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { explainedChanges, unexplainedTransfer, unexplainedUnits } from "../../../../src/chains/evm/balance-change.ts";
+import { explainedChanges, growthTransfer, unexplainedUnits } from "../../../../src/chains/evm/balance-change.ts";
 import type { RpcReceipt, RpcTransaction } from "../../../../src/chains/evm/rpc-json.ts";
 
 const SHOP = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
@@ -38,28 +38,41 @@ describe("what transactions did to a balance", () => {
       -10n,
     ],
   ])("%s", (_, transactions, change) => {
-    expect(explainedChanges(transactions, new Set([shop])).get(shop)).toBe(change);
+    expect(explainedChanges(transactions, new Set([shop])).get(shop)?.units).toBe(change);
   });
 
   it("others are not told of", () => {
     expect([...explainedChanges([mined({ value: 5n })], new Set([shop])).keys()]).toEqual([shop]);
   });
 
-  it("what they leave open is for a person to look at, by block and recipient", () => {
+  it("who paid is told apart from who was paid, and from what moved nothing", () => {
+    const hashOf = (digits: string) => `0x${digits.repeat(32)}`;
+    const changes = explainedChanges(
+      [
+        mined({ hash: hashOf("01"), value: 5n }),
+        mined({ hash: hashOf("02"), value: 5n }, { status: false }),
+        mined({ hash: hashOf("03"), from: shop, to: payer, value: 5n }),
+      ],
+      new Set([shop]),
+    );
+    expect(changes.get(shop)?.paidBy).toEqual(["0x0101010101"]);
+  });
+
+  it("what they leave open goes by height, recipient and units, whichever block has it", () => {
     const block = { height: 7, hash: `0x${"ab".repeat(32)}`, timeMs: 1 };
-    const growth = { account: shop, before: 100n, after: 90n, explained: -25n };
-    expect(unexplainedUnits(growth)).toBe(15n);
-    expect(unexplainedTransfer(growth, block, "BNB")).toEqual({
+    const move = { account: shop, before: 100n, after: 90n, explained: { units: -25n, paidBy: ["0x0101010101"] } };
+    expect(unexplainedUnits(move)).toBe(15n);
+    expect(growthTransfer(move, block, "BNB")).toEqual({
       cryptocurrency: "BNB",
-      txHash: block.hash,
-      outputIndex: `balance:${SHOP}`,
+      txHash: "block:7",
+      outputIndex: `balance:${SHOP}:15`,
       fromAddress: null,
       toAddress: SHOP,
       amountUnits: 15n,
       block,
       spends: [],
-      raw: '{"before":"100","after":"90","explained":"-25"}',
-      isUnexplained: true,
+      raw: '{"kind":"balance","before":"100","after":"90","explained":"-25"}',
+      growth: { explainedBy: ["0x0101010101"] },
     });
   });
 });

@@ -1,0 +1,161 @@
+// What accounts held after a block, and what they had sent by then, as a node of an EVM chain remembers it. Most keep the state of the last 128
+// blocks or so; of older ones they refuse to speak, each in words of its own.
+import type { Outage } from "../../lib/fetch-text.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { BlockRef } from "../../payments/transfer.ts";
+import { outageOf, type RpcAnswer, type RpcCall, type RpcEdge, shaped } from "../json-rpc-client.ts";
+import { balancesCall, MULTICALL, readBalances } from "./balance-call.ts";
+import { pinned, SMALL_AT_ONCE } from "./batch-client.ts";
+import { Bytes, quantity, Units } from "./rpc-json.ts";
+
+/** Accounts in one call: some 250 kilobytes of call data, and 4 million of gas, of which nodes allow from 25 million on. */
+const ACCOUNTS = 500;
+/** Such calls in one request, a megabyte or two; more of them where they are about few accounts. */
+const MANY_AT_ONCE = 8;
+const FEW_ACCOUNTS = 50;
+/** Of accounts, that are encoded at a time. */
+const CHUNKS = 4;
+/** The most on a chain without Multicall3, which takes a call for each of them. */
+const ONE_BY_ONE = 1_000;
+
+/** After the block of that height; `balances` is undefined where the node does not tell. */
+export interface Snapshot {
+  readonly height: number;
+  readonly balances: ReadonlyMap<string, bigint> | undefined;
+}
+
+interface Asked {
+  readonly heights: readonly number[];
+  readonly accounts: readonly string[];
+  readonly to: BlockRef;
+}
+
+/** In the order of the heights. A chain without Multicall3, one of one's own perhaps, is asked for each account by itself. */
+export async function balancesAt(edge: RpcEdge, of: Asked): Promise<Result<readonly Snapshot[], Outage>> {
+  const many = await byMulticall(edge, of);
+  if (!many.ok) return many;
+  return many.value === "no contract" ? byAccount(edge, of) : ok(many.value);
+}
+
+async function byMulticall(
+  edge: RpcEdge,
+  { heights, accounts, to }: Asked,
+): Promise<Result<readonly Snapshot[] | "no contract", Outage>> {
+  const found = heights.map(() => new Map<string, bigint>());
+  const untold = new Set<number>();
+  const atOnce = accounts.length > FEW_ACCOUNTS ? MANY_AT_ONCE : SMALL_AT_ONCE;
+  // Some at a time, or the call data of many thousands would be in memory all at once.
+  for (let first = 0; first < accounts.length; first += ACCOUNTS * CHUNKS) {
+    const chunks = chunksFrom(accounts.slice(first, first + ACCOUNTS * CHUNKS));
+    const asked = chunks.flatMap((chunk) => {
+      const call = { to: MULTICALL, data: balancesCall(chunk) };
+      return heights.map((height, place) => ({ chunk, place, method: "eth_call", params: [call, quantity(height)] }));
+    });
+    const answers = await pinned(edge, to, asked.map(callOf), atOnce);
+    if (!answers.ok) return answers;
+    for (const [index, answer] of answers.value.entries()) {
+      const { chunk = [], place = 0 } = asked[index] ?? {};
+      const told = toldBalances(answer, chunk.length);
+      if (!told.ok) return told;
+      const balances = told.value;
+      if (balances === "no contract") return ok(balances);
+      if (balances === undefined) untold.add(place);
+      for (const [at, account] of chunk.entries()) found[place]?.set(account, balances?.[at] ?? 0n);
+    }
+  }
+  return ok(heights.map((height, place) => ({ height, balances: untold.has(place) ? undefined : found[place] })));
+}
+
+async function byAccount(
+  edge: RpcEdge,
+  { heights, accounts, to }: Asked,
+): Promise<Result<readonly Snapshot[], Outage>> {
+  if (accounts.length > ONE_BY_ONE) return ok(heights.map((height) => ({ height, balances: undefined })));
+  const found: Snapshot[] = [];
+  for (const height of heights) {
+    const units = await askEach(edge, { method: "eth_getBalance", height, accounts, to });
+    if (!units.ok) return units;
+    const told = new Map<string, bigint>();
+    for (const [place, account] of accounts.entries()) {
+      const held = units.value[place];
+      if (held !== undefined) told.set(account, held);
+    }
+    found.push({ height, balances: told.size === accounts.length ? told : undefined });
+  }
+  return ok(found);
+}
+
+const callOf = ({ method, params }: RpcCall): RpcCall => ({ method, params });
+
+function chunksFrom(accounts: readonly string[]): readonly (readonly string[])[] {
+  const count = Math.ceil(accounts.length / ACCOUNTS);
+  return Array.from({ length: count }, (_, place) => accounts.slice(place * ACCOUNTS, (place + 1) * ACCOUNTS));
+}
+
+/** Undefined for a refusal: nodes have many words for state that they dropped. */
+function toldBalances(answer: RpcAnswer, count: number): Result<readonly bigint[] | "no contract" | undefined, Outage> {
+  if (!answer.ok) {
+    const refused = outageOf(answer.error);
+    return refused.kind === "RATE_LIMITED" ? err(refused) : ok(undefined);
+  }
+  const bytes = shaped(Bytes, answer.value, "eth_call");
+  return bytes.ok ? ok(readBalances(bytes.value, count) ?? "no contract") : bytes;
+}
+
+/**
+ * The lowest height of which the node has the state, looked for between `from` and `to`, whose state it has. By halves, since nodes forget
+ * the oldest first; one that has holes is found out when the balances are asked for.
+ */
+export async function stateFrom(
+  edge: RpcEdge,
+  { from, to }: { readonly from: number; readonly to: BlockRef },
+): Promise<Result<number, Outage>> {
+  let [low, high] = [from, to.height];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const probe = await askEach(edge, { method: "eth_getBalance", height: middle, accounts: [MULTICALL], to });
+    if (!probe.ok) return probe;
+    if (probe.value[0] === undefined) low = middle + 1;
+    else high = middle;
+  }
+  return ok(high);
+}
+
+/** Whether one of the accounts has sent a transaction in the range. A nonce never falls, so who has none at its end had none before. */
+export async function haveSent(
+  edge: RpcEdge,
+  { accounts, from, to }: { readonly accounts: readonly string[]; readonly from: number; readonly to: BlockRef },
+): Promise<Result<boolean, Outage>> {
+  const method = "eth_getTransactionCount";
+  const after = await askEach(edge, { method, height: to.height, accounts, to });
+  if (!after.ok) return after;
+  const senders = accounts.filter((_, place) => after.value[place] !== 0n);
+  const before = await askEach(edge, { method, height: from - 1, accounts: senders, to });
+  if (!before.ok) return before;
+  const was = new Map(senders.map((account, place) => [account, before.value[place]]));
+  return ok(accounts.some((account, place) => was.has(account) && was.get(account) !== after.value[place]));
+}
+
+/** A figure of each account after a block, in their order; undefined for a refusal. */
+async function askEach(
+  edge: RpcEdge,
+  of: {
+    readonly method: "eth_getTransactionCount" | "eth_getBalance";
+    readonly height: number;
+    readonly accounts: readonly string[];
+    readonly to: BlockRef;
+  },
+): Promise<Result<readonly (bigint | undefined)[], Outage>> {
+  const calls = of.accounts.map((account) => ({ method: of.method, params: [account, quantity(of.height)] }));
+  const answers = await pinned(edge, of.to, calls);
+  if (!answers.ok) return answers;
+  const figures: (bigint | undefined)[] = [];
+  for (const answer of answers.value) {
+    const refused = answer.ok ? undefined : outageOf(answer.error);
+    if (refused?.kind === "RATE_LIMITED") return err(refused);
+    const figure = answer.ok ? shaped(Units, answer.value, of.method) : ok(undefined);
+    if (!figure.ok) return figure;
+    figures.push(figure.value);
+  }
+  return ok(figures);
+}
