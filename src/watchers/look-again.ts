@@ -189,15 +189,19 @@ function requestOf(payment: Pick<OpenPayment, "txHash" | "toAddress" | "spends">
 function sightIn(pass: Pick<Pass, "network">, found: Lookup, payment: Payment): Sight {
   switch (found.kind) {
     case "mined":
-      return found.transfers.some((transfer) => isSameTransfer(payment, transfer))
-        ? { kind: "mined", block: found.block }
-        : { kind: "unknown" };
+      return stands(found, payment) ? { kind: "mined", block: found.block } : { kind: "unknown" };
     case "pending":
       return pass.network.family === "bitcoin" ? { kind: "pending" } : { kind: "unknown" };
     case "unknown":
     case "replaced":
       return { kind: found.kind };
   }
+}
+
+/** Growth also where its balances are forgotten, as long as its block is the very one: what a block did to a balance never changes. */
+function stands({ block, transfers, isUntold }: Extract<Lookup, { kind: "mined" }>, payment: Payment): boolean {
+  if (isUntold === true) return block.hash === payment.blockHash;
+  return transfers.some((transfer) => isSameTransfer(payment, transfer));
 }
 
 /**

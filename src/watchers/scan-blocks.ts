@@ -1,5 +1,5 @@
 // Reads a chain block by block, in bounded pieces: scan, apply, and only then move the cursor (reliability.md 4).
-import type { ChainClient } from "../chains/chain-client.ts";
+import type { ChainClient, Scan } from "../chains/chain-client.ts";
 import type { Asset, Network } from "../chains/networks.ts";
 import { ok } from "../lib/result.ts";
 import { SECOND_MS } from "../lib/time.ts";
@@ -41,7 +41,7 @@ export async function scanBlocks(
   if (!unproved.ok) return unproved;
   let cursor = from;
   for (;;) {
-    const piece = await scanPiece(pass, client, cursor);
+    const piece = await scanPiece(fx, pass, client, cursor);
     if (!piece.ok) return piece;
     const read = bounded(piece.value, cursor);
     const { to } = read;
@@ -87,7 +87,12 @@ function bounded(piece: Piece, cursor: PlacedCursor): Piece {
 }
 
 /** Transfers of the next piece, and the block up to which all of it was read. */
-async function scanPiece(pass: Pass, client: ChainClient, cursor: PlacedCursor): Promise<Step<Piece>> {
+async function scanPiece(
+  fx: WatchEffects,
+  pass: Pass,
+  client: ChainClient,
+  cursor: PlacedCursor,
+): Promise<Step<Piece>> {
   const { network, book, tip } = pass;
   const recipients = book.addresses;
   const blocks = pieceBlocks(network, book.codes.has(network.nativeCode));
@@ -105,11 +110,24 @@ async function scanPiece(pass: Pass, client: ChainClient, cursor: PlacedCursor):
     if (from > to.height || (network.family === "bitcoin" && !hasNew)) continue;
     const scan = asked(await client.scan({ from, to, recipients, assets }));
     if (!scan.ok) return scan;
+    reportUntold(fx, pass, cursor, scan.value);
     transfers.push(...scan.value.transfers);
     if (hasNew && scan.value.to.height <= cursor.height) return behind("read no new block");
     to = scan.value.to;
   }
   return ok({ transfers, to });
+}
+
+/**
+ * Of a source that never tells, once in the life of the object: a line for each pass would hide all others. Blocks from before the watch began
+ * hold no payment of ours.
+ */
+function reportUntold(fx: WatchEffects, { network, memory }: Pass, { sinceMs }: PlacedCursor, scan: Scan): void {
+  const { untold, to } = scan;
+  if (untold === undefined || memory.isUntoldReported || to.timeMs <= sinceMs) return;
+  memory.isUntoldReported = true;
+  const blocks = `${untold.from} to ${untold.to}`;
+  fx.report(`watchers: ${network.name} has no balances of blocks ${blocks}: what contracts paid in them is not seen`);
 }
 
 /**

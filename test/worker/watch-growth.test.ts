@@ -1,0 +1,105 @@
+// What a pass makes of a source that remembers the balances of recent blocks alone, on D1 and over a chain that the test writes.
+import { eq } from "drizzle-orm";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { ChainClient, UntoldBlocks } from "../../src/chains/chain-client.ts";
+import { invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
+import { networkCursors } from "../../src/db/schema/network-cursors.ts";
+import { payments } from "../../src/db/schema/payments.ts";
+import { ok } from "../../src/lib/result.ts";
+import { growthIdentity } from "../../src/payments/transfer.ts";
+import { WatchMemory } from "../../src/watchers/commit-cursor.ts";
+import { FakeChain, FakeSource } from "../support/fake-chain.ts";
+import { openPayment, watchMethod } from "../support/watched.ts";
+import { TestWatcher } from "../support/watcher.ts";
+import { testDb } from "../support/worker-merchant.ts";
+
+const START = 1_800_000_000_000;
+const ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+
+beforeEach(async () => {
+  for (const table of [networkCursors, payments, invoices, paymentMethods]) await testDb.delete(table);
+});
+
+/** A chain of 300 blocks with its watcher, made anew before each pass, and a source whose client a test changes. */
+async function watching(changed: (client: ChainClient) => Partial<ChainClient>) {
+  const chain = new FakeChain({ startMs: START - 299 * 12_000, blockMs: 12_000, blocks: 300 });
+  const source = new FakeSource(chain, { kind: "evm-rpc" });
+  Object.assign(source.client, changed({ ...source.client }));
+  const watcher = new TestWatcher(testDb, "ETH", [source], START + 1_000);
+  const invoiceId = await watchMethod(testDb, {
+    ...{ network: "ETH", cryptocurrency: "ETH", address: ADDRESS, nowMs: START },
+    expiresAtMs: START + 360_000_000,
+  });
+  const pass = () => {
+    watcher.nowMs = Math.max(watcher.nowMs, chain.tip.timeMs) + 1_000;
+    return watcher.pass();
+  };
+  return { chain, watcher, pass, invoiceId };
+}
+
+describe("growth whose balances the source has forgotten by the time it would be confirmed", () => {
+  const growth = growthIdentity({ height: 300, toAddress: ADDRESS, units: 1n });
+
+  async function confirmed(hash: (mined: string) => string) {
+    const { chain, pass, invoiceId } = await watching((client) => ({
+      lookup: async ({ txHash }) => {
+        expect(txHash).toBe(growth.txHash);
+        const block = await client.block(300);
+        if (!block.ok || block.value === null) return ok({ kind: "unknown" });
+        return ok({ kind: "mined", block: block.value, transfers: [], isUntold: true });
+      },
+    }));
+    await pass();
+    const { height: blockHeight, hash: mined, timeMs: blockTimeMs } = chain.mine([]);
+    await pass();
+    const block = { blockHeight, blockHash: hash(mined), blockTimeMs, requiredConfirmations: 3 };
+    const row = { network: "ETH", cryptocurrency: "ETH", toAddress: ADDRESS, createdAtMs: START, invoiceId };
+    await openPayment(testDb, { ...row, ...growth, ...block });
+    chain.mineMany(3);
+    await pass();
+    const [payment] = await testDb.select().from(payments).where(eq(payments.txHash, growth.txHash));
+    return payment;
+  }
+
+  it("is confirmed as long as its block is the very one", async () => {
+    expect(await confirmed((mined) => mined)).toMatchObject({ status: "CONFIRMED", blockHeight: 300 });
+  });
+
+  it("and is taken back where another block has its height", async () => {
+    expect(await confirmed(() => "elsewhere")).toMatchObject({ blockHeight: null, status: "REORGED" });
+  });
+});
+
+describe("blocks of which a source has no balances", () => {
+  const forgetful = (untold: UntoldBlocks) => (client: ChainClient) => ({
+    scan: async (range: Parameters<ChainClient["scan"]>[0]) => {
+      const scan = await client.scan(range);
+      return scan.ok && range.from > 299 ? ok({ ...scan.value, untold }) : scan;
+    },
+  });
+
+  it("are told of in one line, which names them", async () => {
+    const { chain, watcher, pass } = await watching(forgetful({ from: 300, to: 301 }));
+    await pass();
+    expect(watcher.reports).toEqual([]);
+    for (let n = 0; n < 3; n++) {
+      chain.mine([]);
+      await pass();
+    }
+    expect(watcher.reports).toEqual([
+      "watchers: ETH has no balances of blocks 300 to 301: what contracts paid in them is not seen",
+    ]);
+  });
+
+  it("are not told of where nothing was watched yet", async () => {
+    const { watcher, pass } = await watching((client) => ({
+      scan: async (range) => {
+        const scan = await client.scan(range);
+        return scan.ok ? ok({ ...scan.value, untold: { from: range.from, to: range.to.height } }) : scan;
+      },
+    }));
+    watcher.memory = new WatchMemory();
+    await pass();
+    expect(watcher.reports).toEqual([]);
+  });
+});
