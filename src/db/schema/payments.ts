@@ -64,6 +64,7 @@ export const payments = sqliteTable(
       .where(sql`invoice_id is not null and matched_by <> 'MANUAL'`),
     index("payments_transaction").on(t.network, t.txHash),
     index("payments_invoice").on(t.invoiceId),
+    index("payments_native").on(t.network, t.blockHeight, t.toAddress).where(sql`output_index = 'native'`),
     index("payments_open").on(t.network).where(sql`final_at_ms is null`),
     index("payments_unweighed").on(t.createdAtMs).where(sql`weighed_by = 'NO_RATE'`),
     index("payments_feed").on(t.merchantId, t.createdAtMs, t.id),

@@ -1,0 +1,1 @@
+CREATE INDEX `payments_native` ON `payments` (`network`,`block_height`,`to_address`) WHERE output_index = 'native';
