@@ -4,6 +4,7 @@ import { changedFacts, SYSTEM_TRAIL } from "../audit/entry.ts";
 import type { Network } from "../chains/networks.ts";
 import { isConflictOn } from "../db/conflict.ts";
 import type { Failure } from "../failures.ts";
+import { countOnce } from "../growth/read-growth.ts";
 import { type Change, type ChangeEffects, changeInvoice } from "../invoices/change-invoice.ts";
 import type { Invoice, InvoiceFile } from "../invoices/invoice.ts";
 import { stateFacts } from "../invoices/invoice-facts.ts";
@@ -11,11 +12,12 @@ import type { AmountEffects } from "../invoices/reserve-amount.ts";
 import { settlementChange } from "../invoices/settle-invoice.ts";
 import { derivedId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
-import { isSeen, type Payment } from "../payments/payment.ts";
+import { isSeen, type Payment, type StoredPayment } from "../payments/payment.ts";
 import { type ChainHeights, newPayment, newsOf, paymentAfter, type Sight, sightOf } from "../payments/sight.ts";
 import { type Transfer, transferKey } from "../payments/transfer.ts";
 import { evidenceOf } from "./evidence.ts";
 import type { Place } from "./placement.ts";
+import { dropStatements } from "./record-stray.ts";
 import { reserveRemainders } from "./reserve-remainder.ts";
 import { assertTransfersNew, recountGap } from "./store.ts";
 
@@ -28,6 +30,8 @@ export interface Credit {
   readonly usdMicros: bigint | null;
   /** False where a second provider must agree first. */
   readonly mayConfirm: boolean;
+  /** Rows of growth that it explains; those that are no invoice's are dropped in the same batch. */
+  readonly replaces?: readonly Payment[];
 }
 
 export interface Seen {
@@ -92,11 +96,19 @@ function changeOf(fx: CreditEffects, file: InvoiceFile, look: InvoiceLook, opera
       return own === undefined ? [] : [own.walletId];
     }),
   );
-  const fresh = changed.filter(({ before }) => before === undefined).map(({ after }) => after);
+  const fresh = changed.flatMap(({ created }) => created ?? []);
+  const replaced = look.credits.flatMap(({ replaces = [] }) => replaces);
+  const strays = replaced.filter(({ invoiceId }) => invoiceId === null);
   return {
     ...change,
-    asserts: fresh.length === 0 ? [] : [assertTransfersNew(fx.db, look.network.name, fresh)],
-    statements: [...wallets].map((walletId) => recountGap(fx.db, walletId)),
+    asserts: [
+      ...(fresh.length === 0 ? [] : [assertTransfersNew(fx.db, look.network.name, fresh)]),
+      ...countOnce(fx.db, look.network, fresh, droppedWith(file, replaced)),
+    ],
+    statements: [
+      ...strays.flatMap((payment) => dropStatements(fx, payment, look)),
+      ...[...wallets].map((walletId) => recountGap(fx.db, walletId)),
+    ],
   };
 }
 
@@ -108,9 +120,16 @@ function reviewChange(invoice: Invoice): Change | undefined {
   return { columns, events: [{ type: "invoice.updated" }], audit: { action: "invoice.updated", ...facts } };
 }
 
+/** Growth that this batch drops: this invoice's own, which was seen as replaced, and nobody's. What another invoice has was dropped before. */
+function droppedWith(file: InvoiceFile, replaced: readonly Payment[]): readonly Payment[] {
+  return replaced.filter(({ invoiceId }) => invoiceId === null || invoiceId === file.invoice.id);
+}
+
 interface Pair {
   readonly before: Payment | undefined;
   readonly after: Payment;
+  /** `after`, where it has no row yet. */
+  readonly created?: StoredPayment;
   readonly needsReview: boolean;
 }
 
@@ -154,7 +173,7 @@ function creditPairs(
       evidence: evidenceOf(transfer, []),
       context,
     });
-    return { before, after, needsReview };
+    return { before, after, created: after, needsReview };
   });
 }
 

@@ -10,6 +10,7 @@ import type { EventType, OutboxEvent } from "../events/event.ts";
 import type { EventData } from "../events/event-data.ts";
 import { recordOutbox } from "../events/store.ts";
 import type { Failure } from "../failures.ts";
+import { countOnce } from "../growth/read-growth.ts";
 import { paymentBodyOf } from "../invoices/invoice-body.ts";
 import { derivedId, type MerchantId, type PaymentId, ulidTime } from "../lib/ids.ts";
 import { formatMicros } from "../lib/money.ts";
@@ -43,6 +44,8 @@ export interface StrayContext {
 export interface Stray extends Pick<Placed, "transfer" | "holders"> {
   readonly place: Exclude<Place, { kind: "invoice" }>;
   readonly usdMicros: bigint | null;
+  /** Rows of growth that it explains: dropped in the batch that writes it, but for those of invoices, which were before. */
+  readonly replaces?: readonly Payment[];
 }
 
 /** Rows of one statement, a few kilobytes each: D1 takes two megabytes as a parameter. Of one batch, where a transfer has no more by itself. */
@@ -70,7 +73,7 @@ function batchesOf(strays: readonly Stray[]): readonly (readonly Concerned[])[] 
   const batches: Concerned[][] = [];
   let rows = Number.POSITIVE_INFINITY;
   for (const stray of strays) {
-    const holders = concerned(stray.place, stray.holders);
+    const holders = concerned(stray.place, stray.holders, stray.replaces);
     if (rows + holders.length > ROWS_AT_ONCE) {
       batches.push([]);
       rows = 0;
@@ -104,8 +107,11 @@ async function recordBatch(
     summary: summaryOf(payment),
   }));
   const transfers = strays.map(({ transfer }) => transfer);
+  const replaced = strays.flatMap(({ replaces = [] }) => replaces.filter(({ invoiceId }) => invoiceId === null));
   const written = await commit(fx, { id: first.id, asOf: first.updatedAtMs }, [
     assertTransfersNew(fx.db, look.network.name, transfers),
+    ...countOnce(fx.db, look.network, rows, replaced),
+    ...replaced.flatMap((payment) => dropStatements(fx, payment, look)),
     ...[...piecesOf(told, ROWS_AT_ONCE)].flatMap((piece) => insertStrays(fx.db, piece, { sinceMs, nowMs: fx.nowMs })),
   ]);
   return written.ok ? ok(rows.length) : written;
@@ -128,17 +134,43 @@ export async function recordSight(
   const { network, heights, mayConfirm = true, isSilent = false } = look;
   const after = paymentAfter(payment, sight, { network, heights, nowMs: fx.nowMs, mayConfirm });
   if (after === payment) return ok(false);
-  const operationId = fx.newOperationId();
   const told = isSilent ? [] : newsOf(payment, after);
-  const news = told.map((type, n) => eventOf(fx, after, type, derivedId("evt", operationId, n)));
-  const outbox = news.length === 0 ? [] : recordOutbox(fx.db, news);
-  const statements = [assertPaymentAsRead(fx.db, payment), putPayment(fx.db, after), ...outbox];
+  const statements = changeStatements(fx, payment, after, told);
   const written = await commit(fx, { id: after.id, asOf: after.updatedAtMs }, statements);
   return written.ok ? ok(true) : written;
 }
 
-/** Dust is its own merchant's matter; a stray everybody's who has a wallet there, or an invoice that was refused. */
-function concerned(place: Exclude<Place, { kind: "invoice" }>, holders: readonly Holder[]): readonly Holder[] {
+/** A row by itself that does not count any more, because another payment of the same batch is the same money. */
+export function dropStatements(
+  fx: Pick<StrayEffects, "db" | "nowMs" | "newOperationId">,
+  payment: Payment,
+  { network, heights }: StrayContext,
+): readonly BatchItem<"sqlite">[] {
+  const after = paymentAfter(payment, { kind: "replaced" }, { network, heights, nowMs: fx.nowMs });
+  return changeStatements(fx, payment, after, newsOf(payment, after));
+}
+
+function changeStatements(
+  fx: Pick<StrayEffects, "db" | "nowMs" | "newOperationId">,
+  payment: Payment,
+  after: Payment,
+  told: readonly EventType[],
+): readonly BatchItem<"sqlite">[] {
+  const operationId = fx.newOperationId();
+  const news = told.map((type, n) => eventOf(fx, after, type, derivedId("evt", operationId, n)));
+  const outbox = news.length === 0 ? [] : recordOutbox(fx.db, news);
+  return [assertPaymentAsRead(fx.db, payment), putPayment(fx.db, after), ...outbox];
+}
+
+/**
+ * Dust is its own merchant's matter; a stray everybody's who has a wallet there, an invoice that was refused, or the growth that it
+ * explains.
+ */
+function concerned(
+  place: Exclude<Place, { kind: "invoice" }>,
+  holders: readonly Holder[],
+  replaces: readonly Payment[] = [],
+): readonly Holder[] {
   const holderOf = (merchantId: MerchantId): Holder =>
     holders.find((each) => each.merchantId === merchantId) ?? {
       address: "",
@@ -146,7 +178,7 @@ function concerned(place: Exclude<Place, { kind: "invoice" }>, holders: readonly
       requiredConfirmations: 1,
     };
   if (place.kind === "dust") return [holderOf(place.merchantId)];
-  const merchants = [...holders, ...place.refused].map(({ merchantId }) => merchantId);
+  const merchants = [...holders, ...place.refused, ...replaces].map(({ merchantId }) => merchantId);
   return [...new Set(merchants)].map(holderOf);
 }
 
@@ -172,7 +204,7 @@ function strayRow(
   });
 }
 
-function eventOf(fx: StrayEffects, payment: Payment, type: EventType, id: `evt_${string}`): OutboxEvent {
+function eventOf(fx: Pick<StrayEffects, "nowMs">, payment: Payment, type: EventType, id: `evt_${string}`): OutboxEvent {
   return {
     id,
     merchantId: payment.merchantId,

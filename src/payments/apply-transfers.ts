@@ -11,6 +11,7 @@ import { recordSight, recordStrays, type Stray } from "../crediting/record-stray
 import { d1Messages } from "../db/conflict.ts";
 import { faultKind, readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
+import { readGrowth, type WeighedLook } from "../growth/read-growth.ts";
 import { fileOf, type InvoiceFile } from "../invoices/invoice.ts";
 import { selectInvoiceRow } from "../invoices/store.ts";
 import { MAX_WORTH_MICROS } from "../invoices/value.ts";
@@ -64,17 +65,22 @@ const AT_ONCE = 100;
 
 /** All of it stands, or it is a failure and the same look may be applied again: what stands already then changes nothing. */
 export async function applyTransfers(fx: ApplyEffects, look: Look): Promise<Result<Applied, Failure>> {
-  const transfers = unique(look.transfers);
-  const found = new Set(transfers.map(transferKey));
-  const seen = look.seen.filter(({ payment }) => !found.has(transferKey(payment)));
+  const weighed = await readGrowth(fx, look.network, unique(look.transfers));
+  if (!weighed.ok) return weighed;
+  const { transfers, remainders, replaced, orphans } = weighed.value;
+  const found = new Set([...transfers, ...remainders].map(transferKey));
+  const dropped = new Set([...orphans, ...[...replaced.values()].flat()].map(({ id }) => id));
+  const seen = look.seen.filter(({ payment }) => !found.has(transferKey(payment)) && !dropped.has(payment.id));
   const pieces = [
-    ...[...piecesOf(transfers, AT_ONCE)].map((piece) => ({ transfers: piece, seen: [] })),
+    ...[...piecesOf(orphans.map(asReplaced), AT_ONCE)].map((piece) => ({ transfers: [], seen: piece })),
+    ...[...piecesOf(transfers, AT_ONCE)].map((piece) => ({ transfers: piece, seen: ownedOf(piece, replaced) })),
+    ...[...piecesOf(remainders, AT_ONCE)].map((piece) => ({ transfers: piece, seen: [] })),
     ...[...piecesOf(seen, AT_ONCE)].map((piece) => ({ transfers: [], seen: piece })),
   ];
   const invoices = new Set<InvoiceId>();
   let unmatched = 0;
   for (const piece of pieces) {
-    const applied = await applyPiece(fx, { ...look, ...piece }, look.seen);
+    const applied = await applyPiece(fx, { ...look, ...piece, replaced }, look.seen);
     if (!applied.ok) return applied;
     for (const id of applied.value.invoices) invoices.add(id);
     unmatched += applied.value.unmatched;
@@ -82,9 +88,18 @@ export async function applyTransfers(fx: ApplyEffects, look: Look): Promise<Resu
   return ok({ invoices: [...invoices], unmatched });
 }
 
+/** Growth that counts no more, because the transaction is known that brought it. */
+const asReplaced = (payment: Payment): SeenPayment => ({ payment, sight: { kind: "replaced" } });
+
+/** Of the growth that these explain, what invoices have: in one batch where it is the same invoice, and before the other's where it is not. */
+function ownedOf(transfers: readonly Transfer[], replaced: WeighedLook["replaced"]): readonly SeenPayment[] {
+  const explained = transfers.flatMap((transfer) => replaced.get(transferKey(transfer)) ?? []);
+  return explained.filter(({ invoiceId }) => invoiceId !== null).map(asReplaced);
+}
+
 async function applyPiece(
   fx: ApplyEffects,
-  look: Look,
+  look: Look & Pick<WeighedLook, "replaced">,
   asked: readonly SeenPayment[],
 ): Promise<Result<Applied, Failure>> {
   const { network } = look;
@@ -92,6 +107,8 @@ async function applyPiece(
   if (!places.ok) return places;
   const { known, placed, table } = places.value;
   const shares = new Map<InvoiceId, Share>();
+  for (const { payment } of look.seen)
+    if (payment.invoiceId !== null) shareOf(shares, payment.invoiceId, payment.merchantId);
   const strays: Placed[] = [];
   for (const each of placed) {
     const { transfer, place } = each;
@@ -102,7 +119,8 @@ async function applyPiece(
     const usdMicros = worthInUsd(fx, network, transfer, table);
     const mayConfirm = !(look.hasSecond === true && needsSecond(place));
     const { id, merchantId } = place.terms.invoice;
-    shareOf(shares, id, merchantId).credits.push({ transfer, place, usdMicros, mayConfirm });
+    const replaces = look.replaced.get(transferKey(transfer)) ?? [];
+    shareOf(shares, id, merchantId).credits.push({ transfer, place, usdMicros, mayConfirm, replaces });
   }
   const sights = sightsOf(look, known, asked).filter((each) => isNews(fx, look, each));
   for (const seen of sights) {
@@ -207,13 +225,18 @@ function straysOf(credits: readonly Credit[], refusal: Refusal): readonly Placed
 
 async function recordAll(
   fx: ApplyEffects,
-  { network, heights }: Look,
+  { network, heights, replaced }: Look & Pick<WeighedLook, "replaced">,
   of: { readonly strays: readonly Placed[]; readonly sights: readonly Seen[]; readonly table: RateTable | undefined },
 ): Promise<Result<number, Failure>> {
   const strays = of.strays.flatMap(({ transfer, place, holders }): readonly Stray[] =>
     place.kind === "invoice"
       ? []
-      : [{ transfer, place, holders, usdMicros: worthInUsd(fx, network, transfer, of.table) }],
+      : [
+          {
+            ...{ transfer, place, holders, usdMicros: worthInUsd(fx, network, transfer, of.table) },
+            replaces: replaced.get(transferKey(transfer)) ?? [],
+          },
+        ],
   );
   const recorded = await recordStrays(fx, strays, { network, heights });
   if (!recorded.ok) return recorded;

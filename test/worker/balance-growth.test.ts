@@ -4,7 +4,9 @@ import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { networkNamed } from "../../src/chains/networks.ts";
+import { openDb } from "../../src/db/client.ts";
 import { payments } from "../../src/db/schema/payments.ts";
+import { selectExplainers, selectStandingGrowth } from "../../src/growth/store.ts";
 import { invoiceEffects } from "../../src/invoices/effects.ts";
 import { parseUnits } from "../../src/lib/money.ts";
 import { sleep } from "../../src/lib/sleep.ts";
@@ -52,11 +54,11 @@ function growthOf(toAddress: string, units: bigint, block: BlockRef, explained: 
 
 async function look(
   transfers: readonly Transfer[],
-  { tip = 100, seen = [] }: { readonly tip?: number; readonly seen?: readonly SeenPayment[] } = {},
+  { tip = 100, seen = [], db = testDb }: { tip?: number; seen?: readonly SeenPayment[]; db?: typeof testDb } = {},
 ) {
   const network = networkNamed("ETH");
   if (network === undefined) throw new Error("no ETH");
-  const fx = invoiceEffects(env, { db: testDb, nowMs: Date.now(), sleep });
+  const fx = invoiceEffects(env, { db, nowMs: Date.now(), sleep });
   return applyTransfers(fx, { network, heights: { tipHeight: tip, finalizedHeight: null }, transfers, seen });
 }
 
@@ -139,4 +141,157 @@ describe("growth of a balance", () => {
     ]);
     expect(await shown(merchant, invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT" });
   });
+});
+
+describe("growth and the transaction that explains it", () => {
+  const paymentBy = (address: string, units: bigint, block: BlockRef): Transfer => ({
+    ...{ cryptocurrency: "ETH", txHash: `0x${hex(32)}`, outputIndex: "native", fromAddress: `0x${hex(20)}` },
+    ...{ toAddress: address, amountUnits: units, block, spends: [], raw: '{"value":1}' },
+  });
+  const counted = new Set(["DETECTED", "CONFIRMED", "UNMATCHED"]);
+  /** All that counts at the address, in units; rows of several merchants are told apart by theirs. */
+  const sumAt = async (address: string, merchant: TestMerchant) =>
+    (await rowsAt(address))
+      .filter(({ status, merchantId }) => counted.has(status) && merchantId === merchant.merchantId)
+      .reduce((sum, { amountUnits }) => sum + amountUnits, 0n);
+
+  it("which comes later replaces it on its invoice, which stays paid", async () => {
+    const { merchant, address } = await shopAt();
+    const invoice = await invoiceOf(merchant, 46);
+    const block = blockAt(100);
+    await look([growthOf(address, invoice.units, block)]);
+    const payment = paymentBy(address, invoice.units, block);
+    expect(await look([payment])).toMatchObject({ ok: true, value: { invoices: [invoice.id] } });
+    const after = await shown(merchant, invoice.id);
+    expect(after).toMatchObject({ status: "PAID", amountConfirmed: "46.000000" });
+    const told = after.payments.map(({ txHash, status }: Record<string, string>) => [txHash, status]);
+    expect(told.toSorted()).toEqual([
+      [payment.txHash, "CONFIRMED"],
+      ["block:100", "DROPPED"],
+    ]);
+    // What a second look of the first source says again adds nothing.
+    await look([growthOf(address, invoice.units, block)]);
+    expect(await sumAt(address, merchant)).toBe(invoice.units);
+    expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID", amountConfirmed: "46.000000" });
+  });
+
+  it("which came before leaves nothing to write", async () => {
+    const { merchant, address } = await shopAt();
+    const invoice = await invoiceOf(merchant, 46);
+    await look([paymentBy(address, invoice.units, blockAt(100))]);
+    expect(await look([growthOf(address, invoice.units, blockAt(100))])).toEqual({
+      ok: true,
+      value: { invoices: [], unmatched: 0 },
+    });
+    expect(await rowsAt(address)).toHaveLength(1);
+    // In the block that takes the place of the first it is growth of its own.
+    await look([growthOf(address, invoice.units * 3n, blockAt(100, "b"))]);
+    expect(await rowsAt(address)).toHaveLength(2);
+  });
+
+  it("replaces it for each merchant of the address, in the batch in which it is written", async () => {
+    const { merchant, address } = await shopAt();
+    const other = await shopAt(address);
+    await invoiceOf(merchant, 46);
+    await look([growthOf(address, 10n ** 18n, blockAt(100))]);
+    expect((await listed(address)).map(([status]) => status)).toEqual(["UNMATCHED", "UNMATCHED"]);
+    await look([paymentBy(address, 10n ** 18n, blockAt(100))]);
+    expect((await listed(address)).map(([status, , place]) => [status, place])).toEqual([
+      ["DROPPED", `balance:${address}:${10n ** 18n}`],
+      ["DROPPED", `balance:${address}:${10n ** 18n}`],
+      ["UNMATCHED", "native"],
+      ["UNMATCHED", "native"],
+    ]);
+    for (const each of [merchant, other.merchant]) expect(await sumAt(address, each)).toBe(10n ** 18n);
+  });
+
+  it("in part leaves the rest of it", async () => {
+    const { merchant, address } = await shopAt();
+    const invoice = await invoiceOf(merchant, 46);
+    const block = blockAt(100);
+    await look([growthOf(address, invoice.units * 3n, block)]);
+    await look([paymentBy(address, invoice.units, block)]);
+    expect((await listed(address)).map(([status, units]) => [status, units])).toEqual([
+      ["DROPPED", invoice.units * 3n],
+      ["CONFIRMED", invoice.units],
+      ["UNMATCHED", invoice.units * 2n],
+    ]);
+    await look([growthOf(address, invoice.units * 3n, block)]);
+    expect(await sumAt(address, merchant)).toBe(invoice.units * 3n);
+  });
+
+  it("takes it from the invoice that had it by chance, where it is another's", async () => {
+    const { merchant, address } = await shopAt();
+    const [first, second] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 900)];
+    const block = blockAt(100);
+    await look([growthOf(address, second.units, block)]);
+    expect(await shown(merchant, second.id)).toMatchObject({ status: "PAID" });
+    await look([paymentBy(address, first.units, block)]);
+    expect(await shown(merchant, first.id)).toMatchObject({ status: "PAID" });
+    expect(await shown(merchant, second.id)).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "0.000000" });
+    expect(await sumAt(address, merchant)).toBe(second.units);
+  });
+
+  it("that the growth knew of is another payment, and replaces nothing", async () => {
+    const { merchant, address } = await shopAt();
+    const [first, second] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 900)];
+    const block = blockAt(100);
+    const payment = paymentBy(address, first.units, block);
+    await look([growthOf(address, second.units, block, [payment.txHash])]);
+    await look([payment]);
+    expect((await listed(address)).map(([status]) => status)).toEqual(["CONFIRMED", "CONFIRMED"]);
+    for (const { id } of [first, second]) expect(await shown(merchant, id)).toMatchObject({ status: "PAID" });
+  });
+
+  /** A database in which `meanwhile` stands after a look has read all and before it writes. */
+  function beaten(meanwhile: () => Promise<unknown>) {
+    let reads = 0;
+    const batch = async (statements: D1PreparedStatement[]) => {
+      const rows = await env.DB.batch(statements);
+      reads++;
+      // The look reads what stands, and then where its transfers belong.
+      if (reads === 2) await meanwhile();
+      return rows;
+    };
+    return openDb(
+      new Proxy(env.DB, {
+        get(target, name) {
+          const value: unknown = name === "batch" ? batch : Reflect.get(target, name);
+          return typeof value === "function" && name !== "batch" ? value.bind(target) : value;
+        },
+      }),
+    );
+  }
+
+  it.each([
+    ["growth, for review", "growth", 10n ** 18n],
+    ["the transaction, for review", "transaction", 10n ** 18n],
+    ["growth, of two invoices", "growth", null],
+    ["the transaction, of two invoices", "transaction", null],
+  ])("counts once though the other is written between the reads and the writes of %s", async (_, slow, fixed) => {
+    const { merchant, address } = await shopAt();
+    const [first, second] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 900)];
+    const block = blockAt(100);
+    const grown = [growthOf(address, fixed ?? second.units, block)];
+    const paid = [paymentBy(address, fixed ?? first.units, block)];
+    const [late, early] = slow === "growth" ? [grown, paid] : [paid, grown];
+    const beat = await look(late, { db: beaten(() => look(early)) });
+    expect(beat).toEqual({ ok: false, error: { code: "CONTENTION" } });
+    for (const each of [late, early, grown]) expect(await look(each)).toMatchObject({ ok: true });
+    expect(await sumAt(address, merchant)).toBe(fixed ?? second.units);
+  });
+});
+
+it("what stands in a block is found by indexes, however many payments there are", async () => {
+  const places = [{ address: "0x", height: 1, blockHash: "h1" }];
+  for (const [query, index] of [
+    [selectStandingGrowth(testDb, "ETH", places), "grown USING INDEX payments_transaction"],
+    [selectExplainers(testDb, "ETH", places), "paid USING INDEX payments_native"],
+  ] as const) {
+    const { sql: text, params } = query._prepare().getQuery();
+    const plan = await env.DB.prepare(`explain query plan ${text}`)
+      .bind(...params)
+      .all<{ detail: string }>();
+    expect(plan.results.map(({ detail }) => detail).join("\n")).toContain(index);
+  }
 });
