@@ -1,0 +1,136 @@
+// ETH that a contract sends, as a Safe or an ERC-4337 wallet does, from a real chain to the invoice as the merchant reads it. No list of
+// transactions shows it: what the address holds does.
+import { getAddress } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseUnits } from "../../src/lib/money.ts";
+import { type Anvil, type Hex, startAnvil } from "../support/anvil.ts";
+import { dataOf, install, MULTICALL } from "../support/contracts.ts";
+import {
+  type Invoice,
+  POLL_SECONDS,
+  type Shop,
+  shownTo,
+  startShop,
+  until,
+  untilInvoice,
+  untilPayments,
+  untilStatus,
+} from "./harness.ts";
+
+const ETHER = { cryptocurrency: "ETH", network: "ETH" };
+/** Contracts without an address of their own; nobody has a key of the till. */
+const PAYER: Hex = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const TILL: Hex = getAddress(`0x${"abcde4".padEnd(40, "7")}`);
+const READ_WITHIN_MS = 15_000;
+
+let chain: Anvil;
+let shop: Shop;
+
+beforeAll(async () => {
+  chain = await startAnvil({ chainId: 1 });
+  await install(chain, "Multicall", MULTICALL);
+  await install(chain, "Payer", PAYER);
+  await chain.rpc("anvil_impersonateAccount", TILL);
+  await chain.execute({ to: TILL, value: 10n ** 20n });
+  await chain.mine();
+  shop = await startShop({ sources: { ETH: [{ kind: "evm-rpc", url: chain.url }] }, pollSeconds: POLL_SECONDS });
+  const wallet = { walletType: "DIRECT_WALLET", ...ETHER, address: TILL, requiredConfirmations: 2 };
+  await shop.registerWallet(wallet);
+});
+afterAll(async () => {
+  await shop?.stop();
+  await chain?.stop();
+});
+
+const order = (rawAmount: number) => shop.createInvoice({ rawAmount, paymentMethods: [ETHER] });
+
+function asked(invoice: Invoice): bigint {
+  const units = parseUnits(shownTo(invoice, ETHER).amount, 18);
+  if (!units.ok) throw new Error("no amount of ETH");
+  return units.value;
+}
+
+const forwarding = (value: bigint) => ({ to: PAYER, value, data: dataOf("forward", TILL) });
+const nameOf = (blockNumber: Hex) => `block:${Number(blockNumber)}`;
+
+describe("ETH through a contract", () => {
+  it("of exactly what an invoice asks pays it, and is confirmed like any other", async () => {
+    const invoice = await order(500);
+    const { blockNumber, blockHash } = await chain.execute(forwarding(asked(invoice)));
+    const seen = await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
+    expect(seen).toMatchObject({ amountReceived: "500.000000", amountConfirmed: "0.000000" });
+    await chain.mine();
+    const paid = await untilStatus(shop, invoice.id, "PAID");
+    expect(paid.payments).toMatchObject([{ txHash: nameOf(blockNumber), matchedBy: "EXACT_AMOUNT" }]);
+    const [payment] = await untilPayments(shop, nameOf(blockNumber));
+    const { evidence } = await shop.payment(payment?.id ?? "");
+    expect(evidence).toMatchObject({ rule: "EXACT_AMOUNT", block: { hash: blockHash } });
+    expect(JSON.parse((evidence as { readonly raw: string }).raw)).toMatchObject({ kind: "balance", explained: "0" });
+  });
+
+  it("of less is for a person, who sees whose it could be", async () => {
+    const invoice = await order(40);
+    const units = (asked(invoice) * 995n) / 1_000n;
+    const { blockNumber } = await chain.execute(forwarding(units));
+    const [payment] = await untilPayments(shop, nameOf(blockNumber));
+    expect(payment).toMatchObject({ status: "UNMATCHED", invoiceId: null });
+    const { evidence } = await shop.payment(payment?.id ?? "");
+    expect(evidence).toMatchObject({ candidates: [{ invoiceId: invoice.id, reason: "AMOUNT_DIFFERS" }] });
+    expect(await shop.invoice(invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
+  });
+
+  it("is told from a plain payment and from a sweep of the same block", async () => {
+    const [plain, through] = [await order(3_000), await order(9_000)];
+    const [direct] = await chain.together([
+      { to: TILL, value: asked(plain) },
+      { from: TILL, to: chain.accounts[1] ?? "0x", value: 10n ** 18n },
+      forwarding(asked(through)),
+    ]);
+    await chain.mine();
+    expect((await untilStatus(shop, plain.id, "PAID")).payments).toMatchObject([
+      { txHash: direct?.transactionHash, outputIndex: "native" },
+    ]);
+    expect((await untilStatus(shop, through.id, "PAID")).payments).toMatchObject([
+      { txHash: nameOf(direct?.blockNumber ?? "0x0"), matchedBy: "EXACT_AMOUNT" },
+    ]);
+  });
+
+  it("is taken back with its block, and counts once when it is mined again at that height", async () => {
+    const invoice = await order(20_000);
+    const { transactionHash, blockNumber } = await chain.execute(forwarding(asked(invoice)));
+    await untilStatus(shop, invoice.id, "PENDING_CONFIRMATION");
+    const raw = await chain.rawTransaction(transactionHash);
+    await chain.reorg(1);
+    const taken = await untilStatus(shop, invoice.id, "AWAITING_PAYMENT");
+    expect(taken.payments).toMatchObject([{ status: "REORGED", txHash: nameOf(blockNumber), blockHeight: null }]);
+    await chain.reorg(1, [raw]);
+    await chain.mine();
+    const paid = await untilStatus(shop, invoice.id, "PAID");
+    expect(paid).toMatchObject({ amountReceived: "20000.000000", amountConfirmed: "20000.000000" });
+    expect(paid.payments).toMatchObject([{ status: "CONFIRMED", txHash: nameOf(blockNumber) }]);
+  });
+
+  it("is not credited again by a claim of the transaction that called the contract", async () => {
+    const invoice = await order(60_000);
+    const { transactionHash, blockNumber } = await chain.execute(forwarding(asked(invoice)));
+    await chain.mine();
+    await untilStatus(shop, invoice.id, "PAID");
+    const claim = { txHash: transactionHash, network: "ETH" };
+    const claimed = await shop.raw("POST", `/api/v1/checkout/${invoice.id}/claims`, claim);
+    expect(claimed.status, claimed.text).toBeLessThan(300);
+    await chain.mine();
+    await until(
+      async () => (await shop.raw("GET", "/healthz")).body,
+      (body) => (body as Health).networks.ETH?.height === Number(blockNumber) + 2,
+      READ_WITHIN_MS,
+    );
+    const paid = await untilInvoice(shop, invoice.id, ({ status }) => status === "PAID");
+    expect(paid).toMatchObject({ amountReceived: "60000.000000" });
+    expect(paid.payments).toHaveLength(1);
+    expect(await shop.payments(`txHash=${transactionHash}`)).toEqual([]);
+  });
+});
+
+interface Health {
+  readonly networks: Readonly<Record<string, { readonly height: number | null } | undefined>>;
+}
