@@ -7,6 +7,7 @@ import { trongridClient } from "../../src/chains/tron/trongrid-client.ts";
 import type { Result } from "../../src/lib/result.ts";
 import { type Transfer, transferKey } from "../../src/payments/transfer.ts";
 import { type Anvil, startAnvil } from "../support/anvil.ts";
+import { dataOf, install } from "../support/contracts.ts";
 import { network } from "../support/named-network.ts";
 import { startTron, type TronStandIn } from "../support/tron-stand-in.ts";
 
@@ -62,6 +63,8 @@ afterEach(() => {
     isBlind: false,
     behind: 0,
     hasWallet: true,
+    keepsInternal: true,
+    isInfoBehind: false,
     maxResults: 10_000,
     maxRange: 5_000,
     pageRows: 200,
@@ -201,6 +204,53 @@ describe("transfers on TRON", () => {
       const known = await good(client.lookup({ txHash: hash, spends: [], recipients: new Set([shop]) }));
       expect(known).toEqual({ kind: "mined", block: to, transfers: [] });
     }
+  });
+});
+
+describe("TRX that a contract sends", () => {
+  const PAYER = `0x${"5e".repeat(20)}`;
+  const forwarding = (to: string, value: bigint) => ({ to: PAYER, value, data: dataOf("forward", contract(to)) });
+
+  it("is a transfer of its transaction, by its place among what the contract did", async () => {
+    await install(chain, "Payer", PAYER);
+    const parts = [contract(other), contract(shop)];
+    const [forwarded, split] = await mined(forwarding(shop, 21n), {
+      ...{ to: PAYER, value: 10n, data: dataOf("split", parts) },
+    });
+    const to = await good(rpc.tip());
+    const found = await scanned(rpc, { from: to.height });
+    expect(found.toSorted((a, b) => Number(b.amountUnits - a.amountUnits))).toMatchObject([
+      { txHash: forwarded, outputIndex: "internal:0", amountUnits: 21n, cryptocurrency: "TRX", toAddress: shop },
+      { txHash: split, outputIndex: "internal:1", amountUnits: 5n, fromAddress: addressOfHex(PAYER.slice(2)) },
+    ]);
+    for (const client of [rpc, grid]) {
+      const known = await good(client.lookup({ txHash: split ?? "", spends: [], recipients: new Set([shop]) }));
+      const transfers = facts(found.filter(({ txHash }) => txHash === split));
+      expect(known.kind === "mined" ? facts(known.transfers) : []).toEqual(transfers);
+    }
+  });
+
+  it("is none of a transaction that took it back, and none that a node did not keep", async () => {
+    await install(chain, "Payer", PAYER);
+    await mined({ to: PAYER, value: 5n, data: dataOf("revertAfter", contract(shop)) });
+    expect(await scanned(rpc, { from: (await good(rpc.tip())).height })).toEqual([]);
+    await mined(forwarding(shop, 22n));
+    const from = (await good(rpc.tip())).height;
+    for (const without of ["keepsInternal", "hasWallet"] as const) {
+      tron[without] = false;
+      expect(await scanned(rpc, { from })).toEqual([]);
+      tron[without] = true;
+    }
+    expect(shown(await scanned(rpc, { from }))).toEqual([["TRX", "internal:0", 22n]]);
+  });
+
+  it("is not passed over where the node that tells of it is on another block", async () => {
+    await install(chain, "Payer", PAYER);
+    await mined(forwarding(shop, 23n));
+    const to = await good(rpc.tip());
+    tron.isInfoBehind = true;
+    const range = { from: to.height, to, recipients: new Set([shop]), assets: TRX.assets };
+    expect(await failure(rpc.scan(range))).toEqual(["BEHIND", null]);
   });
 });
 

@@ -24,6 +24,10 @@ export interface TronStandIn {
   behind: number;
   /** Whether the HTTP API stands beside the JSON-RPC. */
   hasWallet: boolean;
+  /** Whether the node was started with `saveInternalTx`. */
+  keepsInternal: boolean;
+  /** The node that tells of a block's transactions is on another. */
+  isInfoBehind: boolean;
   /** Of `eth_getLogs`, past which it refuses. */
   maxResults: number;
   /** Of `eth_getLogs`: the last block after the first. */
@@ -65,6 +69,15 @@ interface Receipt {
   readonly logs: readonly Log[];
 }
 
+/** As geth's callTracer tells it. */
+interface Call {
+  readonly from: string;
+  readonly to?: string;
+  readonly value?: string;
+  readonly error?: string;
+  readonly calls?: readonly Call[];
+}
+
 class RpcFault extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
@@ -85,6 +98,8 @@ export async function startTron(rpc: Rpc, { solidLag = 19 } = {}): Promise<TronS
     isBlind: false,
     behind: 0,
     hasWallet: true,
+    keepsInternal: true,
+    isInfoBehind: false,
     maxResults: 10_000,
     maxRange: 5_000,
     pageRows: 200,
@@ -250,7 +265,23 @@ export async function startTron(rpc: Rpc, { solidLag = 19 } = {}): Promise<TronS
       receipt: { net_usage: 345, ...(isCall ? { result: end } : {}) },
       ...(end === "SUCCESS" ? {} : { result: "FAILED" }),
       ...(log.length === 0 ? {} : { log }),
+      ...(isCall && state.keepsInternal ? await internalOf(receipt.transactionHash) : {}),
     };
+  }
+
+  /** In the order in which they were made; zero and false are left out. */
+  async function internalOf(hash: string) {
+    const outer = await ask<Call>("debug_traceTransaction", hash, { tracer: "callTracer" });
+    const inner = (of: Call): readonly Call[] => (of.calls ?? []).flatMap((each) => [each, ...inner(each)]);
+    const internal_transactions = inner(outer).map(({ from, to, value, error }) => ({
+      hash: "ab".repeat(32),
+      caller_address: `41${bare(from)}`,
+      transferTo_address: `41${bare(to ?? "")}`,
+      callValueInfo: [Number(value ?? 0) === 0 ? {} : { callValue: Number(value) }],
+      note: "63616c6c",
+      ...(error === undefined ? {} : { rejected: true }),
+    }));
+    return internal_transactions.length === 0 ? {} : { internal_transactions };
   }
 
   async function walletTransaction(value: unknown) {
@@ -270,6 +301,10 @@ export async function startTron(rpc: Rpc, { solidLag = 19 } = {}): Promise<TronS
         return walletBlock(await blockAt(Number(body.num)));
       case "/wallet/gettransactioninfobyid":
         return await walletInfo(body.value);
+      case "/wallet/gettransactioninfobyblocknum": {
+        const block = await blockAt(Number(body.num) - (state.isInfoBehind ? 1 : 0));
+        return await Promise.all((block?.transactions ?? []).map(({ hash }) => walletInfo(hash)));
+      }
       case "/wallet/gettransactionbyid":
         return await walletTransaction(body.value);
       default:

@@ -25,6 +25,12 @@ export const RpcBlock = z
 export const RpcTransaction = z.object({ hash: Hash, to: z.string().nullish(), value: z.string().nullish() });
 export type RpcTransaction = z.infer<typeof RpcTransaction>;
 
+export interface FullBlock {
+  readonly block: BlockRef;
+  readonly parentHash: string;
+  readonly transactions: readonly RpcTransaction[];
+}
+
 export const FullBlock = z
   .object({ ...Header, parentHash: Hash, transactions: z.array(RpcTransaction) })
   .transform((of) => ({

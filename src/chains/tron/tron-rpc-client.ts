@@ -1,4 +1,4 @@
-// TRON through java-tron's `/jsonrpc`: tokens by `eth_getLogs`, TRX by every transaction of every block. Tags are latest, earliest and finalized
+// TRON through java-tron's `/jsonrpc`: tokens by `eth_getLogs`, TRX by every transaction of every block and by what contracts sent in it. Tags are latest, earliest and finalized
 // alone; one `eth_getLogs` takes 5,000 blocks and 1,000 topics. A node is known to answer `[]` falsely, while it is behind or has not indexed a
 // block yet: the first is found out here, the second by the overlap that each pass reads again, and by a second source before anything is
 // given up for lost (chains.md 1, rules d and e).
@@ -13,8 +13,15 @@ import { type RpcCall, rpcValue } from "../json-rpc-client.ts";
 import { FullBlock, Height, mayPay, type Receipt, RpcBlock, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { TRANSFER_TOPIC, tokenTransfers, topicOfAddress } from "./token-logs.ts";
 import { addressOfHex, bareHash, hexOfAddress } from "./tron-hex.ts";
-import { type TronEdge, transactionById, tronEdge } from "./wallet-api-client.ts";
-import { nativeTransfer } from "./wallet-json.ts";
+import {
+  blockInfos,
+  isNotServed,
+  type TronEdge,
+  transactionById,
+  transactionInfo,
+  tronEdge,
+} from "./wallet-api-client.ts";
+import { type InBlock, internalTransfers, nativeTransfer } from "./wallet-json.ts";
 
 /** Of `eth_getLogs`: what java-tron allows by default. */
 const LOG_LIMITS = { maxBlocks: 5_000, maxTopics: 1_000, maxRequests: 40 };
@@ -118,9 +125,41 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
           if (!coins.ok) return coins;
           transfers.push(...coins.value);
         }
+        const inside = await insideOf(full, recipients);
+        if (!inside.ok) return inside;
+        transfers.push(...inside.value);
       }
     }
     return ok(transfers);
+  }
+
+  /**
+   * TRX that contracts sent in a block: only the HTTP API tells it, and java-tron's JSON-RPC has the balance of an account as of now alone. BEHIND
+   * where its word is of fewer transactions than the block has: behind one address stand many nodes.
+   */
+  async function insideOf(
+    full: FullBlock,
+    recipients: ReadonlySet<string>,
+  ): Promise<Result<readonly Transfer[], Outage>> {
+    const { block: at, transactions } = full;
+    if (wallet === undefined || transactions.length === 0) return ok([]);
+    const infos = await blockInfos(wallet, at.height);
+    if (!infos.ok) return isNotServed(infos.error) ? ok([]) : infos;
+    const told = new Map(infos.value.map((info) => [info.id, info]));
+    const found: Transfer[] = [];
+    for (const { hash } of transactions) {
+      const info = told.get(hash);
+      if (info === undefined) return behind(at);
+      found.push(...internalTransfers(info, { network, block: at, recipients }));
+    }
+    return ok(found);
+  }
+
+  /** The same of one transaction. */
+  async function insideOne(txHash: string, of: Omit<InBlock, "network">): Promise<Result<readonly Transfer[], Outage>> {
+    const info = wallet === undefined ? ok(null) : await transactionInfo(wallet, txHash);
+    if (!info.ok) return isNotServed(info.error) ? ok([]) : info;
+    return ok(info.value === null ? [] : internalTransfers(info.value, { network, ...of }));
   }
 
   /**
@@ -164,9 +203,12 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
     const tokens = transfersOf(receipt.value, { block: at.value, of: { recipients, assets: network.assets } });
     const accounts = new Set([...recipients].flatMap((address) => hexOfAddress(address) ?? []));
     const mined = { kind: "mined", block: at.value } as const;
-    if (!mayPay(transaction.value, accounts)) return ok({ ...mined, transfers: tokens });
+    const inside = receipt.value.isSuccess ? await insideOne(txHash, { block: at.value, recipients }) : ok([]);
+    if (!inside.ok) return inside;
+    const told = [...tokens, ...inside.value];
+    if (!mayPay(transaction.value, accounts)) return ok({ ...mined, transfers: told });
     const coins = await proven(transaction.value, { block: at.value, recipients });
-    return coins.ok ? ok({ ...mined, transfers: [...tokens, ...coins.value] }) : coins;
+    return coins.ok ? ok({ ...mined, transfers: [...told, ...coins.value] }) : coins;
   }
 
   return {
@@ -187,10 +229,6 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
 function walletEdge(edge: TronEdge): TronEdge | undefined {
   const base = /^(.*)\/jsonrpc$/.exec(edge.url)?.[1];
   return base === undefined ? undefined : { ...edge, url: base };
-}
-
-function isNotServed({ kind, message }: Outage): boolean {
-  return kind === "BAD_STATUS" && /^status 40[45]$/.test(message);
 }
 
 const fullBlockCall = (height: number): RpcCall => ({

@@ -17,7 +17,14 @@ import {
   tronEdge,
   walletCall,
 } from "./wallet-api-client.ts";
-import { Digits, isFailed, nativeTransfer, type TransactionInfo, WalletTransaction } from "./wallet-json.ts";
+import {
+  Digits,
+  internalTransfers,
+  isFailed,
+  nativeTransfer,
+  type TransactionInfo,
+  WalletTransaction,
+} from "./wallet-json.ts";
 
 const GENESIS: Readonly<Partial<Record<NetworkName, string>>> = {
   TRX: "00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc",
@@ -125,8 +132,9 @@ export function trongridClient(settings: ChainClientSettings): ChainClient {
     const block = await blockOf(info.value, new Map());
     if (!block.ok) return block;
     const of = { recipients, assets: network.assets };
-    const transfers = transfersOf({ info: info.value, native: transaction.value, block: block.value, of });
-    return ok({ kind: "mined", block: block.value, transfers });
+    const shown = transfersOf({ info: info.value, native: transaction.value, block: block.value, of });
+    const inside = internalTransfers(info.value, { network, block: block.value, recipients });
+    return ok({ kind: "mined", block: block.value, transfers: [...shown, ...inside] });
   }
 
   return {

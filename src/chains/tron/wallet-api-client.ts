@@ -11,6 +11,9 @@ import { TransactionInfo, WalletBlock, WalletTransaction } from "./wallet-json.t
 /** Whole blocks come, the busiest of some thousand transactions. */
 const LIMIT_BYTES = 32 * 1_048_576;
 
+/** A block without transactions is `{}` or `[]`. */
+const BlockInfos = z.union([z.array(TransactionInfo), z.object({}).transform((): TransactionInfo[] => [])]);
+
 export type TronEdge = Pick<ChainClientSettings, "fetch" | "url" | "headers" | "timeoutMs">;
 
 /** The edge with TronGrid's 403 for too many requests as the 429 that it means. */
@@ -78,6 +81,17 @@ export async function transactionInfo(edge: TronEdge, txHash: string): Promise<R
   if (!info.ok) return info;
   if (info.value.id === undefined) return ok(null);
   return info.value.id === txHash ? info : err(outage("UNEXPECTED_SHAPE", "another transaction"));
+}
+
+/** What became of every transaction of a block. Empty also where the node does not know the block. */
+export function blockInfos(edge: TronEdge, height: number): Promise<Result<readonly TransactionInfo[], Outage>> {
+  const path = "/wallet/gettransactioninfobyblocknum";
+  return walletCall(edge, { path, schema: BlockInfos, body: { num: height } });
+}
+
+/** Whether the source has no such call, which is no fault of it. */
+export function isNotServed({ kind, message }: Outage): boolean {
+  return kind === "BAD_STATUS" && /^status 40[45]$/.test(message);
 }
 
 /** Null where the node does not know it. */

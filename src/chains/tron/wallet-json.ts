@@ -27,6 +27,13 @@ export const WalletBlock = z
   });
 
 /** `{}` is a transaction that is in no block. */
+const InternalTransaction = z.object({
+  caller_address: z.string().default(""),
+  transferTo_address: z.string().default(""),
+  callValueInfo: z.array(z.object({ callValue: Digits.default("0"), tokenId: z.string().default("") })).default([]),
+  rejected: z.unknown().optional(),
+});
+
 export const TransactionInfo = z.object({
   id: Hash.optional(),
   blockNumber: Digits.optional(),
@@ -37,12 +44,39 @@ export const TransactionInfo = z.object({
   log: z
     .array(z.object({ address: z.string(), topics: z.array(z.string()).default([]), data: z.string().default("") }))
     .default([]),
+  /** In the order in which the contract made them; only of nodes that keep them (`saveInternalTx`). */
+  internal_transactions: z.array(InternalTransaction).default([]),
 });
 export type TransactionInfo = z.infer<typeof TransactionInfo>;
 
 /** Reverted, out of energy and all the other ends that move nothing. */
 export function isFailed(info: TransactionInfo): boolean {
   return info.result === "FAILED" || info.receipt.result !== "SUCCESS";
+}
+
+export interface InBlock {
+  readonly network: Network;
+  readonly block: BlockRef;
+  readonly recipients: ReadonlySet<string>;
+}
+
+/**
+ * TRX that contracts sent to the recipients on behalf of a transaction: what a wallet contract or an exchange's splitter does. TRC-10 tokens are
+ * in the same list, by their id.
+ */
+export function internalTransfers(info: TransactionInfo, { network, block, recipients }: InBlock): readonly Transfer[] {
+  const txHash = info.id;
+  if (txHash === undefined || isFailed(info)) return [];
+  return info.internal_transactions.flatMap((of, ordinal): readonly Transfer[] => {
+    const toAddress = addressOfHex(of.transferTo_address);
+    const coins = of.callValueInfo.filter(({ tokenId }) => tokenId === "");
+    const amountUnits = coins.reduce((sum, { callValue }) => sum + BigInt(callValue), 0n);
+    const isRejected = of.rejected === true || of.rejected === "true";
+    if (toAddress === undefined || !recipients.has(toAddress) || isRejected || amountUnits === 0n) return [];
+    const fromAddress = addressOfHex(of.caller_address) ?? null;
+    const what = { cryptocurrency: network.nativeCode, txHash, outputIndex: `internal:${ordinal}`, fromAddress };
+    return [{ ...what, toAddress, amountUnits, block, spends: [], raw: JSON.stringify(of) }];
+  });
 }
 
 export const WalletTransaction = z.object({
@@ -61,10 +95,7 @@ const TransferValue = z.object({ amount: Digits, owner_address: z.string().max(6
  * The transfer of TRX that a transaction is, to one of the recipients; undefined where it is none. Only a TransferContract moves TRX at the
  * top level: a TransferAssetContract moves a TRC-10 token, which anybody may issue, and looks the same in the JSON-RPC.
  */
-export function nativeTransfer(
-  of: WalletTransaction,
-  { network, block, recipients }: { network: Network; block: BlockRef; recipients: ReadonlySet<string> },
-): Transfer | undefined {
+export function nativeTransfer(of: WalletTransaction, { network, block, recipients }: InBlock): Transfer | undefined {
   const contract = of.raw_data?.contract[0];
   if (of.txID === undefined || contract?.type !== "TransferContract") return undefined;
   if (of.ret[0]?.contractRet !== "SUCCESS") return undefined;
