@@ -156,7 +156,7 @@ export class AsOfTill {
 
   async cancel(of: InvoiceFact, atMs: number): Promise<void> {
     const file = await this.#file(of);
-    done("cancel", await cancelInvoice(this.#effects(atMs, "1"), file));
+    done("cancel", await cancelInvoice(this.#effects(atMs, null), file));
   }
 
   /** A look at the chain; with `dieAt` the watcher dies at that call of storage, before or after it lands, and its successor looks again. */
@@ -169,16 +169,16 @@ export class AsOfTill {
   async gone(kind: History["kind"], of: { readonly atMs: number; readonly txHash: string }): Promise<void> {
     const rows = await this.#db.select().from(payments).where(eq(payments.txHash, of.txHash));
     const seen = rows.map((payment) => ({ payment, sight: { kind: "unknown" } as const }));
-    done("gone", await applyTransfers(this.#effects(of.atMs, "1"), { ...this.#look(kind, []), transfers: [], seen }));
+    done("gone", await applyTransfers(this.#effects(of.atMs, null), { ...this.#look(kind, []), transfers: [], seen }));
   }
 
   /** Somebody reads the invoice: what a GET commits before it answers. */
   async view(of: InvoiceFact, atMs: number): Promise<void> {
-    done("view", await refreshInvoice(this.#effects(atMs, "1"), await this.#file(of)));
+    done("view", await refreshInvoice(this.#effects(atMs, null), await this.#file(of)));
   }
 
   async sweep(atMs: number): Promise<void> {
-    const { left } = await expireInvoices(this.#effects(atMs, "1"));
+    const { left } = await expireInvoices(this.#effects(atMs, null));
     if (left.length > 0) throw new Error(`the sweep left ${left[0]?.invoiceId}: ${left[0]?.reason}`);
   }
 
@@ -242,7 +242,7 @@ export class AsOfTill {
   async #apply(kind: History["kind"], of: LookAt): Promise<void> {
     const { cryptocurrency } = CHAINS[kind].pair;
     const transfers = of.sightings.map((each) => transferOf(cryptocurrency, each));
-    const rate = of.sightings[0]?.transfer.sightRate ?? "1";
+    const rate = of.sightings[0]?.transfer.sightRate ?? null;
     const look = { ...this.#look(kind, of.sightings), transfers, seen: [] };
     if (of.dieAt !== undefined && (await this.#dying(of.dieAt, of.atMs, look, rate))) return;
     done("look", await applyTransfers(this.#effects(of.atMs, rate), look));
@@ -256,7 +256,7 @@ export class AsOfTill {
   }
 
   /** Whether it lived through it. */
-  async #dying(dieAt: number, atMs: number, look: Look, rate: string): Promise<boolean> {
+  async #dying(dieAt: number, atMs: number, look: Look, rate: string | null): Promise<boolean> {
     const { promise: death, resolve: die } = Promise.withResolvers<"dead">();
     this.#death = { calls: 0, dieAt, die: () => die("dead") };
     const outcome = await Promise.race([applyTransfers(this.#effects(atMs, rate), look), death]);
@@ -288,15 +288,17 @@ export class AsOfTill {
     return file.value;
   }
 
-  #effects(nowMs: number, rate: string) {
-    const price = { usd: rate, atMs: nowMs, sources: ["a", "b"] };
+  /** `rate`: null where none is fresh. */
+  #effects(nowMs: number, rate: string | null) {
+    const price = { usd: rate ?? "0", atMs: nowMs, sources: ["a", "b"] };
+    const assets: Readonly<Record<string, typeof price>> = rate === null ? {} : { BTC: price, ETH: price };
     return {
       db: this.#db,
       nowMs,
       sleep: instantSleep,
       trail: SYSTEM_TRAIL,
       newOperationId: () => this.#newUlid(nowMs),
-      table: async () => ({ assets: { BTC: price, ETH: price }, fiat: {} }),
+      table: async () => ({ assets, fiat: {} }),
       macKeys: MAC_KEYS,
       isWatched: () => true,
       hasSource: () => true,

@@ -51,8 +51,8 @@ export interface TransferFact {
   readonly pendingMs: number | null;
   /** At most two: one that was orphaned, and one that stands. */
   readonly blocks: readonly BlockFact[];
-  /** The market's price of one coin when the service first saw the transfer, whenever that was. */
-  readonly sightRate: string;
+  /** The market's price of one coin when the service first saw the transfer, whenever that was; null where no rate was fresh then and for an hour. */
+  readonly sightRate: string | null;
   /** In every schedule it is first read at or after this moment: an invoice that it pays was cancelled then, and had seen no money. */
   readonly readFromMs: number;
   /** In every schedule it is first read by this moment: the rest that it leaves was asked then. */

@@ -115,7 +115,7 @@ export function payeeOf(
   const [sole] = open;
   if (sole !== undefined && open.length === 1) {
     const value = worth(sole);
-    if (value * 10n >= sole.expectedMicros && value <= sole.expectedMicros * 2n) {
+    if (value !== null && value * 10n >= sole.expectedMicros && value <= sole.expectedMicros * 2n) {
       return { rule: "sole candidate", invoice: sole };
     }
   }
@@ -137,13 +137,14 @@ function isOpenAt(kind: History["kind"], invoice: InvoiceFact, timeMs: number): 
 }
 
 /** Reading of "value" in rules 2 and 3: what the transfer would be worth to the invoice, weighed as of its time, against E (not the rest). */
-function worthTo(kind: History["kind"], invoice: InvoiceFact, transfer: TransferFact, timeMs: number): bigint {
+function worthTo(kind: History["kind"], invoice: InvoiceFact, transfer: TransferFact, timeMs: number): bigint | null {
   const { quote } = weightOf(kind, invoice, transfer.units, timeMs);
   return quote === null ? atRate(kind, transfer) : (quote.forMicros * transfer.units) / quote.units;
 }
 
-function isWithin(invoice: InvoiceFact, value: bigint, times: bigint): boolean {
+function isWithin(invoice: InvoiceFact, value: bigint | null, times: bigint): boolean {
   return (
+    value !== null &&
     value >= invoice.expectedMicros - times * invoice.underpaidToleranceMicros &&
     value <= invoice.expectedMicros + times * invoice.overpaidToleranceMicros
   );
@@ -193,8 +194,9 @@ export function weightOf(kind: History["kind"], invoice: InvoiceFact, units: big
   return { by: "market", quote: null };
 }
 
-/** floor(units x rate), in micro-units. */
-function atRate(kind: History["kind"], { units, sightRate }: TransferFact): bigint {
+/** floor(units x rate), in micro-units; null where nothing prices it. */
+function atRate(kind: History["kind"], { units, sightRate }: TransferFact): bigint | null {
+  if (sightRate === null) return null;
   return (units * BigInt(sightRate) * 1_000_000n) / 10n ** BigInt(CHAINS[kind].decimals);
 }
 
@@ -220,7 +222,7 @@ export function worthOf(
   let micros = 0n;
   for (const [transfer, { quote }] of counted) {
     if (quote === null) {
-      micros += atRate(history.kind, transfer);
+      micros += atRate(history.kind, transfer) ?? 0n;
       continue;
     }
     const sum = onQuote.get(quote.askedFromMs) ?? { quote, units: 0n };
@@ -259,7 +261,9 @@ function expectedInvoice(
     invoice,
     confirmed.map(({ transfer, weight }) => [transfer, weight]),
   );
-  const isUnsettled = counted.some(({ status }) => status === "DETECTED");
+  const isUnpriced = ({ transfer, weight }: (typeof own)[number]) =>
+    weight.quote === null && transfer.sightRate === null;
+  const isUnsettled = counted.some((each) => each.status === "DETECTED" || isUnpriced(each));
   return {
     status: statusOf(invoice, { received, settled, isUnsettled }),
     receivedMicros: received.micros,

@@ -25,11 +25,19 @@ export function historyOf(seed: number): History {
   const dice = new Dice(seed);
   for (;;) {
     const draft = new Draft(dice, seed).history();
-    if (draft !== undefined) return draft;
+    if (draft !== undefined) return withoutRate(draft);
   }
 }
 
 type Kind = History["kind"];
+
+/** Now and then no rate is fresh when a transfer is seen: of one that is alone and that no reader's rate could weigh. */
+function withoutRate(history: History): History {
+  const [only, ...others] = history.transfers;
+  const isAlone = only !== undefined && others.length === 0 && !history.isAskedByReaders && only.readByMs === null;
+  if (!isAlone || !new Dice(history.seed + 1_000_000_007).chance(0.8)) return history;
+  return { ...history, transfers: [{ ...only, sightRate: null }] };
+}
 
 class Draft {
   readonly #dice: Dice;

@@ -62,6 +62,8 @@ export class Tally {
     const { rule, weight, timeMs, isLate } = of;
     this.#hit(`rule: ${rule}`);
     if (weight !== null) this.#hit(`weighed: ${weight.by}`);
+    if (transfer.sightRate === null)
+      this.#hit(weight?.by === "market" ? "paid: with nothing to price it" : "paid: no rate, none needed");
     if (isLate) this.#hit("paid: late");
     const invoice = invoices.find(({ id }) => id === of.invoiceId);
     if (invoice !== undefined) this.#credited(transfer, of, invoice);
