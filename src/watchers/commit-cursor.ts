@@ -51,8 +51,6 @@ export class WatchMemory {
   unseconded: number | undefined;
   /** How far the invoices that end at one moment were asked of a second source, where they are more than a pass asks for. */
   silent: { readonly atMs: number; readonly position: number } | undefined;
-  /** Whether a line was written about blocks of which no source had the balances. */
-  isUntoldReported = false;
   /** Begin of the outage that merchants were told of. */
   toldOfMs: number | undefined;
 

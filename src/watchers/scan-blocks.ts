@@ -118,14 +118,15 @@ async function scanPiece(
   return ok({ transfers, to });
 }
 
-/**
- * Of a source that never tells, once in the life of the object: a line for each pass would hide all others. Blocks from before the watch began
- * hold no payment of ours.
- */
-function reportUntold(fx: WatchEffects, { network, memory }: Pass, { sinceMs }: PlacedCursor, scan: Scan): void {
-  const { untold, to } = scan;
-  if (untold === undefined || memory.isUntoldReported || to.timeMs <= sinceMs) return;
-  memory.isUntoldReported = true;
+/** Of a source that tells of no block at all, a line for every so many of them: every 20 minutes on ETH. */
+const UNTOLD_BLOCKS = 100;
+
+/** Says what was not seen. Blocks from before the watch began hold no payment of ours. */
+function reportUntold(fx: WatchEffects, { network }: Pass, { sinceMs }: PlacedCursor, { untold, to }: Scan): void {
+  if (untold === undefined || to.timeMs <= sinceMs) return;
+  const hasTold = untold.to < to.height;
+  const isDue = Math.floor(to.height / UNTOLD_BLOCKS) > Math.floor((untold.from - 1) / UNTOLD_BLOCKS);
+  if (!hasTold && !isDue) return;
   const blocks = `${untold.from} to ${untold.to}`;
   fx.report(`watchers: ${network.name} has no balances of blocks ${blocks}: what contracts paid in them is not seen`);
 }
