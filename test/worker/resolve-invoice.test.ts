@@ -59,7 +59,8 @@ async function changed(shop: TestMerchant, id: InvoiceId, occasionOf: (file: Inv
 
 /** Money that came after the end. */
 async function payLate(shop: TestMerchant, id: InvoiceId): Promise<void> {
-  const payment = await seedPayment(shop.merchantId, { invoiceId: id, matchedBy: "ADDRESS", status: "CONFIRMED" });
+  const credited = { invoiceId: id, matchedBy: "ADDRESS", status: "CONFIRMED" } as const;
+  const payment = await seedPayment(shop.merchantId, { ...credited, receivedAtMs: Date.now() });
   const news = [{ type: "payment.detected", paymentId: payment.id }] as const;
   await changed(shop, id, () => ({ payments: [payment], news }));
 }
