@@ -1,4 +1,4 @@
-import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
  * How far each network has been read (reliability.md 4): one row for every network that was ever watched, moved by its watcher alone. In
@@ -28,4 +28,35 @@ export const networkCursors = sqliteTable("network_cursors", {
   degradedSinceMs: integer("degraded_since_ms"),
   /** Kind of the outage that the last failed pass met; nothing of an address or a key. */
   lastOutage: text("last_outage"),
+  /** JSON of `WatchProgress` (watchers/watch-progress.ts): what the next pass must know, for the watcher forgets everything in between. */
+  progress: text("progress").notNull().default("{}"),
 });
+
+/**
+ * Addresses that a source refuses, or that hold more than one look reads: each is read at its own pace, so that it keeps no other waiting
+ * (chains.md 3). In D1, so that a restore takes their progress back together with the payments. An address without a row is read with all others.
+ */
+export const stuckAddresses = sqliteTable(
+  "stuck_addresses",
+  {
+    network: text("network").notNull(),
+    address: text("address").notNull(),
+    /** The source that refused it or whose pages are being read, as `ChainPool.nameOf` calls it. */
+    source: text("source").notNull(),
+    /** Its transfers up to this block have been read. */
+    readHeight: integer("read_height").notNull(),
+    /** Everything to it up to this moment has been read (invoices/closing.ts). */
+    passedMs: integer("passed_ms").notNull(),
+    /** JSON of `Walk`: where reading its pages stands; null where it begins anew. */
+    walk: text("walk"),
+    /** Looks in a row that failed. */
+    failures: integer("failures").notNull(),
+    sinceMs: integer("since_ms").notNull(),
+    nextAtMs: integer("next_at_ms").notNull(),
+    /** Kind of the outage that the last look met, or FLOODED. */
+    reason: text("reason").notNull(),
+    /** When its merchants were told; null while it may still be a matter of minutes. */
+    toldAtMs: integer("told_at_ms"),
+  },
+  (t) => [primaryKey({ columns: [t.network, t.address] }), index("stuck_addresses_due").on(t.network, t.nextAtMs)],
+);
