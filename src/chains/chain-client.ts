@@ -1,5 +1,6 @@
 // What every source of chain data looks like to us (chains.md 1): one network, read over HTTP by one provider. None is trusted alone and none
-// throws: what goes wrong is an `Outage` by name. A client holds no state that a second one of the same source would need.
+// throws: what goes wrong is an `Outage` by name. A client holds no state that a second one of the same source would need: the object that owns
+// it may be made anew before every pass, so what it keeps is a cache.
 import type { Outage } from "../lib/fetch-text.ts";
 import type { Result } from "../lib/result.ts";
 import type { BlockRef, Transfer } from "../payments/transfer.ts";
@@ -44,6 +45,27 @@ export interface UntoldBlocks {
   readonly to: number;
 }
 
+export interface HistoryRequest extends Omit<ScanRange, "recipients"> {
+  readonly address: string;
+  /** Where an earlier answer of the same source ended; null: from the newest. */
+  readonly after: string | null;
+  /** Most pages that are read, at least one. */
+  readonly pages: number;
+}
+
+export interface History {
+  /** Mined in the range or, where a mempool is shown, in no block. */
+  readonly transfers: readonly Transfer[];
+  /** Where to read on, towards older ones; null once all of the range has been read. */
+  readonly next: string | null;
+}
+
+export interface MempoolPart {
+  readonly transfers: readonly Transfer[];
+  /** Where to read on; null once all of it has been read. */
+  readonly next: string | null;
+}
+
 /** What a source knows of a transaction, with its transfers to `recipients`. */
 export type Lookup =
   | { readonly kind: "unknown" }
@@ -84,5 +106,12 @@ export interface ChainClient {
   scan(range: ScanRange): Promise<Result<Scan, Outage>>;
   /** Unconfirmed transfers to `recipients`; empty where nothing is shown at 0 confirmations (EVM, TRON). */
   mempool(recipients: ReadonlySet<string>): Promise<Result<readonly Transfer[], Outage>>;
+  /**
+   * Transfers to one address, the newest first, a few pages at a time: of a source that costs by recipients. Whether they are all of one chain
+   * is for the caller to ask: that `to` still stands when all is read.
+   */
+  history?(request: HistoryRequest): Promise<Result<History, Outage>>;
+  /** `mempool` in parts, where one look may not read all of it; `after`: where the last part ended, null at the begin. */
+  mempoolPart?(recipients: ReadonlySet<string>, after: string | null): Promise<Result<MempoolPart, Outage>>;
   lookup(request: LookupRequest): Promise<Result<Lookup, Outage>>;
 }

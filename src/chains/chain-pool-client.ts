@@ -1,13 +1,13 @@
 // The sources of one network as one: which may be asked, which is asked next, and for how long one that failed is left alone (chains.md 1,
 // "Provider rules"). A whole piece of work runs against one source, so that a scan never mixes two views of the chain. What is known of the
-// sources lives in memory: after a restart each proves once more that it serves this chain.
+// sources lives in memory: after a restart each proves once more that it serves this chain, and only its pauses are taken over (`resume`).
 import { fullJitterMs } from "../lib/backoff.ts";
-import { type Outage, type OutageKind, outage } from "../lib/fetch-text.ts";
+import { type Outage, outage } from "../lib/fetch-text.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { MINUTE_MS, SECOND_MS } from "../lib/time.ts";
 import type { ChainClient } from "./chain-client.ts";
-import type { ChainSourceKind } from "./chain-sources.ts";
 import type { NetworkName } from "./network.ts";
+import type { SourceState } from "./source-state.ts";
 
 const BACKOFF_BASE_MS = 2 * SECOND_MS;
 const BACKOFF_CAP_MS = 4 * MINUTE_MS;
@@ -33,16 +33,6 @@ export interface Answered<T> {
   readonly client: ChainClient;
 }
 
-/** How a source stands; in the order of the configuration. */
-export interface SourceState {
-  readonly kind: ChainSourceKind;
-  /** Outages in a row. */
-  readonly failures: number;
-  /** The source is not asked before; 0 after a success. */
-  readonly openUntilMs: number;
-  readonly lastOutage: OutageKind | null;
-}
-
 interface Source {
   readonly client: ChainClient;
   /** Since the last outage. */
@@ -55,6 +45,7 @@ type Work<T> = (client: ChainClient) => Promise<Result<T, Outage>>;
 export class ChainPool {
   readonly #parts: ChainPoolParts;
   #sources: readonly Source[];
+  #isResumed = false;
 
   constructor(parts: ChainPoolParts) {
     this.#parts = parts;
@@ -81,9 +72,31 @@ export class ChainPool {
     return this.#sources.length > 1;
   }
 
-  /** By source, for `/healthz` and tests. */
+  /** By source, for whoever keeps them from one life to the next, and for tests. */
   states(): readonly SourceState[] {
     return this.#sources.map(({ state }) => state);
+  }
+
+  /** The name of a source in what is stored: its place and kind, never any part of its address. */
+  nameOf(client: ChainClient): string {
+    return `${this.#sources.findIndex((source) => source.client === client) + 1} ${client.kind}`;
+  }
+
+  /**
+   * Takes over the pauses of an earlier life, once; of other sources than these it takes nothing. A source of the wrong chain has none, for it
+   * is found out before anything is asked of it.
+   */
+  resume(states: readonly SourceState[]): void {
+    const isSame =
+      states.length === this.#sources.length && this.#sources.every((each, n) => each.client.kind === states[n]?.kind);
+    if (!this.#isResumed && isSame) {
+      this.#sources = this.#sources.map((source, n) => {
+        const known = states[n];
+        const isWorse = known !== undefined && known.lastOutage !== "WRONG_CHAIN" && source.state.failures === 0;
+        return isWorse ? { ...source, state: known } : source;
+      });
+    }
+    this.#isResumed = true;
   }
 
   /**

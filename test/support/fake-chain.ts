@@ -1,5 +1,5 @@
 // A chain that a test writes block by block, and sources that read it: what a watcher is tested against without a node.
-import type { ChainClient, Lookup } from "../../src/chains/chain-client.ts";
+import type { ChainClient, History, HistoryRequest, Lookup, MempoolPart } from "../../src/chains/chain-client.ts";
 import type { ChainSourceKind } from "../../src/chains/chain-sources.ts";
 import { type Outage, type OutageKind, outage } from "../../src/lib/fetch-text.ts";
 import { err, ok, type Result } from "../../src/lib/result.ts";
@@ -67,6 +67,12 @@ function refOf(block: FakeBlock | undefined): BlockRef {
   return { height, hash, timeMs };
 }
 
+/** What a source does with one address or one transaction: fails with a status of its own choice, or says that there is nothing. */
+export type ItemFault = OutageKind | "LIES_EMPTY";
+
+/** Transactions of one page of an address. */
+const PAGE = 25;
+
 /** A source of a fake chain. Its fields set how good a source it is. */
 export class FakeSource {
   chain: FakeChain;
@@ -80,6 +86,12 @@ export class FakeSource {
   isEmpty = false;
   /** Most blocks that one scan reads. */
   scanBlocks = Number.POSITIVE_INFINITY;
+  /** By address or txHash: the source is well but for these. */
+  readonly faults = new Map<string, ItemFault>();
+  /** How many transactions of its mempool one look reads. */
+  mempoolPart = Number.POSITIVE_INFINITY;
+  /** Pages of addresses that were asked for. */
+  pages = 0;
   readonly calls: string[] = [];
   readonly client: ChainClient;
   /** Runs before each answer. */
@@ -87,10 +99,12 @@ export class FakeSource {
 
   constructor(chain: FakeChain, of: { readonly kind: ChainSourceKind; readonly costsBy?: ChainClient["costsBy"] }) {
     this.chain = chain;
-    const answer = async <T>(call: string, make: () => T): Promise<Result<T, Outage>> => {
+    const answer = async <T>(call: string, make: () => T, about?: string): Promise<Result<T, Outage>> => {
       this.calls.push(call);
       await this.before(call);
-      return this.down === undefined ? ok(make()) : err(outage(this.down, "scripted"));
+      const fault = about === undefined ? undefined : this.faults.get(about);
+      const kind = this.down ?? (fault === "LIES_EMPTY" ? undefined : fault);
+      return kind === undefined ? ok(make()) : err(outage(kind, "scripted"));
     };
     this.client = {
       kind: of.kind,
@@ -120,8 +134,37 @@ export class FakeSource {
                 .filter(({ toAddress }) => recipients.has(toAddress))
                 .map((sent) => transferOf(sent, null)),
         ),
-      lookup: ({ txHash, recipients }) => answer(`lookup ${txHash}`, () => this.#lookup(txHash, recipients)),
+      lookup: ({ txHash, recipients }) => answer(`lookup ${txHash}`, () => this.#lookup(txHash, recipients), txHash),
+      ...(of.costsBy === "recipients"
+        ? { history: (request) => answer(`history ${request.address}`, () => this.#history(request), request.address) }
+        : { mempoolPart: (recipients, after) => answer("mempool", () => this.#mempoolPart(recipients, after)) }),
     };
+  }
+
+  /** Pages of what pays an address, the newest first. */
+  #history({ address, from, to, assets, after, pages }: HistoryRequest): History {
+    const codes = new Set(assets.map(({ code }) => code));
+    const isOurs = ({ toAddress, cryptocurrency }: Sent) =>
+      !this.isEmpty && this.faults.get(address) !== "LIES_EMPTY" && toAddress === address && codes.has(cryptocurrency);
+    const waiting = this.isForgetful ? [] : this.chain.mempool.filter(isOurs).map((sent) => transferOf(sent, null));
+    const mined = this.chain
+      .below(to.height)
+      .filter(({ height }) => height >= from)
+      .flatMap((block) => block.sent.filter(isOurs).map((sent) => transferOf(sent, refOf(block))));
+    const begin = after === null ? 0 : mined.findIndex(({ txHash }) => txHash === after) + 1;
+    const end = begin + pages * PAGE;
+    const read = mined.slice(begin, end);
+    this.pages += Math.max(1, Math.ceil(read.length / PAGE));
+    const next = end < mined.length ? (read.at(-1)?.txHash ?? null) : null;
+    return { transfers: after === null ? [...waiting, ...read] : read, next };
+  }
+
+  #mempoolPart(recipients: ReadonlySet<string>, after: string | null): MempoolPart {
+    if (this.isForgetful) return { transfers: [], next: null };
+    const rest = this.chain.mempool.filter(({ txHash }) => txHash > (after ?? "")).toSorted(byHash);
+    const read = rest.slice(0, this.mempoolPart);
+    const transfers = read.filter((sent) => recipients.has(sent.toAddress)).map((sent) => transferOf(sent, null));
+    return { transfers, next: read.length === rest.length ? null : (read.at(-1)?.txHash ?? null) };
   }
 
   /** How often it was asked what begins so. */
@@ -147,6 +190,8 @@ export class FakeSource {
     return { kind: "pending", transfers: waiting.filter(isOurs).map((each) => transferOf(each, null)) };
   }
 }
+
+const byHash = (a: Sent, b: Sent) => (a.txHash < b.txHash ? -1 : 1);
 
 function transferOf(sent: Sent, block: BlockRef | null): Transfer {
   return { outputIndex: "0", spends: [], fromAddress: null, raw: "{}", block, ...sent };

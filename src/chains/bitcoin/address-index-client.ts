@@ -3,7 +3,16 @@
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { BlockRef, Transfer } from "../../payments/transfer.ts";
-import type { ChainClient, ChainClientSettings, Lookup, LookupRequest, Scan, ScanRange } from "../chain-client.ts";
+import type {
+  ChainClient,
+  ChainClientSettings,
+  History,
+  HistoryRequest,
+  Lookup,
+  LookupRequest,
+  Scan,
+  ScanRange,
+} from "../chain-client.ts";
 import { eachOf } from "./rest-client.ts";
 import { transfersTo, type UtxoTransaction } from "./utxo-transaction.ts";
 
@@ -14,12 +23,28 @@ export interface AddressIndex {
   hashAt(height: number): Promise<Result<string | null, Outage>>;
   /** Null where the source does not know it. */
   blockOf(hash: string): Promise<Result<BlockRef | null, Outage>>;
-  /** The unconfirmed transactions of an address and all that are mined from that height on; others may be among them. */
-  historyOf(address: string, from: number): Promise<Result<readonly UtxoTransaction[], Outage>>;
+  /**
+   * The unconfirmed transactions of an address and those that are mined from that height on, the newest first; others may be among them. `next`
+   * is where to read on, null once all of them were read.
+   */
+  historyOf(of: AddressPages): Promise<Result<AddressPage, Outage>>;
   transactionOf(txid: string): Promise<Result<UtxoTransaction | null, Outage>>;
   /** The txid of what spends an output, `txid:vout`; null where nothing is known to. */
   spenderOf(output: string): Promise<Result<string | null, Outage>>;
 }
+
+export interface AddressPages extends Pick<HistoryRequest, "address" | "from" | "after" | "pages"> {
+  /** Height of the newest block that counts. */
+  readonly to: number;
+}
+
+export interface AddressPage {
+  readonly transactions: readonly UtxoTransaction[];
+  readonly next: string | null;
+}
+
+/** Of one address in a scan of many. */
+const PAGES = 200;
 
 /** Above any tip: no block's transaction is asked for. */
 const NO_BLOCK = Number.MAX_SAFE_INTEGER;
@@ -70,17 +95,36 @@ export function addressIndexClient(
     return ref.value === null ? behind() : ok(ref.value);
   }
 
+  /** Transfers to one address outside blocks, and mined from a height on. */
+  async function pagesOf(of: AddressPages): Promise<Result<History, Outage>> {
+    const read = await source.historyOf(of);
+    if (!read.ok) return read;
+    const own = new Set([of.address]);
+    const transfers = read.value.transactions.flatMap((each) => transfersTo(own, nativeCode, each));
+    return ok({ transfers, next: read.value.next });
+  }
+
+  async function history({ to, ...of }: HistoryRequest): Promise<Result<History, Outage>> {
+    const read = await pagesOf({ ...of, to: to.height });
+    if (!read.ok) return read;
+    const { transfers, next } = read.value;
+    if (transfers.some(({ block }) => isFork(block, to))) return behind();
+    return ok({
+      transfers: transfers.filter(({ block }) => block === null || isWithin(block, of.from, to.height)),
+      next,
+    });
+  }
+
   async function transfersOf(
     recipients: ReadonlySet<string>,
-    from: number,
+    range: Pick<AddressPages, "from" | "to">,
   ): Promise<Result<readonly Transfer[], Outage>> {
     const found = await eachOf(recipients, async (address) => {
-      const history = await source.historyOf(address, from);
-      if (!history.ok) return history;
-      const own = new Set([address]);
-      return ok(history.value.flatMap((each) => transfersTo(own, nativeCode, each)));
+      const read = await pagesOf({ ...range, address, after: null, pages: PAGES });
+      if (!read.ok || read.value.next === null) return read;
+      return err(outage("TOO_LARGE", `more than ${PAGES} pages of one address`));
     });
-    return found.ok ? ok(found.value.flat()) : found;
+    return found.ok ? ok(found.value.flatMap(({ transfers }) => transfers)) : found;
   }
 
   /**
@@ -89,7 +133,7 @@ export function addressIndexClient(
    */
   async function scan({ from, to, recipients }: ScanRange): Promise<Result<Scan, Outage>> {
     const atMs = nowMs();
-    const all = await transfersOf(recipients, from);
+    const all = await transfersOf(recipients, { from, to: to.height });
     if (!all.ok) return all;
     const standing = recipients.size === 0 ? ok(to.hash) : await source.hashAt(to.height);
     if (!standing.ok) return standing;
@@ -105,7 +149,7 @@ export function addressIndexClient(
     unconfirmed = undefined;
     const isSame = known?.of === recipients && known.size === recipients.size;
     if (isSame && nowMs() - known.atMs <= FRESH_MS) return ok(known.transfers);
-    const all = await transfersOf(recipients, NO_BLOCK);
+    const all = await transfersOf(recipients, { from: NO_BLOCK, to: NO_BLOCK });
     return all.ok ? ok(all.value.filter((transfer) => transfer.block === null)) : all;
   }
 
@@ -126,7 +170,7 @@ export function addressIndexClient(
   }
 
   const finalizedHeight = async () => ok(null);
-  return { kind, costsBy: "recipients", verify, tip, finalizedHeight, block, scan, mempool, lookup };
+  return { kind, costsBy: "recipients", verify, tip, finalizedHeight, block, scan, mempool, history, lookup };
 }
 
 function isWithin(block: BlockRef | null, from: number, to: number): boolean {

@@ -3,7 +3,7 @@ import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { BlockRef } from "../../payments/transfer.ts";
 import type { ChainClient, ChainClientSettings } from "../chain-client.ts";
-import { addressIndexClient } from "./address-index-client.ts";
+import { type AddressPage, type AddressPages, addressIndexClient } from "./address-index-client.ts";
 import {
   BlockbookBlock,
   BlockbookHash,
@@ -16,7 +16,8 @@ import type { UtxoTransaction } from "./utxo-transaction.ts";
 
 /** Each transaction comes with all its scripts. */
 const PAGE = 25;
-const PAGES = 200;
+/** What it takes for a height. */
+const HIGHEST = 0x7fffffff;
 /** Blocks come with a thousand of their transactions, and only the time is wanted: those read last are kept. */
 const KEPT_BLOCKS = 32;
 
@@ -51,22 +52,27 @@ export function blockbookClient(settings: ChainClientSettings): ChainClient {
     return block;
   }
 
-  /** Newest first, the unconfirmed on the first page. Past the last page the last one comes again. */
-  async function historyOf(address: string, from: number): Promise<Result<readonly UtxoTransaction[], Outage>> {
+  /**
+   * Newest first, the unconfirmed on the first page. Past the last page the last one comes again. Where a later look reads on, pages are counted
+   * from the block that the first one read up to, `height:page`: what comes on top meanwhile moves none of them.
+   */
+  async function historyOf({ address, from, to, after, pages }: AddressPages): Promise<Result<AddressPage, Outage>> {
     const transactions: UtxoTransaction[] = [];
-    for (let page = 1; page <= PAGES; page++) {
+    const [top, first] = after === null ? [undefined, 1] : after.split(":").map(Number);
+    for (let page = first; page < first + pages; page++) {
       // A height beyond 32 bits is none to it.
-      const query = `details=txs&pageSize=${PAGE}&page=${page}&from=${Math.min(from, 0x7fffffff)}`;
+      const range = `from=${Math.min(from, HIGHEST)}${top === undefined ? "" : `&to=${top}`}`;
+      const query = `details=txs&pageSize=${PAGE}&page=${page}&${range}`;
       const read = await restJson(edge, `/api/v2/address/${address}?${query}`, BlockbookHistory);
       if (!read.ok) return read;
       if (read.value === null) return err(outage("BAD_STATUS", "an address without an answer"));
       const { transactions: found, page: given = 1, itemsOnPage = PAGE } = read.value;
-      if (given !== page) return ok(transactions);
+      if (given !== page) return ok({ transactions, next: null });
       transactions.push(...(found ?? []));
       const mined = found?.filter(({ block }) => block !== null) ?? [];
-      if (mined.length < itemsOnPage) return ok(transactions);
+      if (mined.length < itemsOnPage) return ok({ transactions, next: null });
     }
-    return err(outage("TOO_LARGE", `more than ${PAGES} pages of one address`));
+    return ok({ transactions, next: top === undefined ? `${Math.min(to, HIGHEST)}:1` : `${top}:${first + pages}` });
   }
 
   async function spenderOf(output: string): Promise<Result<string | null, Outage>> {

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { BlockRef, Transfer } from "../../payments/transfer.ts";
-import type { ChainClient, ChainClientSettings, Scan, ScanRange } from "../chain-client.ts";
+import type { ChainClient, ChainClientSettings, MempoolPart, Scan, ScanRange } from "../chain-client.ts";
 import { rpcValue } from "../json-rpc-client.ts";
 import {
   behind,
@@ -24,6 +24,8 @@ import { Hash, transfersTo } from "./utxo-transaction.ts";
 const SCAN_BLOCKS = 25;
 /** Transactions of one look at the mempool that were not looked at before: a full one takes as many looks as it needs. */
 const LOOK_TRANSACTIONS = 2_000;
+/** Of one mempool that is read as a whole: four times what a full one holds. */
+const MOST_PARTS = 200;
 /** Of one request: with their scripts they have up to some hundred kilobytes each. */
 const READ_AT_ONCE = 100;
 
@@ -70,23 +72,44 @@ export function coreClient(settings: ChainClientSettings): ChainClient {
     return ok({ transfers, to: previous ?? to });
   }
 
-  /**
-   * What pays a recipient among the unconfirmed. All of them are listed; read are those that are new to this client, at most
-   * LOOK_TRANSACTIONS a look, and those of which an earlier look showed that they pay a recipient. A payment out of MWEB shows when it is
-   * mined: until then it has neither its txid nor its amount.
-   */
   async function mempool(recipients: ReadonlySet<string>): Promise<Result<readonly Transfer[], Outage>> {
+    const transfers = new Map<string, Transfer>();
+    let after: string | null = null;
+    for (let part = 0; part < MOST_PARTS; part++) {
+      const read: Result<MempoolPart, Outage> = await mempoolPart(recipients, after);
+      if (!read.ok) return read;
+      for (const each of read.value.transfers) transfers.set(`${each.txHash}:${each.outputIndex}`, each);
+      if (read.value.next === null) return ok([...transfers.values()]);
+      after = read.value.next;
+    }
+    return err(outage("TOO_LARGE", "a mempool of more than one look reads"));
+  }
+
+  /**
+   * What pays a recipient among the unconfirmed. All of them are listed; read are those that this client has not read, at most LOOK_TRANSACTIONS
+   * a look: what came since its last look, then the others in the order of their ids, from `after` on. A client that was made anew for each look
+   * comes to the end of them all the same. Those that are known to pay a recipient are read each time. A payment out of MWEB shows when it
+   * is mined: until then it has neither its txid nor its amount.
+   */
+  async function mempoolPart(
+    recipients: ReadonlySet<string>,
+    after: string | null,
+  ): Promise<Result<MempoolPart, Outage>> {
     const txids = await rpcValue(settings, z.array(Hash), "getrawmempool", []);
     if (!txids.ok) return txids;
-    const unseen = index.unseen(txids.value).slice(0, LOOK_TRANSACTIONS);
-    const due = [...index.paying(txids.value, recipients), ...unseen];
+    const { fresh, waiting } = index.unseen(txids.value);
+    const arrived = fresh.slice(0, LOOK_TRANSACTIONS);
+    const rest = waiting.filter((txid) => txid > (after ?? "")).toSorted();
+    const taken = rest.slice(0, LOOK_TRANSACTIONS - arrived.length);
+    const due = [...index.paying(txids.value, recipients), ...arrived, ...taken];
     const transfers: Transfer[] = [];
     for (let from = 0; from < due.length; from += READ_AT_ONCE) {
       const read = await readTransactions(due.slice(from, from + READ_AT_ONCE));
       if (!read.ok) return read;
       for (const each of read.value) transfers.push(...transfersTo(recipients, nativeCode, each));
     }
-    return ok(transfers);
+    const isWhole = taken.length === rest.length && arrived.length === fresh.length;
+    return ok({ transfers, next: isWhole ? null : (taken.at(-1) ?? after ?? "") });
   }
 
   /** Those that are still there and in no block. */
@@ -96,9 +119,12 @@ export function coreClient(settings: ChainClientSettings): ChainClient {
     const answers = await coreAnswers(settings, txids.map(rawTransactionCall));
     if (!answers.ok) return answers;
     const unconfirmed: z.infer<typeof CoreTransaction>[] = [];
-    for (const answer of answers.value) {
-      const found = parsed(CoreTransaction, answer);
-      if (!found.ok) return found;
+    const all = answers.value.map((answer) => parsed(CoreTransaction, answer));
+    const refused = all.find((found) => !found.ok);
+    // One that the node cannot show keeps nobody from seeing the others.
+    if (refused !== undefined && !refused.ok && !all.some((found) => found.ok)) return refused;
+    for (const found of all) {
+      if (!found.ok) continue;
       if (found.value === null || found.value.blockHash !== undefined) continue;
       const { txHash, outputs } = found.value;
       index.add(
@@ -119,6 +145,7 @@ export function coreClient(settings: ChainClientSettings): ChainClient {
     block: (height) => coreBlockAt(settings, height),
     scan,
     mempool,
+    mempoolPart,
     lookup: (request) => coreLookup(settings, request),
   };
 }

@@ -3,18 +3,16 @@ import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { ChainClient, ChainClientSettings } from "../chain-client.ts";
-import { addressIndexClient } from "./address-index-client.ts";
+import { type AddressPage, type AddressPages, addressIndexClient } from "./address-index-client.ts";
 import { EsploraBlock, EsploraOutspend, EsploraTransaction } from "./esplora-json.ts";
 import { restJson, restText } from "./rest-client.ts";
 import { Hash, type UtxoTransaction } from "./utxo-transaction.ts";
 
-/** How long a history is followed, at 25 transactions a page, or fewer as the server is set. */
-const PAGES = 200;
 /** A first page may be full of unconfirmed ones and leave the confirmed out. */
 const CROWDED = 10;
 
 const History = z.array(EsploraTransaction);
-type Pages = Result<readonly UtxoTransaction[], Outage>;
+type Pages = Result<AddressPage, Outage>;
 
 export function esploraClient(settings: ChainClientSettings): ChainClient {
   const edge = { ...settings, absent: /^\s*(block|transaction) not found\s*$/i };
@@ -33,22 +31,33 @@ export function esploraClient(settings: ChainClientSettings): ChainClient {
     return tip.value === null ? err(outage("BEHIND", "no block at all")) : ok(tip.value);
   }
 
-  /** Newest first. A page's length is the server's choice, so an empty one or one of older blocks is the last. */
-  async function historyOf(address: string, from: number): Promise<Pages> {
+  /** Newest first. A page's length is the server's choice, so an empty one or one of older blocks is the last. `next` is the last txid. */
+  async function historyOf({ address, from, after, pages }: AddressPages): Promise<Pages> {
+    const standing = after === null ? ok(null) : await stillMined(after);
+    if (!standing.ok) return standing;
     const transactions: UtxoTransaction[] = [];
-    let path = `/address/${address}/txs`;
-    for (let pages = 1; pages <= PAGES; pages++) {
-      const page = await restJson(edge, path, History);
-      if (!page.ok) return page;
-      if (page.value === null) return err(outage("BAD_STATUS", "an address without an answer"));
-      transactions.push(...page.value);
-      const oldest = page.value.findLast(({ block }) => block !== null);
-      const isCrowded = pages === 1 && oldest === undefined && page.value.length >= CROWDED;
+    let last = standing.value;
+    for (let page = 1; page <= pages; page++) {
+      const path = last === null ? "" : `/chain${last === "" ? "" : `/${last}`}`;
+      const read = await restJson(edge, `/address/${address}/txs${path}`, History);
+      if (!read.ok) return read;
+      if (read.value === null) return err(outage("BAD_STATUS", "an address without an answer"));
+      transactions.push(...read.value);
+      const oldest = read.value.findLast(({ block }) => block !== null);
+      const isCrowded = last === null && oldest === undefined && read.value.length >= CROWDED;
       const isLast = oldest === undefined || (oldest.block?.height ?? 0) < from;
-      if (isLast && !isCrowded) return ok(transactions);
-      path = `/address/${address}/txs/chain${oldest === undefined ? "" : `/${oldest.txHash}`}`;
+      if (isLast && !isCrowded) return ok({ transactions, next: null });
+      last = oldest?.txHash ?? "";
     }
-    return err(outage("TOO_LARGE", `more than ${PAGES} pages of one address`));
+    return ok({ transactions, next: last });
+  }
+
+  /** The server answers nothing behind a transaction that has left its block, which would look like the end: then all is read anew. */
+  async function stillMined(txid: string): Promise<Result<string | null, Outage>> {
+    if (txid === "") return ok(txid);
+    const found = await restJson(edge, `/tx/${txid}`, EsploraTransaction);
+    if (!found.ok) return found;
+    return ok(found.value === null || found.value.block === null ? null : txid);
   }
 
   async function spenderOf(output: string): Promise<Result<string | null, Outage>> {

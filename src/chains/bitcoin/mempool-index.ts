@@ -1,5 +1,5 @@
 // Which transactions of a node's mempool were looked at, and roughly whom each pays: a mempool may hold 100,000 of them, and a node has no index
-// of addresses. Nothing here is needed to be right: without it all are looked at anew. It is as large as the mempool, some 16 bytes an output.
+// of addresses. It is a cache: where the object that holds it is made anew, all are looked at again, part by part (core-client.ts, `mempoolPart`). It is as large as the mempool, some 16 bytes an output.
 
 /** 52 bits of a txid: a number, of which a map holds 100,000 in a few megabytes. */
 const keyOf = (txid: string): number => Number.parseInt(txid.slice(0, 13), 16);
@@ -17,10 +17,11 @@ export class MempoolIndex {
   }
 
   /**
-   * Takes the mempool as it is now and gives those that nobody looked at: new ones first, then what waits since before. What is no longer in
-   * it is forgotten.
+   * Takes the mempool as it is now and gives those that nobody looked at: what is new since it was taken last, which is nothing the first time,
+   * and what waits since before. What is no longer in it is forgotten.
    */
-  unseen(txids: readonly string[]): readonly string[] {
+  unseen(txids: readonly string[]): { readonly fresh: readonly string[]; readonly waiting: readonly string[] } {
+    const isFirst = this.#known.size === 0;
     const fresh: string[] = [];
     const waiting: string[] = [];
     const known = new Map<number, boolean>();
@@ -28,13 +29,13 @@ export class MempoolIndex {
       const key = keyOf(txid);
       const wasLooked = this.#known.get(key);
       known.set(key, wasLooked === true);
-      if (wasLooked !== true) (wasLooked === undefined ? fresh : waiting).push(txid);
+      if (wasLooked !== true) (wasLooked === undefined && !isFirst ? fresh : waiting).push(txid);
     }
     this.#known = known;
     const stays = this.#keys.map((key) => known.has(key));
     this.#hashes = this.#hashes.filter((_, place) => stays[place]);
     this.#keys = this.#keys.filter((_, place) => stays[place]);
-    return [...fresh, ...waiting];
+    return { fresh, waiting };
   }
 
   /** Notes that a transaction was looked at, and whom it pays; may be repeated. */

@@ -4,7 +4,16 @@ import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { BlockRef, Transfer } from "../../payments/transfer.ts";
-import type { ChainClient, ChainClientSettings, Lookup, LookupRequest, Scan, ScanRange } from "../chain-client.ts";
+import type {
+  ChainClient,
+  ChainClientSettings,
+  History,
+  HistoryRequest,
+  Lookup,
+  LookupRequest,
+  Scan,
+  ScanRange,
+} from "../chain-client.ts";
 import type { NetworkName } from "../network.ts";
 import { tokenTransfers } from "./token-logs.ts";
 import { bareHash } from "./tron-hex.ts";
@@ -32,7 +41,7 @@ const GENESIS: Readonly<Partial<Record<NetworkName, string>>> = {
 };
 /** The most that v1 gives at once. */
 const PAGE_ROWS = 200;
-/** Of one list: an address that takes more in one pass is one for the JSON-RPC. */
+/** Of one list, in a scan of many: an address that takes more in one pass is one for the JSON-RPC. */
 const MAX_PAGES = 50;
 /** Accounts asked for at once; a Worker has six connections. */
 const AT_ONCE = 4;
@@ -57,7 +66,11 @@ export function trongridClient(settings: ChainClientSettings): ChainClient {
     return isOurs ? ok(true) : err(outage("WRONG_CHAIN", "another block 0"));
   }
 
+  /** The block that ranges begin at, for they share it; forgotten with the tip. */
+  let first: BlockRef | undefined;
+
   async function tip(): Promise<Result<BlockRef, Outage>> {
+    first = undefined;
     const block = await nowBlock(edge, "wallet");
     if (!block.ok) return block;
     return block.value === null ? err(outage("BEHIND", "no block at all")) : ok(block.value);
@@ -68,15 +81,45 @@ export function trongridClient(settings: ChainClientSettings): ChainClient {
     return block.ok ? ok(block.value?.height ?? null) : block;
   }
 
+  async function firstOf(height: number): Promise<Result<BlockRef, Outage>> {
+    if (first?.height === height) return ok(first);
+    const block = await blockByNumber(edge, height);
+    if (!block.ok) return block;
+    if (block.value === null) return err(outage("BEHIND", `no block ${height}`));
+    first = block.value;
+    return ok(first);
+  }
+
   async function scan(range: ScanRange): Promise<Result<Scan, Outage>> {
-    const first = await blockByNumber(edge, range.from);
-    if (!first.ok) return first;
-    if (first.value === null) return err(outage("BEHIND", `no block ${range.from}`));
-    const hints = await hintsOf(edge, range, first.value);
+    const begin = await firstOf(range.from);
+    if (!begin.ok) return begin;
+    const hints = await hintsOf(edge, range, begin.value);
     if (!hints.ok) return hints;
+    const transfers = await transfersBy(hints.value, range);
+    if (!transfers.ok) return transfers;
+    // Whatever was read belongs to the chain that `to` is of, or the pass is made again.
+    const last = await blockByNumber(edge, range.to.height);
+    if (!last.ok) return last;
+    if (last.value?.hash !== range.to.hash) return err(outage("BEHIND", "another tip"));
+    return ok({ transfers: transfers.value, to: range.to });
+  }
+
+  async function history({ address, after, pages, ...of }: HistoryRequest): Promise<Result<History, Outage>> {
+    const begin = await firstOf(of.from);
+    if (!begin.ok) return begin;
+    const range = { ...of, recipients: new Set([address]) };
+    const hints: Hints = new Map();
+    const request = { recipient: address, window: windowOf(begin.value, of.to), range };
+    const next = await hintsFor(edge, request, hints, { after, pages });
+    if (!next.ok) return next;
+    const transfers = await transfersBy(hints, range);
+    return transfers.ok ? ok({ transfers: transfers.value, next: next.value }) : transfers;
+  }
+
+  async function transfersBy(hints: Hints, range: ScanRange): Promise<Result<readonly Transfer[], Outage>> {
     const blocks = new Map<number, BlockRef>();
     const transfers: Transfer[] = [];
-    for (const [txHash, native] of hints.value) {
+    for (const [txHash, native] of hints) {
       const info = await transactionInfo(edge, txHash);
       if (!info.ok) return info;
       if (info.value === null) return err(outage("BEHIND", "a listed transaction is in no block"));
@@ -86,10 +129,7 @@ export function trongridClient(settings: ChainClientSettings): ChainClient {
       if (!block.ok) return block;
       transfers.push(...transfersOf({ info: info.value, native, block: block.value, of: range }));
     }
-    // Whatever was read belongs to the chain that `to` is of, or the pass is made again.
-    const last = await blockByNumber(edge, range.to.height);
-    if (!last.ok) return last;
-    return last.value?.hash === range.to.hash ? ok({ transfers, to: range.to }) : err(outage("BEHIND", "another tip"));
+    return ok(transfers);
   }
 
   /** The block that holds the transaction; the information tells its height and time, not its hash. */
@@ -147,59 +187,84 @@ export function trongridClient(settings: ChainClientSettings): ChainClient {
     scan,
     // Nothing is shown at 0 confirmations.
     mempool: async () => ok([]),
+    history,
     lookup,
   };
 }
 
+const windowOf = (from: BlockRef, to: BlockRef) =>
+  `only_to=true&limit=${PAGE_ROWS}&min_timestamp=${from.timeMs}&max_timestamp=${to.timeMs}`;
+
 async function hintsOf(edge: TronEdge, range: ScanRange, from: BlockRef): Promise<Result<Hints, Outage>> {
   const hints: Hints = new Map();
-  const window = `only_to=true&limit=${PAGE_ROWS}&min_timestamp=${from.timeMs}&max_timestamp=${range.to.timeMs}`;
+  const window = windowOf(from, range.to);
   const recipients = [...range.recipients];
+  const pages = MAX_PAGES * range.assets.length;
   for (let at = 0; at < recipients.length; at += AT_ONCE) {
-    const some = recipients.slice(at, at + AT_ONCE);
-    const asked = await Promise.all(some.map((recipient) => hintsFor(edge, { recipient, window, range }, hints)));
+    const asked = await Promise.all(
+      recipients.slice(at, at + AT_ONCE).map(async (recipient) => {
+        const next = await hintsFor(edge, { recipient, window, range }, hints, { after: null, pages });
+        if (!next.ok || next.value === null) return next;
+        return err(outage("TOO_LARGE", `more than ${pages} pages of one account`));
+      }),
+    );
     const failed = asked.find((each) => !each.ok);
     if (failed !== undefined && !failed.ok) return failed;
   }
   return ok(hints);
 }
 
-/** Adds to `hints` what the lists of one account name. */
-async function hintsFor(
-  edge: TronEdge,
-  of: { readonly recipient: string; readonly window: string; readonly range: ScanRange },
-  hints: Hints,
-): Promise<Result<true, Outage>> {
-  const account = `/v1/accounts/${of.recipient}/transactions`;
-  for (const { contract } of of.range.assets) {
-    if (contract === null) {
-      // Internal transactions come as rows of their own and are no transfers at the top level.
-      const rows = await allRows(edge, `${account}?${of.window}&search_internal=false`, NativePage);
-      if (!rows.ok) return rows;
-      for (const row of rows.value) if (row.txID !== undefined) hints.set(row.txID, row);
-    } else {
-      const rows = await allRows(edge, `${account}/trc20?${of.window}&contract_address=${contract}`, TokenPage);
-      if (!rows.ok) return rows;
-      for (const { transaction_id } of rows.value) hints.set(transaction_id, hints.get(transaction_id) ?? null);
-    }
-  }
-  return ok(true);
+interface Lists {
+  readonly recipient: string;
+  readonly window: string;
+  readonly range: Pick<ScanRange, "assets">;
 }
 
-async function allRows<T>(
+/**
+ * Adds to `hints` what the lists of one account name, one list for each asset; where the pages end before the lists do, where to read on:
+ * `contract fingerprint`, without a contract for the native coin.
+ */
+async function hintsFor(
   edge: TronEdge,
-  path: string,
-  schema: z.ZodType<{ data: T[]; meta: { fingerprint?: string | undefined } }>,
-): Promise<Result<readonly T[], Outage>> {
-  const rows: T[] = [];
-  let more = "";
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const answer = await walletCall(edge, { path: `${path}${more}`, schema });
-    if (!answer.ok) return answer;
-    rows.push(...answer.value.data);
-    const { fingerprint } = answer.value.meta;
-    if (fingerprint === undefined) return ok(rows);
-    more = `&fingerprint=${encodeURIComponent(fingerprint)}`;
+  of: Lists,
+  hints: Hints,
+  { after, pages }: Pick<HistoryRequest, "after" | "pages">,
+): Promise<Result<string | null, Outage>> {
+  const lists = of.range.assets.map(({ contract }) => contract ?? "");
+  const [begun, mark = ""] = after?.split(" ") ?? [];
+  let list = begun === undefined ? 0 : Math.max(0, lists.indexOf(begun));
+  let more = begun !== undefined && lists[list] === begun ? mark : "";
+  for (let page = 0; page < pages; page++) {
+    const contract = lists[list];
+    if (contract === undefined) return ok(null);
+    const read = await onePage(edge, of, { contract, more }, hints);
+    if (!read.ok) return read;
+    more = read.value ?? "";
+    if (read.value === undefined) list++;
   }
-  return err(outage("TOO_LARGE", `more than ${MAX_PAGES} pages of one account`));
+  return ok(list < lists.length ? `${lists[list]} ${more}` : null);
+}
+
+/** One page of one list; its fingerprint where another follows. */
+async function onePage(
+  edge: TronEdge,
+  of: Lists,
+  { contract, more }: { readonly contract: string; readonly more: string },
+  hints: Hints,
+): Promise<Result<string | undefined, Outage>> {
+  const account = `/v1/accounts/${of.recipient}/transactions`;
+  const next = more === "" ? "" : `&fingerprint=${encodeURIComponent(more)}`;
+  if (contract === "") {
+    // Internal transactions come as rows of their own and are no transfers at the top level.
+    const path = `${account}?${of.window}&search_internal=false${next}`;
+    const rows = await walletCall(edge, { path, schema: NativePage });
+    if (!rows.ok) return rows;
+    for (const row of rows.value.data) if (row.txID !== undefined) hints.set(row.txID, row);
+    return ok(rows.value.meta.fingerprint);
+  }
+  const path = `${account}/trc20?${of.window}&contract_address=${contract}${next}`;
+  const rows = await walletCall(edge, { path, schema: TokenPage });
+  if (!rows.ok) return rows;
+  for (const { transaction_id } of rows.value.data) hints.set(transaction_id, hints.get(transaction_id) ?? null);
+  return ok(rows.value.meta.fingerprint);
 }

@@ -164,6 +164,7 @@ function scriptedNode() {
     if (method === "getrawmempool") return { id: call, result: [...mempool.keys()] };
     read.push(txid);
     const address = mempool.get(txid);
+    if (address === "POISON") return { id: call, error: { code: -32603, message: "cannot be shown" } };
     if (address === undefined) return { id: call, error: { code: -5, message: "No such mempool transaction" } };
     const script = { type: "pubkeyhash", address, hex: "76" };
     return { id: call, result: { txid, vin: [], vout: [{ n: 0, value: 0.5, scriptPubKey: script }] } };
@@ -176,8 +177,9 @@ function scriptedNode() {
   };
   const network = networkNamed("BTC");
   if (network === undefined) throw new Error("no network");
-  const client = coreClient({ fetch, network, url: "http://node.test", headers: {}, timeoutMs: 1_000, nowMs: () => 0 });
-  return { client, mempool, read, largest: () => largest };
+  const clientAnew = () =>
+    coreClient({ fetch, network, url: "http://node.test", headers: {}, timeoutMs: 1_000, nowMs: () => 0 });
+  return { client: clientAnew(), clientAnew, mempool, read, largest: () => largest };
 }
 
 describe("a full mempool", () => {
@@ -187,10 +189,13 @@ describe("a full mempool", () => {
   test("is read once, 2,000 transactions a look, what is new before what waits, and then only what pays", async () => {
     const { client, mempool, read, largest } = scriptedNode();
     for (let n = 0; n < 4_500; n++) mempool.set(txidOf(n), n === 4_400 ? "shop" : "somebody");
+    let after: string | null = null;
     const look = async () => {
       read.length = 0;
-      const found = await client.mempool(SHOPS);
-      return { found: found.ok ? found.value.map(({ txHash }) => txHash).toSorted() : found.error, read: read.length };
+      const part = await client.mempoolPart?.(SHOPS, after);
+      if (part?.ok !== true) throw new Error("no part");
+      after = part.value.next;
+      return { found: part.value.transfers.map(({ txHash }) => txHash).toSorted(), read: read.length };
     };
     expect(await look()).toEqual({ found: [], read: 2_000 });
     // Arrives later than thousands that nobody has looked at, and is seen at the next look.
@@ -201,6 +206,33 @@ describe("a full mempool", () => {
     mempool.delete(txidOf(9_000));
     expect(await look()).toEqual({ found: [txidOf(4_400)], read: 1 });
     expect(largest()).toBeLessThanOrEqual(100);
+  });
+
+  test("is read to its end by clients that each read one part, whatever comes and goes meanwhile", async () => {
+    const { client, clientAnew, mempool } = scriptedNode();
+    for (let n = 0; n < 10_000; n++) mempool.set(txidOf(3 * n), n % 1_000 === 999 ? "shop" : "somebody");
+    const paid = [...mempool].flatMap(([txid, to]) => (to === "shop" ? [txid] : []));
+    const found = new Set<string>();
+    let after: string | null = null;
+    let looks = 0;
+    do {
+      const part: Awaited<ReturnType<NonNullable<ReturnType<typeof clientAnew>["mempoolPart"]>>> | undefined =
+        await clientAnew().mempoolPart?.(SHOPS, after);
+      if (part?.ok !== true) throw new Error("no part");
+      for (const { txHash } of part.value.transfers) found.add(txHash);
+      after = part.value.next;
+      looks++;
+      for (let n = 0; n < 100; n++) mempool.set(txidOf(3 * (looks * 100 + n) + 1), "somebody").delete(txidOf(3 * n));
+    } while (after !== null && looks < 60);
+    expect([...found].toSorted()).toEqual(paid);
+    expect(looks).toBeLessThanOrEqual(6);
+    expect(await client.mempool(SHOPS)).toMatchObject({ ok: true, value: { length: 10 } });
+  });
+
+  test("shows all others where the node cannot show one", async () => {
+    const { client, mempool } = scriptedNode();
+    mempool.set(txidOf(1), "shop").set(txidOf(2), "POISON").set(txidOf(3), "shop");
+    expect(await client.mempool(SHOPS)).toMatchObject({ value: [{ txHash: txidOf(1) }, { txHash: txidOf(3) }] });
   });
 
   test("is not read again for a recipient that is asked for later", async () => {

@@ -25,7 +25,8 @@ describe("the index of a mempool", () => {
         const index = new MempoolIndex();
         for (const { present, asked } of steps) {
           const listed = outputs.map((_, n) => n).filter(() => present.next().value);
-          for (const txid of index.unseen(listed.map(txidOf)))
+          const { fresh, waiting } = index.unseen(listed.map(txidOf));
+          for (const txid of [...fresh, ...waiting])
             index.add(
               txid,
               (outputs[listed.find((n) => txidOf(n) === txid) ?? -1] ?? []).map((to) => `address${to}`),
