@@ -149,6 +149,7 @@ export type EventName =
   | "wallet.deleted"
   | "wallet.gap_limit_warning"
   | "wallet.detection_degraded"
+  | "wallet.address_degraded"
   | "wallet.amounts_low"
   | "team.member_joined"
   | "team.member_removed"

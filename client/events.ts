@@ -89,6 +89,7 @@ export type WebhookEvent =
   | EventOf<"wallet.gap_limit_warning", OfPair & { gap: number }>
   | EventOf<"wallet.amounts_low", OfPair & { amount: string }>
   | EventOf<"wallet.detection_degraded", { network: string; degradedSince: string; reason: string | null }>
+  | EventOf<"wallet.address_degraded", { network: string; address: string; degradedSince: string; reason: string }>
   | EventOf<"team.member_joined", OfMember>
   | EventOf<"team.member_removed", OfMember & { hasLeft: boolean }>
   | EventOf<"team.role_changed", OfMember & { previousRole: Member["role"] }>

@@ -132,6 +132,15 @@ export const EVENT_TEXTS: { readonly [T in EventType]: EventText<T> } = {
       reason: "why, in a stable word; null where nobody can say",
     },
   },
+  "wallet.address_degraded": {
+    when: "Payments to one address that an open invoice of yours waits at are not seen for now, because a source of chain data refuses the address or it receives too many transactions; the rest of the network is not affected, nothing is lost, and the invoice does not expire meanwhile. Once for each episode.",
+    data: {
+      network: "the network",
+      address: "the address",
+      degradedSince: "when it began",
+      reason: "why, in a stable word; `FLOODED` where it receives more transactions than can be read at once",
+    },
+  },
   "wallet.amounts_low": {
     when: "80 % of the amounts that tell payments of one price to a shared address apart are in use.",
     data: { ...ofPair, address: "the shared address", amount: "the price, in whole coins" },

@@ -99,6 +99,12 @@ interface Data {
     readonly degradedSince: string;
     readonly reason: string | null;
   };
+  readonly "wallet.address_degraded": {
+    readonly network: string;
+    readonly address: string;
+    readonly degradedSince: string;
+    readonly reason: string;
+  };
   readonly "wallet.amounts_low": OfPair & { readonly address: string; readonly amount: string };
   readonly "team.member_joined": OfMember;
   readonly "team.member_removed": OfMember & { readonly hasLeft: boolean };

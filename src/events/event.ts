@@ -32,6 +32,7 @@ export const EVENT_TYPES = [
   "wallet.deleted",
   "wallet.gap_limit_warning",
   "wallet.detection_degraded",
+  "wallet.address_degraded",
   /** 80 % of the amounts of one price are taken on a direct wallet's address (chains.md 4). */
   "wallet.amounts_low",
   "team.member_joined",

@@ -24,6 +24,8 @@ export interface NetworkHealth {
   readonly isResting: boolean;
   /** Since when its source could not be read, ISO 8601; null while all is well. */
   readonly degradedSince: string | null;
+  /** Addresses that its source has refused, or that were flooded, for so long that their merchants were told. */
+  readonly unreadAddresses: number;
 }
 
 interface CursorFacts {
@@ -33,10 +35,12 @@ interface CursorFacts {
   readonly passedMs: number;
   readonly degradedSinceMs: number | null;
   readonly isResting: number;
+  readonly unread: number;
 }
 
 const CURSORS = `SELECT json_group_array(json_object('network', network, 'height', height, 'tipHeight', tip_height,
-  'passedMs', passed_ms, 'degradedSinceMs', degraded_since_ms, 'isResting', is_resting)) AS cursors,
+  'passedMs', passed_ms, 'degradedSinceMs', degraded_since_ms, 'isResting', is_resting, 'unread', (SELECT count(*) FROM stuck_addresses stuck
+  WHERE stuck.network = network_cursors.network AND stuck.told_at_ms IS NOT NULL))) AS cursors,
   (SELECT count(*) FROM unsettled_invoices WHERE failures > 1) AS unsettled FROM network_cursors`;
 
 /** What is configured: `watched` by canonical name, and what is wrong, as a code; a fatal fault makes the deployment degraded. */
@@ -80,7 +84,14 @@ export async function healthOf(d1: D1Database, { watched, faults, nowMs }: Confi
 
 function networkHealth(cursor: CursorFacts | undefined, nowMs: number): NetworkHealth {
   if (cursor === undefined)
-    return { height: null, tipHeight: null, lagSeconds: null, isResting: true, degradedSince: null };
+    return {
+      height: null,
+      tipHeight: null,
+      lagSeconds: null,
+      isResting: true,
+      degradedSince: null,
+      unreadAddresses: 0,
+    };
   const { height, tipHeight, passedMs, degradedSinceMs } = cursor;
   const isResting = cursor.isResting === 1;
   return {
@@ -89,5 +100,6 @@ function networkHealth(cursor: CursorFacts | undefined, nowMs: number): NetworkH
     lagSeconds: isResting || height === null ? null : Math.max(0, Math.round((nowMs - passedMs) / SECOND_MS)),
     isResting,
     degradedSince: degradedSinceMs === null ? null : isoTime(degradedSinceMs),
+    unreadAddresses: cursor.unread,
   };
 }

@@ -25,6 +25,7 @@ const healthBody = () =>
           lagSeconds: z.int().nullable().meta({ description: "Since the moment up to which everything was read" }),
           isResting: z.boolean().meta({ description: "Nothing on it is watched, so nobody polls it" }),
           degradedSince: z.iso.datetime().nullable().meta({ description: "Since when its source cannot be read" }),
+          unreadAddresses: z.int().meta({ description: "Addresses that its source refuses, or that are flooded" }),
         }),
       ),
       unsettledInvoices: z.int().meta({

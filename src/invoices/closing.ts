@@ -18,6 +18,11 @@ export type NetworkWatch =
       readonly passedMs: number;
       /** When the cursor last moved, or the watch of the network began again after a rest, whichever is later. */
       readonly lastMovedAtMs: number;
+      /**
+       * Up to which moment an address of the invoice has been read that is read at its own pace, for a source refuses it or it is flooded
+       * (chains.md 3); null or absent while there is none. However long that takes, the clock does not close the invoice.
+       */
+      readonly stuckPassedMs?: number | null;
     };
 
 export interface Closing {
@@ -40,6 +45,10 @@ export function closingOf({ expiresAtMs, closedAtMs, watches, nowMs }: ClosingFa
   const open: Closing = { closedAtMs: null, isStalled: false };
   if (nowMs <= expiresAtMs) return open;
   const behind = watches.filter((watch) => watch.kind === "cursor" && watch.passedMs <= expiresAtMs);
-  const isHeldOpen = behind.some((watch) => watch.kind === "cursor" && nowMs - watch.lastMovedAtMs < STALLED_AFTER_MS);
+  const isStuck = watches.some(
+    (watch) => watch.kind === "cursor" && typeof watch.stuckPassedMs === "number" && watch.stuckPassedMs <= expiresAtMs,
+  );
+  const isHeldOpen =
+    isStuck || behind.some((watch) => watch.kind === "cursor" && nowMs - watch.lastMovedAtMs < STALLED_AFTER_MS);
   return isHeldOpen ? open : { closedAtMs: nowMs, isStalled: behind.length > 0 };
 }

@@ -82,7 +82,7 @@ export function invoiceBodyOf(file: InvoiceFile, context: BodyContext) {
     isLate: invoice.isLate,
     needsReview: invoice.needsReview,
     resolution: invoice.resolution === null ? null : resolutionOf(invoice.resolution),
-    warnings: texts(invoice.warnings),
+    warnings: [...texts(invoice.warnings), ...(isAwaitingStuck(file) ? ["ADDRESS_NOT_READ"] : [])],
     monitorUntil: isoTime(invoice.monitorUntilMs),
   };
 }
@@ -223,6 +223,13 @@ function unavailableBody(
     paymentUri: null,
     requiredConfirmations: of.requiredConfirmations,
   };
+}
+
+/** Whether it waits because payments to an address of it cannot be seen for now (chains.md 3). */
+function isAwaitingStuck({ invoice, cursors }: InvoiceFile): boolean {
+  return (
+    invoice.status === "AWAITING_PAYMENT" && cursors.some(({ stuckPassedMs }) => typeof stuckPassedMs === "number")
+  );
 }
 
 function textMembers(json: string): Record<string, string> {

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 import type { Db } from "../db/client.ts";
-import { jsonObject, rowDecoder, rowsDecoder } from "../db/json-rows.ts";
+import { jsonMembers, jsonObject, rowDecoder, rowsDecoder } from "../db/json-rows.ts";
 import { customers } from "../db/schema/customers.ts";
 import { invoices, paymentMethods, timelineItems } from "../db/schema/invoices.ts";
 import { networkCursors } from "../db/schema/network-cursors.ts";
@@ -38,7 +38,11 @@ const paymentsJson = sql`(select json_group_array(${paymentJson("paid")}) from (
   where invoice_id = invoices.id order by received_at_ms, id) paid)`
   .mapWith(decodePayments)
   .as("payments_json");
-const cursorsJson = sql`(select json_group_array(${jsonObject(networkCursors, "cursor")}) from network_cursors cursor
+/** Up to which moment those of an invoice's addresses were read that are read at their own pace; null where there is none. */
+const stuckPassedMs = sql`(select min(stuck.passed_ms) from stuck_addresses stuck where stuck.network = cursor.network and stuck.address in
+  (select address from payment_methods where invoice_id = invoices.id and network = cursor.network and status = 'ACTIVE'))`;
+const cursorJson = sql`json_object(${jsonMembers(networkCursors, "cursor")}, 'stuckPassedMs', ${stuckPassedMs})`;
+const cursorsJson = sql`(select json_group_array(${cursorJson}) from network_cursors cursor
   where cursor.network in (select network from payment_methods where invoice_id = invoices.id and status = 'ACTIVE'
     union select network from payments where invoice_id = invoices.id))`
   .mapWith(rowsDecoder(networkCursors))
@@ -251,7 +255,9 @@ export function selectDueInvoices(
 ) {
   const isHeldOpen = sql`exists (select 1 from payment_methods method join network_cursors cursor on cursor.network = method.network
     where method.invoice_id = invoices.id and method.status = 'ACTIVE' and cursor.is_resting = 0
-    and cursor.passed_ms <= invoices.expires_at_ms and cursor.last_moved_at_ms > ${nowMs - STALLED_AFTER_MS})`;
+    and (cursor.passed_ms <= invoices.expires_at_ms and cursor.last_moved_at_ms > ${nowMs - STALLED_AFTER_MS}
+      or exists (select 1 from stuck_addresses stuck where stuck.network = method.network and stuck.address = method.address
+        and stuck.passed_ms <= invoices.expires_at_ms)))`;
   const isUnsettled = sql`exists (select 1 from payments paid where paid.invoice_id = invoices.id
     and (paid.received_at_ms <= invoices.expires_at_ms
       or invoices.late_payment_policy = 'ACCEPT' and paid.received_at_ms <= invoices.monitor_until_ms)

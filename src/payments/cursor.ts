@@ -18,6 +18,13 @@ export interface NetworkCursor {
   readonly tickedAtMs: number | null;
   readonly degradedSinceMs: number | null;
   readonly lastOutage: string | null;
+  /** JSON of `WatchProgress`. */
+  readonly progress: string;
+  /**
+   * Where it was read with an invoice: up to which moment those of the invoice's addresses have been read that a source refuses or that are
+   * flooded; null or absent while all are read with the network.
+   */
+  readonly stuckPassedMs?: number | null;
 }
 
 /** A source that has failed or stood still for so long serves no new payer. */
@@ -34,7 +41,7 @@ export function watchesOf(networks: Iterable<string>, cursors: readonly NetworkC
   return [...new Set(networks)].map((network) => {
     const cursor = cursors.find((each) => each.network === network && !each.isResting);
     if (cursor === undefined) return { kind: "none", network };
-    const { passedMs, lastMovedAtMs } = cursor;
-    return { kind: "cursor", network, passedMs, lastMovedAtMs };
+    const { passedMs, lastMovedAtMs, stuckPassedMs = null } = cursor;
+    return { kind: "cursor", network, passedMs, lastMovedAtMs, stuckPassedMs };
   });
 }

@@ -136,6 +136,8 @@ export function releaseReservations(db: Db, nowMs: number, limit: number) {
       where held.held_until_ms <= ${nowMs} and done.status not in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')
       and not exists (select 1 from network_cursors cursor where cursor.network = held.network and cursor.is_resting = 0
         and cursor.passed_ms <= held.held_until_ms)
+      and not exists (select 1 from stuck_addresses stuck where stuck.network = held.network and stuck.address = held.address
+        and stuck.passed_ms <= held.held_until_ms)
       limit ${limit})`,
   );
 }

@@ -1,6 +1,5 @@
 // What every step of a pass has, and how its cursor moves: only after what was read stands, and only if it still is the cursor that was read
 // (reliability.md 4). A pass that dies between two awaits is therefore begun again from where it stood.
-import type { ChainClient } from "../chains/chain-client.ts";
 import type { ChainPool } from "../chains/chain-pool-client.ts";
 import type { Network } from "../chains/networks.ts";
 import type { Db } from "../db/client.ts";
@@ -12,6 +11,7 @@ import type { Sleep } from "../lib/sleep.ts";
 import type { Applied, Look } from "../payments/apply-transfers.ts";
 import type { NetworkCursor } from "../payments/cursor.ts";
 import type { BlockRef } from "../payments/transfer.ts";
+import type { WatchProgress } from "./progress.ts";
 import type { RecipientBook } from "./recipients.ts";
 import { moveCursor } from "./store.ts";
 
@@ -19,44 +19,22 @@ export interface WatchEffects {
   readonly db: Db;
   readonly sleep: Sleep;
   nowMs(): number;
-  readonly pool: Pick<ChainPool, "available" | "attempt" | "attemptWithout" | "hasSecond">;
+  readonly pool: Pick<
+    ChainPool,
+    "available" | "attempt" | "attemptWithout" | "hasSecond" | "nameOf" | "resume" | "states"
+  >;
   /** `applyTransfers` with a world of its own, as of now. */
   apply(look: Look): Promise<Result<Applied, Failure>>;
   /** One line for the log. */
   report(line: string): void;
 }
 
-/** A round over all recipients of a source that is asked by address, some at each tick. */
-export interface Sweep {
-  readonly client: ChainClient;
-  /** What the round will have read up to, once it is complete. */
-  readonly to: BlockRef;
-  readonly begunMs: number;
-  readonly rest: Iterator<string>;
-  /** Taken from `rest`, and not asked with success yet. */
-  readonly due: ReadonlySet<string>;
-  /** `txHash:outputIndex` of what was found mined above the cursor. */
-  readonly found: ReadonlySet<string>;
-}
-
-/** What a watcher keeps between its passes. It is lost with the object and read anew: nothing here is needed to be right. */
+/** What an object keeps between its passes while it lives. A cache: an object that is idle for ten seconds is made anew without it. */
 export class WatchMemory {
   book: RecipientBook | undefined;
-  sweep: Sweep | undefined;
-  /** `position` of the open payment that was looked at last. */
-  lookedAt = 0;
-  /** Passes in a row that a source failed. */
-  failures = 0;
-  /** Since when a second source, which must be asked before invoices expire, could not be. */
-  unseconded: number | undefined;
-  /** How far the invoices that end at one moment were asked of a second source, where they are more than a pass asks for. */
-  silent: { readonly atMs: number; readonly position: number } | undefined;
-  /** Begin of the outage that merchants were told of. */
-  toldOfMs: number | undefined;
 
   forget(): void {
     this.book = undefined;
-    this.sweep = undefined;
   }
 }
 
@@ -64,9 +42,10 @@ export class WatchMemory {
 export interface Pass {
   readonly network: Network;
   readonly memory: WatchMemory;
-  readonly book: RecipientBook;
+  /** Written with the cursor and with the tick. */
+  readonly progress: WatchProgress;
   readonly begunMs: number;
-  /** The source's own, asked before the recipients were read: whoever was shown an address before this block is in the book. */
+  /** The source's own, asked before the recipients are read: whoever was shown an address before this block is among them. */
   readonly tip: BlockRef;
   readonly finalizedHeight: number | null;
 }
@@ -120,6 +99,7 @@ export async function moveTo(
     tipTimeMs: pass.tip.timeMs,
     finalizedHeight: pass.finalizedHeight,
     tickedAtMs: nowMs,
+    progress: pass.progress.print(),
   };
   const answer = stored(await readWithRetry(fx.sleep, async () => moveCursor(fx.db, read, row)));
   if (!answer.ok) return answer;

@@ -8,12 +8,18 @@ import { err, ok, type Result } from "../lib/result.ts";
 import { MINUTE_MS, SECOND_MS } from "../lib/time.ts";
 import type { NetworkCursor } from "../payments/cursor.ts";
 import type { BlockRef, Transfer } from "../payments/transfer.ts";
+import { askEach, MOST_REFUSED } from "./ask-each.ts";
+import { askAny, askHistory } from "./by-address/ask-history.ts";
 import { applied, type Pass, type Step, stored, type WatchEffects } from "./commit-cursor.ts";
 import { blockAt } from "./find-position.ts";
 import { selectExpiring } from "./store.ts";
 
 /** Addresses that the second source is asked for at once; the next pass goes on behind them. */
 const ADDRESSES_A_PASS = 50;
+/** Of one address of a second source that is asked by address. */
+const PAGES = 8;
+/** After so long no more addresses are asked for. */
+const LONGEST_MS = 15 * SECOND_MS;
 /** A second source that cannot be asked holds invoices open for so long, and no longer. */
 const HELD_FOR_MS = 5 * MINUTE_MS;
 /** How far back it is asked: days of most chains. */
@@ -27,11 +33,11 @@ export async function confirmSilence(
   cursor: NetworkCursor,
   to: BlockRef & { readonly passedMs: number },
 ): Promise<Step<number>> {
-  const { network, memory } = pass;
+  const { network, progress } = pass;
   const passedMs = Math.max(cursor.passedMs, to.passedMs);
   if (passedMs === cursor.passedMs || !fx.pool.hasSecond()) return ok(passedMs);
   // Any number of invoices may end at one moment: those of it that were asked for are not asked for again.
-  const after = memory.silent?.atMs === cursor.passedMs ? memory.silent.position : 0;
+  const after = progress.silent?.atMs === cursor.passedMs ? progress.silent.position : 0;
   const window = { network: network.name, fromMs: cursor.passedMs, after, beforeMs: passedMs, limit: ADDRESSES_A_PASS };
   const rows = stored(await readWithRetry(fx.sleep, async () => selectExpiring(fx.db, window)));
   if (!rows.ok) return rows;
@@ -39,7 +45,7 @@ export async function confirmSilence(
   const last = rows.value.length < ADDRESSES_A_PASS ? undefined : rows.value.at(-1);
   const reachedMs = last?.expiresAtMs ?? passedMs;
   const reached = () => {
-    memory.silent = last === undefined ? undefined : { atMs: last.expiresAtMs, position: last.position };
+    progress.silent = last === undefined ? null : { atMs: last.expiresAtMs, position: last.position };
     return ok(reachedMs);
   };
   const due = rows.value.filter(({ cryptocurrency }) => isIndexed(pass, client, cryptocurrency));
@@ -48,13 +54,13 @@ export async function confirmSilence(
   const recipients = new Set(due.map(({ address }) => address));
   const sinceMs = Math.min(...due.map(({ activatedAtMs }) => activatedAtMs));
   const found = await fx.pool.attemptWithout(client, fx.nowMs(), (second) =>
-    scanBy(second, pass, { recipients, sinceMs, to }),
+    scanBy(fx, second, pass, { recipients, sinceMs, to }),
   );
   if (!found.ok) {
-    memory.unseconded ??= fx.nowMs();
-    return fx.nowMs() - memory.unseconded < HELD_FOR_MS ? ok(first.expiresAtMs) : reached();
+    progress.unsecondedMs ??= fx.nowMs();
+    return fx.nowMs() - progress.unsecondedMs < HELD_FOR_MS ? ok(first.expiresAtMs) : reached();
   }
-  memory.unseconded = undefined;
+  progress.unsecondedMs = null;
   const shared = await onOwnChain(pass, client, found.value.value);
   if (!shared.ok) return shared;
   const stands = await applied(fx, pass, { transfers: shared.value, seen: [] });
@@ -71,16 +77,34 @@ function isIndexed({ network }: Pass, client: ChainClient, cryptocurrency: strin
 }
 
 async function scanBy(
+  fx: WatchEffects,
   second: ChainClient,
-  { network }: Pass,
+  pass: Pass,
   of: { readonly recipients: ReadonlySet<string>; readonly sinceMs: number; readonly to: BlockRef },
 ): Promise<Result<readonly Transfer[], Outage>> {
+  const { network, progress } = pass;
   const { recipients, sinceMs, to } = of;
   const tip = await second.tip();
   if (!tip.ok) return tip;
   if (tip.value.height < to.height) return err(outage("BEHIND", "the second source is behind the first"));
   const blocks = Math.ceil((to.timeMs - sinceMs) / (network.blockSeconds * SECOND_MS)) + 2 * network.overlapBlocks;
   const from = Math.max(0, to.height - Math.min(MOST_BLOCKS, blocks));
+  if (second.history !== undefined) {
+    const look = (address: string) =>
+      askHistory(second, { address, from, to: tip.value, assets: network.assets, after: null, pages: PAGES });
+    const answers = await askEach(recipients, {
+      ask: look,
+      control: (answered, failed) => askAny([...answered, ...progress.good.filter((each) => !failed.has(each))], look),
+      nowMs: fx.nowMs,
+      mostRefused: MOST_REFUSED,
+      untilMs: fx.nowMs() + LONGEST_MS,
+    });
+    if (answers.outage !== undefined) return err(answers.outage);
+    // One that the second source refuses by itself is left to the first one's word: it keeps nobody else waiting.
+    const isWhole = answers.answers.size + answers.refused.size === recipients.size;
+    if (!isWhole) return err(outage("TIMEOUT", "the second source is slow"));
+    return ok([...answers.answers.values()].flatMap(({ transfers }) => transfers));
+  }
   // Of a source that reads whole blocks, only what its index has: their coins would cost it a request for each block.
   const isByBlock = second.costsBy === "blocks" && network.family !== "bitcoin" && network.nativeBy !== "logs";
   const assets = network.assets.filter(({ contract }) => contract !== null || !isByBlock);
@@ -98,12 +122,16 @@ async function onOwnChain(
   transfers: readonly Transfer[],
 ): Promise<Step<readonly Transfer[]>> {
   const shared: Transfer[] = [];
+  const hashes = new Map<number, string>();
   for (const transfer of transfers) {
     const { block } = transfer;
     // Above the own tip it is found when that has come as far.
-    const own = block === null || block.height > pass.tip.height ? ok(null) : await blockAt(pass, client, block.height);
+    const isAsked = block !== null && block.height <= pass.tip.height && !hashes.has(block.height);
+    const own = isAsked ? await blockAt(pass, client, block.height) : ok(null);
     if (!own.ok) return own;
-    if (own.value === null || own.value.hash === block?.hash) shared.push(transfer);
+    if (own.value !== null) hashes.set(own.value.height, own.value.hash);
+    const hash = block === null ? undefined : hashes.get(block.height);
+    if (hash === undefined || hash === block?.hash) shared.push(transfer);
   }
   return ok(shared);
 }

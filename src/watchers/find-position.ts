@@ -1,12 +1,14 @@
 // Where a pass goes on reading: after the cursor where the chain still has it, after the last block in common where it does not, and for a
 // new watch before the moment that it must see everything from (chains.md 1, provider rule d; decisions 5).
 import type { ChainClient } from "../chains/chain-client.ts";
+import { readWithRetry } from "../db/retry.ts";
 import { outage } from "../lib/fetch-text.ts";
 import { err, ok } from "../lib/result.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import type { NetworkCursor } from "../payments/cursor.ts";
 import type { BlockRef } from "../payments/transfer.ts";
-import { asked, moveTo, type Pass, type Step, type Stop, type WatchEffects } from "./commit-cursor.ts";
+import { lowerStuck } from "./by-address/store.ts";
+import { asked, moveTo, type Pass, type Step, type Stop, stored, type WatchEffects } from "./commit-cursor.ts";
 import { type Checkpoint, parseCheckpoints, printCheckpoints, walkBackBlocks } from "./cursor-plan.ts";
 
 /** A cursor whose block is on the source's chain, as far as that goes. */
@@ -60,6 +62,12 @@ async function goBack(fx: WatchEffects, pass: Pass, client: ChainClient, cursor:
   const kept = printCheckpoints(checkpoints.filter(({ height }) => height < fork.value.height));
   const { height, hash, timeMs } = fork.value;
   const passedMs = Math.min(cursor.passedMs, timeMs);
+  // What a round has found above the fork it found on a branch that lost, and what an address has been read up to as well.
+  pass.progress.rounds = {};
+  const lowered = stored(
+    await readWithRetry(fx.sleep, async () => lowerStuck(fx.db, network.name, { height, timeMs })),
+  );
+  if (!lowered.ok) return lowered;
   const moved = await moveTo(fx, pass, cursor, { height, hash, checkpoints: kept, passedMs });
   return moved.ok ? ok({ cursor: at(moved.value, fork.value), isLagging: false }) : moved;
 }

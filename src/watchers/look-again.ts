@@ -2,20 +2,22 @@
 // second source is asked before a payment counts as gone, and before a large one counts as confirmed (chains.md 1, provider rules e and f).
 import type { ChainClient, Lookup, LookupRequest } from "../chains/chain-client.ts";
 import { readWithRetry } from "../db/retry.ts";
-import { ok } from "../lib/result.ts";
+import { err, ok } from "../lib/result.ts";
+import { SECOND_MS } from "../lib/time.ts";
 import type { SeenPayment } from "../payments/apply-transfers.ts";
 import type { Payment, PaymentEvidence } from "../payments/payment.ts";
 import type { Sight } from "../payments/sight.ts";
 import { type Transfer, transferKey } from "../payments/transfer.ts";
-import { applied, asked, type Pass, type Step, stored, type WatchEffects } from "./commit-cursor.ts";
+import { type Asking, askEach, MOST_REFUSED } from "./ask-each.ts";
+import { applied, asked, type Pass, type Step, type Stop, stored, type WatchEffects } from "./commit-cursor.ts";
 import { behind } from "./find-position.ts";
 import { selectDuePayments, selectUnprovedPayments } from "./store.ts";
 
 /** How many payments a pass looks at; the next goes on where it ended. */
 const DUE_A_PASS = 50;
 const PAGE = 500;
-/** Workers open six connections at once. */
-const AT_ONCE = 5;
+/** After so long no more payments are looked at. */
+const LONGEST_MS = 20 * SECOND_MS;
 
 /** A payment, its place in the table, what its transaction spends (JSON), and whether two sources must agree before it is confirmed. */
 type OpenPayment = Payment & { readonly position: number; readonly spends: string; readonly needsSecond: number };
@@ -44,12 +46,34 @@ export async function lookAtUnproved(
   client: ChainClient,
   payments: readonly OpenPayment[],
 ): Promise<Step<readonly SeenPayment[]>> {
-  return lookAtEach(payments, async (payment) => {
-    const sight = await sightBy(pass, client, payment);
-    if (!sight.ok || !isGone(sight.value)) return sight.ok ? ok([{ payment, sight: sight.value }]) : sight;
-    const second = await secondSight(fx, pass, client, payment);
-    return ok([{ payment, sight: agreed(sight.value, second) ?? { kind: "unknown" } }]);
+  const all = { untilMs: Number.POSITIVE_INFINITY, mostRefused: Number.POSITIVE_INFINITY };
+  const looked = await lookAtEach(fx, pass, client, {
+    payments,
+    ...all,
+    look: (each) => lookAtOrphan(fx, pass, client, each),
   });
+  if (!looked.ok) return looked;
+  const seen = [...looked.value.seen];
+  for (const payment of looked.value.refused) {
+    const { blockHeight: height } = payment;
+    const own = height === null ? ok(null) : asked(await client.block(height));
+    if (!own.ok) return own;
+    // In its block it stands by the block's hash, whatever is said of the transaction.
+    if (own.value === null || own.value.hash !== payment.blockHash) seen.push({ payment, sight: { kind: "unknown" } });
+  }
+  return ok(seen);
+}
+
+async function lookAtOrphan(
+  fx: WatchEffects,
+  pass: Pass,
+  client: ChainClient,
+  payment: OpenPayment,
+): Promise<Step<readonly SeenPayment[]>> {
+  const sight = await sightBy(pass, client, payment);
+  if (!sight.ok || !isGone(sight.value)) return sight.ok ? ok([{ payment, sight: sight.value }]) : sight;
+  const second = await secondSight(fx, pass, client, payment);
+  return ok([{ payment, sight: agreed(sight.value, second) ?? { kind: "unknown" } }]);
 }
 
 /** Looks at payments of which something could have become by now; true when there are more than one pass looks at. */
@@ -59,11 +83,11 @@ export async function lookAtDue(
   client: ChainClient,
   known: { readonly provenHeight: number; readonly unconfirmed: ReadonlySet<string> },
 ): Promise<Step<boolean>> {
-  const { network, tip, finalizedHeight, memory } = pass;
+  const { network, tip, finalizedHeight, progress } = pass;
   const finalHeight = finalizedHeight ?? tip.height + 1 - network.reorgWindowBlocks;
   const page = {
     network: network.name,
-    after: memory.lookedAt,
+    after: progress.lookedAt,
     limit: DUE_A_PASS,
     provenHeight: known.provenHeight,
     tipHeight: tip.height,
@@ -72,12 +96,19 @@ export async function lookAtDue(
   const rows = stored(await readWithRetry(fx.sleep, async () => selectDuePayments(fx.db, page)));
   if (!rows.ok) return rows;
   const due = rows.value.filter((payment) => !known.unconfirmed.has(transferKey(payment)));
-  const seen = await lookAtEach(due, (payment) => lookAtOne(fx, pass, client, payment));
-  if (!seen.ok) return seen;
-  const standing = await applied(fx, pass, { transfers: [], seen: seen.value });
+  const looked = await lookAtEach(fx, pass, client, {
+    payments: due,
+    untilMs: fx.nowMs() + LONGEST_MS,
+    mostRefused: MOST_REFUSED,
+    look: (payment) => lookAtOne(fx, pass, client, payment),
+  });
+  if (!looked.ok) return looked;
+  const standing = await applied(fx, pass, { transfers: [], seen: looked.value.seen });
   if (!standing.ok) return standing;
-  const hasMore = rows.value.length === DUE_A_PASS;
-  memory.lookedAt = hasMore ? (rows.value.at(-1)?.position ?? 0) : 0;
+  const { first } = looked.value;
+  const hasMore = first !== undefined || rows.value.length === DUE_A_PASS;
+  const last = first === undefined ? (rows.value.at(-1)?.position ?? 0) : first.position - 1;
+  progress.lookedAt = hasMore ? last : 0;
   return ok(hasMore);
 }
 
@@ -98,7 +129,7 @@ async function lookAtOne(
   if (payment.status !== "DETECTED")
     return ok([{ payment, sight: { kind: "mined", block: { height, hash, timeMs } } }]);
   // About to be confirmed: the one moment at which it is looked up by itself. A source that does not find it now is asked again later.
-  const found = await lookUp(client, payment);
+  const found = await lookUp(pass, client, payment);
   if (!found.ok) return found;
   const sight = sightIn(pass, found.value, payment);
   if (sight.kind !== "mined") {
@@ -122,9 +153,12 @@ async function isSeconded(
   blockHash: string,
 ): Promise<boolean> {
   if (!fx.pool.hasSecond()) return true;
-  const other = await fx.pool.attemptWithout(client, fx.nowMs(), (second) => second.lookup(requestOf(payment)));
-  if (!other.ok || other.value.value.kind !== "mined") return false;
-  const { block, transfers } = other.value.value;
+  const other = await fx.pool.attemptWithout(client, fx.nowMs(), async (second) =>
+    ok(await second.lookup(requestOf(payment))),
+  );
+  // What is wrong may be the transaction: it is not held against the source.
+  if (!other.ok || !other.value.value.ok || other.value.value.value.kind !== "mined") return false;
+  const { block, transfers } = other.value.value.value;
   return block.hash === blockHash && transfers.some((transfer) => isSameMoney(payment, transfer));
 }
 
@@ -138,9 +172,11 @@ async function secondSight(
   payment: OpenPayment,
 ): Promise<SecondSight> {
   if (!fx.pool.hasSecond()) return "none";
-  const other = await fx.pool.attemptWithout(client, fx.nowMs(), async (second) => second.lookup(requestOf(payment)));
-  if (!other.ok) return "silent";
-  const sight = sightIn(pass, other.value.value, payment);
+  const other = await fx.pool.attemptWithout(client, fx.nowMs(), async (second) =>
+    ok(await second.lookup(requestOf(payment))),
+  );
+  if (!other.ok || !other.value.value.ok) return "silent";
+  const sight = sightIn(pass, other.value.value.value, payment);
   if (sight.kind !== "mined") return sight;
   // Two sources on two forks: it is known, and the scan of ours will find it where it is mined.
   const own = await client.block(sight.block.height);
@@ -164,7 +200,7 @@ function isGone({ kind }: Sight): boolean {
 }
 
 async function sightBy(pass: Pass, client: ChainClient, payment: OpenPayment): Promise<Step<Sight>> {
-  const found = await lookUp(client, payment);
+  const found = await lookUp(pass, client, payment);
   return found.ok ? onOwnChain(client, sightIn(pass, found.value, payment)) : found;
 }
 
@@ -176,8 +212,10 @@ async function onOwnChain(client: ChainClient, sight: Sight): Promise<Step<Sight
   return own.value?.hash === sight.block.hash ? ok(sight) : behind("of two branches at once");
 }
 
-async function lookUp(client: ChainClient, payment: OpenPayment): Promise<Step<Lookup>> {
-  return asked(await client.lookup(requestOf(payment)));
+async function lookUp({ progress }: Pass, client: ChainClient, payment: OpenPayment): Promise<Step<Lookup>> {
+  const found = asked(await client.lookup(requestOf(payment)));
+  if (found.ok) progress.goodLookup = { txHash: payment.txHash, toAddress: payment.toAddress };
+  return found;
 }
 
 function requestOf(payment: Pick<OpenPayment, "txHash" | "toAddress" | "spends">): LookupRequest {
@@ -223,16 +261,49 @@ function isSameMoney(
   );
 }
 
+interface Looked {
+  readonly seen: readonly SeenPayment[];
+  readonly refused: readonly OpenPayment[];
+  /** The first that is still to be looked at. */
+  readonly first: OpenPayment | undefined;
+}
+
+interface Looking extends Pick<Asking<OpenPayment, unknown>, "untilMs" | "mostRefused"> {
+  readonly payments: readonly OpenPayment[];
+  look(payment: OpenPayment): Promise<Step<readonly SeenPayment[]>>;
+}
+
+/**
+ * Looks at each payment by itself. One whose transaction the source refuses has no sight; it is looked at again, and keeps no other waiting. The
+ * source has failed where it does not even answer for what it answered for before, or tells of two branches at once.
+ */
 async function lookAtEach(
-  payments: readonly OpenPayment[],
-  look: (payment: OpenPayment) => Promise<Step<readonly SeenPayment[]>>,
-): Promise<Step<readonly SeenPayment[]>> {
-  const seen: SeenPayment[] = [];
-  for (let from = 0; from < payments.length; from += AT_ONCE) {
-    for (const each of await Promise.all(payments.slice(from, from + AT_ONCE).map(look))) {
-      if (!each.ok) return each;
-      seen.push(...each.value);
-    }
-  }
-  return ok(seen);
+  fx: WatchEffects,
+  { progress }: Pass,
+  client: ChainClient,
+  { payments, look, ...bounds }: Looking,
+): Promise<Step<Looked>> {
+  const known = progress.goodLookup;
+  let stop: Stop | undefined;
+  const { answers, refused, outage } = await askEach(payments, {
+    ...bounds,
+    ask: async (payment) => {
+      if (stop !== undefined) return ok([]);
+      const seen = await look(payment);
+      if (seen.ok) return seen;
+      if (seen.error.kind === "outage" && seen.error.outage.kind !== "BEHIND") return err(seen.error.outage);
+      stop = seen.error;
+      return ok([]);
+    },
+    control: async () => {
+      const { txHash, toAddress } = progress.goodLookup ?? known ?? {};
+      if (txHash === undefined || toAddress === undefined) return ok(true);
+      return client.lookup({ txHash, spends: [], recipients: new Set([toAddress]) });
+    },
+    nowMs: fx.nowMs,
+  });
+  if (stop !== undefined) return err(stop);
+  if (outage !== undefined) return err({ kind: "outage", outage });
+  const first = payments.find((payment) => !answers.has(payment) && !refused.has(payment));
+  return ok({ seen: [...answers.values()].flat(), refused: [...refused.keys()], first });
 }

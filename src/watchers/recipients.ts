@@ -1,11 +1,9 @@
-// Who is watched, as a watcher keeps it in memory between its passes: a set of texts, read from storage at the start.
+// Who is watched, as a watcher that reads whole blocks takes it: a set of texts, read from storage at the start and kept as long as the object lives.
 import { HOUR_MS, MINUTE_MS } from "../lib/time.ts";
 
 /** An activation shows up in storage at most this long after the moment it bears. */
 const LATE_ROWS_MS = 2 * MINUTE_MS;
 const RELOAD_AFTER_MS = HOUR_MS;
-/** How many of the newest addresses are told apart: most payers pay within minutes. */
-const NEWEST = 20;
 
 /** A method that is watched. */
 export interface Recipient {
@@ -18,7 +16,6 @@ export class RecipientBook {
   /** Each text once, in the order of activation: with 100,000 of them nothing else may be kept. */
   readonly #addresses = new Set<string>();
   readonly #codes = new Set<string>();
-  #newest: readonly string[] = [];
   readonly #loadedAtMs: number;
   #readAtMs: number;
 
@@ -36,17 +33,10 @@ export class RecipientBook {
     return this.#codes;
   }
 
-  /** Those that came last, the newest at the end. */
-  get newest(): readonly string[] {
-    return this.#newest;
-  }
-
   add(rows: readonly Recipient[]): void {
     for (const { address, cryptocurrency } of rows) {
       this.#codes.add(cryptocurrency);
-      if (this.#addresses.has(address)) continue;
       this.#addresses.add(address);
-      this.#newest = [...this.#newest.slice(1 - NEWEST), address];
     }
   }
 

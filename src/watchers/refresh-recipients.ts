@@ -14,9 +14,8 @@ export async function refreshRecipients(
   memory: WatchMemory,
 ): Promise<Step<RecipientBook>> {
   const nowMs = fx.nowMs();
-  const { book, sweep } = memory;
-  // A round over the addresses that are in it goes to its end first, however long that takes.
-  if (book === undefined || (book.isOld(nowMs) && sweep === undefined)) return loadAll(fx, network, memory);
+  const { book } = memory;
+  if (book === undefined || book.isOld(nowMs)) return loadAll(fx, network, memory);
   const rows = stored(
     await readWithRetry(fx.sleep, async () => selectNewRecipients(fx.db, network, book.refreshFromMs)),
   );

@@ -4,7 +4,8 @@ import type { EventData } from "../events/event-data.ts";
 import { derivedId, ulidTime } from "../lib/ids.ts";
 import { isoTime, MINUTE_MS } from "../lib/time.ts";
 import type { NetworkCursor } from "../payments/cursor.ts";
-import type { WatchEffects, WatchMemory } from "./commit-cursor.ts";
+import type { WatchEffects } from "./commit-cursor.ts";
+import type { WatchProgress } from "./progress.ts";
 import { selectWalletOwners, tellDegraded } from "./store.ts";
 
 const TOLD_AFTER_MS = 5 * MINUTE_MS;
@@ -12,11 +13,11 @@ const TOLD_AFTER_FAILURES = 3;
 const PAGE = 500;
 
 /** What cannot be told now is told after the next pass that fails: the ids of an episode's events are always the same. */
-export async function reportOutage(fx: WatchEffects, cursor: NetworkCursor, memory: WatchMemory): Promise<void> {
+export async function reportOutage(fx: WatchEffects, cursor: NetworkCursor, progress: WatchProgress): Promise<void> {
   const { network, degradedSinceMs, lastOutage } = cursor;
   const nowMs = fx.nowMs();
-  if (degradedSinceMs === null || memory.toldOfMs === degradedSinceMs) return;
-  if (memory.failures < TOLD_AFTER_FAILURES && nowMs - degradedSinceMs < TOLD_AFTER_MS) return;
+  if (degradedSinceMs === null || progress.toldOfMs === degradedSinceMs) return;
+  if (progress.failures < TOLD_AFTER_FAILURES && nowMs - degradedSinceMs < TOLD_AFTER_MS) return;
   const degraded = { network, degradedSince: isoTime(degradedSinceMs), reason: lastOutage };
   const data = JSON.stringify(degraded satisfies EventData["wallet.detection_degraded"]);
   for (let after = ""; ; ) {
@@ -36,5 +37,5 @@ export async function reportOutage(fx: WatchEffects, cursor: NetworkCursor, memo
     after = last.merchantId;
   }
   fx.report(`watchers: ${network} is not seen since ${isoTime(degradedSinceMs)} (${lastOutage})`);
-  memory.toldOfMs = degradedSinceMs;
+  progress.toldOfMs = degradedSinceMs;
 }

@@ -16,6 +16,9 @@ import {
 } from "./cursor-plan.ts";
 import { behind, blockAt, type PlacedCursor } from "./find-position.ts";
 import { lookAtUnproved, readUnproved } from "./look-again.ts";
+import type { Lap } from "./progress.ts";
+import type { RecipientBook } from "./recipients.ts";
+import { refreshRecipients } from "./refresh-recipients.ts";
 
 /** A pass that is far behind ends after so long; the next one comes soon. */
 const LONGEST_MS = 20 * SECOND_MS;
@@ -36,19 +39,21 @@ export async function scanBlocks(
   client: ChainClient,
   from: PlacedCursor,
 ): Promise<Step<Scanned>> {
-  const { tip } = pass;
+  const { tip, progress } = pass;
+  const book = await refreshRecipients(fx, pass.network.name, pass.memory);
+  if (!book.ok) return book;
   const unproved = await readUnproved(fx, pass, from.height);
   if (!unproved.ok) return unproved;
   let cursor = from;
   for (;;) {
-    const piece = await scanPiece(fx, pass, client, cursor);
+    const piece = await scanPiece(fx, pass, { client, book: book.value, cursor });
     if (!piece.ok) return piece;
     const read = bounded(piece.value, cursor);
     const { to } = read;
     const isAtTip = to.height === tip.height;
-    const mempool = isAtTip ? asked(await client.mempool(pass.book.addresses)) : ok([]);
+    const mempool = isAtTip ? await readMempool(fx, pass, book.value, client) : ok(UNREAD);
     if (!mempool.ok) return mempool;
-    const transfers = [...read.transfers, ...mempool.value];
+    const transfers = [...read.transfers, ...mempool.value.transfers];
     const found = new Set(read.transfers.map(transferKey));
     const lost = unproved.value.filter(({ blockHeight }) => isWithin(blockHeight, cursor, to));
     const seen = await lookAtUnproved(
@@ -60,14 +65,45 @@ export async function scanBlocks(
     if (!seen.ok) return seen;
     const stands = await applied(fx, pass, { transfers, seen: seen.value });
     if (!stands.ok) return stands;
-    const passedMs = pass.network.family === "bitcoin" ? pass.begunMs : to.timeMs;
-    const isPassed = isAtTip || pass.network.family !== "bitcoin";
-    const moved = await advance(fx, pass, client, cursor, { ...to, passedMs: isPassed ? passedMs : 0 });
+    if (isAtTip) progress.setLap(fx.pool.nameOf(client), mempool.value.lap);
+    const passedMs = pass.network.family === "bitcoin" ? mempool.value.passedMs : to.timeMs;
+    const moved = await advance(fx, pass, client, cursor, { ...to, passedMs });
     if (!moved.ok) return moved;
     cursor = moved.value;
     if (isAtTip || to !== piece.value.to || fx.nowMs() - pass.begunMs > LONGEST_MS)
-      return ok({ cursor, unconfirmed: new Set(mempool.value.map(transferKey)) });
+      return ok({ cursor, unconfirmed: new Set(mempool.value.transfers.map(transferKey)) });
   }
+}
+
+interface MempoolRead {
+  readonly transfers: readonly Transfer[];
+  /** The reading that goes on at the next pass; undefined where it has come to its end. */
+  readonly lap: Lap | undefined;
+  /** When the reading that came to its end began: what was unconfirmed then has been seen. 0 where none did. */
+  readonly passedMs: number;
+}
+
+const UNREAD: MempoolRead = { transfers: [], lap: undefined, passedMs: 0 };
+
+/** The mempool, or the next part of one that is too large for a pass. */
+async function readMempool(
+  fx: WatchEffects,
+  pass: Pass,
+  { addresses }: RecipientBook,
+  client: ChainClient,
+): Promise<Step<MempoolRead>> {
+  const { begunMs } = pass;
+  if (client.mempoolPart === undefined) {
+    const whole = asked(await client.mempool(addresses));
+    return whole.ok ? ok({ transfers: whole.value, lap: undefined, passedMs: begunMs }) : whole;
+  }
+  const known = pass.progress.lap(fx.pool.nameOf(client));
+  const part = asked(await client.mempoolPart(addresses, known?.after ?? null));
+  if (!part.ok) return part;
+  const { transfers, next } = part.value;
+  const lapBegunMs = known?.begunMs ?? begunMs;
+  if (next === null) return ok({ transfers, lap: undefined, passedMs: lapBegunMs });
+  return ok({ transfers, lap: { begunMs: lapBegunMs, after: next }, passedMs: 0 });
 }
 
 interface Piece {
@@ -90,10 +126,10 @@ function bounded(piece: Piece, cursor: PlacedCursor): Piece {
 async function scanPiece(
   fx: WatchEffects,
   pass: Pass,
-  client: ChainClient,
-  cursor: PlacedCursor,
+  of: { readonly client: ChainClient; readonly book: RecipientBook; readonly cursor: PlacedCursor },
 ): Promise<Step<Piece>> {
-  const { network, book, tip } = pass;
+  const { network, tip } = pass;
+  const { client, book, cursor } = of;
   const recipients = book.addresses;
   const blocks = pieceBlocks(network, book.codes.has(network.nativeCode));
   const end =

@@ -37,6 +37,7 @@ const begin = template((db) =>
         checkpoints: "[]",
         passedMs: sql`excluded.passed_ms`,
         lastMovedAtMs: sql`excluded.last_moved_at_ms`,
+        progress: "{}",
       },
       // One that rests for lack of a source goes on where it stood, once it is found to have one again (wake-watchers.ts).
       setWhere: sql`network_cursors.is_resting = 1 and network_cursors.last_outage is null`,
@@ -53,13 +54,13 @@ export function beginWatch(db: Db, network: string, nowMs: number) {
 
 // Columns are written out: in a one-table statement drizzle drops the table from a column inside a fragment.
 const network = sql.placeholder("network");
-const methodOfInvoice = sql`payment_methods method cross join invoices invoice`;
-const isWatched = sql`method.network = ${network} and method.status = 'ACTIVE'
+export const methodOfInvoice = sql`payment_methods method cross join invoices invoice`;
+export const isWatched = sql`method.network = ${network} and method.status = 'ACTIVE'
   and method.activated_at_ms > ${sql.placeholder("oldestMs")} and invoice.id = method.invoice_id
   and (invoice.status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION') or invoice.monitor_until_ms > ${sql.placeholder("nowMs")})`;
 
 /** What `isWatched` is asked with. */
-function watchedAt(name: string, nowMs: number) {
+export function watchedAt(name: string, nowMs: number) {
   return { network: name, nowMs, oldestMs: nowMs - LONGEST_WATCH_MS };
 }
 
@@ -112,7 +113,8 @@ export function watchAgain(db: Db, name: string, nowMs: number) {
 const MOVED = ["height", "hash", "checkpoints", "passedMs", "lastMovedAtMs"] as const;
 const TIP = ["tipHeight", "finalizedHeight", "tipTimeMs", "tickedAtMs"] as const;
 const HEALTH = ["degradedSinceMs", "lastOutage"] as const;
-type Column = (typeof MOVED)[number] | (typeof TIP)[number] | (typeof HEALTH)[number];
+const PROGRESS = ["progress"] as const;
+type Column = (typeof MOVED | typeof TIP | typeof HEALTH | typeof PROGRESS)[number];
 
 const set = (names: readonly Column[]) =>
   Object.fromEntries(names.map((name) => [name, sql`${sql.placeholder(name)}`]));
@@ -122,7 +124,7 @@ const valuesOf = <K extends Column>(names: readonly K[], row: Pick<NetworkCursor
 const move = template((db) =>
   db
     .update(networkCursors)
-    .set(set([...MOVED, ...TIP]))
+    .set(set([...MOVED, ...TIP, ...PROGRESS]))
     .where(
       sql`network = ${network} and is_resting = 0 and since_ms = ${sql.placeholder("sinceMs")}
         and height is ${sql.placeholder("heightRead")} and hash is ${sql.placeholder("hashRead")}
@@ -135,23 +137,25 @@ const move = template((db) =>
 export function moveCursor(db: Db, read: NetworkCursor, to: NetworkCursor) {
   const { sinceMs, height: heightRead, hash: hashRead, passedMs: passedRead } = read;
   const asRead = { network: read.network, sinceMs, heightRead, hashRead, passedRead };
-  return move(db, { ...asRead, ...valuesOf([...MOVED, ...TIP], to) });
+  return move(db, { ...asRead, ...valuesOf([...MOVED, ...TIP, ...PROGRESS], to) });
 }
 
 const tick = template((db) =>
   db
     .update(networkCursors)
-    .set(set([...TIP, ...HEALTH]))
-    .where(sql`network = ${network}`),
+    .set(set([...TIP, ...HEALTH, ...PROGRESS]))
+    // A watch that began anew meanwhile has progress of its own.
+    .where(sql`network = ${network} and since_ms = ${sql.placeholder("sinceMs")}`),
 );
 
-/** Notes that the watcher looked, and how the source is. */
+/** Notes that the watcher looked, how the source is, and what the next pass must know. */
 export function noteTick(db: Db, row: NetworkCursor) {
-  return tick(db, { network: row.network, ...valuesOf([...TIP, ...HEALTH], row) });
+  const { network: name, sinceMs } = row;
+  return tick(db, { network: name, sinceMs, ...valuesOf([...TIP, ...HEALTH, ...PROGRESS], row) });
 }
 
 /** A method that is watched. `position` tells rows of one moment apart. */
-const recipientColumns = {
+export const recipientColumns = {
   address: sql<string>`method.address`,
   cryptocurrency: sql<string>`method.cryptocurrency`,
   activatedAtMs: sql<number>`method.activated_at_ms`,

@@ -18,7 +18,7 @@ import {
 import { isTipOld } from "./cursor-plan.ts";
 import { findPosition } from "./find-position.ts";
 import { lookAtDue } from "./look-again.ts";
-import { refreshRecipients } from "./refresh-recipients.ts";
+import { WatchProgress } from "./progress.ts";
 import { reportOutage } from "./report-outage.ts";
 import { scanBlocks } from "./scan-blocks.ts";
 import { noteTick, restIfIdle, selectCursor } from "./store.ts";
@@ -44,27 +44,31 @@ export async function runPass(fx: WatchEffects, network: Network, memory: WatchM
     memory.forget();
     return { kind: "resting" };
   }
+  const progress = new WatchProgress(cursor.progress);
+  fx.pool.resume(progress.sources);
   // A pause that the pool keeps is no news of a source.
-  if (fx.pool.available(begunMs).length === 0) return failed(fx, cursor, memory);
+  if (fx.pool.available(begunMs).length === 0) return failed(fx, cursor, progress);
   let attempts = 0;
   const answered = await fx.pool.attempt(begunMs, (client) => {
     // What a first attempt wrote before its source failed, the second must see.
     const known = attempts++ === 0 ? cursor : undefined;
-    return attempt(fx, { network, memory, begunMs, cursor: known }, client);
+    return attempt(fx, { network, memory, progress, begunMs, cursor: known }, client);
   });
+  progress.sources = fx.pool.states().some(({ failures }) => failures > 0) ? fx.pool.states() : [];
   if (!answered.ok) {
-    memory.failures++;
-    return failed(fx, { ...cursor, lastOutage: answered.error.kind }, memory);
+    progress.failures++;
+    return failed(fx, { ...cursor, lastOutage: answered.error.kind }, progress);
   }
   const { value: end } = answered.value;
   if ("kind" in end) return { kind: "interrupted" };
-  memory.failures = 0;
-  return read(fx, network, { cursor, end, memory });
+  progress.failures = 0;
+  return read(fx, network, { cursor, end, progress });
 }
 
 interface Attempt {
   readonly network: Network;
   readonly memory: WatchMemory;
+  readonly progress: WatchProgress;
   readonly begunMs: number;
   /** As read; undefined where it must be read again. */
   readonly cursor: NetworkCursor | undefined;
@@ -83,20 +87,17 @@ async function attempt(fx: WatchEffects, of: Attempt, client: ChainClient): Prom
 }
 
 async function readChain(fx: WatchEffects, of: Attempt, client: ChainClient): Promise<Step<PassEnd>> {
-  const { network, memory, begunMs } = of;
+  const { network, memory, progress, begunMs } = of;
   const tip = asked(await client.tip());
   if (!tip.ok) return tip;
   const finalized = asked(await client.finalizedHeight());
   if (!finalized.ok) return finalized;
-  // After the tip: whoever was shown an address before that block is then in the book.
-  const book = await refreshRecipients(fx, network.name, memory);
-  if (!book.ok) return book;
   const current = of.cursor === undefined ? await readCursor(fx, network) : ok(of.cursor);
   if (!current.ok) return current;
-  const pass: Pass = { network, memory, begunMs, book: book.value, tip: tip.value, finalizedHeight: finalized.value };
+  const pass: Pass = { network, memory, progress, begunMs, tip: tip.value, finalizedHeight: finalized.value };
   const placed = await findPosition(fx, pass, client, current.value);
   if (!placed.ok) return placed;
-  const readOn = client.costsBy === "blocks" ? scanBlocks : sweepRecipients;
+  const readOn = client.history === undefined ? scanBlocks : sweepRecipients;
   const scanned = placed.value.isLagging
     ? ok({ cursor: placed.value.cursor, unconfirmed: new Set<string>() })
     : await readOn(fx, pass, client, placed.value.cursor);
@@ -124,27 +125,33 @@ async function readCursor(fx: WatchEffects, network: Network): Promise<Step<Netw
 async function read(
   fx: WatchEffects,
   network: Network,
-  of: { readonly cursor: NetworkCursor; readonly end: PassEnd; readonly memory: WatchMemory },
+  of: { readonly cursor: NetworkCursor; readonly end: PassEnd; readonly progress: WatchProgress },
 ): Promise<PassOutcome> {
+  const { progress } = of;
   const nowMs = fx.nowMs();
   const { tipTimeMs } = of.end.cursor;
   const isOld = tipTimeMs !== null && isTipOld(network, tipTimeMs, nowMs);
   const degradedSinceMs = isOld ? (of.cursor.degradedSinceMs ?? tipTimeMs) : null;
   const lastOutage = isOld ? "BEHIND" : null;
   const row = { ...of.end.cursor, tickedAtMs: nowMs, degradedSinceMs, lastOutage };
+  if (isOld) await reportOutage(fx, row, progress);
   // A cursor that moved has noted the tick with it.
-  const isNoted = of.end.cursor.tickedAtMs !== of.cursor.tickedAtMs && degradedSinceMs === of.cursor.degradedSinceMs;
-  const noted = isNoted ? ok(true) : await readWithRetry(fx.sleep, async () => noteTick(fx.db, row));
-  if (!noted.ok) return { kind: "interrupted" };
-  if (isOld) await reportOutage(fx, row, of.memory);
-  return { kind: "read", isBehind: of.end.isBehind };
+  const isTicked = of.end.cursor.tickedAtMs !== of.cursor.tickedAtMs && degradedSinceMs === of.cursor.degradedSinceMs;
+  const isNoted = isTicked && progress.print() === of.end.cursor.progress;
+  const noted = isNoted ? ok(true) : await note(fx, row, progress);
+  return noted.ok ? { kind: "read", isBehind: of.end.isBehind } : { kind: "interrupted" };
 }
 
-/** A pass without a source: the tick, since when, and a word to those who wait for money there. */
-async function failed(fx: WatchEffects, cursor: NetworkCursor, memory: WatchMemory): Promise<PassOutcome> {
+/** A pass without a source: since when, a word to those who wait for money there, and the tick. */
+async function failed(fx: WatchEffects, cursor: NetworkCursor, progress: WatchProgress): Promise<PassOutcome> {
   const nowMs = fx.nowMs();
   const row = { ...cursor, tickedAtMs: nowMs, degradedSinceMs: cursor.degradedSinceMs ?? nowMs };
-  const noted = await readWithRetry(fx.sleep, async () => noteTick(fx.db, row));
-  if (noted.ok) await reportOutage(fx, row, memory);
+  // The events of an episode have their ids by its begin, so that is stored before anybody is told of it.
+  if (cursor.degradedSinceMs !== null) await reportOutage(fx, row, progress);
+  await note(fx, row, progress);
   return { kind: "failed", outage: row.lastOutage };
+}
+
+function note(fx: WatchEffects, row: NetworkCursor, progress: WatchProgress) {
+  return readWithRetry(fx.sleep, async () => noteTick(fx.db, { ...row, progress: progress.print() }));
 }

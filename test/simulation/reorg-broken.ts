@@ -42,6 +42,9 @@ function poolOf({ pool }: WatchEffects): WatchEffects["pool"] {
     attempt: (nowMs, work) => pool.attempt(nowMs, work),
     attemptWithout: (first, nowMs, work) => pool.attemptWithout(first, nowMs, work),
     hasSecond: () => pool.hasSecond(),
+    nameOf: (client) => pool.nameOf(client),
+    resume: (states) => pool.resume(states),
+    states: () => pool.states(),
   };
 }
 

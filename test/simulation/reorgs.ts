@@ -161,7 +161,8 @@ class Watch {
   readonly #dice: Dice;
   readonly #variant: Variant;
   readonly #tally: Tally;
-  readonly #pool: ChainPool;
+  readonly #isForgetful: boolean;
+  #pool: ChainPool;
   readonly #views: View[] = [];
   #memory = new WatchMemory();
   #nowMs = START_MS;
@@ -173,9 +174,21 @@ class Watch {
     this.#dice = dice;
     this.#variant = variant;
     this.#tally = tally;
-    const clients = plan.sources.map(({ client }) => client);
-    this.#pool = new ChainPool({ network: plan.network.name, clients, random: dice.random, report: () => {} });
+    this.#isForgetful = dice.chance(0.5);
+    this.#pool = this.#newPool();
     for (const source of plan.sources) source.views = this.#views;
+  }
+
+  #newPool(): ChainPool {
+    const clients = this.#plan.sources.map(({ client }) => client);
+    return new ChainPool({ network: this.#plan.network.name, clients, random: this.#dice.random, report: () => {} });
+  }
+
+  /** As an object is that was made anew: idle ones are, before nearly every pass. */
+  #forget(): void {
+    this.#memory = new WatchMemory();
+    this.#pool = this.#newPool();
+    this.#count("made anew");
   }
 
   async throughTree(): Promise<void> {
@@ -233,6 +246,7 @@ class Watch {
 
   /** Whether the next pass has more to do. The watcher dies at its `dieAt`-th call of storage, before or after that call lands; 0 spares it. */
   async #pass(dieAt: number): Promise<boolean> {
+    if (this.#isForgetful) this.#forget();
     const { promise: death, resolve: die } = Promise.withResolvers<"dead">();
     let calls = 0;
     const effect: Effect = async (_, work) => {
@@ -256,7 +270,7 @@ class Watch {
     const outcome = await Promise.race([runPass(fx, network, this.#memory), death]);
     this.#count(outcome === "dead" ? "died" : `pass ${outcome.kind}`);
     this.#variant.trace?.(`pass ${this.#story(outcome === "dead" ? "died" : outcome.kind)}`);
-    if (outcome === "dead") this.#memory = new WatchMemory();
+    if (outcome === "dead") this.#forget();
     return outcome === "dead" || (outcome.kind === "read" ? outcome.isBehind : outcome.kind !== "resting");
   }
 

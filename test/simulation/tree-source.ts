@@ -1,6 +1,13 @@
 // Sources of a growing chain, good and bad: late, on the branch that lost, with logs not yet indexed, forgetful, behind a balancer that asks
 // another node each time, or down. What they never do is to forge: a block that they tell of was one.
-import type { ChainClient, Lookup, LookupRequest, ScanRange } from "../../src/chains/chain-client.ts";
+import type {
+  ChainClient,
+  History,
+  HistoryRequest,
+  Lookup,
+  LookupRequest,
+  ScanRange,
+} from "../../src/chains/chain-client.ts";
 import type { ChainSourceKind } from "../../src/chains/chain-sources.ts";
 import { type Outage, outage } from "../../src/lib/fetch-text.ts";
 import { err, ok, type Result } from "../../src/lib/result.ts";
@@ -61,6 +68,7 @@ export class TreeSource {
       scan: (range) => answer((view) => this.#scan(view, range)),
       mempool: (recipients) => answer(({ pool }) => ok(this.#mempool(pool, recipients)), this.#transactionsView()),
       lookup: (request) => answer((view) => ok(this.#lookup(view, request)), this.#transactionsView()),
+      ...(parts.costsBy === "blocks" ? {} : { history: (request) => this.#history(request) }),
     };
   }
 
@@ -96,6 +104,15 @@ export class TreeSource {
       return found.filter(({ cryptocurrency }) => told.some(({ code }) => code === cryptocurrency));
     });
     return ok({ transfers, to });
+  }
+
+  /** One address: its blocks by an index, its mempool by what the source knows of transactions. */
+  async #history({ address, ...range }: HistoryRequest): Promise<Result<History, Outage>> {
+    const recipients = new Set([address]);
+    const scan = await this.client.scan({ ...range, recipients });
+    if (!scan.ok) return scan;
+    const mempool = await this.client.mempool(recipients);
+    return mempool.ok ? ok({ transfers: [...scan.value.transfers, ...mempool.value], next: null }) : mempool;
   }
 
   /** What is in a block is read from the block; logs and addresses are looked up in an index that comes after it. */

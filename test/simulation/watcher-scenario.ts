@@ -154,7 +154,8 @@ class Story {
 
   isAtTip(): boolean {
     const [cursor] = this.#lab.rows("select height, hash from network_cursors");
-    return cursor?.height === this.#chain.tip.height && cursor.hash === this.#chain.tip.hash;
+    const stuck = this.#lab.rows("select address from stuck_addresses");
+    return cursor?.height === this.#chain.tip.height && cursor.hash === this.#chain.tip.hash && stuck.length === 0;
   }
 
   verdict(): Verdict {
@@ -242,16 +243,18 @@ class Story {
 }
 
 /** The source as one watcher asks it: each request is a step, and one that is lost is an outage. */
-function stepwise(source: FakeSource, effect: Effect): ChainClient {
+function stepwise(source: FakeSource, effect: Effect, onLost: () => void): ChainClient {
   const step = async <T>(ask: () => Promise<Result<T, Outage>>): Promise<Result<T, Outage>> => {
     try {
       await effect("chain", () => undefined);
     } catch {
+      onLost();
       return err(outage("UNREACHABLE", "lost"));
     }
     return ask();
   };
   const { client } = source;
+  const { history, mempoolPart } = client;
   return {
     kind: client.kind,
     costsBy: client.costsBy,
@@ -261,6 +264,8 @@ function stepwise(source: FakeSource, effect: Effect): ChainClient {
     block: (height) => step(() => client.block(height)),
     scan: (range) => step(() => client.scan(range)),
     mempool: (recipients) => step(() => client.mempool(recipients)),
+    ...(history === undefined ? {} : { history: (request) => step(() => history(request)) }),
+    ...(mempoolPart === undefined ? {} : { mempoolPart: (...of) => step(() => mempoolPart(...of)) }),
     lookup: (request) => step(() => client.lookup(request)),
   };
 }
@@ -275,15 +280,22 @@ export function watcherScenario(lab: Lab, apply: Apply): Scenario {
       const kind: Kind = world.pick<Kind>(KINDS);
       const network = networkOf(kind.network);
       const story = new Story(lab, world, kind);
+      const isForgetful = world.random() < 0.5;
       const bugs: unknown[] = [];
       let isDone = false;
       let alive: { readonly client: Client; readonly memory: WatchMemory; readonly pool: ChainPool } | undefined;
       let effect: Effect;
+      /** A request of this pass was lost: what it was about, an address or a transaction, has its turn at the next one. */
+      let lost = false;
       const attempt = async (client: Client): Promise<Attempt<true>> => {
         effect = world.effectOf(client);
-        // An object that died has lost its memory; one whose pass only failed goes on with it.
-        const isReborn = alive === undefined || alive.client.isDead || world.random() < 0.1;
-        const clients = [stepwise(story.source, (...step) => effect(...step))];
+        lost = false;
+        // An object that died has lost its memory, and so has one that was idle: in half of the schedules before each pass.
+        const isReborn = isForgetful || alive === undefined || alive.client.isDead || world.random() < 0.1;
+        const onLost = () => {
+          lost = true;
+        };
+        const clients = [stepwise(story.source, (...step) => effect(...step), onLost)];
         const born = { network: network.name, clients, random: () => 0, report: () => {} };
         const object =
           isReborn || alive === undefined ? { memory: new WatchMemory(), pool: new ChainPool(born) } : alive;
@@ -301,7 +313,7 @@ export function watcherScenario(lab: Lab, apply: Apply): Scenario {
           object.memory,
         );
         const isThere = outcome.kind === "resting" || (outcome.kind === "read" && !outcome.isBehind && story.isAtTip());
-        return isLast && isThere ? { kind: "done", value: true } : { kind: "again", afterMs: 3_000 };
+        return isLast && isThere && !lost ? { kind: "done", value: true } : { kind: "again", afterMs: 3_000 };
       };
       story.happen().catch((error: unknown) => bugs.push(error));
       insist<true>({

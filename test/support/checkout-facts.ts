@@ -136,7 +136,7 @@ function cursorOf(tipHeight: number): InvoiceFile["cursors"][number] {
   return {
     ...{ network: "ETH", isResting: false, sinceMs: NOW, height: tipHeight, hash: HASH, checkpoints: "[]" },
     ...{ passedMs: NOW, lastMovedAtMs: NOW, tipHeight, finalizedHeight: null, tipTimeMs: NOW, tickedAtMs: NOW },
-    ...{ degradedSinceMs: null, lastOutage: null },
+    ...{ degradedSinceMs: null, lastOutage: null, progress: "{}" },
   };
 }
 

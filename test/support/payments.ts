@@ -2,7 +2,6 @@
 import { networkCursors } from "../../src/db/schema/network-cursors.ts";
 import { payments } from "../../src/db/schema/payments.ts";
 import type { MerchantId } from "../../src/lib/ids.ts";
-import type { NetworkCursor } from "../../src/payments/cursor.ts";
 import type { Payment, PaymentEvidence, StoredPayment } from "../../src/payments/payment.ts";
 import { randomHex } from "./wallet-bodies.ts";
 import { freshId, testDb } from "./worker-merchant.ts";
@@ -33,12 +32,15 @@ export async function seedPayment(merchantId: MerchantId, changes: SeedPayment =
 }
 
 /** A network that is read up to `tipHeight`; what a test says of it holds for its whole file. */
-export async function seedCursor(network: string, changes: Partial<NetworkCursor> = {}): Promise<void> {
+export async function seedCursor(
+  network: string,
+  changes: Partial<typeof networkCursors.$inferSelect> = {},
+): Promise<void> {
   const nowMs = Date.now();
-  const row: NetworkCursor = {
+  const row: typeof networkCursors.$inferSelect = {
     ...{ network, isResting: false, sinceMs: nowMs, height: 100, hash: "0x1", checkpoints: "[]" },
     ...{ passedMs: nowMs, lastMovedAtMs: nowMs, tipHeight: 100, finalizedHeight: null, tipTimeMs: nowMs },
-    ...{ tickedAtMs: nowMs, degradedSinceMs: null, lastOutage: null },
+    ...{ tickedAtMs: nowMs, degradedSinceMs: null, lastOutage: null, progress: "{}" },
     ...changes,
   };
   await testDb.insert(networkCursors).values(row).onConflictDoUpdate({ target: networkCursors.network, set: row });

@@ -1,5 +1,6 @@
 // A watcher of one network over scripted sources, with what it applied: payments that it looked at again are stored as `sight.ts` shows them.
 import { eq } from "drizzle-orm";
+import type { ChainClient } from "../../src/chains/chain-client.ts";
 import { ChainPool } from "../../src/chains/chain-pool-client.ts";
 import { type NetworkName, networkNamed } from "../../src/chains/networks.ts";
 import type { Db } from "../../src/db/client.ts";
@@ -26,27 +27,51 @@ export class TestWatcher {
   readonly reports: string[] = [];
   /** Storage refuses what a look makes. */
   refusal: Failure | undefined;
+  /**
+   * An object that is idle for ten seconds is made anew, so nothing that a pass needs may live in it: this one forgets everything before each
+   * pass, memory and what it knows of its sources. True for the few tests of what an object that is kept awake does.
+   */
+  keepsMemory = false;
   memory = new WatchMemory();
-  readonly fx: WatchEffects;
+  fx: WatchEffects;
+  readonly #clients: () => readonly ChainClient[];
   readonly #db: Db;
   readonly #name: NetworkName;
 
-  constructor(db: Db, name: NetworkName, sources: readonly FakeSource[], nowMs: number, sleeping: Sleep = sleep) {
+  constructor(
+    db: Db,
+    name: NetworkName,
+    sources: readonly Pick<FakeSource, "client">[],
+    nowMs: number,
+    sleeping: Sleep = sleep,
+  ) {
     this.#db = db;
     this.#name = name;
     this.nowMs = nowMs;
-    const clients = sources.map(({ client }) => client);
+    this.#clients = () => sources.map(({ client }) => client);
     this.fx = {
       db,
       sleep: sleeping,
       nowMs: () => this.nowMs,
       report: (line) => void this.reports.push(line),
-      pool: new ChainPool({ network: name, clients, random: () => 0, report: () => {} }),
+      pool: this.#newPool(),
       apply: (look) => this.#apply(look),
     };
   }
 
+  /** As an object that was just made has it; a client that a test makes by a getter is new as well. */
+  forget(): void {
+    this.memory = new WatchMemory();
+    this.fx = { ...this.fx, pool: this.#newPool() };
+  }
+
+  #newPool(): ChainPool {
+    const clients = this.#clients();
+    return new ChainPool({ network: this.#name, clients, random: () => 0, report: () => {} });
+  }
+
   pass() {
+    if (!this.keepsMemory) this.forget();
     return runPass(this.fx, networkOf(this.#name), this.memory);
   }
 

@@ -6,7 +6,7 @@ const DOCUMENTED = {
   invoice:
     "created updated partially_paid pending_confirmation paid underpaid overpaid expired cancelled payment_late reversed",
   payment: "created detected updated confirmed paid underpaid overpaid expired dropped reorged unmatched matched",
-  wallet: "created updated deleted gap_limit_warning detection_degraded amounts_low",
+  wallet: "created updated deleted gap_limit_warning detection_degraded address_degraded amounts_low",
   team: "member_joined member_removed role_changed ownership_transferred",
   api_key: "created rotated deleted",
   webhook: "endpoint_disabled",

@@ -13,28 +13,11 @@ describe("a book of recipients", () => {
     expect([...book.codes]).toEqual(["USDT", "ETH", "DAI"]);
   });
 
-  it("tells the newest twenty apart", () => {
-    const book = new RecipientBook(START);
-    const many = Array.from({ length: 50 }, (_, n) => row(`address ${n}`));
-    book.add(many);
-    book.add(many.slice(0, 5));
-    expect(book.newest).toEqual(many.slice(30).map(({ address }) => address));
-  });
-
   it("is read again from two minutes before it was read last, and anew after an hour", () => {
     const book = new RecipientBook(START);
     expect(book.refreshFromMs).toBe(START - 120_000);
     book.noteRefresh(START + 3_000_000);
     expect(book.refreshFromMs).toBe(START + 3_000_000 - 120_000);
     expect([book.isOld(START + 3_600_000), book.isOld(START + 3_600_001)]).toEqual([false, true]);
-  });
-
-  it("goes on with a round over its addresses when more come", () => {
-    const book = new RecipientBook(START);
-    book.add([row("a"), row("b")]);
-    const round = book.addresses.values();
-    expect(round.next().value).toBe("a");
-    book.add([row("c")]);
-    expect([round.next().value, round.next().value, round.next().done]).toEqual(["b", "c", true]);
   });
 });

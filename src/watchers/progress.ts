@@ -1,0 +1,94 @@
+// What a watcher must know at its next pass (chains.md 3). Its object is evicted between two polls, so nothing of this may live in memory: it is
+// read with the cursor, changed during the pass, and written with the cursor or with the tick. All of it may be older than what has been done,
+// then something is done twice; none of it may say more than what was stored.
+import type { SourceState } from "../chains/source-state.ts";
+import type { BlockRef } from "../payments/transfer.ts";
+
+/** A place in the order of activation: the row that was taken last. */
+export interface Place {
+  readonly activatedAtMs: number;
+  readonly position: number;
+}
+
+export const FIRST_PLACE: Place = { activatedAtMs: 0, position: 0 };
+
+/** A round over all recipients of a source that is asked by address, some at each tick. */
+export interface Round {
+  /** What the round will have read up to, once it is complete. */
+  readonly to: BlockRef;
+  readonly begunMs: number;
+  /** The addresses up to here have been asked with success, or have a row of their own. */
+  readonly after: Place;
+}
+
+/** One reading of a whole mempool, which may take several passes. */
+export interface Lap {
+  readonly begunMs: number;
+  /** As the source gave it. */
+  readonly after: string;
+}
+
+/** How far the invoices that end at one moment were asked of a second source, where they are more than a pass asks for. */
+export interface Silent {
+  readonly atMs: number;
+  readonly position: number;
+}
+
+/** How many addresses are remembered as answered, to tell a source that fails from an address that does. */
+const GOOD_ADDRESSES = 3;
+
+export class WatchProgress {
+  /** By source, as `ChainPool.nameOf` calls it: what one source knows is not what another does. */
+  rounds: Readonly<Record<string, Round>> = {};
+  laps: Readonly<Record<string, Lap>> = {};
+  /** `position` of the open payment that was looked at last. */
+  lookedAt = 0;
+  /** Passes in a row that a source failed. */
+  failures = 0;
+  /** Since when a second source, which must be asked before invoices expire, could not be. */
+  unsecondedMs: number | null = null;
+  silent: Silent | null = null;
+  /** Begin of the outage that merchants were told of. */
+  toldOfMs: number | null = null;
+  /** Sources that failed lately, in the order of the configuration; empty when none did. */
+  sources: readonly SourceState[] = [];
+  /** Addresses that were answered lately, the newest first. */
+  good: readonly string[] = [];
+  /** A transaction that was looked up lately and answered. */
+  goodLookup: { readonly txHash: string; readonly toAddress: string } | null = null;
+
+  constructor(text: string) {
+    const known: Partial<WatchProgress> = JSON.parse(text);
+    Object.assign(this, known);
+  }
+
+  noteGood(addresses: readonly string[]): void {
+    if (addresses.length === 0) return;
+    this.good = [...new Set([...addresses.slice(0, GOOD_ADDRESSES), ...this.good])].slice(0, GOOD_ADDRESSES);
+  }
+
+  round(source: string): Round | undefined {
+    return this.rounds[source];
+  }
+
+  setRound(source: string, round: Round | undefined): void {
+    this.rounds = without(this.rounds, source, round);
+  }
+
+  lap(source: string): Lap | undefined {
+    return this.laps[source];
+  }
+
+  setLap(source: string, lap: Lap | undefined): void {
+    this.laps = without(this.laps, source, lap);
+  }
+
+  print(): string {
+    return JSON.stringify(this);
+  }
+}
+
+function without<T>(of: Readonly<Record<string, T>>, name: string, value: T | undefined): Readonly<Record<string, T>> {
+  const rest = Object.entries(of).filter(([each]) => each !== name);
+  return Object.fromEntries(value === undefined ? rest : [...rest, [name, value]]);
+}
