@@ -37,7 +37,10 @@ export function isLagging(cursor: Pick<NetworkCursor, "isResting" | "degradedSin
 }
 
 /** What the networks of an invoice's active methods say to its closing; one that nobody reads leaves it to the clock (decisions 4). */
-export function watchesOf(networks: Iterable<string>, cursors: readonly NetworkCursor[]): readonly NetworkWatch[] {
+export function watchesOf(
+  networks: Iterable<string>,
+  cursors: readonly Pick<NetworkCursor, "network" | "isResting" | "passedMs" | "lastMovedAtMs" | "stuckPassedMs">[],
+): readonly NetworkWatch[] {
   return [...new Set(networks)].map((network) => {
     const cursor = cursors.find((each) => each.network === network && !each.isResting);
     if (cursor === undefined) return { kind: "none", network };

@@ -23,8 +23,8 @@ export interface Asking<T, R> {
   ask(item: T): Promise<Result<R, Outage>>;
   /** After so many that were refused nothing more is begun. */
   readonly mostRefused: number;
-  /** Asks again for something else that was answered, now or before; undefined where nothing ever was, which is held against the source. */
-  control(answered: readonly T[], failed: ReadonlyMap<T, Outage>): Promise<Result<unknown, Outage> | undefined>;
+  /** Asks for something else, that was answered now or before or that any source answers. */
+  control(answered: readonly T[], failed: ReadonlyMap<T, Outage>): Promise<Result<unknown, Outage>>;
   nowMs(): number;
   /** After this moment nothing more is begun. */
   readonly untilMs: number;
@@ -40,7 +40,7 @@ export async function askEach<T, R>(items: Iterable<T>, of: Asking<T, R>): Promi
     const [last] = [...failed.values()].slice(-1);
     if (last === undefined) continue;
     const alive = await of.control([...answers.keys()], failed);
-    if (alive === undefined || !alive.ok) return { answers, refused, outage: last };
+    if (!alive.ok) return { answers, refused, outage: last };
     for (const [item, outage] of failed) refused.set(item, outage);
   } while (!isOver());
   return { answers, refused, outage: undefined };

@@ -9,7 +9,7 @@ import { MINUTE_MS, SECOND_MS } from "../lib/time.ts";
 import type { NetworkCursor } from "../payments/cursor.ts";
 import type { BlockRef, Transfer } from "../payments/transfer.ts";
 import { askEach, MOST_REFUSED } from "./ask-each.ts";
-import { askAny, askHistory } from "./by-address/ask-history.ts";
+import { askControl, askHistory } from "./by-address/ask-history.ts";
 import { applied, type Pass, type Step, stored, type WatchEffects } from "./commit-cursor.ts";
 import { blockAt } from "./find-position.ts";
 import { selectExpiring } from "./store.ts";
@@ -94,7 +94,8 @@ async function scanBy(
       askHistory(second, { address, from, to: tip.value, assets: network.assets, after: null, pages: PAGES });
     const answers = await askEach(recipients, {
       ask: look,
-      control: (answered, failed) => askAny([...answered, ...progress.good.filter((each) => !failed.has(each))], look),
+      control: (answered, failed) =>
+        askControl(network, [...answered, ...progress.good.filter((each) => !failed.has(each))], look),
       nowMs: fx.nowMs,
       mostRefused: MOST_REFUSED,
       untilMs: fx.nowMs() + LONGEST_MS,

@@ -37,7 +37,8 @@ const begin = template((db) =>
         checkpoints: "[]",
         passedMs: sql`excluded.passed_ms`,
         lastMovedAtMs: sql`excluded.last_moved_at_ms`,
-        progress: "{}",
+        // Which addresses its sources have answered for holds on.
+        progress: sql`json_object('good', json(coalesce(json_extract(network_cursors.progress, '$.good'), '[]')))`,
       },
       // One that rests for lack of a source goes on where it stood, once it is found to have one again (wake-watchers.ts).
       setWhere: sql`network_cursors.is_resting = 1 and network_cursors.last_outage is null`,

@@ -8,7 +8,7 @@ import { err, ok } from "../lib/result.ts";
 import { MINUTE_MS, SECOND_MS } from "../lib/time.ts";
 import { type Transfer, transferKey } from "../payments/transfer.ts";
 import { type Asked, askEach, MOST_REFUSED } from "./ask-each.ts";
-import { askAny, askHistory, fromOf } from "./by-address/ask-history.ts";
+import { askControl, askHistory, fromOf } from "./by-address/ask-history.ts";
 import { readStuck, stuckRows } from "./by-address/read-stuck.ts";
 import { selectNewest, selectRoundPage, selectStuckDue } from "./by-address/store.ts";
 import { applied, asked, type Pass, type Step, stored, type WatchEffects } from "./commit-cursor.ts";
@@ -119,7 +119,9 @@ async function askHistories(
   const answers = await askEach(new Set(of.addresses), {
     ask: (address) => look(address),
     control: (answered, failed) =>
-      askAny([...answered, ...progress.good.filter((each) => !failed.has(each))], (address) => look(address, 1)),
+      askControl(network, [...answered, ...progress.good.filter((each) => !failed.has(each))], (address) =>
+        look(address, 1),
+      ),
     nowMs: fx.nowMs,
     mostRefused: MOST_REFUSED,
     untilMs: pass.begunMs + LONGEST_MS,

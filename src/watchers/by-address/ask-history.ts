@@ -1,11 +1,13 @@
 // One address of a source that is asked by address.
 import type { ChainClient, History, HistoryRequest } from "../../chains/chain-client.ts";
+import { controlAddress } from "../../chains/control-address.ts";
+import type { Network } from "../../chains/networks.ts";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, type Result } from "../../lib/result.ts";
 import type { Pass } from "../commit-cursor.ts";
 
-/** How many are tried before a source counts as one that answers for nothing. */
-const CONTROLS = 3;
+/** How many of those that were answered are asked again. */
+const ANSWERED = 2;
 
 /** The first block of a look: index and block may come one after the other, so an overlap is read again. */
 export function fromOf({ network }: Pick<Pass, "network">, readHeight: number): number {
@@ -17,15 +19,18 @@ export async function askHistory(client: ChainClient, request: HistoryRequest): 
   return client.history(request);
 }
 
-/** Whether a source answers for one of those that it has answered for before; undefined where there are none. */
-export async function askAny(
-  addresses: readonly string[],
+/**
+ * Whether a source answers for anything: for one of those that it has answered for before, or for the address that is nobody's. A source
+ * that answers for none of them has failed.
+ */
+export async function askControl(
+  network: Network,
+  answered: readonly string[],
   ask: (address: string) => Promise<Result<History, Outage>>,
-): Promise<Result<History, Outage> | undefined> {
-  let last: Result<History, Outage> | undefined;
-  for (const address of [...new Set(addresses)].slice(0, CONTROLS)) {
-    last = await ask(address);
-    if (last.ok) return last;
+): Promise<Result<History, Outage>> {
+  for (const address of [...new Set(answered)].slice(0, ANSWERED)) {
+    const again = await ask(address);
+    if (again.ok) return again;
   }
-  return last;
+  return ask(controlAddress(network));
 }

@@ -10,7 +10,7 @@ import { isoTime, SECOND_MS } from "../../lib/time.ts";
 import type { BlockRef } from "../../payments/transfer.ts";
 import { type Asked, askEach, MOST_REFUSED } from "../ask-each.ts";
 import { type Pass, type Step, stored, type WatchEffects } from "../commit-cursor.ts";
-import { askAny, askHistory, fromOf } from "./ask-history.ts";
+import { askControl, askHistory, fromOf } from "./ask-history.ts";
 import { deleteStuck, putStuck, selectWaiting, tellStuck } from "./store.ts";
 import {
   afterFailure,
@@ -53,7 +53,7 @@ export async function readStuck(
   const answers = await askEach(waiting, {
     ask: (row) => walkOn(pass, client, row),
     control: (answered) =>
-      askAny([...answered.map(({ address }) => address), ...good], (address) =>
+      askControl(network, [...answered.map(({ address }) => address), ...good], (address) =>
         askHistory(client, { address, from: tip.height, to: tip, assets: network.assets, after: null, pages: 1 }),
       ),
     nowMs: fx.nowMs,

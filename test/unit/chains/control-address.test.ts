@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { parseAddress } from "../../../src/chains/address.ts";
+import { controlAddress } from "../../../src/chains/control-address.ts";
+import { NETWORKS } from "../../../src/chains/networks.ts";
+
+test.each(NETWORKS.map((network) => [network.name, network] as const))(
+  "the control address of %s is one that the network's sources know",
+  (_, network) => {
+    expect(parseAddress(network, controlAddress(network)).ok).toBe(true);
+  },
+);
