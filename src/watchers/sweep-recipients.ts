@@ -5,7 +5,7 @@
 import type { ChainClient, History } from "../chains/chain-client.ts";
 import { readWithRetry } from "../db/retry.ts";
 import { err, ok } from "../lib/result.ts";
-import { MINUTE_MS, SECOND_MS } from "../lib/time.ts";
+import { SECOND_MS } from "../lib/time.ts";
 import { type Transfer, transferKey } from "../payments/transfer.ts";
 import { type Asked, askEach, MOST_REFUSED } from "./ask-each.ts";
 import { askControl, askHistory, fromOf } from "./by-address/ask-history.ts";
@@ -29,8 +29,8 @@ const PAGES = 4;
 const STUCK_A_TICK = 5;
 /** After so long no more addresses are begun. */
 const LONGEST_MS = 15 * SECOND_MS;
-/** A row shows up in storage at most so long after the moment it bears; and clocks differ. */
-const LATE_ROWS_MS = 2 * MINUTE_MS;
+/** By so much the clock of whoever activates may be ahead of the watcher's. */
+const CLOCKS_DIFFER_MS = 10 * SECOND_MS;
 
 export async function sweepRecipients(
   fx: WatchEffects,
@@ -87,7 +87,7 @@ interface Turn {
 async function readTurn(fx: WatchEffects, { network: { name } }: Pass, round: Round): Promise<Step<Turn>> {
   const nowMs = fx.nowMs();
   // Who was activated later was shown an address later: the round says nothing of that, and it comes to its end however many there are.
-  const untilMs = round.begunMs + LATE_ROWS_MS;
+  const untilMs = round.begunMs + CLOCKS_DIFFER_MS;
   const page = { network: name, nowMs, after: round.after, untilMs, limit: PAGE };
   const read = stored(
     await readWithRetry(fx.sleep, async () =>

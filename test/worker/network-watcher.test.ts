@@ -167,6 +167,24 @@ describe("a watcher that dies", () => {
   });
 });
 
+describe("a watcher of a source that is asked by address", () => {
+  it("comes to the end of a round of 150 addresses though the object is evicted between any two alarms", async () => {
+    source = new FakeSource(chain, { kind: "trongrid", costsBy: "recipients" });
+    const addresses = Array.from({ length: 150 }, (_, n) => `address ${n}`);
+    for (const address of addresses)
+      await watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address, nowMs: chain.tip.timeMs });
+    const { height, hash } = chain.mine(addresses.map((toAddress) => ({ ...pay(`to ${toAddress}`), toAddress })));
+    for (let alarm = 0; alarm < 3; alarm++) {
+      expect((await cursor())?.height).not.toBe(height);
+      await awake((watcher) => watcher.alarm());
+      await evictDurableObject(stub());
+      if (alarm === 1) await abortAllDurableObjects();
+    }
+    expect(new Set(found()).size).toBe(150);
+    expect(await cursor()).toMatchObject({ height, hash });
+  });
+});
+
 describe("a watcher", () => {
   it("makes at most one pass at a time, however many ask for one", async () => {
     await watch();

@@ -83,15 +83,19 @@ async function walkOn(pass: Pass, client: ChainClient, row: StuckAddress): Promi
   const standing = known === null ? ok(null) : await client.block(known.to.height);
   if (!standing.ok) return standing;
   const walk = known !== null && standing.value?.hash === known.to.hash ? known : { to: tip, begunMs, page: null };
-  const history = await askHistory(client, {
-    address: row.address,
-    from: fromOf(pass, row.readHeight),
-    to: walk.to,
-    assets: network.assets,
-    after: walk.page,
-    pages: PAGES,
-  });
-  return history.ok ? ok({ ...history.value, walk }) : history;
+  const ask = (after: string | null, pages: number) =>
+    askHistory(client, {
+      ...{ address: row.address, from: fromOf(pass, row.readHeight), to: after === null ? tip : walk.to },
+      ...{ assets: network.assets, after, pages },
+    });
+  const history = await ask(walk.page, PAGES);
+  // What came meanwhile is on top: whoever pays a flooded address is seen at once, as far as one page goes.
+  const newest = walk.page === null || !history.ok ? history : await ask(null, 1);
+  if (!history.ok) return history;
+  if (!newest.ok) return newest;
+  const transfers =
+    walk.page === null ? history.value.transfers : [...history.value.transfers, ...newest.value.transfers];
+  return ok({ ...history.value, transfers, walk });
 }
 
 /** Undefined where this very look read all of it: then it is one of all others again. */

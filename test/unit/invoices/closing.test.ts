@@ -10,6 +10,10 @@ function cursor(passedMs: number, lastMovedAtMs = NOW): NetworkWatch {
 }
 
 describe("closing", () => {
+  const stuck = (stuckPassedMs: number): NetworkWatch => ({
+    ...{ kind: "cursor", network: "ETH", passedMs: NOW, lastMovedAtMs: 0 },
+    stuckPassedMs,
+  });
   const cases: [why: string, nowMs: number, watches: NetworkWatch[], closes: boolean, stalled: boolean][] = [
     ["no method was activated, at expiresAt", expiresAtMs, [], false, false],
     ["no method was activated, a millisecond later", expiresAtMs + 1, [], true, false],
@@ -23,6 +27,9 @@ describe("closing", () => {
     ["behind, and standing for six hours", NOW, [cursor(0, NOW - STALLED_AFTER_MS)], true, true],
     ["one stands, another is behind and moves", NOW, [cursor(0, 0), cursor(0)], false, false],
     ["one stands, another is past", NOW, [cursor(0, 0), cursor(expiresAtMs + 1)], true, true],
+    ["an address that is read at its own pace, exactly at expiresAt", NOW, [stuck(expiresAtMs)], false, false],
+    ["an address that is read at its own pace, a millisecond past it", NOW, [stuck(expiresAtMs + 1)], true, false],
+    ["such an address beside a network that has stood for hours", NOW, [stuck(0), cursor(0, 0)], false, false],
     ["past, and standing since", NOW, [cursor(expiresAtMs + 1, 0)], true, false],
   ];
 

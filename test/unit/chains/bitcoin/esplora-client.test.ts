@@ -127,6 +127,46 @@ describe("an address with a long history", () => {
   });
 });
 
+describe("one address, some pages at a time", () => {
+  const heights = Array.from({ length: 60 }, (_, n) => TIP - n);
+  const request = { address: SHOP, from: TIP - 49, to, assets: [], pages: 1 };
+  const history = async (source: ReturnType<typeof scriptedSource>, after: string | null) => {
+    // Made anew for each look.
+    const read = await esploraClient(source.settings).history?.({ ...request, after });
+    if (read?.ok !== true) throw new Error("no history");
+    return { heights: read.value.transfers.map(({ block }) => block?.height), next: read.value.next };
+  };
+
+  test("is read on from where the last look ended, by any client", async () => {
+    const source = serverOf({ heights, pageLength: 25 });
+    for (const n of [25, 50]) source.answers.set(`/tx/${id(n)}`, paying(n, minedAt(TIP - n + 1)));
+    const looks = [];
+    let after: string | null = null;
+    do {
+      const look: Awaited<ReturnType<typeof history>> = await history(source, after);
+      looks.push(...look.heights);
+      after = look.next;
+    } while (after !== null);
+    expect(looks).toEqual(heights.slice(0, 50));
+  });
+
+  test("is read anew where the transaction at which the last look ended has left its block", async () => {
+    const source = serverOf({ heights, pageLength: 25 });
+    source.answers.set(`/tx/${id(25)}`, paying(25, { confirmed: false }));
+    expect((await history(source, id(25))).heights).toEqual(heights.slice(0, 25));
+    source.answers.set(`/tx/${id(25)}`, "Transaction not found");
+    source.statuses.set(`/tx/${id(25)}`, 404);
+    expect((await history(source, id(25))).heights).toEqual(heights.slice(0, 25));
+  });
+
+  test("that is refused refuses nothing but itself", async () => {
+    const source = serverOf({ heights: [TIP], pageLength: 25 });
+    const other = await esploraClient(source.settings).history?.({ ...request, address: "bc1qrefused", after: null });
+    expect(other).toMatchObject({ ok: false, error: { kind: "BAD_STATUS" } });
+    expect((await history(source, null)).heights).toEqual([TIP]);
+  });
+});
+
 describe("a scan", () => {
   test("of two chains is refused: the last block has changed, or a payment is in another block of its height", async () => {
     const changed = serverOf({ heights: [TIP - 1], pageLength: 25 });
