@@ -62,8 +62,7 @@ async function goBack(fx: WatchEffects, pass: Pass, client: ChainClient, cursor:
   const kept = printCheckpoints(checkpoints.filter(({ height }) => height < fork.value.height));
   const { height, hash, timeMs } = fork.value;
   const passedMs = Math.min(cursor.passedMs, timeMs);
-  // What a round has found above the fork it found on a branch that lost, and what an address has been read up to as well.
-  pass.progress.rounds = {};
+  // What an address that is read at its own pace was read up to above the fork is on a branch that lost.
   const lowered = stored(
     await readWithRetry(fx.sleep, async () => lowerStuck(fx.db, network.name, { height, timeMs })),
   );

@@ -149,9 +149,11 @@ describe("an address that a source refuses", () => {
       const { chain, source, watcher, ids, found, passes, fileAt, stuck } = await watching(["POISON", "VICTIM"]);
       source.faults.set("POISON", "BAD_STATUS");
       chain.mine([sentTo("VICTIM"), sentTo("POISON")], START + 2_000);
+      // More blocks than any overlap, all of them unread when the address is refused for the first time.
+      for (let n = 0; n < 20; n++) chain.mine([], START + 3_000);
       await passes(50);
       expect([...found()]).toEqual(["pays VICTIM"]);
-      expect((await watcher.cursor()).height).toBe(302);
+      expect((await watcher.cursor()).height).toBe(322);
       const told = await db.select().from(events).where(eq(events.type, "wallet.address_degraded"));
       expect(told.map(({ merchantId, data }) => [merchantId, JSON.parse(data)])).toEqual([
         [MERCHANT, { network: "BTC", address: "POISON", degradedSince: expect.any(String), reason: "BAD_STATUS" }],
@@ -186,9 +188,9 @@ describe("an address that a source refuses", () => {
       const { source, watcher, stuck } = await watching(many(100));
       await watcher.pass();
       for (const down of ["RATE_LIMITED", "TIMEOUT", "BAD_STATUS"] as const) {
-        source.down = undefined;
+        // Its blocks are as they should be: it is its index of addresses that has failed.
         source.before = async (call) => {
-          if (call.startsWith("history")) source.down = down;
+          source.down = call.startsWith("history") ? down : undefined;
         };
         watcher.nowMs += 300_000;
         expect(await watcher.pass()).toEqual({ kind: "failed", outage: down });
@@ -265,6 +267,30 @@ describe("a payment whose transaction a source refuses", () => {
       source.faults.clear();
       await passes(1);
       expect(statuses()).toEqual(["CONFIRMED", "CONFIRMED"]);
+    }),
+  );
+});
+
+describe("a fork deeper than any overlap", () => {
+  it(
+    "is read again at an address that was refused when it happened",
+    inLab(async () => {
+      const { chain, source, watcher, found, passes } = await watching(["POISON", "VICTIM"], START + 100 * HOUR);
+      for (let n = 0; n < 12; n++) {
+        chain.mine([], START + 1_000 + n);
+        await passes(1);
+      }
+      source.faults.set("POISON", "BAD_STATUS");
+      await passes(2);
+      chain.drop(10);
+      chain.mine([sentTo("POISON"), sentTo("VICTIM")], watcher.nowMs);
+      for (let n = 0; n < 11; n++) chain.mine([], watcher.nowMs + n);
+      await passes(2);
+      expect([...found()]).toEqual(["pays VICTIM"]);
+      source.faults.clear();
+      await db.update(stuckAddresses).set({ nextAtMs: 0 });
+      await passes(1);
+      expect([...found()]).toEqual(["pays VICTIM", "pays POISON"]);
     }),
   );
 });
