@@ -7,7 +7,7 @@ import { merchants } from "../db/schema/merchants.ts";
 import { networkCursors } from "../db/schema/network-cursors.ts";
 import { wallets } from "../db/schema/wallets.ts";
 import { template } from "../db/template.ts";
-import { pageColumns } from "../invoices/store.ts";
+import { cursorJson, pageColumns } from "../invoices/store.ts";
 import type { InvoiceId } from "../lib/ids.ts";
 
 const checkout = template((db) =>
@@ -22,7 +22,7 @@ const checkout = template((db) =>
         where merchant_id = invoices.merchant_id and deleted_at_ms is null order by created_at_ms, id) wallet)`
         .mapWith(rowsDecoder(wallets))
         .as("wallets_json"),
-      watched: sql`(select json_group_array(${jsonObject(networkCursors, "watched")}) from network_cursors watched)`
+      watched: sql`(select json_group_array(${cursorJson("watched")}) from network_cursors watched)`
         .mapWith(rowsDecoder(networkCursors))
         .as("watched_json"),
       language: sql<string | null>`(select language from checkouts where invoice_id = invoices.id)`.as("page_language"),

@@ -38,11 +38,18 @@ const paymentsJson = sql`(select json_group_array(${paymentJson("paid")}) from (
   where invoice_id = invoices.id order by received_at_ms, id) paid)`
   .mapWith(decodePayments)
   .as("payments_json");
-/** Up to which moment those of an invoice's addresses were read that are read at their own pace; null where there is none. */
-const stuckPassedMs = sql`(select min(stuck.passed_ms) from stuck_addresses stuck where stuck.network = cursor.network and stuck.address in
-  (select address from payment_methods where invoice_id = invoices.id and network = cursor.network and status = 'ACTIVE'))`;
-const cursorJson = sql`json_object(${jsonMembers(networkCursors, "cursor")}, 'stuckPassedMs', ${stuckPassedMs})`;
-const cursorsJson = sql`(select json_group_array(${cursorJson}) from network_cursors cursor
+/**
+ * A cursor as an invoice is settled by it: with the moment up to which those of the invoice's addresses were read that are read at their own
+ * pace. `alias`: what its rows are called in the query around it, one on `invoices`.
+ */
+export function cursorJson(alias: string) {
+  const network = sql.raw(`${alias}.network`);
+  const stuckPassedMs = sql`(select min(stuck.passed_ms) from stuck_addresses stuck where stuck.network = ${network} and stuck.address in
+    (select address from payment_methods where invoice_id = invoices.id and network = ${network} and status = 'ACTIVE'))`;
+  return sql`json_object(${jsonMembers(networkCursors, alias)}, 'stuckPassedMs', ${stuckPassedMs})`;
+}
+
+const cursorsJson = sql`(select json_group_array(${cursorJson("cursor")}) from network_cursors cursor
   where cursor.network in (select network from payment_methods where invoice_id = invoices.id and status = 'ACTIVE'
     union select network from payments where invoice_id = invoices.id))`
   .mapWith(rowsDecoder(networkCursors))

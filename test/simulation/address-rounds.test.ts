@@ -2,6 +2,7 @@
 // refused or flooded.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
+import { selectCheckout } from "../../src/checkout/store.ts";
 import { events } from "../../src/db/schema/events.ts";
 import { stuckAddresses } from "../../src/db/schema/network-cursors.ts";
 import { fileOf } from "../../src/invoices/invoice.ts";
@@ -167,6 +168,9 @@ describe("an address that a source refuses", () => {
       await watcher.pass();
       const file = await fileAt(ids[0]);
       expect(settlementChange(file, lateMs)).toBeUndefined();
+      // Whoever looks at the page settles the invoice by what that read.
+      const [page] = await selectCheckout(db, file.invoice.id);
+      expect(page?.watched).toEqual(file.cursors);
       expect(invoiceBodyOf(file, { macKeys: MAC_KEYS, publicUrl: "", nowMs: lateMs }).warnings).toEqual([
         "ADDRESS_NOT_READ",
       ]);
@@ -242,6 +246,24 @@ describe("an address with 5,200 small transactions", () => {
       await passes(25);
       expect(await stuck()).toEqual([]);
       expect(found().size).toBe(5_203);
+    }),
+  );
+});
+
+describe("a source that asks for a pause", () => {
+  it(
+    "has it, though nobody remembers that it asked",
+    inLab(async () => {
+      const { source, watcher } = await watching(["A0"]);
+      source.down = "RATE_LIMITED";
+      await watcher.pass();
+      const asked = source.calls.length;
+      watcher.nowMs += 1_999;
+      expect(await watcher.pass()).toEqual({ kind: "failed", outage: "RATE_LIMITED" });
+      expect(source.calls.length).toBe(asked);
+      source.down = undefined;
+      watcher.nowMs += 1;
+      expect((await watcher.pass()).kind).toBe("read");
     }),
   );
 });
