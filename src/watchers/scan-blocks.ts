@@ -1,10 +1,13 @@
 // Reads a chain block by block, in bounded pieces: scan, apply, and only then move the cursor (reliability.md 4).
 import type { ChainClient, Scan } from "../chains/chain-client.ts";
 import type { Asset, Network } from "../chains/networks.ts";
+import { readWithRetry } from "../db/retry.ts";
 import { ok } from "../lib/result.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import { type BlockRef, type Transfer, transferKey } from "../payments/transfer.ts";
-import { applied, asked, moveTo, type Pass, type Step, type WatchEffects } from "./commit-cursor.ts";
+import { readBehind } from "./by-address/read-behind.ts";
+import { deleteStuck } from "./by-address/store.ts";
+import { applied, asked, moveTo, type Pass, type Step, stored, type WatchEffects } from "./commit-cursor.ts";
 import { confirmSilence } from "./confirm-silence.ts";
 import {
   checkpointsAfter,
@@ -44,6 +47,8 @@ export async function scanBlocks(
   if (!book.ok) return book;
   const unproved = await readUnproved(fx, pass, from.height);
   if (!unproved.ok) return unproved;
+  const caughtUp = await readBehind(fx, pass, client, from);
+  if (!caughtUp.ok) return caughtUp;
   let cursor = from;
   for (;;) {
     const piece = await scanPiece(fx, pass, { client, book: book.value, cursor });
@@ -70,9 +75,20 @@ export async function scanBlocks(
     const moved = await advance(fx, pass, client, cursor, { ...to, passedMs });
     if (!moved.ok) return moved;
     cursor = moved.value;
+    const isRead = isAtTip && (pass.network.family !== "bitcoin" || mempool.value.passedMs > 0);
+    const freed = isRead ? await freeAddresses(fx, pass, caughtUp.value) : ok(true);
+    if (!freed.ok) return freed;
     if (isAtTip || to !== piece.value.to || fx.nowMs() - pass.begunMs > LONGEST_MS)
       return ok({ cursor, unconfirmed: new Set(mempool.value.transfers.map(transferKey)) });
   }
+}
+
+/** They have been read like all others, the mempool included. */
+async function freeAddresses(fx: WatchEffects, pass: Pass, addresses: readonly string[]): Promise<Step<true>> {
+  if (addresses.length === 0) return ok(true);
+  const { name } = pass.network;
+  const freed = await readWithRetry(fx.sleep, async () => deleteStuck(fx.db, name, addresses));
+  return freed.ok ? ok(true) : stored(freed);
 }
 
 interface MempoolRead {

@@ -109,6 +109,26 @@ export function deleteStuck(db: Db, name: string, addresses: readonly string[]) 
     .where(sql`network = ${name} and address in (select value from json_each(${JSON.stringify(addresses)}))`);
 }
 
+/** The addresses that are read at their own pace, those that stand lowest first. */
+export function selectBehind(db: Db, name: string, limit: number) {
+  return db
+    .select({ address: stuckAddresses.address, readHeight: stuckAddresses.readHeight })
+    .from(stuckAddresses)
+    .where(sql`network = ${name}`)
+    .orderBy(sql`read_height, address`)
+    .limit(limit);
+}
+
+/** Addresses have been read up to a block, by whatever source; where a walk through their pages stood is of no use any more. */
+export function raiseStuck(db: Db, name: string, addresses: readonly string[], height: number) {
+  return db
+    .update(stuckAddresses)
+    .set({ readHeight: height, walk: null })
+    .where(
+      sql`network = ${name} and read_height < ${height} and address in (select value from json_each(${JSON.stringify(addresses)}))`,
+    );
+}
+
 /** A fork: what was read above it was read on a branch that lost. */
 export function lowerStuck(db: Db, name: string, to: { readonly height: number; readonly timeMs: number }) {
   return db
