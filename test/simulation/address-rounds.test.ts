@@ -293,6 +293,26 @@ describe("a payment whose transaction a source refuses", () => {
   );
 });
 
+describe("an address that one source refuses and another reads by its blocks", () => {
+  it(
+    "is read from where it stood, and is one of all others again",
+    inLab(async () => {
+      const { chain, source, watcher, found, passes, stuck } = await watching(["POISON", "VICTIM"], START + 100 * HOUR);
+      await passes(1);
+      source.faults.set("POISON", "BAD_STATUS");
+      await passes(1);
+      chain.mine([sentTo("POISON")], watcher.nowMs);
+      for (let n = 0; n < 30; n++) chain.mine([], watcher.nowMs + n);
+      await passes(1);
+      expect([await watcher.cursor(), await stuck()]).toMatchObject([{ height: 330 }, [{ readHeight: 299 }]]);
+      const node = new FakeSource(chain, { kind: "core-rpc" });
+      const other = new TestWatcher(db, "BTC", [node], watcher.nowMs, instantSleep);
+      for (let n = 0; n < 7; n++) expect((await other.pass()).kind).toBe("read");
+      expect([new Set(other.found()), found().size, await stuck()]).toEqual([new Set(["pays POISON@300"]), 0, []]);
+    }),
+  );
+});
+
 describe("a fork deeper than any overlap", () => {
   it(
     "is read again at an address that was refused when it happened",

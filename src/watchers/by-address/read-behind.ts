@@ -20,7 +20,9 @@ export async function readBehind(
   client: ChainClient,
   cursor: PlacedCursor,
 ): Promise<Step<readonly string[]>> {
-  const { name } = pass.network;
+  const { name, family } = pass.network;
+  // No source of an EVM network is asked by address.
+  if (family === "evm") return ok([]);
   const read = stored(await readWithRetry(fx.sleep, async () => selectBehind(fx.db, name, ADDRESSES)));
   if (!read.ok) return read;
   let rows = read.value;
