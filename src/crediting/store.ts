@@ -97,13 +97,14 @@ export const NEAR_AMOUNTS_READ = 200;
 const place = (name: string) => sql`${sql.raw(name)}.network = ${network}
   and ${sql.raw(name)}.cryptocurrency = ${member("cryptocurrency")} and ${sql.raw(name)}.address = ${member("address")}`;
 // Real numbers, with room on both sides: they only leave out what could not be meant by far. The rules count exactly. Every quote and every
-// remainder of a shared address is a row here, so what a transfer is worth by the quote of its time follows from its ratio to one of them.
+// remainder of a shared address is a row here. At twice the price, with half of an invoice paid, an amount of four times what was asked first
+// can still be meant.
 const wantedUnits = sql`cast(${member("units")} as real)`;
 const near = template((db) =>
   db.select({ ...reservationTerms, key: sql<string>`${member("key")}`.as("wanted_key") }).from(
     sql`${listed} cross join amount_reservations held on held.rowid in (
         select near.rowid from amount_reservations near where ${place("near")}
-          and cast(near.units as real) between ${wantedUnits} / 3.2 and ${wantedUnits} * 10.5
+          and cast(near.units as real) between ${wantedUnits} / 32 and ${wantedUnits} * 32
           order by abs(${wantedUnits} - cast(near.units as real)) / cast(near.units as real) limit ${sql.raw(String(NEAR_AMOUNTS_READ))})
         ${ofReservation}`,
   ),

@@ -65,7 +65,10 @@ export function quoteFor(
   const inForce = spans.findLast(({ quote, endMs }) => quote.askedFromMs <= atMs && atMs <= endMs);
   const ended = spans.findLast(({ endMs }) => endMs < atMs);
   const isMeant = ({ quote, endMs }: Span) => quote.askedFromMs - slackMs <= atMs && atMs <= endMs + slackMs;
-  const remainders = quotes.filter((quote) => quote.isRemainder === true).map((quote) => spanOf(quote, undefined));
+  // Nobody pays a rest before it is asked, the part least of all that it is the rest of.
+  const remainders = quotes
+    .filter(({ isRemainder, askedFromMs }) => isRemainder === true && askedFromMs < atMs)
+    .map((quote) => spanOf(quote, undefined));
   const exact = [...remainders, ...spans].filter((span) => span.quote.amountUnits === amountUnits && isMeant(span));
   const best = exact.find((span) => span === inForce) ?? exact.findLast(({ endMs }) => endMs < atMs) ?? exact[0];
   if (best !== undefined) return { rule: "EXACT_UNITS", quote: best.quote };

@@ -171,7 +171,8 @@ export function quotesOf(invoice: InvoiceFact): readonly Quote[] {
 /**
  * The quote that weighs a payment: of those that may be meant the one with exactly its units, else the one in force, else the last that had
  * ended, else none. Readings: of several with exactly its units the one in force, else the last that ended, else the next to come; a quote that
- * is yet to come is meant by nobody who did not send exactly its units.
+ * is yet to come is meant by nobody who did not send exactly its units, but for the first of an invoice: nothing can have been paid before it was
+ * asked, so an earlier time is the word of a clock that is slow.
  */
 export function weightOf(kind: History["kind"], invoice: InvoiceFact, units: bigint, timeMs: number): Weight {
   const slackMs = quoteSlackMs(kind);
@@ -191,6 +192,8 @@ export function weightOf(kind: History["kind"], invoice: InvoiceFact, units: big
   const byTime = chosen(meant);
   if (byTime.inForce !== undefined) return { by: "in force", quote: byTime.inForce };
   if (byTime.ended !== undefined) return { by: "ended", quote: byTime.ended };
+  const [first] = quotesOf(invoice);
+  if (first !== undefined && timeMs < first.askedFromMs) return { by: "in force", quote: first };
   return { by: "market", quote: null };
 }
 

@@ -25,7 +25,8 @@ export function historyOf(seed: number): History {
   const dice = new Dice(seed);
   for (;;) {
     const draft = new Draft(dice, seed).history();
-    if (draft !== undefined) return withoutRate(draft);
+    // A transfer that nothing prices may be another's, and then somebody else cannot have cancelled before.
+    if (draft !== undefined) return withPossibleCancels(withoutRate(draft));
   }
 }
 

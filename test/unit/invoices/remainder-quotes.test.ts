@@ -15,9 +15,9 @@ const PRICE = asked(100n, 1_000_000, 2_000_000);
 const REST = remainder(50n, 1_500_000, 2_000_000);
 
 test.each([
-  ["exactly the rest, once it was asked", [PRICE, REST], 50n, 1_500_000, "EXACT_UNITS #2"],
-  ["exactly the rest, the slack before", [PRICE, REST], 50n, 1_500_000 - SLACK, "EXACT_UNITS #2"],
-  ["exactly the rest, earlier still", [PRICE, REST], 50n, 1_499_999 - SLACK, "IN_FORCE #1"],
+  ["exactly the rest, once it was asked", [PRICE, REST], 50n, 1_500_001, "EXACT_UNITS #2"],
+  ["as much as the rest, as the part that leaves it", [PRICE, REST], 50n, 1_500_000, "IN_FORCE #1"],
+  ["as much as the rest, before it was asked", [PRICE, REST], 50n, 1_499_999, "IN_FORCE #1"],
   ["exactly the rest, the slack after", [PRICE, REST], 50n, 2_000_000 + SLACK, "EXACT_UNITS #2"],
   ["exactly the rest, later still", [PRICE, REST], 50n, 2_000_001 + SLACK, "market"],
   ["another amount after the rest was asked", [PRICE, REST], 7n, 1_500_001, "IN_FORCE #1"],
