@@ -89,6 +89,8 @@ export async function evmChainAt(url: string): Promise<Omit<EvmChain, "url" | "s
       const { blockNumber } = Receipt.parse(await rpc("eth_getTransactionReceipt", hash));
       const tip = await rpc("eth_blockNumber");
       await rpc("anvil_reorg", Number(tip) - Number(blockNumber) + 1, []);
+      // Its clock goes back with its blocks, and what is sent next must not seem older than the invoice that it pays.
+      await rpc("evm_setTime", Math.floor(Date.now() / 1_000));
     },
     rawTransaction: (hash) => text("eth_getRawTransactionByHash", hash),
     sendAgain: async (raw) => void (await rpc("eth_sendRawTransaction", raw)),

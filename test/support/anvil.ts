@@ -148,11 +148,14 @@ function controls(rpc: Anvil["rpc"], accounts: readonly Hex[]) {
       return receipt(hash);
     },
     rawTransaction: (hash: Hex) => rpc<Hex>("eth_getRawTransactionByHash", hash),
-    reorg: async (blocks: number, raw: readonly Hex[] = []) =>
-      void (await rpc(
+    reorg: async (blocks: number, raw: readonly Hex[] = []) => {
+      await rpc(
         "anvil_reorg",
         blocks,
         raw.map((each) => [each, 0]),
-      )),
+      );
+      // Its clock goes back with its blocks: on a slow machine by more than a block's time may be early, and then nothing is paid on time.
+      await rpc("evm_setTime", Math.floor(Date.now() / 1_000));
+    },
   };
 }
