@@ -146,7 +146,9 @@ function credited(
   const worth = worthTo(facts, of.terms);
   const expectedMicros = invoice.amountMicros;
   const valueMicros = worth.fiatMicros;
-  const isDust = isCreditedDust({ network, cryptocurrency, amountUnits, expectedMicros, valueMicros });
+  const { underpaidToleranceMicros } = invoice;
+  const worthOfIt = { expectedMicros, underpaidToleranceMicros, valueMicros };
+  const isDust = isCreditedDust({ network, cryptocurrency, amountUnits, ...worthOfIt });
   return isDust ? { kind: "dust", merchantId: invoice.merchantId } : { kind: "invoice", ...of, ...worth };
 }
 

@@ -4,7 +4,8 @@ import type { BatchItem } from "drizzle-orm/batch";
 import type { InvoiceFile, PaymentMethod } from "../invoices/invoice.ts";
 import { withRemainder } from "../invoices/payment-method.ts";
 import type { AmountEffects } from "../invoices/reserve-amount.ts";
-import { reserveRest, restUnits } from "../invoices/reserve-rest.ts";
+import { reserveRest } from "../invoices/reserve-rest.ts";
+import { lacksRest, restUnits } from "../invoices/rest.ts";
 import { type InvoiceStatus, isActive } from "../invoices/status.ts";
 import { putMethod } from "../invoices/store.ts";
 import { usedBy } from "../invoices/weighing.ts";
@@ -23,7 +24,7 @@ export interface After {
   readonly receivedMicros: bigint;
 }
 
-/** What changes of the direct methods; nothing where the sum received is as it was. */
+/** What changes of the direct methods; nothing where the sum received is as it was and every rest has its amount. */
 export async function reserveRemainders(
   fx: AmountEffects,
   { invoice, methods, payments }: Pick<InvoiceFile, "invoice" | "methods" | "payments">,
@@ -31,9 +32,9 @@ export async function reserveRemainders(
   of: { readonly operationId: string; readonly lostSalts: readonly number[] },
 ): Promise<Remainders> {
   const isSame = after.receivedMicros === invoice.receivedMicros && after.status === invoice.status;
-  const direct = isSame
-    ? []
-    : methods.filter((each) => each.walletType === "DIRECT_WALLET" && each.status === "ACTIVE");
+  const direct = methods.filter(
+    (each) => each.walletType === "DIRECT_WALLET" && each.status === "ACTIVE" && (!isSame || lacksRest(invoice, each)),
+  );
   const isUsed = usedBy(payments);
   const changed: PaymentMethod[] = [];
   const statements: BatchItem<"sqlite">[] = [];

@@ -23,7 +23,8 @@ import {
   withRemainder,
 } from "./payment-method.ts";
 import { type AmountFacts, reserveAmount } from "./reserve-amount.ts";
-import { reserveRest, restUnits } from "./reserve-rest.ts";
+import { reserveRest } from "./reserve-rest.ts";
+import { restUnits } from "./rest.ts";
 import { putMethod } from "./store.ts";
 
 /** decisions 3: how many unpaid addresses of a key whoever registered it later may hold. */

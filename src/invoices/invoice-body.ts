@@ -1,14 +1,16 @@
 // Rows to the wire. Every address goes through `isRowIntact` first: a method whose HMAC does not hold shows nothing (security.md 4).
 import { assetOn, networkNamed } from "../chains/networks.ts";
 import { paymentUri } from "../chains/payment-uri.ts";
-import { formatMicros, formatUnits } from "../lib/money.ts";
+import { formatMicros, formatUnits, maxBig } from "../lib/money.ts";
 import { isoTime } from "../lib/time.ts";
 import type { NetworkCursor } from "../payments/cursor.ts";
+import { dustLimitUnits } from "../payments/dust.ts";
 import { confirmationsAt, type Payment } from "../payments/payment.ts";
 import { productBodyOf } from "../products/product-body.ts";
 import { isRowIntact, type MacKeys } from "../wallets/row-mac.ts";
 import { type Invoice, type InvoiceFile, isQuoteOver, type PaymentMethod } from "./invoice.ts";
 import { resolutionOf } from "./resolution.ts";
+import { lacksRest } from "./rest.ts";
 import { amountDueUnits } from "./value.ts";
 
 export type InvoiceBody = ReturnType<typeof invoiceBodyOf>;
@@ -130,7 +132,8 @@ export function methodBodyOf(invoice: Invoice, method: PaymentMethod, context: B
     receivedMicros: invoice.receivedMicros,
   });
   // The rest of a partial payment to a shared address has an amount of its own, so that it is told apart too.
-  const dueUnits = due === null || due === 0n ? due : (method.remainderUnits ?? due);
+  const dueUnits =
+    due === null || due === 0n ? due : (method.remainderUnits ?? maxBig(due, dustLimitUnits(network, asset.code)));
   return {
     cryptocurrency: method.cryptocurrency,
     network: method.network,
@@ -201,6 +204,8 @@ function hiddenReason(invoice: Invoice, method: PaymentMethod, context: BodyCont
     target: method.address,
   } as const;
   if (!isRowIntact(context.macKeys, subject, method)) return "INTEGRITY_CHECK_FAILED";
+  // What nobody reserved may be what another invoice asks for, and the money would be taken for its own.
+  if (lacksRest(invoice, method)) return "AMOUNTS_EXHAUSTED";
   // A quote whose lock is over and that could not be renewed binds nobody; whoever tried in vain has noted why.
   return isQuoteOver(invoice, method, context.nowMs) ? (method.reason ?? "RATE_UNAVAILABLE") : undefined;
 }

@@ -125,18 +125,23 @@ export function newFile(
   return { ...of, payments: [], timeline: [item], cursors: [] };
 }
 
-/** When a quote that is made now ends: min(expiresAt, now + rateLockSeconds) (decisions 4). */
-export function lockEndMs(invoice: Pick<Invoice, "expiresAtMs" | "rateLockSeconds">, nowMs: number): number {
-  return Math.min(invoice.expiresAtMs, nowMs + invoice.rateLockSeconds * 1_000);
+/** When a quote that is made now ends: min(end of the time to pay, now + rateLockSeconds) (decisions 4). */
+export function lockEndMs(
+  invoice: Pick<Invoice, "expiresAtMs" | "monitorUntilMs" | "rateLockSeconds">,
+  nowMs: number,
+): number {
+  const untilMs = nowMs <= invoice.expiresAtMs ? invoice.expiresAtMs : invoice.monitorUntilMs;
+  return Math.min(untilMs, nowMs + invoice.rateLockSeconds * 1_000);
 }
 
-/** Whether the method must be quoted anew: its lock is over, and the invoice still awaits money, all of it or the rest, and can be paid. */
+/**
+ * Whether the method must be quoted anew: its lock is over, and money can still be added, all of it or the rest: while the invoice awaits it, and
+ * on an UNDERPAID one for as long as late money counts.
+ */
 export function isQuoteOver(invoice: Invoice, method: PaymentMethod, nowMs: number): boolean {
-  return (
-    method.status === "ACTIVE" &&
-    method.lockedUntilMs !== null &&
-    invoice.status === "AWAITING_PAYMENT" &&
-    nowMs <= invoice.expiresAtMs &&
-    nowMs > method.lockedUntilMs
-  );
+  const awaits = invoice.status === "AWAITING_PAYMENT" && nowMs <= invoice.expiresAtMs;
+  const takesMore =
+    invoice.status === "UNDERPAID" && invoice.latePaymentPolicy === "ACCEPT" && nowMs <= invoice.monitorUntilMs;
+  if (method.status !== "ACTIVE" || method.lockedUntilMs === null) return false;
+  return (awaits || takesMore) && nowMs > method.lockedUntilMs;
 }

@@ -142,7 +142,10 @@ export interface Destination {
 }
 
 export function activeMethod(of: {
-  readonly invoice: Pick<Invoice, "id" | "merchantId" | "amountMicros" | "expiresAtMs" | "rateLockSeconds">;
+  readonly invoice: Pick<
+    Invoice,
+    "id" | "merchantId" | "amountMicros" | "expiresAtMs" | "monitorUntilMs" | "rateLockSeconds"
+  >;
   readonly wallet: Wallet;
   readonly quote: MethodQuote;
   readonly destination: Destination;

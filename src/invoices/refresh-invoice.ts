@@ -1,7 +1,9 @@
 // Truth on read: an invoice whose time is over is settled, and a quote whose lock is over is renewed, before it is shown (decisions 4).
 import type { BatchItem } from "drizzle-orm/batch";
 import { changedFacts, SYSTEM_TRAIL } from "../audit/entry.ts";
+import { reserveRemainders } from "../crediting/reserve-remainder.ts";
 import type { Db } from "../db/client.ts";
+import { isConflictOn } from "../db/conflict.ts";
 import type { Failure } from "../failures.ts";
 import { ok, type Result } from "../lib/result.ts";
 import { type AmountPlace, selectHeldAmounts } from "../reservations/store.ts";
@@ -13,6 +15,7 @@ import { type Invoice, type InvoiceFile, isQuoteOver, lockEndMs, type PaymentMet
 import { quoteFacts } from "./invoice-facts.ts";
 import { isSamePair, type MethodQuote, pairKey, pricesJson, quotedMethod, quoteMethod } from "./payment-method.ts";
 import { type AmountFacts, type HeldAmount, noteLosses, type ReservedAmount, reserveAmount } from "./reserve-amount.ts";
+import { lacksRest } from "./rest.ts";
 import { settlementChange } from "./settle-invoice.ts";
 import { isDue } from "./status.ts";
 import { putMethod, selectInvoiceRow } from "./store.ts";
@@ -28,7 +31,10 @@ export function invoiceReads(db: Db, merchantId: string, invoiceId: string) {
 
 /** Whether a read must write before it may answer. */
 export function isStale(file: InvoiceFile, nowMs: number): boolean {
-  return isDue(file.invoice, nowMs) || file.methods.some((method) => isQuoteOver(file.invoice, method, nowMs));
+  const { invoice } = file;
+  return (
+    isDue(invoice, nowMs) || file.methods.some((each) => isQuoteOver(invoice, each, nowMs) || lacksRest(invoice, each))
+  );
 }
 
 /** The invoice as it is true now, committed. A rate that cannot be had leaves the old quote, which then shows nothing. */
@@ -51,7 +57,27 @@ export async function refreshInvoice(fx: RefreshEffects, file: InvoiceFile): Pro
       return ok(plan.change);
     },
   );
-  return renewed.ok ? ok(withMethods(renewed.value, plan?.exhausted ?? [])) : renewed;
+  if (!renewed.ok) return renewed;
+  const rested = await reserveRests(fx, renewed.value);
+  return rested.ok ? ok(withMethods(rested.value, plan?.exhausted ?? [])) : rested;
+}
+
+/** Amounts for rests that found none free when their part came. */
+async function reserveRests(fx: RefreshEffects, file: InvoiceFile): Promise<Result<InvoiceFile, Failure>> {
+  const { merchantId, id } = file.invoice;
+  if (!file.methods.some((method) => lacksRest(file.invoice, method))) return ok(file);
+  const lostSalts: number[] = [];
+  let tried: readonly number[] = [];
+  const clock = { ...fx, trail: SYSTEM_TRAIL };
+  return changeInvoice(clock, { merchantId, id, read: file }, async (read, conflict, operationId) => {
+    if (isConflictOn(conflict, "amount_reservations")) lostSalts.push(...tried);
+    const rests = await reserveRemainders(fx, read, read.invoice, { operationId, lostSalts });
+    tried = rests.tried;
+    const [first, ...more] = rests.methods.map((method) => ({ type: "payment.updated" as const, method }));
+    if (first === undefined) return ok(undefined);
+    const audit = { action: "invoice.requoted", ...changedFacts({}, quoteFacts(rests.methods)) } as const;
+    return ok({ columns: {}, methods: rests.methods, events: [first, ...more], audit, statements: rests.statements });
+  });
 }
 
 interface Requote {

@@ -24,17 +24,22 @@ export interface DustFacts {
   readonly amountUnits: bigint;
 }
 
-/** Whether a transfer that a rule would credit is too little: below max(the asset's dust limit, 1 % of E). With E = 0 the limit alone. */
+/**
+ * Whether a transfer that a rule would credit is too little: below the asset's dust limit, or below both 1 % of E and what may be missing of E.
+ * What a page asks for is never that: a rest is asked only where more is missing than the tolerance forgives. With E = 0 the limit alone.
+ */
 export function isCreditedDust(
   of: DustFacts & {
     /** E. */
     readonly expectedMicros: bigint;
+    readonly underpaidToleranceMicros: bigint;
     /** What it is worth against what was asked, in micro-units of the invoice currency; null where that is not known. */
     readonly valueMicros: bigint | null;
   },
 ): boolean {
   if (isBelowLimit(of)) return true;
-  return of.valueMicros !== null && of.valueMicros * 100n < of.expectedMicros;
+  const { valueMicros, expectedMicros, underpaidToleranceMicros } = of;
+  return valueMicros !== null && valueMicros * 100n < expectedMicros && valueMicros < underpaidToleranceMicros;
 }
 
 /** Whether a transfer that no rule credits is too little: below the asset's dust limit, or below 0.10 USD where its worth is known. */

@@ -4,6 +4,7 @@ import type { ViewFacts } from "../../src/checkout/view.ts";
 import { type Invoice, type InvoiceFile, newFile, type PaymentMethod } from "../../src/invoices/invoice.ts";
 import { type MethodBody, methodBodyOf, offeredMethodBody } from "../../src/invoices/invoice-body.ts";
 import { activeMethod } from "../../src/invoices/payment-method.ts";
+import { restUnits } from "../../src/invoices/rest.ts";
 import type { InvoiceStatus } from "../../src/invoices/status.ts";
 import { makeId } from "../../src/lib/ids.ts";
 import { type SettingsColumns, settingsOf } from "../../src/merchants/settings.ts";
@@ -104,7 +105,7 @@ function methodOf(invoice: Invoice, of: NonNullable<Given["active"]>[number], nt
   const quote = { rate: "1", rateAtMs: NOW, sources: [], amountUnits: 10_000_000n };
   const destination = { address, addressIndex: null, amountUnits: 10_000_000n };
   const active = activeMethod({ invoice, wallet, quote, destination, macKeys, nowMs: NOW - nth });
-  return { ...active, ...changes };
+  return { ...active, remainderUnits: restUnits(active, invoice, invoice.receivedMicros), ...changes };
 }
 
 export function addressOn(network: string): string {

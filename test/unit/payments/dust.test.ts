@@ -17,18 +17,26 @@ test.each<[NetworkName, string, bigint]>([
 });
 
 describe("a transfer that a rule would credit", () => {
-  const cases: [string, { units?: bigint; expected?: bigint; value?: bigint | null }, boolean][] = [
+  const cases: [string, { units?: bigint; expected?: bigint; tol?: bigint; value?: bigint | null }, boolean][] = [
     ["at the limit of the asset", { units: 546n, expected: 0n }, false],
     ["below the limit of the asset, whatever it is worth", { units: 545n, value: 100_000_000n }, true],
     ["at 1 % of what is expected", { value: 1_000_000n }, false],
     ["below 1 % of what is expected", { value: 999_999n }, true],
+    ["below 1 % of what is expected, as much as may not be missing", { tol: 500_000n, value: 500_000n }, false],
+    ["below 1 % of what is expected, less than may be missing", { tol: 500_000n, value: 499_999n }, true],
+    ["of an invoice that forgives nothing, however little", { tol: 0n, value: 0n }, false],
     ["on an any-amount invoice, however little", { expected: 0n, value: 1n }, false],
     ["of a worth that is not known", { value: null }, false],
   ];
-  it.each(cases)("%s", (_, { units = 1_000n, expected = 100_000_000n, value = 100_000_000n }, isDust) => {
-    const facts = { network: network("BTC"), cryptocurrency: "BTC", amountUnits: units };
-    expect(isCreditedDust({ ...facts, expectedMicros: expected, valueMicros: value })).toBe(isDust);
-  });
+  it.each(cases)(
+    "%s",
+    (_, { units = 1_000n, expected = 100_000_000n, tol = 1_000_000n, value = 100_000_000n }, isDust) => {
+      const facts = { network: network("BTC"), cryptocurrency: "BTC", amountUnits: units };
+      expect(
+        isCreditedDust({ ...facts, expectedMicros: expected, underpaidToleranceMicros: tol, valueMicros: value }),
+      ).toBe(isDust);
+    },
+  );
 });
 
 describe("a transfer that no rule credits", () => {
