@@ -55,7 +55,12 @@ export type Place =
     }
   /** Too little to be a payment of the invoice that it would be credited to: kept for its merchant alone. */
   | { readonly kind: "dust"; readonly merchantId: MerchantId }
-  | { readonly kind: "stray"; readonly refused: readonly Refusal[] };
+  | {
+      readonly kind: "stray";
+      readonly refused: readonly Refusal[];
+      /** Candidates whose damaged rows kept the rules from choosing. */
+      readonly unreadable?: readonly InvoiceId[];
+    };
 
 export interface PlaceFacts {
   readonly network: Network;
@@ -86,7 +91,10 @@ export function clockSlackMs({ blockSeconds }: Pick<Network, "blockSeconds">): n
   return Math.max(30, 2 * blockSeconds) * SECOND_MS;
 }
 
-/** `undefined` owner and no reservation: a stray. A method whose HMAC fails credits nothing, whatever it says (security.md 4). */
+/**
+ * `undefined` owner and no reservation: a stray. A method whose HMAC fails credits nothing, whatever it says (security.md 4). Throws where the
+ * row of the invoice that it would be credited to is damaged.
+ */
 export function placeOf(facts: PlaceFacts): Place {
   const { transfer, owner } = facts;
   if (transfer.isUnexplained === true) return { kind: "stray", refused: [] };
@@ -101,7 +109,10 @@ export function placeOf(facts: PlaceFacts): Place {
   const candidates = candidatesOf(facts, intact);
   const found = matchDirect({ amountUnits, atMs: facts.atMs, candidates, openInvoices: facts.openInvoices });
   const match = transfer.growth === undefined ? found : growthMatch(found, candidates);
-  if (match.kind === "unmatched") return { kind: "stray", refused: match.refused };
+  if (match.kind === "unmatched") {
+    const unreadable = candidates.flatMap(({ invoiceId, isUnreadable }) => (isUnreadable === true ? [invoiceId] : []));
+    return { kind: "stray", refused: match.refused, ...(unreadable.length > 0 ? { unreadable } : {}) };
+  }
   const terms = intact.find(({ invoice }) => invoice.id === match.candidate.invoiceId);
   if (terms === undefined) throw new Error("a match that is no candidate");
   return credited(facts, { terms, matchedBy: match.matchedBy, needsReview: match.needsReview });
@@ -166,10 +177,28 @@ function candidatesOf(facts: PlaceFacts, reserved: readonly ReservedTerms[]): re
       untilMs: heldUntilMs,
     }));
     const isOpen = wasOpen(invoice, atMs);
-    const valueMicros = worthTo(facts, terms).fiatMicros;
     const tolerances = { underpaidToleranceMicros, overpaidToleranceMicros };
-    return [{ invoiceId, merchantId, expectedMicros, ...tolerances, held, isOpen, valueMicros }];
+    const candidate = { invoiceId, merchantId, expectedMicros, ...tolerances, held, isOpen };
+    return [{ ...candidate, ...weighedFor(facts, terms) }];
   });
+}
+
+/** A damaged row is its own merchant's matter: it may keep others from being credited at its address, and no look from being applied. */
+function weighedFor(facts: PlaceFacts, terms: Terms): Pick<Candidate, "valueMicros" | "isUnreadable"> {
+  try {
+    return { valueMicros: worthTo(facts, terms).fiatMicros };
+  } catch {
+    return { valueMicros: null, isUnreadable: true };
+  }
+}
+
+/** What is kept of a transfer that cannot be placed: nobody is credited, and whoever could be meant is told. */
+export function unplaced({
+  owner,
+  reserved,
+}: Pick<PlaceFacts, "owner" | "reserved">): Extract<Place, { kind: "stray" }> {
+  const meant = new Map([...(owner === undefined ? [] : [owner]), ...reserved].map((each) => [each.invoice.id, each]));
+  return { kind: "stray", refused: [...meant.values()].map((each) => ({ ...refusalOf(each), reason: "AMBIGUOUS" })) };
 }
 
 /** Neither past its end nor cancelled at a moment. */

@@ -4,7 +4,7 @@ import type { Network } from "../chains/networks.ts";
 import type { Db } from "../db/client.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
-import type { MerchantId } from "../lib/ids.ts";
+import type { InvoiceId, MerchantId } from "../lib/ids.ts";
 import { piecesOf } from "../lib/pieces.ts";
 import { ok, type Result } from "../lib/result.ts";
 import type { Sleep } from "../lib/sleep.ts";
@@ -20,6 +20,7 @@ import {
   placeOf,
   type ReservedTerms,
   type Terms,
+  unplaced,
 } from "./placement.ts";
 import {
   selectAddressOwners,
@@ -107,9 +108,35 @@ export async function readPlaces(
   if (!around.ok) return around;
   const placed = [...told, ...around.value].map((each) => {
     const here = holders.filter(({ address }) => address === each.transfer.toAddress);
-    return { transfer: each.transfer, place: placeOf(each), holders: here };
+    return { transfer: each.transfer, place: placeOrStray(each), holders: here };
   });
   return ok({ known, placed, table: rates.table });
+}
+
+/** The place of one transfer. A row that cannot be read is named in the log, and keeps no other transfer of the look from its own place. */
+function placeOrStray(facts: PlaceFacts): Place {
+  const { transfer, network } = facts;
+  try {
+    const place = placeOf(facts);
+    if (place.kind === "stray" && place.unreadable !== undefined) alert(network, transfer, place.unreadable);
+    return place;
+  } catch (error) {
+    const place = unplaced(facts);
+    const invoiceIds = place.refused.map(({ invoiceId }) => invoiceId);
+    alert(network, transfer, invoiceIds, error instanceof Error ? error.name : "unknown");
+    return place;
+  }
+}
+
+/** Ids and the kind of error alone: a message may quote what the row holds. */
+function alert(
+  { name: network }: Network,
+  { txHash, outputIndex }: Transfer,
+  invoiceIds: readonly InvoiceId[],
+  error?: string,
+): void {
+  const of = { network, txHash, outputIndex, invoiceIds, error };
+  console.error(JSON.stringify({ level: "error", alert: "a transfer waits: an invoice cannot be read", ...of }));
 }
 
 /** What an own address and an exact amount say of a transfer. */

@@ -17,6 +17,8 @@ export interface Candidate {
   readonly valueMicros: bigint | null;
   /** Neither expired nor cancelled at the payment's time. What became of it since is not asked, nor whether it was paid. */
   readonly isOpen: boolean;
+  /** Its row is damaged: what it asks cannot be weighed, so any amount might be meant for it. */
+  readonly isUnreadable?: boolean;
 }
 
 /** Units that an invoice held from a moment to another, both inside. */
@@ -64,6 +66,11 @@ export function matchDirect(facts: DirectFacts): Match {
   const [holder] = exact;
   if (holder !== undefined && exact.length === 1) return credited(holder, "EXACT_AMOUNT");
   const open = live.filter(({ isOpen }) => isOpen);
+  // The rules below weigh one invoice against the others, which takes all of them.
+  const unreadable = open.filter(({ isUnreadable }) => isUnreadable === true);
+  if (unreadable.length > 0) {
+    return { kind: "unmatched", refused: refusals(facts.candidates, { live, meant: [...exact, ...unreadable] }) };
+  }
   const near = open.filter((candidate) => isWithin(candidate, 1n));
   const nearby = open.filter((candidate) => isWithin(candidate, 2n));
   const [nearest] = near;

@@ -30,8 +30,14 @@ export async function pricePayments(fx: PriceEffects): Promise<void> {
   if (unpriced.length === 0) return;
   const table = await fx.table();
   for (const { merchantId, invoiceId } of unpriced) {
-    const read = await readFile(fx, merchantId, invoiceId);
-    if (read.ok && read.value !== undefined) await priceInvoice(fx, read.value, { table, sinceMs, nowMs: fx.nowMs });
+    try {
+      const read = await readFile(fx, merchantId, invoiceId);
+      if (read.ok && read.value !== undefined) await priceInvoice(fx, read.value, { table, sinceMs, nowMs: fx.nowMs });
+    } catch (error) {
+      // One that cannot be read or settled keeps no other from being priced.
+      const name = error instanceof Error ? error.name : "unknown";
+      console.error(JSON.stringify({ level: "error", alert: "an invoice cannot be priced", invoiceId, error: name }));
+    }
   }
 }
 

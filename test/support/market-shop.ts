@@ -1,0 +1,81 @@
+// A merchant with one wallet at a market whose price the test sets, and looks at a chain that the test makes up.
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { expect } from "vitest";
+import { networkNamed } from "../../src/chains/networks.ts";
+import { invoices } from "../../src/db/schema/invoices.ts";
+import { payments } from "../../src/db/schema/payments.ts";
+import { invoiceEffects } from "../../src/invoices/effects.ts";
+import type { InvoiceId } from "../../src/lib/ids.ts";
+import { sleep } from "../../src/lib/sleep.ts";
+import { applyTransfers, type SeenPayment } from "../../src/payments/apply-transfers.ts";
+import type { Transfer } from "../../src/payments/transfer.ts";
+import { fixedRateTable } from "../../src/rates/fixed-rates.ts";
+import type { RateTable } from "../../src/rates/quote.ts";
+import { type Ask, seedKey, seedMerchant, sendWith } from "./access.ts";
+import { randomHex } from "./wallet-bodies.ts";
+import { testDb } from "./worker-merchant.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the test claims
+type Body = any;
+export const ETH = { cryptocurrency: "ETH", network: "ETH" };
+export const BTC = { cryptocurrency: "BTC", network: "BTC" };
+const ZPUB =
+  "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
+/** An address of its own for each invoice. */
+export const BTC_KEY = { walletType: "XPUB_WALLET", ...BTC, xpub: ZPUB, derivationPath: "m/84'/0'/0'" };
+/** One address for all invoices. */
+export const ethAddress = () => ({ walletType: "DIRECT_WALLET", ...ETH, address: `0x${randomHex(20)}` });
+
+/** `rate.usd` is the price of the pair's coin, at first 2,000; null takes it out of the table. */
+export async function marketShop(pair: typeof ETH, wallet: object) {
+  const merchantId = await seedMerchant();
+  const key = await seedKey(merchantId);
+  const rate: { usd: string | null } = { usd: "2000" };
+  const table = async (): Promise<RateTable> => {
+    const { assets, ...rest } = fixedRateTable(Date.now());
+    const { [pair.cryptocurrency]: _, ...others } = assets;
+    if (rate.usd === null) return { ...rest, assets: others };
+    const own = { usd: rate.usd, atMs: Date.now(), sources: ["a", "b"] };
+    return { ...rest, assets: { ...others, [pair.cryptocurrency]: own } };
+  };
+  const market = { RATE_SOURCE: "coinbase,kraken", RATE_BOOK: { getByName: () => ({ table }) } };
+  const send = async (rest: string, ask: Ask = {}): Promise<{ readonly status: number; readonly json: Body }> => {
+    const path = `/api/v1/merchants/merchant/${merchantId}${rest}`;
+    const answer = await sendWith(market as unknown as Partial<Env>, path, { key, ...ask });
+    return { status: answer.status, json: answer.json };
+  };
+  expect((await send("/wallets", { method: "POST", body: wallet })).status).toBe(201);
+  const network = networkNamed(pair.network);
+  if (network === undefined) throw new Error("no such network");
+  const effects = () => ({ ...invoiceEffects(env, { db: testDb, nowMs: Date.now(), sleep }), table });
+  return {
+    merchantId,
+    rate,
+    send,
+    effects,
+    /** A transfer of the pair in block 100; null: in no block yet. */
+    transfer(toAddress: string, amountUnits: bigint, blockTimeMs: number | null = Date.now()): Transfer {
+      const block = blockTimeMs === null ? null : { height: 100, hash: "h100", timeMs: blockTimeMs };
+      const where = { txHash: randomHex(32), outputIndex: "0", fromAddress: null, toAddress };
+      return { cryptocurrency: pair.cryptocurrency, ...where, amountUnits, block, spends: [], raw: "{}" };
+    },
+    look: (transfers: readonly Transfer[], seen: readonly SeenPayment[] = []) =>
+      applyTransfers(effects(), { network, heights: { tipHeight: 100, finalizedHeight: null }, seen, transfers }),
+    async invoice(rawAmount: number) {
+      const body = { name: "Order", rawAmount, expiresInSeconds: 4 * 3_600, paymentMethods: [pair] };
+      const made = await send("/invoices", { method: "POST", body });
+      expect(made.status).toBe(201);
+      const [method] = made.json.paymentMethods;
+      return { id: made.json.id as InvoiceId, address: String(method.address), amount: String(method.amount) };
+    },
+    async payment({ txHash }: Transfer) {
+      const [row] = await testDb.select().from(payments).where(eq(payments.txHash, txHash));
+      return row;
+    },
+    async standing(id: InvoiceId) {
+      const [row] = await testDb.select().from(invoices).where(eq(invoices.id, id));
+      return { status: row?.status, received: Number(row?.receivedMicros) / 1e6, needsReview: row?.needsReview };
+    },
+  };
+}
