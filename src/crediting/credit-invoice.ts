@@ -45,7 +45,7 @@ export interface InvoiceLook {
   readonly heights: ChainHeights;
   readonly credits: readonly Credit[];
   readonly seen: readonly Seen[];
-  /** There were more credits than the invoice has room for: a person is to look at it. */
+  /** There are more credits than the invoice has room for, kept for a person, who is to look at it. */
   readonly isOver?: boolean;
 }
 

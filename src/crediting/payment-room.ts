@@ -1,11 +1,18 @@
 // How many payments one invoice takes. It is read, settled and told of with all of them, so whoever floods an address must not make it grow
 // without end; and no sum is ever cut short: what has no room is credited to nobody, and waits for a person.
-import { MOST_BY_RULES, type Payment } from "../payments/payment.ts";
+import { isSeen, MOST_BY_RULES, MOST_EVER_BY_RULES, MOST_PAYMENTS, type Payment } from "../payments/payment.ts";
 import { type Transfer, transferKey } from "../payments/transfer.ts";
+
+/** Of the row of a payment, about 1.1 KB. One that was assigned by hand holds a reason, of up to 3.5 KB as JSON in JSON. */
+const PARTS = 1;
+const PARTS_BY_HAND = 4;
+/** What fits into the 2 MB that D1 takes as a value. */
+const MOST_PARTS = MOST_PAYMENTS * PARTS_BY_HAND;
 
 /**
  * The transfers that the invoice has or has room for, and those beyond it. A transfer that it has already takes no room. The first in the list
- * are taken first. Its payments count in every status: each is read with it.
+ * are taken first. What left the chain leaves its room, or a flood that is taken back would keep an honest payer out; but not without end, for
+ * it is still read with the invoice.
  */
 export function splitByRoom<T extends { readonly transfer: Transfer }>(
   payments: readonly Payment[],
@@ -13,14 +20,28 @@ export function splitByRoom<T extends { readonly transfer: Transfer }>(
   credits: readonly T[],
 ): { readonly taken: readonly T[]; readonly beyond: readonly T[] } {
   const known = new Set(payments.filter((each) => each.network === network).map(transferKey));
-  let room = Math.max(0, MOST_BY_RULES - payments.length);
+  let room = Math.min(
+    MOST_BY_RULES - payments.filter(isSeen).length,
+    MOST_EVER_BY_RULES - payments.length,
+    (MOST_PARTS - partsOf(payments)) / PARTS,
+  );
   const taken: T[] = [];
   const beyond: T[] = [];
   for (const credit of credits) {
     const isKnown = known.has(transferKey(credit.transfer));
-    if (!isKnown && room === 0) beyond.push(credit);
+    if (!isKnown && room < 1) beyond.push(credit);
     else taken.push(credit);
-    if (!isKnown && room > 0) room--;
+    if (!isKnown) room--;
   }
   return { taken, beyond };
+}
+
+/** Whether one more may be assigned by hand. What the rules credited and the chain took back counts by the size of its rows alone. */
+export function hasRoomByHand(payments: readonly Payment[]): boolean {
+  const kept = payments.filter((each) => isSeen(each) || each.resolution !== null);
+  return kept.length < MOST_PAYMENTS && partsOf(payments) + PARTS_BY_HAND <= MOST_PARTS;
+}
+
+function partsOf(payments: readonly Payment[]): number {
+  return payments.reduce((parts, { resolution }) => parts + (resolution === null ? PARTS : PARTS_BY_HAND), 0);
 }

@@ -21,7 +21,7 @@ import { DAY_MS } from "../lib/time.ts";
 import { isUnmatchedDust } from "../payments/dust.ts";
 import type { Payment, StoredPayment } from "../payments/payment.ts";
 import { type ChainHeights, newPayment, newsOf, paymentAfter, type Sight } from "../payments/sight.ts";
-import { assertPaymentAsRead, putPayment } from "../payments/store.ts";
+import { assertPaymentAsRead, countStrays, putPayment } from "../payments/store.ts";
 import { evidenceOf } from "./evidence.ts";
 import type { Place } from "./placement.ts";
 import type { Holder, Placed } from "./read-places.ts";
@@ -50,6 +50,29 @@ export interface Stray extends Pick<Placed, "transfer" | "holders"> {
 
 /** Rows of one statement, a few kilobytes each: D1 takes two megabytes as a parameter. Of one batch, where a transfer has no more by itself. */
 const ROWS_AT_ONCE = 50;
+
+/**
+ * Whether any of these transfers, of which no row stands, would have one of the merchant's own now: dust always, others until an address has 100
+ * of a day and a range of worth.
+ */
+export async function isKept(
+  fx: Pick<StrayEffects, "db" | "sleep" | "nowMs">,
+  strays: readonly Pick<Stray, "transfer" | "usdMicros">[],
+  { merchantId, network }: { readonly merchantId: MerchantId; readonly network: Network },
+): Promise<Result<boolean, Failure>> {
+  if (strays.some((stray) => isDustStray(network, stray))) return ok(true);
+  const places = strays.map(({ transfer: { toAddress }, usdMicros }) => ({
+    ...{ merchantId, network: network.name, toAddress },
+    ...worthRangeOf(usdMicros),
+  }));
+  const distinct = new Map(places.map((place) => [`${place.toAddress} ${place.fromMicros}`, place]));
+  for (const place of distinct.values()) {
+    const read = await readWithRetry(fx.sleep, async () => countStrays(fx.db, place, dayOf(fx)));
+    if (!read.ok) return read;
+    if (read.value.some(({ rows }) => rows < STRAYS_A_DAY)) return ok(true);
+  }
+  return ok(false);
+}
 
 /** The rows of some transfers; how many. CONTENTION where another writer has just written one: the next look finds it. */
 export async function recordStrays(
@@ -95,7 +118,7 @@ async function recordBatch(
     .map((each, n) => strayRow(fx, { ...each, look, id: derivedId("pay", operationId, n) }));
   const [first] = rows;
   if (first === undefined) return ok(0);
-  const sinceMs = Math.floor(fx.nowMs / DAY_MS) * DAY_MS;
+  const sinceMs = dayOf(fx);
   const told = rows.map((payment, n) => ({
     payment,
     range: worthRangeOf(payment.usdMicros),
@@ -188,10 +211,7 @@ function strayRow(
 ): StoredPayment {
   const { transfer, place, holder, look, id, usdMicros } = of;
   const { network, heights } = look;
-  const { cryptocurrency, amountUnits } = transfer;
-  const isDust =
-    place.kind === "dust" ||
-    (transfer.isUnexplained !== true && isUnmatchedDust({ network, cryptocurrency, amountUnits, usdMicros }));
+  const isDust = place.kind === "dust" || isDustStray(network, of);
   return newPayment({
     id,
     merchantId: holder.merchantId,
@@ -202,6 +222,16 @@ function strayRow(
     evidence: evidenceOf(transfer, place.kind === "stray" ? place.refused : [], holder.merchantId),
     context: { network, heights, nowMs: fx.nowMs },
   });
+}
+
+function isDustStray(network: Network, { transfer, usdMicros }: Pick<Stray, "transfer" | "usdMicros">): boolean {
+  const { cryptocurrency, amountUnits, isUnexplained } = transfer;
+  return isUnexplained !== true && isUnmatchedDust({ network, cryptocurrency, amountUnits, usdMicros });
+}
+
+/** Midnight (UTC) of the day in which strays are counted. */
+function dayOf({ nowMs }: Pick<StrayEffects, "nowMs">): number {
+  return Math.floor(nowMs / DAY_MS) * DAY_MS;
 }
 
 function eventOf(fx: Pick<StrayEffects, "nowMs">, payment: Payment, type: EventType, id: `evt_${string}`): OutboxEvent {

@@ -7,7 +7,7 @@ import { type Credit, type CreditEffects, creditInvoice, type Seen } from "../cr
 import { splitByRoom } from "../crediting/payment-room.ts";
 import type { Place } from "../crediting/placement.ts";
 import { type Placed, type ReadEffects, readPlaces } from "../crediting/read-places.ts";
-import { recordSight, recordStrays, type Stray } from "../crediting/record-stray.ts";
+import { isKept, recordSight, recordStrays, type Stray } from "../crediting/record-stray.ts";
 import { d1Messages } from "../db/conflict.ts";
 import { faultKind, readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
@@ -198,8 +198,19 @@ async function creditAll(
         continue;
       }
       const { taken, beyond } = splitByRoom(file.value.payments, network.name, credits);
-      const isOver = beyond.length > 0;
-      const done = await creditInvoice(fx, file.value, { network, heights, credits: taken, seen, isOver });
+      // Asked for where a person finds more to decide about, and not by every look that sees again what is too much to be kept.
+      const isOver = await isKept(fx, beyond, { merchantId, network });
+      if (!isOver.ok) {
+        failure = isOver.error;
+        continue;
+      }
+      const done = await creditInvoice(fx, file.value, {
+        network,
+        heights,
+        credits: taken,
+        seen,
+        isOver: isOver.value,
+      });
       if (!done.ok) failure = done.error;
       else if (done.value) invoices.push(id);
       if (done.ok) strays.push(...straysOf(beyond, { invoiceId: id, merchantId, reason: "TOO_MANY_PAYMENTS" }));

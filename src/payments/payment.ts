@@ -95,8 +95,13 @@ export const CANDIDATE_REASONS = [
   "TOO_MANY_PAYMENTS",
 ] as const satisfies readonly CandidateReason[];
 
-/** How many payments the rules credit to one invoice. Looks at two networks at once may go past it by what each has found. */
+/**
+ * How many payments of the chain as it is an invoice has before the rules credit it with no more. Looks at two networks at once may go past it by
+ * what each has found.
+ */
 export const MOST_BY_RULES = 200;
+/** The same with those that left the chain again: three floods that are taken back leave room for a payer. */
+export const MOST_EVER_BY_RULES = 600;
 /** How many it may have in all, those assigned by hand too: with the longest of reasons 4.3 KB each, and D1 takes 2 MB as a value. */
 export const MOST_PAYMENTS = 400;
 

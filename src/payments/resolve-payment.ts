@@ -4,6 +4,7 @@
 import { commitAudited } from "../audit/commit-audited.ts";
 import { insertAudit } from "../audit/store.ts";
 import { withRemainders } from "../crediting/credit-invoice.ts";
+import { hasRoomByHand } from "../crediting/payment-room.ts";
 import { recountGap } from "../crediting/store.ts";
 import { type BatchConflict, describeConflict, isConflictOn, isContention } from "../db/conflict.ts";
 import { readWithRetry } from "../db/retry.ts";
@@ -82,7 +83,7 @@ async function assignment(
   if (refusal !== undefined) return err(refusal);
   const { file, quorumAboveMicros, reason } = request;
   const isNew = payment.invoiceId === null;
-  if (isNew && file.payments.length >= MOST_PAYMENTS) return err({ code: "TOO_MANY_PAYMENTS", limit: MOST_PAYMENTS });
+  if (isNew && !hasRoomByHand(file.payments)) return err({ code: "TOO_MANY_PAYMENTS", limit: MOST_PAYMENTS });
   const market = await marketWorth(fx, file, payment);
   if (!market.ok) return market;
   const { network } = pairOf(payment);

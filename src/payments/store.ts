@@ -138,6 +138,33 @@ function matching(merchantId: string, { status, network, txHash, invoiceId }: Pa
 
 const ALL_NETWORKS = JSON.stringify(NETWORKS.map(({ name }) => name));
 
+const strayCount = template((db) =>
+  db
+    .select({ rows: sql<number>`count(*)` })
+    .from(sql`payments stray`)
+    .where(
+      sql`stray.network = ${sql.placeholder("network")} and stray.to_address = ${sql.placeholder("toAddress")}
+      and stray.status = 'UNMATCHED' and stray.created_at_ms >= ${sql.placeholder("sinceMs")} and stray.merchant_id = ${sql.placeholder("merchantId")}
+      and case when ${sql.placeholder("fromMicros")} is null then stray.usd_micros is null else stray.usd_micros >= ${sql.placeholder("fromMicros")}
+        and (${sql.placeholder("belowMicros")} is null or stray.usd_micros < ${sql.placeholder("belowMicros")}) end`,
+    ),
+);
+
+/** An address of a merchant, and a range of worth in US dollar micro-units as `stray-limit.ts` has it. */
+export interface StrayPlace {
+  readonly merchantId: MerchantId;
+  readonly network: string;
+  readonly toAddress: string;
+  readonly fromMicros: bigint | null;
+  readonly belowMicros: bigint | null;
+}
+
+/** How many UNMATCHED rows there are at a place since `sinceMs`. */
+export function countStrays(db: Db, { fromMicros, belowMicros, ...place }: StrayPlace, sinceMs: number) {
+  const [from, below] = [fromMicros, belowMicros].map((micros) => (micros === null ? null : Number(micros)));
+  return strayCount(db, { ...place, sinceMs, fromMicros: from, belowMicros: below });
+}
+
 /** Invoices with a payment first seen since `sinceMs` that nothing could price, each once. */
 export function selectUnpriced(db: Db, of: { readonly sinceMs: number; readonly limit: number }) {
   return db

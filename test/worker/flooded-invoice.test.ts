@@ -6,9 +6,11 @@ import { networkNamed } from "../../src/chains/networks.ts";
 import { events } from "../../src/db/schema/events.ts";
 import { payments } from "../../src/db/schema/payments.ts";
 import { invoiceEffects } from "../../src/invoices/effects.ts";
+import { printQuote, type Quote } from "../../src/invoices/quotes.ts";
 import { selectInvoiceRow } from "../../src/invoices/store.ts";
 import { sleep } from "../../src/lib/sleep.ts";
-import { applyTransfers } from "../../src/payments/apply-transfers.ts";
+import { applyTransfers, type SeenPayment } from "../../src/payments/apply-transfers.ts";
+import { MOST_EVER_BY_RULES } from "../../src/payments/payment.ts";
 import type { Transfer } from "../../src/payments/transfer.ts";
 import { seedPayment } from "../support/payments.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
@@ -17,6 +19,10 @@ const BTC = { cryptocurrency: "BTC", network: "BTC" };
 const ZPUB =
   "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
 const UNITS = 100_000n;
+const LONG_QUOTE: Quote = {
+  ...{ amountUnits: 10n ** 15n, rate: "123456.78901234567890", forMicros: 10n ** 15n, askedFromMs: 1_700_000_000_000 },
+  ...{ lockedUntilMs: 1_700_000_000_000, isRemainder: true as const },
+};
 /** 0.001 BTC, whatever it is worth here. */
 const WORTH_MICROS = async (merchant: TestMerchant, id: string) => {
   const { payments: paid, amountReceived } = (await merchant.get(`/invoices/${id}`)).body;
@@ -45,12 +51,12 @@ function transferTo(toAddress: string, n: number): Transfer {
   return { ...of, block, spends: [], raw: "x".repeat(4_000) };
 }
 
-async function look(transfers: readonly Transfer[]) {
+async function look(transfers: readonly Transfer[], seen: readonly SeenPayment[] = []) {
   const network = networkNamed("BTC");
   if (network === undefined) throw new Error("BTC");
   const fx = invoiceEffects(env, { db: testDb, nowMs: Date.now(), sleep });
   const heights = { tipHeight: 100, finalizedHeight: null };
-  return applyTransfers(fx, { network, heights, transfers, seen: [] });
+  return applyTransfers(fx, { network, heights, transfers, seen });
 }
 
 it("takes 200 payments by the rules; more are its merchant's to decide about, and none is counted in part or twice", {
@@ -103,6 +109,85 @@ it("has at most 400 payments, whoever assigns them: with the longest of reasons 
   expect([refused.status, refused.body.code]).toEqual([422, "TOO_MANY_PAYMENTS"]);
   const shown = await merchant.get(`/invoices/${id}`);
   expect([shown.status, shown.body.payments.length]).toEqual([200, 400]);
+  const [row] = await selectInvoiceRow(testDb, merchantId, id);
+  const json = JSON.stringify(row?.payments, (_, value) => (typeof value === "bigint" ? value.toString() : value));
+  expect(new TextEncoder().encode(json).length).toBeLessThan(1_900_000);
+});
+
+it("takes a true payer's money though 200 outputs that were replaced came before it", { timeout: 60_000 }, async () => {
+  const merchant = await freshMerchant();
+  const { id, address } = await openInvoice(merchant);
+  for (let round = 0; round < 2; round++) {
+    const [first] = [transferTo(address, 0)];
+    const flood = Array.from({ length: 200 }, (_, n) => ({ ...first, outputIndex: String(n), block: null }));
+    expect((await look(flood)).ok).toBe(true);
+    const rows = await testDb.select().from(payments).where(sql`invoice_id = ${id} and status = 'DETECTED'`);
+    expect(rows).toHaveLength(200);
+    expect(
+      (
+        await look(
+          [],
+          rows.map((payment) => ({ payment, sight: { kind: "replaced" } as const })),
+        )
+      ).ok,
+    ).toBe(true);
+  }
+  const paid = transferTo(address, 0);
+  expect((await look([paid])).ok).toBe(true);
+  const [row] = await testDb.select().from(payments).where(eq(payments.txHash, paid.txHash));
+  expect(row).toMatchObject({ status: "CONFIRMED", invoiceId: id });
+});
+
+it("asks for a review while more is kept for it, and never again for what is too much to be kept", {
+  timeout: 120_000,
+}, async () => {
+  const merchant = await freshMerchant();
+  const { id, address } = await openInvoice(merchant);
+  const flood = Array.from({ length: 320 }, (_, n) => transferTo(address, n));
+  const needsReview = async () => (await merchant.get(`/invoices/${id}`)).body.needsReview;
+  const dismiss = async () =>
+    expect((await merchant.post(`/invoices/${id}/resolve`, { action: "DISMISS", reason: "seen" })).status).toBe(200);
+  for (const [first, last, isMarked] of [
+    [0, 200, false],
+    [0, 210, true],
+    // What is kept already asks for nothing.
+    [0, 210, false],
+    [0, 320, true],
+    [0, 320, false],
+    [0, 320, false],
+  ] as const) {
+    expect((await look(flood.slice(first, last))).ok).toBe(true);
+    expect(await needsReview()).toBe(isMarked);
+    if (isMarked) await dismiss();
+  }
+  const rows = await testDb.select().from(payments).where(eq(payments.merchantId, merchant.merchantId));
+  expect(rows).toHaveLength(300);
+});
+
+it("has at most 2 MB of payments with the most that the rules ever credit, and the longest of reasons beside them", {
+  timeout: 120_000,
+}, async () => {
+  const merchant = await freshMerchant();
+  const { id, address } = await openInvoice(merchant);
+  const { merchantId } = merchant;
+  const of = { ...BTC, chainId: null, toAddress: address, amountUnits: UNITS, invoiceId: id as `inv_${string}` };
+  const weighed = { weighedBy: "EXACT_UNITS", fiatMicros: 10n ** 15n, weighedQuote: printQuote(LONG_QUOTE) } as const;
+  const dropped = { ...of, ...weighed, status: "DROPPED", matchedBy: "EXACT_AMOUNT" } as const;
+  const resolution = JSON.stringify({ action: "ASSIGN", reason: "\u0001".repeat(500), actor: "key_", at: "" });
+  const byHand = { ...of, ...weighed, status: "CONFIRMED", matchedBy: "MANUAL", resolution } as const;
+  for (let n = 0; n < MOST_EVER_BY_RULES; n++) await seedPayment(merchantId, dropped);
+  for (let n = 0; n < 249; n++) await seedPayment(merchantId, byHand);
+  const [last, none] = [
+    { ...of, invoiceId: null },
+    { ...of, invoiceId: null },
+  ];
+  const assign = { action: "ASSIGN", invoiceId: id, reason: "\u0001".repeat(500) };
+  const statuses: number[] = [];
+  for (const each of [last, none]) {
+    const { id: paymentId } = await seedPayment(merchantId, each);
+    statuses.push((await merchant.post(`/payments/${paymentId}/resolve`, assign)).status);
+  }
+  expect(statuses).toEqual([200, 422]);
   const [row] = await selectInvoiceRow(testDb, merchantId, id);
   const json = JSON.stringify(row?.payments, (_, value) => (typeof value === "bigint" ? value.toString() : value));
   expect(new TextEncoder().encode(json).length).toBeLessThan(1_900_000);
