@@ -14,7 +14,7 @@ import { derivedId } from "../lib/ids.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { isSeen, type Payment, type StoredPayment } from "../payments/payment.ts";
 import { type ChainHeights, newPayment, newsOf, paymentAfter, type Sight, sightOf } from "../payments/sight.ts";
-import { type Transfer, transferKey } from "../payments/transfer.ts";
+import { growthHeight, type Transfer, transferKey } from "../payments/transfer.ts";
 import { evidenceOf } from "./evidence.ts";
 import type { Place } from "./placement.ts";
 import { dropStatements } from "./record-stray.ts";
@@ -79,9 +79,9 @@ function changeOf(fx: CreditEffects, file: InvoiceFile, look: InvoiceLook, opera
   const news = changed.flatMap(({ before, after }) =>
     newsOf(before, after).map((type) => ({ type, paymentId: after.id })),
   );
-  const isNew = changed.some(({ before, needsReview }) => before === undefined && needsReview);
+  const needsReview = changed.some((pair) => pair.needsReview);
   const change = settlementChange(file, fx.nowMs, {
-    ...(isNew || look.isOver === true ? { columns: { needsReview: true } } : {}),
+    ...(needsReview || look.isOver === true ? { columns: { needsReview: true } } : {}),
     payments: changed.map(({ after }) => after),
     news,
   });
@@ -130,18 +130,30 @@ interface Pair {
   readonly after: Payment;
   /** `after`, where it has no row yet. */
   readonly created?: StoredPayment;
+  /** A person is to look at the invoice because of this change. */
   readonly needsReview: boolean;
 }
 
 /** Payments that the invoice has, as they stand now: whoever assigned or credited them. */
-function seenPairs(file: InvoiceFile, { network, heights, seen }: InvoiceLook, nowMs: number): readonly Pair[] {
+function seenPairs(file: InvoiceFile, look: InvoiceLook, nowMs: number): readonly Pair[] {
+  const { network, heights, seen } = look;
   return seen.flatMap(({ payment, sight, mayConfirm = true }) => {
     const before = file.payments.find(({ id }) => id === payment.id);
     if (before === undefined) return [];
-    return [
-      { before, after: paymentAfter(before, sight, { network, heights, nowMs, mayConfirm }), needsReview: false },
-    ];
+    const after = paymentAfter(before, sight, { network, heights, nowMs, mayConfirm });
+    return [{ before, after, needsReview: isUndone(before, sight, look.credits) }];
   });
+}
+
+/**
+ * Whether a person's word is taken back: growth that somebody assigned, and that turns out to be a transaction which does not bring this invoice
+ * as much. Rules decide about the transaction, and whoever assigned must hear of it.
+ */
+function isUndone(before: Payment, sight: Sight, credits: readonly Credit[]): boolean {
+  if (sight.kind !== "replaced" || before.matchedBy !== "MANUAL" || growthHeight(before.txHash) === undefined)
+    return false;
+  const by = credits.find(({ replaces = [] }) => replaces.some(({ id }) => id === before.id));
+  return by === undefined || by.transfer.amountUnits < before.amountUnits;
 }
 
 function creditPairs(
@@ -155,8 +167,9 @@ function creditPairs(
     const before = file.payments.find(
       (each) => each.network === network.name && transferKey(each) === transferKey(transfer),
     );
-    const { needsReview } = place;
-    if (before !== undefined) return { before, after: paymentAfter(before, sightOf(transfer), context), needsReview };
+    if (before !== undefined) {
+      return { before, after: paymentAfter(before, sightOf(transfer), context), needsReview: false };
+    }
     const { invoice, method } = place.terms;
     const after = newPayment({
       id: derivedId("pay", operationId, n),
@@ -173,7 +186,7 @@ function creditPairs(
       evidence: evidenceOf(transfer, []),
       context,
     });
-    return { before, after, created: after, needsReview };
+    return { before, after, created: after, needsReview: place.needsReview };
   });
 }
 

@@ -232,6 +232,63 @@ describe("growth and the transaction that explains it", () => {
     expect(await sumAt(address, merchant)).toBe(second.units);
   });
 
+  /** Growth that a person assigned to the first of two invoices. */
+  async function assignedGrowth(units: bigint) {
+    const { merchant, address } = await shopAt();
+    const [invoice, other] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 46)];
+    const block = blockAt(100);
+    await look([growthOf(address, units, block)]);
+    const [row] = await rowsAt(address);
+    const assign = { action: "ASSIGN", invoiceId: invoice.id, reason: "the buyer wrote to us" };
+    expect((await merchant.post(`/payments/${row?.id}/resolve`, assign)).status).toBe(200);
+    expect(await shown(merchant, invoice.id)).toMatchObject({
+      needsReview: false,
+      payments: [{ status: "CONFIRMED" }],
+    });
+    return { merchant, address, invoice, other, block };
+  }
+
+  it.each([
+    ["nobody's", true],
+    ["another invoice's", false],
+  ])("undoes no person's word in silence: the invoice needs a review where it is now %s", async (_, isNobodys) => {
+    const units = 4_000_000_000_000_000n;
+    const { merchant, address, invoice, other, block } = await assignedGrowth(units);
+    const payment = paymentBy(address, isNobodys ? units : other.units, block);
+    await look([payment]);
+    expect(await shown(merchant, invoice.id)).toMatchObject({ needsReview: true, amountReceived: "0.000000" });
+    expect(await shown(merchant, other.id)).toMatchObject({ needsReview: false });
+    expect((await rowsAt(address)).find(({ txHash }) => txHash === payment.txHash)?.invoiceId).toBe(
+      isNobodys ? null : other.id,
+    );
+    // Once: what the person then says stays said.
+    const dismiss = { action: "DISMISS", reason: "seen" };
+    expect((await merchant.post(`/invoices/${invoice.id}/resolve`, dismiss)).status).toBe(200);
+    await look([payment, growthOf(address, units, block)]);
+    expect(await shown(merchant, invoice.id)).toMatchObject({ needsReview: false });
+  });
+
+  it.each([
+    ["as much", 0n, false],
+    ["a part", 1n, true],
+  ])(
+    "asks for a review or none where the same invoice has %s of it by the transaction",
+    async (_, more, needsReview) => {
+      const { merchant, address } = await shopAt();
+      const invoice = await invoiceOf(merchant, 46);
+      const block = blockAt(100);
+      // Kept for a person, or a rule would credit what is exactly asked for.
+      const grown = { ...growthOf(address, invoice.units + more, block), isUnexplained: true as const };
+      await look([grown]);
+      const [row] = await rowsAt(address);
+      const assign = { action: "ASSIGN", invoiceId: invoice.id, reason: "the buyer wrote to us" };
+      expect((await merchant.post(`/payments/${row?.id}/resolve`, assign)).status).toBe(200);
+      expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID", needsReview: false });
+      await look([paymentBy(address, invoice.units, block)]);
+      expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID", needsReview });
+    },
+  );
+
   it("that the growth knew of is another payment, and replaces nothing", async () => {
     const { merchant, address } = await shopAt();
     const [first, second] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 900)];
