@@ -165,11 +165,44 @@ export function countStrays(db: Db, { fromMicros, belowMicros, ...place }: Stray
   return strayCount(db, { ...place, sinceMs, fromMicros: from, belowMicros: below });
 }
 
-/** Invoices with a payment first seen since `sinceMs` that nothing could price, each once. */
-export function selectUnpriced(db: Db, of: { readonly sinceMs: number; readonly limit: number }) {
+/** A coin on a network, and the currency of an invoice that was paid with it. */
+export interface UnpricedAsset {
+  readonly network: string;
+  readonly cryptocurrency: string;
+  readonly currency: string;
+}
+
+const unpriced = (sinceMs: number) =>
+  sql`paid.weighed_by = 'NO_RATE' and paid.invoice_id is not null and paid.created_at_ms >= ${sinceMs}`;
+const unpricedPayments = sql`payments paid indexed by payments_unweighed cross join invoices invoice on invoice.id = paid.invoice_id`;
+
+/** What rates are wanted for payments first seen since `sinceMs` that nothing could price. */
+export function selectUnpricedAssets(db: Db, sinceMs: number) {
   return db
-    .selectDistinct({ merchantId: sql<MerchantId>`merchant_id`, invoiceId: sql<InvoiceId>`invoice_id` })
-    .from(sql`payments`)
-    .where(sql`weighed_by = 'NO_RATE' and invoice_id is not null and created_at_ms >= ${of.sinceMs}`)
+    .selectDistinct({
+      network: sql<string>`paid.network`,
+      cryptocurrency: sql<string>`paid.cryptocurrency`,
+      currency: sql<string>`invoice.currency`,
+    })
+    .from(unpricedPayments)
+    .where(unpriced(sinceMs));
+}
+
+/** Invoices with such a payment in one of `assets`, each once. */
+export function selectUnpricedInvoices(
+  db: Db,
+  of: { readonly sinceMs: number; readonly assets: readonly UnpricedAsset[]; readonly limit: number },
+) {
+  const asset = sql`json_array(paid.network, paid.cryptocurrency, invoice.currency)`;
+  const listed = JSON.stringify(
+    of.assets.map(({ network, cryptocurrency, currency }) => JSON.stringify([network, cryptocurrency, currency])),
+  );
+  return db
+    .selectDistinct({
+      merchantId: sql<MerchantId>`paid.merchant_id`,
+      invoiceId: sql<InvoiceId>`paid.invoice_id`.as("unpriced_invoice"),
+    })
+    .from(unpricedPayments)
+    .where(sql`${unpriced(of.sinceMs)} and ${asset} in (select value from json_each(${listed}))`)
     .limit(of.limit);
 }
