@@ -11,9 +11,10 @@ import { selectInvoiceRow } from "../../src/invoices/store.ts";
 import { sleep } from "../../src/lib/sleep.ts";
 import { applyTransfers, type SeenPayment } from "../../src/payments/apply-transfers.ts";
 import { MOST_EVER_BY_RULES } from "../../src/payments/payment.ts";
+import { countStrays } from "../../src/payments/store.ts";
 import type { Transfer } from "../../src/payments/transfer.ts";
 import { seedPayment } from "../support/payments.ts";
-import { freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
+import { freshId, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
 const BTC = { cryptocurrency: "BTC", network: "BTC" };
 const ZPUB =
@@ -191,6 +192,15 @@ it("has at most 2 MB of payments with the most that the rules ever credit, and t
   const [row] = await selectInvoiceRow(testDb, merchantId, id);
   const json = JSON.stringify(row?.payments, (_, value) => (typeof value === "bigint" ? value.toString() : value));
   expect(new TextEncoder().encode(json).length).toBeLessThan(1_900_000);
+});
+
+it("counts what is kept for a person of an address by an index", async () => {
+  const place = { merchantId: freshId("mer"), network: "BTC", toAddress: "bc1q", fromMicros: 0n, belowMicros: 1n };
+  const { sql: text, params } = countStrays(testDb, place, 0)._prepare().getQuery();
+  const plan = await env.DB.prepare(`explain query plan ${text}`)
+    .bind(...params)
+    .all<{ detail: string }>();
+  expect(plan.results.map(({ detail }) => detail).join("\n")).toContain("USING INDEX payments_unmatched");
 });
 
 async function longestEventOf(id: string): Promise<number> {
