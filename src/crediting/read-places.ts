@@ -4,6 +4,7 @@ import type { Network } from "../chains/networks.ts";
 import type { Db } from "../db/client.ts";
 import { readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
+import { quoteSlackMs } from "../invoices/quotes.ts";
 import type { InvoiceId, MerchantId } from "../lib/ids.ts";
 import { piecesOf } from "../lib/pieces.ts";
 import { ok, type Result } from "../lib/result.ts";
@@ -170,8 +171,8 @@ async function readAround(
     if (name === undefined) continue;
     const wanted = piece.map(({ transfer, network, atMs }) => {
       const { cryptocurrency, toAddress: address, amountUnits } = transfer;
-      const openFromMs = atMs + clockSlackMs(network);
-      return { key: transferKey(transfer), cryptocurrency, address, units: amountUnits.toString(), atMs, openFromMs };
+      const times = { atMs, openFromMs: atMs + clockSlackMs(network), slackMs: quoteSlackMs(network) };
+      return { key: transferKey(transfer), cryptocurrency, address, units: amountUnits.toString(), ...times };
     });
     const read = await readWithRetry(fx.sleep, async () =>
       fx.db.batch([selectNearAmounts(fx.db, name, wanted), selectOpenInvoices(fx.db, name, wanted)]),

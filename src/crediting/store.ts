@@ -1,4 +1,4 @@
-import { eq, getTableColumns, sql } from "drizzle-orm";
+import { eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { Db } from "../db/client.ts";
 import { jsonObject, rowDecoder } from "../db/json-rows.ts";
 import { events } from "../db/schema/events.ts";
@@ -93,6 +93,8 @@ export function selectExactAmounts(db: Db, of: { readonly network: string; reado
 
 /** More than any figure that a person could judge by. */
 export const NEAR_AMOUNTS_READ = 200;
+/** Of invoices that were over by then. */
+const OVER_AMOUNTS_READ = 20;
 
 const place = (name: string) => sql`${sql.raw(name)}.network = ${network}
   and ${sql.raw(name)}.cryptocurrency = ${member("cryptocurrency")} and ${sql.raw(name)}.address = ${member("address")}`;
@@ -100,14 +102,37 @@ const place = (name: string) => sql`${sql.raw(name)}.network = ${network}
 // remainder of a shared address is a row here. At twice the price, with half of an invoice paid, an amount of four times what was asked first
 // can still be meant.
 const wantedUnits = sql`cast(${member("units")} as real)`;
+const wasOpen = (
+  held: string,
+) => sql`${sql.raw(held)}.created_at_ms <= ${member("openFromMs")} and ${sql.raw(held)}.held_until_ms >= ${member("atMs")}
+  and invoice.expires_at_ms >= ${member("atMs")} and (invoice.cancelled_at_ms is null or invoice.cancelled_at_ms > ${member("atMs")})`;
+// One row of each invoice, its nearest. What was not open then is no candidate of those rules, so any number of sales of the same price that are
+// over hide none that is; a few of them are read for whoever wants to know why they were not meant.
+const nearest = (isCandidate: SQL, limit: number) => sql`select best.id from (select near.rowid as id,
+    min(abs(${wantedUnits} - cast(near.units as real)) / cast(near.units as real)) as distance
+  from amount_reservations near cross join invoices invoice on invoice.id = near.invoice_id
+  where ${place("near")} and ${isCandidate} and cast(near.units as real) between ${wantedUnits} / 32 and ${wantedUnits} * 32
+  group by near.invoice_id order by distance limit ${sql.raw(String(limit))}) best`;
+// Of a long history only what can weigh a payment of that time, and the first: hundreds of candidates come in one answer.
+const quotesThen = sql`case when json_valid(method.quotes) and json_type(method.quotes) = 'array'
+  then (select json_group_array(json(quote.value)) from json_each(method.quotes) quote where quote.key = 0
+    or quote.value ->> '$.askedFromMs' <= ${member("atMs")} + ${member("slackMs")}
+    and quote.value ->> '$.lockedUntilMs' >= ${member("atMs")} - ${member("slackMs")}) || ''
+  else method.quotes end`;
 const near = template((db) =>
-  db.select({ ...reservationTerms, key: sql<string>`${member("key")}`.as("wanted_key") }).from(
-    sql`${listed} cross join amount_reservations held on held.rowid in (
-        select near.rowid from amount_reservations near where ${place("near")}
-          and cast(near.units as real) between ${wantedUnits} / 32 and ${wantedUnits} * 32
-          order by abs(${wantedUnits} - cast(near.units as real)) / cast(near.units as real) limit ${sql.raw(String(NEAR_AMOUNTS_READ))})
+  db
+    .select({
+      ...reservationTerms,
+      method: sql`json_set(${jsonObject(paymentMethods, "method", ["quotes"])}, '$.quotes', ${quotesThen})`
+        .mapWith(rowDecoder(paymentMethods))
+        .as("method"),
+      key: sql<string>`${member("key")}`.as("wanted_key"),
+    })
+    .from(
+      sql`${listed} cross join amount_reservations held on held.rowid in (
+        ${nearest(wasOpen("near"), NEAR_AMOUNTS_READ)} union ${nearest(sql`not (${wasOpen("near")})`, OVER_AMOUNTS_READ)})
         ${ofReservation}`,
-  ),
+    ),
 );
 
 /** An amount at a place that is looked around; `units` as decimal text. */
@@ -119,9 +144,14 @@ export interface WantedAmount {
   /** The payment's time, and the same later by what a block's time may be early by. */
   readonly atMs: number;
   readonly openFromMs: number;
+  /** `quoteSlackMs` of the network. */
+  readonly slackMs: number;
 }
 
-/** Reservations whose invoice each amount could be meant for, by far; at most 200 of each, the nearest. */
+/**
+ * Invoices that each amount could be meant for, by far: at most the nearest 200 that were open then, each with the one of its reservations that is
+ * nearest, and some that were over.
+ */
 export function selectNearAmounts(db: Db, name: string, wanted: readonly WantedAmount[]) {
   return near(db, { network: name, list: JSON.stringify(wanted) });
 }
@@ -132,9 +162,7 @@ const open = template((db) =>
       key: sql<string>`${member("key")}`.as("wanted_key"),
       openInvoices: sql<number>`(select count(*) from (select distinct held.invoice_id from amount_reservations held
         cross join invoices invoice on invoice.id = held.invoice_id
-        where ${place("held")} and held.created_at_ms <= ${member("openFromMs")} and held.held_until_ms >= ${member("atMs")}
-        and invoice.expires_at_ms >= ${member("atMs")} and (invoice.cancelled_at_ms is null or invoice.cancelled_at_ms > ${member("atMs")})
-        limit 2))`.as("open_invoices"),
+        where ${place("held")} and ${wasOpen("held")} limit 2))`.as("open_invoices"),
     })
     .from(listed),
 );
