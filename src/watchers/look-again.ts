@@ -2,6 +2,7 @@
 // second source is asked before a payment counts as gone, and before a large one counts as confirmed (chains.md 1, provider rules e and f).
 import type { ChainClient, Lookup, LookupRequest } from "../chains/chain-client.ts";
 import { readWithRetry } from "../db/retry.ts";
+import type { Outage } from "../lib/fetch-text.ts";
 import { err, ok } from "../lib/result.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import type { SeenPayment } from "../payments/apply-transfers.ts";
@@ -53,6 +54,7 @@ export async function lookAtUnproved(
     look: (each) => lookAtOrphan(fx, pass, client, each),
   });
   if (!looked.ok) return looked;
+  if (looked.value.outage !== undefined) return err({ kind: "outage", outage: looked.value.outage });
   const seen = [...looked.value.seen];
   for (const payment of looked.value.refused) {
     const { blockHeight: height } = payment;
@@ -76,7 +78,10 @@ async function lookAtOrphan(
   return ok([{ payment, sight: agreed(sight.value, second) ?? { kind: "unknown" } }]);
 }
 
-/** Looks at payments of which something could have become by now; true when there are more than one pass looks at. */
+/**
+ * Looks at payments of which something could have become by now; true when there are more than one pass looks at, and the source can be
+ * asked for them at once. What was seen stands, though the source fails before the last.
+ */
 export async function lookAtDue(
   fx: WatchEffects,
   pass: Pass,
@@ -85,10 +90,13 @@ export async function lookAtDue(
 ): Promise<Step<boolean>> {
   const { network, tip, finalizedHeight, progress } = pass;
   const finalHeight = finalizedHeight ?? tip.height + 1 - network.reorgWindowBlocks;
+  const source = fx.pool.nameOf(client);
+  const most = progress.atMost[source];
+  const limit = Math.min(DUE_A_PASS, most ?? DUE_A_PASS);
   const page = {
     network: network.name,
     after: progress.lookedAt,
-    limit: DUE_A_PASS,
+    limit,
     provenHeight: known.provenHeight,
     tipHeight: tip.height,
     finalHeight,
@@ -105,11 +113,14 @@ export async function lookAtDue(
   if (!looked.ok) return looked;
   const standing = await applied(fx, pass, { transfers: [], seen: looked.value.seen });
   if (!standing.ok) return standing;
-  const { first } = looked.value;
-  const hasMore = first !== undefined || rows.value.length === DUE_A_PASS;
+  const { first, outage } = looked.value;
+  const hasMore = first !== undefined || rows.value.length === limit;
   const last = first === undefined ? (rows.value.at(-1)?.position ?? 0) : first.position - 1;
   progress.lookedAt = hasMore ? last : 0;
-  return ok(hasMore);
+  progress.noteAnswered(source, looked.value.seen.length);
+  if (outage !== undefined) return err({ kind: "outage", outage });
+  // A source that answers little is not asked in a hurry.
+  return ok(hasMore && most === undefined);
 }
 
 async function lookAtOne(
@@ -266,6 +277,8 @@ interface Looked {
   readonly refused: readonly OpenPayment[];
   /** The first that is still to be looked at. */
   readonly first: OpenPayment | undefined;
+  /** The source failed on the way. */
+  readonly outage: Outage | undefined;
 }
 
 interface Looking extends Pick<Asking<OpenPayment, unknown>, "untilMs" | "mostRefused"> {
@@ -303,7 +316,6 @@ async function lookAtEach(
     nowMs: fx.nowMs,
   });
   if (stop !== undefined) return err(stop);
-  if (outage !== undefined) return err({ kind: "outage", outage });
   const first = payments.find((payment) => !answers.has(payment) && !refused.has(payment));
-  return ok({ seen: [...answers.values()].flat(), refused: [...refused.keys()], first });
+  return ok({ seen: [...answers.values()].flat(), refused: [...refused.keys()], first, outage });
 }

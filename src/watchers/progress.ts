@@ -36,6 +36,8 @@ export interface Silent {
 
 /** How many addresses are remembered as answered, to tell a source that fails from an address that does. */
 const GOOD_ADDRESSES = 3;
+/** More than a pass asks for: a source that has come this far again needs no bound. */
+const UNBOUNDED = 80;
 
 export class WatchProgress {
   /** By source, as `ChainPool.nameOf` calls it: what one source knows is not what another does. */
@@ -43,6 +45,8 @@ export class WatchProgress {
   laps: Readonly<Record<string, Lap>> = {};
   /** `position` of the open payment that was looked at last. */
   lookedAt = 0;
+  /** By source: how many addresses, and how many payments, a pass asks it for. None where it has answered all that it was asked lately. */
+  atMost: Readonly<Record<string, number>> = {};
   /** Passes in a row that a source failed. */
   failures = 0;
   /** Since when a second source, which must be asked before invoices expire, could not be. */
@@ -57,6 +61,9 @@ export class WatchProgress {
   /** A transaction that was looked up lately and answered. */
   goodLookup: { readonly txHash: string; readonly toAddress: string } | null = null;
 
+  /** What each source has answered in this pass; not stored. */
+  readonly #answered = new Map<string, number>();
+
   constructor(text: string) {
     const known: Partial<WatchProgress> = JSON.parse(text);
     Object.assign(this, known);
@@ -65,6 +72,22 @@ export class WatchProgress {
   noteGood(addresses: readonly string[]): void {
     if (addresses.length === 0) return;
     this.good = [...new Set([...addresses.slice(0, GOOD_ADDRESSES), ...this.good])].slice(0, GOOD_ADDRESSES);
+  }
+
+  noteAnswered(source: string, count: number): void {
+    this.#answered.set(source, (this.#answered.get(source) ?? 0) + count);
+  }
+
+  /** The source failed, maybe because of how much it was asked: the next pass asks for half of what it answered in this one. */
+  askForLess(source: string): void {
+    const answered = this.#answered.get(source) ?? 0;
+    if (answered > 0) this.atMost = without(this.atMost, source, Math.max(1, Math.floor(answered / 2)));
+  }
+
+  /** The source answered a whole pass: the next one asks for one more. */
+  askForMore(source: string): void {
+    const most = this.atMost[source];
+    if (most !== undefined) this.atMost = without(this.atMost, source, most < UNBOUNDED ? most + 1 : undefined);
   }
 
   round(source: string): Round | undefined {

@@ -46,9 +46,13 @@ export async function sweepRecipients(
   const { due, newest, stuck } = turn.value;
   const from = fromOf(pass, cursor.height);
   const answers = await askHistories(fx, pass, client, {
-    addresses: [...newest, ...due.map(({ address }) => address)],
+    addresses: inTurn(
+      due.map(({ address }) => address),
+      newest,
+    ).slice(0, progress.atMost[source]),
     from,
   });
+  progress.noteAnswered(source, answers.answers.size);
   if (answers.outage !== undefined) return err({ kind: "outage", outage: answers.outage });
   const looked = await readStuck(fx, pass, client, { rows: stuck, source });
   if (!looked.ok) return looked;
@@ -67,6 +71,13 @@ export async function sweepRecipients(
   progress.setRound(source, isOver ? undefined : next);
   const moved = isOver ? await endRound(fx, pass, client, { cursor, round }) : ok(cursor);
   return moved.ok ? ok({ cursor: moved.value, unconfirmed }) : moved;
+}
+
+/** Each once, one of the round and one of the newest in turn: neither may take all that a source answers or the time that a pass has. */
+function inTurn(due: readonly string[], newest: readonly string[]): readonly string[] {
+  const round = [...new Set(due)];
+  const pairs = Array.from({ length: Math.max(round.length, newest.length) }, (_, n) => [round[n], newest[n]]);
+  return [...new Set(pairs.flat().flatMap((address) => address ?? []))];
 }
 
 /** The round of this source that is under way; a new one where the cursor has come further than it would. */

@@ -82,8 +82,16 @@ interface PassEnd {
 /** The whole of a pass through one source; what is not the source's fault does not count against it. */
 async function attempt(fx: WatchEffects, of: Attempt, client: ChainClient): Promise<Result<PassEnd | Stop, Outage>> {
   const end = await readChain(fx, of, client);
-  if (end.ok) return end;
-  return end.error.kind === "outage" ? err(end.error.outage) : ok(end.error);
+  const source = fx.pool.nameOf(client);
+  if (end.ok) {
+    of.progress.askForMore(source);
+    return end;
+  }
+  if (end.error.kind !== "outage") return ok(end.error);
+  const { outage } = end.error;
+  // A source that is behind is no better for being asked for less.
+  if (outage.kind !== "BEHIND") of.progress.askForLess(source);
+  return err(outage);
 }
 
 async function readChain(fx: WatchEffects, of: Attempt, client: ChainClient): Promise<Step<PassEnd>> {

@@ -1,0 +1,155 @@
+// Sources that answer less than a pass asks for, that are slow, that stand still, or whose second one is silent: a watcher that is made anew before
+// each pass still finds what was paid, and closes nothing too early.
+import { describe, expect, it } from "vitest";
+import type { InvoiceId } from "../../src/lib/ids.ts";
+import { FakeChain, FakeSource, type Sent } from "../support/fake-chain.ts";
+import { openPayment, watchMethod } from "../support/watched.ts";
+import { TestWatcher } from "../support/watcher.ts";
+import { Lab } from "./lab.ts";
+import { instantSleep } from "./reorg-shop.ts";
+import { World } from "./world.ts";
+
+const START = 1_800_000_000_000;
+const HOUR = 3_600_000;
+const POLL_MS = 30_000;
+const BLOCK_MS = 600_000;
+
+const lab = new Lab();
+const db = lab.db(async (_, work) => work());
+
+function inLab(work: () => Promise<void>): () => Promise<void> {
+  const world = new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} });
+  return () => lab.schedule(world, work);
+}
+
+const sentTo = (toAddress: string, txHash = `pays ${toAddress}`): Sent => ({
+  ...{ cryptocurrency: "BTC", txHash, toAddress, amountUnits: 1n },
+});
+
+const newChain = () => new FakeChain({ startMs: START - 299 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 300 });
+const byAddress = (chain: FakeChain, kind: "esplora" | "blockbook" = "esplora") =>
+  new FakeSource(chain, { kind, costsBy: "recipients" });
+
+async function watching(
+  sources: readonly FakeSource[],
+  addresses: readonly string[],
+  expiresAtMs = START + 100 * HOUR,
+) {
+  const watcher = new TestWatcher(db, "BTC", sources, START + 1_000, instantSleep);
+  const ids: InvoiceId[] = [];
+  for (const [n, address] of addresses.entries())
+    ids.push(await watchMethod(db, { network: "BTC", cryptocurrency: "BTC", address, expiresAtMs, nowMs: START + n }));
+  const found = () => new Set(watcher.found().map((text) => text.split("@")[0]));
+  return { watcher, ids, found };
+}
+
+const many = (count: number) => Array.from({ length: count }, (_, n) => `A${n}`);
+
+/** Lets a source answer so many calls of a kind, and then none of any kind until it is filled again. */
+function limit(source: FakeSource, prefix: string) {
+  let left = 0;
+  source.before = async (call) => {
+    if (!call.startsWith(prefix)) return;
+    if (left <= 0) source.down = "RATE_LIMITED";
+    left--;
+  };
+  return (budget: number) => {
+    left = budget;
+    source.down = undefined;
+  };
+}
+
+describe("a source that answers less than a pass asks for", () => {
+  it.each([
+    [79, 100],
+    [50, 100],
+    [15, 25],
+    [6, 10],
+  ])("and no more than %i requests at each tick, is read at all %i addresses within an hour", (budget, count) =>
+    inLab(async () => {
+      const chain = newChain();
+      const source = byAddress(chain);
+      const { watcher, found } = await watching([source], many(count));
+      chain.mempool = many(count).map((address) => sentTo(address));
+      const fill = limit(source, "history");
+      let failed = 0;
+      for (let n = 0; n < 120; n++) {
+        watcher.nowMs += POLL_MS;
+        fill(budget);
+        if ((await watcher.pass()).kind === "failed") failed++;
+      }
+      expect(found().size).toBe(count);
+      expect((await watcher.cursor()).passedMs).toBeGreaterThan(START + 30 * 60_000);
+      // It is asked for a little more each time, and so fails now and then.
+      expect(failed).toBeLessThan(60);
+    })(),
+  );
+
+  it(
+    "is asked for all again once it answers all",
+    inLab(async () => {
+      const source = byAddress(newChain());
+      const { watcher } = await watching([source], many(60));
+      const fill = limit(source, "history");
+      fill(20);
+      await watcher.pass();
+      expect(JSON.parse((await watcher.cursor()).progress).atMost).toEqual({ "1 esplora": 10 });
+      for (let n = 0; n < 71; n++) {
+        fill(1_000);
+        watcher.nowMs += POLL_MS;
+        await watcher.pass();
+      }
+      expect(JSON.parse((await watcher.cursor()).progress).atMost).toEqual({});
+    }),
+  );
+
+  it.each([51, 30, 6])("and no more than %i of 60 payments at each tick, confirms all of them", (budget) =>
+    inLab(async () => {
+      const chain = newChain();
+      const source = byAddress(chain);
+      const { watcher, ids } = await watching([source], ["A0"]);
+      await watcher.pass();
+      const hashes = Array.from({ length: 60 }, (_, n) => `t${n}`);
+      const block = chain.mine(
+        hashes.map((txHash) => sentTo("A0", txHash)),
+        START + 2_000,
+      );
+      const at = { network: "BTC", cryptocurrency: "BTC", toAddress: "A0", createdAtMs: START } as const;
+      const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = block;
+      for (const txHash of hashes)
+        await openPayment(db, { ...at, txHash, invoiceId: ids[0] ?? null, blockHeight, blockHash, blockTimeMs });
+      const fill = limit(source, "lookup");
+      for (let n = 0; n < 120; n++) {
+        watcher.nowMs += POLL_MS;
+        fill(budget);
+        await watcher.pass();
+      }
+      const [row] = lab.rows("select count(*) as confirmed from payments where status = 'CONFIRMED'");
+      expect(row?.confirmed).toBe(60);
+    })(),
+  );
+});
+
+describe("addresses that a source answers for slowly", () => {
+  it.each([20, 40])("keep nobody else from being read, though the %i newest are all slow", (slow) =>
+    inLab(async () => {
+      const chain = newChain();
+      const source = byAddress(chain);
+      const { watcher, found } = await watching(
+        [source],
+        ["VICTIM", ...Array.from({ length: slow }, (_, n) => `S${n}`)],
+      );
+      chain.mempool = [sentTo("VICTIM")];
+      // Eight seconds each, four at once.
+      source.before = async (call) => {
+        if (call.startsWith("history S")) watcher.nowMs += 2_000;
+      };
+      for (let n = 1; n <= 20; n++) {
+        watcher.nowMs = START + 1_000 + n * POLL_MS;
+        await watcher.pass();
+      }
+      expect(found()).toContain("pays VICTIM");
+      expect((await watcher.cursor()).passedMs).toBeGreaterThan(START + 1_000);
+    })(),
+  );
+});
