@@ -12,6 +12,7 @@ import { askEach, MOST_REFUSED } from "./ask-each.ts";
 import { askControl, askHistory } from "./by-address/ask-history.ts";
 import { applied, type Pass, type Step, stored, type WatchEffects } from "./commit-cursor.ts";
 import { blockAt } from "./find-position.ts";
+import type { WatchProgress } from "./progress.ts";
 import { selectExpiring } from "./store.ts";
 
 /** Addresses that the second source is asked for at once; the next pass goes on behind them. */
@@ -20,7 +21,7 @@ const ADDRESSES_A_PASS = 50;
 const PAGES = 8;
 /** After so long no more addresses are asked for. */
 const LONGEST_MS = 15 * SECOND_MS;
-/** A second source that cannot be asked holds invoices open for so long, and no longer. */
+/** A second source that cannot be asked, or refuses an address, holds invoices open for so long, and no longer. */
 const HELD_FOR_MS = 5 * MINUTE_MS;
 /** How far back it is asked: days of most chains. */
 const MOST_BLOCKS = 5_000;
@@ -50,7 +51,10 @@ export async function confirmSilence(
   };
   const due = rows.value.filter(({ cryptocurrency }) => isIndexed(pass, client, cryptocurrency));
   const [first] = due;
-  if (first === undefined) return reached();
+  if (first === undefined) {
+    await noteSecond(fx, progress, client);
+    return reached();
+  }
   const recipients = new Set(due.map(({ address }) => address));
   const sinceMs = Math.min(...due.map(({ activatedAtMs }) => activatedAtMs));
   const found = await fx.pool.attemptWithout(client, fx.nowMs(), (second) =>
@@ -61,12 +65,36 @@ export async function confirmSilence(
     return fx.nowMs() - progress.unsecondedMs < HELD_FOR_MS ? ok(first.expiresAtMs) : reached();
   }
   progress.unsecondedMs = null;
-  const shared = await onOwnChain(pass, client, found.value.value);
+  const { transfers, refused } = found.value.value;
+  const shared = await onOwnChain(pass, client, transfers);
   if (!shared.ok) return shared;
   const stands = await applied(fx, pass, { transfers: shared.value, seen: [] });
   if (!stands.ok) return stands;
   // Two sources on two forks: what only the other one has is waited for.
-  return shared.value.length === found.value.value.length ? reached() : ok(first.expiresAtMs);
+  if (shared.value.length < transfers.length) return ok(first.expiresAtMs);
+  const open = due.find(({ address }) => refused.has(address));
+  if (open !== undefined && isHeld(fx, progress, open.expiresAtMs, passedMs)) return ok(open.expiresAtMs);
+  if (open === undefined) progress.refused = null;
+  return reached();
+}
+
+/** Where nobody needs the second source now: a silence that is over counts for nothing at the next end. */
+async function noteSecond(fx: WatchEffects, progress: WatchProgress, client: ChainClient): Promise<void> {
+  if (progress.unsecondedMs === null) return;
+  const tip = await fx.pool.attemptWithout(client, fx.nowMs(), (second) => second.tip());
+  if (tip.ok) progress.unsecondedMs = null;
+}
+
+/**
+ * Whether the first invoice whose address the second source refuses still waits for it. Each waits for so long by itself, whatever was refused
+ * before it ended; once that is over, so does no other that has ended by then.
+ */
+function isHeld({ nowMs }: WatchEffects, progress: WatchProgress, endsMs: number, passedMs: number): boolean {
+  const known = progress.refused;
+  const sinceMs = known === null || endsMs > known.upToMs ? nowMs() : Math.min(known.sinceMs, nowMs());
+  const isOver = nowMs() - sinceMs >= HELD_FOR_MS;
+  progress.refused = { upToMs: Math.max(endsMs, isOver ? passedMs : 0), sinceMs };
+  return !isOver;
 }
 
 /** Whether the first source found payments of an asset by an index of its own: of logs, or of addresses. */
@@ -76,12 +104,18 @@ function isIndexed({ network }: Pass, client: ChainClient, cryptocurrency: strin
   return cryptocurrency !== network.nativeCode || network.nativeBy === "logs";
 }
 
+interface Seconded {
+  readonly transfers: readonly Transfer[];
+  /** Addresses that the second source did not answer for, although it answers for others. */
+  readonly refused: ReadonlyMap<string, unknown>;
+}
+
 async function scanBy(
   fx: WatchEffects,
   second: ChainClient,
   pass: Pass,
   of: { readonly recipients: ReadonlySet<string>; readonly sinceMs: number; readonly to: BlockRef },
-): Promise<Result<readonly Transfer[], Outage>> {
+): Promise<Result<Seconded, Outage>> {
   const { network, progress } = pass;
   const { recipients, sinceMs, to } = of;
   const tip = await second.tip();
@@ -101,10 +135,10 @@ async function scanBy(
       untilMs: fx.nowMs() + LONGEST_MS,
     });
     if (answers.outage !== undefined) return err(answers.outage);
-    // One that the second source refuses by itself is left to the first one's word: it keeps nobody else waiting.
     const isWhole = answers.answers.size + answers.refused.size === recipients.size;
     if (!isWhole) return err(outage("TIMEOUT", "the second source is slow"));
-    return ok([...answers.answers.values()].flatMap(({ transfers }) => transfers));
+    const transfers = [...answers.answers.values()].flatMap((each) => each.transfers);
+    return ok({ transfers, refused: answers.refused });
   }
   // Of a source that reads whole blocks, only what its index has: their coins would cost it a request for each block.
   const isByBlock = second.costsBy === "blocks" && network.family !== "bitcoin" && network.nativeBy !== "logs";
@@ -113,7 +147,7 @@ async function scanBy(
   if (!scan.ok) return scan;
   if (scan.value.to.height < to.height) return err(outage("BEHIND", "the second source read less than the first"));
   const mempool = await second.mempool(recipients);
-  return mempool.ok ? ok([...scan.value.transfers, ...mempool.value]) : mempool;
+  return mempool.ok ? ok({ transfers: [...scan.value.transfers, ...mempool.value], refused: new Map() }) : mempool;
 }
 
 /** Transfers in blocks that the first source has too. */

@@ -34,6 +34,13 @@ export interface Silent {
   readonly position: number;
 }
 
+/** A second source, which must be asked before invoices expire, refuses the addresses of some that end up to a moment. */
+export interface Refused {
+  /** An invoice that ends later is waited for anew. */
+  readonly upToMs: number;
+  readonly sinceMs: number;
+}
+
 /** How many addresses are remembered as answered, to tell a source that fails from an address that does. */
 const GOOD_ADDRESSES = 3;
 /** More than a pass asks for: a source that has come this far again needs no bound. */
@@ -49,8 +56,9 @@ export class WatchProgress {
   atMost: Readonly<Record<string, number>> = {};
   /** Passes in a row that a source failed. */
   failures = 0;
-  /** Since when a second source, which must be asked before invoices expire, could not be. */
+  /** Since when a second source, which must be asked before invoices expire, cannot be. */
   unsecondedMs: number | null = null;
+  refused: Refused | null = null;
   silent: Silent | null = null;
   /** Begin of the outage that merchants were told of. */
   toldOfMs: number | null = null;

@@ -1,7 +1,9 @@
 // Sources that answer less than a pass asks for, that are slow, that stand still, or whose second one is silent: a watcher that is made anew before
 // each pass still finds what was paid, and closes nothing too early.
 import { describe, expect, it } from "vitest";
+import { closingOf } from "../../src/invoices/closing.ts";
 import type { InvoiceId } from "../../src/lib/ids.ts";
+import { watchesOf } from "../../src/payments/cursor.ts";
 import { FakeChain, FakeSource, type Sent } from "../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../support/watched.ts";
 import { TestWatcher } from "../support/watcher.ts";
@@ -40,7 +42,21 @@ async function watching(
   for (const [n, address] of addresses.entries())
     ids.push(await watchMethod(db, { network: "BTC", cryptocurrency: "BTC", address, expiresAtMs, nowMs: START + n }));
   const found = () => new Set(watcher.found().map((text) => text.split("@")[0]));
-  return { watcher, ids, found };
+  /** From when on invoices that end then may close; null: not yet. */
+  const closes = async (endMs: number) => {
+    const watches = watchesOf(["BTC"], [{ ...(await watcher.cursor()), stuckPassedMs: null }]);
+    return closingOf({ expiresAtMs: endMs, closedAtMs: null, watches, nowMs: watcher.nowMs }).closedAtMs;
+  };
+  /** Passes until invoices that end then may close; at which moment that was. */
+  const passesUntilClosed = async (endMs: number, most = 60) => {
+    for (let n = 0; n < most; n++) {
+      watcher.nowMs += POLL_MS;
+      await watcher.pass();
+      if ((await closes(endMs)) !== null) return watcher.nowMs;
+    }
+    return undefined;
+  };
+  return { watcher, ids, found, closes, passesUntilClosed };
 }
 
 const many = (count: number) => Array.from({ length: count }, (_, n) => `A${n}`);
@@ -151,5 +167,89 @@ describe("addresses that a source answers for slowly", () => {
       expect(found()).toContain("pays VICTIM");
       expect((await watcher.cursor()).passedMs).toBeGreaterThan(START + 1_000);
     })(),
+  );
+});
+
+describe("an address that the second source refuses", () => {
+  it.each([
+    [1, true],
+    [4, true],
+    [1_000, false],
+  ])("%i times waits for it, but no longer than for one that is down", (times, isFound) =>
+    inLab(async () => {
+      const chain = newChain();
+      const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
+      const endMs = START + 300_000;
+      const { found, passesUntilClosed } = await watching([first, second], ["A0"], endMs);
+      first.faults.set("A0", "LIES_EMPTY");
+      chain.mine([sentTo("A0")], START + 60_000);
+      let left = times;
+      second.before = async (call) => {
+        if (call !== "history A0") return;
+        if (left-- > 0) second.faults.set("A0", "TIMEOUT");
+        else second.faults.clear();
+      };
+      const closedMs = (await passesUntilClosed(endMs)) ?? Number.NaN;
+      expect(found().size).toBe(isFound ? 1 : 0);
+      const waitedMs = closedMs - endMs;
+      expect([waitedMs >= (isFound ? 0 : 300_000), waitedMs <= 400_000]).toEqual([true, true]);
+    })(),
+  );
+});
+
+describe("a second source that is silent", () => {
+  it(
+    "is waited for at each end by itself, however long ago it was silent before",
+    inLab(async () => {
+      const chain = newChain();
+      const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
+      const [earlyMs, endMs] = [START + 60_000, START + 3 * HOUR];
+      const { watcher, ids, found, passesUntilClosed } = await watching([first, second], ["E"], earlyMs);
+      await watchMethod(db, { network: "BTC", cryptocurrency: "BTC", address: "A0", nowMs: START, expiresAtMs: endMs });
+      second.down = "TIMEOUT";
+      for (let n = 0; n < 4; n++) {
+        watcher.nowMs += POLL_MS;
+        await watcher.pass();
+      }
+      second.down = undefined;
+      // Nobody is left to be asked about until long after.
+      lab.rows("update invoices set status = 'CANCELLED', closed_at_ms = 1 where id = ? returning id", ids[0] ?? "");
+      while (watcher.nowMs < endMs - POLL_MS) {
+        watcher.nowMs += POLL_MS;
+        await watcher.pass();
+      }
+      chain.mine([sentTo("A0")], watcher.nowMs);
+      first.faults.set("A0", "LIES_EMPTY");
+      second.down = "TIMEOUT";
+      expect(await passesUntilClosed(endMs, 4)).toBeUndefined();
+      second.down = undefined;
+      expect(await passesUntilClosed(endMs, 2)).toBeDefined();
+      expect(found()).toEqual(new Set(["pays A0"]));
+    }),
+  );
+
+  it(
+    "for hours keeps no invoice for longer than minutes, however many end meanwhile",
+    inLab(async () => {
+      const chain = newChain();
+      const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
+      second.down = "TIMEOUT";
+      const { watcher, closes } = await watching([first, second], []);
+      const ends = Array.from({ length: 130 }, (_, n) => START + (n + 1) * 10_000);
+      for (const [n, expiresAtMs] of ends.entries())
+        await watchMethod(db, {
+          network: "BTC",
+          cryptocurrency: "BTC",
+          address: `A${n % 4}`,
+          nowMs: START,
+          expiresAtMs,
+        });
+      for (let n = 0; n < 60; n++) {
+        watcher.nowMs += POLL_MS;
+        await watcher.pass();
+        for (const endMs of ends.filter((each) => watcher.nowMs - each > 420_000))
+          expect(await closes(endMs)).not.toBeNull();
+      }
+    }),
   );
 });
