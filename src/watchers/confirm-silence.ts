@@ -1,7 +1,8 @@
 // Before an invoice may expire: a source that found nothing in its index is no proof that there is nothing, so what would expire is asked of a
 // second source too, where one is configured (chains.md 1, provider rule e). Blocks that were read whole need none: they cannot leave out
-// their own transactions.
+// their own transactions. They prove neither a mempool nor that there is no newer block.
 import type { ChainClient } from "../chains/chain-client.ts";
+import type { Network } from "../chains/networks.ts";
 import { readWithRetry } from "../db/retry.ts";
 import { type Outage, outage } from "../lib/fetch-text.ts";
 import { err, ok, type Result } from "../lib/result.ts";
@@ -56,7 +57,8 @@ export async function confirmSilence(
     return reached();
   }
   const recipients = new Set(due.map(({ address }) => address));
-  const sinceMs = Math.min(...due.map(({ activatedAtMs }) => activatedAtMs));
+  const areBlocksProved = network.family === "bitcoin" && client.costsBy === "blocks";
+  const sinceMs = areBlocksProved ? null : Math.min(...due.map(({ activatedAtMs }) => activatedAtMs));
   const found = await fx.pool.attemptWithout(client, fx.nowMs(), (second) =>
     scanBy(fx, second, pass, { recipients, sinceMs, to }),
   );
@@ -97,11 +99,15 @@ function isHeld({ nowMs }: WatchEffects, progress: WatchProgress, endsMs: number
   return !isOver;
 }
 
-/** Whether the first source found payments of an asset by an index of its own: of logs, or of addresses. */
+/** Whether the first source found payments of an asset by what it says alone: an index of logs or of addresses, or a mempool. */
 function isIndexed({ network }: Pass, client: ChainClient, cryptocurrency: string): boolean {
-  if (client.costsBy === "recipients") return true;
-  if (network.family === "bitcoin") return false;
+  if (client.costsBy === "recipients" || network.family === "bitcoin") return true;
   return cryptocurrency !== network.nativeCode || network.nativeBy === "logs";
+}
+
+function firstBlock({ blockSeconds, overlapBlocks }: Network, to: BlockRef, sinceMs: number): number {
+  const blocks = Math.ceil((to.timeMs - sinceMs) / (blockSeconds * SECOND_MS)) + 2 * overlapBlocks;
+  return Math.max(0, to.height - Math.min(MOST_BLOCKS, blocks));
 }
 
 interface Seconded {
@@ -114,15 +120,14 @@ async function scanBy(
   fx: WatchEffects,
   second: ChainClient,
   pass: Pass,
-  of: { readonly recipients: ReadonlySet<string>; readonly sinceMs: number; readonly to: BlockRef },
+  of: { readonly recipients: ReadonlySet<string>; readonly sinceMs: number | null; readonly to: BlockRef },
 ): Promise<Result<Seconded, Outage>> {
   const { network, progress } = pass;
   const { recipients, sinceMs, to } = of;
   const tip = await second.tip();
   if (!tip.ok) return tip;
   if (tip.value.height < to.height) return err(outage("BEHIND", "the second source is behind the first"));
-  const blocks = Math.ceil((to.timeMs - sinceMs) / (network.blockSeconds * SECOND_MS)) + 2 * network.overlapBlocks;
-  const from = Math.max(0, to.height - Math.min(MOST_BLOCKS, blocks));
+  const from = sinceMs === null ? to.height : firstBlock(network, to, sinceMs);
   if (second.history !== undefined) {
     const look = (address: string) =>
       askHistory(second, { address, from, to: tip.value, assets: network.assets, after: null, pages: PAGES });

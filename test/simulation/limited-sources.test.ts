@@ -253,3 +253,20 @@ describe("a second source that is silent", () => {
     }),
   );
 });
+
+describe("a source that reads blocks and stands still", () => {
+  it(
+    "closes no invoice that another source has seen paid",
+    inLab(async () => {
+      const chain = newChain();
+      const [first, second] = [new FakeSource(newChain(), { kind: "core-rpc" }), byAddress(chain, "blockbook")];
+      const endMs = START + 15 * 60_000;
+      const { watcher, found, passesUntilClosed } = await watching([first, second], ["A0", "A1"], endMs);
+      await watcher.pass();
+      chain.mine([sentTo("A0")], START + 60_000);
+      chain.mempool = [sentTo("A1")];
+      await passesUntilClosed(endMs);
+      expect(found()).toEqual(new Set(["pays A0", "pays A1"]));
+    }),
+  );
+});
