@@ -50,6 +50,8 @@ export class WatchProgress {
   /** By source, as `ChainPool.nameOf` calls it: what one source knows is not what another does. */
   rounds: Readonly<Record<string, Round>> = {};
   laps: Readonly<Record<string, Lap>> = {};
+  /** By source: since when it is below the cursor. */
+  laggingSince: Readonly<Record<string, number>> = {};
   /** `position` of the open payment that was looked at last. */
   lookedAt = 0;
   /** By source: how many addresses, and how many payments, a pass asks it for. None where it has answered all that it was asked lately. */
@@ -112,6 +114,10 @@ export class WatchProgress {
 
   setLap(source: string, lap: Lap | undefined): void {
     this.laps = without(this.laps, source, lap);
+  }
+
+  setLaggingSince(source: string, sinceMs: number | undefined): void {
+    this.laggingSince = without(this.laggingSince, source, sinceMs);
   }
 
   print(): string {

@@ -16,7 +16,8 @@ import {
   type WatchMemory,
 } from "./commit-cursor.ts";
 import { isTipOld } from "./cursor-plan.ts";
-import { findPosition } from "./find-position.ts";
+import { hasLaggedLong, isOvertaken } from "./find-overtaken.ts";
+import { behind, findPosition } from "./find-position.ts";
 import { lookAtDue } from "./look-again.ts";
 import { WatchProgress } from "./progress.ts";
 import { reportOutage } from "./report-outage.ts";
@@ -98,6 +99,9 @@ async function readChain(fx: WatchEffects, of: Attempt, client: ChainClient): Pr
   const { network, memory, progress, begunMs } = of;
   const tip = asked(await client.tip());
   if (!tip.ok) return tip;
+  const isOld = isTipOld(network, tip.value.timeMs, fx.nowMs());
+  if (isOld && (await isOvertaken(fx, client, tip.value)))
+    return behind("an old tip, and another source has a newer one");
   const finalized = asked(await client.finalizedHeight());
   if (!finalized.ok) return finalized;
   const current = of.cursor === undefined ? await readCursor(fx, network) : ok(of.cursor);
@@ -105,15 +109,21 @@ async function readChain(fx: WatchEffects, of: Attempt, client: ChainClient): Pr
   const pass: Pass = { network, memory, progress, begunMs, tip: tip.value, finalizedHeight: finalized.value };
   const placed = await findPosition(fx, pass, client, current.value);
   if (!placed.ok) return placed;
+  const { isLagging } = placed.value;
+  if (
+    hasLaggedLong(progress, fx.pool.nameOf(client), isLagging, fx.nowMs()) &&
+    (await isOvertaken(fx, client, tip.value))
+  )
+    return behind("below the cursor for minutes, and another source is not");
   const readOn = client.history === undefined ? scanBlocks : sweepRecipients;
-  const scanned = placed.value.isLagging
+  const scanned = isLagging
     ? ok({ cursor: placed.value.cursor, unconfirmed: new Set<string>() })
     : await readOn(fx, pass, client, placed.value.cursor);
   if (!scanned.ok) return scanned;
   const { unconfirmed } = scanned.value;
   const { height } = scanned.value.cursor;
   // A source below the cursor may be on a branch that lost: what it has in blocks above the last shared one proves nothing.
-  const due = placed.value.isLagging
+  const due = isLagging
     ? ok(false)
     : await lookAtDue(fx, pass, client, { provenHeight: Math.min(height, tip.value.height), unconfirmed });
   if (!due.ok) return due;

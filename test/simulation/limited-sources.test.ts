@@ -270,3 +270,63 @@ describe("a source that reads blocks and stands still", () => {
     }),
   );
 });
+
+describe("a source that stands still while another goes on", () => {
+  it.each(["core-rpc", "esplora"] as const)("(%s) gives way to it, and has its turn again once it is well", (kind) =>
+    inLab(async () => {
+      const chain = newChain();
+      const still = new FakeSource(newChain(), { kind, costsBy: kind === "esplora" ? "recipients" : "blocks" });
+      const second = byAddress(chain, "blockbook");
+      const { watcher, found } = await watching([still, second], ["A0", "A1"]);
+      await watcher.pass();
+      for (let n = 1; n <= 240; n++) {
+        watcher.nowMs += POLL_MS;
+        if (n % 20 === 0) chain.mine(n === 20 ? [sentTo("A0")] : [], watcher.nowMs);
+        await watcher.pass();
+      }
+      expect(found()).toEqual(new Set(["pays A0"]));
+      expect(await watcher.cursor()).toMatchObject({ height: chain.tip.height, degradedSinceMs: null });
+      still.chain = chain;
+      second.down = "TIMEOUT";
+      chain.mine([sentTo("A1")], watcher.nowMs);
+      watcher.nowMs += POLL_MS;
+      expect((await watcher.pass()).kind).toBe("read");
+      expect(found()).toContain("pays A1");
+    })(),
+  );
+
+  it(
+    "a few blocks below the cursor gives way within minutes",
+    inLab(async () => {
+      const chain = newChain();
+      const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
+      const { watcher, found } = await watching([first, second], ["A0"]);
+      await watcher.pass();
+      await watcher.pass();
+      first.lag = 3;
+      chain.mempool = [sentTo("A0")];
+      let passes = 0;
+      for (; passes < 100 && found().size === 0; passes++) {
+        watcher.nowMs += POLL_MS;
+        await watcher.pass();
+      }
+      // Not at once: nodes behind one URL may be a block apart.
+      expect([passes > 5, passes < 15]).toEqual([true, true]);
+    }),
+  );
+
+  it.each([0, 3])("is read all the same where the other, %i blocks lower, stands still too", (lag) =>
+    inLab(async () => {
+      const chain = newChain();
+      const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
+      const { watcher, found } = await watching([first, second], ["A0"]);
+      await watcher.pass();
+      second.lag = lag;
+      watcher.nowMs += 3 * HOUR;
+      chain.mempool = [sentTo("A0")];
+      expect((await watcher.pass()).kind).toBe("read");
+      expect(found()).toEqual(new Set(["pays A0"]));
+      expect((await watcher.cursor()).lastOutage).toBe("BEHIND");
+    })(),
+  );
+});
