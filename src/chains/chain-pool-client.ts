@@ -15,6 +15,9 @@ const RETRY_AFTER_CAP_MS = 10 * MINUTE_MS;
 /** Somebody has to mend the configuration first. */
 const WRONG_CHAIN_MS = 10 * MINUTE_MS;
 
+/** No pause is longer, but for what clocks differ by. */
+const LONGEST_PAUSE_MS = Math.max(RETRY_AFTER_CAP_MS, WRONG_CHAIN_MS, BACKOFF_CAP_MS) + MINUTE_MS;
+
 export interface ChainPoolParts {
   readonly network: NetworkName;
   /** In the order in which they are preferred; each once. */
@@ -58,7 +61,7 @@ export class ChainPool {
 
   /** Those that may be asked now: never failed, or the pause after a failure is over. None of another chain, as far as is known. */
   available(nowMs: number): readonly ChainClient[] {
-    return this.#sources.filter(({ state }) => state.openUntilMs <= nowMs).map(({ client }) => client);
+    return this.#sources.filter(({ state }) => endOf(state, nowMs) <= nowMs).map(({ client }) => client);
   }
 
   /** Another source that may be asked now, for a second opinion (rules e and f): of another kind, if there is one. */
@@ -144,7 +147,7 @@ export class ChainPool {
   #close(client: ChainClient, nowMs: number): void {
     this.#change(client, (source) => {
       // Work that ran beside this one may have failed meanwhile: what it learned stands.
-      if (source.state.openUntilMs > nowMs) return source;
+      if (endOf(source.state, nowMs) > nowMs) return source;
       return { ...source, state: { kind: client.kind, failures: 0, openUntilMs: 0, lastOutage: null } };
     });
   }
@@ -155,7 +158,7 @@ export class ChainPool {
       const pauseMs = pauseAfter({ kind, retryAfterMs, failures: state.failures, random: random() });
       const what = kind === "WRONG_CHAIN" ? "SERVES ANOTHER CHAIN than it is configured for" : `failed: ${kind}`;
       report(`chains: ${network} source ${place + 1} (${client.kind}) ${what}; not asked for ${pauseMs} ms`);
-      const openUntilMs = Math.max(state.openUntilMs, nowMs + pauseMs);
+      const openUntilMs = Math.max(endOf(state, nowMs), nowMs + pauseMs);
       const next = { kind: client.kind, failures: state.failures + 1, openUntilMs, lastOutage: kind };
       return { client, isVerified: false, state: next };
     });
@@ -170,6 +173,11 @@ export class ChainPool {
     const waitMs = Number.isFinite(soonest) ? Math.max(0, soonest - nowMs) : null;
     return outage("UNREACHABLE", "no source may be asked now", waitMs);
   }
+}
+
+/** When a pause ends; one that would be longer than any was noted by a clock that was ahead, and is over. */
+function endOf({ openUntilMs }: SourceState, nowMs: number): number {
+  return openUntilMs > nowMs + LONGEST_PAUSE_MS ? 0 : openUntilMs;
 }
 
 /** How long a source is left alone after an outage; `failures` came before it in a row. */

@@ -63,7 +63,7 @@ export async function confirmSilence(
     scanBy(fx, second, pass, { recipients, sinceMs, to }),
   );
   if (!found.ok) {
-    progress.unsecondedMs ??= fx.nowMs();
+    progress.unsecondedMs = Math.min(progress.unsecondedMs ?? fx.nowMs(), fx.nowMs());
     return fx.nowMs() - progress.unsecondedMs < HELD_FOR_MS ? ok(first.expiresAtMs) : reached();
   }
   progress.unsecondedMs = null;

@@ -330,3 +330,27 @@ describe("a source that stands still while another goes on", () => {
     })(),
   );
 });
+
+describe("a clock that was a day ahead for a moment", () => {
+  it(
+    "leaves no source and no address unread for a day",
+    inLab(async () => {
+      const chain = newChain();
+      const source = byAddress(chain);
+      const { watcher, found } = await watching([source], ["A0", "A1"]);
+      await watcher.pass();
+      const rightMs = watcher.nowMs;
+      watcher.nowMs = rightMs + 24 * HOUR;
+      source.faults.set("A0", "RATE_LIMITED");
+      for (let n = 0; n < 3; n++) await watcher.pass();
+      source.down = "RATE_LIMITED";
+      await watcher.pass();
+      source.down = undefined;
+      source.faults.clear();
+      watcher.nowMs = rightMs + POLL_MS;
+      chain.mempool = [sentTo("A0"), sentTo("A1")];
+      expect((await watcher.pass()).kind).toBe("read");
+      expect(found()).toEqual(new Set(["pays A0", "pays A1"]));
+    }),
+  );
+});

@@ -5,9 +5,10 @@ import { stuckAddresses } from "../../db/schema/network-cursors.ts";
 import { template } from "../../db/template.ts";
 import { fanOut } from "../../events/store.ts";
 import type { EventId, MerchantId } from "../../lib/ids.ts";
+import { MINUTE_MS } from "../../lib/time.ts";
 import type { Place } from "../progress.ts";
 import { isWatched, methodOfInvoice, recipientColumns, watchedAt } from "../store.ts";
-import type { StuckAddress, StuckReason } from "./stuck-address.ts";
+import { BACKOFF_CAP_MS, type StuckAddress, type StuckReason } from "./stuck-address.ts";
 
 const network = sql.placeholder("network");
 const isFree = sql`not exists (select 1 from stuck_addresses stuck where stuck.network = ${network} and stuck.address = method.address)`;
@@ -72,14 +73,19 @@ const due = template((db) =>
         where method.address = stuck_addresses.address and ${isWatched})`.as("is_watched"),
     })
     .from(stuckAddresses)
-    .where(sql`network = ${network} and next_at_ms <= ${sql.placeholder("nowMs")}`)
+    .where(
+      sql`network = ${network} and (next_at_ms <= ${sql.placeholder("nowMs")} or next_at_ms > ${sql.placeholder("latestMs")})`,
+    )
     .orderBy(sql`next_at_ms`)
     .limit(sql.placeholder("limit")),
 );
 
-/** Those whose turn it is, the longest waiting first, and whether anybody still waits for money there. */
+/**
+ * Those whose turn it is, the longest waiting first, and whether anybody still waits for money there. One that would wait for longer than any
+ * does has its turn as well: a clock was ahead when that was noted.
+ */
 export function selectStuckDue(db: Db, name: string, nowMs: number, limit: number) {
-  return due(db, { ...watchedAt(name, nowMs), limit });
+  return due(db, { ...watchedAt(name, nowMs), latestMs: nowMs + BACKOFF_CAP_MS + MINUTE_MS, limit });
 }
 
 /** Writes a row for each. */

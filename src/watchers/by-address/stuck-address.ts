@@ -32,7 +32,7 @@ export interface StuckAddress {
 export type StuckReason = OutageKind | "FLOODED";
 
 const BACKOFF_BASE_MS = 5 * SECOND_MS;
-const BACKOFF_CAP_MS = 15 * MINUTE_MS;
+export const BACKOFF_CAP_MS = 15 * MINUTE_MS;
 /** A place among its pages that keeps failing may be one that the source has forgotten. */
 const FORGET_PAGE_EVERY = 3;
 const TOLD_AFTER_FAILURES = 3;
