@@ -354,3 +354,28 @@ describe("a clock that was a day ahead for a moment", () => {
     }),
   );
 });
+
+describe("an address that failed once", () => {
+  it(
+    "is read again at the next tick, however many others are refused again and again",
+    inLab(async () => {
+      const chain = newChain();
+      const source = byAddress(chain);
+      const { watcher, found } = await watching([source], [...many(200), "VICTIM"]);
+      for (const address of many(200)) source.faults.set(address, "BAD_STATUS");
+      const passes = async (count: number) => {
+        for (let n = 0; n < count; n++) {
+          watcher.nowMs += POLL_MS;
+          expect((await watcher.pass()).kind).toBe("read");
+        }
+      };
+      await passes(150);
+      source.faults.set("VICTIM", "TIMEOUT");
+      await passes(1);
+      source.faults.delete("VICTIM");
+      chain.mempool = [sentTo("VICTIM")];
+      await passes(2);
+      expect(found()).toEqual(new Set(["pays VICTIM"]));
+    }),
+  );
+});

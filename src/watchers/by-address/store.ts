@@ -76,12 +76,13 @@ const due = template((db) =>
     .where(
       sql`network = ${network} and (next_at_ms <= ${sql.placeholder("nowMs")} or next_at_ms > ${sql.placeholder("latestMs")})`,
     )
-    .orderBy(sql`next_at_ms`)
+    // In turn: neither those that a source keeps refusing nor those that failed once or are flooded keep the others waiting.
+    .orderBy(sql`row_number() over (partition by failures > 1 order by next_at_ms), failures > 1`)
     .limit(sql.placeholder("limit")),
 );
 
 /**
- * Those whose turn it is, the longest waiting first, and whether anybody still waits for money there. One that would wait for longer than any
+ * Those whose turn it is, the longest waiting first, one that failed at most once and one that is refused again and again in turn, and whether anybody still waits for money there. One that would wait for longer than any
  * does has its turn as well: a clock was ahead when that was noted.
  */
 export function selectStuckDue(db: Db, name: string, nowMs: number, limit: number) {
