@@ -69,6 +69,8 @@ describe("the rest of an invoice whose time is over", () => {
     const order = await freshOrder({ paymentMethods: [USDT] });
     await putInStatus(order, "UNDERPAID");
     await put(order, { receivedMicros: 4_000_000n, latePaymentPolicy: "ACCEPT", expiresAtMs: Date.now() - 1_000 });
+    const rest = { remainderUnits: 6_000_000n };
+    await testDb.update(paymentMethods).set(rest).where(eq(paymentMethods.invoiceId, order.id));
     expect(await shownTo(order)).toEqual([true, true]);
     const [wallet] = (await order.shop.get("/wallets")).body.filter(
       ({ network }: { readonly network: string }) => network === USDT.network,
