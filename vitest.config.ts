@@ -8,8 +8,8 @@ const PATIENT = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { 
 export default defineConfig(async () => ({
   test: {
     reporters: ["default", "./test/support/closing-line.ts"],
-    // Left to itself it keeps one core free, which on two is half of the machine.
-    maxWorkers: 2,
+    // One more than the cores of a small machine: tests on real nodes wait more than they work.
+    maxWorkers: 3,
     projects: [
       {
         test: {
@@ -61,6 +61,7 @@ export default defineConfig(async () => ({
           include: ["test/worker/**/*.test.ts"],
           setupFiles: ["./test/support/migrate.ts", "./test/support/loopback-only.ts"],
           globalSetup: ["./test/support/receiver-setup.ts"],
+          isolate: false,
           ...PATIENT,
         },
       },
@@ -71,6 +72,7 @@ export default defineConfig(async () => ({
           environment: "node",
           // Real nodes: each file starts its own, and waits for them more than it works.
           ...PATIENT,
+          testTimeout: 300_000,
         },
       },
       {
@@ -80,8 +82,6 @@ export default defineConfig(async () => ({
           environment: "node",
           globalSetup: ["./test/contract/serve.ts"],
           ...PATIENT,
-          // One server and two merchants, each with one wallet for a pair: the files take turns.
-          fileParallelism: false,
         },
       },
       {

@@ -1,12 +1,12 @@
-// The product as it is deployed: the minified bundle of src/index.ts with the bindings of wrangler.toml, its own migrations, and
+// The product as it is deployed: the minified bundle of src/app/worker.ts with the bindings of wrangler.toml, its own migrations, and
 // merchants with keys. Three settings differ from production: rates are fixed, networks need no chain source (ENVIRONMENT=development), and
 // webhooks may go to loopback. The queue is the development server's, with its flag (scripts/wrangler.ts).
 import { readdirSync, readFileSync } from "node:fs";
 import { COMPATIBILITY_FLAGS } from "../scripts/wrangler.ts";
-import { newApiKey } from "../src/auth/api-key.ts";
+import { newApiKey } from "../src/accounts/auth/api-key.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../src/accounts/teams/permissions.ts";
 import { sha256Hex } from "../src/lib/bytes.ts";
 import { makeId, newUlid } from "../src/lib/ids.ts";
-import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../src/teams/permissions.ts";
 import { bundleWorker, type Entry } from "./bundle.ts";
 import { type BenchDatabase, type Served, serve, type WorkerShape } from "./serve.ts";
 
@@ -40,7 +40,7 @@ const MAX_ACTIVE_INVOICES = 1_000_000_000;
 
 export async function serveProduct(options: ProductOptions = {}): Promise<Product> {
   const isReadable = options.inspectorPort !== undefined;
-  const { code } = await bundleWorker(options.entry ?? { file: "src/index.ts" }, isReadable);
+  const { code } = await bundleWorker(options.entry ?? { file: "src/app/worker.ts" }, isReadable);
   const served = await serve({
     code,
     options: await workerOptions(options.rateLimit ?? ALLOW_ALL),

@@ -17,6 +17,7 @@ import { get, replay } from "./benchmarks/read.ts";
 import { createAtManyRows, list } from "./benchmarks/rows.ts";
 import { size } from "./benchmarks/size.ts";
 import { start } from "./benchmarks/start.ts";
+import { createAmongStrangers } from "./benchmarks/strangers.ts";
 import { Context } from "./context.ts";
 import { parseOptions } from "./options.ts";
 import { type Outcome, printOutcomes } from "./report.ts";
@@ -24,6 +25,7 @@ import { type Outcome, printOutcomes } from "./report.ts";
 const BENCHMARKS: Readonly<Record<string, (context: Context) => Promise<Outcome>>> = {
   create,
   "create-xpub": createWithXpub,
+  "create-strangers": createAmongStrangers,
   replay,
   get,
   list,

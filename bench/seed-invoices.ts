@@ -20,11 +20,11 @@ const STATEMENTS: readonly string[] = [
    FROM numbers WHERE n % ${INVOICES_A_CUSTOMER} = 0`,
   `INSERT INTO invoices (id, merchant_id, customer_id, name, amount_micros, currency, status, received_micros, confirmed_micros, is_late,
      needs_review, warnings, underpaid_tolerance_micros, overpaid_tolerance_micros, late_payment_policy, rate_lock_seconds,
-     monitor_seconds, is_from_public_key, event_sequence, timeline_position, expires_at_ms, monitor_until_ms, created_at_ms, updated_at_ms)
+     monitor_seconds, origin, event_sequence, timeline_position, expires_at_ms, monitor_until_ms, created_at_ms, updated_at_ms)
    ${NUMBERS} SELECT ${id("inv", "n")}, ?3, ${id("cus", CUSTOMER_NUMBER)}, 'Order ' || n, 25500000, 'USD',
      CASE WHEN n % 10 = 0 THEN 'EXPIRED' ELSE 'PAID' END, 25500000, 25500000, 0,
      0, '[]', 255000, 1275000, 'REVIEW', 3600,
-     86400, 0, 1, 1, ${CREATED_AT} + 3600000, ${CREATED_AT} + 90000000, ${CREATED_AT}, ${CREATED_AT} FROM numbers`,
+     86400, 'API', 1, 1, ${CREATED_AT} + 3600000, ${CREATED_AT} + 90000000, ${CREATED_AT}, ${CREATED_AT} FROM numbers`,
   `INSERT INTO timeline_items (id, invoice_id, position, payment_status, time_ms)
    ${NUMBERS} SELECT ${id("itl", "n")}, ${id("inv", "n")}, 1, 'AWAITING_PAYMENT', ${CREATED_AT} FROM numbers`,
   `INSERT INTO events (id, merchant_id, type, invoice_id, sequence, data, created_at_ms)

@@ -355,6 +355,8 @@ export interface Invoice {
   }[];
   metadata: Record<string, string> | null;
   externalId: string | null;
+  /** Who made it: your server or a member, a browser with a public key, or the form of a product's page. */
+  origin: "API" | "PUBLIC_KEY" | "PRODUCT_PAGE";
   checkoutUrl: string;
   paymentMethods: PaymentMethod[];
   /** Decimal with 6 fraction digits. */
@@ -383,6 +385,16 @@ export interface InvoiceList {
     total: number;
     lastPage: number;
   };
+}
+
+export interface LocatedCustomer extends Customer {
+  /** Where a checkout page of the customer was opened last, estimated from the IP address; null where that is unknown. */
+  location: {
+    /** ISO 3166-1 alpha-2. */
+    country: string;
+    /** Null where only the country is known. */
+    city: string | null;
+  } | null;
 }
 
 export interface Merchant {
@@ -520,6 +532,8 @@ export interface Product {
   currency: string;
   /** Served from our origin. */
   image: string | null;
+  /** The same as `image`, which needs no signature. */
+  signedImage: string | null;
   isActive: boolean;
   askForName: boolean;
   askForAddress: boolean;
@@ -562,8 +576,15 @@ export interface Settings {
   monitorSeconds: number;
   latePaymentPolicy: "REVIEW" | "ACCEPT";
   quorumAboveAmount: string | null;
+  /** In force now. */
   walletChangeDelayHours: number;
+  /** A shorter delay that was asked for, and from when on it is in force. */
+  pendingWalletChangeDelay: {
+    hours: number;
+    from: string;
+  } | null;
   maxActiveInvoices: number;
+  maxPublicInvoices: number;
   mailReceiptsToCustomers: boolean;
   mailReceiptsToMerchant: boolean;
   brand: {
@@ -723,6 +744,11 @@ export interface ListPaymentsQuery {
   txHash?: string | undefined;
   /** Only those credited to this invoice. */
   invoiceId?: string | undefined;
+}
+
+export interface LookUpPaymentBody {
+  network: string;
+  txHash: string;
 }
 
 export interface ResolvePaymentBody {
@@ -944,11 +970,15 @@ export interface UpdateSettingsBody {
   monitorSeconds?: number | undefined;
   latePaymentPolicy?: "REVIEW" | "ACCEPT" | undefined;
   quorumAboveAmount?: string | number | null | undefined;
+  /** A shorter one is in force once the present one has passed. */
   walletChangeDelayHours?: number | undefined;
+  /** Active invoices of your server and members; those of browsers have a limit of their own. */
   maxActiveInvoices?: number | undefined;
-  /** A mail to the customer, where an email is known, once an invoice is paid. */
+  /** Active invoices that public keys and product pages made. */
+  maxPublicInvoices?: number | undefined;
+  /** A mail to the customer, where an email is known, once an invoice is paid with money that is confirmed. */
   mailReceiptsToCustomers?: boolean | undefined;
-  /** The same to every owner and admin. */
+  /** The same to every owner and admin, also where the team accepts an invoice without money. */
   mailReceiptsToMerchant?: boolean | undefined;
   /** Absent members keep; null takes the whole brand away. */
   brand?:
@@ -1049,6 +1079,11 @@ export interface Operations {
   getPayment: {
     params: { paymentId: string };
     answer: PaymentDetails;
+  };
+  /** Bring in a transaction by its hash. It is read from the chain at once, and what it pays to your addresses is credited by the same rules as ever, or stored UNMATCHED though the day's limit of unmatched payments was reached. The answer is all that you have of it, at most 100: an empty list where it pays nothing to you. Safe to repeat; 60 in an hour. Needs PAYMENT_RESOLVE. */
+  lookUpPayment: {
+    body: LookUpPaymentBody;
+    answer: PaymentList;
   };
   /** Decide about a payment that no rule credited. ASSIGN credits it to one of your invoices, which is settled at once; IGNORE sets it aside. Where several merchants use the address, each decides for itself. Needs PAYMENT_RESOLVE. */
   resolvePayment: {
@@ -1181,7 +1216,7 @@ export interface Operations {
     params: { webhookId: string; deliveryId: string };
     answer: DeliveryDetails;
   };
-  /** Deliver the events of a range of times again. At most 10,000, in their order, 20 a second, whatever became of them before. Pings are not repeated. Needs WEBHOOK_UPDATE. */
+  /** Deliver the events of a range of times again. At most 10,000, in their order, 20 a second, whatever became of them before. Pings are not repeated. A merchant may ask for 10 in an hour, of all its endpoints together; then 429 with Retry-After. Needs WEBHOOK_UPDATE. */
   replayEvents: {
     params: { webhookId: string };
     body: ReplayEventsBody;
@@ -1223,10 +1258,10 @@ export interface Operations {
     query: ListCustomersQuery;
     answer: CustomerList;
   };
-  /** Read a customer. Needs CUSTOMER_VIEW. */
+  /** Read a customer, and where they opened a checkout page last. Needs CUSTOMER_VIEW. */
   getCustomer: {
     params: { customerId: string };
-    answer: Customer;
+    answer: LocatedCustomer;
   };
   /** Change a customer. What is absent stays, null clears. Needs CUSTOMER_UPDATE. */
   updateCustomer: {
@@ -1234,7 +1269,7 @@ export interface Operations {
     body: UpdateCustomerBody;
     answer: Customer;
   };
-  /** Forget a customer and keep their invoices. Email, name, address, phone number and metadata are erased. A later invoice of the email makes a new customer. Needs CUSTOMER_DELETE. */
+  /** Forget a customer and keep their invoices. Email, name, address, phone number, metadata and location are erased. A later invoice of the email makes a new customer. Needs CUSTOMER_DELETE. */
   deleteCustomer: {
     params: { customerId: string };
     answer: Customer;
@@ -1244,7 +1279,7 @@ export interface Operations {
     params: { customerId: string };
     answer: CustomerResume;
   };
-  /** Upload an image. PNG, JPEG or WebP of at most 32 KB. Name it in the setting `brand.logo`, or as the `image` of a product, to show it. Needs MERCHANT_UPDATE. */
+  /** Upload an image. PNG, JPEG or WebP of at most 32 KB. One that nothing names for 7 days is removed. Name it in the setting `brand.logo`, or as the `image` of a product, to show it. Needs MERCHANT_UPDATE. */
   uploadImage: {
     body: UploadImageBody;
     answer: Image;
@@ -1262,7 +1297,7 @@ export interface Operations {
   getSettings: {
     answer: Settings;
   };
-  /** Change settings. What is absent keeps. They hold for invoices made from now on; one that stands keeps those it was made with. A person who shortens walletChangeDelayHours must have given a factor in the last 5 minutes. Needs MERCHANT_UPDATE. */
+  /** Change settings. What is absent keeps. They hold for invoices made from now on; one that stands keeps those it was made with. Only a person changes walletChangeDelayHours, with a factor given in the last 5 minutes: every owner and admin is mailed, and a shorter delay is in force once the present one has passed. Needs MERCHANT_UPDATE. */
   updateSettings: {
     body: UpdateSettingsBody;
     answer: Settings;
@@ -1296,6 +1331,7 @@ export const ROUTES: Readonly<Record<keyof Operations, string>> = {
   activatePaymentMethod: "POST /invoices/{invoiceId}/payment-methods",
   listPayments: "GET /payments",
   getPayment: "GET /payments/{paymentId}",
+  lookUpPayment: "POST /payments/lookup",
   resolvePayment: "POST /payments/{paymentId}/resolve",
   listInvoicePayments: "GET /invoices/{invoiceId}/payments",
   registerWallet: "POST /wallets",

@@ -49,6 +49,8 @@ export const payments = (call: Call) => ({
   /** Newest first. */
   list: (query: Api.ListPaymentsQuery = {}, options?: CallOptions) =>
     pagesOf((cursor) => call("listPayments", { query: pageAt(query, cursor) }, options)),
+  /** Reads a transaction from the chain, and answers with what it pays to you. */
+  lookUp: (body: Api.LookUpPaymentBody, options?: CallOptions) => call("lookUpPayment", { body }, options),
   resolve: (paymentId: string, body: Api.ResolvePaymentBody, options?: CallOptions) =>
     call("resolvePayment", { params: { paymentId }, body }, options),
 });

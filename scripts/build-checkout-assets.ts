@@ -1,10 +1,10 @@
-// Writes src/checkout/assets.generated.ts: the one script of the payers' pages, bundled, and their style, both minified (`npm run
+// Writes src/checkout/pay/assets.generated.ts: the one script of the payers' pages, bundled, and their style, both minified (`npm run
 // checkout:build`); with --check it only says whether the file is what it would write.
 import { createHash } from "node:crypto";
 import { build } from "esbuild";
 import { keepGenerated } from "./generated-file.ts";
 
-const FILE = "src/checkout/assets.generated.ts";
+const FILE = "src/checkout/pay/assets.generated.ts";
 /** Of SHA-256: enough that no two scripts share a name, which browsers keep for a year. */
 const HASH_LENGTH = 16;
 
@@ -26,13 +26,13 @@ async function minified(file: string): Promise<string> {
 }
 
 async function generate(): Promise<string> {
-  const script = await minified("src/checkout/browser/main.ts");
-  const style = await minified("src/checkout/style.css");
+  const script = await minified("src/checkout/pay/browser/main.ts");
+  const style = await minified("src/checkout/pay/style.css");
   // It stands inside an element of the page, which nothing in it may end.
   if (style.includes("</")) throw new Error("the style would end its element");
   const hash = createHash("sha256").update(script).digest("hex").slice(0, HASH_LENGTH);
   const lines = [
-    "// Made by scripts/build-checkout-assets.ts from src/checkout/browser and src/checkout/style.css: never edited by hand.",
+    "// Made by scripts/build-checkout-assets.ts from src/checkout/pay/browser and src/checkout/pay/style.css: never edited by hand.",
     "// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the templates are the script's.",
     `export const SCRIPT = ${JSON.stringify(script)};`,
     "/** Path under which the script is served, with its hash. */",

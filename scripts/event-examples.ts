@@ -1,16 +1,16 @@
 // Events as the code itself makes them, of a shop that does not exist. Everything is fixed, so that the catalogue changes only with the code.
-import { apiKeyBodyOf } from "../src/api-keys/api-key-body.ts";
-import type { EventType } from "../src/events/event.ts";
-import { eventText } from "../src/events/event-body.ts";
-import type { EventData } from "../src/events/event-data.ts";
-import { invoiceEventData } from "../src/events/event-invoice.ts";
-import { type InvoiceFile, newFile, type PaymentMethod } from "../src/invoices/invoice.ts";
-import { invoiceBodyOf, paymentBodyOf } from "../src/invoices/invoice-body.ts";
+import { apiKeyBodyOf } from "../src/accounts/api-keys/api-key-body.ts";
+import { memberBodyOf } from "../src/accounts/teams/member.ts";
+import { invoiceEventData } from "../src/commerce/invoices/event-invoice.ts";
+import { type InvoiceFile, newFile, type PaymentMethod } from "../src/commerce/invoices/invoice.ts";
+import { invoiceBodyOf, paymentBodyOf } from "../src/commerce/invoices/invoice-body.ts";
+import type { Payment } from "../src/commerce/payments/payment.ts";
+import { signRow } from "../src/commerce/wallets/row-mac.ts";
 import { derivedId, newUlid } from "../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from "../src/lib/time.ts";
-import type { Payment } from "../src/payments/payment.ts";
-import { memberBodyOf } from "../src/teams/member.ts";
-import { signRow } from "../src/wallets/row-mac.ts";
+import type { EventData } from "../src/notifications/events/event-data.ts";
+import type { EventType } from "../src/platform/events/event.ts";
+import { eventText } from "../src/platform/events/event-body.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
 const OPERATION = newUlid(NOW_MS, new Uint8Array(16));
@@ -68,7 +68,7 @@ const invoice: InvoiceFile["invoice"] = {
   ...{
     rateLockSeconds: 900,
     monitorSeconds: 7 * 86_400,
-    isFromPublicKey: false,
+    origin: "API",
     eventSequence: 6,
     timelinePosition: 1,
   },

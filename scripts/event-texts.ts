@@ -1,7 +1,8 @@
 // When each event is sent, and what the members of its `data` mean: for people, so no part of the Worker. The compiler asks for every type and
 // for every member of its data, with a question mark where it is not always there.
-import type { EventType } from "../src/events/event.ts";
-import type { EventData } from "../src/events/event-data.ts";
+
+import type { EventData } from "../src/notifications/events/event-data.ts";
+import type { EventType } from "../src/platform/events/event.ts";
 
 type Members<Data> = Data extends unknown ? Extract<keyof Data, string> : never;
 /** What every form of the data has. */
@@ -101,7 +102,7 @@ export const EVENT_TEXTS: { readonly [T in EventType]: EventText<T> } = {
     data: ofPayment,
   },
   "payment.unmatched": {
-    when: "A transfer to your address could not be credited to an invoice by any rule. Beyond 100 in a day at one address, counted apart below 1, 10, 100, 1,000 US dollars and above, a summary is sent instead, once for each of these.",
+    when: "A transfer to your address could not be credited to an invoice by any rule. Beyond 100 in a day at one address, counted apart below 1, 10, 100, 1,000 US dollars and above, a summary is sent instead, once for each of these; what it stands for is not stored, and comes in when you name its transaction (`POST .../payments/lookup`).",
     data: {
       payment: `${payment}; null in a summary`,
       "network?": "summary: the network",

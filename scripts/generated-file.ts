@@ -2,16 +2,22 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** Writes `text` as `npm run format` would leave it. With --check it writes nothing, and fails the process where the file is another. */
-export function keepGenerated({ file, text, command }: { file: string; text: string; command: string }): void {
-  const formatted = execFileSync("node_modules/.bin/biome", ["format", `--stdin-file-path=${file}`], {
-    input: text,
-    encoding: "utf8",
-  });
+/**
+ * Writes `text` as `npm run format` would leave it, unless it is written as it must stay. With --check it writes nothing, and fails the
+ * process where the file is another.
+ */
+export function keepGenerated(of: { file: string; text: string; command: string; isFormatted?: boolean }): void {
+  const { file, text, command } = of;
+  const formatted = of.isFormatted === true ? text : formattedText(file, text);
   if (!process.argv.includes("--check")) {
     writeFileSync(file, formatted);
   } else if (readFileSync(file, "utf8") !== formatted) {
     console.error(`${file} is not what its sources say: run ${command}`);
     process.exitCode = 1;
   }
+}
+
+function formattedText(file: string, input: string): string {
+  const path = `--stdin-file-path=${file}`;
+  return execFileSync("node_modules/.bin/biome", ["format", path], { input, encoding: "utf8" });
 }

@@ -1,13 +1,17 @@
 // The demo merchant of a development server: one merchant, its owner, an `sk_` key that holds all a key may, and a `pk_` key.
 import { randomBytes } from "node:crypto";
 import { drizzle } from "drizzle-orm/sqlite-proxy";
-import { newApiKey } from "../src/auth/api-key.ts";
-import { apiKeys } from "../src/db/schema/api-keys.ts";
-import { merchants } from "../src/db/schema/merchants.ts";
-import { members, teams } from "../src/db/schema/teams.ts";
-import { users } from "../src/db/schema/users.ts";
+import { newApiKey } from "../src/accounts/auth/api-key.ts";
+import {
+  keyPermissionName,
+  PUBLIC_KEY_PERMISSIONS,
+  SECRET_KEY_PERMISSIONS,
+} from "../src/accounts/teams/permissions.ts";
 import { type IdPrefix, makeId, newUlid } from "../src/lib/ids.ts";
-import { keyPermissionName, PUBLIC_KEY_PERMISSIONS, SECRET_KEY_PERMISSIONS } from "../src/teams/permissions.ts";
+import { apiKeys } from "../src/platform/db/schema/api-keys.ts";
+import { merchants } from "../src/platform/db/schema/merchants.ts";
+import { members, teams } from "../src/platform/db/schema/teams.ts";
+import { users } from "../src/platform/db/schema/users.ts";
 
 export type MerchantRow = typeof merchants.$inferInsert;
 export type ApiKeyRow = typeof apiKeys.$inferInsert;

@@ -41,7 +41,7 @@ export async function startServer(settings: Settings, options: StartOptions = {}
   try {
     await migrate(home);
     const { demo, isNew } = prepareDemo(home, settings.baseUrl, Date.now());
-    await executeSqlFile(home, home.seedFile);
+    executeSqlFile(home, home.seedFile);
     await options.seedMore?.(home, demo);
     return { demo, isNew, ...(await serve(home, settings, options.logFile)) };
   } catch (error) {

@@ -1,12 +1,12 @@
 // What `npm start` reads from its environment. A bad value stops the start with a sentence that names it: a server that runs with
 // something else than it was told is worse than none.
 import { resolve } from "node:path";
+import { parseProviders } from "../src/accounts/identities/providers.ts";
 import { parseChainSources } from "../src/chains/chain-sources.ts";
 import { parsePollSeconds } from "../src/chains/poll-setting.ts";
-import { parseProviders } from "../src/identities/providers.ts";
-import { parseMailProvider, parseSender } from "../src/mail/provider.ts";
+import { parseSchedule } from "../src/notifications/webhooks/retry-schedule.ts";
+import { parseMailProvider, parseSender } from "../src/platform/mail/provider.ts";
 import { parseRateSource } from "../src/rates/rate-setting.ts";
-import { parseSchedule } from "../src/webhooks/retry-schedule.ts";
 
 /** Stops a start; the message is for the person at the terminal. */
 export class StartError extends Error {}

@@ -1,7 +1,19 @@
 // Runs wrangler, quietly, offline, and with all it writes below the home of the server.
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { Home } from "./home.ts";
 import { type Settings, StartError } from "./settings.ts";
 
@@ -32,13 +44,91 @@ const NOT_INHERITED = [
 /** Where wrangler keeps the state, and all else that it writes. */
 type Place = Pick<Home, "path" | "state">;
 
+/** Where wrangler keeps databases below a state, and the file of the only one. */
+const DATABASES = "v3/d1/miniflare-D1DatabaseObject";
+const DATABASE_FILE = /^[0-9a-f]{64}\.sqlite$/;
+
+/** A new state is copied from the last one that these migrations made, which takes no time; a test run starts some twenty servers. */
 export async function migrate(home: Place): Promise<void> {
+  const isNew = !existsSync(join(home.state, "v3"));
+  const copy = migratedCopy();
+  if (isNew && existsSync(copy)) {
+    cpSync(copy, home.state, { recursive: true });
+    return;
+  }
+  if (!isNew) refuseOtherRelease(home);
   await runWrangler(home, ["d1", "migrations", "apply", "DB", "--local", "--persist-to", home.state], "The migrations");
+  if (isNew) keepCopy(home.state, copy);
+}
+
+/** Throws where the database has migrations that we do not: ours would fail on its tables, or leave them half of one release and half of another. */
+function refuseOtherRelease(home: Place): void {
+  const known = readdirSync("migrations");
+  const foreign = appliedMigrations(home).filter((name) => !known.includes(name));
+  if (foreign.length === 0) return;
+  throw new StartError(
+    `The database in ${home.state} was made by another release of Edgetill: this one has no migration ${foreign[0]}. Nothing in it was changed. ` +
+      `To start with a new one, move that folder away or delete it (rm -r ${home.state}); to keep it, run the release that made it.`,
+  );
+}
+
+/** Names of the migrations that were applied to the database, oldest first; empty where there is no database yet. */
+function appliedMigrations(home: Place): readonly string[] {
+  const folder = join(home.state, DATABASES);
+  const file = existsSync(folder) ? readdirSync(folder).find((name) => DATABASE_FILE.test(name)) : undefined;
+  if (file === undefined) return [];
+  const database = new DatabaseSync(join(folder, file), { readOnly: true, timeout: 5_000 });
+  try {
+    const table = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'd1_migrations'").get();
+    if (table === undefined) return [];
+    return database
+      .prepare("SELECT name FROM d1_migrations ORDER BY id")
+      .all()
+      .map(({ name }) => String(name));
+  } finally {
+    database.close();
+  }
+}
+
+/** By what makes it: the migrations, the name of the database, and the programs that lay it out. */
+function migratedCopy(): string {
+  const made = createHash("sha256");
+  const files = readdirSync("migrations").filter((name) => name.endsWith(".sql"));
+  for (const file of files.toSorted()) made.update(file).update(readFileSync(join("migrations", file)));
+  for (const file of ["wrangler.toml", "package-lock.json"]) made.update(readFileSync(file));
+  return join("node_modules/.cache/edgetill", `migrated-${made.digest("hex").slice(0, 32)}`);
+}
+
+/** In one step, so that nobody copies half of it. Where it cannot be kept, or whoever else was first has made the same, there is none of ours. */
+function keepCopy(state: string, copy: string): void {
+  const draft = `${copy}.${process.pid}`;
+  try {
+    mkdirSync(draft, { recursive: true });
+    cpSync(state, draft, { recursive: true });
+    renameSync(draft, copy);
+  } catch {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/** The file of the local D1. Nobody else may have it open for longer than a statement. */
+export function databaseFile({ state }: Pick<Home, "state">): string {
+  const folder = join(state, DATABASES);
+  const [file] = readdirSync(folder).filter((name) => DATABASE_FILE.test(name));
+  if (file === undefined) throw new StartError(`There is no database in ${folder}.`);
+  return join(folder, file);
 }
 
 /** Runs a file of SQL on the local D1, as one transaction. */
-export async function executeSqlFile(home: Home, file: string): Promise<void> {
-  await runWrangler(home, ["d1", "execute", "DB", "--local", "--persist-to", home.state, "--file", file], "The seed");
+export function executeSqlFile(home: Pick<Home, "state">, file: string): void {
+  const database = new DatabaseSync(databaseFile(home), { timeout: 5_000 });
+  try {
+    database.exec(`BEGIN; ${readFileSync(file, "utf8")}; COMMIT`);
+  } catch (error) {
+    throw new StartError(`The seed failed:\n${error instanceof Error ? error.message : error}`);
+  } finally {
+    database.close();
+  }
 }
 
 /**

@@ -1,11 +1,11 @@
 // Writes docs/events.md (`npm run docs:events`) from the types, rules and examples that the Worker itself is made of.
 import { writeFileSync } from "node:fs";
-import { EVENT_TYPES, type EventType } from "../src/events/event.ts";
-import { MAX_EVENT_BYTES } from "../src/events/event-body.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../src/lib/time.ts";
-import { MANY_FAILURES, SCHEDULE } from "../src/webhooks/retry-schedule.ts";
-import { webhookSecret } from "../src/webhooks/secret.ts";
-import { signedHeaders } from "../src/webhooks/signature.ts";
+import { MANY_FAILURES, SCHEDULE } from "../src/notifications/webhooks/retry-schedule.ts";
+import { webhookSecret } from "../src/notifications/webhooks/secret.ts";
+import { signedHeaders } from "../src/notifications/webhooks/signature.ts";
+import { EVENT_TYPES, type EventType } from "../src/platform/events/event.ts";
+import { MAX_EVENT_BYTES } from "../src/platform/events/event-body.ts";
 import { EXAMPLES, SIGNED } from "./event-examples.ts";
 import { EVENT_TEXTS } from "./event-texts.ts";
 
@@ -128,7 +128,7 @@ Every event comes at least once, and nothing promises an order: an attempt that 
 
 \`GET /webhooks/{id}/deliveries\` is the log: each delivery, with what was sent, what was answered and how long it took, for 30 days.
 \`POST /webhooks/{id}/deliveries/{deliveryId}/redeliver\` sends one again, at once. \`POST /webhooks/{id}/replay {"from": "...", "to": "...", "types": ["invoice.*"]}\`
-sends all events of a range of times again, at most 10,000 of them and 20 a second; without \`types\` those that the endpoint subscribes to. Both begin the schedule anew, and keep the ids.
+sends all events of a range of times again, at most 10,000 of them and 20 a second, and ten times in an hour for a merchant; without \`types\` those that the endpoint subscribes to. Both begin the schedule anew, and keep the ids.
 
 ## Poll instead
 

@@ -96,8 +96,8 @@ async function assertPage(table: Filled, newest: number, after?: number): Promis
 }
 
 const COUNTED_ENTRY = `
-import worker from "./src/index.ts";
-export * from "./src/index.ts";
+import worker from "./src/app/worker.ts";
+export * from "./src/app/worker.ts";
 import { counted } from "./bench/counted-database.ts";
 export default { fetch: (request, env, ctx) => counted(env, (wrapped) => worker.fetch(request, wrapped, ctx)) };
 `;

@@ -13,7 +13,7 @@ const TRIVIAL = 'export default { fetch() { return new Response("ok"); } };';
 export async function start(context: Context): Promise<Outcome> {
   const rounds = context.options.isQuick ? 3 : 7;
   const product = await bundleWorker({
-    text: answeringOk('import worker from "./src/index.ts";\nglobalThis.kept = worker;'),
+    text: answeringOk('import worker from "./src/app/worker.ts";\nglobalThis.kept = worker;'),
   });
   const libraries = await bundleWorker({ text: answeringOk(librariesEntry()) });
   const codes = { trivial: TRIVIAL, libraries: libraries.code, product: product.code };

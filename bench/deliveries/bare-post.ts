@@ -1,7 +1,8 @@
 // The least that a delivery is: an event's text, its signatures, and a POST, a few at a time. What runs it brings its own HMAC and HTTP,
 // each the fastest it has. Headers are written afresh here and held to the product's by a test.
-import { type EventRow, eventText } from "../../src/events/event-body.ts";
+
 import { makeId } from "../../src/lib/ids.ts";
+import { type EventRow, eventText } from "../../src/platform/events/event-body.ts";
 import recorded from "./invoice-paid.json" with { type: "json" };
 import type { BareJob } from "./messages.ts";
 

@@ -10,7 +10,7 @@ import type { Began, Jobs } from "./poster.ts";
 import type { Question, Told } from "./receiver.ts";
 import { seedDeliveries } from "./seed-deliveries.ts";
 
-/** As many as the product has under way to one endpoint (src/deliveries/round.ts). */
+/** As many as the product has under way to one endpoint (src/notifications/deliveries/round.ts). */
 const POSTS_AT_ONCE = 6;
 const SETTLED_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 10;

@@ -25,14 +25,14 @@ const held: ServerResponse[] = [];
 let isHeld = false;
 
 const server = createServer((request, response) => {
-  const pieces: Buffer[] = [];
-  request.on("data", (piece: Buffer) => void pieces.push(piece));
+  const chunks: Buffer[] = [];
+  request.on("data", (chunk: Buffer) => void chunks.push(chunk));
   request.on("end", () => {
     const atMs = nowMs();
     const [, way, key = ""] = (request.url ?? "/").split("/");
     if (way === "hang" && isHeld) held.push(response);
     else answer(response);
-    note(inboxOf(key), request, atMs, pieces);
+    note(inboxOf(key), request, atMs, chunks);
   });
 });
 server.keepAliveTimeout = 60_000;
@@ -51,11 +51,11 @@ function inboxOf(key: string): Inbox {
   return made;
 }
 
-function note(inbox: Inbox, { headers }: IncomingMessage, atMs: number, pieces: readonly Buffer[]): void {
+function note(inbox: Inbox, { headers }: IncomingMessage, atMs: number, chunks: readonly Buffer[]): void {
   inbox.arrivals.push({ eventId: String(headers["webhook-id"]), atMs });
   if (inbox.wanted === undefined || inbox.arrivals.length < inbox.wanted.posts) return;
   const named = Object.entries(headers).map(([name, value]) => [name, String(value)]);
-  inbox.sample = { headers: Object.fromEntries(named), body: Buffer.concat(pieces).toString() };
+  inbox.sample = { headers: Object.fromEntries(named), body: Buffer.concat(chunks).toString() };
   inbox.tellWhenAll();
 }
 

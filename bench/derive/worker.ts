@@ -3,8 +3,8 @@
 import { HDKey } from "@scure/bip32";
 import { p2wpkh } from "@scure/btc-signer";
 import { networkNamed } from "../../src/chains/networks.ts";
-import { addressAt, receiveChain } from "../../src/wallets/derive-address.ts";
-import { parseExtendedKey } from "../../src/wallets/extended-key.ts";
+import { addressAt, receiveChain } from "../../src/commerce/wallets/derive-address.ts";
+import { parseExtendedKey } from "../../src/commerce/wallets/extended-key.ts";
 import { ZPUB, ZPUB_VERSIONS } from "../floor/derive.ts";
 
 const WAYS: Readonly<Record<string, (from: number, count: number) => string[]>> = {

@@ -24,12 +24,12 @@ export function decodeBase58check(text: string): Uint8Array | undefined {
   }
 }
 
-/** Takes ASCII white space off both ends, and nothing else: a no-break space inside a copied address is a mistake to be told. */
+/** Trims ASCII white space only: a no-break space copied with an address is a mistake that the user should see. */
 export function trimSpaces(text: string): string {
   return text.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
 }
 
-/** Version bytes of 21-byte base58check payloads; the same byte may stand for several chains. */
+/** Version bytes of 21-byte base58check payloads; several chains may use the same byte. */
 const VERSIONS: Readonly<Record<number, string>> = {
   0: "this is a Bitcoin address",
   5: "this is a Bitcoin address",

@@ -1,4 +1,4 @@
-// Coins and tokens as the networks carry them, and the grain of each: how fine a direct wallet's amounts are told apart (chains.md 4).
+// Coins and tokens of the networks, and the grain of each: the smallest difference between two amounts of a direct wallet (chains.md 4).
 
 export interface Asset {
   /** Upper-case code, as echoed on the wire. */

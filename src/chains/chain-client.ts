@@ -1,12 +1,12 @@
-// What every source of chain data looks like to us (chains.md 1): one network, read over HTTP by one provider. None is trusted alone and none
-// throws: what goes wrong is an `Outage` by name. A client holds no state that a second one of the same source would need: the object that owns
+// The interface of every source of chain data (chains.md 1): one network, read over HTTP from one provider. No source is trusted alone, and none
+// throws: a failure is a named `Outage`. A client holds no state that another client of the same source would need: the object that owns
 // it may be made anew before every pass, so what it keeps is a cache.
 import type { Outage } from "../lib/fetch-text.ts";
 import type { Result } from "../lib/result.ts";
-import type { BlockRef, Transfer } from "../payments/transfer.ts";
 import type { Asset } from "./assets.ts";
 import type { ChainSourceKind } from "./chain-sources.ts";
 import type { Network } from "./network.ts";
+import type { BlockRef, Transfer } from "./transfer.ts";
 
 /** What a client is made of. `url` and `headers` are secrets: no message and no log repeats any part of them. */
 export interface ChainClientSettings {
@@ -35,12 +35,12 @@ export interface Scan {
   readonly transfers: readonly Transfer[];
   /** How far it came: `range.to`, or an earlier block where a bound of the source ended it. All blocks up to it were read whole. */
   readonly to: BlockRef;
-  /** Set where the source could not tell all of the range: the blocks of which it no longer has the balances, first and last. */
-  readonly untold?: UntoldBlocks;
+  /** Set where the source could not read all of the range: the first and last block of which it no longer has the balances. */
+  readonly unread?: UnreadBlocks;
 }
 
-/** What contracts paid in these blocks is not seen; what transactions paid is. */
-export interface UntoldBlocks {
+/** In these blocks, payments by contracts are not seen; payments by transactions are. */
+export interface UnreadBlocks {
   readonly from: number;
   readonly to: number;
 }
@@ -73,14 +73,14 @@ export type Lookup =
   | { readonly kind: "replaced" }
   | { readonly kind: "pending"; readonly transfers: readonly Transfer[] }
   /**
-   * In a block of the source's best chain; a reverted one has no transfers. `isUntold`: growth of a balance was asked for (`growthIdentity`),
-   * and of this block the source has no balances any more.
+   * In a block of the source's best chain; a reverted one has no transfers. `isUnread`: growth of a balance was asked for (`growthIdentity`),
+   * and the source no longer has the balances of this block.
    */
   | {
       readonly kind: "mined";
       readonly block: BlockRef;
       readonly transfers: readonly Transfer[];
-      readonly isUntold?: true;
+      readonly isUnread?: true;
     };
 
 export interface LookupRequest {
@@ -107,8 +107,8 @@ export interface ChainClient {
   /** Unconfirmed transfers to `recipients`; empty where nothing is shown at 0 confirmations (EVM, TRON). */
   mempool(recipients: ReadonlySet<string>): Promise<Result<readonly Transfer[], Outage>>;
   /**
-   * Transfers to one address, the newest first, a few pages at a time: of a source that costs by recipients. Whether they are all of one chain
-   * is for the caller to ask: that `to` still stands when all is read.
+   * Transfers to one address, the newest first, a few pages at a time: of a source that costs by recipients. The caller must check that they are
+   * all of one chain, by asking for the block `to` again when all is read.
    */
   history?(request: HistoryRequest): Promise<Result<History, Outage>>;
   /** `mempool` in parts, where one look may not read all of it; `after`: where the last part ended, null at the begin. */

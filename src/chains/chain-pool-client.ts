@@ -1,21 +1,21 @@
 // The sources of one network as one: which may be asked, which is asked next, and for how long one that failed is left alone (chains.md 1,
-// "Provider rules"). A whole piece of work runs against one source, so that a scan never mixes two views of the chain. What is known of the
-// sources lives in memory: after a restart each proves once more that it serves this chain, and only its pauses are taken over (`resume`).
+// "Provider rules"). One unit of work runs against one source, so that a scan never mixes two views of the chain. What is known of the
+// sources lives in memory: after a restart each is verified again to serve this chain, and only its pauses are restored (`resume`).
 import { fullJitterMs } from "../lib/backoff.ts";
 import { type Outage, outage } from "../lib/fetch-text.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { MINUTE_MS, SECOND_MS } from "../lib/time.ts";
 import type { ChainClient } from "./chain-client.ts";
 import type { NetworkName } from "./network.ts";
-import type { SourceState } from "./source-state.ts";
+import { type SourceState, sourceName } from "./source-state.ts";
 
 const BACKOFF_BASE_MS = 2 * SECOND_MS;
 const BACKOFF_CAP_MS = 4 * MINUTE_MS;
 const RETRY_AFTER_CAP_MS = 10 * MINUTE_MS;
-/** Somebody has to mend the configuration first. */
+/** An operator has to correct the configuration first. */
 const WRONG_CHAIN_MS = 10 * MINUTE_MS;
 
-/** No pause is longer, but for what clocks differ by. */
+/** No pause is longer; one minute is for clocks that differ. */
 const LONGEST_PAUSE_MS = Math.max(RETRY_AFTER_CAP_MS, WRONG_CHAIN_MS, BACKOFF_CAP_MS) + MINUTE_MS;
 
 export interface ChainPoolParts {
@@ -30,7 +30,7 @@ export interface ChainPoolParts {
   readonly report: (line: string) => void;
 }
 
-/** What came of a piece of work, and the source that it was pinned to. */
+/** The result of some work, and the source that it ran against. */
 export interface Answered<T> {
   readonly value: T;
   readonly client: ChainClient;
@@ -59,14 +59,14 @@ export class ChainPool {
     }));
   }
 
-  /** Those that may be asked now: never failed, or the pause after a failure is over. None of another chain, as far as is known. */
+  /** Sources that may be asked now: never failed, or the pause after a failure is over. Those known to serve another chain are paused. */
   available(nowMs: number): readonly ChainClient[] {
     return this.#sources.filter(({ state }) => endOf(state, nowMs) <= nowMs).map(({ client }) => client);
   }
 
   /** Another source that may be asked now, for a second opinion (rules e and f): of another kind, if there is one. */
-  second(first: ChainClient, nowMs: number): ChainClient | undefined {
-    const others = this.available(nowMs).filter((client) => client !== first);
+  second(first: ChainClient, nowMs: number, askedToo: readonly ChainClient[] = []): ChainClient | undefined {
+    const others = this.available(nowMs).filter((client) => client !== first && !askedToo.includes(client));
     return others.find((client) => client.kind !== first.kind) ?? others[0];
   }
 
@@ -75,19 +75,22 @@ export class ChainPool {
     return this.#sources.length > 1;
   }
 
-  /** By source, for whoever keeps them from one life to the next, and for tests. */
+  /** One state for each source, for the caller that stores them across restarts, and for tests. */
   states(): readonly SourceState[] {
     return this.#sources.map(({ state }) => state);
   }
 
-  /** The name of a source in what is stored: its place and kind, never any part of its address. */
+  /** `sourceName` of it. */
   nameOf(client: ChainClient): string {
-    return `${this.#sources.findIndex((source) => source.client === client) + 1} ${client.kind}`;
+    return sourceName(
+      this.#sources.findIndex((source) => source.client === client),
+      client.kind,
+    );
   }
 
   /**
-   * Takes over the pauses of an earlier life, once; of other sources than these it takes nothing. A source of the wrong chain has none, for it
-   * is found out before anything is asked of it.
+   * Restores the pauses from before a restart, once, and only if the sources are the same. A pause for the wrong chain is not restored, because
+   * `verify` finds a wrong chain before anything else is asked.
    */
   resume(states: readonly SourceState[]): void {
     const isSame =
@@ -110,10 +113,16 @@ export class ChainPool {
     return this.#firstOf(this.available(nowMs), nowMs, work);
   }
 
-  /** `attempt` without `first`: a second opinion. */
-  attemptWithout<T>(first: ChainClient, nowMs: number, work: Work<T>): Promise<Result<Answered<T>, Outage>> {
-    const second = this.second(first, nowMs);
-    const rest = this.available(nowMs).filter((client) => client !== first && client !== second);
+  /** `attempt` without `first`, nor those in `askedToo`: a second opinion, or one more. */
+  attemptWithout<T>(
+    first: ChainClient,
+    nowMs: number,
+    work: Work<T>,
+    askedToo: readonly ChainClient[] = [],
+  ): Promise<Result<Answered<T>, Outage>> {
+    const second = this.second(first, nowMs, askedToo);
+    const asked = [first, second, ...askedToo];
+    const rest = this.available(nowMs).filter((client) => !asked.includes(client));
     return this.#firstOf(second === undefined ? [] : [second, ...rest], nowMs, work);
   }
 
@@ -146,7 +155,7 @@ export class ChainPool {
 
   #close(client: ChainClient, nowMs: number): void {
     this.#change(client, (source) => {
-      // Work that ran beside this one may have failed meanwhile: what it learned stands.
+      // Work that ran in parallel may have failed meanwhile: its pause is kept.
       if (endOf(source.state, nowMs) > nowMs) return source;
       return { ...source, state: { kind: client.kind, failures: 0, openUntilMs: 0, lastOutage: null } };
     });
@@ -175,7 +184,7 @@ export class ChainPool {
   }
 }
 
-/** When a pause ends; one that would be longer than any was noted by a clock that was ahead, and is over. */
+/** When a pause ends. A pause longer than the longest was noted by a clock that was ahead, and counts as over. */
 function endOf({ openUntilMs }: SourceState, nowMs: number): number {
   return openUntilMs > nowMs + LONGEST_PAUSE_MS ? 0 : openUntilMs;
 }
@@ -185,7 +194,7 @@ function pauseAfter(of: Pick<Outage, "kind" | "retryAfterMs"> & { failures: numb
   if (of.kind === "WRONG_CHAIN") return WRONG_CHAIN_MS;
   const { failures: attempt, random } = of;
   const jitterMs = fullJitterMs({ attempt, baseMs: BACKOFF_BASE_MS, capMs: BACKOFF_CAP_MS, random });
-  // Jitter may come out as nothing, which is no answer to "you ask too often".
+  // Jitter may be 0, which is too short after a rate limit.
   const leastMs = of.kind === "RATE_LIMITED" ? BACKOFF_BASE_MS : 0;
   return Math.max(jitterMs, leastMs, Math.min(of.retryAfterMs ?? 0, RETRY_AFTER_CAP_MS));
 }

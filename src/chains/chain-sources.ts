@@ -15,7 +15,7 @@ export type ChainSourceKind = (typeof KINDS)[Family][number];
 /** Kinds whose paths are put behind the address, where a query has no place. */
 const REST_KINDS: readonly string[] = ["esplora", "blockbook", "trongrid"];
 
-/** As a client takes it. All of it but the kind is a secret. */
+/** A source as a client takes it. Everything except the kind is secret. */
 export interface ChainSource {
   readonly kind: ChainSourceKind;
   /** http or https, without user information, fragment and a slash at its end. */
@@ -27,10 +27,10 @@ export interface ChainSource {
 /** By canonical name, whatever the setting called them; no list is empty. */
 export type ChainSources = ReadonlyMap<NetworkName, readonly ChainSource[]>;
 
-/** Short words without digits are names that somebody mistyped; anything else may be a key in the wrong place. */
+/** Short words without digits are mistyped names; anything else may be a key in the wrong place. */
 const QUOTABLE = /^[A-Za-z_]{1,16}$/;
 
-/** Parses CHAIN_SOURCES; empty text is `{}`. The error is a sentence for whoever deploys. */
+/** Parses CHAIN_SOURCES; empty text is `{}`. The error is a sentence for the operator. */
 export function parseChainSources(text: string | undefined): Result<ChainSources, string> {
   const object = jsonObject(text === undefined || text.trim() === "" ? "{}" : text);
   if (object === undefined) return err("CHAIN_SOURCES must be a JSON object of network to a list of sources");
@@ -47,7 +47,7 @@ export function parseChainSources(text: string | undefined): Result<ChainSources
   return ok(sources);
 }
 
-/** Canonical names of the networks with a source; a value that is refused watches nothing (`/healthz` says so). */
+/** Canonical names of the networks with a source; none where the value is invalid (`/healthz` says so). */
 export function watchedNetworks(text: string | undefined): ReadonlySet<string> {
   const sources = parseChainSources(text);
   return new Set(sources.ok ? sources.value.keys() : []);
@@ -109,7 +109,7 @@ function basicOf({ username, password }: URL): string | undefined {
   return `Basic ${btoa(String.fromCharCode(...bytes))}`;
 }
 
-/** What was percent-encoded to stand in an address; a lone percent sign stands for itself. */
+/** Decodes the percent-encoding of an address; text with a lone percent sign is taken as it is. */
 function unescaped(text: string): string {
   try {
     return decodeURIComponent(text);

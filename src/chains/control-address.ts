@@ -1,5 +1,5 @@
-// An address of nobody's, on a network that is asked by address: where a source refuses another one and answers for this, the other is at fault
-// and not the source. Made of a hash, so that nobody has its key, and without a history but what somebody sends there on purpose.
+// An address that nobody owns, for networks that are asked by address: if a source refuses another address and answers for this one, the address
+// is at fault, not the source. It is made from a hash, so nobody has its key; it has no history unless somebody pays it on purpose.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { encodeSegwit } from "./bitcoin/segwit.ts";

@@ -1,5 +1,5 @@
-// JSON-RPC over HTTP as nodes speak it, 1.0 (Bitcoin Core) and 2.0 alike: one call or a batch in one request. Numbers come as their source text,
-// so that no amount passes through a float. What a node says against a call is `RpcError`; everything else that fails is an outage.
+// JSON-RPC over HTTP, 1.0 (Bitcoin Core) and 2.0 alike: one call or a batch in one request. Numbers come as their source text,
+// so that no amount passes through a float. A node's refusal of a call is an `RpcError`; every other failure is an outage.
 import * as z from "zod";
 import { fetchExactJson, fetchPlainJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
 import { err, ok, type Result } from "../lib/result.ts";
@@ -79,7 +79,7 @@ export async function rpcValue<T>(
   return answer.value.ok ? shaped(schema, answer.value.value, method) : err(outageOf(answer.value.error));
 }
 
-/** A node's refusal where the caller had no use for its reason. Throttling by code or words is told from the rest. */
+/** A node's refusal as an outage, for callers that do not need its reason. Throttling is recognised by code or message. */
 export function outageOf({ code, message }: RpcError): Outage {
   const isThrottled =
     code === -32_005 || code === 429 || /rate limit|too many requests|request limit|throttl/i.test(message);
@@ -93,7 +93,7 @@ export function shaped<T>(schema: z.ZodType<T>, value: unknown, what: string): R
   return err(outage("UNEXPECTED_SHAPE", `${what}: ${at === "" ? "not the shape agreed" : at}`));
 }
 
-/** A node answers errors with 4xx and 5xx too, and says why only in the body: those are read as well. */
+/** A node may answer errors with 4xx and 5xx and give the reason only in the body, so those bodies are read too. */
 function post(edge: RpcEdge, json: string): Promise<Result<JsonText, Outage>> {
   const { fetch, url, headers, timeoutMs, isPlain } = edge;
   const request = { fetch: tolerant(fetch), url, headers, timeoutMs, limitBytes: LIMIT_BYTES, json };

@@ -86,7 +86,7 @@ const TRON = {
 
 const MAIN = { isTest: false, isRegtest: false, aliases: [] } as const;
 const TEST = { isTest: true, isRegtest: false, aliases: [] } as const;
-/** A chain of one's own: one block is as good as another. */
+/** A private test chain: one confirmation is enough. */
 const REGTEST = { isTest: true, isRegtest: true, recommendedConfirmations: 1, aliases: [] } as const;
 
 /** The rows of the registry, main networks first. */

@@ -1,4 +1,4 @@
-// What a row of the registry says of a chain.
+// The fields of a registry row: one row describes one network.
 import type { Asset } from "./assets.ts";
 
 export type Family = "bitcoin" | "evm" | "tron";
@@ -34,7 +34,7 @@ export interface Network {
   /** Other names it is accepted under, upper case. */
   readonly aliases: readonly string[];
   readonly family: Family;
-  /** For people, in messages and on the payment page. */
+  /** For users, in messages and on the payment page. */
   readonly displayName: string;
   readonly nativeCode: string;
   /** The native coin first. */
@@ -50,7 +50,7 @@ export interface Network {
    * balance is watched, or it would count twice.
    */
   readonly nativeBy: "blocks" | "logs" | "balances";
-  /** Between two looks while something is watched (chains.md 3). */
+  /** Time between two passes while something is watched (chains.md 3). */
   readonly pollSeconds: number;
   /** True for regtest as well: test key prefixes, coin type 1. */
   readonly isTest: boolean;

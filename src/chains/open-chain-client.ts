@@ -13,7 +13,7 @@ import { trongridClient } from "./tron/trongrid-client.ts";
 /** For one request, its body included (chains.md 1, provider rule a). */
 const TIMEOUT_MS = 8 * SECOND_MS;
 
-/** The world as a client takes it, and how long it waits where that is not eight seconds. */
+/** Dependencies of a client, and its timeout where that is not eight seconds. */
 export type ChainEdge = Pick<ChainClientSettings, "fetch" | "nowMs"> & Partial<Pick<ChainClientSettings, "timeoutMs">>;
 
 const CLIENTS: Readonly<Record<ChainSourceKind, (settings: ChainClientSettings) => ChainClient>> = {
@@ -33,7 +33,7 @@ export function openChainClient(
   return CLIENTS[kind]({ fetch: reticent(fetch), nowMs, network, url, headers, timeoutMs });
 }
 
-/** A platform's error may repeat the address that it could not reach, and outages are logged: only its name goes on. */
+/** A platform's error may repeat the address that it could not reach, and outages are logged: only its name is passed on. */
 function reticent(send: ChainEdge["fetch"]): ChainEdge["fetch"] {
   return async (url, init) => {
     try {

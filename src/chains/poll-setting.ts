@@ -1,4 +1,4 @@
-// How often chains are looked at (POLL_SECONDS), read by `npm start` and by the Worker alike.
+// How often chains are polled (POLL_SECONDS), read by `npm start` and by the Worker alike.
 import { err, ok, type Result } from "../lib/result.ts";
 
 /** A look more often than this would ask sources faster than they answer; a rarer one would let invoices expire unseen. */

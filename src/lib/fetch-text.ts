@@ -1,5 +1,6 @@
 // One bounded request. An outside service may hang, redirect, answer with a page, stop half-way or never end: each becomes an outage with a
 // name, never an exception and never a partial text.
+import { readBytes } from "./read-bytes.ts";
 import { err, ok, type Result } from "./result.ts";
 import { SECOND_MS } from "./time.ts";
 
@@ -67,7 +68,10 @@ export async function fetchBytes(of: BoundedRequest, accept = "application/json"
   const send = of.json === undefined ? {} : { method: "POST", body: of.json };
   try {
     const response = await of.fetch(of.url, { ...send, headers, redirect: "manual", signal });
-    if (response.status === 200) return await boundedBytes(response, of.limitBytes, signal);
+    if (response.status === 200) {
+      const { bytes, isWhole } = await readBytes(response.body, { limitBytes: of.limitBytes, signal });
+      return isWhole ? ok(bytes) : err(outage("TOO_LARGE", `more than ${of.limitBytes} bytes`));
+    }
     await response.body?.cancel();
     const kind = response.status === 429 || response.status === 418 ? "RATE_LIMITED" : "BAD_STATUS";
     return err(outage(kind, `status ${response.status}`, retryAfterMs(response.headers.get("retry-after"))));
@@ -79,41 +83,6 @@ export async function fetchBytes(of: BoundedRequest, accept = "application/json"
   }
 }
 
-async function boundedBytes(
-  response: Response,
-  limitBytes: number,
-  signal: AbortSignal,
-): Promise<Result<Uint8Array, Outage>> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  if (response.body === null) return ok(new Uint8Array());
-  const reader = response.body.getReader();
-  // A body that stands still ends here, and the end is then told from the service's own by the signal. A body that the abort has broken
-  // already refuses to be cancelled, and read() has said so.
-  signal.addEventListener("abort", () => reader.cancel().catch(() => undefined));
-  for (;;) {
-    const { done, value } = await reader.read();
-    signal.throwIfAborted();
-    if (done) return ok(joined(pieces, length));
-    length += value.byteLength;
-    if (length > limitBytes) {
-      await reader.cancel();
-      return err(outage("TOO_LARGE", `more than ${limitBytes} bytes`));
-    }
-    pieces.push(value);
-  }
-}
-
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const piece of pieces) {
-    whole.set(piece, offset);
-    offset += piece.length;
-  }
-  return whole;
-}
-
 /** Only the form in seconds; a date would need a clock. */
 function retryAfterMs(header: string | null): number | null {
   return header !== null && /^\d{1,5}$/.test(header) ? Number(header) * SECOND_MS : null;
@@ -121,8 +90,8 @@ function retryAfterMs(header: string | null): number | null {
 
 /**
  * Parses JSON with every number as its source text, so that no figure passes through a float. The engine's reviver gives that text
- * (`context.source`, in V8 since 11.4, so in workerd and in Node 22 and later); without it the shortest text of the number stands in.
- * A text that opens like JSON and does not parse was cut off; one that does not is a page.
+ * (`context.source`, in V8 since 11.4, so in workerd and in Node 22 and later); without it the shortest text of the number is used.
+ * A text that opens like JSON and does not parse was cut off; any other text is a page.
  */
 export function parseExactJson(text: string): Result<JsonText, Outage> {
   return parsedBy(() => JSON.parse(text, numberAsText), text);

@@ -1,8 +1,13 @@
-// Fields that several contracts take, each with one meaning wherever it stands.
+// Fields that several contracts have, each with one meaning everywhere. Functions, as all schemas of contracts: what is not asked for is not built.
 import * as z from "zod";
 import { microsFromJsonNumber } from "./money.ts";
 
-/** Text of at most `max` code points; at least 1 unless told otherwise. */
+/** Whether a change names at least one member. */
+export function isAnyGiven(body: object): boolean {
+  return Object.values(body).some((value) => value !== undefined);
+}
+
+/** Text of at most `max` code points; at least 1 by default. */
 export function textField(max: number, min = 1) {
   return z
     .string()
@@ -12,30 +17,32 @@ export function textField(max: number, min = 1) {
 }
 
 /** The one number of the interface: an amount from 0 to 1,000,000, here in micro-units (decisions 4 "rawAmount"). Never 0 unless 0 was sent. */
-export const amountField = z
-  .number()
-  .min(0)
-  .max(1_000_000)
-  .transform((value, context) => {
-    const micros = microsFromJsonNumber(value);
-    if (micros.ok) return micros.value;
-    const message =
-      micros.error === "ROUNDS_TO_ZERO"
-        ? "must be 0 or at least 0.0000005: it would round to 0, which asks for any amount"
-        : "must be from 0 to 1000000";
-    context.addIssue({ code: "custom", message });
-    return z.NEVER;
-  });
+export const amountField = () =>
+  z
+    .number()
+    .min(0)
+    .max(1_000_000)
+    .transform((value, context) => {
+      const micros = microsFromJsonNumber(value);
+      if (micros.ok) return micros.value;
+      const message =
+        micros.error === "ROUNDS_TO_ZERO"
+          ? "must be 0 or at least 0.0000005: it would round to 0, which asks for any amount"
+          : "must be from 0 to 1000000";
+      context.addIssue({ code: "custom", message });
+      return z.NEVER;
+    });
 
 /** Not `z.record`: that drops a member named `__proto__`, and nothing may be dropped silently. */
-export const metadataField = z
-  .custom<Readonly<Record<string, string>>>(isTextRecord, "must be an object whose values are strings")
-  .refine((value) => Object.keys(value).length <= 50, "must have at most 50 keys")
-  .refine(
-    (value) => new TextEncoder().encode(JSON.stringify(value)).length <= 8_192,
-    "must be at most 8,192 bytes as JSON",
-  )
-  .meta({ type: "object", additionalProperties: { type: "string" }, maxProperties: 50 });
+export const metadataField = () =>
+  z
+    .custom<Readonly<Record<string, string>>>(isTextRecord, "must be an object whose values are strings")
+    .refine((value) => Object.keys(value).length <= 50, "must have at most 50 keys")
+    .refine(
+      (value) => new TextEncoder().encode(JSON.stringify(value)).length <= 8_192,
+      "must be at most 8,192 bytes as JSON",
+    )
+    .meta({ type: "object", additionalProperties: { type: "string" }, maxProperties: 50 });
 
 function isTextRecord(value: unknown): boolean {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
@@ -43,13 +50,14 @@ function isTextRecord(value: unknown): boolean {
 }
 
 /** `true` or `false` in a query. */
-export const flagParameter = z.enum(["true", "false"]).transform((value) => value === "true");
+export const flagParameter = () => z.enum(["true", "false"]).transform((value) => value === "true");
 
 /** A time in a query, as milliseconds; a date is its first moment in UTC. */
-export const timeParameter = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()], "must be an ISO 8601 time or date")
-  .transform((value) => Date.parse(value))
-  .meta({ type: "string", format: "date-time" });
+export const timeParameter = () =>
+  z
+    .union([z.iso.datetime({ offset: true }), z.iso.date()], "must be an ISO 8601 time or date")
+    .transform((value) => Date.parse(value))
+    .meta({ type: "string", format: "date-time" });
 
-/** A moment in an answer (decisions 1). A function, as all of answers: it is made when the documents ask. */
+/** A moment in an answer (decisions 1). */
 export const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });

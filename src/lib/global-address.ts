@@ -43,7 +43,7 @@ export function addressScope(address: string): "global" | "special" | undefined 
   const v6 = ipv6Groups(address);
   if (v6 === undefined) return undefined;
   const [first = 0, second = 0] = v6;
-  // Every block that matters is told apart by the first half of the prefix.
+  // The first half of the prefix is enough to distinguish every block that matters.
   const head = first * 0x10000 + second;
   return liesIn(head, [IPV6_GLOBAL]) && !liesIn(head, IPV6_SPECIAL) ? "global" : "special";
 }

@@ -7,7 +7,7 @@ export const MAX_LIMIT = 100;
 export const MAX_PAGE = 1_000;
 
 /** Query members that every list takes; numbers arrive as text. */
-export const listQuery = {
+export const listQuery = () => ({
   limit: z
     .string()
     .regex(/^([1-9]\d?|100)$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
@@ -21,7 +21,11 @@ export const listQuery = {
     .transform(Number)
     .optional()
     .meta({ description: "Page by number, from 1; with it, or with neither cursor nor limit, the answer is counted." }),
-};
+});
+
+/** The answer of a list. */
+export const listBody = <T extends z.ZodType>(item: T) =>
+  z.object({ data: z.array(item), nextCursor: z.string().nullable(), pagination: paginationBody().optional() });
 
 /** What older clients of this interface read beside the page; the only place that counts. */
 export const paginationBody = () => z.object({ page: z.int(), limit: z.int(), total: z.int(), lastPage: z.int() });

@@ -15,8 +15,8 @@ const RESERVED_ENDS =
   "alt arpa corp home internal intranet invalid lan local localdomain localhost mail onion private test".split(" ");
 
 /**
- * Public names that answer with an address written into them, or with loopback. A courtesy that tells the merchant early: whoever means
- * harm has a domain of their own, and only what a name resolves to decides.
+ * Public names that answer with an address written into them, or with loopback. A courtesy that warns the merchant early: an attacker has
+ * a domain of their own, and only what a name resolves to decides.
  */
 const ADDRESS_ECHOES =
   "1u.ms backname.io lacolhost.com local.gd localhost.direct localtest.me lvh.me nip.io rbndr.us sslip.io traefik.me vcap.me xip.io xip.name";

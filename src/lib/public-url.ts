@@ -5,7 +5,7 @@ import { err, ok, type Result } from "./result.ts";
 
 const MAX_LENGTH = 2_048;
 
-/** A space, a backslash or a control character (C0, DEL, C1): what a parser forgives and a person does not see. */
+/** A space, a backslash or a control character (C0, DEL, C1): what a parser accepts and a reader does not see. */
 export function hasUnsafeCharacter(value: string): boolean {
   return [...value].some((character) => {
     const code = character.codePointAt(0) ?? 0;

@@ -13,7 +13,7 @@ const LIMIT_BYTES = 262_144;
 
 const answer = z.object({ data: z.object({ currency: z.literal("USD"), rates: z.record(z.string(), z.string()) }) });
 
-/** Prices of those `codes` that Coinbase knows; none of them at all is an outage. */
+/** Prices of those `codes` that Coinbase knows; no price at all is an outage. */
 export function parseCoinbase(
   json: JsonText,
   codes: readonly string[],

@@ -39,7 +39,7 @@ const answer = z.record(
   }),
 );
 
-/** Prices of those `codes` that came with a time; none of them at all is an outage. */
+/** Prices of those `codes` that came with a time; no price at all is an outage. */
 export function parseCoingecko(json: JsonText, codes: readonly string[]): Result<readonly PricePoint[], Outage> {
   const parsed = answer.safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));

@@ -1,5 +1,5 @@
 // Prices as decimal text. No float ever holds one: texts are compared and combined as exact fractions of big integers, and JSON numbers are
-// read from their source text. Tests hold every result against decimal.js-light, whose bytes the Worker is spared.
+// read from their source text. Tests compare every result with decimal.js-light, which is kept out of the Worker to save its size.
 import { exactDecimal, formatUnits } from "../lib/money.ts";
 
 /** Significant digits of a computed rate: what is locked on a method, shown on the wire, and multiplied exactly ever after. */

@@ -19,7 +19,7 @@ const answer = z.object({
   rates: z.record(z.string(), z.string()),
 });
 
-/** Rates of those `codes` that the bank publishes; none of them at all is an outage. */
+/** Rates of those `codes` that the bank publishes; no rate at all is an outage. */
 export function parseFrankfurter(json: JsonText, codes: readonly string[]): Result<readonly FiatPoint[], Outage> {
   const parsed = answer.safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));

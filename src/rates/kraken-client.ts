@@ -44,7 +44,7 @@ const answer = z.object({
   result: z.record(z.string(), z.object({ a: side, b: side })).optional(),
 });
 
-/** Prices of those `codes` that Kraken answered; none of them at all is an outage. */
+/** Prices of those `codes` that Kraken answered; no price at all is an outage. */
 export function parseKraken(
   json: JsonText,
   codes: readonly string[],

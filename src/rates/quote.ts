@@ -1,6 +1,6 @@
-// From prices seen to what a customer is asked (chains.md 6, decisions 4). A price counts when two sources agree on it now; nothing here
-// guesses: a rate that cannot be had is absent, and absence is RATE_UNAVAILABLE, never an old or a lone price.
-import { ceilDiv, MICRO_DIGITS, parseUnits } from "../lib/money.ts";
+// From market prices to the amount a customer is asked for (chains.md 6, decisions 4). A price counts when two sources agree on it now. Nothing
+// is guessed: a missing rate is RATE_UNAVAILABLE, never replaced by an old price or one from a single source.
+import { ceilDiv, floorDiv, MICRO_DIGITS, parseUnits } from "../lib/money.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { DAY_MS, MINUTE_MS } from "../lib/time.ts";
 import { isWithinPercent, median, product, quotient } from "./decimal-text.ts";
@@ -65,7 +65,7 @@ export interface Quote {
   readonly sources: readonly string[];
 }
 
-/** What each stablecoin is meant to be worth one of. */
+/** The fiat currency that each stablecoin is pegged to. */
 const PEGS: Readonly<Record<string, string>> = { USDT: "USD", USDC: "USD", DAI: "USD", EURC: "EUR" };
 
 /**
@@ -157,7 +157,7 @@ export function unitsFor(of: {
 /** What `units` base units are worth at `rate`, in micro-units of the rate's currency: an exact floor. */
 export function microsFor(of: { readonly units: bigint; readonly rate: string; readonly decimals: number }): bigint {
   const rate = exactRate(of.rate);
-  return (of.units * rate.digits * 10n ** BigInt(MICRO_DIGITS)) / 10n ** BigInt(of.decimals + rate.scale);
+  return floorDiv(of.units * rate.digits * 10n ** BigInt(MICRO_DIGITS), 10n ** BigInt(of.decimals + rate.scale));
 }
 
 /** Plain decimal text as digits × 10^-scale. A rate is made here or read from our own row: anything else is a bug. */

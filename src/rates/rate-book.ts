@@ -1,9 +1,9 @@
 import { DurableObject } from "cloudflare:workers";
 import { CRYPTO_CODES } from "../chains/networks.ts";
+import { FIAT_CODES } from "../lib/fiat-codes.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import { COINBASE_URL, coinbaseClient } from "./coinbase-client.ts";
 import { COINGECKO_URL, coingeckoClient } from "./coingecko-client.ts";
-import { FIAT_CODES } from "./currencies.ts";
 import { FRANKFURTER_URL, frankfurterClient } from "./frankfurter-client.ts";
 import { KRAKEN_URL, krakenClient } from "./kraken-client.ts";
 import type { RateTable } from "./quote.ts";
@@ -35,7 +35,7 @@ export class RateBook extends DurableObject<Env> {
     });
   }
 
-  /** What is known now; no network on the caller's path while what is at hand serves. */
+  /** The current rates; the caller does not wait for the network while the stored rates are usable. */
   table(): Promise<RateTable> {
     return this.#refresh.table();
   }

@@ -1,9 +1,9 @@
-// What every rate source looks like to us: one outside service, one call, points or an outage. No source is trusted alone.
+// The interface of every rate source: one outside service, one call, points or an outage. No source is trusted alone.
 import type { Outage } from "../lib/fetch-text.ts";
 import type { Result } from "../lib/result.ts";
 import type { FiatPoint, PricePoint } from "./quote.ts";
 
-/** Why a source gave nothing. `retryAfterMs` is what it asked for itself, null when it did not. */
+/** Why a source gave nothing. `retryAfterMs` is the pause that the source asked for, null when it asked for none. */
 export type RateOutage = Outage;
 
 /** What a client is made of: the network, the clock, and where the service lives. */

@@ -1,5 +1,5 @@
-// Keeps the rates: asks each source at most every 30 seconds whatever the traffic, lets nobody wait while what is at hand still serves,
-// and survives any source failing. What is kept are the points each source gave last; the table is made of them at each read, so that an
+// Keeps the rates: asks each source at most every 30 seconds whatever the traffic, makes no caller wait while the stored rates are still usable,
+// and survives any source failing. It stores the last points of each source; the table is made from them at each read, so that an
 // old point drops out by itself and is never mixed in.
 import * as z from "zod";
 import { fullJitterMs } from "../lib/backoff.ts";
@@ -62,8 +62,8 @@ export class RateRefresh implements RateSource {
   }
 
   /**
-   * What is known now. Waits for the sources only when what is at hand does not serve: nothing yet, or an asset has gone stale since the
-   * last refresh. Never throws; when everything fails the table is as empty as what we know.
+   * The current rates. Waits for the sources only when the stored rates are not usable: there are none yet, or an asset has gone stale since the
+   * last refresh. Never throws; when everything fails the table holds only what is still fresh, possibly nothing.
    */
   async table(): Promise<RateTable> {
     const nowMs = this.#parts.nowMs();
@@ -157,7 +157,7 @@ export class RateRefresh implements RateSource {
     }
   }
 
-  /** What an older or newer version stored in another shape is as good as nothing. */
+  /** State that an older or newer version stored in another shape is ignored. */
   #load(): KeptState {
     const [row] = this.#parts.storage.sql.exec("SELECT state FROM book WHERE id = 1").toArray();
     if (row === undefined) return NOTHING;

@@ -1,5 +1,5 @@
-// Which sources a deployment asks (RATE_SOURCE, decisions 1). Apart from `rate-source.ts`, so that `npm start` can judge a value by the
-// very rule of the Worker without loading what computes rates.
+// Which sources a deployment asks (RATE_SOURCE, decisions 1). Separate from `rate-source.ts`, so that `npm start` can check a value by the
+// Worker's own rule without loading what computes rates.
 import { err, ok, type Result } from "../lib/result.ts";
 
 export const PRICE_SOURCES = ["coinbase", "kraken", "coingecko"] as const;
@@ -15,7 +15,7 @@ export type RateSetting =
 
 /**
  * RATE_SOURCE: names separated by commas, or `fixed` alone, which only development may use. A price needs two sources that agree, so
- * fewer than two price sources are refused here and not discovered at the first payment. The error is a sentence for whoever deploys.
+ * fewer than two price sources are refused here and not discovered at the first payment. The error is a sentence for the operator.
  */
 export function parseRateSource(text: string | undefined, isDevelopment: boolean): Result<RateSetting, string> {
   const names = (text ?? "")

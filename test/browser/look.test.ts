@@ -2,9 +2,9 @@
 // Nothing is mined here: the blocks are another file's, which runs at the same time.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
-import { LANGUAGES } from "../../src/checkout/languages.ts";
-import { en } from "../../src/checkout/texts/en.ts";
-import { textsOf } from "../../src/checkout/texts.ts";
+import { en } from "../../src/platform/texts/en.ts";
+import { LANGUAGES } from "../../src/platform/texts/languages.ts";
+import { textsOf } from "../../src/platform/texts/texts.ts";
 import { axeFindings, findingsEverywhere } from "../support/page-axe.ts";
 import type { Load } from "../support/page-visit.ts";
 import { installWallet } from "../support/page-wallet.ts";

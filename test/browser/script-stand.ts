@@ -1,7 +1,7 @@
 // The script of the checkout pages on pages of this file's own, which keep the same contract as the real ones: nothing but Chromium runs, and
 // what the server would say, and when, is the test's to say.
 import type { Browser, BrowserContext, Page, WebSocketRoute } from "playwright-core";
-import { SCRIPT } from "../../src/checkout/assets.generated.ts";
+import { SCRIPT } from "../../src/checkout/pay/assets.generated.ts";
 
 const ORIGIN = "http://localhost";
 export const PAY = "/pay/inv_1";

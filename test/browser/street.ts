@@ -1,12 +1,12 @@
 // A street of shops on one server: each test takes one that nobody else has been in, so that its addresses, settings and invoices are its own.
-import { closeSync, openSync, readdirSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { startEvmChain } from "../../scripts/demo-story/evm-chain.ts";
 import { startShop } from "../../scripts/demo-story/shop.ts";
 import type { Home } from "../../scripts/home.ts";
 import { insertSql, newKey, newMerchant, newTeam } from "../../scripts/seed.ts";
-import { executeSqlFile } from "../../scripts/wrangler.ts";
+import { databaseFile, executeSqlFile } from "../../scripts/wrangler.ts";
 import { assetOn } from "../../src/chains/networks.ts";
 import { network } from "../support/named-network.ts";
 
@@ -65,7 +65,7 @@ async function seedShops(home: Home): Promise<Street["shops"]> {
       apiKeys: made.map(({ key }) => key.row),
     }),
   );
-  await executeSqlFile(home, file);
+  executeSqlFile(home, file);
   return made.map(({ merchant, key }) => ({ merchantId: merchant.id, key: key.secret }));
 }
 
@@ -87,10 +87,7 @@ export function takeShop({ home, shops }: Street): Street["shops"][number] {
  * another process than the server's, which sees them as it sees any other's.
  */
 export function endInvoiceIn({ home }: Street, invoiceId: string, inMs: number): void {
-  const folder = join(home, "state/v3/d1/miniflare-D1DatabaseObject");
-  const [file] = readdirSync(folder).filter((name) => /^[0-9a-f]{64}\.sqlite$/.test(name));
-  if (file === undefined) throw new Error(`no database in ${folder}`);
-  const database = new DatabaseSync(join(folder, file));
+  const database = new DatabaseSync(databaseFile({ state: join(home, "state") }));
   try {
     database.exec("PRAGMA busy_timeout = 5000");
     const endMs = Date.now() + inMs;

@@ -5,9 +5,9 @@ import { esploraClient } from "../../src/chains/bitcoin/esplora-client.ts";
 import type { ChainClient, ChainClientSettings, Lookup } from "../../src/chains/chain-client.ts";
 import { parseChainSources } from "../../src/chains/chain-sources.ts";
 import { type NetworkName, networkNamed } from "../../src/chains/networks.ts";
+import { type BlockRef, type Transfer, transferKey } from "../../src/chains/transfer.ts";
 import type { Outage } from "../../src/lib/fetch-text.ts";
 import type { Result } from "../../src/lib/result.ts";
-import { type BlockRef, type Transfer, transferKey } from "../../src/payments/transfer.ts";
 import { type Coin, type CoreNode, howToInstall, isInstalled, startCoreNode } from "../support/core-node.ts";
 import { type EsploraFault, type EsploraStandIn, startEsplora } from "../support/esplora-stand-in.ts";
 
@@ -267,8 +267,11 @@ function chainOf(coin: Coin): void {
 
     test.each(FAULTS)("%s at one of twelve recipients fails the scan whole, by its name", async (fault, outage) => {
       const recipients = new Set(await Promise.all(Array.from({ length: 12 }, newAddress)));
-      const client = esploraClient({ ...settingsOf(node.network, "esplora", esplora.url), timeoutMs: 400 });
-      const to = good(await client.tip());
+      const patient = sources.esplora();
+      // Waits that long only for what never comes.
+      const timeoutMs = fault === "hang" ? { timeoutMs: 400 } : {};
+      const client = esploraClient({ ...settingsOf(node.network, "esplora", esplora.url), ...timeoutMs });
+      const to = good(await patient.tip());
       const [, , third = ""] = recipients;
       const { tx } = await node.rpc<{ tx: string[] }>("getblock", to.hash);
       const [txHash = ""] = tx;
@@ -282,7 +285,7 @@ function chainOf(coin: Coin): void {
       } finally {
         Object.assign(esplora, { fault: null, failsAt: () => true });
       }
-      expect(good(await client.scan({ from: to.height, to, recipients, assets: [] })).transfers).toEqual([]);
+      expect(good(await patient.scan({ from: to.height, to, recipients, assets: [] })).transfers).toEqual([]);
     });
 
     test("a tip that lags is its own tip, and a scan beyond it is refused", async () => {

@@ -107,9 +107,9 @@ describeOn("bitcoin", () => {
       const txid = await node.pay({ [address]: "0.002005" });
       await node.mine();
       const [{ id = "" } = {}] = await untilPayments(shop, txid, ({ blockHeight }) => blockHeight !== null);
-      const stray = await shop.payment(id);
-      expect(stray).toMatchObject({ status: "UNMATCHED", invoiceId: null, matchedBy: null, amount: "0.002005" });
-      expect(stray.evidence).toMatchObject({
+      const unmatched = await shop.payment(id);
+      expect(unmatched).toMatchObject({ status: "UNMATCHED", invoiceId: null, matchedBy: null, amount: "0.002005" });
+      expect(unmatched.evidence).toMatchObject({
         candidates: expect.arrayContaining([
           { invoiceId: one.id, reason: "AMBIGUOUS" },
           { invoiceId: other.id, reason: "AMBIGUOUS" },

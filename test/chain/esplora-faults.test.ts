@@ -11,6 +11,7 @@ import {
   mineAndRead,
   POLL_SECONDS,
   pathOf,
+  SEEN_WITHIN_MS,
   type Shop,
   shownTo,
   startShop,
@@ -23,8 +24,6 @@ import {
 
 const BTC = coinOf({ network: "BTC_REGTEST" });
 const PAID_PATH = ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"];
-/** A source that hangs is given up after 8 s, perhaps twice, and left alone for a few seconds after each time. */
-const HEALED_WITHIN_MS = 30_000;
 
 let node: CoreNode;
 let esplora: EsploraStandIn;
@@ -45,13 +44,13 @@ async function untilAsked(times: number): Promise<void> {
   await until(
     async () => esplora.asked.length - before,
     (asked) => asked >= times,
-    15_000,
+    SEEN_WITHIN_MS,
   );
 }
 
 /** It is paid by this one payment, and stays so when the chain grows. */
 async function expectPaidOnce(id: string, txHash: string): Promise<void> {
-  await untilInvoice(shop, id, ({ status }) => status === "PAID", HEALED_WITHIN_MS);
+  await untilInvoice(shop, id, ({ status }) => status === "PAID");
   await mineAndRead(shop, node);
   const paid = await shop.invoice(id);
   expect(paid).toMatchObject({ status: "PAID", amountReceived: "68.000000", amountConfirmed: "68.000000" });

@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ChainClient, ScanRange } from "../../src/chains/chain-client.ts";
 import { evmClient } from "../../src/chains/evm/evm-client.ts";
 import { assetOn, type Network } from "../../src/chains/networks.ts";
+import { type Transfer, transferKey } from "../../src/chains/transfer.ts";
 import type { Outage } from "../../src/lib/fetch-text.ts";
 import type { Result } from "../../src/lib/result.ts";
-import { type Transfer, transferKey } from "../../src/payments/transfer.ts";
 import { type Anvil, type Hex, startAnvil } from "../support/anvil.ts";
 import { dataOf, install, installToken, MULTICALL, POLYGON_COIN, type Token } from "../support/contracts.ts";
 import { network } from "../support/named-network.ts";
@@ -443,9 +443,9 @@ describe("what recipients hold (BNB, Cronos)", () => {
     const range = await rangeOf(chain, from, shops);
     const scan = must(await chain.proxied.scan(range));
     expect(scan.transfers).toMatchObject([{ toAddress: shops[0], amountUnits: 5n }]);
-    expect(scan.untold).toEqual({ from, to: range.to.height });
+    expect(scan.unread).toEqual({ from, to: range.to.height });
     const named = await lookUp({ ...chain, client: chain.proxied }, `block:${from}`, shops);
-    expect(named).toMatchObject({ kind: "mined", transfers: [], isUntold: true });
+    expect(named).toMatchObject({ kind: "mined", transfers: [], isUnread: true });
   });
 
   it.each(["ETH", "BNB"] as const)("a node of %s that forgot the first blocks tells of those after", async (name) => {
@@ -459,7 +459,7 @@ describe("what recipients hold (BNB, Cronos)", () => {
       STATE.has(method) && Number(params[1]) < oldest ? FORGOTTEN : undefined;
     const scan = must(await chain.proxied.scan(await rangeOf(chain, from, shops)));
     expect(scan.transfers.map(({ amountUnits }) => amountUnits)).toEqual([6n, 7n, 8n]);
-    expect(scan.untold).toEqual({ from, to: oldest });
+    expect(scan.unread).toEqual({ from, to: oldest });
   });
 
   it.each([

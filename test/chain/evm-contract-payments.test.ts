@@ -8,6 +8,7 @@ import { dataOf, install, MULTICALL } from "../support/contracts.ts";
 import {
   type Invoice,
   POLL_SECONDS,
+  SEEN_WITHIN_MS,
   type Shop,
   shownTo,
   startShop,
@@ -21,7 +22,6 @@ const ETHER = { cryptocurrency: "ETH", network: "ETH" };
 /** Contracts without an address of their own; nobody has a key of the till. */
 const PAYER: Hex = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 const TILL: Hex = getAddress(`0x${"abcde4".padEnd(40, "7")}`);
-const READ_WITHIN_MS = 15_000;
 
 let chain: Anvil;
 let shop: Shop;
@@ -124,7 +124,7 @@ describe("ETH through a contract", () => {
     await until(
       async () => (await shop.raw("GET", "/healthz")).body,
       (body) => (body as Health).networks.ETH?.height === Number(blockNumber) + 2,
-      READ_WITHIN_MS,
+      SEEN_WITHIN_MS,
     );
     const paid = await untilInvoice(shop, invoice.id, ({ status }) => status === "PAID");
     expect(paid).toMatchObject({ amountReceived: "60000.000000" });

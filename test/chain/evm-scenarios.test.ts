@@ -15,6 +15,7 @@ import {
   type Payment,
   POLL_SECONDS,
   pathOf,
+  SEEN_WITHIN_MS,
   type Shop,
   shownTo,
   startShop,
@@ -29,8 +30,6 @@ const TOKENS = ["USDT", "USDC", "DAI", "EURC"] as const;
 type Code = (typeof TOKENS)[number] | "ETH";
 /** Nobody has a key of it. */
 const TILL: Hex = getAddress(`0x${"abcde3".padEnd(40, "7")}`);
-/** A vendor is asked again some seconds after it failed. */
-const READ_WITHIN_MS = 15_000;
 
 let chain: Anvil;
 let vendor: RpcProxy;
@@ -110,7 +109,7 @@ async function untilRead(): Promise<void> {
   const height = await chain.height();
   const read = async () => (await shop.raw("GET", "/healthz")).body;
   const isRead = (body: unknown) => (body as Health).networks.ETH?.height === height;
-  await until(read, isRead, READ_WITHIN_MS);
+  await until(read, isRead, SEEN_WITHIN_MS);
 }
 interface Health {
   readonly networks: Readonly<Record<string, { readonly height: number | null } | undefined>>;
@@ -125,7 +124,7 @@ const untilIn = async (txHash: string, blockHash: string | undefined) => {
   };
   const isThere = ({ evidence }: { evidence: unknown }) =>
     (evidence as { readonly block: { readonly hash: string } | null }).block?.hash === blockHash;
-  return until(read, isThere, READ_WITHIN_MS);
+  return until(read, isThere, SEEN_WITHIN_MS);
 };
 
 describe("a chain that changes its mind", () => {
@@ -275,7 +274,7 @@ describe("an address that two merchants share", () => {
     await until(
       () => ofAnother(others.id),
       ({ status }) => status === "PAID",
-      READ_WITHIN_MS,
+      SEEN_WITHIN_MS,
     );
     expect(await shop.invoice(mine.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
     expect(await shop.payments(`txHash=${first.transactionHash}`)).toEqual([]);
@@ -295,7 +294,7 @@ describe("an address that two merchants share", () => {
     const [same] = await until(
       () => paymentsOfAnother(transactionHash),
       ({ length }) => length > 0,
-      READ_WITHIN_MS,
+      SEEN_WITHIN_MS,
     );
     expect([payment, same]).toMatchObject([{ status: "UNMATCHED" }, { status: "UNMATCHED" }]);
 
@@ -323,7 +322,7 @@ describe("a provider that fails while the shop is open", () => {
   const untilAsked = () => {
     vendor.asked.length = 0;
     const isScanned = (asked: RpcProxy["asked"]) => asked.some(({ method }) => method === "eth_getLogs");
-    return until(async () => vendor.asked, isScanned, READ_WITHIN_MS);
+    return until(async () => vendor.asked, isScanned, SEEN_WITHIN_MS);
   };
 
   it("and throttles loses nothing: the next one serves, until the first does again", async () => {

@@ -1,11 +1,11 @@
 // Both ways to TRON over one chain: what they find is the same to the letter, whichever is asked.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ChainClient, ScanRange } from "../../src/chains/chain-client.ts";
+import { type Transfer, transferKey } from "../../src/chains/transfer.ts";
 import { addressOfHex, hexOfAddress } from "../../src/chains/tron/tron-hex.ts";
 import { tronRpcClient } from "../../src/chains/tron/tron-rpc-client.ts";
 import { trongridClient } from "../../src/chains/tron/trongrid-client.ts";
 import type { Result } from "../../src/lib/result.ts";
-import { type Transfer, transferKey } from "../../src/payments/transfer.ts";
 import { type Anvil, startAnvil } from "../support/anvil.ts";
 import { dataOf, install } from "../support/contracts.ts";
 import { network } from "../support/named-network.ts";
@@ -405,6 +405,23 @@ describe("the limits of the sources", () => {
     const from = to.height - 205;
     const scan = await good(rpc.scan({ from, to, recipients: new Set([shop]), assets: TRX.assets }));
     expect(scan).toEqual({ transfers: [], to: await good(rpc.block(from + 199)) });
+  });
+
+  it("two blocks of one time are told apart, as a chain shows whose clock stood still", async () => {
+    await chain.rpc("anvil_setBlockTimestampInterval", 0);
+    for (const value of ["0x7", "0x8"]) {
+      await chain.rpc("eth_sendTransaction", { from: sender, to: contract(shop), value });
+      await chain.rpc("evm_mine");
+    }
+    await chain.rpc("anvil_removeBlockTimestampInterval");
+    const to = await good(grid.tip());
+    const before = await good(grid.block(to.height - 1));
+    expect(before?.timeMs).toBe(to.timeMs);
+    const found = await scanned(grid, { from: to.height - 1, to });
+    expect(found.map(({ amountUnits, block }) => [amountUnits, block?.height]).toSorted()).toEqual([
+      [7n, to.height - 1],
+      [8n, to.height],
+    ]);
   });
 
   it("TronGrid's lists are read page by page to their end", async () => {

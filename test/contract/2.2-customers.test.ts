@@ -40,6 +40,12 @@ describe("the customer of an invoice", () => {
     expect(second.customerId).not.toBe(first.customerId);
   });
 
+  test("is read by their id, with no location before a page of theirs was opened", async () => {
+    const { customerId, customer } = await createInvoice(shop, { customerEmail: mailbox(), customerName: "Ann" });
+    const read = expectOk(await shop.get(`/customers/${customerId}`), 200);
+    expect(read).toMatchObject({ ...customer, location: null });
+  });
+
   test.each(["customerAddress", "customerPhoneNumber"])("exists as soon as %s is given", async (field) => {
     expect((await createInvoice(shop, { [field]: "x" })).customerId).toMatch(idOf("cus"));
   });

@@ -1,17 +1,18 @@
 import { Secret, TOTP } from "otpauth";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { service } from "./client.ts";
 import { type Browser, codeSentTo, invitationTokenSentTo, mailsTo, signedIn } from "./people.ts";
 
-const { baseUrl } = inject("edgetill");
+const { baseUrl } = service;
 const ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7";
 
 const codeOf = (secret: string) => new TOTP({ secret: Secret.fromBase32(secret) }).generate();
 
 /** Sets up an authenticator app; answers its secret. */
-async function enrolTotp(person: Browser): Promise<string> {
-  const begun = await person.post("/api/v1/me/totp");
+async function enrolTotp(user: Browser): Promise<string> {
+  const begun = await user.post("/api/v1/me/totp");
   expect(begun.body).toMatchObject({ secret: expect.stringMatching(/^[A-Z2-7]{32}$/) });
-  const confirmed = await person.post("/api/v1/me/totp/confirm", { code: codeOf(begun.body.secret) });
+  const confirmed = await user.post("/api/v1/me/totp/confirm", { code: codeOf(begun.body.secret) });
   expect(confirmed).toMatchObject({ status: 200 });
   expect(confirmed.body.backupCodes).toHaveLength(10);
   return begun.body.secret;
@@ -203,23 +204,23 @@ describe("signing in", () => {
   });
 
   it("takes a code once, and only in the browser that asked", async () => {
-    const person = await signedIn("once");
-    await person.post("/api/v1/auth/sign-out");
-    expect(await person.get("/api/v1/me")).toMatchObject({ status: 401 });
-    await person.post("/api/v1/auth/email/start", { email: person.email });
-    const code = await codeSentTo(person.email);
+    const user = await signedIn("once");
+    await user.post("/api/v1/auth/sign-out");
+    expect(await user.get("/api/v1/me")).toMatchObject({ status: 401 });
+    await user.post("/api/v1/auth/email/start", { email: user.email });
+    const code = await codeSentTo(user.email);
     const elsewhere = await fetch(`${baseUrl}/api/v1/auth/email/verify`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ email: person.email, code }),
+      body: JSON.stringify({ email: user.email, code }),
     });
     expect(elsewhere.status).toBe(401);
-    const verify = () => person.post("/api/v1/auth/email/verify", { email: person.email, code });
+    const verify = () => user.post("/api/v1/auth/email/verify", { email: user.email, code });
     expect(await verify()).toMatchObject({ status: 200, body: { state: "active" } });
     expect(await verify()).toMatchObject({ status: 401, body: { code: "INVALID_CODE" } });
-    expect(await person.get("/api/v1/me")).toMatchObject({
+    expect(await user.get("/api/v1/me")).toMatchObject({
       status: 200,
-      body: { email: person.email, emailVerified: true },
+      body: { email: user.email, emailVerified: true },
     });
   });
 });

@@ -143,12 +143,12 @@ const freshEmail = () => `${randomUUID()}@example.com`;
 
 /** A person whom Google knows, and who signs in there next. */
 function atGoogle(email = freshEmail(), isEmailVerified = true): string {
-  google.person = { subject: randomUUID(), email, isEmailVerified };
+  google.user = { subject: randomUUID(), email, isEmailVerified };
   return email;
 }
 
 function atGithub(email = freshEmail()): string {
-  github.person = {
+  github.user = {
     id: Math.floor(Math.random() * 1e9) + 1,
     emails: [
       { email: freshEmail(), primary: false, verified: true },
@@ -185,10 +185,10 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
     const told = await browser.signIn(provider);
     expect(told).toMatchObject({ status: 200, body: { state: "active", factors: [], user: { email } } });
     expect(await browser.me).toMatchObject({ status: 200, body: { email } });
-    if (google.person !== null) google.person = { ...google.person, email: freshEmail() };
-    github.person = {
-      ...github.person,
-      emails: github.person.emails.map((each) => ({ ...each, email: freshEmail() })),
+    if (google.user !== null) google.user = { ...google.user, email: freshEmail() };
+    github.user = {
+      ...github.user,
+      emails: github.user.emails.map((each) => ({ ...each, email: freshEmail() })),
     };
     expect(await new Browser().signIn(provider)).toMatchObject({ status: 200, body: { user: told.body.user } });
   });
@@ -199,7 +199,7 @@ describe.each(["google", "github"] as const)("signing in with %s", (provider) =>
     const back = await browser.throughProvider(await browser.start(provider, "/invitations?x=é"));
     const { status, headers, text } = await browser.call("GET", back);
     expect([status, headers.get("location"), text]).toEqual([303, `${baseUrl}/invitations?x=%C3%A9`, ""]);
-    expect([...browser.jar(baseUrl).keys()]).toEqual(["session"]);
+    expect([...browser.jar(baseUrl).keys()]).toEqual(["session", "known"]);
     expect(await browser.me).toMatchObject({ body: { email } });
   });
 
@@ -311,7 +311,7 @@ describe("an ID token", () => {
 
 describe("a provider", () => {
   it("at which it was cancelled is told so, and its words are not repeated", async () => {
-    google.person = null;
+    google.user = null;
     const told = await new Browser().signIn("google");
     expectRefused(told, 400, "SIGN_IN_REFUSED", /cancelled/);
   });
@@ -348,7 +348,7 @@ describe("a provider", () => {
   ];
   it.each(unverified)("GitHub with %s signs nobody in", async (_, emails) => {
     atGithub();
-    github.person = { ...github.person, emails };
+    github.user = { ...github.user, emails };
     expectRefused(await new Browser().signIn("github"), 400, "SIGN_IN_REFUSED", /no primary email/);
   });
 });

@@ -1,9 +1,17 @@
 // The service as its users see it: an address, a key and JSON over HTTP. Nothing here knows how the server is made.
 import { randomUUID } from "node:crypto";
 import { expect, inject } from "vitest";
+import type { Edgetill } from "./serve.ts";
 import type { Invoice, Page, Refusal, Wallet } from "./shapes.ts";
 
-export const service = inject("edgetill");
+export const service = ownServer();
+
+/** That of the worker which runs this file: no other file uses it meanwhile. */
+function ownServer(): Edgetill {
+  const server = inject("servers")[Number(process.env.VITEST_POOL_ID) - 1];
+  if (server === undefined) throw new Error(`no server for worker ${process.env.VITEST_POOL_ID}`);
+  return server;
+}
 
 export interface Answer<T> {
   readonly status: number;

@@ -1,5 +1,6 @@
 // A person at a browser, over HTTP: cookies, our own Origin, and the mails that the development mailbox shows.
-import { expect, inject } from "vitest";
+import { expect } from "vitest";
+import { service } from "./client.ts";
 
 export interface Told {
   readonly status: number;
@@ -16,7 +17,7 @@ export interface Mail {
   readonly at: string;
 }
 
-const { baseUrl } = inject("edgetill");
+const { baseUrl } = service;
 
 /** An address that no other test uses. */
 export function freshEmail(name: string): string {

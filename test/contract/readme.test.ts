@@ -1,9 +1,10 @@
 // What the README tells a reader to paste is pasted here, block by block, into one shell.
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { expect, inject, it } from "vitest";
+import { expect, it } from "vitest";
+import { service } from "./client.ts";
 
-const { baseUrl } = inject("edgetill");
+const { baseUrl } = service;
 
 /** The commands of the section between its marks, as one script for this server. */
 function script(): string {

@@ -1,4 +1,5 @@
-// One server for all contract tests: a real `wrangler dev` on a free port with a home of its own, ended by its id when they are done.
+// The servers of the contract tests, one for each worker of the test run, so that files that run at once share no merchant: a real
+// `wrangler dev` each, on a free port with a home of its own, ended by its id when they are done.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,11 +21,23 @@ export interface Edgetill extends Extra {
 
 declare module "vitest" {
   interface ProvidedContext {
-    edgetill: Edgetill;
+    servers: readonly Edgetill[];
   }
 }
 
 export default async function serve(project: TestProject): Promise<() => Promise<void>> {
+  const workers = Number(project.vitest.config.maxWorkers);
+  const started = await Promise.all(Array.from({ length: workers }, serveOne));
+  project.provide(
+    "servers",
+    started.map(({ edgetill }) => edgetill),
+  );
+  return async () => {
+    await Promise.all(started.map(({ stop }) => stop()));
+  };
+}
+
+async function serveOne(): Promise<{ readonly edgetill: Edgetill; readonly stop: () => Promise<void> }> {
   const home = mkdtempSync(join(tmpdir(), "edgetill-contract-"));
   const settings = readSettings({
     PORT: String(await findFreePort()),
@@ -41,9 +54,9 @@ export default async function serve(project: TestProject): Promise<() => Promise
     },
   });
   if (extra === undefined) throw new Error("the server started without its seed");
-  project.provide("edgetill", { ...server.demo, ...extra, home });
-  return async () => {
+  const stop = async () => {
     await server.stop();
     rmSync(home, { recursive: true, force: true });
   };
+  return { edgetill: { ...server.demo, ...extra, home }, stop };
 }

@@ -93,6 +93,7 @@ export interface Invoice {
   readonly invoiceTimeline: readonly TimelineItem[];
   readonly metadata: Readonly<Record<string, string>> | null;
   readonly externalId: string | null;
+  readonly origin: string;
   readonly checkoutUrl: string;
   readonly paymentMethods: readonly PaymentMethod[];
   readonly amountReceived: string;
@@ -220,6 +221,7 @@ export function expectInvoiceShape(invoice: Invoice): void {
     })),
     metadata: nullOr(invoice.metadata, expect.any(Object)),
     externalId: nullOr(invoice.externalId, expect.any(String)),
+    origin: "API",
     checkoutUrl: text(/^https?:\/\/\S+$/),
     paymentMethods: expect.any(Array),
     amountReceived: text(FIAT),

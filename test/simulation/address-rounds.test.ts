@@ -2,14 +2,14 @@
 // refused or flooded.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { selectCheckout } from "../../src/checkout/store.ts";
-import { events } from "../../src/db/schema/events.ts";
-import { stuckAddresses } from "../../src/db/schema/network-cursors.ts";
-import { fileOf } from "../../src/invoices/invoice.ts";
-import { invoiceBodyOf } from "../../src/invoices/invoice-body.ts";
-import { settlementChange } from "../../src/invoices/settle-invoice.ts";
-import { selectInvoiceRow } from "../../src/invoices/store.ts";
+import { selectCheckout } from "../../src/checkout/pay/store.ts";
+import { fileOf } from "../../src/commerce/invoices/invoice.ts";
+import { invoiceBodyOf } from "../../src/commerce/invoices/invoice-body.ts";
+import { settlementChange } from "../../src/commerce/invoices/settle-invoice.ts";
+import { selectInvoiceRow } from "../../src/commerce/invoices/store.ts";
 import { type InvoiceId, makeId } from "../../src/lib/ids.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { stuckAddresses } from "../../src/platform/db/schema/network-cursors.ts";
 import { FakeChain, FakeSource, type Sent } from "../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../support/watched.ts";
 import { TestWatcher } from "../support/watcher.ts";
@@ -165,6 +165,7 @@ describe("an address that a source refuses", () => {
       const lateMs = START + 20 * HOUR;
       await db.update(stuckAddresses).set({ nextAtMs: 0 });
       watcher.nowMs = lateMs;
+      chain.mine([], lateMs);
       await watcher.pass();
       const file = await fileAt(ids[0]);
       expect(settlementChange(file, lateMs)).toBeUndefined();

@@ -2,16 +2,16 @@
 // is applied again all is as if nothing had been.
 import { expect, it } from "vitest";
 import type { Network } from "../../src/chains/networks.ts";
-import { selectAddressOwners } from "../../src/crediting/store.ts";
-import { payments } from "../../src/db/schema/payments.ts";
+import type { Transfer } from "../../src/chains/transfer.ts";
+import type { ChainObservation } from "../../src/commerce/payments/chain-observation.ts";
+import { applyTransfers, type Look } from "../../src/detection/matching/apply-transfers.ts";
+import { selectAddressOwners } from "../../src/detection/matching/store.ts";
 import { makeId, newUlid } from "../../src/lib/ids.ts";
 import { DAY_MS } from "../../src/lib/time.ts";
-import { applyTransfers, type Look } from "../../src/payments/apply-transfers.ts";
-import type { Sight } from "../../src/payments/sight.ts";
-import type { Transfer } from "../../src/payments/transfer.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
 import { network } from "../support/named-network.ts";
 import { randomFrom } from "../support/random.ts";
-import { ReorgShop, SHARED_ADDRESS, START_MS, shopEffects, type TreeInvoice } from "./reorg-shop.ts";
+import { ReorgShop, SHARED_ADDRESS, START_MS, shopDependencies, type TreeInvoice } from "./reorg-shop.ts";
 import type { Effect } from "./sqlite-d1.ts";
 
 const ETH: Network = network("ETH");
@@ -50,15 +50,15 @@ class Till {
   async apply(height: number, of: Partial<Pick<Look, "transfers" | "seen">>, effect: Effect = calm) {
     const nowMs = START_MS + height * BLOCK_MS + 1_000;
     const bytes = () => Uint8Array.from({ length: 16 }, () => Math.floor(this.#random() * 256));
-    const fx = shopEffects({ db: this.shop.db(effect), nowMs, newUlid: () => newUlid(nowMs, bytes()) });
+    const deps = shopDependencies({ db: this.shop.db(effect), nowMs, newUlid: () => newUlid(nowMs, bytes()) });
     const heights = { tipHeight: height, finalizedHeight: null };
-    return applyTransfers(fx, { network: ETH, heights, transfers: [], seen: [], ...of });
+    return applyTransfers(deps, { network: ETH, heights, transfers: [], seen: [], ...of });
   }
 
   /** The payment of a transaction, as a watcher reads it before it says what it saw. */
-  async seen(txHash: string, sight: Sight) {
+  async seen(txHash: string, observation: ChainObservation) {
     const rows = await this.shop.db(calm).select().from(payments);
-    return rows.filter((row) => row.txHash === txHash).map((payment) => ({ payment, sight }));
+    return rows.filter((row) => row.txHash === txHash).map((payment) => ({ payment, observation }));
   }
 
   /** All that is not drawn anew at each try. */
@@ -103,12 +103,12 @@ const STORIES: Readonly<Record<string, (till: Till, effect: Effect) => Promise<b
     return (await till.apply(6, { seen }, effect)).ok;
   },
   "a payment beside two that nobody is credited with": async (till, effect) => {
-    const strays = ["one", "two"].map((txHash) => transferAt(2, txHash, 7_000_000n));
-    return (await till.apply(3, { transfers: [...strays, transferAt(2, "paid", 100_000_000n)] }, effect)).ok;
+    const unmatchedPayments = ["one", "two"].map((txHash) => transferAt(2, txHash, 7_000_000n));
+    return (await till.apply(3, { transfers: [...unmatchedPayments, transferAt(2, "paid", 100_000_000n)] }, effect)).ok;
   },
   "a stray that leaves the chain": async (till, effect) => {
-    await till.apply(3, { transfers: [transferAt(2, "stray", 7_000_000n)] });
-    const seen = await till.seen("stray", { kind: "unknown" });
+    await till.apply(3, { transfers: [transferAt(2, "unmatched", 7_000_000n)] });
+    const seen = await till.seen("unmatched", { kind: "unknown" });
     return (await till.apply(4, { seen }, effect)).ok;
   },
 };
@@ -166,8 +166,8 @@ it.each([
     const till = new Till();
     await till.shop.stock();
     await till.shop.open([invoiceOf(1, 100_000_000n), invoiceOf(2, 200_000_000n)]);
-    const strays = Array.from({ length: 999 }, (__, n) => transferAt(2, `stray ${n}`, units));
-    const transfers = [transferAt(2, "first", units), ...strays, transferAt(2, "paid", 100_000_000n)];
+    const unmatchedPayments = Array.from({ length: 999 }, (__, n) => transferAt(2, `stray ${n}`, units));
+    const transfers = [transferAt(2, "first", units), ...unmatchedPayments, transferAt(2, "paid", 100_000_000n)];
     const storage = counted();
     expect((await till.apply(3, { transfers }, storage.effect)).ok).toBe(true);
     expect(storage.calls).toBeLessThan(200);
@@ -211,7 +211,7 @@ it("who is first decides: a transfer that one look gave to an invoice is nobody'
 it("an invoice's own address is found by a few rows, however many methods share another", () => {
   const till = new Till();
   const plan = till.shop.rows(
-    `explain query plan ${selectAddressOwners(till.shop.db(calm), { network: "ETH", list: "[]" })._prepare().getQuery().sql}`,
+    `explain query plan ${selectAddressOwners(till.shop.db(calm), { network: "ETH", list: "[]" }).toSQL().sql}`,
   );
   const details = plan.map(({ detail }) => String(detail)).join("\n");
   expect(details).toMatch(/SEARCH method USING INDEX payment_methods_own/);

@@ -1,31 +1,33 @@
 // Where the simulator of facts meets the service: how a fact is written into storage at its time, and how the chain is read. Only this file knows
 // the tables. Quotes are written as they were asked, whoever looks, so that they are facts of every schedule.
 import { eq } from "drizzle-orm";
-import { SYSTEM_TRAIL } from "../../src/audit/entry.ts";
 import { networkNamed } from "../../src/chains/networks.ts";
-import { type Db, openDb } from "../../src/db/client.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import { payments } from "../../src/db/schema/payments.ts";
-import { wallets } from "../../src/db/schema/wallets.ts";
-import { cancelInvoice } from "../../src/invoices/cancel-invoice.ts";
-import { readFile } from "../../src/invoices/change-invoice.ts";
-import { expireInvoices } from "../../src/invoices/expire-invoices.ts";
-import type { Invoice, InvoiceFile } from "../../src/invoices/invoice.ts";
-import { activeMethod } from "../../src/invoices/payment-method.ts";
-import { refreshInvoice } from "../../src/invoices/refresh-invoice.ts";
-import { insertInvoice, insertTimelineItem, putMethod } from "../../src/invoices/store.ts";
+import type { Transfer } from "../../src/chains/transfer.ts";
+import { insertReservation } from "../../src/commerce/amount-reservations/store.ts";
+import { cancelInvoice } from "../../src/commerce/invoices/cancel-invoice.ts";
+import { readFile } from "../../src/commerce/invoices/change-invoice.ts";
+import { expireInvoices } from "../../src/commerce/invoices/expire-invoices.ts";
+import type { Invoice, InvoiceFile } from "../../src/commerce/invoices/invoice.ts";
+import { activeMethod } from "../../src/commerce/invoices/payment-method.ts";
+import { refreshInvoice } from "../../src/commerce/invoices/refresh-invoice.ts";
+import { insertInvoice, insertTimelineItem, putMethod } from "../../src/commerce/invoices/store.ts";
+import { type MacKeys, signRow } from "../../src/commerce/wallets/row-mac.ts";
+import { type Wallet, walletMacSubject } from "../../src/commerce/wallets/wallet.ts";
+import { applyTransfers, type Look } from "../../src/detection/matching/apply-transfers.ts";
 import { type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
 import type { Result } from "../../src/lib/result.ts";
-import { applyTransfers, type Look } from "../../src/payments/apply-transfers.ts";
-import type { Transfer } from "../../src/payments/transfer.ts";
-import { insertReservation } from "../../src/reservations/store.ts";
-import { type MacKeys, signRow } from "../../src/wallets/row-mac.ts";
-import { type Wallet, walletMacSubject } from "../../src/wallets/wallet.ts";
+import { SYSTEM_TRAIL } from "../../src/platform/audit/entry.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { type Db, openDb } from "../../src/platform/db/client.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
+import { wallets } from "../../src/platform/db/schema/wallets.ts";
 import {
   type Asked,
   type BlockFact,
   CHAINS,
   type History,
+  heldUntilMs,
   type InvoiceFact,
   monitorUntilMs,
   SHARED_ADDRESS,
@@ -130,13 +132,20 @@ export class AsOfTill {
       nowMs: asked.atMs,
     });
     const item = { id: makeId("itl", of.id.slice(4)), invoiceId: of.id, position: 1, timeMs: of.openedMs };
-    await this.#db.batch([
+    await batch(this.#db, [
       insertInvoice(this.#db, invoice),
       insertTimelineItem(this.#db, { ...item, paymentStatus: "AWAITING_PAYMENT" }),
       putMethod(this.#db, method),
     ]);
     this.#writeQuotes(of, asked.atMs);
-    if (kind === "shared") await this.#reserve(of, asked);
+    if (kind !== "shared") return;
+    if (of.rank === 2) this.#prove(merchantId);
+    await this.#reserve(of, asked);
+  }
+
+  #prove(merchantId: MerchantId): void {
+    const proof = [CHAINS.shared.pair.network, SHARED_ADDRESS, merchantId, 50_000_000];
+    this.rows("insert or ignore into address_proofs values (?, ?, ?, ?)", ...proof);
   }
 
   /** The same units asked again in time lengthen what stands; all else makes it history. */
@@ -148,7 +157,7 @@ export class AsOfTill {
   /** Somebody looks when the lock is over: the service asks what the fact says, or it is a problem. */
   async requote(kind: History["kind"], of: InvoiceFact, asked: Asked): Promise<void> {
     if (this.#variant.redatesQuotes || this.#variant.lockMs !== undefined) return this.addQuote(kind, of, asked);
-    done("requote", await refreshInvoice(this.#effects(asked.atMs, asked.rate), await this.#file(of)));
+    done("requote", await refreshInvoice(this.#dependencies(asked.atMs, asked.rate), await this.#file(of)));
     const [row] = this.rows("select amount_units from payment_methods where invoice_id = ?", of.id);
     if (String(row?.amount_units) !== String(asked.units))
       throw new Error(`${of.id} asks ${row?.amount_units}, not ${asked.units}`);
@@ -156,7 +165,7 @@ export class AsOfTill {
 
   async cancel(of: InvoiceFact, atMs: number): Promise<void> {
     const file = await this.#file(of);
-    done("cancel", await cancelInvoice(this.#effects(atMs, null), file));
+    done("cancel", await cancelInvoice(this.#dependencies(atMs, null), file));
   }
 
   /** A look at the chain; with `dieAt` the watcher dies at that call of storage, before or after it lands, and its successor looks again. */
@@ -168,17 +177,20 @@ export class AsOfTill {
   /** A look that finds a known transfer in no block. */
   async gone(kind: History["kind"], of: { readonly atMs: number; readonly txHash: string }): Promise<void> {
     const rows = await this.#db.select().from(payments).where(eq(payments.txHash, of.txHash));
-    const seen = rows.map((payment) => ({ payment, sight: { kind: "unknown" } as const }));
-    done("gone", await applyTransfers(this.#effects(of.atMs, null), { ...this.#look(kind, []), transfers: [], seen }));
+    const seen = rows.map((payment) => ({ payment, observation: { kind: "unknown" } as const }));
+    done(
+      "gone",
+      await applyTransfers(this.#dependencies(of.atMs, null), { ...this.#look(kind, []), transfers: [], seen }),
+    );
   }
 
   /** Somebody reads the invoice: what a GET commits before it answers. */
   async view(of: InvoiceFact, atMs: number): Promise<void> {
-    done("view", await refreshInvoice(this.#effects(atMs, null), await this.#file(of)));
+    done("view", await refreshInvoice(this.#dependencies(atMs, null), await this.#file(of)));
   }
 
   async sweep(atMs: number): Promise<void> {
-    const { left } = await expireInvoices(this.#effects(atMs, null));
+    const { left } = await expireInvoices(this.#dependencies(atMs, null));
     if (left.length > 0) throw new Error(`the sweep left ${left[0]?.invoiceId}: ${left[0]?.reason}`);
   }
 
@@ -227,13 +239,16 @@ export class AsOfTill {
       ...{ ...pair, address: of.address, units: asked.units, priceUnits: asked.units, salt: 0, invoiceId: of.id },
       ...{
         merchantId: MERCHANTS[of.merchant],
-        heldUntilMs: monitorUntilMs(of),
+        heldUntilMs: heldUntilMs(of),
+        openUntilMs: of.expiresAtMs,
         createdAtMs: asked.atMs,
+        rank: of.rank,
+        isPublic: false,
       },
     };
     const [held] = this.rows(
-      "select 1 from amount_reservations where address = ? and units = ?",
-      of.address,
+      "select 1 from amount_reservations where invoice_id = ? and units = ?",
+      of.id,
       String(asked.units),
     );
     return held === undefined ? insertReservation(this.#db, row).execute() : Promise.resolve();
@@ -245,7 +260,7 @@ export class AsOfTill {
     const rate = of.sightings[0]?.transfer.sightRate ?? null;
     const look = { ...this.#look(kind, of.sightings), transfers, seen: [] };
     if (of.dieAt !== undefined && (await this.#dying(of.dieAt, of.atMs, look, rate))) return;
-    done("look", await applyTransfers(this.#effects(of.atMs, rate), look));
+    done("look", await applyTransfers(this.#dependencies(of.atMs, rate), look));
   }
 
   #look(kind: History["kind"], sightings: readonly Sighting[]): Pick<Look, "network" | "heights"> {
@@ -259,7 +274,7 @@ export class AsOfTill {
   async #dying(dieAt: number, atMs: number, look: Look, rate: string | null): Promise<boolean> {
     const { promise: death, resolve: die } = Promise.withResolvers<"dead">();
     this.#death = { calls: 0, dieAt, die: () => die("dead") };
-    const outcome = await Promise.race([applyTransfers(this.#effects(atMs, rate), look), death]);
+    const outcome = await Promise.race([applyTransfers(this.#dependencies(atMs, rate), look), death]);
     this.#death = undefined;
     if (outcome === "dead") return false;
     done("look", outcome);
@@ -289,7 +304,7 @@ export class AsOfTill {
   }
 
   /** `rate`: null where none is fresh. */
-  #effects(nowMs: number, rate: string | null) {
+  #dependencies(nowMs: number, rate: string | null) {
     const price = { usd: rate ?? "0", atMs: nowMs, sources: ["a", "b"] };
     const assets: Readonly<Record<string, typeof price>> = rate === null ? {} : { BTC: price, ETH: price };
     return {
@@ -364,7 +379,7 @@ function invoiceRow(of: InvoiceFact, merchantId: MerchantId): Invoice {
     ...{ status: "AWAITING_PAYMENT", receivedMicros: 0n, confirmedMicros: 0n, isLate: false, needsReview: false },
     ...{ resolution: null, warnings: "[]", rateLockSeconds: of.lockSeconds, monitorSeconds: of.monitorSeconds },
     ...{ underpaidToleranceMicros: of.underpaidToleranceMicros, overpaidToleranceMicros: of.overpaidToleranceMicros },
-    ...{ latePaymentPolicy: of.latePaymentPolicy, expiresAtMs: of.expiresAtMs, isFromPublicKey: false },
+    ...{ latePaymentPolicy: of.latePaymentPolicy, expiresAtMs: of.expiresAtMs, origin: "API" },
     // Before anybody cancels it.
     ...{ monitorUntilMs: monitorUntilMs({ ...of, cancelledAtMs: null }), cancelledAtMs: null, closedAtMs: null },
     ...{ eventSequence: 0, timelinePosition: 1, createdAtMs: of.openedMs, updatedAtMs: of.openedMs },

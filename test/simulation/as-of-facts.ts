@@ -16,6 +16,8 @@ export interface InvoiceFact {
   readonly id: InvoiceId;
   /** The merchant's number. */
   readonly merchant: 0 | 1;
+  /** The merchant's at the shared address when it was opened: 2 with proof, 3 without. */
+  readonly rank: 2 | 3;
   readonly address: string;
   readonly expectedMicros: bigint;
   readonly underpaidToleranceMicros: bigint;
@@ -107,12 +109,19 @@ export function monitorUntilMs({ expiresAtMs, cancelledAtMs, monitorSeconds }: I
   return Math.min(expiresAtMs, cancelledAtMs ?? expiresAtMs) + monitorSeconds * SECOND;
 }
 
+/** Until when its amounts are held: without proof, where two merchants are at an address, for a day, and never less than it is open. */
+export function heldUntilMs(invoice: InvoiceFact): number {
+  const monitored = monitorUntilMs(invoice);
+  if (invoice.rank === 2) return monitored;
+  return Math.min(monitored, Math.max(invoice.expiresAtMs, invoice.openedMs + DAY));
+}
+
 /** A history as a person reads it: times in seconds since it began. */
 export function printHistory(history: History): string {
   const at = (ms: number | null) => (ms === null ? "never" : `+${(ms - START_MS) / SECOND}s`);
   const invoices = history.invoices.map((of) =>
     [
-      `invoice ${of.id.slice(-2)} of merchant ${of.merchant}: E ${of.expectedMicros}, tol ${of.underpaidToleranceMicros}, over ${of.overpaidToleranceMicros}, ${of.latePaymentPolicy}`,
+      `invoice ${of.id.slice(-2)} of merchant ${of.merchant}, rank ${of.rank}: E ${of.expectedMicros}, tol ${of.underpaidToleranceMicros}, over ${of.overpaidToleranceMicros}, ${of.latePaymentPolicy}`,
       `  opened ${at(of.openedMs)}, expires ${at(of.expiresAtMs)}, cancelled ${at(of.cancelledAtMs)}, monitored until ${at(monitorUntilMs(of))}, lock ${of.lockSeconds}s`,
       ...of.asked.map((each) => `  asked ${at(each.atMs)}: ${each.units} for ${each.forMicros} at ${each.rate}`),
     ].join("\n"),
@@ -132,4 +141,40 @@ export function printHistory(history: History): string {
     ...invoices,
     ...transfers,
   ].join("\n");
+}
+
+/**
+ * Whether an invoice asks anew for about what the service may have reserved as the rest of another: it leaves everybody what they hold, so it would
+ * ask for something else.
+ */
+export function mayMeetRest({ kind, invoices, transfers }: History): boolean {
+  const nearUnits = 2n * CHAINS[kind].grainUnits;
+  const rests = invoices.flatMap(({ id, asked }) =>
+    asked.flatMap(({ units }) => transfers.map((transfer) => ({ id, units: units - transfer.units }))),
+  );
+  const isNear = (a: bigint, b: bigint) => a - b <= nearUnits && b - a <= nearUnits;
+  return invoices.some(({ id, asked }) =>
+    asked.slice(1).some(({ units }) => rests.some((rest) => rest.id !== id && isNear(rest.units, units))),
+  );
+}
+
+/**
+ * Whether a transfer is about what would be left of an invoice once other transfers have paid a part of it. Whether that rest was ever asked for
+ * depends on what was read by then, which is no fact of a history; where it was, it is meant exactly, and weighed by a quote of its own.
+ */
+export function isUnaskedRest({ kind, transfers }: History, invoice: InvoiceFact, transfer: TransferFact): boolean {
+  const isAsked = invoice.asked.some(({ units }) => units === transfer.units);
+  if (transfer.address !== SHARED_ADDRESS || isAsked) return false;
+  const nearUnits = 2n * CHAINS[kind].grainUnits;
+  const others = transfers.filter((each) => each !== transfer && each.address === transfer.address);
+  const sums: bigint[] = [];
+  for (const { units } of others) sums.push(units, ...sums.map((sum) => sum + units));
+  return sums.some((paid) =>
+    invoice.asked.some(({ units: paidOf }) =>
+      invoice.asked.some(({ units: now }) => {
+        const apart = (now * (paidOf - paid)) / paidOf - transfer.units;
+        return apart <= nearUnits && -apart <= nearUnits;
+      }),
+    ),
+  );
 }

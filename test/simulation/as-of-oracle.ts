@@ -3,6 +3,7 @@
 import {
   CHAINS,
   type History,
+  heldUntilMs,
   type InvoiceFact,
   monitorUntilMs,
   quoteSlackMs,
@@ -91,7 +92,10 @@ function chainStatus({ blocks }: TransferFact): "DETECTED" | "CONFIRMED" | "REOR
   return blocks.length === 0 ? "DETECTED" : "REORGED";
 }
 
-/** Decisions 5, "Direct match": rules 1 to 4, the first that holds. An own address is its invoice's, whenever it is paid. */
+/**
+ * Decisions 5, "Direct match": rules 1 to 4, the first that holds. An own address is its invoice's from its activation on, less the slack of the
+ * watch, for ever: what came there before was paid to somebody else's order.
+ */
 export function payeeOf(
   history: History,
   transfer: TransferFact,
@@ -100,12 +104,55 @@ export function payeeOf(
   if (transfer.address !== SHARED_ADDRESS) {
     const invoice = history.invoices.find(({ address }) => address === transfer.address);
     if (invoice === undefined) throw new Error("an own address of nobody");
+    if (timeMs < invoice.openedMs - watchSlackMs(history.kind)) return { rule: "unmatched", invoice: null };
     return { rule: "own address", invoice };
   }
   const { kind } = history;
-  const [holder, ...others] = history.invoices.filter((each) => heldExactly(kind, each, transfer.units, timeMs));
-  if (holder !== undefined && others.length === 0) return { rule: "exact", invoice: holder };
+  const holders = history.invoices.filter((each) => heldExactly(kind, each, transfer.units, timeMs));
+  const sure = holders.filter((each) => heldExactly(kind, each, transfer.units, timeMs, 0));
+  const chosen = sure.length > 0 ? sure : holders;
+  const best = Math.min(...chosen.map(({ rank }) => rank));
+  const [holder, ...others] = chosen.filter(({ rank }) => rank === best);
+  if (holder !== undefined && others.length === 0) {
+    const strangers = history.invoices.filter(({ merchant }) => merchant !== holder.merchant);
+    const isEarlier = (each: InvoiceFact) =>
+      each.rank > holder.rank &&
+      holders.includes(each) &&
+      askedFromMs(each, transfer.units) < askedFromMs(holder, transfer.units);
+    const isRival = (each: InvoiceFact) =>
+      isEarlier(each) ||
+      (sure.includes(holder)
+        ? holders.includes(each) && each.rank < holder.rank
+        : each.rank <= holder.rank && each.openedMs <= timeMs && isOpenAt(kind, each, timeMs) && isOfItsSize(each));
+    const isOfItsSize = (each: InvoiceFact) => {
+      const value = worthTo(kind, each, transfer, timeMs);
+      return value !== null && value * 10n >= each.expectedMicros && value <= each.expectedMicros * 2n;
+    };
+    return strangers.some(isRival) ? { rule: "unmatched", invoice: null } : { rule: "exact", invoice: holder };
+  }
   const open = history.invoices.filter((each) => isOpenAt(kind, each, timeMs));
+  for (const rank of [2, 3]) {
+    const meant = byValue(
+      kind,
+      open.filter((each) => each.rank <= rank),
+      { transfer, timeMs },
+    );
+    if (meant !== undefined) return meant;
+  }
+  return { rule: "unmatched", invoice: null };
+}
+
+/** Since when exactly these units were asked for. */
+function askedFromMs({ asked }: InvoiceFact, units: bigint): number {
+  return Math.min(...asked.filter((each) => each.units === units).map(({ atMs }) => atMs));
+}
+
+/** Reading of "rules 2 and 3 see the own and higher ranks": those with proof are weighed as if nobody else were there, and before all others. */
+function byValue(
+  kind: History["kind"],
+  open: readonly InvoiceFact[],
+  { transfer, timeMs }: { readonly transfer: TransferFact; readonly timeMs: number },
+): { readonly rule: Rule; readonly invoice: InvoiceFact } | undefined {
   const worth = (invoice: InvoiceFact) => worthTo(kind, invoice, transfer, timeMs);
   const near = open.filter((each) => isWithin(each, worth(each), 1n));
   const nearby = open.filter((each) => isWithin(each, worth(each), 2n));
@@ -119,14 +166,23 @@ export function payeeOf(
       return { rule: "sole candidate", invoice: sole };
     }
   }
-  return { rule: "unmatched", invoice: null };
+  return undefined;
 }
 
-/** Reading of rule 1: by any quote that was asked by then, less the slack of the watch, to the end of monitoring as it came to be. */
-function heldExactly(kind: History["kind"], invoice: InvoiceFact, units: bigint, timeMs: number): boolean {
+/**
+ * Reading of rule 1: by any quote that was asked by then, less the slack of the watch, as long as it is held. Who held it only by that slack takes
+ * nothing from another merchant, and is robbed of nothing by one of a lower rank: then nobody has it.
+ */
+function heldExactly(
+  kind: History["kind"],
+  invoice: InvoiceFact,
+  units: bigint,
+  timeMs: number,
+  slackMs = watchSlackMs(kind),
+): boolean {
   return (
-    timeMs <= monitorUntilMs(invoice) &&
-    quotesOf(invoice).some((quote) => quote.units === units && quote.askedFromMs - watchSlackMs(kind) <= timeMs)
+    timeMs <= heldUntilMs(invoice) &&
+    quotesOf(invoice).some((quote) => quote.units === units && quote.askedFromMs - slackMs <= timeMs)
   );
 }
 

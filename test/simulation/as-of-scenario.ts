@@ -9,8 +9,10 @@ import {
   DAY,
   type History,
   HOUR,
+  heldUntilMs,
   type InvoiceFact,
   MINUTE,
+  mayMeetRest,
   monitorUntilMs,
   quoteSlackMs,
   SECOND,
@@ -18,7 +20,8 @@ import {
   START_MS,
   type TransferFact,
 } from "./as-of-facts.ts";
-import { asKnownAt, payeeOf, paymentTimeMs, type Quote, quotesOf, weightOf } from "./as-of-oracle.ts";
+import { isKnowable } from "./as-of-knowable.ts";
+import { payeeOf, paymentTimeMs, type Quote, quotesOf } from "./as-of-oracle.ts";
 
 /** The history of a seed. Drafts in which a payer or a merchant did what nobody could have done are thrown away for the next. */
 export function historyOf(seed: number): History {
@@ -26,7 +29,9 @@ export function historyOf(seed: number): History {
   for (;;) {
     const draft = new Draft(dice, seed).history();
     // A transfer that nothing prices may be another's, and then somebody else cannot have cancelled before.
-    if (draft !== undefined) return withPossibleCancels(withoutRate(draft));
+    if (draft === undefined) continue;
+    const unpriced = withPossibleCancels(withoutRate(draft));
+    return unpriced.transfers.every((transfer) => isKnowable(unpriced, transfer)) ? unpriced : draft;
   }
 }
 
@@ -40,20 +45,38 @@ function withoutRate(history: History): History {
   return { ...history, transfers: [{ ...only, sightRate: null }] };
 }
 
+/** `atMs`: when it asks them. */
+type Held = Pick<InvoiceFact, "id" | "rank" | "merchant"> & { readonly atMs: number };
+
 class Draft {
   readonly #dice: Dice;
   readonly #seed: number;
   readonly #kind: Kind;
   readonly #invoices: InvoiceFact[] = [];
   readonly #transfers: TransferFact[] = [];
-  /** Who asks which units at the shared address: no two invoices ask the same. */
-  readonly #held = new Map<bigint, string>();
+  /**
+   * Who asks which units at the shared address: of one rank or one merchant no two invoices ask the same, and none what a higher rank asks
+   * already; who asks anew leaves everybody what they hold. Invoices are drawn one after the other, so a higher rank leaves what a lower asks later.
+   */
+  readonly #held = new Map<bigint, Held[]>();
+  /** Of its own, so that what is drawn of ranks changes no other draw. */
+  readonly #rankDice: Dice;
+  /** Of the two merchants. */
+  readonly #ranks: readonly [2 | 3, 2 | 3];
   #isSalted = false;
 
   constructor(dice: Dice, seed: number) {
     this.#dice = dice;
     this.#seed = seed;
     this.#kind = dice.chance(0.5) ? "own" : "shared";
+    this.#rankDice = new Dice(seed + 2_000_000_011);
+    this.#ranks = this.#rankDice.oneOf([
+      [3, 3],
+      [2, 3],
+      [3, 2],
+      [3, 2],
+      [3, 2],
+    ] as const);
   }
 
   history(): History | undefined {
@@ -78,7 +101,9 @@ class Draft {
     const cancelled = withPossibleCancels(history);
     // Which of the free amounts the service takes is its own choice.
     const possible = !this.#isSalted && dice.chance(0.5) ? withReaders(cancelled) : cancelled;
-    return possible.transfers.every((transfer) => isKnowable(possible, transfer)) ? possible : undefined;
+    return !mayMeetRest(history) && possible.transfers.every((transfer) => isKnowable(possible, transfer))
+      ? possible
+      : undefined;
   }
 
   #open(n: number): void {
@@ -87,10 +112,14 @@ class Draft {
     const openedMs = START_MS + (n === 0 ? 0 : dice.oneOf([1, 1, 19_001, 31_001, 10 * MINUTE, HOUR + 7, 3 * HOUR]));
     const lockSeconds = dice.oneOf([300, 900, 3_600]);
     const expiresAtMs = openedMs + dice.oneOf([lockSeconds * SECOND, 2 * HOUR, 6 * HOUR, DAY]);
-    const expectedMicros = this.#expectedMicros();
+    const drawnMicros = this.#expectedMicros();
+    const merchant = isShared && n % 2 === 1 ? 1 : 0;
+    // Both merchants at one price: the one with proof is asked for what the other holds.
+    const first = isShared && n === 1 && this.#rankDice.chance(0.9) ? this.#invoices[0] : undefined;
+    const expectedMicros = first?.expectedMicros ?? drawnMicros;
     const isExacting = dice.chance(0.1);
     const blank: InvoiceFact = {
-      ...{ id: makeId("inv", String(n).padStart(26, "0")), merchant: isShared && n % 2 === 1 ? 1 : 0 },
+      ...{ id: makeId("inv", String(n).padStart(26, "0")), merchant, rank: this.#ranks[merchant] },
       ...{ address: isShared ? SHARED_ADDRESS : `bc1qasof${n}`, expectedMicros, openedMs, expiresAtMs, lockSeconds },
       underpaidToleranceMicros: isExacting ? 0n : expectedMicros / 100n,
       overpaidToleranceMicros: isExacting ? 0n : expectedMicros / 20n,
@@ -98,7 +127,8 @@ class Draft {
       monitorSeconds: dice.oneOf([3_600, 86_400]),
       ...{ cancelledAtMs: null, asked: [] },
     };
-    const rate = String(isShared ? dice.between(1_500, 3_000) : dice.between(40_000, 70_000));
+    const drawnRate = String(isShared ? dice.between(1_500, 3_000) : dice.between(40_000, 70_000));
+    const rate = first?.asked[0]?.rate ?? drawnRate;
     let invoice = this.#asking(blank, { atMs: openedMs, rate, forMicros: expectedMicros });
     for (let more = dice.oneOf([0, 1, 1, 2, 3]); more > 0; more--) invoice = this.#askedAgain(invoice);
     const fate = dice.oneOf(["rest", "cancelled", "plain"] as const);
@@ -121,12 +151,18 @@ class Draft {
     const { decimals, grainUnits } = CHAINS[this.#kind];
     const wanted = ceilDiv(of.forMicros * 10n ** BigInt(decimals), BigInt(of.rate) * 1_000_000n);
     let units = ceilDiv(wanted, grainUnits) * grainUnits;
-    const isTaken = () => (this.#held.get(units) ?? invoice.id) !== invoice.id;
+    const isTaken = () =>
+      (this.#held.get(units) ?? []).some(
+        ({ id, rank, merchant, atMs }) =>
+          id !== invoice.id &&
+          (rank <= invoice.rank || merchant === invoice.merchant || atMs >= of.atMs || invoice.asked.length > 0),
+      );
     while (this.#kind === "shared" && isTaken()) {
       units -= grainUnits;
       this.#isSalted = true;
     }
-    if (this.#kind === "shared") this.#held.set(units, invoice.id);
+    if (this.#kind === "shared")
+      this.#held.set(units, [...(this.#held.get(units) ?? []), { ...invoice, atMs: of.atMs }]);
     return { ...invoice, asked: [...invoice.asked, { ...of, units }] };
   }
 
@@ -205,6 +241,8 @@ class Draft {
     const earliest = this.#kind === "own" ? slackMs : 24 * SECOND;
     const next = quotesOf(invoice).find((other) => other.askedFromMs >= endMs && endMs > askedFromMs);
     const within = () => askedFromMs + dice.below(Math.max(1, endMs - askedFromMs));
+    // To an address that somebody else had before.
+    if (this.#kind === "own" && dice.chance(0.05)) return invoice.openedMs - slackMs - dice.oneOf([1, HOUR, 30 * DAY]);
     if (isExact && dice.chance(0.08)) return askedFromMs - dice.oneOf([1, 12 * SECOND, earliest]);
     const isNextNear = next !== undefined && next.askedFromMs - endMs < slackMs;
     if (isNextNear && dice.chance(0.5)) return next.askedFromMs + dice.below(90 * SECOND);
@@ -217,7 +255,7 @@ class Draft {
       () => endMs + dice.oneOf([slackMs - 1, slackMs, slackMs + 1]),
       () => endMs + dice.between(slackMs, 4 * HOUR),
       () => invoice.expiresAtMs + dice.oneOf([-1, 0, 1, 90 * SECOND, HOUR]),
-      () => monitorUntilMs(invoice) + dice.oneOf([-1, 0, 1]),
+      () => (this.#kind === "own" ? monitorUntilMs(invoice) : heldUntilMs(invoice)) + dice.oneOf([-1, 0, 1]),
       () => Math.max(invoice.openedMs, (invoice.cancelledAtMs ?? endMs) + dice.oneOf([-600_000, -1, 1, 600_000])),
     ])();
   }
@@ -328,41 +366,4 @@ function withReaders(history: History): History {
 function earliestEndMs({ pendingMs, blocks, readByMs }: TransferFact): number {
   const gone = blocks.flatMap(({ goneMs }) => (goneMs === null ? [] : [goneMs]));
   return Math.min(pendingMs ?? Number.POSITIVE_INFINITY, readByMs ?? Number.POSITIVE_INFINITY, ...gone);
-}
-
-/**
- * Whether the first reading can know all that decides: what is asked, or who opens, after it and within a slack of the payment's time is the
- * one thing that it cannot. So also where an orphaned block and the one that stands have times by which another invoice is meant.
- */
-function isKnowable(history: History, transfer: TransferFact): boolean {
-  const [first] = transfer.blocks;
-  const shownMs = transfer.pendingMs ?? first?.visibleMs ?? 0;
-  const known = asKnownAt(history, Math.max(shownMs, transfer.readFromMs));
-  const timeMs = paymentTimeMs(transfer);
-  const firstMs = transfer.pendingMs ?? first?.timeMs ?? timeMs;
-  if (transfer.address !== SHARED_ADDRESS && !known.invoices.some(({ address }) => address === transfer.address))
-    return false;
-  const payees = [
-    payeeOf(history, transfer, timeMs),
-    payeeOf(known, transfer, timeMs),
-    payeeOf(known, transfer, firstMs),
-  ];
-  const [{ invoice } = { invoice: null }, ...others] = payees;
-  if (others.some((other) => other.invoice?.id !== invoice?.id)) return false;
-  // What left a rest was that invoice's, in part.
-  const isPart = transfer.readByMs === null || (invoice !== null && hasRestAfter(history.kind, invoice, transfer));
-  if (!isPart) return false;
-  const knownInvoice = known.invoices.find(({ id }) => id === invoice?.id);
-  if (invoice === null || knownInvoice === undefined) return invoice === null;
-  const all = weightOf(history.kind, invoice, transfer.units, timeMs);
-  const then = weightOf(history.kind, knownInvoice, transfer.units, timeMs);
-  const isBefore = timeMs < invoice.openedMs && !all.by.startsWith("exact");
-  return !isBefore && all.quote?.askedFromMs === then.quote?.askedFromMs;
-}
-
-function hasRestAfter(kind: Kind, invoice: InvoiceFact, transfer: TransferFact): boolean {
-  const { quote } = weightOf(kind, invoice, transfer.units, paymentTimeMs(transfer));
-  const rest = invoice.asked.at(-1);
-  if (quote === null || rest === undefined) return false;
-  return rest.forMicros === invoice.expectedMicros - (quote.forMicros * transfer.units) / quote.units;
 }

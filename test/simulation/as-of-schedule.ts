@@ -132,15 +132,15 @@ class Plan {
   #read(transfer: TransferFact): void {
     const { pendingMs, blocks, readFromMs } = transfer;
     const endMs = this.#history.endMs;
-    if (pendingMs !== null) this.#sight(pendingMs, { transfer, block: null });
+    if (pendingMs !== null) this.#observation(pendingMs, { transfer, block: null });
     for (const [n, block] of blocks.entries()) {
       const isFirst = n === 0 && pendingMs === null;
       const fromMs = Math.max(block.visibleMs, readFromMs);
       const byMs = isFirst ? (transfer.readByMs ?? endMs) : endMs;
       const untilMs = block.goneMs === null ? byMs : Math.min(byMs, block.goneMs - 1);
       const atMs = this.#momentIn(fromMs, untilMs);
-      this.#sight(atMs, { transfer, block });
-      if (this.#dice.chance(0.1)) this.#sight(this.#momentIn(atMs, untilMs), { transfer, block });
+      this.#observation(atMs, { transfer, block });
+      if (this.#dice.chance(0.1)) this.#observation(this.#momentIn(atMs, untilMs), { transfer, block });
       const next = blocks[n + 1];
       if (block.goneMs !== null && (next === undefined || this.#dice.chance(0.5))) {
         // That it left is learnt long before all is over: for a reorg window from then on its invoice waits.
@@ -150,7 +150,7 @@ class Plan {
     }
     const last = blocks.at(-1) ?? null;
     if (last === null || (last.goneMs === null && this.#dice.chance(0.08)))
-      this.#sight(endMs, { transfer, block: last });
+      this.#observation(endMs, { transfer, block: last });
   }
 
   #momentIn(fromMs: number, untilMs: number): number {
@@ -162,7 +162,7 @@ class Plan {
     return dice.oneOf([fromMs, untilMs, dice.between(fromMs, untilMs)]);
   }
 
-  #sight(atMs: number, sighting: Sighting): void {
+  #observation(atMs: number, sighting: Sighting): void {
     this.#sightings.push({ atMs, sighting });
   }
 

@@ -1,5 +1,5 @@
 // How often each situation came up, over all histories and schedules: what is not hit is not tested.
-import type { History, InvoiceFact, TransferFact } from "./as-of-facts.ts";
+import { type History, type InvoiceFact, SHARED_ADDRESS, type TransferFact } from "./as-of-facts.ts";
 import { type Expected, type ExpectedTransfer, paymentTimeMs, quotesOf } from "./as-of-oracle.ts";
 import type { Schedule } from "./as-of-schedule.ts";
 
@@ -65,8 +65,14 @@ export class Tally {
     if (transfer.sightRate === null)
       this.#hit(weight?.by === "market" ? "paid: with nothing to price it" : "paid: no rate, none needed");
     if (isLate) this.#hit("paid: late");
+    if (rule === "unmatched" && transfer.address !== SHARED_ADDRESS)
+      this.#hit("paid: an own address before its invoice");
     const invoice = invoices.find(({ id }) => id === of.invoiceId);
     if (invoice !== undefined) this.#credited(transfer, of, invoice);
+    if (invoice?.rank === 2 && invoices.some(({ rank }) => rank === 3)) this.#hit(`paid: by rank, ${rule}`);
+    const holds = (each: InvoiceFact) => each.asked.some(({ units }) => units === transfer.units);
+    if (rule === "unmatched" && [2, 3].every((wanted) => invoices.some((each) => each.rank === wanted && holds(each))))
+      this.#hit("paid: an amount that two ranks hold, to nobody");
     const standing = transfer.blocks.at(-1);
     if (transfer.blocks.length > 1) this.#hit("chain: mined again");
     if (standing !== undefined && standing.goneMs !== null) this.#hit("chain: orphaned for good");

@@ -1,6 +1,6 @@
 // A tree of blocks as a chain grows one: branches that win and lose, transactions that are mined again elsewhere, in another place of
 // another block, that are replaced, evicted, reverted or forgotten. What nodes say at a moment is a `View`; the last one is what came of it.
-import type { BlockRef } from "../../src/payments/transfer.ts";
+import type { BlockRef } from "../../src/chains/transfer.ts";
 import type { Dice } from "../support/dice.ts";
 
 /** What a transaction pays to one of our addresses. */

@@ -1,21 +1,27 @@
 // Workers die between any two awaits while endpoints fail, hang, go and come back, and a queue loses, doubles and delays what wakes them. In the
 // end every event has reached every active endpoint, or its delivery has failed for good after as many attempts as it has.
 import { eq } from "drizzle-orm";
-import { faultKind } from "../../src/db/retry.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import { webhooks } from "../../src/db/schema/webhooks.ts";
-import type { DeliverEffects } from "../../src/deliveries/deliver-webhooks.ts";
-import { MOST_IN_FLIGHT, POSTS_AT_ONCE, ROUND_SIZE } from "../../src/deliveries/round.ts";
-import { wakeDue } from "../../src/deliveries/wake-due.ts";
-import { type EventRow, eventText } from "../../src/events/event-body.ts";
-import { recordOutbox } from "../../src/events/store.ts";
 import { type MerchantId, makeId } from "../../src/lib/ids.ts";
 import { Cancellation } from "../../src/lib/sleep.ts";
-import type { ReceiverAnswer, ReceiverRequest } from "../../src/webhooks/receiver-client.ts";
-import { HEALTHY } from "../../src/webhooks/retry-schedule.ts";
-import { webhookSecret } from "../../src/webhooks/secret.ts";
-import { insertWebhook } from "../../src/webhooks/store.ts";
-import type { Webhook } from "../../src/webhooks/webhook.ts";
+import type { DeliverDependencies } from "../../src/notifications/deliveries/deliver-webhooks.ts";
+import {
+  MOST_IN_FLIGHT,
+  MOST_WORKERS_OF_MERCHANT,
+  POSTS_AT_ONCE,
+  ROUND_SIZE,
+} from "../../src/notifications/deliveries/round.ts";
+import { wakeDue } from "../../src/notifications/deliveries/wake-due.ts";
+import type { ReceiverAnswer, ReceiverRequest } from "../../src/notifications/webhooks/receiver-client.ts";
+import { HEALTHY } from "../../src/notifications/webhooks/retry-schedule.ts";
+import { webhookSecret } from "../../src/notifications/webhooks/secret.ts";
+import { insertWebhook } from "../../src/notifications/webhooks/store.ts";
+import type { Webhook } from "../../src/notifications/webhooks/webhook.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { faultKind } from "../../src/platform/db/retry.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { webhooks } from "../../src/platform/db/schema/webhooks.ts";
+import { type EventRow, eventText } from "../../src/platform/events/event-body.ts";
+import { recordOutbox } from "../../src/platform/events/store.ts";
 import type { Scenario } from "./campaign.ts";
 import type { Lab } from "./lab.ts";
 import { Client, type Verdict, type World } from "./world.ts";
@@ -38,7 +44,7 @@ const MOST_CRONS = 1_000;
 const CRONS_MINUTELY = 50;
 
 /** What one message of the queue comes to. */
-export type Deliver = (fx: DeliverEffects, webhookId: string) => Promise<void>;
+export type Deliver = (deps: DeliverDependencies, webhookId: string) => Promise<void>;
 
 /** Lays down shops and endpoints, and the log of what becomes of deliveries, for every schedule of the lab. */
 export async function stockHooks(lab: Lab): Promise<void> {
@@ -47,7 +53,8 @@ export async function stockHooks(lab: Lab): Promise<void> {
   for (const id of SHOPS) await db.insert(merchants).values({ id, name: "Shop", ...times });
   for (const { id, merchantId } of HOOKS) {
     const secret = { id: makeId("whs", id.slice(4)), webhookId: id, sealed: "sealed", preview: "", expiresAtMs: null };
-    await db.batch(
+    await batch(
+      db,
       insertWebhook(db, {
         ...{ id, merchantId, url: `https://hooks.example.com/${id}`, events: '["*"]' },
         ...{ description: null, isActive: true, retryCount: 9, timeoutMs: 1_000, ...HEALTHY },
@@ -217,7 +224,7 @@ class Story {
     const owed = () => Number(this.#lab.rows("select count(*) n from deliveries")[0]?.n);
     const before = owed();
     const [first, ...others] = recordOutbox(this.#db(), rows);
-    if (first !== undefined) await this.#db().batch([first, ...others]);
+    if (first !== undefined) await batch(this.#db(), [first, ...others]);
     // To those that are off too, and they get it when they are on again.
     const { length } = HOOKS.filter((hook) => hook.merchantId === merchantId);
     if (owed() - before !== length * count)
@@ -409,7 +416,7 @@ interface WorkerOf {
 }
 
 /** The effects of one invocation: each of its calls is a step that may fail, stall, come twice or be its last. */
-function worker({ lab, world, client, queue, receivers }: WorkerOf): DeliverEffects {
+function worker({ lab, world, client, queue, receivers }: WorkerOf): DeliverDependencies {
   const effect = world.effectOf(client);
   const sleep = world.sleepOf(client);
   const wakeAll = (ids: readonly string[]) => ids.forEach((id) => void queue.put(id));
@@ -422,6 +429,12 @@ function worker({ lab, world, client, queue, receivers }: WorkerOf): DeliverEffe
       world.nowMs,
     );
     if (Number(held?.n) > MOST_IN_FLIGHT) receivers.problems.push(`${held?.n} deliveries in flight`);
+    const [crowd] = lab.rows(
+      `select count(distinct substr(claim, 1, 26)) n from deliveries where claim is not null and next_attempt_ms > ?
+        group by merchant_id order by n desc`,
+      world.nowMs,
+    );
+    if (Number(crowd?.n) > MOST_WORKERS_OF_MERCHANT) receivers.problems.push(`${crowd?.n} workers of one merchant`);
     const answer = await answerTo(request);
     underWay--;
     return answer;

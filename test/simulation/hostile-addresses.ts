@@ -1,8 +1,9 @@
 // One network that is asked by address, with hostile addresses among the others: refused, flooded, slow, or said to be empty. The same history is
 // run with the hostile ones behaving and misbehaving; what is found at all others, and when their invoices may close, must be the same. The
 // watcher is made anew before each pass, and so are its clients.
-import { closingOf } from "../../src/invoices/closing.ts";
-import { watchesOf } from "../../src/payments/cursor.ts";
+
+import { watchesOf } from "../../src/commerce/cursors/cursor.ts";
+import { closingOf } from "../../src/commerce/invoices/closing.ts";
 import { Dice } from "../support/dice.ts";
 import { FakeChain, FakeSource, type ItemFault, type Sent } from "../support/fake-chain.ts";
 import { watchMethod } from "../support/watched.ts";
@@ -203,6 +204,7 @@ class Story {
         ...{ network: "BTC", isResting: cursor?.is_resting === 1, passedMs: Number(cursor?.passed_ms) },
         ...{
           lastMovedAtMs: Number(cursor?.last_moved_at_ms),
+          tickedAtMs: Number(cursor?.ticked_at_ms),
           stuckPassedMs: stuck === undefined ? null : Number(stuck.passed_ms),
         },
       };

@@ -1,6 +1,7 @@
 // Invoices by the real operations: created with both kinds of method, and methods picked for one that stands.
-import type { Failure } from "../../src/failures.ts";
-import type { NewInvoice } from "../../src/invoices/create-invoice.ts";
+
+import type { NewInvoice } from "../../src/commerce/invoices/create-invoice.ts";
+import type { Failure } from "../../src/platform/failures.ts";
 import type { Scenario } from "./campaign.ts";
 import type { Lab } from "./lab.ts";
 import {

@@ -1,12 +1,12 @@
 import { expect, it, vi } from "vitest";
-import type * as DeriveAddress from "../../src/wallets/derive-address.ts";
-import { FEWEST_HITS, printReport, runCampaign, schedulesOf } from "./campaign.ts";
+import type * as DeriveAddress from "../../src/commerce/wallets/derive-address.ts";
+import { CAMPAIGN_LIMIT_MS, FEWEST_HITS, printReport, runCampaign, schedulesOf } from "./campaign.ts";
 import { activateMethodScenario, createInvoiceScenario, deleteWalletScenario } from "./invoices-scenario.ts";
 import { Lab } from "./lab.ts";
 import { stockShop } from "./shop.ts";
 
 // Derivation is a function of key and index: remembering its results changes nothing but the time a schedule takes.
-vi.mock("../../src/wallets/derive-address.ts", async (original) => {
+vi.mock("../../src/commerce/wallets/derive-address.ts", async (original) => {
   const real = await original<typeof DeriveAddress>();
   const chains = new Map<string, DeriveAddress.ReceiveChain>();
   const addresses = new Map<DeriveAddress.ReceiveChain, Map<number, string>>();
@@ -46,7 +46,7 @@ it.each([
     for (const [name, n] of report.hits) totalHits.set(name, (totalHits.get(name) ?? 0) + n);
     expect(report.problems).toEqual([]);
   },
-  3_600_000,
+  CAMPAIGN_LIMIT_MS,
 );
 
 it("every fault befell every point of the real operations often", () => {

@@ -1,7 +1,7 @@
 // What a campaign's schedules share: one migrated database and one small database per object, each rolled back after every schedule.
 import { DatabaseSync } from "node:sqlite";
-import { type Db, openDb } from "../../src/db/client.ts";
 import type { ObjectStorage } from "../../src/lib/object-storage.ts";
+import { type Db, openDb } from "../../src/platform/db/client.ts";
 import { type Effect, migratedDatabase, savepoints, sqliteD1, sqliteStorage, statementCache } from "./sqlite-d1.ts";
 
 import type { World } from "./world.ts";

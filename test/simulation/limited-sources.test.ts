@@ -1,9 +1,9 @@
 // Sources that answer less than a pass asks for, that are slow, that stand still, or whose second one is silent: a watcher that is made anew before
 // each pass still finds what was paid, and closes nothing too early.
 import { describe, expect, it } from "vitest";
-import { closingOf } from "../../src/invoices/closing.ts";
+import { watchesOf } from "../../src/commerce/cursors/cursor.ts";
+import { closingOf } from "../../src/commerce/invoices/closing.ts";
 import type { InvoiceId } from "../../src/lib/ids.ts";
-import { watchesOf } from "../../src/payments/cursor.ts";
 import { FakeChain, FakeSource, type Sent } from "../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../support/watched.ts";
 import { TestWatcher } from "../support/watcher.ts";
@@ -194,6 +194,22 @@ describe("an address that the second source refuses", () => {
       const waitedMs = closedMs - endMs;
       expect([waitedMs >= (isFound ? 0 : 300_000), waitedMs <= 400_000]).toEqual([true, true]);
     })(),
+  );
+});
+
+describe("an address with more than one look of the second source reads", () => {
+  it(
+    "is read on before its invoice may expire",
+    inLab(async () => {
+      const chain = newChain();
+      const [first, second] = [byAddress(chain), byAddress(chain, "blockbook")];
+      const endMs = START + 15 * 60_000;
+      const { found, passesUntilClosed } = await watching([first, second], ["A0"], endMs);
+      chain.mine([sentTo("A0"), ...many(600).map((name) => sentTo("A0", `dust ${name}`))].toReversed(), START + 60_000);
+      first.faults.set("A0", "LIES_EMPTY");
+      expect(await passesUntilClosed(endMs)).toBeDefined();
+      expect(found()).toContain("pays A0");
+    }),
   );
 });
 

@@ -4,6 +4,7 @@ import { Dice } from "../support/dice.ts";
 import { FakeChain, FakeSource } from "../support/fake-chain.ts";
 import { watchMethod } from "../support/watched.ts";
 import { TestWatcher } from "../support/watcher.ts";
+import { CAMPAIGN_LIMIT_MS } from "./campaign.ts";
 import { Lab } from "./lab.ts";
 import { instantSleep } from "./reorg-shop.ts";
 import { World } from "./world.ts";
@@ -59,14 +60,22 @@ async function problems(beforePass: () => void, count: number): Promise<readonly
   return found;
 }
 
-it(`a payment in a mempool of any size is seen, and its invoice closes, in two readings of it: ${SEEDS} mempools`, async () => {
-  expect(await problems(() => {}, SEEDS)).toEqual([]);
-}, 600_000);
+it(
+  `a payment in a mempool of any size is seen, and its invoice closes, in two readings of it: ${SEEDS} mempools`,
+  async () => {
+    expect(await problems(() => {}, SEEDS)).toEqual([]);
+  },
+  CAMPAIGN_LIMIT_MS,
+);
 
-it("a watcher that keeps its place in the mempool in memory is caught within 200", async () => {
-  const forget = () =>
-    void lab.rows("update network_cursors set progress = json_remove(progress, '$.laps') returning 1");
-  const found = await problems(forget, 200);
-  process.stdout.write(`broken: the place in the mempool in memory: caught at ${found[0]}\n`);
-  expect(found).toHaveLength(1);
-}, 600_000);
+it(
+  "a watcher that keeps its place in the mempool in memory is caught within 200",
+  async () => {
+    const forget = () =>
+      void lab.rows("update network_cursors set progress = json_remove(progress, '$.laps') returning 1");
+    const found = await problems(forget, 200);
+    process.stdout.write(`broken: the place in the mempool in memory: caught at ${found[0]}\n`);
+    expect(found).toHaveLength(1);
+  },
+  CAMPAIGN_LIMIT_MS,
+);

@@ -1,27 +1,29 @@
 // Several watchers, a claim, a reader, the sweep and a cancellation at once over the same invoices, while storage and the Workers fail under
 // them: then a payment leaves its block, and is mined again. Whoever was first, in the end each transfer is credited once, to whom it belongs.
-import { SYSTEM_TRAIL } from "../../src/audit/entry.ts";
-import { faultKind, readWithRetry } from "../../src/db/retry.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import { payments } from "../../src/db/schema/payments.ts";
-import { wallets } from "../../src/db/schema/wallets.ts";
-import type { Failure } from "../../src/failures.ts";
-import { cancelInvoice } from "../../src/invoices/cancel-invoice.ts";
-import { readFile } from "../../src/invoices/change-invoice.ts";
-import { expireInvoices } from "../../src/invoices/expire-invoices.ts";
-import type { Invoice } from "../../src/invoices/invoice.ts";
-import { activeMethod, pairOf } from "../../src/invoices/payment-method.ts";
-import { type RefreshEffects, refreshInvoice } from "../../src/invoices/refresh-invoice.ts";
-import { insertInvoice, insertTimelineItem, putMethod } from "../../src/invoices/store.ts";
+
+import { type Transfer, transferKey } from "../../src/chains/transfer.ts";
+import { insertReservation } from "../../src/commerce/amount-reservations/store.ts";
+import { cancelInvoice } from "../../src/commerce/invoices/cancel-invoice.ts";
+import { readFile } from "../../src/commerce/invoices/change-invoice.ts";
+import { expireInvoices } from "../../src/commerce/invoices/expire-invoices.ts";
+import type { Invoice } from "../../src/commerce/invoices/invoice.ts";
+import { activeMethod, pairOf } from "../../src/commerce/invoices/payment-method.ts";
+import { type RefreshDependencies, refreshInvoice } from "../../src/commerce/invoices/refresh-invoice.ts";
+import { insertInvoice, insertTimelineItem, putMethod } from "../../src/commerce/invoices/store.ts";
+import type { ChainObservation } from "../../src/commerce/payments/chain-observation.ts";
+import { type MacKeys, signRow } from "../../src/commerce/wallets/row-mac.ts";
+import { walletMacSubject } from "../../src/commerce/wallets/wallet.ts";
+import type { ApplyDependencies, Look } from "../../src/detection/matching/apply-transfers.ts";
 import { type InvoiceId, type MerchantId, makeId } from "../../src/lib/ids.ts";
 import { ok, type Result } from "../../src/lib/result.ts";
 import { DAY_MS, SECOND_MS } from "../../src/lib/time.ts";
-import type { ApplyEffects, Look } from "../../src/payments/apply-transfers.ts";
-import type { Sight } from "../../src/payments/sight.ts";
-import { type Transfer, transferKey } from "../../src/payments/transfer.ts";
-import { insertReservation } from "../../src/reservations/store.ts";
-import { type MacKeys, signRow } from "../../src/wallets/row-mac.ts";
-import { walletMacSubject } from "../../src/wallets/wallet.ts";
+import { SYSTEM_TRAIL } from "../../src/platform/audit/entry.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { faultKind, readWithRetry } from "../../src/platform/db/retry.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
+import { wallets } from "../../src/platform/db/schema/wallets.ts";
+import type { Failure } from "../../src/platform/failures.ts";
 import { insist, type Scenario } from "./campaign.ts";
 import type { Lab } from "./lab.ts";
 import type { Client, Verdict, World } from "./world.ts";
@@ -94,7 +96,7 @@ const SENT: readonly Sent[] = [
   { txHash: "rest", pair: USDC, toAddress: EVM_ADDRESS, amountUnits: 40_000_000n, of: IN_PARTS },
   { txHash: "own part", pair: BTC, toAddress: OWN_ADDRESS, amountUnits: 50_000n, of: OWN },
   { txHash: "own rest", pair: BTC, toAddress: OWN_ADDRESS, amountUnits: 150_000n, of: OWN },
-  { txHash: "stray", pair: USDT, toAddress: EVM_ADDRESS, amountUnits: 7_000_000n, of: null },
+  { txHash: "unmatched", pair: USDT, toAddress: EVM_ADDRESS, amountUnits: 7_000_000n, of: null },
   { txHash: "dust", pair: BTC, toAddress: OWN_ADDRESS, amountUnits: 100n, of: null },
 ];
 
@@ -114,9 +116,17 @@ export async function stockTill(lab: Lab): Promise<void> {
     const { id: invoiceId, pair, address, addressIndex, units } = order;
     const invoice = invoiceRow(order);
     const item = { id: makeId("itl", order.id.slice(4)), invoiceId, position: 1 } as const;
-    const amount = { units, priceUnits: units, salt: 0, invoiceId, merchantId: MERCHANT };
-    const held = { ...pair, address, ...amount, heldUntilMs: invoice.monitorUntilMs, createdAtMs: OPENED_MS };
-    await db.batch([
+    const amount = { units, priceUnits: units, salt: 0, invoiceId, merchantId: MERCHANT, rank: 3 as const };
+    const held = {
+      ...pair,
+      address,
+      ...amount,
+      heldUntilMs: invoice.monitorUntilMs,
+      openUntilMs: invoice.expiresAtMs,
+      createdAtMs: OPENED_MS,
+      isPublic: false,
+    };
+    await batch(db, [
       insertInvoice(db, invoice),
       insertTimelineItem(db, { ...item, paymentStatus: "AWAITING_PAYMENT", timeMs: OPENED_MS }),
       putMethod(db, methodRow(order, invoice)),
@@ -147,14 +157,14 @@ function invoiceRow({ id, expectedMicros, expiresAtMs }: Order): Invoice {
     ...{ description: null, redirectUrl: null, metadata: null, amountMicros: expectedMicros, currency: "USD" },
     ...{ status: "AWAITING_PAYMENT", receivedMicros: 0n, confirmedMicros: 0n, isLate: false, needsReview: false },
     ...{ resolution: null, warnings: "[]", underpaidToleranceMicros: 1_000_000n, overpaidToleranceMicros: 5_000_000n },
-    ...{ latePaymentPolicy: "REVIEW", rateLockSeconds: 3_600, monitorSeconds: 86_400, isFromPublicKey: false },
+    ...{ latePaymentPolicy: "REVIEW", rateLockSeconds: 3_600, monitorSeconds: 86_400, origin: "API" },
     ...{ eventSequence: 0, timelinePosition: 1, expiresAtMs, monitorUntilMs: expiresAtMs + DAY_MS },
     ...{ cancelledAtMs: null, closedAtMs: null, createdAtMs: OPENED_MS, updatedAtMs: OPENED_MS },
   };
 }
 
 /** What a look makes of storage. */
-export type Apply = (fx: ApplyEffects, look: Look) => Promise<Result<unknown, Failure>>;
+export type Apply = (deps: ApplyDependencies, look: Look) => Promise<Result<unknown, Failure>>;
 
 /** `fork` tells the blocks of one height apart. */
 function transferIn(sent: Sent, height: number, fork = ""): Transfer {
@@ -190,7 +200,7 @@ export function paymentsScenario(lab: Lab, name: string, apply: Apply): Scenario
       const actors = actorsOf(lab, world, apply, bugs);
       const phases = [
         [
-          actors.look(lookAt(USDT, 10, named("ETH", "exact", "stray", "part"))),
+          actors.look(lookAt(USDT, 10, named("ETH", "exact", "unmatched", "part"))),
           actors.look(lookAt(USDT, 11, mined("ETH", 10))),
           actors.look(lookAt(USDT, 11, named("ETH", "exact"))),
           actors.look(lookAt(BTC, 11, mined("BTC", 10))),
@@ -199,7 +209,7 @@ export function paymentsScenario(lab: Lab, name: string, apply: Apply): Scenario
           actors.sweep(),
           actors.cancel(),
         ],
-        [actors.gone("exact", USDT), actors.gone("own rest", BTC), actors.gone("stray", USDT)],
+        [actors.gone("exact", USDT), actors.gone("own rest", BTC), actors.gone("unmatched", USDT)],
         [
           actors.look(lookAt(USDT, 14, mined("ETH", 12, "b"))),
           actors.look(lookAt(USDT, 14, mined("ETH", 12, "b"))),
@@ -234,7 +244,7 @@ type Act = (onDone: () => void) => void;
 function actorsOf(lab: Lab, world: World, apply: Apply, bugs: unknown[]) {
   /** A client that does its work again until it is done. */
   const insisting =
-    (work: (fx: RefreshEffects & ApplyEffects) => Promise<Result<unknown, Failure>>): Act =>
+    (work: (deps: RefreshDependencies & ApplyDependencies) => Promise<Result<unknown, Failure>>): Act =>
     (onDone) =>
       insist({
         world,
@@ -248,31 +258,34 @@ function actorsOf(lab: Lab, world: World, apply: Apply, bugs: unknown[]) {
         isFault: (error) => faultKind(error) !== "other",
       });
   const withFile = (id: InvoiceId, work: FileWork) =>
-    insisting(async (fx) => {
-      const file = await readFile(fx, MERCHANT, id);
+    insisting(async (deps) => {
+      const file = await readFile(deps, MERCHANT, id);
       if (!file.ok || file.value === undefined) return file;
-      return work(fx, file.value);
+      return work(deps, file.value);
     });
   return {
-    look: (look: Look) => insisting((fx) => apply(fx, look)),
+    look: (look: Look) => insisting((deps) => apply(deps, look)),
     /** A payment as it is read, and then is in its block no more. */
     gone: (txHash: string, pair: Order["pair"]) =>
-      insisting(async (fx) => {
-        const rows = await readWithRetry(fx.sleep, async () => fx.db.select().from(payments));
+      insisting(async (deps) => {
+        const rows = await readWithRetry(deps.sleep, async () => deps.db.select().from(payments));
         if (!rows.ok) return rows;
-        const sight: Sight = { kind: "unknown" };
-        const seen = rows.value.filter((row) => row.txHash === txHash).map((payment) => ({ payment, sight }));
-        return apply(fx, { ...lookAt(pair, 12, []), seen });
+        const observation: ChainObservation = { kind: "unknown" };
+        const seen = rows.value.filter((row) => row.txHash === txHash).map((payment) => ({ payment, observation }));
+        return apply(deps, { ...lookAt(pair, 12, []), seen });
       }),
     refresh: ({ id }: Order) => withFile(id, refreshInvoice),
-    cancel: () => withFile(CANCELLED.id, (fx, file) => cancelInvoice({ ...fx, trail: SYSTEM_TRAIL }, file)),
-    sweep: () => insisting(async (fx) => ok(await expireInvoices(fx))),
+    cancel: () => withFile(CANCELLED.id, (deps, file) => cancelInvoice({ ...deps, trail: SYSTEM_TRAIL }, file)),
+    sweep: () => insisting(async (deps) => ok(await expireInvoices(deps))),
   };
 }
 
-type FileWork = (fx: RefreshEffects, file: Parameters<typeof refreshInvoice>[1]) => Promise<Result<unknown, Failure>>;
+type FileWork = (
+  deps: RefreshDependencies,
+  file: Parameters<typeof refreshInvoice>[1],
+) => Promise<Result<unknown, Failure>>;
 
-function effectsOf(lab: Lab, world: World, client: Client): RefreshEffects & ApplyEffects {
+function effectsOf(lab: Lab, world: World, client: Client): RefreshDependencies & ApplyDependencies {
   const { nowMs } = world;
   const price = (usd: string) => ({ usd, atMs: nowMs, sources: ["a", "b"] });
   return {
@@ -341,8 +354,8 @@ function endProblem(lab: Lab): Verdict {
     const key = transferKey({ txHash, outputIndex: "0" });
     const row = rows.find((each) => `${each.tx_hash}:${each.output_index}` === key);
     if (row === undefined) return `${txHash} was lost`;
-    const stray = txHash === "dust" ? "IGNORED" : "UNMATCHED";
-    const status = of === null ? stray : "CONFIRMED";
+    const unmatched = txHash === "dust" ? "IGNORED" : "UNMATCHED";
+    const status = of === null ? unmatched : "CONFIRMED";
     if (row.invoice_id !== (of?.id ?? null)) return `${txHash} is credited to ${row.invoice_id}`;
     if (row.status !== status) return `${txHash} is ${row.status}`;
     if (row.block_hash !== `${pair.network} 12b`) return `${txHash} is in ${row.block_hash}`;

@@ -1,51 +1,56 @@
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { invoices } from "../../src/db/schema/invoices.ts";
-import { payments } from "../../src/db/schema/payments.ts";
+import { newPayment } from "../../src/commerce/payments/chain-observation.ts";
+import { putPayment } from "../../src/commerce/payments/store.ts";
+import { applyTransfers } from "../../src/detection/matching/apply-transfers.ts";
 import { ok } from "../../src/lib/result.ts";
-import { applyTransfers } from "../../src/payments/apply-transfers.ts";
-import { newPayment } from "../../src/payments/sight.ts";
-import { putPayment } from "../../src/payments/store.ts";
-import { FEWEST_HITS, printReport, runCampaign, type Scenario, schedulesOf } from "./campaign.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { invoices } from "../../src/platform/db/schema/invoices.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
+import { CAMPAIGN_LIMIT_MS, FEWEST_HITS, printReport, runCampaign, type Scenario, schedulesOf } from "./campaign.ts";
 import { Lab } from "./lab.ts";
 import { type Apply, paymentsScenario, stockTill } from "./payments-scenario.ts";
 
 const count = schedulesOf(1_200);
 const CAUGHT_WITHIN = 300;
 
-it(`each transfer is credited once, nothing is lost, and every event has its number: ${count} schedules`, async () => {
-  const lab = new Lab();
-  await stockTill(lab);
-  const scenario = paymentsScenario(lab, "payments", applyTransfers);
-  const report = await runCampaign(scenario, { count, keepsSeeds: true });
-  printReport(scenario, report);
-  expect(report.problems).toEqual([]);
-  expect([...report.hits].filter(([, n]) => n < FEWEST_HITS)).toEqual([]);
-}, 3_600_000);
+it(
+  `each transfer is credited once, nothing is lost, and every event has its number: ${count} schedules`,
+  async () => {
+    const lab = new Lab();
+    await stockTill(lab);
+    const scenario = paymentsScenario(lab, "payments", applyTransfers);
+    const report = await runCampaign(scenario, { count, keepsSeeds: true });
+    printReport(scenario, report);
+    expect(report.problems).toEqual([]);
+    expect([...report.hits].filter(([, n]) => n < FEWEST_HITS)).toEqual([]);
+  },
+  CAMPAIGN_LIMIT_MS,
+);
 
 /** Broken: it says that all stands, whatever became of it. */
-const hopeful: Apply = async (fx, look) => {
-  await applyTransfers(fx, look);
+const hopeful: Apply = async (deps, look) => {
+  await applyTransfers(deps, look);
   return ok(undefined);
 };
 
 /** Broken: it looks whether a transfer is known, and then credits it, with nothing to keep two from doing so. */
-const checkThenAct: Apply = async (fx, { network, heights, transfers }) => {
+const checkThenAct: Apply = async (deps, { network, heights, transfers }) => {
   for (const transfer of transfers) {
-    const [known] = await fx.db.select().from(payments).where(eq(payments.txHash, transfer.txHash));
-    const [invoice] = await fx.db
+    const [known] = await deps.db.select().from(payments).where(eq(payments.txHash, transfer.txHash));
+    const [invoice] = await deps.db
       .select()
       .from(invoices)
       .where(sql`${invoices.amountMicros} = ${Number(transfer.amountUnits)}`);
     if (known !== undefined || invoice === undefined) continue;
     const { id: invoiceId, merchantId } = invoice;
     const payment = newPayment({
-      ...{ id: `pay_${fx.newOperationId()}`, merchantId, transfer, requiredConfirmations: 1, usdMicros: null },
+      ...{ id: `pay_${deps.newOperationId()}`, merchantId, transfer, requiredConfirmations: 1, usdMicros: null },
       placement: { kind: "CREDITED", invoiceId, matchedBy: "EXACT_AMOUNT", marketMicros: null },
       evidence: { raw: "{}", spends: [], candidates: [] },
-      context: { network, heights, nowMs: fx.nowMs },
+      context: { network, heights, nowMs: deps.nowMs },
     });
-    await fx.db.batch([putPayment(fx.db, payment)]);
+    await batch(deps.db, [putPayment(deps.db, payment)]);
   }
   return ok(undefined);
 };

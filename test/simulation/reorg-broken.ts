@@ -1,7 +1,7 @@
 // Watchers broken on purpose: each does something that looks right and passes a plain test, and the simulator must catch it.
 import type { ChainClient } from "../../src/chains/chain-client.ts";
+import type { WatchDependencies } from "../../src/detection/watchers/watch-pass.ts";
 import { ok } from "../../src/lib/result.ts";
-import type { WatchEffects } from "../../src/watchers/commit-cursor.ts";
 import type { ReorgShop } from "./reorg-shop.ts";
 import type { Variant } from "./reorgs.ts";
 
@@ -14,9 +14,12 @@ export const byLogIndex: Variant = {
 /** The chain is read on from the cursor, whatever became of the block that it names. */
 export const withoutWalkingBack: Variant = {
   name: "broken: no walk back on a hash mismatch",
-  change: (fx, shop) => ({
-    ...fx,
-    pool: { ...poolOf(fx), attempt: (nowMs, work) => fx.pool.attempt(nowMs, (client) => work(trusting(client, shop))) },
+  change: (deps, shop) => ({
+    ...deps,
+    pool: {
+      ...poolOf(deps),
+      attempt: (nowMs, work) => deps.pool.attempt(nowMs, (client) => work(trusting(client, shop))),
+    },
   }),
 };
 
@@ -36,7 +39,7 @@ function trusting(client: ChainClient, shop: ReorgShop): ChainClient {
 }
 
 /** The pool is a class: its methods do not survive being spread. */
-function poolOf({ pool }: WatchEffects): WatchEffects["pool"] {
+function poolOf({ pool }: WatchDependencies): WatchDependencies["pool"] {
   return {
     available: (nowMs) => pool.available(nowMs),
     attempt: (nowMs, work) => pool.attempt(nowMs, work),
@@ -51,11 +54,11 @@ function poolOf({ pool }: WatchEffects): WatchEffects["pool"] {
 /** What an invoice has received is what it had, more or less by what just became of its payments. */
 export const nudged: Variant = {
   name: "broken: sums that are nudged",
-  change: (fx, shop) => ({
-    ...fx,
+  change: (deps, shop) => ({
+    ...deps,
     apply: async (look) => {
       const before = standing(shop);
-      const applied = await fx.apply(look);
+      const applied = await deps.apply(look);
       for (const [invoiceId, { received, payments }] of standing(shop)) {
         const was = before.get(invoiceId);
         if (was === undefined || received === was.received) continue;

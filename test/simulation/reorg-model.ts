@@ -41,7 +41,7 @@ export function expectedOf(
         const invoice = payeeOf(output, invoices);
         const isLate = invoice !== undefined && isLateAt(invoice, timeOf(`${transaction.hash}:${n}`, ref.timeMs));
         payments.set(`${transaction.hash}:${n}`, {
-          status: invoice === undefined ? statusOfStray(output, invoices) : "CONFIRMED",
+          status: invoice === undefined ? statusOfUnmatched(output, invoices) : "CONFIRMED",
           invoiceId: invoice?.id ?? null,
           blockHash: ref.hash,
           amountUnits: output.amountUnits,
@@ -80,7 +80,10 @@ function isDust(invoice: TreeInvoice, amountUnits: bigint): boolean {
 }
 
 /** Of what no invoice is credited with: dust, to an address of its own or below 0.10 USD; a person decides on the rest. */
-function statusOfStray({ toAddress, amountUnits }: Output, invoices: readonly TreeInvoice[]): "UNMATCHED" | "IGNORED" {
+function statusOfUnmatched(
+  { toAddress, amountUnits }: Output,
+  invoices: readonly TreeInvoice[],
+): "UNMATCHED" | "IGNORED" {
   if (toAddress !== SHARED_ADDRESS || amountUnits < 100_000n) return "IGNORED";
   return invoices.length > 0 ? "UNMATCHED" : "IGNORED";
 }

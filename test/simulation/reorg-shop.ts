@@ -1,19 +1,21 @@
 // A merchant whose invoices are paid on a chain that a tree grows: a direct wallet that all its invoices share, or an xpub wallet with an
 // address for each. Rows are written by the stores that the service writes them with.
-import { SYSTEM_TRAIL } from "../../src/audit/entry.ts";
-import { openDb } from "../../src/db/client.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import { wallets } from "../../src/db/schema/wallets.ts";
-import type { Invoice } from "../../src/invoices/invoice.ts";
-import { activeMethod } from "../../src/invoices/payment-method.ts";
-import { parseQuotes, printQuotes } from "../../src/invoices/quotes.ts";
-import { insertInvoice, insertTimelineItem, putMethod } from "../../src/invoices/store.ts";
+
+import { insertReservation } from "../../src/commerce/amount-reservations/store.ts";
+import { beginWatch } from "../../src/commerce/cursors/store.ts";
+import type { Invoice } from "../../src/commerce/invoices/invoice.ts";
+import { activeMethod } from "../../src/commerce/invoices/payment-method.ts";
+import { parseQuotes, printQuotes } from "../../src/commerce/invoices/quotes.ts";
+import { insertInvoice, insertTimelineItem, putMethod } from "../../src/commerce/invoices/store.ts";
+import { type MacKeys, signRow } from "../../src/commerce/wallets/row-mac.ts";
+import { type Wallet, walletMacSubject } from "../../src/commerce/wallets/wallet.ts";
 import { type InvoiceId, type MerchantId, makeId, type WalletId } from "../../src/lib/ids.ts";
+import { SYSTEM_TRAIL } from "../../src/platform/audit/entry.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { wallets } from "../../src/platform/db/schema/wallets.ts";
 import type { RateTable } from "../../src/rates/quote.ts";
-import { insertReservation } from "../../src/reservations/store.ts";
-import { type MacKeys, signRow } from "../../src/wallets/row-mac.ts";
-import { type Wallet, walletMacSubject } from "../../src/wallets/wallet.ts";
-import { beginWatch } from "../../src/watchers/store.ts";
 import { type Effect, migratedDatabase, savepoints, sqliteD1, statementCache } from "./sqlite-d1.ts";
 
 export const START_MS = 1_800_000_000_000;
@@ -78,7 +80,7 @@ export class ReorgShop {
     const db = this.db(async (_, work) => work());
     const [first] = invoices;
     if (first === undefined) throw new Error("a tree without an invoice");
-    await db.batch([
+    await batch(db, [
       beginWatch(db, first.network, START_MS),
       ...invoices.flatMap((each) => {
         const invoice = invoiceRow(each);
@@ -89,7 +91,10 @@ export class ReorgShop {
           invoiceId: each.id,
           merchantId: MERCHANT,
           heldUntilMs: each.monitorUntilMs,
+          openUntilMs: invoice.expiresAtMs,
           createdAtMs: START_MS,
+          rank: 3 as const,
+          isPublic: false,
         };
         const isShared = address === SHARED_ADDRESS && each.askedUnits !== null;
         const amount = { units: each.askedUnits ?? 0n, priceUnits: each.askedUnits ?? 0n, salt: 0 };
@@ -149,7 +154,7 @@ function invoiceRow(of: TreeInvoice): Invoice {
     ...{ id: of.id, merchantId: MERCHANT, customerId: null, productId: null, externalId: null, name: "Order" },
     ...{ description: null, redirectUrl: null, metadata: null, amountMicros: of.expectedMicros, currency: "USD" },
     ...{ status: "AWAITING_PAYMENT", receivedMicros: 0n, confirmedMicros: 0n, isLate: false, needsReview: false },
-    ...{ resolution: null, warnings: "[]", rateLockSeconds: 3_600, monitorSeconds: 86_400, isFromPublicKey: false },
+    ...{ resolution: null, warnings: "[]", rateLockSeconds: 3_600, monitorSeconds: 86_400, origin: "API" },
     ...{ underpaidToleranceMicros: of.underpaidToleranceMicros, overpaidToleranceMicros: of.overpaidToleranceMicros },
     ...{ latePaymentPolicy: of.latePaymentPolicy, expiresAtMs: of.expiresAtMs, monitorUntilMs: of.monitorUntilMs },
     ...{ eventSequence: 0, timelinePosition: 1, cancelledAtMs: null, closedAtMs: null },
@@ -184,7 +189,7 @@ function walletOf(id: WalletId, pair: (typeof PAIRS)[number]): Wallet {
 }
 
 /** What operations on invoices take of the world. */
-export function shopEffects(of: {
+export function shopDependencies(of: {
   readonly db: ReturnType<ReorgShop["db"]>;
   readonly nowMs: number;
   newUlid(): string;

@@ -4,12 +4,12 @@
 import { ChainPool } from "../../src/chains/chain-pool-client.ts";
 import type { ChainSourceKind } from "../../src/chains/chain-sources.ts";
 import { type Network, type NetworkName, networkNamed } from "../../src/chains/networks.ts";
-import { expireInvoices } from "../../src/invoices/expire-invoices.ts";
+import { expireInvoices } from "../../src/commerce/invoices/expire-invoices.ts";
+import { applyTransfers } from "../../src/detection/matching/apply-transfers.ts";
+import { runPass } from "../../src/detection/watchers/watch-network.ts";
+import { type WatchDependencies, WatchMemory } from "../../src/detection/watchers/watch-pass.ts";
 import { makeId, newUlid } from "../../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/lib/time.ts";
-import { applyTransfers } from "../../src/payments/apply-transfers.ts";
-import { type WatchEffects, WatchMemory } from "../../src/watchers/commit-cursor.ts";
-import { runPass } from "../../src/watchers/watch-network.ts";
 import { Dice } from "../support/dice.ts";
 import {
   chainOf,
@@ -22,7 +22,14 @@ import {
   type View,
 } from "./chain-tree.ts";
 import { expectedOf } from "./reorg-model.ts";
-import { instantSleep, type ReorgShop, SHARED_ADDRESS, START_MS, shopEffects, type TreeInvoice } from "./reorg-shop.ts";
+import {
+  instantSleep,
+  type ReorgShop,
+  SHARED_ADDRESS,
+  START_MS,
+  shopDependencies,
+  type TreeInvoice,
+} from "./reorg-shop.ts";
 import type { Effect } from "./sqlite-d1.ts";
 import { byOrdinal, HONEST, type Identify, type Mood, TreeSource } from "./tree-source.ts";
 
@@ -31,7 +38,7 @@ export interface Variant {
   readonly name: string;
   readonly identify?: Identify;
   /** Puts something between the watcher and its world. */
-  readonly change?: (fx: WatchEffects, shop: ReorgShop, network: Network) => WatchEffects;
+  readonly change?: (deps: WatchDependencies, shop: ReorgShop, network: Network) => WatchDependencies;
   /** Receives what happens, line by line. */
   readonly trace?: (line: string) => void;
 }
@@ -150,8 +157,8 @@ function outputTo(invoice: TreeInvoice, isUtxo: boolean, dice: Dice): Output {
   const asked = askedUnits ?? 90_000n;
   const shares = [asked, asked, asked / 2n, asked / 3n, asked * 2n, asked - asked / 50n, 545n, 1_999n];
   // To a shared address what was asked, or what nobody can have meant: far too much, or dust.
-  const stray = cryptocurrency === "USDT" ? dice.oneOf([350_000_000n, 50_000n]) : asked;
-  const amountUnits = isUtxo ? dice.oneOf(shares) : dice.oneOf([asked, asked, asked, stray]);
+  const unmatched = cryptocurrency === "USDT" ? dice.oneOf([350_000_000n, 50_000n]) : asked;
+  const amountUnits = isUtxo ? dice.oneOf(shares) : dice.oneOf([asked, asked, asked, unmatched]);
   return { toAddress, cryptocurrency, amountUnits };
 }
 
@@ -256,18 +263,18 @@ class Watch {
       return new Promise(() => {});
     };
     const db = this.#shop.db(effect);
-    const effects = { db, newUlid: () => this.#newUlid() };
-    const real: WatchEffects = {
+    const dependencies = { db, newUlid: () => this.#newUlid() };
+    const real: WatchDependencies = {
       db,
       sleep: instantSleep,
       nowMs: () => this.#nowMs,
       pool: this.#pool,
       report: () => {},
-      apply: (look) => applyTransfers(shopEffects({ ...effects, nowMs: this.#nowMs }), look),
+      apply: (look) => applyTransfers(shopDependencies({ ...dependencies, nowMs: this.#nowMs }), look),
     };
     const { network } = this.#plan;
-    const fx = this.#variant.change?.(real, this.#shop, network) ?? real;
-    const outcome = await Promise.race([runPass(fx, network, this.#memory), death]);
+    const deps = this.#variant.change?.(real, this.#shop, network) ?? real;
+    const outcome = await Promise.race([runPass(deps, network, this.#memory), death]);
     this.#count(outcome === "dead" ? "died" : `pass ${outcome.kind}`);
     this.#variant.trace?.(`pass ${this.#story(outcome === "dead" ? "died" : outcome.kind)}`);
     if (outcome === "dead") this.#forget();
@@ -286,7 +293,7 @@ class Watch {
 
   async #sweep(): Promise<void> {
     const db = this.#shop.db(async (_, work) => work());
-    const { left } = await expireInvoices(shopEffects({ db, nowMs: this.#nowMs, newUlid: () => this.#newUlid() }));
+    const { left } = await expireInvoices(shopDependencies({ db, nowMs: this.#nowMs, newUlid: () => this.#newUlid() }));
     if (left.length > 0) throw new Error(`the sweep left ${left[0]?.invoiceId}: ${left[0]?.reason}`);
   }
 

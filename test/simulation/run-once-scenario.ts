@@ -1,14 +1,20 @@
 // The protocol of reliability.md 1 alone, with the smallest operation that has all of its parts: a read, an allocation, a row that two
 // operations fight for, an event. Two keys with several clients each; whoever serves them may crash, stall or lose an answer anywhere.
 import { and, eq } from "drizzle-orm";
-import { isConflictOn } from "../../src/db/conflict.ts";
-import { faultKind, readWithRetry } from "../../src/db/retry.ts";
-import { customers } from "../../src/db/schema/customers.ts";
-import { events } from "../../src/db/schema/events.ts";
-import { Claims, type Keys } from "../../src/idempotency/claims.ts";
-import type { OnceAnswer, OnceEffects, OnceRequest, Prepared, Work } from "../../src/idempotency/run-once.ts";
 import { derivedId, type MerchantId, makeId } from "../../src/lib/ids.ts";
 import type { ObjectStorage } from "../../src/lib/object-storage.ts";
+import { isConflictOn } from "../../src/platform/db/conflict.ts";
+import { faultKind, readWithRetry } from "../../src/platform/db/retry.ts";
+import { customers } from "../../src/platform/db/schema/customers.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { Claims, type Keys } from "../../src/platform/idempotency/claims.ts";
+import type {
+  OnceAnswer,
+  OnceDependencies,
+  OnceRequest,
+  Prepared,
+  Work,
+} from "../../src/platform/idempotency/run-once.ts";
 import { type Attempt, insist, type Scenario } from "./campaign.ts";
 import type { Lab } from "./lab.ts";
 import type { Client, World } from "./world.ts";
@@ -18,9 +24,9 @@ const EMAIL = "payer@example.com";
 const CLIENTS_PER_KEY = 3;
 
 /** `runOnce`, or one of the broken protocols that the simulator has to catch. */
-export type Protocol = (fx: SimulatedEffects, request: OnceRequest, work: Work) => Promise<OnceAnswer>;
+export type Protocol = (deps: SimulatedDependencies, request: OnceRequest, work: Work) => Promise<OnceAnswer>;
 
-export interface SimulatedEffects extends OnceEffects {
+export interface SimulatedDependencies extends OnceDependencies {
   /** Deletes a claim: what the protocol must never do, here for the broken variant that does. */
   forget(keyHash: string): Promise<void>;
 }
@@ -54,7 +60,10 @@ export function runOnceScenario(lab: Lab, name: string, protocol: Protocol): Sce
   claimsOf();
   allocator();
 
-  const effectsOf = (world: World, client: Client): SimulatedEffects & { allocate(id: string): Promise<number> } => {
+  const effectsOf = (
+    world: World,
+    client: Client,
+  ): SimulatedDependencies & { allocate(id: string): Promise<number> } => {
     const effect = world.effectOf(client);
     const keys: Keys = {
       claim: (...args) => effect("claim", () => claimsOf().claim(...args)),
@@ -101,7 +110,7 @@ export function runOnceScenario(lab: Lab, name: string, protocol: Protocol): Sce
 }
 
 async function createThing(
-  fx: SimulatedEffects & { allocate(id: string): Promise<number> },
+  deps: SimulatedDependencies & { allocate(id: string): Promise<number> },
   of: { world: World; key: string; protocol: Protocol },
 ): Promise<Attempt<string>> {
   // A refusal may depend on the moment: one attempt in four meets one.
@@ -111,18 +120,18 @@ async function createThing(
     if (conflict !== undefined && !isConflictOn(conflict, "customers", ["merchant_id", "email_key"])) {
       throw new Error(`an impossible conflict: ${JSON.stringify(conflict)}`);
     }
-    const known = await readWithRetry(fx.sleep, async () =>
-      fx.db
+    const known = await readWithRetry(deps.sleep, async () =>
+      deps.db
         .select({ id: customers.id })
         .from(customers)
         .where(and(eq(customers.merchantId, MERCHANT), eq(customers.emailKey, EMAIL))),
     );
     if (!known.ok) return { kind: "refused", failure: known.error };
     const invoiceId = makeId("inv", operationId);
-    const index = await fx.allocate(invoiceId);
-    const nowMs = fx.nowMs();
+    const index = await deps.allocate(invoiceId);
+    const nowMs = deps.nowMs();
     const customerId = known.value[0]?.id ?? derivedId("cus", operationId);
-    const event = fx.db.insert(events).values({
+    const event = deps.db.insert(events).values({
       id: derivedId("evt", operationId),
       merchantId: MERCHANT,
       type: "invoice.created",
@@ -131,7 +140,7 @@ async function createThing(
       data: JSON.stringify({ customerId, index }),
       createdAtMs: nowMs,
     });
-    const customer = fx.db.insert(customers).values({
+    const customer = deps.db.insert(customers).values({
       id: customerId,
       merchantId: MERCHANT,
       email: EMAIL,
@@ -147,7 +156,7 @@ async function createThing(
       statements: known.value.length === 0 ? [customer, event] : [event],
     };
   };
-  const answer = await of.protocol(fx, { merchantId: MERCHANT, key: { hash: of.key, fingerprint: "v1" } }, work);
+  const answer = await of.protocol(deps, { merchantId: MERCHANT, key: { hash: of.key, fingerprint: "v1" } }, work);
   if (answer.kind === "answer") return { kind: "done", value: answer.body };
   const { failure } = answer;
   switch (failure.code) {

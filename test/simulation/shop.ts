@@ -1,27 +1,34 @@
 // A merchant with one direct and one xpub wallet, and clients that run the real operations on them: what the campaigns over invoices and
 // wallets share. A route is a few lines here: it reads, then hands the operation to `runOnce`, as the Worker's does.
-import { SYSTEM_TRAIL } from "../../src/audit/entry.ts";
-import { faultKind, readWithRetry } from "../../src/db/retry.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import { wallets } from "../../src/db/schema/wallets.ts";
-import type { Failure } from "../../src/failures.ts";
-import { Claims } from "../../src/idempotency/claims.ts";
-import { type OnceAnswer, type OnceEffects, runOnce, type Work } from "../../src/idempotency/run-once.ts";
-import { addPaymentMethod, type PickEffects } from "../../src/invoices/add-payment-method.ts";
-import { createFacts, createInvoice, createReads, type NewInvoice } from "../../src/invoices/create-invoice.ts";
-import { fileOf } from "../../src/invoices/invoice.ts";
-import { type Pair, pairOf, pricesJson } from "../../src/invoices/payment-method.ts";
-import { askedAmount } from "../../src/invoices/product-terms.ts";
-import { selectInvoiceRow } from "../../src/invoices/store.ts";
+
+import { addPaymentMethod, type PickDependencies } from "../../src/commerce/invoices/add-payment-method.ts";
+import {
+  createFacts,
+  createInvoice,
+  createReads,
+  type NewInvoice,
+} from "../../src/commerce/invoices/create-invoice.ts";
+import { fileOf } from "../../src/commerce/invoices/invoice.ts";
+import { type Pair, pairOf, pricesJson } from "../../src/commerce/invoices/payment-method.ts";
+import { askedAmount } from "../../src/commerce/invoices/product-terms.ts";
+import { selectInvoiceRow } from "../../src/commerce/invoices/store.ts";
+import { Allocations } from "../../src/commerce/wallets/allocations.ts";
+import { deleteWallet } from "../../src/commerce/wallets/delete-wallet.ts";
+import { parseExtendedKey } from "../../src/commerce/wallets/extended-key.ts";
+import { type MacKeys, signRow } from "../../src/commerce/wallets/row-mac.ts";
+import { selectLiveWallet } from "../../src/commerce/wallets/store.ts";
+import { type Wallet, walletMacSubject } from "../../src/commerce/wallets/wallet.ts";
 import type { MerchantId, WalletId } from "../../src/lib/ids.ts";
 import { SECOND_MS } from "../../src/lib/time.ts";
+import { SYSTEM_TRAIL } from "../../src/platform/audit/entry.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { faultKind, readWithRetry } from "../../src/platform/db/retry.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { wallets } from "../../src/platform/db/schema/wallets.ts";
+import type { Failure } from "../../src/platform/failures.ts";
+import { Claims } from "../../src/platform/idempotency/claims.ts";
+import { type OnceAnswer, type OnceDependencies, runOnce, type Work } from "../../src/platform/idempotency/run-once.ts";
 import type { RateTable } from "../../src/rates/quote.ts";
-import { Allocations } from "../../src/wallets/allocations.ts";
-import { deleteWallet } from "../../src/wallets/delete-wallet.ts";
-import { parseExtendedKey } from "../../src/wallets/extended-key.ts";
-import { type MacKeys, signRow } from "../../src/wallets/row-mac.ts";
-import { selectLiveWallet } from "../../src/wallets/store.ts";
-import { type Wallet, walletMacSubject } from "../../src/wallets/wallet.ts";
 import { type Attempt, insist } from "./campaign.ts";
 import type { Lab } from "./lab.ts";
 import type { Client, Verdict, World } from "./world.ts";
@@ -83,12 +90,12 @@ function walletOf(id: WalletId, pair: Pair): Wallet {
 }
 
 /** What one request has: effects for the protocol with a running clock, and for the operation with the request's own. */
-export interface ShopEffects {
-  readonly once: OnceEffects;
-  readonly operation: PickEffects;
+export interface ShopDependencies {
+  readonly once: OnceDependencies;
+  readonly operation: PickDependencies;
 }
 
-function shopEffects(lab: Lab, world: World, client: Client): ShopEffects {
+function shopDependencies(lab: Lab, world: World, client: Client): ShopDependencies {
   const effect = world.effectOf(client);
   const claims = () => claimsOf(lab);
   const shared = { db: lab.db(effect), sleep: world.sleepOf(client), newOperationId: () => world.newUlid() };
@@ -160,16 +167,16 @@ export function sendDelete(shop: Shop, walletId: WalletId, onDone: (outcome: Out
   insist<Outcome>({
     world,
     attempt: async (client) => {
-      const fx = {
-        ...shopEffects(lab, world, client).operation,
+      const deps = {
+        ...shopDependencies(lab, world, client).operation,
         body: { macKeys: MAC_KEYS, watchedNetworks: new Set<string>(), nowMs: world.nowMs },
         mailer: { post: async () => {} },
         publicUrl: "https://pay.example",
         audience: { merchantName: "Shop", author: "a client", readers: [] },
       };
-      const read = await readWithRetry(fx.sleep, async () => selectLiveWallet(fx.db, MERCHANT, walletId));
+      const read = await readWithRetry(deps.sleep, async () => selectLiveWallet(deps.db, MERCHANT, walletId));
       if (!read.ok) return outcomeOf({ kind: "refused", failure: read.error });
-      const deleted = await deleteWallet(fx, { merchantId: MERCHANT, walletId, read: read.value[0] });
+      const deleted = await deleteWallet(deps, { merchantId: MERCHANT, walletId, read: read.value[0] });
       if (!deleted.ok) return outcomeOf({ kind: "refused", failure: deleted.error });
       return { kind: "done", value: { kind: "answer", status: 200, body: deleted.value.id } };
     },
@@ -183,19 +190,19 @@ export function sendDelete(shop: Shop, walletId: WalletId, onDone: (outcome: Out
 export function send(
   shop: Shop,
   key: string,
-  work: (fx: ShopEffects) => Promise<Work | Failure>,
+  work: (deps: ShopDependencies) => Promise<Work | Failure>,
   onDone: (outcome: Outcome) => void,
 ): void {
   const { lab, world, bugs } = shop;
   insist<Outcome>({
     world,
     attempt: async (client) => {
-      const fx = shopEffects(lab, world, client);
-      const prepared = await work(fx);
+      const deps = shopDependencies(lab, world, client);
+      const prepared = await work(deps);
       if (typeof prepared !== "function") return outcomeOf({ kind: "refused", failure: prepared });
       const request = { merchantId: MERCHANT, key: { hash: key, fingerprint: "v1" } };
       const decided = world.random() < 0.25 ? refusedAfter(prepared) : prepared;
-      return outcomeOf(await runOnce(fx.once, request, decided));
+      return outcomeOf(await runOnce(deps.once, request, decided));
     },
     onDone,
     onBug: (error) => bugs.push(error),
@@ -221,28 +228,28 @@ function outcomeOf(answer: OnceAnswer): Attempt<Outcome> {
 
 /** POST /invoices: the reads that the Worker sends with the key, then the operation. */
 export function creating(invoice: NewInvoice) {
-  return async ({ operation: fx }: ShopEffects): Promise<Work | Failure> => {
+  return async ({ operation: deps }: ShopDependencies): Promise<Work | Failure> => {
     const amount = askedAmount(invoice);
     if (amount === undefined) throw new Error("the campaigns name amounts");
-    const prices = pricesJson({ rates: await fx.table(), nowMs: fx.nowMs }, amount, invoice.pairs ?? []);
-    const read = await readWithRetry(fx.sleep, async () =>
-      fx.db.batch([fx.db.select().from(merchants), ...createReads(fx.db, MERCHANT, { ...invoice, prices })]),
+    const prices = pricesJson({ rates: await deps.table(), nowMs: deps.nowMs }, amount, invoice.pairs ?? []);
+    const read = await readWithRetry(deps.sleep, async () =>
+      batch(deps.db, [deps.db.select().from(merchants), ...createReads(deps.db, MERCHANT, { ...invoice, prices })]),
     );
     if (!read.ok) return read.error;
     const [[merchant], ...found] = read.value;
     if (merchant === undefined) throw new Error("no merchant");
-    return createInvoice(fx, { merchant, isFromPublicKey: false, invoice, facts: createFacts(found) });
+    return createInvoice(deps, { merchant, origin: "API", callers: [], invoice, facts: createFacts(found) });
   };
 }
 
 /** POST /invoices/{id}/payment-methods. */
 export function picking(invoiceId: string, pair: Pair) {
-  return async ({ operation: fx }: ShopEffects): Promise<Work | Failure> => {
-    const read = await readWithRetry(fx.sleep, async () => selectInvoiceRow(fx.db, MERCHANT, invoiceId));
+  return async ({ operation: deps }: ShopDependencies): Promise<Work | Failure> => {
+    const read = await readWithRetry(deps.sleep, async () => selectInvoiceRow(deps.db, MERCHANT, invoiceId));
     if (!read.ok) return read.error;
     const [row] = read.value;
     if (row === undefined) return { code: "INVOICE_NOT_FOUND" };
-    return addPaymentMethod(fx, { pair, isFromPublicKey: false, file: fileOf(row) });
+    return addPaymentMethod(deps, { pair, isFromPublicKey: false, callers: [], file: fileOf(row) });
   };
 }
 

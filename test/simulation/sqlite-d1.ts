@@ -51,9 +51,18 @@ export function sqliteD1(prepared: (sql: string) => StatementSync, transact: Tra
  * A limit takes few values, so it is written out.
  */
 function withLiteralLimit({ sql, params }: Bound): Bound {
-  const limit = params.at(-1);
-  if (typeof limit !== "number" || !/ limit \?$/i.test(sql)) return { sql, params };
-  return { sql: `${sql.slice(0, -1)}${limit}`, params: params.slice(0, -1) };
+  if (!/ limit \?/i.test(sql)) return { sql, params };
+  const rest = [...params];
+  const [first = "", ...parts] = sql.split("?");
+  let written = first;
+  const bound: SQLInputValue[] = [];
+  for (const part of parts) {
+    const value = rest.shift() ?? null;
+    const isLimit = typeof value === "number" && / limit $/i.test(written);
+    if (!isLimit) bound.push(value);
+    written += `${isLimit ? value : "?"}${part}`;
+  }
+  return { sql: written, params: bound };
 }
 
 /** SQLite's errors in the shape D1 gives them: a prefix, and the code after it. */

@@ -1,20 +1,21 @@
 // A merchant with a team, and clients that run its real operations: what the campaigns over invitations and ownership share. A route is a
 // few lines here: it hands the operation to `runOnce`, or simply runs it, as the Worker's does.
-import { faultKind } from "../../src/db/retry.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import { invitations, members, teams } from "../../src/db/schema/teams.ts";
-import { users } from "../../src/db/schema/users.ts";
-import type { Failure } from "../../src/failures.ts";
-import { Claims } from "../../src/idempotency/claims.ts";
-import { type OnceEffects, runOnce, type Work } from "../../src/idempotency/run-once.ts";
-import type { Invitation } from "../../src/invitations/invitation.ts";
+
+import type { Invitation } from "../../src/accounts/invitations/invitation.ts";
+import type { TeamDependencies } from "../../src/accounts/teams/change-team.ts";
+import type { Seat } from "../../src/accounts/teams/member.ts";
+import type { Role } from "../../src/accounts/teams/roles.ts";
+import type { User } from "../../src/accounts/users/user.ts";
 import { type MemberId, type MerchantId, makeId, type UserId } from "../../src/lib/ids.ts";
 import type { Result } from "../../src/lib/result.ts";
 import { DAY_MS, SECOND_MS } from "../../src/lib/time.ts";
-import type { TeamEffects } from "../../src/teams/change-team.ts";
-import type { Seat } from "../../src/teams/member.ts";
-import type { Role } from "../../src/teams/roles.ts";
-import type { Person } from "../../src/users/person.ts";
+import { faultKind } from "../../src/platform/db/retry.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { invitations, members, teams } from "../../src/platform/db/schema/teams.ts";
+import { users } from "../../src/platform/db/schema/users.ts";
+import type { Failure } from "../../src/platform/failures.ts";
+import { Claims } from "../../src/platform/idempotency/claims.ts";
+import { type OnceDependencies, runOnce, type Work } from "../../src/platform/idempotency/run-once.ts";
 import { type Attempt, insist } from "./campaign.ts";
 import type { Lab } from "./lab.ts";
 import type { Client, Verdict, World } from "./world.ts";
@@ -24,7 +25,7 @@ const START_MS = 1_799_999_000_000;
 const numbered = (n: number) => String(n).padStart(26, "0");
 
 export interface Player extends Seat {
-  readonly person: Person;
+  readonly user: User;
   readonly role: Role | undefined;
 }
 
@@ -35,7 +36,7 @@ const player = (n: number, name: string, role: Role | undefined): Player => {
   return {
     merchantId: MERCHANT,
     memberId: makeId("mem", numbered(n)) satisfies MemberId,
-    person: { id, email, emailKey: email, name: null, isEmailVerified: true, ...factors },
+    user: { id, email, emailKey: email, name: null, isEmailVerified: true, ...factors },
     role,
   };
 };
@@ -50,17 +51,20 @@ const EVERYBODY = [OWNER, ADMIN, MEMBER, GUEST];
 export const INVITATION: Invitation = {
   id: makeId("tin", numbered(1)),
   merchantId: MERCHANT,
-  email: GUEST.person.email,
-  emailKey: GUEST.person.emailKey,
+  email: GUEST.user.email,
+  emailKey: GUEST.user.emailKey,
   role: "MEMBER",
   tokenHash: "a".repeat(64),
-  invitedBy: ADMIN.person.id,
+  invitedBy: ADMIN.user.id,
   createdAtMs: START_MS,
   updatedAtMs: START_MS,
   expiresAtMs: START_MS + 30 * DAY_MS,
   acceptedAtMs: null,
   acceptedBy: null,
   revokedAtMs: null,
+  mailedAtMs: null,
+  mailDueAtMs: null,
+  waitsForMailbox: false,
 };
 
 /** Lays down the team, for every schedule of the lab. */
@@ -69,21 +73,21 @@ export async function seatTeam(lab: Lab): Promise<void> {
   const times = { createdAtMs: START_MS, updatedAtMs: START_MS };
   await db.insert(merchants).values({ id: MERCHANT, name: "Shop", ...times });
   await db.insert(teams).values({ merchantId: MERCHANT, updatedAtMs: START_MS });
-  for (const { person, memberId, role } of EVERYBODY) {
-    const { id, email, emailKey } = person;
+  for (const { user, memberId, role } of EVERYBODY) {
+    const { id, email, emailKey } = user;
     await db.insert(users).values({ id, email, emailKey, emailVerifiedAtMs: START_MS, ...times });
     if (role !== undefined)
       await db.insert(members).values({ id: memberId, merchantId: MERCHANT, userId: id, role, ...times });
   }
   await db.insert(invitations).values(INVITATION);
-  for (const { person } of EVERYBODY) claimsOf(lab, person.id);
+  for (const { user } of EVERYBODY) claimsOf(lab, user.id);
 }
 
 function claimsOf(lab: Lab, scope: string): Claims {
   return lab.object(`keys ${scope}`, (storage) => new Claims(storage, () => lab.world.newUlid()));
 }
 
-function teamEffects(lab: Lab, world: World, client: Client, actor: UserId): TeamEffects {
+function teamDependencies(lab: Lab, world: World, client: Client, actor: UserId): TeamDependencies {
   return {
     db: lab.db(world.effectOf(client)),
     sleep: world.sleepOf(client),
@@ -108,12 +112,12 @@ export interface Scene {
 export function sendChange<T extends object>(
   scene: Scene,
   by: Player,
-  change: (fx: TeamEffects) => Promise<Result<T, Failure>>,
+  change: (deps: TeamDependencies) => Promise<Result<T, Failure>>,
   onDone: (outcome: Outcome) => void,
 ): void {
   const { lab, world } = scene;
   insistOn(scene, onDone, async (client) => {
-    const done = await change(teamEffects(lab, world, client, by.person.id));
+    const done = await change(teamDependencies(lab, world, client, by.user.id));
     return done.ok ? { kind: "answer", body: JSON.stringify(done.value) } : { kind: "refused", failure: done.error };
   });
 }
@@ -122,17 +126,17 @@ export function sendChange<T extends object>(
 export function sendOnce(
   scene: Scene,
   of: { readonly by: Player; readonly key: string },
-  work: (fx: TeamEffects) => Work,
+  work: (deps: TeamDependencies) => Work,
   onDone: (outcome: Outcome) => void,
 ): void {
   const { lab, world } = scene;
   const { by, key } = of;
   insistOn(scene, onDone, async (client) => {
-    const fx = teamEffects(lab, world, client, by.person.id);
+    const deps = teamDependencies(lab, world, client, by.user.id);
     const effect = world.effectOf(client);
-    const claims = () => claimsOf(lab, by.person.id);
-    const once: OnceEffects = {
-      ...fx,
+    const claims = () => claimsOf(lab, by.user.id);
+    const once: OnceDependencies = {
+      ...deps,
       nowMs: () => world.nowMs,
       background: () => {},
       keys: {
@@ -141,7 +145,7 @@ export function sendOnce(
         endLease: (...args) => effect("end lease", () => claims().endLease(...args)),
       },
     };
-    return runOnce(once, { merchantId: by.person.id, key: { hash: key, fingerprint: "v1" } }, work(fx));
+    return runOnce(once, { merchantId: by.user.id, key: { hash: key, fingerprint: "v1" } }, work(deps));
   });
 }
 
@@ -175,8 +179,8 @@ function attemptOf(asked: Asked): Attempt<Outcome> {
 }
 
 /** The role of a player as it stands; undefined without a seat. */
-export function roleOf(lab: Lab, { person }: Player): Role | undefined {
-  const [row] = lab.rows("select role from members where user_id = ?", person.id);
+export function roleOf(lab: Lab, { user }: Player): Role | undefined {
+  const [row] = lab.rows("select role from members where user_id = ?", user.id);
   return (row?.role ?? undefined) as Role | undefined;
 }
 
@@ -220,9 +224,9 @@ const RANK = { VIEWER: 1, MEMBER: 2, ADMIN: 3, OWNER: 4 } as const;
 function replayProblem(lab: Lab): Verdict {
   const roles = new Map<string, Role>();
   const userOf = new Map<string, string>();
-  for (const { person, memberId, role } of EVERYBODY) {
-    userOf.set(memberId, person.id);
-    if (role !== undefined) roles.set(person.id, role);
+  for (const { user, memberId, role } of EVERYBODY) {
+    userOf.set(memberId, user.id);
+    if (role !== undefined) roles.set(user.id, role);
   }
   const rank = (userId: string) => RANK[roles.get(userId) ?? "VIEWER"] * (roles.has(userId) ? 1 : 0);
   for (const row of lab.rows("select * from audit_events order by rowid")) {

@@ -1,21 +1,22 @@
 // Invitations accepted and ownership handed over by the real operations, against everything that takes their ground away meanwhile.
 import { and, eq, isNull } from "drizzle-orm";
-import { insertAudit } from "../../src/audit/store.ts";
-import { batchConflict } from "../../src/db/conflict.ts";
-import { readWithRetry, withinLimit } from "../../src/db/retry.ts";
-import { invitations } from "../../src/db/schema/teams.ts";
-import { recordOutbox } from "../../src/events/store.ts";
-import type { Failure } from "../../src/failures.ts";
-import { acceptInvitation } from "../../src/invitations/accept-invitation.ts";
-import { acceptRefusal } from "../../src/invitations/invitation.ts";
-import { type InvitationKey, selectOffered } from "../../src/invitations/store.ts";
+import { acceptInvitation } from "../../src/accounts/invitations/accept-invitation.ts";
+import { acceptRefusal } from "../../src/accounts/invitations/invitation.ts";
+import { type InvitationKey, selectOffered } from "../../src/accounts/invitations/store.ts";
+import { changeRole } from "../../src/accounts/teams/change-role.ts";
+import { readActors, type TeamDependencies } from "../../src/accounts/teams/change-team.ts";
+import { leaveTeam, removeMember } from "../../src/accounts/teams/remove-member.ts";
+import { insertMember, setRole } from "../../src/accounts/teams/store.ts";
+import { transferOwnership } from "../../src/accounts/teams/transfer-ownership.ts";
 import { derivedId, makeId } from "../../src/lib/ids.ts";
 import { err, ok, type Result } from "../../src/lib/result.ts";
-import { changeRole } from "../../src/teams/change-role.ts";
-import { readActors, type TeamEffects } from "../../src/teams/change-team.ts";
-import { leaveTeam, removeMember } from "../../src/teams/remove-member.ts";
-import { insertMember, setRole } from "../../src/teams/store.ts";
-import { transferOwnership } from "../../src/teams/transfer-ownership.ts";
+import { insertAudit } from "../../src/platform/audit/store.ts";
+import { batch, type Statement } from "../../src/platform/db/batch.ts";
+import { batchConflict } from "../../src/platform/db/conflict.ts";
+import { readWithRetry, withinLimit } from "../../src/platform/db/retry.ts";
+import { invitations } from "../../src/platform/db/schema/teams.ts";
+import { recordOutbox } from "../../src/platform/events/store.ts";
+import type { Failure } from "../../src/platform/failures.ts";
 import type { Scenario } from "./campaign.ts";
 import type { Lab } from "./lab.ts";
 import {
@@ -59,7 +60,7 @@ export function acceptScenario(lab: Lab, name = "accept invitation", accept: Acc
         ["a", BY_TOKEN],
         ["b", BY_ID],
       ] as const) {
-        const work = (fx: TeamEffects) => accept(fx, GUEST.person, by);
+        const work = (deps: TeamDependencies) => accept(deps, GUEST.user, by);
         sendOnce(scene, { by: GUEST, key }, work, (outcome) => outcomes.push({ key, outcome }));
       }
       const rival = world.pick(["nobody", "demotion", "removal"]);
@@ -69,7 +70,7 @@ export function acceptScenario(lab: Lab, name = "accept invitation", accept: Acc
         sendChange(
           scene,
           OWNER,
-          (fx) => changeRole(fx, OWNER, demotion),
+          (deps) => changeRole(deps, OWNER, demotion),
           (outcome) => rivals.push(outcome),
         );
       }
@@ -77,7 +78,7 @@ export function acceptScenario(lab: Lab, name = "accept invitation", accept: Acc
         sendChange(
           scene,
           OWNER,
-          (fx) => removeMember(fx, OWNER, ADMIN.memberId),
+          (deps) => removeMember(deps, OWNER, ADMIN.memberId),
           (outcome) => rivals.push(outcome),
         );
       return () => teamProblem(scene) ?? acceptProblem(scene, outcomes, { rival, rivals });
@@ -106,7 +107,7 @@ function acceptProblem(
   const same = outcomes.filter((each) => each.key === key).map(({ outcome }) => JSON.stringify(outcome));
   if (new Set(same).size > 1) return `${key} had the outcomes ${same.join(" and ")}`;
   const [body] = answers.values();
-  const [seat] = lab.rows("select id, role from members where user_id = ?", GUEST.person.id);
+  const [seat] = lab.rows("select id, role from members where user_id = ?", GUEST.user.id);
   if (body !== undefined && JSON.parse(body).id !== seat?.id) return "the answer names another seat";
   if (isIn && seat?.role !== INVITATION.role) return `the guest came in as ${seat?.role}`;
   return undefined;
@@ -128,7 +129,7 @@ export function transferScenario(
       const scene: Scene = { lab, world, bugs: [] };
       const told: { target: Player; outcome: Outcome }[] = [];
       for (const target of [ADMIN, ADMIN, MEMBER, MEMBER]) {
-        const change = (fx: TeamEffects) => transfer(fx, OWNER, target.memberId);
+        const change = (deps: TeamDependencies) => transfer(deps, OWNER, target.memberId);
         sendChange(scene, OWNER, change, (outcome) => told.push({ target, outcome }));
       }
       const rivals: Outcome[] = [];
@@ -141,16 +142,16 @@ export function transferScenario(
 function startRival(scene: Scene, world: World, onDone: (outcome: Outcome) => void): void {
   switch (world.pick(["leave", "removal", "demotion", "removal by the owner"])) {
     case "leave":
-      sendChange(scene, ADMIN, (fx) => leaveTeam(fx, ADMIN), onDone);
+      sendChange(scene, ADMIN, (deps) => leaveTeam(deps, ADMIN), onDone);
       return;
     case "removal":
-      sendChange(scene, ADMIN, (fx) => removeMember(fx, ADMIN, MEMBER.memberId), onDone);
+      sendChange(scene, ADMIN, (deps) => removeMember(deps, ADMIN, MEMBER.memberId), onDone);
       return;
     case "demotion":
-      sendChange(scene, OWNER, (fx) => changeRole(fx, OWNER, { targetId: ADMIN.memberId, role: "VIEWER" }), onDone);
+      sendChange(scene, OWNER, (deps) => changeRole(deps, OWNER, { targetId: ADMIN.memberId, role: "VIEWER" }), onDone);
       return;
     case "removal by the owner":
-      sendChange(scene, OWNER, (fx) => removeMember(fx, OWNER, ADMIN.memberId), onDone);
+      sendChange(scene, OWNER, (deps) => removeMember(deps, OWNER, ADMIN.memberId), onDone);
       return;
   }
 }
@@ -182,79 +183,76 @@ function transferProblem(
 const EXPECTED: ReadonlySet<Failure["code"]> = new Set(["OWNER_REQUIRED", "MEMBER_NOT_FOUND"]);
 
 /** Broken: looks, decides, and writes without asserting that what it saw still holds. */
-export const acceptUnasserted: Accept = (fx, person, key) => async (operationId) => {
-  const rows = await readWithRetry(fx.sleep, async () => selectOffered(fx.db, key, person.id));
+export const acceptUnasserted: Accept = (deps, user, key) => async (operationId) => {
+  const rows = await readWithRetry(deps.sleep, async () => selectOffered(deps.db, key, user.id));
   if (!rows.ok) return { kind: "refused", failure: rows.error };
   const [offered] = rows.value;
   if (offered === undefined) return { kind: "refused", failure: { code: "INVITATION_NOT_FOUND" } };
   const id = makeId("mem", operationId);
-  const failure = offered.seatId === id ? undefined : acceptRefusal(offered, person, fx.nowMs);
+  const failure = offered.seatId === id ? undefined : acceptRefusal(offered, user, deps.nowMs);
   if (failure !== undefined) return { kind: "refused", failure };
   const { merchantId, role } = offered;
-  const times = { createdAtMs: fx.nowMs, updatedAtMs: fx.nowMs };
+  const times = { createdAtMs: deps.nowMs, updatedAtMs: deps.nowMs };
   const entry = { merchantId, action: "team.member_joined", target: id } as const;
   return {
     kind: "ready",
     status: 200,
     body: JSON.stringify({ id, role }),
     statements: [
-      fx.db
+      deps.db
         .update(invitations)
-        .set({ acceptedAtMs: fx.nowMs, acceptedBy: person.id })
+        .set({ acceptedAtMs: deps.nowMs, acceptedBy: user.id })
         .where(and(eq(invitations.id, offered.id), isNull(invitations.acceptedAtMs))),
-      insertMember(fx.db, { id, merchantId, userId: person.id, role, ...times }),
-      insertAudit(fx.db, fx.trail, { id: derivedId("aud", operationId), ...entry }, fx.nowMs),
-      ...eventOf(fx, operationId, "team.member_joined", {}),
+      insertMember(deps.db, { id, merchantId, userId: user.id, role, ...times }),
+      insertAudit(deps.db, deps.trail, { id: derivedId("aud", operationId), ...entry }, deps.nowMs),
+      ...eventOf(deps, operationId, "team.member_joined", {}),
     ],
   };
 };
 
 /** Broken the same way: of two transfers that both saw the OWNER, each makes its own. */
-export const transferUnasserted: Transfer = async (fx, seat, targetId): ReturnType<Transfer> => {
-  const actors = await readActors(fx, seat, { targetId, permission: "team:view" });
+export const transferUnasserted: Transfer = async (deps, seat, targetId): ReturnType<Transfer> => {
+  const actors = await readActors(deps, seat, { targetId, permission: "team:view" });
   if (!actors.ok) return actors;
   const { actor, target } = actors.value;
   if (actor.role !== "OWNER") return err({ code: "OWNER_REQUIRED" });
   if (target === undefined) return err({ code: "MEMBER_NOT_FOUND" });
-  const operationId = fx.newOperationId();
+  const operationId = deps.newOperationId();
   const entry = (member: typeof actor, after: string, n: number) =>
     insertAudit(
-      fx.db,
-      fx.trail,
+      deps.db,
+      deps.trail,
       {
         ...{ id: derivedId("aud", operationId, n), merchantId: member.merchantId, target: member.id },
         ...{ action: "team.role_changed", before: { role: member.role }, after: { role: after } },
       },
-      fx.nowMs,
+      deps.nowMs,
     );
-  const committed = await sent(fx, [
-    setRole(fx.db, actor, "ADMIN", fx.nowMs),
-    setRole(fx.db, target, "OWNER", fx.nowMs),
+  const committed = await sent(deps, [
+    setRole(deps.db, actor, "ADMIN", deps.nowMs),
+    setRole(deps.db, target, "OWNER", deps.nowMs),
     entry(actor, "ADMIN", 0),
     entry(target, "OWNER", 1),
-    ...eventOf(fx, operationId, "team.ownership_transferred", {}),
+    ...eventOf(deps, operationId, "team.ownership_transferred", {}),
   ]);
   if (!committed.ok) return committed;
   return ok({ owner: { ...target, role: "OWNER" }, previousOwner: { ...actor, role: "ADMIN" } });
 };
 
 function eventOf(
-  fx: TeamEffects,
+  deps: TeamDependencies,
   operationId: string,
   type: "team.member_joined" | "team.ownership_transferred",
   data: object,
 ) {
   const { merchantId } = INVITATION;
   const row = { id: derivedId("evt", operationId), merchantId, type, invoiceId: null, sequence: null };
-  return recordOutbox(fx.db, [{ ...row, data: JSON.stringify(data), createdAtMs: fx.nowMs }]);
+  return recordOutbox(deps.db, [{ ...row, data: JSON.stringify(data), createdAtMs: deps.nowMs }]);
 }
 
-async function sent(
-  fx: TeamEffects,
-  statements: Parameters<TeamEffects["db"]["batch"]>[0],
-): Promise<Result<void, Failure>> {
+async function sent(deps: TeamDependencies, statements: readonly Statement[]): Promise<Result<void, Failure>> {
   try {
-    await withinLimit(fx.sleep, fx.db.batch(statements));
+    await withinLimit(deps.sleep, batch(deps.db, statements));
     return ok(undefined);
   } catch (error) {
     if (batchConflict(error) === undefined) throw error;

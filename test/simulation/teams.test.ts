@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FEWEST_HITS, printReport, runCampaign, type Scenario, schedulesOf } from "./campaign.ts";
+import { CAMPAIGN_LIMIT_MS, FEWEST_HITS, printReport, runCampaign, type Scenario, schedulesOf } from "./campaign.ts";
 import { Lab } from "./lab.ts";
 import { seatTeam } from "./team.ts";
 import { acceptScenario, acceptUnasserted, transferScenario, transferUnasserted } from "./teams-scenario.ts";
@@ -28,7 +28,7 @@ it.each([
     for (const [name, n] of report.hits) totalHits.set(name, (totalHits.get(name) ?? 0) + n);
     expect(report.problems).toEqual([]);
   },
-  3_600_000,
+  CAMPAIGN_LIMIT_MS,
 );
 
 it("every fault befell every point of the team's operations often", () => {

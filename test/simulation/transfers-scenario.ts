@@ -1,10 +1,10 @@
 // Several passes over the same chain apply the same transfers to one invoice. It stands for the rule "status is a function of facts;
 // nothing nudges it" until the real pass joins, and for its broken variant, which adds to a sum instead.
 import { asc, eq, sql } from "drizzle-orm";
-import { batchConflict } from "../../src/db/conflict.ts";
-import { faultKind, readWithRetry, withinLimit } from "../../src/db/retry.ts";
-import { events } from "../../src/db/schema/events.ts";
 import { derivedId, type InvoiceId, type MerchantId } from "../../src/lib/ids.ts";
+import { batchConflict } from "../../src/platform/db/conflict.ts";
+import { faultKind, readWithRetry, withinLimit } from "../../src/platform/db/retry.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
 import { type Attempt, insist, type Scenario } from "./campaign.ts";
 import type { Lab } from "./lab.ts";
 import type { Client, World } from "./world.ts";

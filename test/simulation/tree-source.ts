@@ -9,9 +9,9 @@ import type {
   ScanRange,
 } from "../../src/chains/chain-client.ts";
 import type { ChainSourceKind } from "../../src/chains/chain-sources.ts";
+import type { BlockRef, Transfer } from "../../src/chains/transfer.ts";
 import { type Outage, outage } from "../../src/lib/fetch-text.ts";
 import { err, ok, type Result } from "../../src/lib/result.ts";
-import type { BlockRef, Transfer } from "../../src/payments/transfer.ts";
 import type { Dice } from "../support/dice.ts";
 import { type Block, blockOn, chainOf, type Mined, ROOT_HEIGHT, type Transaction, type View } from "./chain-tree.ts";
 

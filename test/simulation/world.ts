@@ -2,9 +2,9 @@
 // a fate drawn from the seed, and the same seed gives the same history. A crash is a promise that never settles, not an exception: no
 // `catch` and no `finally` of a dead client runs, as when a Worker is gone. What it had already sent may still land.
 
-import { LEASE_MS } from "../../src/idempotency/claims.ts";
 import { newUlid } from "../../src/lib/ids.ts";
 import type { Sleep } from "../../src/lib/sleep.ts";
+import { LEASE_MS } from "../../src/platform/idempotency/claims.ts";
 import { randomFrom } from "../support/random.ts";
 import type { Effect } from "./sqlite-d1.ts";
 

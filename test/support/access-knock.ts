@@ -1,6 +1,6 @@
 // Knocks at a route as the access tests do: with every body that can be wrong, and with ids that nothing has.
-import { SPECS } from "../../src/http/app.ts";
-import type { RouteSpec } from "../../src/http/route.ts";
+import { SPECS } from "../../src/app/app.ts";
+import type { RouteSpec } from "../../src/platform/http/route.ts";
 import { type Answer, type Ask, send } from "./access.ts";
 
 export const UNKNOWN_ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";

@@ -45,6 +45,7 @@ export const KEY_OR_MEMBER: Readonly<Record<string, Need>> = {
   [`GET ${MERCHANT}/invoices/:invoiceId/payments`]: need("PAYMENT_VIEW"),
   [`GET ${MERCHANT}/payments`]: need("PAYMENT_VIEW"),
   [`GET ${MERCHANT}/payments/:paymentId`]: need("PAYMENT_VIEW"),
+  [`POST ${MERCHANT}/payments/lookup`]: need("PAYMENT_RESOLVE"),
   [`POST ${MERCHANT}/payments/:paymentId/resolve`]: need("PAYMENT_RESOLVE"),
   [`GET ${MERCHANT}/products`]: need("PRODUCT_VIEW", "public"),
   [`POST ${MERCHANT}/products`]: need("PRODUCT_CREATE"),

@@ -4,11 +4,11 @@ import { env, exports } from "cloudflare:workers";
 import { drizzle } from "drizzle-orm/d1";
 import { expect } from "vitest";
 import { type ApiKeyRow, newKey, newMerchant, newTeam } from "../../scripts/seed.ts";
-import { apiKeys } from "../../src/db/schema/api-keys.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import { teams } from "../../src/db/schema/teams.ts";
-import { createApp } from "../../src/http/app.ts";
+import { createApp } from "../../src/app/app.ts";
 import type { MerchantId } from "../../src/lib/ids.ts";
+import { apiKeys } from "../../src/platform/db/schema/api-keys.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { teams } from "../../src/platform/db/schema/teams.ts";
 
 const ORIGIN = "http://localhost:8787";
 const db = drizzle(env.DB);
@@ -54,10 +54,12 @@ export interface Ask {
   /** Sent as JSON; a string is sent as it is. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What the edge says of the request. */
+  readonly cf?: unknown;
 }
 
 export function requestOf(path: string, ask: Ask = {}): Request {
-  const { method = "GET", key, body, headers } = ask;
+  const { method = "GET", key, body, headers, cf } = ask;
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return new Request(`${ORIGIN}${path}`, {
     method,
@@ -67,6 +69,7 @@ export function requestOf(path: string, ask: Ask = {}): Request {
       ...headers,
     },
     ...(body === undefined ? {} : { body: text }),
+    ...(cf === undefined ? {} : { cf: cf as CfProperties }),
   });
 }
 

@@ -2,13 +2,13 @@
 import { env } from "cloudflare:workers";
 import { desc, eq } from "drizzle-orm";
 import { expect } from "vitest";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { events } from "../../src/db/schema/events.ts";
-import { operations } from "../../src/db/schema/operations.ts";
+import type { Role } from "../../src/accounts/teams/roles.ts";
 import type { ApiKeyId, MemberId, MerchantId, UserId } from "../../src/lib/ids.ts";
-import type { Role } from "../../src/teams/roles.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { operations } from "../../src/platform/db/schema/operations.ts";
 import { type Answer, type Ask, seedMerchant, send } from "./access.ts";
-import { seedMember, seedPerson } from "./people.ts";
+import { seedMember, seedUser } from "./people.ts";
 import { testDb } from "./worker-merchant.ts";
 
 export interface Seated {
@@ -23,7 +23,7 @@ export interface Seated {
 /** A person with a role in the team of a merchant; of a new one unless told. */
 export async function seated(role: Role, of: { readonly merchantId?: MerchantId } = {}): Promise<Seated> {
   const merchantId = of.merchantId ?? (await seedMerchant());
-  const { userId, headers } = await seedPerson();
+  const { userId, headers } = await seedUser();
   const memberId = await seedMember(merchantId, userId, role);
   const base = `/api/v1/merchants/merchant/${merchantId}/api-keys`;
   const keys = (rest: string, ask: Ask = {}) =>

@@ -1,5 +1,6 @@
-// A request that loses a race for certain: what `meanwhile` does stands after the request has read and before its first write.
+// A request that loses a race for certain: what `meanwhile` does is committed after the request has read and before its first write.
 import { env } from "cloudflare:workers";
+import { type Db, openDb } from "../../src/platform/db/client.ts";
 import { type Answer, type Ask, sendWith } from "./access.ts";
 
 export async function sendBeaten(
@@ -17,11 +18,24 @@ export async function sendBeaten(
     await meanwhile();
     return rows;
   };
-  const DB = new Proxy(env.DB, {
+  return sendWith({ ...changes, DB: withBatch(batch) }, path, ask);
+}
+
+/** The database, with `meanwhile` done before each of its batches. */
+export function dbBefore(meanwhile: () => Promise<unknown>): Db {
+  return openDb(
+    withBatch(async (statements) => {
+      await meanwhile();
+      return env.DB.batch(statements);
+    }),
+  );
+}
+
+function withBatch(batch: (statements: D1PreparedStatement[]) => Promise<D1Result[]>): D1Database {
+  return new Proxy(env.DB, {
     get(target, name) {
       const value: unknown = name === "batch" ? batch : Reflect.get(target, name);
       return typeof value === "function" && name !== "batch" ? value.bind(target) : value;
     },
   });
-  return sendWith({ ...changes, DB }, path, ask);
 }

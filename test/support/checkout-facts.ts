@@ -1,16 +1,17 @@
 // What a checkout's view is decided from, as the database and its rules hand it over: an invoice over 10 USD that asks for USDT on Ethereum,
 // with its HMAC, and ways that can be picked beside it.
-import type { ViewFacts } from "../../src/checkout/view.ts";
-import { type Invoice, type InvoiceFile, newFile, type PaymentMethod } from "../../src/invoices/invoice.ts";
-import { type MethodBody, methodBodyOf, offeredMethodBody } from "../../src/invoices/invoice-body.ts";
-import { activeMethod } from "../../src/invoices/payment-method.ts";
-import { restUnits } from "../../src/invoices/rest.ts";
-import type { InvoiceStatus } from "../../src/invoices/status.ts";
+
+import { type SettingsColumns, settingsOf } from "../../src/accounts/merchants/settings.ts";
+import type { ViewFacts } from "../../src/checkout/pay/view.ts";
+import { type Invoice, type InvoiceFile, newFile, type PaymentMethod } from "../../src/commerce/invoices/invoice.ts";
+import { type MethodBody, methodBodyOf, offeredMethodBody } from "../../src/commerce/invoices/invoice-body.ts";
+import { activeMethod } from "../../src/commerce/invoices/payment-method.ts";
+import { restUnits } from "../../src/commerce/invoices/rest.ts";
+import type { Payment } from "../../src/commerce/payments/payment.ts";
+import { parseMacKeys } from "../../src/commerce/wallets/row-mac.ts";
+import type { Wallet } from "../../src/commerce/wallets/wallet.ts";
 import { makeId } from "../../src/lib/ids.ts";
-import { type SettingsColumns, settingsOf } from "../../src/merchants/settings.ts";
-import type { Payment } from "../../src/payments/payment.ts";
-import { parseMacKeys } from "../../src/wallets/row-mac.ts";
-import type { Wallet } from "../../src/wallets/wallet.ts";
+import type { InvoiceStatus } from "../../src/platform/column-values.ts";
 
 export const NOW = Date.UTC(2026, 10, 21, 12);
 export const EXPIRES = NOW + 3_600_000;
@@ -88,7 +89,7 @@ function invoiceOf({ invoice = {}, status = "AWAITING_PAYMENT" }: Given): Invoic
     ...{ name: "Order 1001", description: null, redirectUrl: null, metadata: null, amountMicros: 10_000_000n },
     ...{ currency: "USD", status, receivedMicros: 0n, confirmedMicros: 0n, isLate: false, needsReview: false },
     ...{ resolution: null, warnings: "[]", underpaidToleranceMicros: 0n, overpaidToleranceMicros: 0n },
-    ...{ latePaymentPolicy: "REVIEW", rateLockSeconds: 3_600, monitorSeconds: 86_400, isFromPublicKey: false },
+    ...{ latePaymentPolicy: "REVIEW", rateLockSeconds: 3_600, monitorSeconds: 86_400, origin: "API" },
     ...{ eventSequence: 1, timelinePosition: 1, expiresAtMs: EXPIRES, monitorUntilMs: EXPIRES + 86_400_000 },
     ...{ cancelledAtMs: null, closedAtMs: null, createdAtMs: NOW, updatedAtMs: NOW },
     ...invoice,
@@ -145,7 +146,8 @@ function settingsColumns(changes: Partial<SettingsColumns> = {}): SettingsColumn
   return {
     ...{ invoiceLifetimeSeconds: 3_600, rateLockSeconds: 3_600, underpaidToleranceBasisPoints: 100 },
     ...{ underpaidToleranceMaxMicros: 5_000_000n, overpaidToleranceBasisPoints: 500, monitorSeconds: 86_400 },
-    ...{ latePaymentPolicy: "REVIEW", quorumAboveMicros: null, walletChangeDelayHours: 0, maxActiveInvoices: 10_000 },
+    ...{ latePaymentPolicy: "REVIEW", quorumAboveMicros: null, maxActiveInvoices: 10_000 },
+    ...{ maxPublicInvoices: 1_000, publicInvoices: 0 },
     ...{ mailReceiptsToCustomers: true, mailReceiptsToMerchant: false, brand: null, frameAncestors: null },
     ...changes,
   };

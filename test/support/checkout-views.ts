@@ -1,8 +1,9 @@
 // What payers' pages are drawn from, without a shop behind it: one view per stage, of an order over 49.90 EUR paid in USDT on TRON.
-import type { Chrome } from "../../src/checkout/chrome.ts";
-import type { Language } from "../../src/checkout/languages.ts";
-import { textsOf } from "../../src/checkout/texts.ts";
-import type { CheckoutView, Choice, MethodView, PaymentView, Stage, Way } from "../../src/checkout/view.ts";
+import type { Chrome } from "../../src/checkout/pay/chrome.ts";
+import type { Choice, MethodView, Way } from "../../src/checkout/pay/method-view.ts";
+import type { CheckoutView, PaymentView, Stage } from "../../src/checkout/pay/view.ts";
+import type { Language } from "../../src/platform/texts/languages.ts";
+import { textsOf } from "../../src/platform/texts/texts.ts";
 
 export const NOW = Date.UTC(2026, 9, 2, 10);
 const INVOICE_ID = "inv_01JAB2C3D4E5F6G7H8J9KMNPQR";

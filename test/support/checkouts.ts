@@ -1,10 +1,10 @@
 // Invoices that payers open, made through the merchant's own API, and calls of their pages and of their JSON.
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
-import { invoices, timelineItems } from "../../src/db/schema/invoices.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import type { InvoiceStatus } from "../../src/invoices/status.ts";
 import type { InvoiceId, MerchantId } from "../../src/lib/ids.ts";
+import type { InvoiceStatus } from "../../src/platform/column-values.ts";
+import { invoices, timelineItems } from "../../src/platform/db/schema/invoices.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
 import { type Answer, type Ask, sendWith } from "./access.ts";
 import { directWallet, xpubWallet } from "./wallet-bodies.ts";
 import { freshId, freshMerchant, type TestMerchant, testDb } from "./worker-merchant.ts";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type * as z from "zod";
-import { jsonSchema, type NamedSchemas } from "../../src/http/json-schema.ts";
+import { jsonSchema, type NamedSchemas } from "../../src/platform/http/json-schema.ts";
 import { misfits } from "./json-schema.ts";
 
 /** Holds a live answer to the schema that documents it: every member, and no other. */

@@ -1,6 +1,6 @@
 // The table of test/vectors/endpoint-urls.ts against the rule, in whatever runtime this is imported: their URL parsers are not one.
 import { describe, expect, it } from "vitest";
-import { type EndpointRules, parseEndpointUrl } from "../../src/webhooks/endpoint-url.ts";
+import { type EndpointRules, parseEndpointUrl } from "../../src/notifications/webhooks/endpoint-url.ts";
 import { ALLOWED, LOOPBACK, NEAR_LOOPBACK, OWN, OWN_HOSTS, REFUSED } from "../vectors/endpoint-urls.ts";
 
 const CLOSED: EndpointRules = { isLoopbackOpen: false, ownHost: OWN_HOSTS.closed };

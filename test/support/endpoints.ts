@@ -1,13 +1,15 @@
 // Endpoints and what they are owed, written as the product writes them.
-import type { Db } from "../../src/db/client.ts";
-import { recordOutbox } from "../../src/events/store.ts";
+
 import { type EventId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
 import { parseKeyring } from "../../src/lib/keyring.ts";
 import { seal } from "../../src/lib/seal.ts";
-import { HEALTHY } from "../../src/webhooks/retry-schedule.ts";
-import { secretKeyPreview, webhookSecret } from "../../src/webhooks/secret.ts";
-import { insertWebhook } from "../../src/webhooks/store.ts";
-import { secretContext, type Webhook } from "../../src/webhooks/webhook.ts";
+import { HEALTHY } from "../../src/notifications/webhooks/retry-schedule.ts";
+import { secretKeyPreview, webhookSecret } from "../../src/notifications/webhooks/secret.ts";
+import { insertWebhook } from "../../src/notifications/webhooks/store.ts";
+import { secretContext, type Webhook } from "../../src/notifications/webhooks/webhook.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import type { Db } from "../../src/platform/db/client.ts";
+import { recordOutbox } from "../../src/platform/events/store.ts";
 
 const freshBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 
@@ -37,7 +39,7 @@ export async function addEndpoint(
     ...{ disabledReason: null, disabledAtMs: null, createdAtMs, updatedAtMs: createdAtMs, secrets: [own] },
     ...of,
   };
-  await db.batch(insertWebhook(db, webhook));
+  await batch(db, insertWebhook(db, webhook));
   return { webhook, secret };
 }
 
@@ -62,6 +64,6 @@ export async function recordNews(
     } as const;
   });
   const [first, ...others] = recordOutbox(db, rows);
-  if (first !== undefined) await db.batch([first, ...others]);
+  if (first !== undefined) await batch(db, [first, ...others]);
   return ids;
 }

@@ -1,9 +1,9 @@
 // A chain that a test writes block by block, and sources that read it: what a watcher is tested against without a node.
 import type { ChainClient, History, HistoryRequest, Lookup, MempoolPart } from "../../src/chains/chain-client.ts";
 import type { ChainSourceKind } from "../../src/chains/chain-sources.ts";
+import type { BlockRef, Transfer } from "../../src/chains/transfer.ts";
 import { type Outage, type OutageKind, outage } from "../../src/lib/fetch-text.ts";
 import { err, ok, type Result } from "../../src/lib/result.ts";
-import type { BlockRef, Transfer } from "../../src/payments/transfer.ts";
 
 /** A transfer before it is in a block. */
 export type Sent = Pick<Transfer, "cryptocurrency" | "txHash" | "toAddress" | "amountUnits"> &
@@ -178,7 +178,7 @@ export class FakeSource {
 
   #lookup(txHash: string, recipients: ReadonlySet<string>): Lookup {
     const isOurs = ({ toAddress }: Sent) => recipients.has(toAddress);
-    if (this.isForgetful) return { kind: "unknown" };
+    if (this.isForgetful || this.faults.get(txHash) === "LIES_EMPTY") return { kind: "unknown" };
     for (const block of this.chain.below(this.#tip().height)) {
       const sent = block.sent.filter((each) => each.txHash === txHash);
       if (sent.length === 0) continue;

@@ -1,5 +1,5 @@
 // Amounts and moments as each language writes them, letter for letter: a page is the same whether Node's ICU or workerd's wrote it.
-import type { Language } from "../../src/checkout/languages.ts";
+import type { Language } from "../../src/platform/texts/languages.ts";
 
 /** In the order of a row's texts; the last text is the moment. */
 export const FORMATTED_MONEY = [

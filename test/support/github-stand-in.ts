@@ -11,7 +11,7 @@ export interface GithubEmail {
   readonly verified: boolean;
 }
 
-export interface GithubPerson {
+export interface GithubUser {
   readonly id: number;
   readonly emails: readonly GithubEmail[];
 }
@@ -19,7 +19,7 @@ export interface GithubPerson {
 export interface GithubStandIn {
   readonly origin: string;
   /** Who signs in next. */
-  person: GithubPerson;
+  user: GithubUser;
   /** Answers every call of the API when it is set. */
   outage: { readonly status: number; readonly body: string } | null;
   close(): Promise<void>;
@@ -34,15 +34,15 @@ interface Answer {
 export async function startGithub(client: OidcClient): Promise<GithubStandIn> {
   const server = createServer();
   const { origin, close } = await listen(server);
-  const codes = new Map<string, { readonly challenge: string; readonly person: GithubPerson }>();
-  const tokens = new Map<string, GithubPerson>();
-  const it: GithubStandIn = { origin, person: { id: 1, emails: [] }, outage: null, close };
+  const codes = new Map<string, { readonly challenge: string; readonly user: GithubUser }>();
+  const tokens = new Map<string, GithubUser>();
+  const it: GithubStandIn = { origin, user: { id: 1, emails: [] }, outage: null, close };
 
   function authorize(query: URLSearchParams): Answer {
     const isKnown = query.get("client_id") === client.clientId && query.get("redirect_uri") === client.redirectUri;
     if (!isKnown || query.get("code_challenge_method") !== "S256") return { status: 404 };
     const code = randomUUID();
-    codes.set(code, { challenge: query.get("code_challenge") ?? "", person: it.person });
+    codes.set(code, { challenge: query.get("code_challenge") ?? "", user: it.user });
     const back = new URL(client.redirectUri);
     back.searchParams.set("code", code);
     back.searchParams.set("state", query.get("state") ?? "");
@@ -59,15 +59,15 @@ export async function startGithub(client: OidcClient): Promise<GithubStandIn> {
     if (known === undefined || !isGood || form.get("redirect_uri") !== client.redirectUri)
       return { status: 200, body: { error: "bad_verification_code", error_description: "canary-words" } };
     const token = `gho_${randomUUID()}`;
-    tokens.set(token, known.person);
+    tokens.set(token, known.user);
     return { status: 200, body: { access_token: token, token_type: "bearer", scope: "user:email" } };
   }
 
   function api(path: string, request: IncomingMessage): Answer {
-    const person = tokens.get((request.headers.authorization ?? "").replace("Bearer ", ""));
-    if (person === undefined || request.headers["user-agent"] === undefined) return { status: 401, body: {} };
-    if (path === "/api/user") return { status: 200, body: { id: person.id, login: "somebody", email: null } };
-    return path === "/api/user/emails" ? { status: 200, body: person.emails } : { status: 404, body: {} };
+    const user = tokens.get((request.headers.authorization ?? "").replace("Bearer ", ""));
+    if (user === undefined || request.headers["user-agent"] === undefined) return { status: 401, body: {} };
+    if (path === "/api/user") return { status: 200, body: { id: user.id, login: "somebody", email: null } };
+    return path === "/api/user/emails" ? { status: 200, body: user.emails } : { status: 404, body: {} };
   }
 
   server.on("request", async (request, response) => {

@@ -1,14 +1,14 @@
 // What tests of idempotency share: real claims and the real database of workerd, and a small operation to run once.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
-import { openDb } from "../../src/db/client.ts";
-import { events } from "../../src/db/schema/events.ts";
-import { operations } from "../../src/db/schema/operations.ts";
-import type { Keys } from "../../src/idempotency/claims.ts";
-import { fingerprint, keyHash } from "../../src/idempotency/idempotency-key.ts";
-import type { OnceEffects, Prepared } from "../../src/idempotency/run-once.ts";
 import { derivedId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
 import { sleep } from "../../src/lib/sleep.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { operations } from "../../src/platform/db/schema/operations.ts";
+import type { Keys } from "../../src/platform/idempotency/claims.ts";
+import { fingerprint, keyHash } from "../../src/platform/idempotency/idempotency-key.ts";
+import type { OnceDependencies, Prepared } from "../../src/platform/idempotency/run-once.ts";
 
 export const freshUlid = () => newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)));
 /** A fresh stub each time: one that threw, as when its object was aborted, is broken for good. */
@@ -22,7 +22,7 @@ export function keysOf(namespace: Env["IDEMPOTENCY_KEYS"], merchantId: string): 
 }
 export const freshMerchant = (): MerchantId => makeId("mer", freshUlid());
 export const realDb = openDb(env.DB);
-export function effects(merchantId: MerchantId, over: Partial<OnceEffects> = {}): OnceEffects {
+export function dependencies(merchantId: MerchantId, over: Partial<OnceDependencies> = {}): OnceDependencies {
   return {
     db: realDb,
     keys: keysOf(env.IDEMPOTENCY_KEYS, merchantId),
@@ -42,7 +42,7 @@ export function keyOf(merchantId: MerchantId, key: string, body: string = "{}") 
 }
 
 /** A small operation: one event row; its bytes differ each time it is decided, as a clock would make them. */
-export function workOf(db: OnceEffects["db"], merchantId: MerchantId) {
+export function workOf(db: OnceDependencies["db"], merchantId: MerchantId) {
   return async (operationId: string): Promise<Prepared> => ({
     kind: "ready",
     status: 201,

@@ -1,11 +1,11 @@
 // Facts for the rules of invoices: an invoice of 100 USD at the default tolerances, asked in two assets. The first is priced so that one
 // base unit is one micro-unit: in a table of cases, units are then the worth.
-import type { NetworkWatch } from "../../src/invoices/closing.ts";
-import type { Quote } from "../../src/invoices/quotes.ts";
-import type { InvoiceFacts, InvoiceState, Settlement } from "../../src/invoices/status.ts";
-import type { PricedMethod } from "../../src/invoices/value.ts";
+import type { NetworkWatch } from "../../src/commerce/invoices/closing.ts";
+import type { Quote } from "../../src/commerce/invoices/quotes.ts";
+import type { InvoiceFacts, InvoiceState, Settlement } from "../../src/commerce/invoices/status.ts";
+import type { PricedMethod } from "../../src/commerce/invoices/value.ts";
+import type { CreditedPayment } from "../../src/commerce/payments/payment.ts";
 import { makeId } from "../../src/lib/ids.ts";
-import type { CreditedPayment } from "../../src/payments/payment.ts";
 
 export const E = 100_000_000n;
 export const TOL = 1_000_000n;
@@ -93,7 +93,7 @@ export function paymentOf(
 
 /** A cursor that moves, at `passedMs`. */
 export function cursorAt(passedMs: number, lastMovedAtMs = Number.MAX_SAFE_INTEGER): NetworkWatch {
-  return { kind: "cursor", network: "ETH", passedMs, lastMovedAtMs };
+  return { kind: "cursor", network: "ETH", passedMs, lastMovedAtMs, tickedAtMs: Number.MAX_SAFE_INTEGER };
 }
 
 /** The facts after a settlement was stored. */

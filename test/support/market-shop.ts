@@ -3,27 +3,25 @@ import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
 import { networkNamed } from "../../src/chains/networks.ts";
-import { invoices } from "../../src/db/schema/invoices.ts";
-import { payments } from "../../src/db/schema/payments.ts";
-import { invoiceEffects } from "../../src/invoices/effects.ts";
+import type { Transfer } from "../../src/chains/transfer.ts";
+import { invoiceDependencies } from "../../src/commerce/invoices/dependencies.ts";
+import { applyTransfers, type SeenPayment } from "../../src/detection/matching/apply-transfers.ts";
 import type { InvoiceId } from "../../src/lib/ids.ts";
 import { sleep } from "../../src/lib/sleep.ts";
-import { applyTransfers, type SeenPayment } from "../../src/payments/apply-transfers.ts";
-import type { Transfer } from "../../src/payments/transfer.ts";
+import { invoices } from "../../src/platform/db/schema/invoices.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
 import { fixedRateTable } from "../../src/rates/fixed-rates.ts";
 import type { RateTable } from "../../src/rates/quote.ts";
 import { type Ask, seedKey, seedMerchant, sendWith } from "./access.ts";
-import { randomHex } from "./wallet-bodies.ts";
+import { randomHex, xpubWallet } from "./wallet-bodies.ts";
 import { testDb } from "./worker-merchant.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the test claims
 type Body = any;
 export const ETH = { cryptocurrency: "ETH", network: "ETH" };
 export const BTC = { cryptocurrency: "BTC", network: "BTC" };
-const ZPUB =
-  "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
-/** An address of its own for each invoice. */
-export const BTC_KEY = { walletType: "XPUB_WALLET", ...BTC, xpub: ZPUB, derivationPath: "m/84'/0'/0'" };
+/** An address of its own for each invoice, of a key that nobody else has. */
+export const btcKey = xpubWallet;
 /** One address for all invoices. */
 export const ethAddress = () => ({ walletType: "DIRECT_WALLET", ...ETH, address: `0x${randomHex(20)}` });
 
@@ -48,12 +46,12 @@ export async function marketShop(pair: typeof ETH, wallet: object) {
   expect((await send("/wallets", { method: "POST", body: wallet })).status).toBe(201);
   const network = networkNamed(pair.network);
   if (network === undefined) throw new Error("no such network");
-  const effects = () => ({ ...invoiceEffects(env, { db: testDb, nowMs: Date.now(), sleep }), table });
+  const dependencies = () => ({ ...invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep }), table });
   return {
     merchantId,
     rate,
     send,
-    effects,
+    dependencies,
     /** A transfer of the pair in block 100; null: in no block yet. */
     transfer(toAddress: string, amountUnits: bigint, blockTimeMs: number | null = Date.now()): Transfer {
       const block = blockTimeMs === null ? null : { height: 100, hash: "h100", timeMs: blockTimeMs };
@@ -61,7 +59,7 @@ export async function marketShop(pair: typeof ETH, wallet: object) {
       return { cryptocurrency: pair.cryptocurrency, ...where, amountUnits, block, spends: [], raw: "{}" };
     },
     look: (transfers: readonly Transfer[], seen: readonly SeenPayment[] = []) =>
-      applyTransfers(effects(), { network, heights: { tipHeight: 100, finalizedHeight: null }, seen, transfers }),
+      applyTransfers(dependencies(), { network, heights: { tipHeight: 100, finalizedHeight: null }, seen, transfers }),
     async invoice(rawAmount: number) {
       const body = { name: "Order", rawAmount, expiresInSeconds: 4 * 3_600, paymentMethods: [pair] };
       const made = await send("/invoices", { method: "POST", body });

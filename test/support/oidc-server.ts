@@ -5,7 +5,7 @@ import { createServer, type RequestListener, type ServerResponse } from "node:ht
 import Provider from "oidc-provider";
 import { type Listening, listen } from "./listen.ts";
 
-export interface Person {
+export interface User {
   readonly subject: string;
   readonly email: string;
   readonly isEmailVerified: boolean;
@@ -24,7 +24,7 @@ export interface Lie {
 export interface OidcProvider {
   readonly issuer: string;
   /** Who signs in next; null cancels. */
-  person: Person | null;
+  user: User | null;
   lie: Lie;
   close(): Promise<void>;
 }
@@ -41,16 +41,16 @@ export async function startOidcProvider(client: OidcClient): Promise<OidcProvide
   const keys = { honest: newKey(), stranger: newKey() };
   const server = createServer();
   const listening: Listening = await listen(server);
-  const people = new Map<string, Person>();
-  const it: OidcProvider = { issuer: listening.origin, person: null, lie: {}, close: listening.close };
+  const people = new Map<string, User>();
+  const it: OidcProvider = { issuer: listening.origin, user: null, lie: {}, close: listening.close };
   const provider = new Provider(listening.origin, configurationOf(client, keys.honest, people));
   const serve = provider.callback();
   const answer: RequestListener = (request, response) => {
     const { pathname } = new URL(request.url ?? "/", listening.origin);
     if (pathname.startsWith("/interaction/")) {
-      const { person } = it;
-      if (person !== null) people.set(person.subject, person);
-      const result = person === null ? { error: "access_denied" } : { login: { accountId: person.subject } };
+      const { user } = it;
+      if (user !== null) people.set(user.subject, user);
+      const result = user === null ? { error: "access_denied" } : { login: { accountId: user.subject } };
       provider
         .interactionFinished(request, response, result)
         .catch((error: unknown) => response.destroy(Object(error)));
@@ -63,7 +63,7 @@ export async function startOidcProvider(client: OidcClient): Promise<OidcProvide
   return it;
 }
 
-function configurationOf(client: OidcClient, key: KeyObject, people: ReadonlyMap<string, Person>) {
+function configurationOf(client: OidcClient, key: KeyObject, people: ReadonlyMap<string, User>) {
   return {
     clients: [
       {
@@ -86,8 +86,8 @@ function configurationOf(client: OidcClient, key: KeyObject, people: ReadonlyMap
     findAccount: (_: unknown, accountId: string) => ({
       accountId,
       claims: () => {
-        const person = people.get(accountId);
-        return { sub: accountId, email: person?.email, email_verified: person?.isEmailVerified };
+        const user = people.get(accountId);
+        return { sub: accountId, email: user?.email, email_verified: user?.isEmailVerified };
       },
     }),
     loadExistingGrant: async ({ oidc }: GrantContext) => {

@@ -1,8 +1,9 @@
 // Payments and looks at them for the rules of payments: a transfer of 100 USDT on ETH or of 1 BTC, looked at on one of either's chains.
+
+import type { BlockRef, Transfer } from "../../src/chains/transfer.ts";
+import { type NewPayment, newPayment, type ObservationContext } from "../../src/commerce/payments/chain-observation.ts";
+import type { Payment, PaymentEvidence } from "../../src/commerce/payments/payment.ts";
 import { makeId } from "../../src/lib/ids.ts";
-import type { Payment, PaymentEvidence } from "../../src/payments/payment.ts";
-import { type NewPayment, newPayment, type SightContext } from "../../src/payments/sight.ts";
-import type { BlockRef, Transfer } from "../../src/payments/transfer.ts";
 import { network } from "./named-network.ts";
 
 export const PAID_INVOICE = makeId("inv", "0".repeat(26));
@@ -15,7 +16,10 @@ export function blockAt(height: number, fork = ""): BlockRef {
   return { height, hash: `block-${height}${fork}`, timeMs: height * 600_000 };
 }
 
-export function lookAt(tipHeight: number, changes: Partial<SightContext> & { finalized?: number } = {}): SightContext {
+export function lookAt(
+  tipHeight: number,
+  changes: Partial<ObservationContext> & { finalized?: number } = {},
+): ObservationContext {
   const { finalized, ...rest } = changes;
   const heights = { tipHeight, finalizedHeight: finalized ?? null };
   return { network: BITCOIN, heights, nowMs: tipHeight * 600_000 + 1_000, ...rest };
@@ -37,7 +41,10 @@ export function transferOf(changes: Partial<Transfer> = {}): Transfer {
 }
 
 /** A payment credited by its address, three confirmations required. */
-export function firstSeen(context: SightContext, changes: Partial<NewPayment> & { block?: BlockRef } = {}): Payment {
+export function firstSeen(
+  context: ObservationContext,
+  changes: Partial<NewPayment> & { block?: BlockRef } = {},
+): Payment {
   const { block, ...rest } = changes;
   return newPayment({
     id: makeId("pay", "0".repeat(26)),

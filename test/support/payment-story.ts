@@ -1,18 +1,25 @@
 // One payment through many looks at the chain, and what was told of each.
-import type { Payment } from "../../src/payments/payment.ts";
-import { newsOf, type Placement, paymentAfter, type Sight, type SightContext } from "../../src/payments/sight.ts";
+
+import {
+  type ChainObservation,
+  newsOf,
+  type ObservationContext,
+  type Placement,
+  paymentAfter,
+} from "../../src/commerce/payments/chain-observation.ts";
+import type { Payment } from "../../src/commerce/payments/payment.ts";
 import { blockAt, firstSeen } from "./payment-facts.ts";
 
-export const PENDING: Sight = { kind: "pending" };
-export const UNKNOWN: Sight = { kind: "unknown" };
-export const REPLACED: Sight = { kind: "replaced" };
+export const PENDING: ChainObservation = { kind: "pending" };
+export const UNKNOWN: ChainObservation = { kind: "unknown" };
+export const REPLACED: ChainObservation = { kind: "replaced" };
 
-export function mined(height: number, fork = ""): Sight {
+export function mined(height: number, fork = ""): ChainObservation {
   return { kind: "mined", block: blockAt(height, fork) };
 }
 
 /** What a look showed, and when and through which source it was. */
-export type Look = readonly [Sight, SightContext];
+export type Look = readonly [ChainObservation, ObservationContext];
 
 /** The payment after each of the looks, and what was told of each. */
 export function story(looks: readonly Look[], placement?: Placement) {
@@ -22,8 +29,8 @@ export function story(looks: readonly Look[], placement?: Placement) {
   let payment = firstSeen(first[1], { ...(block && { block }), ...(placement && { placement }) });
   const told: (readonly string[])[] = [newsOf(undefined, payment)];
   const states: Payment[] = [payment];
-  for (const [sight, context] of rest) {
-    const after = paymentAfter(payment, sight, context);
+  for (const [observation, context] of rest) {
+    const after = paymentAfter(payment, observation, context);
     told.push(newsOf(payment, after));
     states.push(after);
     payment = after;

@@ -1,8 +1,9 @@
 // Rows of payments as watchers leave them, written straight into the table, and how far their network was read.
-import { networkCursors } from "../../src/db/schema/network-cursors.ts";
-import { payments } from "../../src/db/schema/payments.ts";
+
+import type { Payment, PaymentEvidence, StoredPayment } from "../../src/commerce/payments/payment.ts";
 import type { MerchantId } from "../../src/lib/ids.ts";
-import type { Payment, PaymentEvidence, StoredPayment } from "../../src/payments/payment.ts";
+import { networkCursors } from "../../src/platform/db/schema/network-cursors.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
 import { randomHex } from "./wallet-bodies.ts";
 import { freshId, testDb } from "./worker-merchant.ts";
 

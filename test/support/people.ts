@@ -1,18 +1,18 @@
 // People for tests on workerd: users, members of teams, and the cookies of their sessions. Each test makes its own.
 import { env } from "cloudflare:workers";
-import { openDb } from "../../src/db/client.ts";
-import { members, teams } from "../../src/db/schema/teams.ts";
-import { sessions, users } from "../../src/db/schema/users.ts";
+import type { Role } from "../../src/accounts/teams/roles.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import { type IdPrefix, type MemberId, type MerchantId, makeId, newUlid, type UserId } from "../../src/lib/ids.ts";
-import type { Role } from "../../src/teams/roles.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { members, teams } from "../../src/platform/db/schema/teams.ts";
+import { sessions, users } from "../../src/platform/db/schema/users.ts";
 
 export const ORIGIN = "http://localhost:8787";
 const db = openDb(env.DB);
 const freshBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
 const freshId = <P extends IdPrefix>(prefix: P) => makeId(prefix, newUlid(Date.now(), freshBytes(16)));
 
-export interface TestPerson {
+export interface TestUser {
   readonly userId: UserId;
   readonly email: string;
   /** Headers of a live session that stepped up just now; with Origin, so that changes pass. */
@@ -20,7 +20,7 @@ export interface TestPerson {
 }
 
 /** A person with a verified mailbox and no factor, unless `changes` says otherwise. */
-export async function seedPerson(changes: Partial<typeof users.$inferInsert> = {}): Promise<TestPerson> {
+export async function seedUser(changes: Partial<typeof users.$inferInsert> = {}): Promise<TestUser> {
   const userId = freshId("usr");
   const email = changes.email ?? `${userId.toLowerCase()}@example.com`;
   const nowMs = Date.now();
@@ -59,10 +59,14 @@ export async function seedSession(
 }
 
 /** Gives a person a seat in the team of a merchant. */
-export async function seedMember(merchantId: MerchantId, userId: UserId, role: Role): Promise<MemberId> {
+export async function seedMember(
+  merchantId: MerchantId,
+  userId: UserId,
+  role: Role,
+  joinedAtMs = Date.now(),
+): Promise<MemberId> {
   const id = freshId("mem");
-  const nowMs = Date.now();
-  await db.insert(members).values({ id, merchantId, userId, role, createdAtMs: nowMs, updatedAtMs: nowMs });
+  await db.insert(members).values({ id, merchantId, userId, role, createdAtMs: joinedAtMs, updatedAtMs: joinedAtMs });
   return id;
 }
 

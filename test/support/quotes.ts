@@ -1,9 +1,9 @@
 // Moves the quotes of an invoice into the past, as if that much time had gone by since they were asked.
 import { and, eq, sql } from "drizzle-orm";
-import type { Db } from "../../src/db/client.ts";
-import { amountReservations, paymentMethods } from "../../src/db/schema/invoices.ts";
-import { parseQuotes, printQuotes } from "../../src/invoices/quotes.ts";
+import { parseQuotes, printQuotes } from "../../src/commerce/invoices/quotes.ts";
 import type { InvoiceId } from "../../src/lib/ids.ts";
+import type { Db } from "../../src/platform/db/client.ts";
+import { amountReservations, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
 
 /** Everything that is known of the quotes of an invoice's methods, the amounts that they reserved too, is `byMs` older. */
 export async function ageQuotes(db: Db, invoiceId: InvoiceId, byMs: number): Promise<void> {

@@ -22,7 +22,7 @@ const MAX_LOG_BYTES = 64 * 2 ** 20;
 const MAX_BODY_BYTES = 2 ** 16;
 const MAX_ANSWER_BYTES = 256 * 2 ** 20;
 const LONGEST_MS = 60_000;
-const PIECE = Buffer.alloc(2 ** 14, "x");
+const CHUNK = Buffer.alloc(2 ** 14, "x");
 
 const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   ok: (at) => answer(at, 200),
@@ -86,8 +86,8 @@ function drip({ response }: Exchange, everyMs: number): void {
 async function pour({ response }: Exchange, bytes: number): Promise<void> {
   const gone = once(response, "close");
   response.writeHead(200);
-  for (let left = bytes; left > 0 && !response.destroyed; left -= PIECE.length) {
-    const isRoom = response.write(left < PIECE.length ? PIECE.subarray(0, left) : PIECE);
+  for (let left = bytes; left > 0 && !response.destroyed; left -= CHUNK.length) {
+    const isRoom = response.write(left < CHUNK.length ? CHUNK.subarray(0, left) : CHUNK);
     if (!isRoom) await Promise.race([once(response, "drain"), gone]);
   }
   response.end();
@@ -119,13 +119,13 @@ export async function startReceiver(): Promise<Listening> {
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
+  const chunks: Buffer[] = [];
   let length = 0;
-  for await (const piece of request) {
-    length += piece.length;
-    if (length <= MAX_BODY_BYTES) pieces.push(piece);
+  for await (const chunk of request) {
+    length += chunk.length;
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }
-  return Buffer.concat(pieces).toString();
+  return Buffer.concat(chunks).toString();
 }
 
 /** What came, the oldest forgotten when it becomes much. */

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { Home } from "../../scripts/home.ts";
 import { type ApiKeyRow, insertSql, newKey, newMerchant, newTeam } from "../../scripts/seed.ts";
 import { executeSqlFile } from "../../scripts/wrangler.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/accounts/teams/permissions.ts";
 import { type MerchantId, parseId } from "../../src/lib/ids.ts";
-import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/teams/permissions.ts";
 
 const HOUR_MS = 3_600_000;
 /** An address that no caller of a test has (RFC 5737). */
@@ -49,7 +49,7 @@ export async function seedExtra(home: Home, demoMerchantId: string, nowMs: numbe
       apiKeys: Object.values(made).map(({ row }) => row),
     }),
   );
-  await executeSqlFile(home, file);
+  executeSqlFile(home, file);
   return {
     other: { merchantId: other.id, secretKey: made.other.secret },
     keys: {

@@ -2,6 +2,7 @@
 // It looks at syntax trees, so that words in comments and strings are not taken for code.
 import { posix } from "node:path";
 import { parseAst } from "vitest/node";
+import { floorOf } from "../../scripts/districts.ts";
 
 export type Kind =
   | "lib"
@@ -75,18 +76,20 @@ const PACKAGES: readonly {
 
 /** What a file that does begins with (STYLE "Names"). A new use case that is not listed counts as a rule and fails by its imports. */
 const VERBS =
-  /^(accept|activate|add|answer|ask|begin|buy|claim(?=-)|confirm|disable|enable|end|enrol|fetch|find|finish|give|link|look|open|post|prove|replace|report|revoke|scan|send|serve|start|step|store|sweep|unlink|upload|use|verify|wake|apply|authenticate|cancel|change|check|commit|create|credit|delete|deliver|expire|export|forget|freeze|invite|leave|list|match(?=-)|pick|preview|price(?=-)|read|record|recover|refresh|register|release|remove|replay|resend|reserve|resolve|rotate|run|settle|sign(?=-)|transfer(?=-)|update|upsert|watch)(-|$)/;
+  /^(accept|activate|add|answer|ask|begin|buy|claim(?=-)|confirm|disable|enable|end|enrol|fetch|find|finish|give|link|look|open|post|prove|replace|report|revoke|scan|send|serve|start|step|store|sweep|unlink|upload|use|verify|wake|apply|authenticate|cancel|change|check|commit|create|credit|delete|deliver|expire|export|forget|freeze|invite|leave|list|match(?=-)|pick|preview|price(?=-)|read|recheck|record|recover|refresh|register|release|remove|replay|resend|reserve|resolve|rotate|run|settle|sign(?=-)|transfer(?=-)|update|upsert|watch)(-|$)/;
 
 /** The kind of a file, by its path and name alone but for Durable Objects, which show it themselves. */
 export function kindOf(path: string, text: string): Kind {
   const name = posix.basename(path).replace(/\.tsx?$/, "");
-  if (path === "src/index.ts" || path === "src/http/app.ts") return "entry";
-  if (path === "src/failures.ts") return "failures";
+  if (path === "src/app/worker.ts" || path === "src/app/app.ts") return "entry";
+  if (path === "src/app/configuration.ts") return "rule";
+  if (path === "src/platform/failures.ts") return "failures";
   if (path.startsWith("src/lib/")) return "lib";
-  if (path.startsWith("src/db/")) return "db";
-  if (path.startsWith("src/checkout/browser/")) return "browser";
-  if (path.endsWith(".tsx") || ["routes", "middleware", "effects"].includes(name)) return "routes";
-  if (path.startsWith("src/http/")) return "http";
+  if (path.startsWith("src/platform/db/")) return "db";
+  if (path.startsWith("src/checkout/pay/browser/")) return "browser";
+  if (path.endsWith(".tsx") || ["routes", "middleware", "dependencies"].includes(name)) return "routes";
+  if (path.startsWith("src/accounts/pipeline/")) return "routes";
+  if (path.startsWith("src/app/") || path.startsWith("src/platform/http/")) return "http";
   if (name === "store" || name === "contract") return name;
   // The shell, or the plain class with the logic.
   if (/\b(extends DurableObject|ObjectStorage)\b/.test(text)) return "object";
@@ -117,7 +120,8 @@ export function problemsIn(sources: Sources): readonly string[] {
       ...styleProblems(path, program),
       ...stateProblems(program),
       ...(kind === "rule" || kind === "contract" || kind === "failures" ? impurities(program) : []),
-      ...(lineCount(text) > MAX_LINES
+      ...(kind === "contract" ? schemasAtImport(program) : []),
+      ...(lineCount(text) > MAX_LINES && !path.endsWith(".generated.ts")
         ? [{ start: 0, what: `has ${lineCount(text)} lines, more than ${MAX_LINES}` }]
         : []),
     ];
@@ -125,6 +129,7 @@ export function problemsIn(sources: Sources): readonly string[] {
   });
 }
 
+/** Of what people write. */
 const MAX_LINES = 350;
 
 interface Problem {
@@ -140,21 +145,57 @@ function importProblems(path: string, kind: Kind, imports: readonly Import[], so
     const target = posix.normalize(posix.join(posix.dirname(path), from));
     const text = sources.get(target);
     if (text === undefined) return [{ start, what: `imports ${from}, which is not there` }];
+    if (isUpward(path, target)) return [{ start, what: `imports ${target}, which stands above it` }];
     const targetKind = kindOf(target, text);
     if (may.values.includes(targetKind) || (isTypeOnly && may.types.includes(targetKind))) return [];
     // What a feature's operations need of the world is put together here, clients included.
-    if (posix.basename(path) === "effects.ts" && targetKind === "client") return [];
+    if (posix.basename(path) === "dependencies.ts" && targetKind === "client") return [];
     // An object whose alarm runs an operation has its world built where a route has.
-    if (kind === "object" && posix.basename(target) === "effects.ts") return [];
+    if (kind === "object" && posix.basename(target) === "dependencies.ts") return [];
     return [{ start, what: `a ${kind} imports ${isTypeOnly ? "a type of " : ""}${target}, a ${targetKind}` }];
   });
+}
+
+function isUpward(path: string, target: string): boolean {
+  const [from, to] = [floorOf(path), floorOf(target)];
+  return from !== undefined && to !== undefined && to < from;
+}
+
+/** Files that import each other in a circle, types included: the files of each. */
+export function circlesIn(sources: Sources): readonly (readonly string[])[] {
+  const targets = new Map(
+    [...sources].map(([path, text]) => [
+      path,
+      importsOf(parse(path, text)).flatMap(({ from }) => {
+        const target = posix.normalize(posix.join(posix.dirname(path), from));
+        return from.startsWith(".") && sources.has(target) ? [target] : [];
+      }),
+    ]),
+  );
+  // Whoever imports nothing that is left, or is imported by nothing that is left, is in no circle.
+  const left = new Set(targets.keys());
+  const below = (path: string) => (targets.get(path) ?? []).filter((target) => left.has(target));
+  for (let before = -1; before !== left.size; ) {
+    before = left.size;
+    for (const path of left) if (below(path).length === 0) left.delete(path);
+  }
+  const reach = (path: string, seen = new Set<string>()): ReadonlySet<string> => {
+    for (const target of below(path)) if (!seen.has(target)) reach(target, seen.add(target));
+    return seen;
+  };
+  const circles = new Map<string, readonly string[]>();
+  for (const path of left) {
+    const circle = [...left].filter((other) => reach(path).has(other) && reach(other).has(path)).sort();
+    if (circle.length > 0) circles.set(circle.join(" "), circle);
+  }
+  return [...circles.values()];
 }
 
 function packageProblem(path: string, kind: Kind, of: Pick<Import, "from" | "isTypeOnly" | "start">): Problem[] {
   const rule = PACKAGES.find(({ name }) => name.test(of.from));
   if (rule === undefined || rule.kinds.includes(kind) || (of.isTypeOnly && rule.typesIn.includes(kind))) return [];
-  // The limiter is the one object that lives in src/http: it is part of the pipeline, not of a feature.
-  if (path === "src/http/rate-limit.ts" && of.from === "cloudflare:workers") return [];
+  // The limiter is the one object that lives in src/platform/http: it is part of the pipeline, not of a feature.
+  if (path === "src/platform/http/rate-limit.ts" && of.from === "cloudflare:workers") return [];
   return [{ start: of.start, what: `a ${kind} imports ${of.from}` }];
 }
 
@@ -267,6 +308,20 @@ function impuritiesAtImport(program: Node): Problem[] {
       if (what !== undefined) found.push({ start: node.start, what: `${what} at import` });
     },
     ({ type }) => /Function|MethodDefinition|PropertyDefinition/.test(type),
+  );
+  return found;
+}
+
+/** Schemas that are built before anybody asks for them: most of what a Worker's start cost was these. */
+function schemasAtImport(program: Node): Problem[] {
+  const found: Problem[] = [];
+  visit(
+    program,
+    (node) => {
+      const called = node.type === "CallExpression" ? dottedName(node.callee) : "";
+      if (called.startsWith("z.")) found.push({ start: node.start, what: `builds a schema with ${called} at import` });
+    },
+    ({ type }) => /Function/.test(type),
   );
   return found;
 }

@@ -1,16 +1,16 @@
 // Teams for tests on workerd: a merchant with people in it, and calls as them.
 import { env, exports } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { events } from "../../src/db/schema/events.ts";
-import { invitations, members } from "../../src/db/schema/teams.ts";
+import type { Role } from "../../src/accounts/teams/roles.ts";
 import type { MemberId, MerchantId } from "../../src/lib/ids.ts";
-import type { Role } from "../../src/teams/roles.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { invitations, members } from "../../src/platform/db/schema/teams.ts";
 import { seedMerchant } from "./access.ts";
-import { ORIGIN, seedMember, seedPerson, type TestPerson } from "./people.ts";
+import { ORIGIN, seedMember, seedUser, type TestUser } from "./people.ts";
 import { type Answer, testDb } from "./worker-merchant.ts";
 
-export interface Teammate extends TestPerson {
+export interface Teammate extends TestUser {
   readonly memberId: MemberId;
   readonly as: Caller;
 }
@@ -19,7 +19,7 @@ export interface Caller {
   readonly get: (path: string) => Promise<Answer>;
   readonly post: (path: string, body?: unknown, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
   readonly patch: (path: string, body: unknown) => Promise<Answer>;
-  readonly delete: (path: string) => Promise<Answer>;
+  readonly delete: (path: string, body?: unknown) => Promise<Answer>;
 }
 
 async function callAs(
@@ -43,16 +43,16 @@ export function callerWith(headers: Readonly<Record<string, string>>): Caller {
     get: (path) => callAs(headers, "GET", path),
     post: (path, body, more) => callAs({ ...headers, ...more }, "POST", path, body),
     patch: (path, body) => callAs(headers, "PATCH", path, body),
-    delete: (path) => callAs(headers, "DELETE", path),
+    delete: (path, body) => callAs(headers, "DELETE", path, body),
   };
 }
 
 /** A person with a verified mailbox, and calls in their session. */
-export async function freshPerson(
-  changes: Parameters<typeof seedPerson>[0] = {},
-): Promise<TestPerson & { readonly as: Caller }> {
-  const person = await seedPerson(changes);
-  return { ...person, as: callerWith(person.headers) };
+export async function freshUser(
+  changes: Parameters<typeof seedUser>[0] = {},
+): Promise<TestUser & { readonly as: Caller }> {
+  const user = await seedUser(changes);
+  return { ...user, as: callerWith(user.headers) };
 }
 
 export class TestTeam {
@@ -66,9 +66,9 @@ export class TestTeam {
     this.path = `${this.merchant}/team`;
   }
 
-  async join(role: Role, changes: Parameters<typeof seedPerson>[0] = {}): Promise<Teammate> {
-    const person = await freshPerson(changes);
-    return { ...person, memberId: await seedMember(this.merchantId, person.userId, role) };
+  async join(role: Role, changes: Parameters<typeof seedUser>[0] = {}): Promise<Teammate> {
+    const user = await freshUser(changes);
+    return { ...user, memberId: await seedMember(this.merchantId, user.userId, role) };
   }
 
   /** Roles by user, from the table. */

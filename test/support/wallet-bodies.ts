@@ -6,6 +6,7 @@ const PATH = "m/84'/0'/0'";
 const ZPUB_VERSION = 0x04b24746;
 
 export const BTC = { cryptocurrency: "BTC", network: "BTC" };
+export const LTC = { cryptocurrency: "LTC", network: "LTC" };
 export const USDT = { cryptocurrency: "USDT", network: "ETH" };
 
 const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
@@ -16,10 +17,19 @@ export function randomHex(bytes: number): string {
 
 /** A wallet of BTC with an address for each invoice. */
 export function xpubWallet() {
-  const { publicExtendedKey } = HDKey.fromMasterSeed(randomBytes(32)).derive(PATH);
+  return accountWallet(BTC, PATH);
+}
+
+/** The same of LTC. */
+export function litecoinWallet() {
+  return accountWallet(LTC, "m/84'/2'/0'");
+}
+
+function accountWallet(pair: typeof BTC, derivationPath: string) {
+  const { publicExtendedKey } = HDKey.fromMasterSeed(randomBytes(32)).derive(derivationPath);
   const payload = Uint8Array.from(decodeBase58check(publicExtendedKey) ?? []);
   new DataView(payload.buffer).setUint32(0, ZPUB_VERSION);
-  return { walletType: "XPUB_WALLET", ...BTC, xpub: encodeBase58check(payload), derivationPath: PATH };
+  return { walletType: "XPUB_WALLET", ...pair, xpub: encodeBase58check(payload), derivationPath };
 }
 
 /** A wallet of USDT on Ethereum with one address for all. */

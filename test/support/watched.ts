@@ -1,10 +1,12 @@
 // Rows that make a network be watched, written straight into the tables: an invoice with an active method, an open payment.
-import type { Db } from "../../src/db/client.ts";
-import { invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
-import { payments } from "../../src/db/schema/payments.ts";
+
+import { beginWatch } from "../../src/commerce/cursors/store.ts";
+import type { Payment, StoredPayment } from "../../src/commerce/payments/payment.ts";
 import { type InvoiceId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
-import type { Payment, StoredPayment } from "../../src/payments/payment.ts";
-import { beginWatch } from "../../src/watchers/store.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import type { Db } from "../../src/platform/db/client.ts";
+import { invoices, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
 
 const HOUR_MS = 3_600_000;
 const id = (nowMs: number) => newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)));
@@ -26,12 +28,12 @@ export async function watchMethod(db: Db, of: WatchedMethod): Promise<InvoiceId>
   const invoiceId = makeId("inv", id(nowMs));
   const merchantId = of.merchantId ?? makeId("mer", id(nowMs));
   const expiresAtMs = of.expiresAtMs ?? nowMs + HOUR_MS;
-  await db.batch([
+  await batch(db, [
     db.insert(invoices).values({
       ...{ id: invoiceId, merchantId, name: "Order", amountMicros: 10_000_000n, currency: "USD" },
       ...{ status: of.status ?? "AWAITING_PAYMENT", receivedMicros: 0n, confirmedMicros: 0n, isLate: false },
       ...{ needsReview: false, warnings: "[]", underpaidToleranceMicros: 0n, overpaidToleranceMicros: 0n },
-      ...{ latePaymentPolicy: "REVIEW", rateLockSeconds: 3_600, monitorSeconds: 86_400, isFromPublicKey: false },
+      ...{ latePaymentPolicy: "REVIEW", rateLockSeconds: 3_600, monitorSeconds: 86_400, origin: "API" },
       ...{ eventSequence: 0, timelinePosition: 1, expiresAtMs },
       ...{ monitorUntilMs: of.monitorUntilMs ?? expiresAtMs + 24 * HOUR_MS, createdAtMs: nowMs, updatedAtMs: nowMs },
     }),

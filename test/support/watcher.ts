@@ -3,16 +3,16 @@ import { eq } from "drizzle-orm";
 import type { ChainClient } from "../../src/chains/chain-client.ts";
 import { ChainPool } from "../../src/chains/chain-pool-client.ts";
 import { type NetworkName, networkNamed } from "../../src/chains/networks.ts";
-import type { Db } from "../../src/db/client.ts";
-import { networkCursors } from "../../src/db/schema/network-cursors.ts";
-import type { Failure } from "../../src/failures.ts";
+import { paymentAfter } from "../../src/commerce/payments/chain-observation.ts";
+import { putPayment } from "../../src/commerce/payments/store.ts";
+import type { Look } from "../../src/detection/matching/apply-transfers.ts";
+import { runPass } from "../../src/detection/watchers/watch-network.ts";
+import { type WatchDependencies, WatchMemory } from "../../src/detection/watchers/watch-pass.ts";
 import { err, ok } from "../../src/lib/result.ts";
 import { type Sleep, sleep } from "../../src/lib/sleep.ts";
-import type { Look } from "../../src/payments/apply-transfers.ts";
-import { paymentAfter } from "../../src/payments/sight.ts";
-import { putPayment } from "../../src/payments/store.ts";
-import { type WatchEffects, WatchMemory } from "../../src/watchers/commit-cursor.ts";
-import { runPass } from "../../src/watchers/watch-network.ts";
+import type { Db } from "../../src/platform/db/client.ts";
+import { networkCursors } from "../../src/platform/db/schema/network-cursors.ts";
+import type { Failure } from "../../src/platform/failures.ts";
 import type { FakeSource } from "./fake-chain.ts";
 
 export function networkOf(name: NetworkName) {
@@ -33,7 +33,7 @@ export class TestWatcher {
    */
   keepsMemory = false;
   memory = new WatchMemory();
-  fx: WatchEffects;
+  deps: WatchDependencies;
   readonly #clients: () => readonly ChainClient[];
   readonly #db: Db;
   readonly #name: NetworkName;
@@ -49,7 +49,7 @@ export class TestWatcher {
     this.#name = name;
     this.nowMs = nowMs;
     this.#clients = () => sources.map(({ client }) => client);
-    this.fx = {
+    this.deps = {
       db,
       sleep: sleeping,
       nowMs: () => this.nowMs,
@@ -62,7 +62,7 @@ export class TestWatcher {
   /** As an object that was just made has it; a client that a test makes by a getter is new as well. */
   forget(): void {
     this.memory = new WatchMemory();
-    this.fx = { ...this.fx, pool: this.#newPool() };
+    this.deps = { ...this.deps, pool: this.#newPool() };
   }
 
   #newPool(): ChainPool {
@@ -72,7 +72,7 @@ export class TestWatcher {
 
   pass() {
     if (!this.keepsMemory) this.forget();
-    return runPass(this.fx, networkOf(this.#name), this.memory);
+    return runPass(this.deps, networkOf(this.#name), this.memory);
   }
 
   /** What was found, in order: `hash@height`, or `hash@-` outside a block. */
@@ -91,8 +91,8 @@ export class TestWatcher {
   async #apply(look: Look) {
     if (this.refusal !== undefined) return err(this.refusal);
     this.looks.push(look);
-    for (const { payment, sight, mayConfirm = true } of look.seen) {
-      await putPayment(this.#db, paymentAfter(payment, sight, { ...look, nowMs: this.nowMs, mayConfirm }));
+    for (const { payment, observation, mayConfirm = true } of look.seen) {
+      await putPayment(this.#db, paymentAfter(payment, observation, { ...look, nowMs: this.nowMs, mayConfirm }));
     }
     return ok({ invoices: [], unmatched: 0 });
   }

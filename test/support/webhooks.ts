@@ -1,8 +1,8 @@
 // Endpoints made over the API: for tests on workerd.
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
-import { deliveries, webhookSecrets, webhooks } from "../../src/db/schema/webhooks.ts";
 import type { MerchantId, WebhookId, WebhookSecretId } from "../../src/lib/ids.ts";
+import { deliveries, webhookSecrets, webhooks } from "../../src/platform/db/schema/webhooks.ts";
 import { type Answer, type Ask, seedKey, seedMerchant, sendWith } from "./access.ts";
 import { testDb } from "./worker-merchant.ts";
 

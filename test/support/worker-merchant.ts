@@ -1,12 +1,12 @@
 // A fresh merchant with a secret key on the test Worker's own database, and calls of the real Worker on its paths.
 import { env, exports } from "cloudflare:workers";
-import { newApiKey } from "../../src/auth/api-key.ts";
-import { openDb } from "../../src/db/client.ts";
-import { apiKeys } from "../../src/db/schema/api-keys.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import { teams } from "../../src/db/schema/teams.ts";
+import { newApiKey } from "../../src/accounts/auth/api-key.ts";
+import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/accounts/teams/permissions.ts";
 import { type IdPrefix, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
-import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/teams/permissions.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { apiKeys } from "../../src/platform/db/schema/api-keys.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { teams } from "../../src/platform/db/schema/teams.ts";
 
 export interface Answer {
   readonly status: number;

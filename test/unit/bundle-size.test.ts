@@ -5,11 +5,11 @@ import { bundleWorker, bytesByLibrary } from "../../bench/bundle.ts";
 
 describe("the deployed bundle", () => {
   test(`is at most ${CEILING_GZIP_KIB} KiB, minified and gzipped`, async () => {
-    const { gzipBytes, metafile } = await bundleWorker({ file: "src/index.ts" });
+    const { gzipBytes, metafile } = await bundleWorker({ file: "src/app/worker.ts" });
     // A bundle without its router, its schemas and its tables would be small for the wrong reason.
     const libraries = bytesByLibrary(metafile).map(([name]) => name);
     expect(libraries).toEqual(expect.arrayContaining(["edgetill", "hono", "zod", "drizzle-orm"]));
-    // Nor may it hold what checks certificates of authenticators: it is replaced (src/passkeys/no-attestation.ts).
+    // Nor may it hold what checks certificates of authenticators: it is replaced (src/accounts/passkeys/no-attestation.ts).
     expect(libraries).toContain("@simplewebauthn/server");
     expect(
       libraries.filter((name) =>

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { kindOf, problemsIn, type Sources } from "../support/source-rules.ts";
+import { DISTRICTS } from "../../scripts/districts.ts";
+import { circlesIn, kindOf, problemsIn, type Sources } from "../support/source-rules.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -15,18 +16,19 @@ function sourcesBelow(folder: string): Sources {
 /** Files that exist for the invented ones to import. */
 const HOUSE: Sources = new Map([
   ["src/lib/money.ts", "export const a = 1;"],
-  ["src/failures.ts", "export type Failure = 1;"],
-  ["src/db/client.ts", "export const a = 1;"],
-  ["src/invoices/status.ts", "export const a = 1;"],
-  ["src/invoices/store.ts", "export const a = 1;"],
-  ["src/invoices/create-invoice.ts", "export const a = 1;"],
-  ["src/invoices/contract.ts", "export const a = 1;"],
-  ["src/http/errors.ts", "export const a = 1;"],
-  ["src/checkout/browser/page.ts", "export const a = 1;"],
-  ["src/auth/middleware.ts", "export const a = 1;"],
+  ["src/platform/failures.ts", "export type Failure = 1;"],
+  ["src/platform/column-values.ts", "export const a = 1;"],
+  ["src/platform/db/client.ts", "export const a = 1;"],
+  ["src/commerce/invoices/status.ts", "export const a = 1;"],
+  ["src/commerce/invoices/store.ts", "export const a = 1;"],
+  ["src/commerce/invoices/create-invoice.ts", "export const a = 1;"],
+  ["src/commerce/invoices/contract.ts", "export const a = 1;"],
+  ["src/platform/http/errors.ts", "export const a = 1;"],
+  ["src/checkout/pay/browser/page.ts", "export const a = 1;"],
+  ["src/accounts/auth/middleware.ts", "export const a = 1;"],
   ["src/rates/kraken-client.ts", "export const a = 1;"],
   [
-    "src/wallets/allocator.ts",
+    "src/commerce/wallets/allocator.ts",
     'import { DurableObject } from "cloudflare:workers"; export class A extends DurableObject {}',
   ],
 ]);
@@ -41,6 +43,11 @@ describe("src", () => {
   it("imports only down the table of kinds, and keeps to the style", () => {
     expect(sources.size).toBeGreaterThan(50);
     expect(problemsIn(sources)).toEqual([]);
+  });
+
+  it("is ten districts, and no two files import each other in a circle, types included", () => {
+    expect(readdirSync(join(ROOT, "src")).sort()).toEqual(DISTRICTS.map(([name]) => name).sort());
+    expect(circlesIn(sources)).toEqual([]);
   });
 
   it("has a file of every kind that is wanted so far", () => {
@@ -69,42 +76,90 @@ describe("the check itself", () => {
   });
 
   const forbidden: readonly [string, string, string][] = [
-    ["a lib file with a domain", "src/lib/x.ts", 'import { a } from "../invoices/status.ts";'],
-    ["a rule with SQL", "src/invoices/price.ts", 'import { a } from "./store.ts";'],
-    ["a rule with the type of a store", "src/invoices/price.ts", 'import type { a } from "./store.ts";'],
-    ["a rule over several lines with SQL", "src/invoices/price.ts", 'import {\n  type b,\n  a,\n} from "./store.ts";'],
-    ["a rule that calls an operation", "src/invoices/price.ts", 'import { a } from "./create-invoice.ts";'],
-    ["a store that calls an operation", "src/wallets/store.ts", 'import { a } from "../invoices/create-invoice.ts";'],
+    ["a lib file with a domain", "src/lib/x.ts", 'import { a } from "../commerce/invoices/status.ts";'],
+    ["a rule with SQL", "src/commerce/invoices/price.ts", 'import { a } from "./store.ts";'],
+    ["a rule with the type of a store", "src/commerce/invoices/price.ts", 'import type { a } from "./store.ts";'],
+    [
+      "a rule over several lines with SQL",
+      "src/commerce/invoices/price.ts",
+      'import {\n  type b,\n  a,\n} from "./store.ts";',
+    ],
+    ["a rule that calls an operation", "src/commerce/invoices/price.ts", 'import { a } from "./create-invoice.ts";'],
+    [
+      "a store that calls an operation",
+      "src/commerce/wallets/store.ts",
+      'import { a } from "../invoices/create-invoice.ts";',
+    ],
     ["an operation with a value of a client", "src/rates/refresh-rates.ts", 'import { a } from "./kraken-client.ts";'],
-    ["an operation with a value of an object", "src/wallets/add-wallet.ts", 'import { A } from "./allocator.ts";'],
-    ["an operation that knows HTTP", "src/wallets/add-wallet.ts", 'import { a } from "../http/errors.ts";'],
+    [
+      "an operation with a value of an object",
+      "src/commerce/wallets/add-wallet.ts",
+      'import { A } from "./allocator.ts";',
+    ],
+    [
+      "an operation that knows HTTP",
+      "src/commerce/wallets/add-wallet.ts",
+      'import { a } from "../../platform/http/errors.ts";',
+    ],
     [
       "an object with SQL of D1",
-      "src/wallets/book.ts",
+      "src/commerce/wallets/book.ts",
       'import { a } from "../invoices/store.ts"; class A extends DurableObject {}',
     ],
-    ["a client with SQL", "src/rates/x-client.ts", 'import { a } from "../db/client.ts";'],
-    ["a contract with a failure", "src/wallets/contract.ts", 'import type { Failure } from "../failures.ts";'],
-    ["http with a feature", "src/http/health.ts", 'import { a } from "../invoices/status.ts";'],
-    ["routes with a store", "src/wallets/routes.ts", 'import { a } from "../invoices/store.ts";'],
-    ["routes with a client", "src/wallets/routes.ts", 'import { a } from "../rates/kraken-client.ts";'],
-    ["a table with a value of a rule", "src/db/schema/x.ts", 'import { a } from "../../invoices/status.ts";'],
-    ["a re-export upwards", "src/lib/x.ts", 'export { a } from "../invoices/status.ts";'],
-    ["an import while it runs", "src/lib/x.ts", 'export const f = () => import("../invoices/status.ts");'],
-    ["an import by type alone, in place", "src/lib/x.ts", 'export type A = import("../invoices/status.ts").A;'],
-    ["a barrel", "src/invoices/index.ts", 'export * from "./status.ts";'],
+    ["a client with SQL", "src/rates/x-client.ts", 'import { a } from "../platform/db/client.ts";'],
+    [
+      "a contract with a failure",
+      "src/commerce/wallets/contract.ts",
+      'import type { Failure } from "../../platform/failures.ts";',
+    ],
+    [
+      "a contract that builds a schema at import",
+      "src/commerce/wallets/contract.ts",
+      'import * as z from "zod"; export const a = z.object({});',
+    ],
+    ["http with a feature", "src/platform/http/health.ts", 'import { a } from "../../commerce/invoices/status.ts";'],
+    ["routes with a store", "src/commerce/wallets/routes.ts", 'import { a } from "../invoices/store.ts";'],
+    ["routes with a client", "src/commerce/wallets/routes.ts", 'import { a } from "../../rates/kraken-client.ts";'],
+    ["a table with a value of a rule", "src/platform/db/schema/x.ts", 'import { a } from "../../column-values.ts";'],
+    ["a re-export upwards", "src/lib/x.ts", 'export { a } from "../commerce/invoices/status.ts";'],
+    ["an import while it runs", "src/lib/x.ts", 'export const f = () => import("../commerce/invoices/status.ts");'],
+    [
+      "an import by type alone, in place",
+      "src/lib/x.ts",
+      'export type A = import("../commerce/invoices/status.ts").A;',
+    ],
+    ["a barrel", "src/commerce/invoices/index.ts", 'export * from "./status.ts";'],
     ["a file that is not there", "src/lib/x.ts", 'import { a } from "./y.ts";'],
-    ["a rule of the platform", "src/invoices/price.ts", 'import { env } from "cloudflare:workers";'],
-    ["a rule of SQL's builder", "src/invoices/price.ts", 'import { sql } from "drizzle-orm";'],
-    ["an operation that builds SQL", "src/invoices/create-x.ts", 'import { sql } from "drizzle-orm";'],
-    ["a rule of the web framework", "src/invoices/price.ts", 'import { Hono } from "hono";'],
-    ["a rule with the payer's browser", "src/checkout/x.ts", 'import { a } from "./browser/page.ts";'],
-    ["the payer's browser with a rule", "src/checkout/browser/x.ts", 'import { a } from "../../invoices/status.ts";'],
+    ["a rule of the platform", "src/commerce/invoices/price.ts", 'import { env } from "cloudflare:workers";'],
+    ["a rule of SQL's builder", "src/commerce/invoices/price.ts", 'import { sql } from "drizzle-orm";'],
+    ["an operation that builds SQL", "src/commerce/invoices/create-x.ts", 'import { sql } from "drizzle-orm";'],
+    ["a rule of the web framework", "src/commerce/invoices/price.ts", 'import { Hono } from "hono";'],
+    ["a rule with the payer's browser", "src/checkout/pay/x.ts", 'import { a } from "./browser/page.ts";'],
+    [
+      "the payer's browser with a rule",
+      "src/checkout/pay/browser/x.ts",
+      'import { a } from "../../../commerce/invoices/status.ts";',
+    ],
+    ["a type of a district above", "src/rates/quote.ts", 'import type { a } from "../commerce/invoices/status.ts";'],
     ["Node's own modules", "src/lib/x.ts", 'import { readFileSync } from "node:fs";'],
   ];
   it.each(forbidden)("refuses %s", (_, path, text) => {
     expect(problemsOf(path, text)).toHaveLength(1);
     expect(problemsOf(path, text)[0]).toContain(`${path}:1: `);
+  });
+
+  it("finds every circle, and no file that only leads to one or away from it", () => {
+    const one = ["src/lib/a.ts", 'import type { b } from "./b.ts";'] as const;
+    const two = ["src/lib/b.ts", 'import { c } from "./c.ts"; import { d } from "./d.ts";'] as const;
+    const three = ["src/lib/c.ts", 'export { a } from "./a.ts";'] as const;
+    const others = [
+      ["src/lib/d.ts", "export const d = 1;"],
+      ["src/lib/e.ts", 'import { a } from "./a.ts";'],
+    ] as const;
+    expect(circlesIn(new Map([one, two, three, ...others]))).toEqual([
+      ["src/lib/a.ts", "src/lib/b.ts", "src/lib/c.ts"],
+    ]);
+    expect(circlesIn(new Map([one, two, ...others]))).toEqual([]);
   });
 
   const style: readonly [string, string][] = [
@@ -123,8 +178,8 @@ describe("the check itself", () => {
     ["a file of 351 lines", "export const a = 1;\n".repeat(351)],
   ];
   it.each(style)("refuses %s, whatever the kind", (_, text) => {
-    expect(problemsOf("src/http/x.ts", text)).toHaveLength(1);
-    expect(problemsOf("src/invoices/create-x.ts", text)).not.toEqual([]);
+    expect(problemsOf("src/platform/http/x.ts", text)).toHaveLength(1);
+    expect(problemsOf("src/commerce/invoices/create-x.ts", text)).not.toEqual([]);
   });
 
   const impure: readonly [string, string][] = [
@@ -137,21 +192,33 @@ describe("the check itself", () => {
     ["the whole environment", "export const f = (env: Env) => env;"],
   ];
   it.each(impure)("refuses a rule that asks for %s", (_, text) => {
-    expect(problemsOf("src/invoices/price.ts", text)).toHaveLength(1);
-    expect(problemsOf("src/invoices/effects.ts", text)).toEqual([]);
+    expect(problemsOf("src/commerce/invoices/price.ts", text)).toHaveLength(1);
+    expect(problemsOf("src/commerce/invoices/dependencies.ts", text)).toEqual([]);
   });
 
   const allowed: readonly [string, string, string][] = [
-    ["a rule of another feature", "src/wallets/price.ts", 'import { a } from "../invoices/status.ts";'],
+    ["a rule of another feature", "src/commerce/wallets/price.ts", 'import { a } from "../invoices/status.ts";'],
     [
       "a client where a route's world is built",
-      "src/wallets/effects.ts",
-      'import { a } from "../rates/kraken-client.ts";',
+      "src/commerce/wallets/dependencies.ts",
+      'import { a } from "../../rates/kraken-client.ts";',
     ],
-    ["a type of a rule in a table", "src/db/schema/x.ts", 'import type { A } from "../../invoices/status.ts";'],
-    ["types among named imports", "src/db/schema/x.ts", 'import { type A, type B } from "../../invoices/status.ts";'],
-    ["a type of an object in an operation", "src/wallets/add-x.ts", 'import type { A } from "./allocator.ts";'],
-    ["a type of drizzle in an operation", "src/wallets/add-x.ts", 'import type { B } from "drizzle-orm/batch";'],
+    ["a type of a rule in a table", "src/platform/db/schema/x.ts", 'import type { A } from "../../column-values.ts";'],
+    [
+      "types among named imports",
+      "src/platform/db/schema/x.ts",
+      'import { type A, type B } from "../../column-values.ts";',
+    ],
+    [
+      "a type of an object in an operation",
+      "src/commerce/wallets/add-x.ts",
+      'import type { A } from "./allocator.ts";',
+    ],
+    [
+      "a type of drizzle in an operation",
+      "src/commerce/wallets/add-x.ts",
+      'import type { B } from "drizzle-orm/batch";',
+    ],
     [
       "the forbidden words in comments and strings",
       "src/lib/x.ts",
@@ -170,6 +237,11 @@ describe("the check itself", () => {
     ],
     ["a date of a given time", "src/lib/x.ts", "export const f = (ms: number) => new Date(ms);"],
     ["a file of 350 lines", "src/lib/x.ts", "export const a = 1;\n".repeat(350)],
+    [
+      "a schema that is built when it is asked for",
+      "src/commerce/wallets/contract.ts",
+      'import * as z from "zod"; export const a = () => z.object({});',
+    ],
   ];
   it.each(allowed)("allows %s", (_, path, text) => {
     expect(problemsOf(path, text)).toEqual([]);

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { ROLES, type Role } from "../../src/accounts/teams/roles.ts";
 import type { MerchantId } from "../../src/lib/ids.ts";
-import { ROLES, type Role } from "../../src/teams/roles.ts";
 import { type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant } from "../support/access.ts";
 import { knock, specNamed, UNKNOWN_ULID } from "../support/access-knock.ts";
 import { KEY_OR_MEMBER, MEMBER_ONLY, ROLE_HOLDS } from "../support/access-table.ts";
-import { seedMember, seedPerson, seedPolicy, seedSession } from "../support/people.ts";
+import { seedMember, seedPolicy, seedSession, seedUser } from "../support/people.ts";
 
 const NOWHERE = `mer_${UNKNOWN_ULID}`;
 const LONG_AGO_MS = 40 * 86_400_000;
@@ -21,9 +21,9 @@ beforeAll(async () => {
 /** A new person with this role: some routes take the seat or the session away. */
 async function memberOf(id: MerchantId, role: Role) {
   const shop = role === "OWNER" && id === merchantId ? await seedMerchant() : id;
-  const person = await seedPerson();
-  await seedMember(shop, person.userId, role);
-  return { ...person, merchantId: shop };
+  const user = await seedUser();
+  await seedMember(shop, user.userId, role);
+  return { ...user, merchantId: shop };
 }
 
 describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name, { permission, demands }) => {
@@ -69,7 +69,7 @@ describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name,
   });
 
   it("is closed to a session that owes its second factor", async () => {
-    const { userId } = await seedPerson({ totpEnabledAtMs: Date.now() });
+    const { userId } = await seedUser({ totpEnabledAtMs: Date.now() });
     await seedMember(merchantId, userId, "ADMIN");
     const headers = await seedSession(userId, { state: "PENDING_2FA" });
     expect(await refuse({ headers }, 403, "SECOND_FACTOR_REQUIRED")).toMatchObject({
@@ -110,7 +110,7 @@ describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name,
       const { userId, merchantId: shop } = await memberOf(merchantId, role);
       const old = await seedSession(userId, { factorAtMs: Date.now() - 300_001 });
       expect(await refuse({ headers: old }, 403, "STEP_UP_REQUIRED", shop)).toMatchObject({ factors: ["email_code"] });
-      const strong = await seedPerson({ totpEnabledAtMs: Date.now() });
+      const strong = await seedUser({ totpEnabledAtMs: Date.now() });
       const other = demands.includes("owner") ? await seedMerchant() : shop;
       await seedMember(other, strong.userId, role);
       const told = await refuse({ headers: strong.headers }, 403, "STEP_UP_REQUIRED", other);

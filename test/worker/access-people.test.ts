@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant, send } from "../support/access.ts";
 import { knock, pathOf, specNamed } from "../support/access-knock.ts";
 import { FROM_ANY_PAGE, OPEN, PAGES, PERSON } from "../support/access-table.ts";
-import { seedMember, seedPerson, seedPolicy, seedSession } from "../support/people.ts";
+import { seedMember, seedPolicy, seedSession, seedUser } from "../support/people.ts";
 
 describe.each(Object.entries(PERSON))("%s", (name, demands) => {
   const isChange = !name.startsWith("GET ");
@@ -22,7 +22,7 @@ describe.each(Object.entries(PERSON))("%s", (name, demands) => {
   };
 
   it("is open to a signed-in person, also where a team locks them out", async () => {
-    const { userId, headers } = await seedPerson();
+    const { userId, headers } = await seedUser();
     const strict = await seedMerchant();
     await seedPolicy(strict, { enforceTfa: true, enforcePasskey: true });
     await seedMember(strict, userId, "MEMBER");
@@ -30,7 +30,7 @@ describe.each(Object.entries(PERSON))("%s", (name, demands) => {
   });
 
   it("is closed to whoever is not signed in, with one and the same 401", async () => {
-    const { userId } = await seedPerson();
+    const { userId } = await seedUser();
     const revoked = await seedSession(userId, { revokedAtMs: Date.now() });
     const told = await Promise.all([{}, { headers: revoked }].map((ask) => refuse(ask, 401, "UNAUTHORIZED")));
     expect(told[0]).toEqual(told[1]);
@@ -38,7 +38,7 @@ describe.each(Object.entries(PERSON))("%s", (name, demands) => {
 
   it("is closed to API keys: a good one is told so, a bad one nothing", async () => {
     const merchantId = await seedMerchant();
-    const { headers } = await seedPerson();
+    const { headers } = await seedUser();
     const publicKey = await seedKey(merchantId, { kind: "PUBLIC" });
     await refuse({ key: await seedKey(merchantId), headers }, 403, "SESSION_REQUIRED");
     await refuse({ key: publicKey }, 403, "SESSION_REQUIRED");
@@ -47,7 +47,7 @@ describe.each(Object.entries(PERSON))("%s", (name, demands) => {
   });
 
   it(`is ${demands.includes("pending") ? "open" : "closed"} while the second factor is owed`, async () => {
-    const { userId } = await seedPerson({ emailOtpEnabledAtMs: Date.now() });
+    const { userId } = await seedUser({ emailOtpEnabledAtMs: Date.now() });
     const headers = await seedSession(userId, { state: "PENDING_2FA" });
     if (demands.includes("pending")) await isLetIn(headers);
     else expect(await refuse({ headers }, 403, "SECOND_FACTOR_REQUIRED")).toMatchObject({ factors: ["email_code"] });
@@ -55,7 +55,7 @@ describe.each(Object.entries(PERSON))("%s", (name, demands) => {
 
   if (isChange) {
     it("is closed to a session from another origin, and from none", async () => {
-      const { headers } = await seedPerson();
+      const { headers } = await seedUser();
       const { cookie = "" } = headers;
       await refuse({ headers: { cookie } }, 403, "ORIGIN_NOT_ALLOWED");
       await refuse({ headers: { cookie, origin: "https://evil.example" } }, 403, "ORIGIN_NOT_ALLOWED");
@@ -64,7 +64,7 @@ describe.each(Object.entries(PERSON))("%s", (name, demands) => {
 
   if (demands.includes("step-up")) {
     it("wants a factor of the last 5 minutes", async () => {
-      const { userId } = await seedPerson();
+      const { userId } = await seedUser();
       const headers = await seedSession(userId, { factorAtMs: Date.now() - 300_001 });
       await refuse({ headers }, 403, "STEP_UP_REQUIRED");
     });

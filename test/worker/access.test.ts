@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { newApiKey } from "../../src/auth/api-key.ts";
-import { createApp, SPECS } from "../../src/http/app.ts";
+import { newApiKey } from "../../src/accounts/auth/api-key.ts";
+import { keyPermissionName, PERMISSIONS, SECRET_KEY_PERMISSIONS } from "../../src/accounts/teams/permissions.ts";
+import { createApp, SPECS } from "../../src/app/app.ts";
 import type { MerchantId } from "../../src/lib/ids.ts";
-import { keyPermissionName, PERMISSIONS, SECRET_KEY_PERMISSIONS } from "../../src/teams/permissions.ts";
 import { type Answer, type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant } from "../support/access.ts";
 import { knock, nameOf, specNamed, UNKNOWN_ULID } from "../support/access-knock.ts";
 import { KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PAGES, PERSON } from "../support/access-table.ts";

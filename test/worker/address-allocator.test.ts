@@ -4,9 +4,9 @@ import { HDKey } from "@scure/bip32";
 import { p2wpkh } from "@scure/btc-signer";
 import { describe, expect, it } from "vitest";
 import { decodeBase58check, encodeBase58check } from "../../src/chains/address-text.ts";
-import type { AllocateAnswer, AllocateRequest, AllocatorRpc } from "../../src/wallets/allocations.ts";
-import { parseExtendedKey } from "../../src/wallets/extended-key.ts";
-import type { PublicHold } from "../../src/wallets/public-hold.ts";
+import type { AllocateAnswer, AllocateRequest, AllocatorRpc } from "../../src/commerce/wallets/allocations.ts";
+import { parseExtendedKey } from "../../src/commerce/wallets/extended-key.ts";
+import type { PublicHold } from "../../src/commerce/wallets/public-hold.ts";
 import { network } from "../support/named-network.ts";
 
 const PATH = "m/84'/0'/0'";
@@ -124,44 +124,67 @@ describe("an extended key's allocator", () => {
       rpcOf(key).allocate(requestOf(key, id, { merchantId: "mer_third", cap: { maxUnpaid: 5, paid: 0 } }));
     const storm = await Promise.all(invoicesFrom(0, 30).map((id) => second(id, 0)));
     expect(storm.filter(({ kind }) => kind === "allocated")).toHaveLength(5);
-    expect(storm.filter(({ kind }) => kind === "key_shared")).toHaveLength(25);
+    expect(storm.filter(({ kind }) => kind === "unpaid_limit")).toHaveLength(25);
     expect(await rpcOf(key).standing()).toEqual({ nextIndex: 5 });
     // An invoice that has its address keeps it; a payment makes room for one more; others have their own count.
     const held = storm.findIndex(({ kind }) => kind === "allocated");
     expect(await second(`inv_${held}`, 0)).toMatchObject({ kind: "allocated" });
     expect(await second("inv_paid_1", 1)).toMatchObject({ kind: "allocated", index: 5 });
-    expect(await second("inv_paid_2", 1)).toEqual({ kind: "key_shared" });
+    expect(await second("inv_paid_2", 1)).toEqual({ kind: "unpaid_limit" });
     expect(await third("inv_third")).toMatchObject({ kind: "allocated", index: 6 });
     const first = await Promise.all(invoicesFrom(100, 20).map((id) => rpcOf(key).allocate(requestOf(key, id))));
     expect(first.map((answer) => allocated(answer).index)).toEqual(Array.from({ length: 20 }, (_, at) => at + 7));
   });
 
-  it("gives public keys what storage says they may still hold, counting a burst on its way, and spends nothing beyond", async () => {
-    const key = freshKey();
-    const nowMs = Date.now();
-    const burst = (ids: readonly string[], hold: Partial<PublicHold> = {}, merchantId = "mer_first") =>
+  describe("for the public", () => {
+    const T0 = Date.UTC(2026, 10, 22);
+    const HOUR_MS = 3_600_000;
+    const burst = (key: TestKey, ids: readonly string[], hold: Partial<PublicHold> = {}, merchantId = "mer_first") =>
       Promise.all(
         ids.map(async (id) => {
-          const publicHold = { max: 20, held: 0, landed: [], nowMs, ...hold };
+          const publicHold = { lastPaidIndex: -1, networks: [], landed: [], nowMs: T0, ...hold };
           return (await rpcOf(key).allocate(requestOf(key, id, { merchantId, publicHold }))).kind;
         }),
       );
     const tally = (kinds: readonly string[]) => kinds.filter((kind) => kind === "allocated").length;
-    const first = await burst(invoicesFrom(0, 40));
-    expect([tally(first), new Set(first)]).toEqual([20, new Set(["allocated", "public_limit"])]);
-    expect(await rpcOf(key).standing()).toEqual({ nextIndex: 20 });
-    // An invoice that has its address keeps it. A server is held back by nobody, nor is another merchant.
-    const given = invoicesFrom(0, 40).filter((_, at) => first[at] === "allocated");
-    expect(tally(await burst(given))).toBe(20);
-    expect(allocated(await rpcOf(key).allocate(requestOf(key, "inv_server"))).index).toBe(20);
-    expect(tally(await burst(["inv_theirs"], {}, "mer_second"))).toBe(1);
-    // What has landed is told by storage: twelve of them stand, five of these were paid since.
-    const landed = given.slice(0, 12);
-    expect(tally(await burst(invoicesFrom(50, 9), { held: 7, landed }))).toBe(5);
-    // What never landed is forgotten after a minute.
-    const later = { held: 7, landed, nowMs: nowMs + 60_001 };
-    expect(tally(await burst(invoicesFrom(60, 30), later))).toBe(13);
-    expect(tally(await burst(invoicesFrom(90, 3), { held: 20, nowMs: nowMs + 200_000 }))).toBe(0);
+
+    it("goes no further than twenty addresses past the last paid one, whoever asks at once, and spends nothing beyond", async () => {
+      const key = freshKey();
+      const first = await burst(key, invoicesFrom(0, 40));
+      expect([tally(first), new Set(first)]).toEqual([20, new Set(["allocated", "public_limit"])]);
+      expect(await rpcOf(key).standing()).toEqual({ nextIndex: 20 });
+      // An invoice that has its address keeps it. A server is held back by nobody, nor is another merchant.
+      const given = invoicesFrom(0, 40).filter((_, at) => first[at] === "allocated");
+      expect(tally(await burst(key, given))).toBe(20);
+      expect(allocated(await rpcOf(key).allocate(requestOf(key, "inv_server"))).index).toBe(20);
+      expect(tally(await burst(key, ["inv_theirs"], {}, "mer_second"))).toBe(1);
+      // Index 7 was paid: of the merchant's own 21 addresses 13 lie after it, and the other merchant's does not count.
+      expect(tally(await burst(key, invoicesFrom(50, 30), { lastPaidIndex: 7 }))).toBe(7);
+    });
+
+    it("gives one more an hour beyond that, after an eviction too", async () => {
+      const key = freshKey();
+      await burst(key, invoicesFrom(0, 20));
+      expect(tally(await burst(key, ["inv_soon"], { nowMs: T0 + HOUR_MS - 1 }))).toBe(0);
+      await evictDurableObject(stubOf(key));
+      for (let hour = 1; hour <= 3; hour++)
+        expect(tally(await burst(key, invoicesFrom(hour * 100, 5), { nowMs: T0 + hour * HOUR_MS }))).toBe(1);
+      expect(await rpcOf(key).standing()).toEqual({ nextIndex: 23 });
+    });
+
+    it("counts for a network what stands in storage and what is on its way, but nothing twice", async () => {
+      const key = freshKey();
+      const from = (hash: string, held = 0) => ({ networks: [{ hash, held, max: 2 }] });
+      const storm = await burst(key, invoicesFrom(0, 10), from("one"));
+      expect([tally(storm), new Set(storm)]).toEqual([2, new Set(["allocated", "network_limit"])]);
+      expect(tally(await burst(key, invoicesFrom(20, 10), from("two")))).toBe(2);
+      const given = invoicesFrom(0, 10).filter((_, at) => storm[at] === "allocated");
+      // Both stand now and one of them was paid: there is room for one.
+      expect(tally(await burst(key, invoicesFrom(40, 5), { ...from("one", 1), landed: given }))).toBe(1);
+      expect(tally(await burst(key, invoicesFrom(60, 5), { ...from("one", 2), nowMs: T0 + 120_000 }))).toBe(0);
+      // What never came to stand is forgotten after a minute.
+      expect(tally(await burst(key, invoicesFrom(80, 5), { ...from("two"), nowMs: T0 + 60_001 }))).toBe(2);
+    });
   });
 
   it("stores index, address and invoice as one row", async () => {

@@ -3,12 +3,12 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { hashApiKey } from "../../src/auth/api-key.ts";
-import { apiKeys } from "../../src/db/schema/api-keys.ts";
-import { operations } from "../../src/db/schema/operations.ts";
-import { members } from "../../src/db/schema/teams.ts";
+import { hashApiKey } from "../../src/accounts/auth/api-key.ts";
 import { parseKeyring } from "../../src/lib/keyring.ts";
 import { unseal } from "../../src/lib/seal.ts";
+import { apiKeys } from "../../src/platform/db/schema/api-keys.ts";
+import { operations } from "../../src/platform/db/schema/operations.ts";
+import { members } from "../../src/platform/db/schema/teams.ts";
 import { expectRefusal, seedKey, send } from "../support/access.ts";
 import {
   auditOf,
@@ -87,8 +87,8 @@ describe("rotating a key", () => {
   ] as const)("is for an %s: %i", async (role, status) => {
     const owner = await seated("OWNER");
     const { id, secret } = await makeKey(owner);
-    const person = role === "OWNER" ? owner : await seated(role, owner);
-    expect((await person.keys(`/${id}/rotate`, rotation(0))).status).toBe(status);
+    const user = role === "OWNER" ? owner : await seated(role, owner);
+    expect((await user.keys(`/${id}/rotate`, rotation(0))).status).toBe(status);
     expect(await statusWith(owner.merchantId, secret)).toBe(status === 200 ? 401 : 200);
   });
 

@@ -2,15 +2,16 @@
 // (Interface 5.4, decisions 7 and 8, security.md 2).
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { apiKeyBody, apiKeyListBody, newApiKeyBody } from "../../src/api-keys/contract.ts";
-import { createApiKey } from "../../src/api-keys/create-api-key.ts";
-import { rotateApiKey } from "../../src/api-keys/rotate-api-key.ts";
-import { apiKeyKind, hashApiKey } from "../../src/auth/api-key.ts";
-import { apiKeys } from "../../src/db/schema/api-keys.ts";
-import { members } from "../../src/db/schema/teams.ts";
+import { apiKeyBody, apiKeyListBody, newApiKeyBody } from "../../src/accounts/api-keys/contract.ts";
+import { createApiKey } from "../../src/accounts/api-keys/create-api-key.ts";
+import { rotateApiKey } from "../../src/accounts/api-keys/rotate-api-key.ts";
+import { apiKeyKind, hashApiKey } from "../../src/accounts/auth/api-key.ts";
+import { ROLES } from "../../src/accounts/teams/roles.ts";
 import { newUlid } from "../../src/lib/ids.ts";
 import { sleep } from "../../src/lib/sleep.ts";
-import { ROLES } from "../../src/teams/roles.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { apiKeys } from "../../src/platform/db/schema/api-keys.ts";
+import { members } from "../../src/platform/db/schema/teams.ts";
 import { expectRefusal, seedKey, seedMerchant, send } from "../support/access.ts";
 import { auditOf, eventsOf, makeKey, rotateKey, SERVER_KEY, seated, statusWith } from "../support/api-keys.ts";
 import { expectDocumented } from "../support/documented.ts";
@@ -77,8 +78,8 @@ describe("creating a key", () => {
     ["MEMBER", 403],
     ["VIEWER", 403],
   ] as const)("is for an %s: %i", async (role, status) => {
-    const person = await seated(role);
-    const answer = await person.keys("", keyed({}));
+    const user = await seated(role);
+    const answer = await user.keys("", keyed({}));
     expect(answer.status, answer.text).toBe(status);
     if (status === 403) expect(expectRefusal(answer, 403, "PERMISSION_DENIED").permission).toBe("api_key:create");
   });
@@ -143,7 +144,7 @@ describe("creating a key", () => {
       const trail = { actor: { kind: "USER", id: userId }, ip: null, requestId: null } as const;
       const seat = { merchantId, memberId, role: "ADMIN" } as const;
       const actor = { seat, trail, permission: "api_key:create", createdBy: userId } as const;
-      return createApiKey(effects(), actor, SERVER_KEY);
+      return createApiKey(dependencies(), actor, SERVER_KEY);
     };
     const operationId = newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)));
     await testDb.update(members).set({ role: "VIEWER" }).where(eq(members.id, admin.memberId));
@@ -151,7 +152,7 @@ describe("creating a key", () => {
     if (first.kind !== "ready") throw new Error("decided on what was read");
     const [statement, ...more] = first.statements;
     if (statement === undefined) throw new Error("no statements");
-    await expect(testDb.batch([statement, ...more])).rejects.toThrow("assertion_holds");
+    await expect(batch(testDb, [statement, ...more])).rejects.toThrow("assertion_holds");
     const again = await work()(operationId, { kind: "assertion" }, 1);
     expect(again).toEqual({
       kind: "refused",
@@ -174,20 +175,20 @@ describe("rotating a key", () => {
     const seat = { merchantId, memberId, role: "ADMIN" } as const;
     const of = { seat, trail, permission: "api_key:create", apiKeyId: id, read } as const;
     await testDb.update(members).set({ role: "MEMBER" }).where(eq(members.id, memberId));
-    const work = rotateApiKey(effects(), of, 0);
-    const operationId = effects().newOperationId();
+    const work = rotateApiKey(dependencies(), of, 0);
+    const operationId = dependencies().newOperationId();
     const first = await work(operationId, undefined, 0);
     if (first.kind !== "ready") throw new Error("decided on what was read");
     const [statement, ...more] = first.statements;
     if (statement === undefined) throw new Error("no statements");
-    await expect(testDb.batch([statement, ...more])).rejects.toThrow("assertion_holds");
+    await expect(batch(testDb, [statement, ...more])).rejects.toThrow("assertion_holds");
     const again = await work(operationId, { kind: "assertion" }, 1);
     expect(again).toMatchObject({ kind: "refused", failure: { code: "PERMISSION_DENIED" } });
     expect(await statusWith(merchantId, secret)).toBe(200);
   });
 });
 
-function effects() {
+function dependencies() {
   const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
   const newOperationId = () => newUlid(Date.now(), randomBytes(16));
   return { db: testDb, nowMs: Date.now(), sleep, newOperationId, randomBytes };
@@ -207,8 +208,8 @@ describe("a key that stands", () => {
     const owner = await seated("OWNER");
     const { id, secret } = await makeKey(owner);
     for (const role of ROLES.slice(1)) {
-      const person = await seated(role, owner);
-      const answers = [await person.keys(""), await person.keys(`/${id}`)];
+      const user = await seated(role, owner);
+      const answers = [await user.keys(""), await user.keys(`/${id}`)];
       for (const { status, text } of answers) {
         expect([status, text.includes(id)]).toEqual([200, true]);
         for (const hidden of [secret, hashApiKey(secret), '"hash"', '"secret"', "previous"])
@@ -353,8 +354,8 @@ describe("deleting a key", () => {
   ] as const)("is for an %s: %i", async (role, status) => {
     const owner = await seated("OWNER");
     const { id, secret } = await makeKey(owner);
-    const person = role === "OWNER" ? owner : await seated(role, owner);
-    expect((await person.keys(`/${id}`, { method: "DELETE" })).status).toBe(status);
+    const user = role === "OWNER" ? owner : await seated(role, owner);
+    expect((await user.keys(`/${id}`, { method: "DELETE" })).status).toBe(status);
     expect(await statusWith(owner.merchantId, secret)).toBe(status === 204 ? 401 : 200);
   });
 });

@@ -3,14 +3,14 @@ import { env } from "cloudflare:workers";
 import { and, eq, sql } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
 import { networkNamed } from "../../src/chains/networks.ts";
-import { events } from "../../src/db/schema/events.ts";
-import { amountReservations, invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
-import { payments } from "../../src/db/schema/payments.ts";
-import { wallets } from "../../src/db/schema/wallets.ts";
-import { invoiceEffects } from "../../src/invoices/effects.ts";
+import type { BlockRef, Transfer } from "../../src/chains/transfer.ts";
+import { invoiceDependencies } from "../../src/commerce/invoices/dependencies.ts";
+import { applyTransfers, type SeenPayment } from "../../src/detection/matching/apply-transfers.ts";
 import { sleep } from "../../src/lib/sleep.ts";
-import { applyTransfers, type SeenPayment } from "../../src/payments/apply-transfers.ts";
-import type { BlockRef, Transfer } from "../../src/payments/transfer.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { amountReservations, invoices, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
+import { wallets } from "../../src/platform/db/schema/wallets.ts";
 import { freshId, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
 const HOUR_MS = 3_600_000;
@@ -82,8 +82,8 @@ async function look(
   const { nowMs = Date.now(), hasSecond = false } = more;
   const of = networkNamed(network);
   if (of === undefined) throw new Error(network);
-  const fx = invoiceEffects(env, { db: testDb, nowMs, sleep });
-  return applyTransfers(fx, {
+  const deps = invoiceDependencies(env, { db: testDb, nowMs, sleep });
+  return applyTransfers(deps, {
     network: of,
     heights: { tipHeight: tip, finalizedHeight: null },
     transfers,
@@ -161,8 +161,8 @@ describe("a transfer of exactly what is asked", () => {
     expect((await shown(merchant, large.id)).status).toBe("PENDING_CONFIRMATION");
     const [payment] = await rowsOf(other.txHash);
     if (payment === undefined || other.block === null) throw new Error("not stored");
-    const sight = { kind: "mined", block: other.block } as const;
-    await look([], { tip: 120, hasSecond: true, seen: [{ payment, sight, mayConfirm: true }] });
+    const observation = { kind: "mined", block: other.block } as const;
+    await look([], { tip: 120, hasSecond: true, seen: [{ payment, observation, mayConfirm: true }] });
     expect((await shown(merchant, large.id)).status).toBe("PAID");
   });
 });
@@ -268,15 +268,15 @@ describe("a transfer that is not what was asked", () => {
     const others = Array.from({ length: 40 }, () => ({ ...wallet, id: freshId("wal"), merchantId: freshId("mer") }));
     for (const other of others) await testDb.insert(wallets).values(other);
     const raw = JSON.stringify({ script: "0".repeat(4_000) });
-    const strays = Array.from({ length: 20 }, () => transferTo(address, 5_000_000n, { raw }));
+    const unmatchedPayments = Array.from({ length: 20 }, () => transferTo(address, 5_000_000n, { raw }));
     const bind = vi.spyOn(Object.getPrototypeOf(env.DB.prepare("select 1")), "bind");
-    expect(await look(strays)).toEqual({ ok: true, value: { invoices: [], unmatched: 820 } });
+    expect(await look(unmatchedPayments)).toEqual({ ok: true, value: { invoices: [], unmatched: 820 } });
     const longest = Math.max(...bind.mock.calls.flat().map((value) => (typeof value === "string" ? value.length : 0)));
     bind.mockRestore();
     // D1 takes two megabytes as a parameter.
     expect(longest).toBeGreaterThan(50_000);
     expect(longest).toBeLessThan(1_000_000);
-    for (const { txHash } of strays) expect(await rowsOf(txHash)).toHaveLength(41);
+    for (const { txHash } of unmatchedPayments) expect(await rowsOf(txHash)).toHaveLength(41);
   });
 
   it("is listed 100 times a day on an address, then summed up once", async () => {
@@ -368,7 +368,7 @@ describe("what leaves the chain", () => {
     await look([transfer]);
     const [payment] = await rowsOf(transfer.txHash);
     if (payment === undefined) throw new Error("not stored");
-    await look([], { tip: 101, seen: [{ payment, sight: { kind: "unknown" } }] });
+    await look([], { tip: 101, seen: [{ payment, observation: { kind: "unknown" } }] });
     const reversed = await shown(merchant, id);
     expect(reversed.status).toBe("AWAITING_PAYMENT");
     expect(reversed.payments).toMatchObject([{ status: "REORGED", blockHeight: null }]);
@@ -387,7 +387,7 @@ describe("what leaves the chain", () => {
     const [payment] = await rowsOf(transfer.txHash);
     if (payment === undefined) throw new Error("not stored");
     expect(payment.status).toBe("UNMATCHED");
-    await look([], { tip: 101, seen: [{ payment, sight: { kind: "unknown" } }] });
+    await look([], { tip: 101, seen: [{ payment, observation: { kind: "unknown" } }] });
     await look([{ ...transfer, block: blockAt(102, Date.now(), "b") }], { tip: 102 });
     const rows = await rowsOf(transfer.txHash);
     expect(rows.map(({ status, blockHeight }) => [status, blockHeight])).toEqual([["UNMATCHED", 102]]);
@@ -418,7 +418,7 @@ describe("an address of an invoice's own", () => {
     const [payment] = await rowsOf(paying.txHash);
     if (payment === undefined) throw new Error("not stored");
     expect(payment.matchedBy).toBe("ADDRESS");
-    await look([], { network: "BTC", seen: [{ payment, sight: { kind: "replaced" } }] });
+    await look([], { network: "BTC", seen: [{ payment, observation: { kind: "replaced" } }] });
     expect(await gap()).toBe(3);
     expect(await shown(merchant, second.id)).toMatchObject({
       status: "AWAITING_PAYMENT",
@@ -475,8 +475,8 @@ describe("reservations", () => {
     expect((await shown(merchant, part.id)).status).toBe("PENDING_CONFIRMATION");
     const [payment] = await rowsOf(transfer.txHash);
     if (payment === undefined || transfer.block === null) throw new Error("not stored");
-    const sight = { kind: "mined", block: transfer.block } as const;
-    await look([], { tip: 120, seen: [{ payment, sight, mayConfirm: true }] });
+    const observation = { kind: "mined", block: transfer.block } as const;
+    await look([], { tip: 120, seen: [{ payment, observation, mayConfirm: true }] });
     const body = await shown(merchant, part.id);
     expect([body.status, body.paymentMethods[0].amountDue]).toEqual(["UNDERPAID", "59.99"]);
   });

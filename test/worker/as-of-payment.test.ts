@@ -2,9 +2,9 @@
 // an order that is cancelled before somebody reads the block change nothing of it.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { payments } from "../../src/db/schema/payments.ts";
-import { pricePayments } from "../../src/payments/price-payments.ts";
-import { BTC, BTC_KEY, ETH, ethAddress, marketShop } from "../support/market-shop.ts";
+import { pricePayments } from "../../src/detection/matching/price-payments.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
+import { BTC, btcKey, ETH, ethAddress, marketShop } from "../support/market-shop.ts";
 import { ageQuotes } from "../support/quotes.ts";
 import { testDb } from "../support/worker-merchant.ts";
 
@@ -32,7 +32,7 @@ describe("a payer who sends exactly what the page asked", () => {
     "has paid, whoever looks at the page before the block is read: the price %s",
     async (_, [first, second, third]) => {
       for (const isLookedAt of [false, true]) {
-        const shop = await freshShop(BTC, BTC_KEY);
+        const shop = await freshShop(BTC, btcKey());
         shop.rate.usd = first ?? "";
         const { id, address } = await shop.invoice(100);
         await ageQuotes(testDb, id, 61 * MINUTE_MS);
@@ -84,7 +84,7 @@ describe("a transfer to a shared address", () => {
 
 describe("a quote that ran out", () => {
   it("is no option on the price: hours later the market rate of first sight weighs what is sent", async () => {
-    const shop = await freshShop(BTC, BTC_KEY);
+    const shop = await freshShop(BTC, btcKey());
     shop.rate.usd = "50000";
     const { id, address } = await shop.invoice(100);
     await ageQuotes(testDb, id, 3 * HOUR_MS);
@@ -95,7 +95,7 @@ describe("a quote that ran out", () => {
   });
 
   it("counts nothing without a fresh rate, waits for a person, and is priced by the first rate within the hour", async () => {
-    const shop = await freshShop(BTC, BTC_KEY);
+    const shop = await freshShop(BTC, btcKey());
     shop.rate.usd = "50000";
     const { id, address } = await shop.invoice(100);
     await ageQuotes(testDb, id, 3 * HOUR_MS);
@@ -104,7 +104,7 @@ describe("a quote that ran out", () => {
     expect(payment).toMatchObject({ invoiceId: id, fiatMicros: null, weighedBy: "NO_RATE" });
     expect(await shop.standing(id)).toEqual({ status: "AWAITING_PAYMENT", received: 0, needsReview: true });
     shop.rate.usd = "51000";
-    const later = (ms: number) => ({ ...shop.effects(), nowMs: Date.now() + ms });
+    const later = (ms: number) => ({ ...shop.dependencies(), nowMs: Date.now() + ms });
     await pricePayments(later(HOUR_MS + MINUTE_MS));
     expect(await shop.standing(id)).toMatchObject({ received: 0 });
     await pricePayments(later(0));
@@ -115,7 +115,7 @@ describe("a quote that ran out", () => {
   });
 
   it("can be priced by a person after the hour, by assigning it to the invoice that has it", async () => {
-    const shop = await freshShop(BTC, BTC_KEY);
+    const shop = await freshShop(BTC, btcKey());
     shop.rate.usd = "50000";
     const { id, address } = await shop.invoice(100);
     await ageQuotes(testDb, id, 3 * HOUR_MS);
@@ -136,7 +136,7 @@ describe("a quote that ran out", () => {
 
 describe("the rest of a partial payment", () => {
   it("is quoted anew when the lock is over, at the price of then, and pays the invoice exactly", async () => {
-    const shop = await freshShop(BTC, BTC_KEY);
+    const shop = await freshShop(BTC, btcKey());
     shop.rate.usd = "50000";
     const { id, address } = await shop.invoice(100);
     await shop.pay(address, 80_000n, Date.now());

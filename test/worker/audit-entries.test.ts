@@ -4,13 +4,13 @@ import { createExecutionContext, createScheduledController } from "cloudflare:te
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { apiKeys } from "../../src/db/schema/api-keys.ts";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
-import { wallets } from "../../src/db/schema/wallets.ts";
-import worker from "../../src/index.ts";
+import worker from "../../src/app/worker.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import type { InvoiceId, WalletId } from "../../src/lib/ids.ts";
+import { apiKeys } from "../../src/platform/db/schema/api-keys.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { invoices, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { wallets } from "../../src/platform/db/schema/wallets.ts";
 import { seedKey, send } from "../support/access.ts";
 import { callerWith, freshTeam } from "../support/teams.ts";
 import { BTC, directWallet, randomHex, USDT, xpubWallet } from "../support/wallet-bodies.ts";
@@ -125,6 +125,7 @@ const STEPS: readonly Step[] = [
       status: "AWAITING_PAYMENT",
       rawAmount: "10.000000",
       currency: "USD",
+      origin: "API",
       productId: null,
       paymentMethods: ["USDT_ETH"],
       "USDT_ETH.amount": "10",

@@ -2,13 +2,13 @@
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import type { Actor, AuditAction } from "../../src/audit/entry.ts";
-import { type AuditFilter, selectAuditPage } from "../../src/audit/store.ts";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
 import type { AuditId, MerchantId, UserId } from "../../src/lib/ids.ts";
+import type { Actor, AuditAction } from "../../src/platform/audit/entry.ts";
+import { type AuditFilter, selectAuditPage } from "../../src/platform/audit/store.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
 import { expectRefusal, seedKey, seedMerchant, send } from "../support/access.ts";
 import { seedSession } from "../support/people.ts";
-import { freshPerson, freshTeam } from "../support/teams.ts";
+import { freshTeam, freshUser } from "../support/teams.ts";
 import { directWallet } from "../support/wallet-bodies.ts";
 import { freshId, freshMerchant, testDb } from "../support/worker-merchant.ts";
 
@@ -164,7 +164,7 @@ describe("a person's own log", () => {
 
   it("holds what they did to their account: not what they did for a merchant, nor what anybody else did", async () => {
     const { team, owner } = await freshTeam();
-    const other = await freshPerson();
+    const other = await freshUser();
     await owner.as.patch("/api/v1/me", { name: "Ada" });
     await other.as.patch("/api/v1/me", { name: "Bob" });
     await owner.as.post(`${team.merchant}/wallets`, directWallet());
@@ -174,8 +174,8 @@ describe("a person's own log", () => {
   });
 
   it("can be asked by action and time, page by page", async () => {
-    const person = await freshPerson();
-    const actor: Actor = { kind: "USER", id: person.userId };
+    const user = await freshUser();
+    const actor: Actor = { kind: "USER", id: user.userId };
     const plantMine = (action: AuditAction, n: number) => plant(null, { actor, action, n });
     const ids = [
       await plantMine("session.created", 0),
@@ -183,11 +183,11 @@ describe("a person's own log", () => {
       await plantMine("session.revoked", 2),
     ];
     const shown = async (query: string) =>
-      (await person.as.get(`${mine}${query}`)).body.data.map(({ id }: { id: AuditId }) => ids.indexOf(id));
+      (await user.as.get(`${mine}${query}`)).body.data.map(({ id }: { id: AuditId }) => ids.indexOf(id));
     expect(await shown("")).toEqual([2, 1, 0]);
     expect(await shown("?action=totp.enabled")).toEqual([1]);
     expect(await shown(`?from=${at(1)}`)).toEqual([2, 1]);
-    const { nextCursor } = (await person.as.get(`${mine}?limit=2`)).body;
+    const { nextCursor } = (await user.as.get(`${mine}?limit=2`)).body;
     expect(await shown(`?limit=2&cursor=${nextCursor}`)).toEqual([0]);
   });
 
@@ -195,7 +195,7 @@ describe("a person's own log", () => {
     const shop = await freshMerchant();
     expectRefusal(await send(mine, { key: await seedKey(shop.merchantId) }), 403, "SESSION_REQUIRED");
     expectRefusal(await send(mine), 401, "UNAUTHORIZED");
-    const { userId } = await freshPerson();
+    const { userId } = await freshUser();
     const headers = await seedSession(userId, { state: "PENDING_2FA" });
     expectRefusal(await send(mine, { headers }), 403, "SECOND_FACTOR_REQUIRED");
   });

@@ -4,14 +4,14 @@ import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { networkNamed } from "../../src/chains/networks.ts";
-import { openDb } from "../../src/db/client.ts";
-import { payments } from "../../src/db/schema/payments.ts";
-import { selectExplainers, selectStandingGrowth } from "../../src/growth/store.ts";
-import { invoiceEffects } from "../../src/invoices/effects.ts";
+import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../../src/chains/transfer.ts";
+import { invoiceDependencies } from "../../src/commerce/invoices/dependencies.ts";
+import { selectExplainers, selectStandingGrowth } from "../../src/detection/growth/store.ts";
+import { applyTransfers, type SeenPayment } from "../../src/detection/matching/apply-transfers.ts";
 import { parseUnits } from "../../src/lib/money.ts";
 import { sleep } from "../../src/lib/sleep.ts";
-import { applyTransfers, type SeenPayment } from "../../src/payments/apply-transfers.ts";
-import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../../src/payments/transfer.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
 const ETHER = { cryptocurrency: "ETH", network: "ETH" };
@@ -58,8 +58,8 @@ async function look(
 ) {
   const network = networkNamed("ETH");
   if (network === undefined) throw new Error("no ETH");
-  const fx = invoiceEffects(env, { db, nowMs: Date.now(), sleep });
-  return applyTransfers(fx, { network, heights: { tipHeight: tip, finalizedHeight: null }, transfers, seen });
+  const deps = invoiceDependencies(env, { db, nowMs: Date.now(), sleep });
+  return applyTransfers(deps, { network, heights: { tipHeight: tip, finalizedHeight: null }, transfers, seen });
 }
 
 const shown = async (merchant: TestMerchant, id: string) => (await merchant.get(`/invoices/${id}`)).body;
@@ -115,11 +115,11 @@ describe("growth of a balance", () => {
     expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PENDING_CONFIRMATION" });
     const [payment] = await rowsAt(address);
     if (payment === undefined) throw new Error("no row");
-    await look([], { seen: [{ payment, sight: { kind: "mined", block: blockAt(100) } }] });
+    await look([], { seen: [{ payment, observation: { kind: "mined", block: blockAt(100) } }] });
     expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID" });
     const [paid] = await rowsAt(address);
     if (paid === undefined) throw new Error("no row");
-    await look([], { seen: [{ payment: paid, sight: { kind: "unknown" } }] });
+    await look([], { seen: [{ payment: paid, observation: { kind: "unknown" } }] });
     expect(await shown(merchant, invoice.id)).toMatchObject({
       status: "AWAITING_PAYMENT",
       amountReceived: "0.000000",
@@ -134,7 +134,7 @@ describe("growth of a balance", () => {
     const [payment] = await rowsAt(address);
     if (payment === undefined) throw new Error("no row");
     const other = growthOf(address, invoice.units * 3n, blockAt(100, "b"));
-    await look([other], { seen: [{ payment, sight: { kind: "unknown" } }] });
+    await look([other], { seen: [{ payment, observation: { kind: "unknown" } }] });
     expect((await listed(address)).map(([status, units]) => [status, units])).toEqual([
       ["REORGED", invoice.units],
       ["UNMATCHED", invoice.units * 3n],
@@ -345,7 +345,7 @@ it("what stands in a block is found by indexes, however many payments there are"
     [selectStandingGrowth(testDb, "ETH", places), "grown USING INDEX payments_transaction"],
     [selectExplainers(testDb, "ETH", places), "paid USING INDEX payments_native"],
   ] as const) {
-    const { sql: text, params } = query._prepare().getQuery();
+    const { sql: text, params } = query.toSQL();
     const plan = await env.DB.prepare(`explain query plan ${text}`)
       .bind(...params)
       .all<{ detail: string }>();

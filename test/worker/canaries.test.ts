@@ -3,7 +3,7 @@
 import { env } from "cloudflare:workers";
 import { Secret, TOTP } from "otpauth";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { sessions } from "../../src/db/schema/users.ts";
+import { sessions } from "../../src/platform/db/schema/users.ts";
 import { type Answer, send } from "../support/access.ts";
 import { allTexts, placesHolding } from "../support/api-keys.ts";
 import { type Browser, freshEmail, mailedCode, newBrowser, signIn } from "../support/browser.ts";

@@ -1,6 +1,6 @@
 import { exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { SCRIPT, SCRIPT_PATH } from "../../src/checkout/assets.generated.ts";
+import { SCRIPT, SCRIPT_PATH } from "../../src/checkout/pay/assets.generated.ts";
 import { expectRefusal, send } from "../support/access.ts";
 import { ORIGIN } from "../support/people.ts";
 

@@ -1,7 +1,7 @@
 // The ICU of workerd is not that of Node: what is proved of amounts there must hold where pages are made.
 import { expect, it } from "vitest";
-import { moneyText, timeText } from "../../src/checkout/format.ts";
-import { LANGUAGES } from "../../src/checkout/languages.ts";
+import { moneyText, timeText } from "../../src/platform/texts/format.ts";
+import { LANGUAGES } from "../../src/platform/texts/languages.ts";
 import { FORMATTED, FORMATTED_MONEY, FORMATTED_MS, visible } from "../support/formatted.ts";
 
 it.each(FORMATTED)("%s writes amounts and moments in workerd as in Node", (language, ...texts) => {

@@ -2,10 +2,10 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { checkouts } from "../../src/db/schema/checkouts.ts";
-import { paymentMethods } from "../../src/db/schema/invoices.ts";
-import { wallets } from "../../src/db/schema/wallets.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { checkouts } from "../../src/platform/db/schema/checkouts.ts";
+import { paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { wallets } from "../../src/platform/db/schema/wallets.ts";
 import { EMPTY_RATE_TABLE } from "../../src/rates/quote.ts";
 import { expectRefusal, seedKey, send } from "../support/access.ts";
 import {

@@ -1,8 +1,8 @@
 // What could cost a payer money, or a shop a payment, and looked right from outside: each was so once.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { amountReservations, paymentMethods } from "../../src/db/schema/invoices.ts";
 import { formatUnits } from "../../src/lib/money.ts";
+import { amountReservations, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
 import { expectRefusal } from "../support/access.ts";
 import {
   api,

@@ -1,21 +1,23 @@
 // Open checkout pages, with real sockets of the real Worker: who is told of a change, who is not, and who is not let in.
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { networkNamed } from "../../src/chains/networks.ts";
-import { PAGES_PER_INVOICE, PAGES_PER_ROOM } from "../../src/checkout-rooms/checkout-room.ts";
-import { tellRooms } from "../../src/checkout-rooms/effects.ts";
-import { openDb } from "../../src/db/client.ts";
-import { assertions } from "../../src/db/schema/operations.ts";
-import type { EventType, OutboxEvent } from "../../src/events/event.ts";
-import { recordOutbox } from "../../src/events/store.ts";
-import { invoiceEffects } from "../../src/invoices/effects.ts";
+import { PAGES_PER_INVOICE, PAGES_PER_ROOM } from "../../src/checkout/live/checkout-room.ts";
+import { invoiceDependencies } from "../../src/commerce/invoices/dependencies.ts";
+import { applyTransfers } from "../../src/detection/matching/apply-transfers.ts";
 import type { InvoiceId, MerchantId } from "../../src/lib/ids.ts";
 import { sleep } from "../../src/lib/sleep.ts";
-import { applyTransfers } from "../../src/payments/apply-transfers.ts";
-import { openWakingDb } from "../../src/webhooks/effects.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { assertions } from "../../src/platform/db/schema/operations.ts";
+import { openWakingDb, tellRooms } from "../../src/platform/db/waking.ts";
+import type { EventType, OutboxEvent } from "../../src/platform/events/event.ts";
+import { recordOutbox } from "../../src/platform/events/store.ts";
 import { type Ask, expectRefusal, requestOf, send, sendWith } from "../support/access.ts";
-import { freshId, freshMerchant, type TestMerchant } from "../support/worker-merchant.ts";
+import { freshId, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
 const OURS = "http://localhost:8787";
 const SOON = { timeout: 60_000, interval: 5 };
@@ -67,6 +69,15 @@ async function cancel(merchant: TestMerchant, invoiceId: string): Promise<void> 
 
 const roomOf = ({ merchantId }: TestMerchant) => env.CHECKOUT_ROOM.getByName(merchantId);
 
+describe("an invoice of a deleted merchant", () => {
+  it("has no live page", async () => {
+    const shop = await freshMerchant();
+    const invoiceId = await invoiceOf(shop);
+    await testDb.update(merchants).set({ deletedAtMs: Date.now() }).where(eq(merchants.id, shop.merchantId));
+    expectRefusal(await send(pathOf(invoiceId), upgrade()), 404, "INVOICE_NOT_FOUND");
+  });
+});
+
 describe("a change of an invoice", () => {
   it("is told to each of its open pages once it stands, and to no other invoice's", async () => {
     const [shop, other] = await Promise.all([freshMerchant(), freshMerchant()]);
@@ -92,7 +103,7 @@ describe("a change of an invoice", () => {
     const db = openWakingDb(env, (work) => void background.push(work));
     const network = networkNamed("ETH");
     if (network === undefined) throw new Error("no such network");
-    const looked = await applyTransfers(invoiceEffects(env, { db, nowMs: Date.now(), sleep }), {
+    const looked = await applyTransfers(invoiceDependencies(env, { db, nowMs: Date.now(), sleep }), {
       ...{ network, heights: { tipHeight: 100, finalizedHeight: null }, seen: [], hasSecond: false },
       transfers: [
         {
@@ -168,7 +179,7 @@ describe("whoever records events", () => {
     const [first, ...rest] = recordOutbox(db, events);
     if (first === undefined) throw new Error("no events");
     const refusal = isRefused ? [db.insert(assertions).values({ name: "never", holds: 0 })] : [];
-    const sent = db.batch([first, ...rest, ...refusal]);
+    const sent = batch(db, [first, ...rest, ...refusal]);
     if (isRefused) await expect(sent).rejects.toThrow();
     else await sent;
     return told;

@@ -4,11 +4,11 @@ import { env } from "cloudflare:workers";
 import { base64urlnopad } from "@scure/base";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { paymentMethods } from "../../src/db/schema/invoices.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import { wallets } from "../../src/db/schema/wallets.ts";
-import { INVOICE_STATUSES } from "../../src/invoices/status.ts";
-import { returnText } from "../../src/returns/return-url.ts";
+import { returnText } from "../../src/checkout/signed-redirect/return-url.ts";
+import { INVOICE_STATUSES } from "../../src/platform/column-values.ts";
+import { paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { wallets } from "../../src/platform/db/schema/wallets.ts";
 import { expectHeaders, expectRefusal, send } from "../support/access.ts";
 import {
   api,
@@ -216,7 +216,7 @@ describe("the JSON of a checkout", () => {
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
     expect(answer.headers.get("access-control-expose-headers")?.split(", ")).toContain("retry-after");
     const { body } = await order.shop.get(`/invoices/${order.id}`);
-    const { amountConfirmed, isLate, needsReview, resolution, warnings, ...shown } = body;
+    const { amountConfirmed, isLate, needsReview, origin, resolution, warnings, ...shown } = body;
     expect(answer.json).toStrictEqual({
       ...shown,
       customer: null,

@@ -2,8 +2,8 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { LANGUAGES } from "../../src/checkout/languages.ts";
-import { checkouts } from "../../src/db/schema/checkouts.ts";
+import { checkouts } from "../../src/platform/db/schema/checkouts.ts";
+import { LANGUAGES } from "../../src/platform/texts/languages.ts";
 import { UNKNOWN_ULID } from "../support/access-knock.ts";
 import { freshOrder, leadsTo, type Order, orderOf, page, put, putMerchant, sendForm } from "../support/checkouts.ts";
 import { countingEnv } from "../support/counting-env.ts";

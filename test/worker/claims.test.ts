@@ -2,9 +2,10 @@ import { evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { invoices } from "../../src/db/schema/invoices.ts";
-import { paymentClaims, payments } from "../../src/db/schema/payments.ts";
 import type { InvoiceId, MerchantId } from "../../src/lib/ids.ts";
+import { invoices } from "../../src/platform/db/schema/invoices.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { paymentClaims, payments } from "../../src/platform/db/schema/payments.ts";
 import { type Answer, expectHeaders, expectRefusal, sendWith } from "../support/access.ts";
 import { seedPayment } from "../support/payments.ts";
 import { BTC, directWallet, randomHex, USDT, xpubWallet } from "../support/wallet-bodies.ts";
@@ -72,6 +73,14 @@ async function seedClaims(order: Order, count: number, createdAtMs = Date.now())
 }
 
 describe("a payer's claim", () => {
+  it("on an invoice of a deleted merchant finds no invoice, looks nothing up and keeps nothing", async () => {
+    const order = await orderOf();
+    await testDb.update(merchants).set({ deletedAtMs: Date.now() }).where(eq(merchants.id, order.merchantId));
+    const { asked, bindings } = watcher(() => "NOT_FOUND");
+    expectRefusal(await claim(order, evmHash(), { bindings }), 404, "INVOICE_NOT_FOUND");
+    expect([asked, await rowsOf(order)]).toEqual([[], []]);
+  });
+
   it("is looked up at once, kept, and answered with what was found", async () => {
     const order = await orderOf();
     const { asked, bindings } = watcher(() => "NOT_FOUND");

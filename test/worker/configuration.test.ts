@@ -55,6 +55,22 @@ describe("a variable that is wrong", () => {
     expect((await sendWith(vars({ ENVIRONMENT: "production" }), "/docs")).status).toBe(200);
   });
 
+  it.each(["http://pay.example", "http://localhost.example", "HTTP://pay.example", "pay.example"])(
+    "nothing is served in production with PUBLIC_URL=%s",
+    async (PUBLIC_URL) => {
+      vi.spyOn(console, "error").mockImplementation(() => {});
+      const production = vars({ ENVIRONMENT: "production", WEBHOOK_LOOPBACK: "", PUBLIC_URL });
+      expect((await sendWith(production, "/docs")).status).toBe(500);
+      const health = await sendWith(production, "/healthz");
+      expect([health.status, health.json?.warnings]).toMatchObject([
+        503,
+        expect.arrayContaining(["PUBLIC_URL_INSECURE"]),
+      ]);
+      const secure = vars({ ENVIRONMENT: "production", WEBHOOK_LOOPBACK: "", PUBLIC_URL: "https://pay.example" });
+      expect((await sendWith(secure, "/docs")).status).toBe(200);
+    },
+  );
+
   it.each([undefined, "", "k1:dG9vIHNob3J0"])("ROW_MAC_KEY=%s makes the deployment degraded", async (ROW_MAC_KEY) => {
     expect(await healthWith({ ROW_MAC_KEY })).toEqual([
       503,

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { SPECS } from "../../src/http/app.ts";
+import { SPECS } from "../../src/app/app.ts";
 import { expectHeaders, expectRefusal, seedShop, send, sendWith } from "../support/access.ts";
 import { CREATING } from "../support/access-table.ts";
 

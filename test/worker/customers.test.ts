@@ -1,7 +1,7 @@
 // A customer is whoever has an email at a merchant: what several requests say of one is kept together (decisions 4, 7).
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { customers } from "../../src/db/schema/customers.ts";
+import { customers } from "../../src/platform/db/schema/customers.ts";
 import { type Answer, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
 async function created(shop: TestMerchant, customer: object): Promise<Answer["body"]> {

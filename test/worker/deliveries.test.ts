@@ -2,21 +2,22 @@
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { afterEach, describe, expect, inject, it, vi } from "vitest";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { events } from "../../src/db/schema/events.ts";
-import { deliveries, deliveryAttempts, webhooks } from "../../src/db/schema/webhooks.ts";
-import { type DeliverEffects, deliverTo } from "../../src/deliveries/deliver-webhooks.ts";
-import { deliverEffects, deliverMessages } from "../../src/deliveries/effects.ts";
-import { leaseMs, MOST_IN_FLIGHT, POSTS_AT_ONCE, ROUND_SIZE } from "../../src/deliveries/round.ts";
-import { claimBatch, recordOutcomes } from "../../src/deliveries/store.ts";
-import { wakeDue } from "../../src/deliveries/wake-due.ts";
-import { eventText } from "../../src/events/event-body.ts";
 import type { MerchantId, WebhookId } from "../../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../src/lib/time.ts";
-import { openWakingDb, wakeEndpoints } from "../../src/webhooks/effects.ts";
-import type { Webhook } from "../../src/webhooks/webhook.ts";
+import { type DeliverDependencies, deliverTo } from "../../src/notifications/deliveries/deliver-webhooks.ts";
+import { deliverDependencies, deliverMessages } from "../../src/notifications/deliveries/dependencies.ts";
+import { leaseMs, MOST_IN_FLIGHT, POSTS_AT_ONCE, ROUND_SIZE } from "../../src/notifications/deliveries/round.ts";
+import { claimBatch, recordOutcomes } from "../../src/notifications/deliveries/store.ts";
+import { wakeDue } from "../../src/notifications/deliveries/wake-due.ts";
+import type { Webhook } from "../../src/notifications/webhooks/webhook.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { deliveries, deliveryAttempts, webhooks } from "../../src/platform/db/schema/webhooks.ts";
+import { openWakingDb, wakeEndpoints } from "../../src/platform/db/waking.ts";
+import { eventText } from "../../src/platform/events/event-body.ts";
 import { addEndpoint, recordNews } from "../support/endpoints.ts";
-import { seedMember, seedPerson } from "../support/people.ts";
+import { seedMember, seedUser } from "../support/people.ts";
 import { receiverAt } from "../support/receiver-control.ts";
 import { freshId, freshMerchant, testDb } from "../support/worker-merchant.ts";
 
@@ -50,12 +51,12 @@ async function endpoint(behaviour: string, changes: Partial<Webhook> = {}): Prom
 }
 
 /** A worker of a clock that stands `laterMs` ahead, and what it said; what it wakes stays asleep. */
-function worker(changes: Partial<DeliverEffects> & { readonly laterMs?: number } = {}) {
+function worker(changes: Partial<DeliverDependencies> & { readonly laterMs?: number } = {}) {
   const { laterMs = 0, ...more } = changes;
   const wakes: number[] = [];
   const reports: string[] = [];
-  const fx: DeliverEffects = {
-    ...deliverEffects(env, (work) => void background.push(work)),
+  const deps: DeliverDependencies = {
+    ...deliverDependencies(env, (work) => void background.push(work)),
     db: testDb,
     nowMs: () => Date.now() + laterMs,
     random: () => 0.5,
@@ -63,7 +64,7 @@ function worker(changes: Partial<DeliverEffects> & { readonly laterMs?: number }
     report: (alert, facts) => void reports.push(JSON.stringify({ alert, ...facts })),
     ...more,
   };
-  return { fx, wakes, reports };
+  return { deps, wakes, reports };
 }
 
 const rowsOf = (id: WebhookId) =>
@@ -149,8 +150,8 @@ describe("an answer", () => {
   ] as const)("of %s is a success", async (behaviour, statusCode, error, response) => {
     const { merchantId, id } = await endpoint(behaviour, { timeoutMs: 1_000 });
     await recordNews(testDb, merchantId);
-    const { fx, wakes } = worker();
-    await deliverTo(fx, id);
+    const { deps, wakes } = worker();
+    await deliverTo(deps, id);
     expect(await rowsOf(id)).toMatchObject([{ status: "SUCCEEDED", attempts: 1, claim: null }]);
     expect(await attemptsOf(id)).toMatchObject([{ number: 1, statusCode, error }]);
     expect((await attemptsOf(id))[0]?.response).toMatch(response);
@@ -169,8 +170,8 @@ describe("an answer", () => {
     const { merchantId, id, key } = await endpoint(behaviour, behaviour === "hang" ? { timeoutMs: 1_000 } : {});
     await recordNews(testDb, merchantId);
     const nowMs = Date.now();
-    const { fx, wakes } = worker({ nowMs: () => nowMs });
-    await deliverTo(fx, id);
+    const { deps, wakes } = worker({ nowMs: () => nowMs });
+    await deliverTo(deps, id);
     const [row] = await rowsOf(id);
     const [attempt] = await attemptsOf(id);
     expect(row).toMatchObject({ status: "PENDING", attempts: 1, step: 1, claim: null });
@@ -185,7 +186,7 @@ describe("an answer", () => {
     const { merchantId, id, key, secret } = await endpoint("status/500", { retryCount: 3 });
     await recordNews(testDb, merchantId);
     for (let n = 0; n < 6; n++) {
-      await deliverTo(worker({ laterMs: n * SECOND_MS }).fx, id);
+      await deliverTo(worker({ laterMs: n * SECOND_MS }).deps, id);
       await makeDue(id);
     }
     expect(await rowsOf(id)).toMatchObject([{ status: "FAILED", attempts: 4, step: 4, claim: null }]);
@@ -209,10 +210,10 @@ describe("where it may not go,", () => {
   ] as const)("to %s (%o), nothing is sent and one attempt fails with %s", async (url, resolution, error) => {
     const { merchantId, id } = await endpoint("ok", { url });
     await recordNews(testDb, merchantId, 3);
-    const post = vi.fn<DeliverEffects["post"]>();
-    const resolve = vi.fn<DeliverEffects["resolve"]>(async () => resolution ?? { kind: "public", addresses: [] });
-    const { fx, wakes } = worker({ post, resolve });
-    await deliverTo(fx, id);
+    const post = vi.fn<DeliverDependencies["post"]>();
+    const resolve = vi.fn<DeliverDependencies["resolve"]>(async () => resolution ?? { kind: "public", addresses: [] });
+    const { deps, wakes } = worker({ post, resolve });
+    await deliverTo(deps, id);
     expect(post).not.toHaveBeenCalled();
     expect(resolve).toHaveBeenCalledTimes(resolution === undefined ? 0 : 1);
     expect(await attemptsOf(id)).toMatchObject([{ statusCode: null, error, latencyMs: 0, requestHeaders: "{}" }]);
@@ -224,12 +225,12 @@ describe("where it may not go,", () => {
     const { merchantId, id } = await endpoint("ok", { url: "https://hooks.example.com/" });
     await recordNews(testDb, merchantId, ROUND_SIZE + 1);
     const answer = { statusCode: 200, error: null, latencyMs: 1, response: "", retryAfter: null } as const;
-    const resolve = vi.fn<DeliverEffects["resolve"]>(async () => ({ kind: "public", addresses: ["192.0.2.1"] }));
-    await deliverTo(worker({ resolve, post: async () => answer }).fx, id);
+    const resolve = vi.fn<DeliverDependencies["resolve"]>(async () => ({ kind: "public", addresses: ["192.0.2.1"] }));
+    await deliverTo(worker({ resolve, post: async () => answer }).deps, id);
     expect(resolve.mock.calls).toEqual([["hooks.example.com"], ["hooks.example.com"]]);
     const onLoopback = await endpoint("ok");
     await recordNews(testDb, onLoopback.merchantId);
-    await deliverTo(worker({ resolve }).fx, onLoopback.id);
+    await deliverTo(worker({ resolve }).deps, onLoopback.id);
     expect(resolve).toHaveBeenCalledTimes(2);
   });
 
@@ -242,7 +243,7 @@ describe("where it may not go,", () => {
     expect(error.mock.calls.flat()).toEqual([expect.stringContaining(id)]);
     expect(await receiver.log(key)).toEqual([]);
     expect(await rowsOf(id)).toMatchObject([{ status: "PENDING", attempts: 0, step: 0 }]);
-    await deliverTo(worker({ laterMs: leaseMs(TIMEOUT_MS) + 1 }).fx, id);
+    await deliverTo(worker({ laterMs: leaseMs(TIMEOUT_MS) + 1 }).deps, id);
     expect(await receiver.log(key)).toMatchObject([{ signedBy: [secret] }]);
   });
 });
@@ -250,7 +251,7 @@ describe("where it may not go,", () => {
 describe("a claim", () => {
   const claimOf = (id: WebhookId, token: string, nowMs: number) => {
     const of = { webhookId: id, token: token.padEnd(26, "0"), nowMs };
-    return testDb.batch(claimBatch(testDb, of)).then(([, , claimed]) => claimed);
+    return batch(testDb, claimBatch(testDb, of)).then(([, , claimed]) => claimed);
   };
 
   it("is of at most a round, in order of their commit, with their events, and nobody else's for as long as its lease", async () => {
@@ -303,7 +304,7 @@ describe("a claim", () => {
       { kind: "SUCCESS", attempt: { delivery: { ...late, event }, ...answered(200) } },
       { kind: "FAILURE", attempt: { delivery: { ...other, event }, ...answered(500) }, nextMs: null },
     ] as const;
-    for (let times = 0; times < 2; times++) await testDb.batch(recordOutcomes(testDb, outcomes, { nowMs }));
+    for (let times = 0; times < 2; times++) await batch(testDb, recordOutcomes(testDb, outcomes, { nowMs }));
     const rows = await rowsOf(id);
     const found = (wanted: string) => rows.find((row) => row.id === wanted);
     expect(found(late.id)).toMatchObject({ status: "SUCCEEDED", attempts: 1, claim: null });
@@ -311,7 +312,7 @@ describe("a claim", () => {
     expect(await attemptsOf(id)).toMatchObject([{ deliveryId: late.id, number: 1, statusCode: 200 }]);
     // Delivered again by hand, it is another schedule, of which the old success says nothing.
     await testDb.update(deliveries).set({ status: "PENDING", step: 0, claim: null }).where(eq(deliveries.id, late.id));
-    await testDb.batch(recordOutcomes(testDb, outcomes, { nowMs }));
+    await batch(testDb, recordOutcomes(testDb, outcomes, { nowMs }));
     expect((await rowsOf(id)).map(({ status }) => status)).toEqual(["PENDING", "PENDING"]);
   });
 });
@@ -321,8 +322,8 @@ describe("an endpoint that hangs", () => {
     const { merchantId, id, key } = await endpoint("hang", { timeoutMs: 1_000 });
     await recordNews(testDb, merchantId, ROUND_SIZE);
     const before = await rowsOf(id);
-    const { fx, wakes } = worker();
-    await deliverTo(fx, id);
+    const { deps, wakes } = worker();
+    await deliverTo(deps, id);
     expect(await receiver.log(key)).toHaveLength(POSTS_AT_ONCE);
     const after = await rowsOf(id);
     const untried = after.filter(({ attempts }) => attempts === 0);
@@ -360,12 +361,12 @@ describe("an endpoint that fails many times in a row", () => {
   it("is probed from the twentieth failure on, with one delivery a quarter of an hour", async () => {
     const { merchantId, id, key } = await endpoint("status/500", { ...many, failuresInRow: 19, probeAtMs: null });
     await recordNews(testDb, merchantId, 50);
-    for (let n = 0; n < 3; n++) await deliverTo(worker().fx, id);
+    for (let n = 0; n < 3; n++) await deliverTo(worker().deps, id);
     const { probeAtMs, failuresInRow } = await hookOf(id);
     expect(failuresInRow).toBe(20);
     expect(Math.abs((probeAtMs ?? 0) - Date.now() - 15 * MINUTE_MS)).toBeLessThan(SOON_MS);
     expect(await receiver.log(key)).toHaveLength(ROUND_SIZE);
-    const probes = [1, 2, 3].map(() => deliverTo(worker({ laterMs: 15 * MINUTE_MS + SECOND_MS }).fx, id));
+    const probes = [1, 2, 3].map(() => deliverTo(worker({ laterMs: 15 * MINUTE_MS + SECOND_MS }).deps, id));
     await Promise.all(probes);
     expect(await receiver.log(key)).toHaveLength(ROUND_SIZE + 1);
     expect(await hookOf(id)).toMatchObject({ failuresInRow: 21 });
@@ -374,7 +375,7 @@ describe("an endpoint that fails many times in a row", () => {
   it("gets all it is owed once a probe has succeeded", async () => {
     const { merchantId, id, key } = await endpoint("ok", many);
     await recordNews(testDb, merchantId, 10);
-    await deliverTo(worker().fx, id);
+    await deliverTo(worker().deps, id);
     expect(await receiver.log(key)).toHaveLength(10);
     expect(await hookOf(id)).toMatchObject({ failuresInRow: 0, failingSinceMs: null, probeAtMs: null });
   });
@@ -402,7 +403,7 @@ describe("an endpoint that fails many times in a row", () => {
   ])("%s", async (_, health, isActive) => {
     const { merchantId, id } = await endpoint("status/500", health);
     await recordNews(testDb, merchantId);
-    await deliverTo(worker().fx, id);
+    await deliverTo(worker().deps, id);
     const disabledReason = isActive ? null : "FAILING";
     expect(await hookOf(id)).toMatchObject({ isActive, disabledReason });
   });
@@ -411,15 +412,15 @@ describe("an endpoint that fails many times in a row", () => {
     const sinceMs = Date.now() - 6 * DAY_MS;
     const { merchantId, id } = await endpoint("status/500", { ...many, failingSinceMs: sinceMs });
     await recordNews(testDb, merchantId);
-    const { fx } = worker();
-    const post: DeliverEffects["post"] = async (request) => {
+    const { deps } = worker();
+    const post: DeliverDependencies["post"] = async (request) => {
       await testDb
         .update(webhooks)
         .set({ failuresInRow: 0, failingSinceMs: null, probeAtMs: null })
         .where(eq(webhooks.id, id));
-      return fx.post(request);
+      return deps.post(request);
     };
-    await deliverTo({ ...fx, post }, id);
+    await deliverTo({ ...deps, post }, id);
     expect(await hookOf(id)).toMatchObject({ isActive: true, failuresInRow: 0, failingSinceMs: null });
   });
 });
@@ -427,7 +428,7 @@ describe("an endpoint that fails many times in a row", () => {
 describe("an endpoint that says 410", () => {
   /** A team with two who are told and one who is not. */
   async function team(merchantId: MerchantId) {
-    const people = { owner: await seedPerson(), admin: await seedPerson(), viewer: await seedPerson() };
+    const people = { owner: await seedUser(), admin: await seedUser(), viewer: await seedUser() };
     await seedMember(merchantId, people.owner.userId, "OWNER");
     await seedMember(merchantId, people.admin.userId, "ADMIN");
     await seedMember(merchantId, people.viewer.userId, "VIEWER");
@@ -439,7 +440,7 @@ describe("an endpoint that says 410", () => {
     const other = await endpoint("ok", { merchantId });
     const { owner, admin, viewer } = await team(merchantId);
     await recordNews(testDb, merchantId, 2 * ROUND_SIZE);
-    await Promise.all([deliverTo(worker().fx, id), deliverTo(worker().fx, id)]);
+    await Promise.all([deliverTo(worker().deps, id), deliverTo(worker().deps, id)]);
     expect(await hookOf(id)).toMatchObject({
       isActive: false,
       disabledReason: "GONE",
@@ -456,7 +457,7 @@ describe("an endpoint that says 410", () => {
     const entries = await testDb.select().from(auditEvents).where(eq(auditEvents.merchantId, merchantId));
     expect(entries).toMatchObject([{ action: "webhook.updated", target: id, actorKind: "SYSTEM", actorId: null }]);
     // It is owed the news behind two rounds of others.
-    for (let times = 0; times < 2; times++) await deliverTo(worker().fx, other.id);
+    for (let times = 0; times < 2; times++) await deliverTo(worker().deps, other.id);
     const types = (await receiver.log(other.key)).map(({ body }) => JSON.parse(body).type);
     expect(types.filter((type) => type === "webhook.endpoint_disabled")).toHaveLength(1);
     for (const steward of [owner, admin]) {
@@ -472,12 +473,12 @@ describe("an endpoint that says 410", () => {
     const { merchantId, id, key } = await endpoint("told");
     await receiver.tell(key, "status/410");
     await recordNews(testDb, merchantId, 30);
-    await deliverTo(worker().fx, id);
+    await deliverTo(worker().deps, id);
     const received = (await receiver.log(key)).length;
     expect(received).toBeLessThanOrEqual(POSTS_AT_ONCE);
     const owed = await rowsOf(id);
     expect(owed.every(({ status }) => status === "PENDING")).toBe(true);
-    await deliverTo(worker({ laterMs: DAY_MS }).fx, id);
+    await deliverTo(worker({ laterMs: DAY_MS }).deps, id);
     const woken: string[] = [];
     await wakeDue({ db: testDb, nowMs: Date.now() + DAY_MS, wakeAll: async (ids) => void woken.push(...ids) });
     expect(woken).not.toContain(id);
@@ -486,7 +487,7 @@ describe("an endpoint that says 410", () => {
     await receiver.tell(key, "ok");
     const on = { isActive: true, failuresInRow: 0, failingSinceMs: null, probeAtMs: null, disabledReason: null };
     await testDb.update(webhooks).set(on).where(eq(webhooks.id, id));
-    await deliverTo(worker({ laterMs: MINUTE_MS }).fx, id);
+    await deliverTo(worker({ laterMs: MINUTE_MS }).deps, id);
     expect((await rowsOf(id)).every(({ status }) => status === "SUCCEEDED")).toBe(true);
   });
 });
@@ -532,24 +533,24 @@ describe("a message of the queue", () => {
     const dueAt = (nextAttemptMs: number) =>
       testDb.update(deliveries).set({ nextAttemptMs }).where(eq(deliveries.id, later.id));
     await dueAt(nowMs + 4_500);
-    const { fx, wakes } = worker({ nowMs: () => nowMs });
-    await deliverTo(fx, id);
+    const { deps, wakes } = worker({ nowMs: () => nowMs });
+    await deliverTo(deps, id);
     expect(wakes).toEqual([5]);
-    await deliverTo(fx, id);
+    await deliverTo(deps, id);
     expect(wakes).toEqual([5]);
     await dueAt(nowMs);
-    await deliverTo(fx, id);
+    await deliverTo(deps, id);
     expect([wakes, (await rowsOf(id)).map(({ status }) => status)]).toEqual([[5], ["SUCCEEDED", "SUCCEEDED"]]);
   });
 
   it("makes no more POSTs than one invocation may, and sends another message for the rest", async () => {
     const { merchantId, id, key } = await endpoint("ok");
     await recordNews(testDb, merchantId, 50);
-    const { fx, wakes } = worker();
-    await deliverTo(fx, id);
+    const { deps, wakes } = worker();
+    await deliverTo(deps, id);
     expect(await receiver.log(key)).toHaveLength(40);
     expect(wakes).toEqual([0]);
-    await deliverTo(fx, id);
+    await deliverTo(deps, id);
     expect(await receiver.log(key)).toHaveLength(50);
     expect(wakes).toEqual([0]);
   });

@@ -2,13 +2,14 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { deliveries, deliveryAttempts } from "../../src/db/schema/webhooks.ts";
-import { countReplay, selectDelivery, selectDeliveryPage } from "../../src/delivery-log/store.ts";
-import type { EventType } from "../../src/events/event.ts";
-import { recordOutbox } from "../../src/events/store.ts";
 import { type DeliveryId, type EventId, type MerchantId, makeId, newUlid, type WebhookId } from "../../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS } from "../../src/lib/time.ts";
-import { deliveryIdOf } from "../../src/webhooks/webhook.ts";
+import { countReplay, selectDelivery, selectDeliveryPage } from "../../src/notifications/delivery-log/store.ts";
+import { deliveryIdOf } from "../../src/notifications/webhooks/webhook.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { deliveries, deliveryAttempts } from "../../src/platform/db/schema/webhooks.ts";
+import type { EventType } from "../../src/platform/events/event.ts";
+import { recordOutbox } from "../../src/platform/events/store.ts";
 import { recordNews } from "../support/endpoints.ts";
 import {
   changeHook,
@@ -226,7 +227,7 @@ describe("a replay", () => {
     const id = makeId("evt", newUlid(createdAtMs, crypto.getRandomValues(new Uint8Array(16))));
     const row = { id, merchantId, type, invoiceId: null, sequence: null, data: "{}", createdAtMs };
     const [first, ...more] = recordOutbox(testDb, [row]);
-    if (first !== undefined) await testDb.batch([first, ...more]);
+    if (first !== undefined) await batch(testDb, [first, ...more]);
     return id;
   }
 

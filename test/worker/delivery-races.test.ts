@@ -3,15 +3,16 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { openDb } from "../../src/db/client.ts";
-import { deliveries, deliveryAttempts } from "../../src/db/schema/webhooks.ts";
-import { type DeliverEffects, deliverTo } from "../../src/deliveries/deliver-webhooks.ts";
-import { deliverEffects } from "../../src/deliveries/effects.ts";
-import { leaseMs, MOST_WORKERS } from "../../src/deliveries/round.ts";
-import { claimBatch } from "../../src/deliveries/store.ts";
 import type { EventId, WebhookId } from "../../src/lib/ids.ts";
 import { HOUR_MS } from "../../src/lib/time.ts";
-import { deliveryIdOf } from "../../src/webhooks/webhook.ts";
+import { type DeliverDependencies, deliverTo } from "../../src/notifications/deliveries/deliver-webhooks.ts";
+import { deliverDependencies } from "../../src/notifications/deliveries/dependencies.ts";
+import { leaseMs, MOST_WORKERS } from "../../src/notifications/deliveries/round.ts";
+import { claimBatch } from "../../src/notifications/deliveries/store.ts";
+import { deliveryIdOf } from "../../src/notifications/webhooks/webhook.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { deliveries, deliveryAttempts } from "../../src/platform/db/schema/webhooks.ts";
 import { addEndpoint, recordNews } from "../support/endpoints.ts";
 import { freshMerchant, testDb } from "../support/worker-merchant.ts";
 
@@ -33,11 +34,11 @@ async function shop() {
 }
 
 /** A worker whose clock stands at `nowMs`, and the events that it has posted. */
-function worker(nowMs: number, changes: Partial<DeliverEffects> = {}) {
+function worker(nowMs: number, changes: Partial<DeliverDependencies> = {}) {
   const posted: (string | undefined)[] = [];
   const reports: string[] = [];
-  const fx: DeliverEffects = {
-    ...deliverEffects(env, () => undefined),
+  const deps: DeliverDependencies = {
+    ...deliverDependencies(env, () => undefined),
     ...{ db: testDb, nowMs: () => nowMs, rules: { isLoopbackOpen: true }, wake: async () => undefined },
     post: async ({ headers }) => {
       posted.push(headers["webhook-id"]);
@@ -46,7 +47,7 @@ function worker(nowMs: number, changes: Partial<DeliverEffects> = {}) {
     report: (alert) => void reports.push(alert),
     ...changes,
   };
-  return { fx, posted, reports };
+  return { deps, posted, reports };
 }
 
 const rowsOf = (id: WebhookId) => testDb.select().from(deliveries).where(eq(deliveries.webhookId, id));
@@ -92,8 +93,8 @@ describe("a worker whose clock is behind", () => {
     const later = firstOf(await happen(1, NOW_MS - HOUR_MS));
     await moveAll(id, { attempts: 1, step: 1, nextAttemptMs: NOW_MS + 100 });
     const fresh = firstOf(await happen(1, NOW_MS + 100));
-    const { fx, posted } = worker(NOW_MS);
-    await deliverTo(fx, id);
+    const { deps, posted } = worker(NOW_MS);
+    await deliverTo(deps, id);
     expect(posted).toEqual([fresh]);
     expect((await rowsOf(id)).find(({ eventId }) => eventId === later)).toMatchObject({ attempts: 1, claim: null });
   });
@@ -105,8 +106,8 @@ describe("a delivery that is owed again", () => {
     const eventId = firstOf(await happen(1, NOW_MS));
     const old = { number: 1, atMs: 1, latencyMs: 1, statusCode: 500, requestHeaders: "{}", response: "old" };
     await testDb.insert(deliveryAttempts).values({ deliveryId: deliveryIdOf(eventId, id), ...old });
-    const { fx } = worker(NOW_MS);
-    await deliverTo(fx, id);
+    const { deps } = worker(NOW_MS);
+    await deliverTo(deps, id);
     expect(await rowsOf(id)).toMatchObject([{ status: "SUCCEEDED", attempts: 1 }]);
     const attempts = await testDb
       .select()
@@ -118,9 +119,9 @@ describe("a delivery that is owed again", () => {
 
 describe("an endpoint", () => {
   const claimOf = (id: WebhookId, n: number, nowMs: number) =>
-    testDb
-      .batch(claimBatch(testDb, { webhookId: id, token: String(n).padEnd(26, "0"), nowMs }))
-      .then(([, , claimed]) => claimed.length);
+    batch(testDb, claimBatch(testDb, { webhookId: id, token: String(n).padEnd(26, "0"), nowMs })).then(
+      ([, , claimed]) => claimed.length,
+    );
 
   it("that hangs holds no more workers than a few, however its events trickle in", async () => {
     const { id, happen } = await shop();
@@ -137,13 +138,13 @@ describe("an endpoint", () => {
     const { id, happen } = await shop();
     await happen(1, NOW_MS);
     let late: EventId | undefined;
-    const { fx, posted } = worker(NOW_MS, {
+    const { deps, posted } = worker(NOW_MS, {
       open: async () => {
         if (late === undefined) late = firstOf(await happen(1, NOW_MS));
         return ["whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="];
       },
     });
-    await deliverTo(fx, id);
+    await deliverTo(deps, id);
     expect(posted).toHaveLength(2);
     expect(posted).toContain(late);
   });

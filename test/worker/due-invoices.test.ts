@@ -4,27 +4,33 @@ import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { NETWORKS } from "../../src/chains/networks.ts";
-import { amountReservations, invoices } from "../../src/db/schema/invoices.ts";
-import { networkCursors } from "../../src/db/schema/network-cursors.ts";
-import { STALLED_AFTER_MS } from "../../src/invoices/closing.ts";
-import { releaseAmounts } from "../../src/invoices/expire-invoices.ts";
-import { fileOf } from "../../src/invoices/invoice.ts";
-import { reorgWindowMs, settlementChange } from "../../src/invoices/settle-invoice.ts";
-import { selectDueInvoices, selectInvoiceRow, updateInvoice } from "../../src/invoices/store.ts";
+import { ASLEEP_AFTER_MS, STALLED_AFTER_MS } from "../../src/commerce/invoices/closing.ts";
+import { selectDueInTurn, selectDueInvoices } from "../../src/commerce/invoices/due/store.ts";
+import { releaseAmounts } from "../../src/commerce/invoices/expire-invoices.ts";
+import { fileOf } from "../../src/commerce/invoices/invoice.ts";
+import { reorgWindowMs, settlementChange } from "../../src/commerce/invoices/settle-invoice.ts";
+import { selectInvoiceRow, updateInvoice } from "../../src/commerce/invoices/store.ts";
+import { putPayment } from "../../src/commerce/payments/store.ts";
 import type { InvoiceId } from "../../src/lib/ids.ts";
-import { putPayment } from "../../src/payments/store.ts";
+import { amountReservations, invoices } from "../../src/platform/db/schema/invoices.ts";
+import { networkCursors } from "../../src/platform/db/schema/network-cursors.ts";
 import { randomFrom } from "../support/random.ts";
 import { openPayment, watchMethod } from "../support/watched.ts";
 import { freshId, testDb } from "../support/worker-merchant.ts";
 
 const START = 1_800_000_000_000;
 const HOUR = 3_600_000;
-/** `passed` and `moved` before and after the clock has moved on; resting is as good as none. */
+/** `passed` and `moved` before and after the clock has moved on, and when its watcher ticked last; resting is as good as none. */
 const CURSORS = {
-  ETH: { resting: false, passed: [0, 2 * HOUR], moved: [0, 2 * HOUR] },
-  POL: { resting: false, passed: [0, 0], moved: [0, 0] },
-  BNB: { resting: false, passed: [0, HOUR], moved: [0, STALLED_AFTER_MS] },
-  CRO: { resting: true, passed: [0, 0], moved: [0, 0] },
+  ETH: { resting: false, passed: [0, 2 * HOUR], moved: [0, 2 * HOUR], ticked: [0, null] },
+  POL: { resting: false, passed: [0, 0], moved: [0, 0], ticked: [0, 7 * HOUR] },
+  BNB: {
+    resting: false,
+    passed: [0, HOUR],
+    moved: [0, STALLED_AFTER_MS],
+    ticked: [0, 99 * HOUR - ASLEEP_AFTER_MS + 1],
+  },
+  CRO: { resting: true, passed: [0, 0], moved: [0, 0], ticked: [0, 0] },
 } as const;
 const TOKEN = { ETH: "USDT", POL: "USDT", BNB: "USDT", CRO: "USDC", TRX: "USDT" } as const;
 const reorgWindows = JSON.stringify(Object.fromEntries(NETWORKS.map((each) => [each.name, reorgWindowMs(each)])));
@@ -35,8 +41,10 @@ beforeEach(async () => {
 
 async function putCursors(when: 0 | 1): Promise<void> {
   await testDb.delete(networkCursors);
-  for (const [network, { resting, passed, moved }] of Object.entries(CURSORS)) {
-    const of = { network, isResting: resting, sinceMs: START, checkpoints: "[]", height: 1, hash: "h" };
+  for (const [network, { resting, passed, moved, ticked }] of Object.entries(CURSORS)) {
+    const at = ticked[when];
+    const tickedAtMs = at === null ? null : START + at;
+    const of = { network, tickedAtMs, isResting: resting, sinceMs: START, checkpoints: "[]", height: 1, hash: "h" };
     await testDb
       .insert(networkCursors)
       .values({ ...of, passedMs: START + passed[when], lastMovedAtMs: START + moved[when] });
@@ -61,6 +69,11 @@ async function settleAt(id: InvoiceId, nowMs: number): Promise<void> {
 
 const dueAt = async (nowMs: number) =>
   (await selectDueInvoices(testDb, nowMs, { order: "oldest", limit: 1_000, reorgWindows })).map(({ id }) => id);
+
+const dueInTurnAt = async (nowMs: number) => {
+  const rows = await selectDueInTurn(testDb, nowMs, { merchants: 1_000, ofEach: 10, reorgWindows });
+  return rows.flatMap(({ ids }): InvoiceId[] => JSON.parse(ids));
+};
 
 describe("an invoice is due", () => {
   it("exactly when the clock moves it, of 150 invoices with any cursors and payments", async () => {
@@ -95,6 +108,7 @@ describe("an invoice is due", () => {
       const moved: InvoiceId[] = [];
       for (const id of ids) if (settlementChange(await fileAt(id), nowMs) !== undefined) moved.push(id);
       expect((await dueAt(nowMs)).toSorted()).toEqual(moved.toSorted());
+      expect((await dueInTurnAt(nowMs)).toSorted()).toEqual(moved.toSorted());
       expect(moved.length).toBeGreaterThan(10);
     }
   });
@@ -106,6 +120,19 @@ describe("an invoice is due", () => {
       .all<{ detail: string }>();
     const details = plan.results.map(({ detail }) => detail).join("\n");
     expect(details).toMatch(/SEARCH invoices USING INDEX invoices_due \(expires_at_ms</);
+  });
+
+  it("as found of each merchant by the merchant's own, whoever else has how many", async () => {
+    const query = selectDueInTurn(testDb, START, { merchants: 10, ofEach: 10, reorgWindows }).toSQL();
+    const plan = await env.DB.prepare(`explain query plan ${query.sql}`)
+      .bind(...query.params)
+      .all<{ detail: string }>();
+    const details = plan.results.map(({ detail }) => detail).join("\n");
+    expect(details).toContain("SEARCH invoices USING INDEX invoices_due_of_merchant (merchant_id>?)");
+    expect(details).toContain(
+      "SEARCH invoices USING INDEX invoices_due_of_merchant (merchant_id=? AND expires_at_ms<?)",
+    );
+    expect(details).not.toMatch(/SCAN (invoices|method|paid|failed|cursor)/);
   });
 });
 

@@ -3,15 +3,15 @@ import { createExecutionContext, createScheduledController } from "cloudflare:te
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { openDb } from "../../src/db/client.ts";
-import { events } from "../../src/db/schema/events.ts";
-import { deliveries, deliveryAttempts } from "../../src/db/schema/webhooks.ts";
-import { forgetDeliveries } from "../../src/delivery-log/forget-deliveries.ts";
-import { forgetEvents } from "../../src/events/forget-events.ts";
-import worker from "../../src/index.ts";
+import worker from "../../src/app/worker.ts";
 import { type EventId, makeId, newUlid } from "../../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/lib/time.ts";
-import { deliveryIdOf } from "../../src/webhooks/webhook.ts";
+import { forgetDeliveries } from "../../src/notifications/delivery-log/forget-deliveries.ts";
+import { deliveryIdOf } from "../../src/notifications/webhooks/webhook.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { deliveries, deliveryAttempts } from "../../src/platform/db/schema/webhooks.ts";
+import { forgetEvents } from "../../src/platform/events/forget-events.ts";
 
 const db = openDb(env.DB);
 /** The first minute of an hour, when everything is looked at; later ones look at what has just come of age. */

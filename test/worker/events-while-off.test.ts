@@ -3,15 +3,17 @@ import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, inject, it, vi } from "vitest";
-import { deliveries, webhooks } from "../../src/db/schema/webhooks.ts";
-import { disableEndpoint } from "../../src/deliveries/disable-endpoint.ts";
-import { deliverEffects } from "../../src/deliveries/effects.ts";
-import { claimBatch } from "../../src/deliveries/store.ts";
-import { type EventType, typesNamed } from "../../src/events/event.ts";
-import { recordOutbox } from "../../src/events/store.ts";
+import { switchOffWebhooks } from "../../src/accounts/merchants/store.ts";
 import type { EventId, MerchantId, WebhookId } from "../../src/lib/ids.ts";
-import { selectWebhookById, switchOffWebhooks, updateWebhook } from "../../src/webhooks/store.ts";
-import { changedColumns, type SettingsUpdate, type Webhook } from "../../src/webhooks/webhook.ts";
+import { deliverDependencies } from "../../src/notifications/deliveries/dependencies.ts";
+import { disableEndpoint } from "../../src/notifications/deliveries/disable-endpoint.ts";
+import { claimBatch } from "../../src/notifications/deliveries/store.ts";
+import { selectWebhookById, updateWebhook } from "../../src/notifications/webhooks/store.ts";
+import { changedColumns, type SettingsUpdate, type Webhook } from "../../src/notifications/webhooks/webhook.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { deliveries, webhooks } from "../../src/platform/db/schema/webhooks.ts";
+import { type EventType, typesNamed } from "../../src/platform/events/event.ts";
+import { recordOutbox } from "../../src/platform/events/store.ts";
 import { addEndpoint } from "../support/endpoints.ts";
 import { receiverAt } from "../support/receiver-control.ts";
 import { freshId, freshMerchant, testDb } from "../support/worker-merchant.ts";
@@ -131,7 +133,7 @@ async function record(merchantId: MerchantId, type: EventType): Promise<EventId>
   const id = freshId("evt");
   const of = { id, merchantId, type, invoiceId: null, sequence: null, data: "{}", createdAtMs: Date.now() };
   const [first, ...others] = recordOutbox(testDb, [of]);
-  if (first !== undefined) await testDb.batch([first, ...others]);
+  if (first !== undefined) await batch(testDb, [first, ...others]);
   return id;
 }
 
@@ -147,14 +149,14 @@ async function patch(read: Webhook, change: SettingsUpdate): Promise<void> {
 async function disable(read: Webhook): Promise<boolean> {
   const health = { failuresInRow: 21, failingSinceMs: 1, probeAtMs: null };
   await testDb.update(webhooks).set(health).where(eq(webhooks.id, read.id));
-  const fx = { ...deliverEffects(env, () => {}), db: testDb };
-  await disableEndpoint(fx, { ...read, ...health }, { health, disable: "FAILING" });
+  const deps = { ...deliverDependencies(env, () => {}), db: testDb };
+  await disableEndpoint(deps, { ...read, ...health }, { health, disable: "FAILING" });
   return read.isActive;
 }
 
 async function claimed(webhookId: WebhookId): Promise<number> {
   const token = freshId("evt").slice(4);
-  const [, , rows] = await testDb.batch(claimBatch(testDb, { webhookId, token, nowMs: Date.now() + 1 }));
+  const [, , rows] = await batch(testDb, claimBatch(testDb, { webhookId, token, nowMs: Date.now() + 1 }));
   return rows.length;
 }
 

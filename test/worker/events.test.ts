@@ -2,13 +2,14 @@
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { EVENT_TEXTS } from "../../scripts/event-texts.ts";
-import { eventBody } from "../../src/events/contract.ts";
-import type { EventType } from "../../src/events/event.ts";
-import { eventText } from "../../src/events/event-body.ts";
-import { recordOutbox, selectEventPage, selectMerchantEvent, selectPlace } from "../../src/events/store.ts";
 import type { InvoiceId, MerchantId } from "../../src/lib/ids.ts";
-import { webhookSecret } from "../../src/webhooks/secret.ts";
-import { signedHeaders } from "../../src/webhooks/signature.ts";
+import { webhookSecret } from "../../src/notifications/webhooks/secret.ts";
+import { signedHeaders } from "../../src/notifications/webhooks/signature.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { eventBody } from "../../src/platform/events/contract.ts";
+import type { EventType } from "../../src/platform/events/event.ts";
+import { eventText } from "../../src/platform/events/event-body.ts";
+import { recordOutbox, selectEventPage, selectMerchantEvent, selectPlace } from "../../src/platform/events/store.ts";
 import { BTC, xpubWallet } from "../support/wallet-bodies.ts";
 import { freshId, freshMerchant, testDb } from "../support/worker-merchant.ts";
 
@@ -33,7 +34,7 @@ async function write(merchantId: MerchantId, of: readonly Written[]) {
   }));
   for (const row of rows) {
     const [first, ...more] = recordOutbox(testDb, [row]);
-    if (first !== undefined) await testDb.batch([first, ...more]);
+    if (first !== undefined) await batch(testDb, [first, ...more]);
   }
   return rows;
 }

@@ -3,16 +3,16 @@ import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { networkNamed } from "../../src/chains/networks.ts";
-import { events } from "../../src/db/schema/events.ts";
-import { payments } from "../../src/db/schema/payments.ts";
-import { invoiceEffects } from "../../src/invoices/effects.ts";
-import { printQuote, type Quote } from "../../src/invoices/quotes.ts";
-import { selectInvoiceRow } from "../../src/invoices/store.ts";
+import type { Transfer } from "../../src/chains/transfer.ts";
+import { invoiceDependencies } from "../../src/commerce/invoices/dependencies.ts";
+import { printQuote, type Quote } from "../../src/commerce/invoices/quotes.ts";
+import { selectInvoiceRow } from "../../src/commerce/invoices/store.ts";
+import { MOST_EVER_BY_RULES } from "../../src/commerce/payments/payment.ts";
+import { countUnmatched } from "../../src/commerce/payments/store.ts";
+import { applyTransfers, type SeenPayment } from "../../src/detection/matching/apply-transfers.ts";
 import { sleep } from "../../src/lib/sleep.ts";
-import { applyTransfers, type SeenPayment } from "../../src/payments/apply-transfers.ts";
-import { MOST_EVER_BY_RULES } from "../../src/payments/payment.ts";
-import { countStrays } from "../../src/payments/store.ts";
-import type { Transfer } from "../../src/payments/transfer.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
 import { seedPayment } from "../support/payments.ts";
 import { freshId, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
@@ -55,9 +55,9 @@ function transferTo(toAddress: string, n: number): Transfer {
 async function look(transfers: readonly Transfer[], seen: readonly SeenPayment[] = []) {
   const network = networkNamed("BTC");
   if (network === undefined) throw new Error("BTC");
-  const fx = invoiceEffects(env, { db: testDb, nowMs: Date.now(), sleep });
+  const deps = invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep });
   const heights = { tipHeight: 100, finalizedHeight: null };
-  return applyTransfers(fx, { network, heights, transfers, seen });
+  return applyTransfers(deps, { network, heights, transfers, seen });
 }
 
 it("takes 200 payments by the rules; more are its merchant's to decide about, and none is counted in part or twice", {
@@ -128,7 +128,7 @@ it("takes a true payer's money though 200 outputs that were replaced came before
       (
         await look(
           [],
-          rows.map((payment) => ({ payment, sight: { kind: "replaced" } as const })),
+          rows.map((payment) => ({ payment, observation: { kind: "replaced" } as const })),
         )
       ).ok,
     ).toBe(true);
@@ -196,7 +196,7 @@ it("has at most 2 MB of payments with the most that the rules ever credit, and t
 
 it("counts what is kept for a person of an address by an index", async () => {
   const place = { merchantId: freshId("mer"), network: "BTC", toAddress: "bc1q", fromMicros: 0n, belowMicros: 1n };
-  const { sql: text, params } = countStrays(testDb, place, 0)._prepare().getQuery();
+  const { sql: text, params } = countUnmatched(testDb, place, 0).toSQL();
   const plan = await env.DB.prepare(`explain query plan ${text}`)
     .bind(...params)
     .all<{ detail: string }>();

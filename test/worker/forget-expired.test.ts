@@ -2,12 +2,12 @@ import { createExecutionContext, createScheduledController } from "cloudflare:te
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import { openDb } from "../../src/db/client.ts";
-import { emailCodes, sessions, singleUseTokens } from "../../src/db/schema/users.ts";
-import worker from "../../src/index.ts";
+import { forgetExpired } from "../../src/accounts/sign-in/delete-expired.ts";
+import worker from "../../src/app/worker.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/lib/time.ts";
-import { forgetExpired } from "../../src/sign-in/delete-expired.ts";
-import { seedPerson, seedSession } from "../support/people.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { emailCodes, factorGuesses, sessions, singleUseTokens } from "../../src/platform/db/schema/users.ts";
+import { seedSession, seedUser } from "../support/people.ts";
 
 const db = openDb(env.DB);
 const NOW_MS = Date.now();
@@ -21,11 +21,20 @@ const tokenRow = (expiresAtMs: number) => ({
 });
 
 describe("the sweep", () => {
-  test("forgets codes after two hours, tokens once expired, sessions dead for 30 days, and nothing earlier", async () => {
-    const codes = [HOUR_MS, 2 * HOUR_MS - MINUTE_MS, 2 * HOUR_MS + MINUTE_MS, DAY_MS].map(codeRow);
+  test("forgets codes after 25 hours, tokens once expired, sessions dead for 30 days, and nothing earlier", async () => {
+    const codes = [HOUR_MS, 25 * HOUR_MS - MINUTE_MS, 25 * HOUR_MS + MINUTE_MS, 2 * DAY_MS].map(codeRow);
     const tokens = [NOW_MS + HOUR_MS, NOW_MS - MINUTE_MS].map(tokenRow);
-    await db.batch([db.insert(emailCodes).values(codes), db.insert(singleUseTokens).values(tokens)]);
-    const { userId } = await seedPerson();
+    const guesses = [NOW_MS + MINUTE_MS, NOW_MS - MINUTE_MS].map((endsAtMs) => ({
+      scope: `session ${endsAtMs}`,
+      failures: 1,
+      endsAtMs,
+    }));
+    await db.batch([
+      db.insert(emailCodes).values(codes),
+      db.insert(singleUseTokens).values(tokens),
+      db.insert(factorGuesses).values(guesses),
+    ]);
+    const { userId } = await seedUser();
     for (const days of [8, 37, 38])
       await seedSession(userId, {
         lastSeenAtMs: NOW_MS - days * DAY_MS + MINUTE_MS,
@@ -41,6 +50,7 @@ describe("the sweep", () => {
         .toSorted(),
     );
     expect(await db.select({ hash: singleUseTokens.hash }).from(singleUseTokens)).toEqual([{ hash: tokens[0]?.hash }]);
+    expect(await db.select().from(factorGuesses)).toEqual([guesses[0]]);
     expect(await db.select().from(sessions).where(eq(sessions.userId, userId))).toHaveLength(3);
   });
 

@@ -1,8 +1,8 @@
 // security.md 4: a wallet altered in the database pays nobody, and stays frozen from the first use that finds it, whichever that is.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { wallets } from "../../src/db/schema/wallets.ts";
 import type { WalletId } from "../../src/lib/ids.ts";
+import { wallets } from "../../src/platform/db/schema/wallets.ts";
 import { seedKey, send } from "../support/access.ts";
 import { BTC, directWallet, randomHex, USDT, xpubWallet } from "../support/wallet-bodies.ts";
 import { type Answer, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";

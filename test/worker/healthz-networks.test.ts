@@ -1,6 +1,6 @@
 // What /healthz says of the networks of a deployment.
 import { beforeEach, describe, expect, it } from "vitest";
-import { networkCursors, stuckAddresses } from "../../src/db/schema/network-cursors.ts";
+import { networkCursors, stuckAddresses } from "../../src/platform/db/schema/network-cursors.ts";
 import { sendWith } from "../support/access.ts";
 import { testDb } from "../support/worker-merchant.ts";
 

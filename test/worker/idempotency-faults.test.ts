@@ -1,13 +1,13 @@
 // Requests with the same keys from many clients at once, on workerd's own objects and D1, with a fault at any call.
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { openDb } from "../../src/db/client.ts";
-import { ATTEMPT_LIMIT_MS, TimeLimitError } from "../../src/db/retry.ts";
-import { LEASE_MS } from "../../src/idempotency/claims.ts";
-import { type OnceAnswer, type Prepared, runOnce } from "../../src/idempotency/run-once.ts";
 import type { MerchantId } from "../../src/lib/ids.ts";
 import { type Sleep, sleep } from "../../src/lib/sleep.ts";
-import { effects, freshMerchant, keyOf, keysOf, rowsOf, workOf } from "../support/idempotency.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { ATTEMPT_LIMIT_MS, TimeLimitError } from "../../src/platform/db/retry.ts";
+import { LEASE_MS } from "../../src/platform/idempotency/claims.ts";
+import { type OnceAnswer, type Prepared, runOnce } from "../../src/platform/idempotency/run-once.ts";
+import { dependencies, freshMerchant, keyOf, keysOf, rowsOf, workOf } from "../support/idempotency.ts";
 import { randomFrom } from "../support/random.ts";
 
 /**
@@ -81,7 +81,7 @@ describe("1,500 keys, three clients each, and faults everywhere", () => {
       }
       const real = keysOf(env.IDEMPOTENCY_KEYS, merchantId);
       const db = openDb(faultyD1(faulty));
-      const fx = effects(merchantId, {
+      const deps = dependencies(merchantId, {
         db,
         keys: {
           claim: (...args) => faulty(() => real.claim(...args)),
@@ -94,7 +94,7 @@ describe("1,500 keys, three clients each, and faults everywhere", () => {
       const isRefused = random() < 0.1;
       const work = async (operationId: string): Promise<Prepared> =>
         isRefused ? { kind: "refused", failure: { code: "AMOUNTS_EXHAUSTED" } } : workOf(db, merchantId)(operationId);
-      return Promise.race([runOnce(fx, { merchantId, key: keyOf(merchantId, key) }, work), crashed]);
+      return Promise.race([runOnce(deps, { merchantId, key: keyOf(merchantId, key) }, work), crashed]);
     }
 
     async function client(of: Client): Promise<string> {

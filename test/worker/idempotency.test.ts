@@ -1,13 +1,22 @@
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { invoices, timelineItems } from "../../src/db/schema/invoices.ts";
-import { assertions } from "../../src/db/schema/operations.ts";
-import { LEASE_MS, REMEMBERED_MS } from "../../src/idempotency/claims.ts";
-import { type OnceAnswer, runOnce } from "../../src/idempotency/run-once.ts";
 import { derivedId, type MerchantId, makeId } from "../../src/lib/ids.ts";
 import { HOUR_MS } from "../../src/lib/time.ts";
-import { effects, freshMerchant, freshUlid, keyOf, keysOf, realDb, rowsOf, workOf } from "../support/idempotency.ts";
+import { invoices, timelineItems } from "../../src/platform/db/schema/invoices.ts";
+import { assertions } from "../../src/platform/db/schema/operations.ts";
+import { LEASE_MS, REMEMBERED_MS } from "../../src/platform/idempotency/claims.ts";
+import { type OnceAnswer, runOnce } from "../../src/platform/idempotency/run-once.ts";
+import {
+  dependencies,
+  freshMerchant,
+  freshUlid,
+  keyOf,
+  keysOf,
+  realDb,
+  rowsOf,
+  workOf,
+} from "../support/idempotency.ts";
 
 describe("claims of one merchant's object", () => {
   const stubOf = (merchantId: string) => env.IDEMPOTENCY_KEYS.getByName(merchantId);
@@ -105,10 +114,10 @@ describe("claims of one merchant's object", () => {
 describe("an operation run once", () => {
   it("200 requests with one key at once leave one row and get 200 identical answers", async () => {
     const merchantId = freshMerchant();
-    const fx = effects(merchantId);
+    const deps = dependencies(merchantId);
     const key = keyOf(merchantId, "one");
     const answers = await Promise.all(
-      Array.from({ length: 200 }, () => runOnce(fx, { merchantId, key }, workOf(fx.db, merchantId))),
+      Array.from({ length: 200 }, () => runOnce(deps, { merchantId, key }, workOf(deps.db, merchantId))),
     );
     const bodies = answers.map((answer) =>
       answer.kind === "answer" ? `${answer.status} ${answer.body}` : answer.kind,
@@ -122,8 +131,8 @@ describe("an operation run once", () => {
   it("a key with another body is refused, the same key of another merchant is its own", async () => {
     const [a, b] = [freshMerchant(), freshMerchant()];
     const run = (merchantId: MerchantId, body: string) => {
-      const fx = effects(merchantId);
-      return runOnce(fx, { merchantId, key: keyOf(merchantId, "shared", body) }, workOf(fx.db, merchantId));
+      const deps = dependencies(merchantId);
+      return runOnce(deps, { merchantId, key: keyOf(merchantId, "shared", body) }, workOf(deps.db, merchantId));
     };
     const first = await run(a, '{"n":1,"m":2}');
     expect(first).toMatchObject({ kind: "answer", isReplay: false });
@@ -136,9 +145,9 @@ describe("an operation run once", () => {
 
   it("without a key every request runs", async () => {
     const merchantId = freshMerchant();
-    const fx = effects(merchantId);
+    const deps = dependencies(merchantId);
     for (let i = 0; i < 3; i++) {
-      expect(await runOnce(fx, { merchantId, key: undefined }, workOf(fx.db, merchantId))).toMatchObject({
+      expect(await runOnce(deps, { merchantId, key: undefined }, workOf(deps.db, merchantId))).toMatchObject({
         isReplay: false,
       });
     }
@@ -148,20 +157,20 @@ describe("an operation run once", () => {
   it("a refusal is not remembered: the same key goes on with the same operation id", async () => {
     const merchantId = freshMerchant();
     const ended: Promise<void>[] = [];
-    const fx = effects(merchantId, { background: (work) => ended.push(work) });
+    const deps = dependencies(merchantId, { background: (work) => ended.push(work) });
     const request = { merchantId, key: keyOf(merchantId, "refused first") };
     const seen: string[] = [];
     const refusal: OnceAnswer = { kind: "refused", failure: { code: "AMOUNTS_EXHAUSTED" } };
     expect(
-      await runOnce(fx, request, async (operationId) => {
+      await runOnce(deps, request, async (operationId) => {
         seen.push(operationId);
         return refusal;
       }),
     ).toEqual(refusal);
     await Promise.all(ended);
-    const answer = await runOnce(fx, request, (operationId) => {
+    const answer = await runOnce(deps, request, (operationId) => {
       seen.push(operationId);
-      return workOf(fx.db, merchantId)(operationId);
+      return workOf(deps.db, merchantId)(operationId);
     });
     expect(answer).toMatchObject({ kind: "answer", isReplay: false });
     expect(seen).toHaveLength(2);
@@ -170,9 +179,9 @@ describe("an operation run once", () => {
 
   it("a batch that violates a key is decided again with that key named, at most five times", async () => {
     const merchantId = freshMerchant();
-    const fx = effects(merchantId);
+    const deps = dependencies(merchantId);
     const timelineItem = (operationId: string, n: number) =>
-      fx.db.insert(timelineItems).values({
+      deps.db.insert(timelineItems).values({
         id: derivedId("itl", operationId, n),
         invoiceId: makeId("inv", merchantId),
         position: 1,
@@ -181,11 +190,11 @@ describe("an operation run once", () => {
       });
     await timelineItem(freshUlid(), 0);
     const conflicts: unknown[] = [];
-    const answer = await runOnce(fx, { merchantId, key: undefined }, async (operationId, conflict, tries) => {
+    const answer = await runOnce(deps, { merchantId, key: undefined }, async (operationId, conflict, tries) => {
       conflicts.push(conflict);
       expect(tries).toBe(conflicts.length - 1);
       const statement =
-        tries < 2 ? timelineItem(operationId, tries) : fx.db.insert(assertions).values({ name: "never", holds: 0 });
+        tries < 2 ? timelineItem(operationId, tries) : deps.db.insert(assertions).values({ name: "never", holds: 0 });
       return { kind: "ready", status: 201, body: "{}", statements: [statement] };
     });
     expect(answer).toEqual({ kind: "refused", failure: { code: "CONTENTION" } });
@@ -200,8 +209,8 @@ describe("an operation run once", () => {
     const [owner, other] = [freshMerchant(), freshMerchant()];
     const operationId = freshUlid();
     const run = (merchantId: MerchantId) => {
-      const fx = effects(merchantId, { newOperationId: () => operationId });
-      return runOnce(fx, { merchantId, key: undefined }, workOf(fx.db, merchantId));
+      const deps = dependencies(merchantId, { newOperationId: () => operationId });
+      return runOnce(deps, { merchantId, key: undefined }, workOf(deps.db, merchantId));
     };
     expect(await run(owner)).toMatchObject({ kind: "answer" });
     await expect(run(other)).rejects.toThrow("no row of the operation");
@@ -209,9 +218,9 @@ describe("an operation run once", () => {
 
   it("a bug is thrown, and what it logs of a failed query holds no bound value", async () => {
     const merchantId = freshMerchant();
-    const fx = effects(merchantId);
-    const wrong = fx.db.insert(invoices).values({ id: "inv_secret", merchantId } as never);
-    const answer = runOnce(fx, { merchantId, key: undefined }, async () => ({
+    const deps = dependencies(merchantId);
+    const wrong = deps.db.insert(invoices).values({ id: "inv_secret", merchantId } as never);
+    const answer = runOnce(deps, { merchantId, key: undefined }, async () => ({
       kind: "ready",
       status: 201,
       body: "{}",

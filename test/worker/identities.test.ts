@@ -3,21 +3,28 @@
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { openDb } from "../../src/db/client.ts";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { emailCodes, identities, passkeys, sessions, singleUseTokens, users } from "../../src/db/schema/users.ts";
-import type { Failure } from "../../src/failures.ts";
-import { ATTEMPT_LIFETIME_MS } from "../../src/identities/attempt.ts";
-import { type AttemptToBegin, beginAttempt } from "../../src/identities/begin-attempt.ts";
-import { identityEffects } from "../../src/identities/effects.ts";
-import { type Callback, finishAttempt } from "../../src/identities/finish-attempt.ts";
-import type { ProvedIdentity, ProviderProblem } from "../../src/identities/identity.ts";
+import { ATTEMPT_LIFETIME_MS } from "../../src/accounts/identities/attempt.ts";
+import { type AttemptToBegin, beginAttempt } from "../../src/accounts/identities/begin-attempt.ts";
+import { identityDependencies } from "../../src/accounts/identities/dependencies.ts";
+import { type Callback, finishAttempt } from "../../src/accounts/identities/finish-attempt.ts";
+import type { ProvedIdentity, ProviderProblem } from "../../src/accounts/identities/identity.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import { makeId, newUlid, type UserId } from "../../src/lib/ids.ts";
 import { ok, type Result } from "../../src/lib/result.ts";
 import { sleep } from "../../src/lib/sleep.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import {
+  emailCodes,
+  identities,
+  passkeys,
+  sessions,
+  singleUseTokens,
+  users,
+} from "../../src/platform/db/schema/users.ts";
+import type { Failure } from "../../src/platform/failures.ts";
 import { expectRefusal, send, sendWith } from "../support/access.ts";
-import { ORIGIN, seedPerson, seedSession, type TestPerson } from "../support/people.ts";
+import { ORIGIN, seedSession, seedUser, type TestUser } from "../support/people.ts";
 
 const db = openDb(env.DB);
 const fresh = () => crypto.randomUUID();
@@ -34,8 +41,8 @@ function identityOf(changes: Partial<ProvedIdentity> = {}): ProvedIdentity {
 function world(verdict: Verdict, nowMs = Date.now()) {
   const seen: { state: string; nonce: string; codeVerifier: string; code: string; iss: string | undefined }[] = [];
   const background = () => undefined;
-  const fx = {
-    ...identityEffects(env, { db, nowMs, sleep, background }),
+  const deps = {
+    ...identityDependencies(env, { db, nowMs, sleep, background }),
     newOperationId: () => freshUlid(nowMs),
     client: () => ({
       authorizeUrl: async ({ state }: { state: string }) => ok(`https://provider.example/authorize?state=${state}`),
@@ -48,7 +55,7 @@ function world(verdict: Verdict, nowMs = Date.now()) {
       },
     }),
   };
-  return { fx, seen };
+  return { deps, seen };
 }
 
 interface Walk {
@@ -61,12 +68,12 @@ interface Walk {
 
 /** There and back again. */
 async function walk({ verdict, begin = {}, back = {}, awayMs = 0 }: Walk) {
-  const { fx } = world(verdict);
+  const { deps } = world(verdict);
   const provider = verdict.ok ? verdict.value.provider : "google";
-  const begun = await beginAttempt(fx, { provider, browserToken: undefined, returnTo: "/", linkTo: null, ...begin });
+  const begun = await beginAttempt(deps, { provider, browserToken: undefined, returnTo: "/", linkTo: null, ...begin });
   if (!begun.ok) throw new Error(begun.error.code);
   const callback = callbackOf(begun.value, { provider, ...back });
-  return { callback, finished: await finishAttempt({ ...fx, nowMs: fx.nowMs + awayMs }, callback) };
+  return { callback, finished: await finishAttempt({ ...deps, nowMs: deps.nowMs + awayMs }, callback) };
 }
 
 function callbackOf(begun: { url: string; browserToken: string }, changes: Partial<Callback>): Callback {
@@ -78,6 +85,7 @@ function callbackOf(begun: { url: string; browserToken: string }, changes: Parti
     error: undefined,
     browserToken: begun.browserToken,
     sessionToken: undefined,
+    knownBrowser: undefined,
     ip: null,
     userAgent: "a browser",
     requestId: makeId("req", freshUlid(Date.now())),
@@ -100,10 +108,10 @@ const auditOf = async (userId: UserId) =>
     .map(({ action, target, before, after }) => ({ action, target, before, after }))
     .sort((a, b) => a.action.localeCompare(b.action));
 
-const hasApp = async ({ userId }: TestPerson) => {
+const hasApp = async ({ userId }: TestUser) => {
   await db.update(users).set({ totpEnabledAtMs: 1 }).where(eq(users.id, userId));
 };
-const hasPasskey = async ({ userId }: TestPerson) => {
+const hasPasskey = async ({ userId }: TestUser) => {
   const of = {
     id: makeId("pky", freshUlid(Date.now())),
     userId,
@@ -184,14 +192,14 @@ describe("an identity that nobody knows", () => {
   });
 
   it("signs nobody in where its email is an account's already: a code goes to that mailbox, and links with it", async () => {
-    const person = await seedPerson();
-    const identity = identityOf({ email: person.email.toUpperCase() });
+    const user = await seedUser();
+    const identity = identityOf({ email: user.email.toUpperCase() });
     const { finished, callback } = await walk({ verdict: ok(identity) });
     expect(finished).toEqual({ ok: true, value: { kind: "PROOF_REQUIRED", email: identity.email, returnTo: "/" } });
     expect(await ownersOf(identity)).toEqual([]);
-    const [mail] = await env.DEV_MAILBOX.getByName("mailbox").list(person.email);
+    const [mail] = await env.DEV_MAILBOX.getByName("mailbox").list(user.email);
     const [code] = /\b\d{8}\b/.exec(mail?.text ?? "") ?? [];
-    const body = { email: person.email, code };
+    const body = { email: user.email, code };
     const elsewhere = { origin: ORIGIN, cookie: `signin=${fresh()}` };
     expectRefusal(
       await send("/api/v1/auth/email/verify", { method: "POST", body, headers: elsewhere }),
@@ -200,50 +208,50 @@ describe("an identity that nobody knows", () => {
     );
     const headers = { origin: ORIGIN, cookie: `signin=${callback.browserToken}` };
     const proved = await send("/api/v1/auth/email/verify", { method: "POST", body, headers });
-    expect(proved).toMatchObject({ status: 200, json: { state: "active", user: { id: person.userId } } });
-    expect(await ownersOf(identity)).toMatchObject([{ userId: person.userId }]);
+    expect(proved).toMatchObject({ status: 200, json: { state: "active", user: { id: user.userId } } });
+    expect(await ownersOf(identity)).toMatchObject([{ userId: user.userId }]);
     const again = await walk({ verdict: ok(identity) });
-    expect(again.finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN", person: { id: person.userId } } });
+    expect(again.finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN", user: { id: user.userId } } });
   });
 });
 
 describe("an identity whose email is an account's that asks for more than a mail", () => {
   it.each([
-    ["an authenticator app", "pending_2fa", (person: TestPerson) => hasApp(person)],
-    ["a passkey", "active", (person: TestPerson) => hasPasskey(person)],
+    ["an authenticator app", "pending_2fa", (user: TestUser) => hasApp(user)],
+    ["a passkey", "active", (user: TestUser) => hasPasskey(user)],
   ])("is not linked by the code of the mail to a person with %s", async (_, state, equip) => {
-    const person = await seedPerson();
-    await equip(person);
-    const identity = identityOf({ email: person.email });
+    const user = await seedUser();
+    await equip(user);
+    const identity = identityOf({ email: user.email });
     const { callback } = await walk({ verdict: ok(identity) });
-    const proved = await proveMailbox(person.email, callback.browserToken);
-    expect(proved).toMatchObject({ status: 200, json: { state, user: { id: person.userId } } });
+    const proved = await proveMailbox(user.email, callback.browserToken);
+    expect(proved).toMatchObject({ status: 200, json: { state, user: { id: user.userId } } });
     expect(await ownersOf(identity)).toEqual([]);
-    expect((await auditOf(person.userId)).map(({ action }) => action)).toEqual(["session.created"]);
+    expect((await auditOf(user.userId)).map(({ action }) => action)).toEqual(["session.created"]);
     expect((await walk({ verdict: ok(identity) })).finished).toMatchObject({ value: { kind: "PROOF_REQUIRED" } });
   });
 });
 
 describe("an identity that is linked", () => {
   it("signs its person in whatever its email says now, and the new email is noted beside it alone", async () => {
-    const person = await seedPerson();
-    const other = await seedPerson();
+    const user = await seedUser();
+    const other = await seedUser();
     const identity = identityOf();
-    await linkWalk(person.userId, identity);
+    await linkWalk(user.userId, identity);
     const moved = { ...identity, email: other.email };
     const { finished } = await walk({ verdict: ok(moved) });
-    expect(finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN", person: { id: person.userId } } });
-    expect(await ownersOf(identity)).toMatchObject([{ userId: person.userId, email: other.email }]);
-    expect(await usersNamed(person.email)).toMatchObject([{ id: person.userId, email: person.email }]);
+    expect(finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN", user: { id: user.userId } } });
+    expect(await ownersOf(identity)).toMatchObject([{ userId: user.userId, email: other.email }]);
+    expect(await usersNamed(user.email)).toMatchObject([{ id: user.userId, email: user.email }]);
   });
 
   it.each([
     ["an authenticator app", { totpEnabledAtMs: 1 }],
     ["a code by mail as second factor", { emailOtpEnabledAtMs: 1 }],
   ])("opens a session that owes the second factor to a person with %s", async (_, changes) => {
-    const person = await seedPerson(changes);
+    const user = await seedUser(changes);
     const identity = identityOf();
-    await linkWalk(person.userId, identity);
+    await linkWalk(user.userId, identity);
     const { finished } = await walk({ verdict: ok(identity) });
     expect(finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN", state: "PENDING_2FA" } });
     if (!finished.ok || finished.value.kind !== "SIGNED_IN") throw new Error("not signed in");
@@ -252,10 +260,10 @@ describe("an identity that is linked", () => {
   });
 
   it("ends the session that the browser had", async () => {
-    const person = await seedPerson();
+    const user = await seedUser();
     const identity = identityOf();
-    await linkWalk(person.userId, identity);
-    const { token, headers } = await sessionOf(person.userId);
+    await linkWalk(user.userId, identity);
+    const { token, headers } = await sessionOf(user.userId);
     await walk({ verdict: ok(identity), back: { sessionToken: token } });
     expectRefusal(await send("/api/v1/me/identities", { headers }), 401, "UNAUTHORIZED");
   });
@@ -263,27 +271,27 @@ describe("an identity that is linked", () => {
 
 describe("linking", () => {
   it("gives the identity to the session's person, also where its email is another account's", async () => {
-    const person = await seedPerson();
-    const other = await seedPerson();
+    const user = await seedUser();
+    const other = await seedUser();
     const identity = identityOf({ email: other.email });
-    const { finished } = await linkWalk(person.userId, identity);
+    const { finished } = await linkWalk(user.userId, identity);
     expect(finished).toEqual({ ok: true, value: { kind: "LINKED", identity, returnTo: "/" } });
-    expect(await ownersOf(identity)).toMatchObject([{ userId: person.userId }]);
-    expect(await auditOf(person.userId)).toMatchObject([
+    expect(await ownersOf(identity)).toMatchObject([{ userId: user.userId }]);
+    expect(await auditOf(user.userId)).toMatchObject([
       { action: "identity.linked", target: `google:${identity.subject}` },
     ]);
   });
 
   it("changes nothing the second time", async () => {
-    const person = await seedPerson();
+    const user = await seedUser();
     const identity = identityOf();
     for (let time = 0; time < 2; time++)
-      expect((await linkWalk(person.userId, identity)).finished).toMatchObject({ ok: true });
-    expect(await auditOf(person.userId)).toHaveLength(1);
+      expect((await linkWalk(user.userId, identity)).finished).toMatchObject({ ok: true });
+    expect(await auditOf(user.userId)).toHaveLength(1);
   });
 
   it("refuses one that is another person's", async () => {
-    const [first, second] = await Promise.all([seedPerson(), seedPerson()]);
+    const [first, second] = await Promise.all([seedUser(), seedUser()]);
     const identity = identityOf();
     await linkWalk(first.userId, identity);
     const { finished } = await linkWalk(second.userId, identity);
@@ -292,7 +300,7 @@ describe("linking", () => {
   });
 
   it("gives one identity to one of many who link it at once", async () => {
-    const people = await Promise.all(Array.from({ length: 6 }, () => seedPerson()));
+    const people = await Promise.all(Array.from({ length: 6 }, () => seedUser()));
     const identity = identityOf();
     const walks = await Promise.all(people.map(({ userId }) => linkWalk(userId, identity)));
     const told = walks.map(({ finished }) => (finished.ok ? finished.value.kind : finished.error.code));
@@ -303,45 +311,50 @@ describe("linking", () => {
   const sessionGone: readonly [string, (userId: UserId) => Promise<Partial<Callback>>][] = [
     ["no session", async () => ({ sessionToken: undefined })],
     ["another session of the same person", async (userId) => ({ sessionToken: (await sessionOf(userId)).token })],
-    ["another person's session", async () => ({ sessionToken: (await sessionOf((await seedPerson()).userId)).token })],
+    ["another person's session", async () => ({ sessionToken: (await sessionOf((await seedUser()).userId)).token })],
   ];
   it.each(sessionGone)("is refused with %s", async (_, backWith) => {
-    const person = await seedPerson();
+    const user = await seedUser();
     const identity = identityOf();
-    const { finished } = await linkWalk(person.userId, identity, await backWith(person.userId));
+    const { finished } = await linkWalk(user.userId, identity, await backWith(user.userId));
     expect(finished).toMatchObject(refusedWith(/session/));
     expect(await ownersOf(identity)).toEqual([]);
   });
 
   it("is refused once the session that asked was revoked", async () => {
-    const person = await seedPerson();
-    const { token, sessionId } = await sessionOf(person.userId);
-    const { fx } = world(ok(identityOf()));
-    const linkTo = { userId: person.userId, sessionId };
-    const begun = await beginAttempt(fx, { provider: "google", browserToken: undefined, returnTo: "/", linkTo });
+    const user = await seedUser();
+    const { token, sessionId } = await sessionOf(user.userId);
+    const { deps } = world(ok(identityOf()));
+    const linkTo = { userId: user.userId, sessionId };
+    const begun = await beginAttempt(deps, { provider: "google", browserToken: undefined, returnTo: "/", linkTo });
     if (!begun.ok) throw new Error(begun.error.code);
     await db.update(sessions).set({ revokedAtMs: Date.now() }).where(eq(sessions.id, sessionId));
-    const finished = await finishAttempt(fx, callbackOf(begun.value, { sessionToken: token }));
+    const finished = await finishAttempt(deps, callbackOf(begun.value, { sessionToken: token }));
     expect(finished).toMatchObject(refusedWith(/session/));
   });
 
   it("never signs anybody in, and a sign-in never links", async () => {
-    const person = await seedPerson();
-    const { token } = await sessionOf(person.userId);
+    const user = await seedUser();
+    const { token } = await sessionOf(user.userId);
     const identity = identityOf();
     const { finished } = await walk({ verdict: ok(identity), back: { sessionToken: token } });
     expect(finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN" } });
-    expect(await ownersOf(identity)).not.toMatchObject([{ userId: person.userId }]);
+    expect(await ownersOf(identity)).not.toMatchObject([{ userId: user.userId }]);
   });
 });
 
 describe("an attempt", () => {
   it("works once, of any number of callbacks at once", async () => {
-    const { fx, seen } = world(ok(identityOf()));
-    const begun = await beginAttempt(fx, { provider: "google", browserToken: undefined, returnTo: "/", linkTo: null });
+    const { deps, seen } = world(ok(identityOf()));
+    const begun = await beginAttempt(deps, {
+      provider: "google",
+      browserToken: undefined,
+      returnTo: "/",
+      linkTo: null,
+    });
     if (!begun.ok) throw new Error(begun.error.code);
     const callback = callbackOf(begun.value, {});
-    const all = await Promise.all(Array.from({ length: 6 }, () => finishAttempt(fx, callback)));
+    const all = await Promise.all(Array.from({ length: 6 }, () => finishAttempt(deps, callback)));
     expect(all.filter((each) => each.ok)).toHaveLength(1);
     for (const each of all) if (!each.ok) expect(each).toMatchObject(refusedWith(/unknown, used, expired/));
     expect(seen).toHaveLength(1);
@@ -374,8 +387,8 @@ describe("an attempt", () => {
 
   it("is used up by a callback that was refused", async () => {
     const { callback } = await walk({ verdict: ok(identityOf()), back: { error: "access_denied" } });
-    const { fx } = world(ok(identityOf()));
-    expect(await finishAttempt(fx, { ...callback, error: undefined })).toMatchObject(refusedWith(/unknown, used/));
+    const { deps } = world(ok(identityOf()));
+    expect(await finishAttempt(deps, { ...callback, error: undefined })).toMatchObject(refusedWith(/unknown, used/));
   });
 
   const problems: readonly [ProviderProblem, Failure][] = [
@@ -394,10 +407,10 @@ describe("an attempt", () => {
   });
 
   it("keeps the browser's nonce that is one of ours, and replaces whatever else it has", async () => {
-    const { fx } = world(ok(identityOf()));
+    const { deps } = world(ok(identityOf()));
     const nonce = "b".repeat(43);
     const tokenFor = async (browserToken: string | undefined) => {
-      const begun = await beginAttempt(fx, { provider: "google", browserToken, returnTo: "/", linkTo: null });
+      const begun = await beginAttempt(deps, { provider: "google", browserToken, returnTo: "/", linkTo: null });
       return begun.ok ? begun.value.browserToken : undefined;
     };
     expect(await tokenFor(nonce)).toBe(nonce);
@@ -405,11 +418,16 @@ describe("an attempt", () => {
   });
 
   it("leaves none of its secrets in a table in the clear", async () => {
-    const { fx, seen } = world(ok(identityOf()));
-    const begun = await beginAttempt(fx, { provider: "google", browserToken: undefined, returnTo: "/", linkTo: null });
+    const { deps, seen } = world(ok(identityOf()));
+    const begun = await beginAttempt(deps, {
+      provider: "google",
+      browserToken: undefined,
+      returnTo: "/",
+      linkTo: null,
+    });
     if (!begun.ok) throw new Error(begun.error.code);
     const stored = JSON.stringify(await db.select().from(singleUseTokens));
-    const finished = await finishAttempt(fx, callbackOf(begun.value, {}));
+    const finished = await finishAttempt(deps, callbackOf(begun.value, {}));
     if (!finished.ok || finished.value.kind !== "SIGNED_IN") throw new Error("not signed in");
     const [secrets] = seen;
     const after = JSON.stringify([
@@ -428,11 +446,11 @@ describe("an attempt", () => {
 
 describe("my identities", () => {
   it("are listed to me alone, and unlinked by me alone after a step-up", async () => {
-    const [person, other] = await Promise.all([seedPerson(), seedPerson()]);
+    const [user, other] = await Promise.all([seedUser(), seedUser()]);
     const identity = identityOf({ provider: "github", subject: "12/3 4" });
-    await linkWalk(person.userId, identity);
+    await linkWalk(user.userId, identity);
     const path = `/api/v1/me/identities/github/${encodeURIComponent(identity.subject)}`;
-    const { headers } = person;
+    const { headers } = user;
     const row = { provider: "github", subject: "12/3 4", email: identity.email };
     expect((await send("/api/v1/me/identities", { headers })).json).toMatchObject({ data: [row], nextCursor: null });
     expect((await send("/api/v1/me/identities", other)).json).toEqual({
@@ -441,21 +459,21 @@ describe("my identities", () => {
       pagination: { page: 1, limit: 100, total: 0, lastPage: 1 },
     });
     expectRefusal(await send(path, { method: "DELETE", headers: other.headers }), 404, "IDENTITY_NOT_FOUND");
-    const stale = await seedSession(person.userId, { factor: null, factorAtMs: null });
+    const stale = await seedSession(user.userId, { factor: null, factorAtMs: null });
     expectRefusal(await send(path, { method: "DELETE", headers: stale }), 403, "STEP_UP_REQUIRED");
     expect((await send(path, { method: "DELETE", headers })).status).toBe(204);
     expect(await ownersOf(identity)).toEqual([]);
     expectRefusal(await send(path, { method: "DELETE", headers }), 404, "IDENTITY_NOT_FOUND");
-    const unlinked = (await auditOf(person.userId)).filter(({ action }) => action === "identity.unlinked");
+    const unlinked = (await auditOf(user.userId)).filter(({ action }) => action === "identity.unlinked");
     expect(unlinked).toMatchObject([{ target: "github:12/3 4" }]);
   });
 
   it("unlinks once, of many at once", async () => {
-    const person = await seedPerson();
+    const user = await seedUser();
     const identity = identityOf();
-    await linkWalk(person.userId, identity);
+    await linkWalk(user.userId, identity);
     const path = `/api/v1/me/identities/google/${identity.subject}`;
-    const ask = { method: "DELETE", headers: person.headers };
+    const ask = { method: "DELETE", headers: user.headers };
     const statuses = await Promise.all(Array.from({ length: 6 }, async () => (await send(path, ask)).status));
     expect(statuses.sort()).toEqual([204, 404, 404, 404, 404, 404]);
   });
@@ -505,20 +523,20 @@ describe("the routes", () => {
   });
 
   it("begin a link for a person who stepped up alone, and give the address to them", async () => {
-    const person = await seedPerson();
+    const user = await seedUser();
     const path = "/api/v1/me/identities/github";
-    const stale = await seedSession(person.userId, { factorAtMs: Date.now() - 300_000 });
+    const stale = await seedSession(user.userId, { factorAtMs: Date.now() - 300_000 });
     const ask = (headers: Readonly<Record<string, string>>) =>
       sendWith({ SIGN_IN_PROVIDERS: GITHUB }, path, { method: "POST", headers });
     expectRefusal(await ask(stale), 403, "STEP_UP_REQUIRED");
-    const answer = await ask(person.headers);
+    const answer = await ask(user.headers);
     expect(answer).toMatchObject({ status: 200, json: { url: expect.stringMatching(/^https:\/\/github\.com\//) } });
     const state = new URL(String(answer.json?.url)).searchParams.get("state") ?? "";
     const [row] = await db
       .select()
       .from(singleUseTokens)
       .where(eq(singleUseTokens.hash, sha256Hex(state)));
-    expect(row).toMatchObject({ kind: "OAUTH", userId: person.userId, sessionId: expect.stringMatching(/^ses_/) });
-    expectRefusal(await send(path, { method: "POST", headers: person.headers }), 422, "PROVIDER_NOT_CONFIGURED");
+    expect(row).toMatchObject({ kind: "OAUTH", userId: user.userId, sessionId: expect.stringMatching(/^ses_/) });
+    expectRefusal(await send(path, { method: "POST", headers: user.headers }), 422, "PROVIDER_NOT_CONFIGURED");
   });
 });

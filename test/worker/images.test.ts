@@ -3,12 +3,12 @@ import { exports } from "cloudflare:workers";
 import { base64 } from "@scure/base";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { images } from "../../src/db/schema/products.ts";
-import { imageName } from "../../src/images/image.ts";
+import { imageName } from "../../src/accounts/images/image.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { images } from "../../src/platform/db/schema/products.ts";
 import { type Ask, expectRefusal, seedKey, seedMerchant, send } from "../support/access.ts";
 import { jpeg, png, webp } from "../support/images.ts";
-import { seedMember, seedPerson } from "../support/people.ts";
+import { seedMember, seedUser } from "../support/people.ts";
 import { freshMerchant, testDb } from "../support/worker-merchant.ts";
 
 const ORIGIN = "http://localhost:8787";
@@ -106,7 +106,7 @@ describe("who may upload", () => {
     ["VIEWER", 403],
   ] as const)("%s: %i", async (role, status) => {
     const merchantId = await seedMerchant();
-    const { userId, headers } = await seedPerson();
+    const { userId, headers } = await seedUser();
     await seedMember(merchantId, userId, role);
     const answer = await upload(merchantId, { headers, body: bodyOf(webp(), "image/webp") });
     expect(answer.status, answer.text).toBe(status);

@@ -1,11 +1,10 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import { invitations, members } from "../../src/db/schema/teams.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import { DAY_MS } from "../../src/lib/time.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { invitations, members } from "../../src/platform/db/schema/teams.ts";
 import { seedKey, send } from "../support/access.ts";
 import { seedSession } from "../support/people.ts";
 import {
@@ -13,8 +12,8 @@ import {
   acceptById,
   type Caller,
   callerWith,
-  freshPerson,
   freshTeam,
+  freshUser,
   invited,
   tally,
   tokensMailedTo,
@@ -45,6 +44,7 @@ describe("an invitation", () => {
         createdAt: expect.any(String),
         expiresAt: expect.any(String),
         acceptedAt: null,
+        mailedAt: answer.body.createdAt,
       },
     ]);
     expect(Date.parse(answer.body.expiresAt) - Date.parse(answer.body.createdAt)).toBe(7 * DAY_MS);
@@ -74,12 +74,12 @@ describe("an invitation", () => {
     const { team, owner } = await freshTeam();
     await testDb
       .update(merchants)
-      .set({ name: "Shop\r\nBcc: x@example.com\u202e<img src=x>" })
+      .set({ name: "Shop\r\nBcc: all\u202e<img src=x>" })
       .where(eq(merchants.id, team.merchantId));
     const email = freshEmail();
     await invited(team, owner, email, "VIEWER");
     const [mail] = await env.DEV_MAILBOX.getByName("mailbox").list(email);
-    expect(mail?.subject).toBe("Invitation to the team of Shop Bcc: x@example.com<img src=x>");
+    expect(mail?.subject).toBe("Invitation to the team of Shop Bcc: all<img src=x>");
     for (const each of ["<img", "\u202e"]) expect(mail?.html.includes(each)).toBe(false);
   });
 
@@ -125,7 +125,7 @@ describe("an invitation", () => {
 
   it("that has expired makes room for a new one, and is revoked by it", async () => {
     const { team, owner } = await freshTeam();
-    const guest = await freshPerson();
+    const guest = await freshUser();
     const old = await invited(team, owner, guest.email, "VIEWER");
     await expire(old.id);
     const fresh = await invited(team, owner, guest.email, "MEMBER");
@@ -191,47 +191,12 @@ describe("an invitation", () => {
     const page = await owner.as.get(`${team.path}/invitations`);
     expect(page.body.pagination).toEqual({ page: 1, limit: 20, total: 60, lastPage: 3 });
   });
-
-  it("is mailed 500 times a day and merchant at most, whoever sends it and how, exactly", async () => {
-    const { team, owner } = await freshTeam();
-    const { id } = await invited(team, owner, freshEmail(), "VIEWER");
-    const nowMs = Date.now();
-    const mailed = (count: number, atMs: number, action: "team.invitation_created" | "team.invitation_resent") =>
-      testDb.batch([
-        testDb.select().from(merchants).where(eq(merchants.id, team.merchantId)),
-        ...Array.from({ length: count }, () =>
-          testDb.insert(auditEvents).values({
-            ...{ id: freshId("aud"), merchantId: team.merchantId, actorKind: "USER" as const, action, target: id },
-            createdAtMs: atMs,
-          }),
-        ),
-      ]);
-    await mailed(300, nowMs - DAY_MS - 60_000, "team.invitation_created");
-    await mailed(248, nowMs - DAY_MS + 600_000, "team.invitation_created");
-    await mailed(248, nowMs - 60_000, "team.invitation_resent");
-    // 497 within the day: three are left, for ten who ask at once.
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () =>
-        owner.as.post(`${team.path}/invitations`, { email: freshEmail(), role: "VIEWER" }),
-      ),
-    );
-    const { "201": made, "429 RATE_LIMITED": refused, ...rest } = tally(answers);
-    expect(rest).toEqual({});
-    expect([made, refused]).toEqual([3, 7]);
-    const resent = await owner.as.post(`${team.path}/invitations/${id}/resend`);
-    expect(resent).toMatchObject({ status: 429, body: { code: "RATE_LIMITED" } });
-    const seconds = Number(resent.headers.get("retry-after"));
-    expect(seconds).toBeGreaterThan(500);
-    expect(seconds).toBeLessThanOrEqual(600);
-    const { team: other, owner: stranger } = await freshTeam();
-    await invited(other, stranger, freshEmail(), "VIEWER");
-  });
 });
 
 describe("accepting", () => {
   it.each(["token", "id"] as const)("by %s makes the member, ends the invitation, and is told", async (by) => {
     const { team, owner } = await freshTeam();
-    const guest = await freshPerson();
+    const guest = await freshUser();
     const { id, token } = await invited(team, owner, guest.email.toUpperCase(), "ADMIN");
     const accept = () => (by === "token" ? guest.as.post(ACCEPT, { token }) : guest.as.post(acceptById(id)));
     const answer = await accept();
@@ -279,7 +244,7 @@ describe("accepting", () => {
 
   it("under an Idempotency-Key is answered alike when the answer was lost", async () => {
     const { team, owner } = await freshTeam();
-    const guest = await freshPerson();
+    const guest = await freshUser();
     const { token } = await invited(team, owner, guest.email, "VIEWER");
     const accept = () => guest.as.post(ACCEPT, { token }, { "idempotency-key": "a" });
     const [first, second] = [await accept(), await accept()];
@@ -289,8 +254,8 @@ describe("accepting", () => {
 
   it("is for the verified holder of the address alone, by token and by id", async () => {
     const { team, owner } = await freshTeam();
-    const guest = await freshPerson({ emailVerifiedAtMs: null });
-    const stranger = await freshPerson();
+    const guest = await freshUser({ emailVerifiedAtMs: null });
+    const stranger = await freshUser();
     const { id, token } = await invited(team, owner, guest.email, "VIEWER");
     const answers = [
       await guest.as.post(ACCEPT, { token }),
@@ -304,7 +269,7 @@ describe("accepting", () => {
   });
 
   it("knows no token that was not mailed, and no id that is none, in one and the same answer", async () => {
-    const guest = await freshPerson();
+    const guest = await freshUser();
     const answers = [
       await guest.as.post(ACCEPT, { token: "x" }),
       await guest.as.post(ACCEPT, { token: "A".repeat(43) }),
@@ -317,7 +282,7 @@ describe("accepting", () => {
 
   it("does not work with what a copy of the database holds", async () => {
     const { team, owner } = await freshTeam();
-    const guest = await freshPerson();
+    const guest = await freshUser();
     await invited(team, owner, guest.email, "VIEWER");
     const [row] = await team.invitations();
     expect((await guest.as.post(ACCEPT, { token: row?.tokenHash })).status).toBe(404);
@@ -325,7 +290,7 @@ describe("accepting", () => {
 
   it("is over after 7 days, and open again when it is sent anew", async () => {
     const { team, owner } = await freshTeam();
-    const guest = await freshPerson();
+    const guest = await freshUser();
     const { id, token } = await invited(team, owner, guest.email, "VIEWER");
     await expire(id);
     const gone = { status: 410, body: { code: "INVITATION_EXPIRED" } };
@@ -340,7 +305,7 @@ describe("accepting", () => {
   it("ends with the inviter's rank: demoted, removed, gone, or the merchant deleted", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
-    const guest = await freshPerson();
+    const guest = await freshUser();
     const demote = (role: "VIEWER" | "ADMIN") =>
       testDb.update(members).set({ role }).where(eq(members.id, admin.memberId));
     const { id, token } = await invited(team, admin, guest.email, "MEMBER");
@@ -361,7 +326,7 @@ describe("accepting", () => {
 
   it("is not for whoever is a member already", async () => {
     const { team, owner } = await freshTeam();
-    const guest = await freshPerson();
+    const guest = await freshUser();
     const { token } = await invited(team, owner, guest.email, "ADMIN");
     const nowMs = Date.now();
     await testDb.insert(members).values({
@@ -375,7 +340,7 @@ describe("accepting", () => {
   it("waits in the list of the invitee with the names that let them decide", async () => {
     const { team, owner } = await freshTeam();
     const { team: second, owner: other } = await freshTeam();
-    const guest = await freshPerson();
+    const guest = await freshUser();
     const { id } = await invited(team, owner, guest.email.toUpperCase(), "MEMBER");
     const later = await invited(second, other, guest.email, "VIEWER");
     const { status, body } = await guest.as.get("/api/v1/team/invitations");
@@ -393,7 +358,7 @@ describe("accepting", () => {
     const next = await guest.as.get(`/api/v1/team/invitations?limit=1&cursor=${paged.body.nextCursor}`);
     const ids = [...paged.body.data, ...next.body.data].map((each: { id: string }) => each.id);
     expect(ids.sort()).toEqual([id, later.id].sort());
-    expect((await (await freshPerson()).as.get("/api/v1/team/invitations")).body.data).toEqual([]);
+    expect((await (await freshUser()).as.get("/api/v1/team/invitations")).body.data).toEqual([]);
   });
 });
 
@@ -401,7 +366,7 @@ describe("sending anew", () => {
   it("kills the old link, mails a new one, and makes the sender's rank vouch for it", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
-    const guest = await freshPerson();
+    const guest = await freshUser();
     const { id, token } = await invited(team, admin, guest.email, "MEMBER");
     const answer = await owner.as.post(`${team.path}/invitations/${id}/resend`);
     expect(answer).toMatchObject({ status: 200, body: { id, status: "pending", invitedBy: owner.userId } });
@@ -419,7 +384,7 @@ describe("sending anew", () => {
   it("needs the rank to invite, and an invitation that is open", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
-    const guest = await freshPerson();
+    const guest = await freshUser();
     const high = await invited(team, owner, freshEmail(), "ADMIN");
     const path = (id: string, rest = "/resend") => `${team.path}/invitations/${id}${rest}`;
     expect(await admin.as.post(path(high.id))).toMatchObject({ status: 403, body: { code: "INSUFFICIENT_RANK" } });
@@ -437,7 +402,7 @@ describe("sending anew", () => {
 
 it("a revoked invitation is told in the audit log and cannot be accepted", async () => {
   const { team, owner } = await freshTeam();
-  const guest = await freshPerson();
+  const guest = await freshUser();
   const { id, token } = await invited(team, owner, guest.email, "VIEWER");
   expect((await owner.as.delete(`${team.path}/invitations/${id}`)).status).toBe(204);
   expect(await team.audit("team.invitation_revoked")).toMatchObject([{ actorId: owner.userId, target: id }]);

@@ -1,6 +1,6 @@
 // A network that nobody sees is offered to no payer (decisions 4, "A method on a network that lags is hidden").
 import { describe, expect, it } from "vitest";
-import { networkCursors } from "../../src/db/schema/network-cursors.ts";
+import { networkCursors } from "../../src/platform/db/schema/network-cursors.ts";
 import { freshMerchant, testDb } from "../support/worker-merchant.ts";
 
 const MINUTE_MS = 60_000;

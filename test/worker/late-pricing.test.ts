@@ -2,13 +2,13 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { afterEach, expect, it, vi } from "vitest";
-import { invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
-import { payments } from "../../src/db/schema/payments.ts";
+import { selectUnpricedAssets, selectUnpricedInvoices } from "../../src/commerce/payments/store.ts";
+import { pricePayments } from "../../src/detection/matching/price-payments.ts";
 import type { InvoiceId } from "../../src/lib/ids.ts";
 import { HOUR_MS, MINUTE_MS } from "../../src/lib/time.ts";
-import { pricePayments } from "../../src/payments/price-payments.ts";
-import { selectUnpricedAssets, selectUnpricedInvoices } from "../../src/payments/store.ts";
-import { BTC, BTC_KEY, marketShop } from "../support/market-shop.ts";
+import { invoices, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
+import { BTC, btcKey, marketShop } from "../support/market-shop.ts";
 import { ageQuotes } from "../support/quotes.ts";
 import { freshId, testDb } from "../support/worker-merchant.ts";
 
@@ -52,20 +52,20 @@ async function crowd(of: InvoiceId, count: number, changes: { readonly currency?
 it("prices what it can at once, whatever 120 invoices wait for a rate of another currency", {
   timeout: 60_000,
 }, async () => {
-  const shop = await marketShop(BTC, BTC_KEY);
+  const shop = await marketShop(BTC, btcKey());
   const id = await unpriced(shop);
   await crowd(id, 120, { currency: "XTS" });
-  await pricePayments(shop.effects());
+  await pricePayments(shop.dependencies());
   expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
 });
 
 it("comes to every invoice within a few runs, though 120 others fail each time", { timeout: 60_000 }, async () => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
-  const shop = await marketShop(BTC, BTC_KEY);
+  const shop = await marketShop(BTC, btcKey());
   const id = await unpriced(shop);
   await crowd(id, 120, { quotes: "[" });
   const minuteMs = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
-  for (let run = 0; run < 3; run++) await pricePayments({ ...shop.effects(), nowMs: minuteMs + run * MINUTE_MS });
+  for (let run = 0; run < 3; run++) await pricePayments({ ...shop.dependencies(), nowMs: minuteMs + run * MINUTE_MS });
   expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
 });
 

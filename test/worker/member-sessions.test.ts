@@ -2,13 +2,13 @@
 // against doing it twice; a public key gained nothing by it (Interface 5, decisions 6 and 7).
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { apiKeys } from "../../src/db/schema/api-keys.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import { members } from "../../src/db/schema/teams.ts";
-import { wallets } from "../../src/db/schema/wallets.ts";
+import { apiKeys } from "../../src/platform/db/schema/api-keys.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { members } from "../../src/platform/db/schema/teams.ts";
+import { wallets } from "../../src/platform/db/schema/wallets.ts";
 import { expectRefusal, seedKey, send } from "../support/access.ts";
 import { sendBeaten } from "../support/before-write.ts";
-import { seedMember, seedPerson, seedSession } from "../support/people.ts";
+import { seedMember, seedSession, seedUser } from "../support/people.ts";
 import { callerWith, freshTeam } from "../support/teams.ts";
 import { BTC, directWallet, USDT, xpubWallet } from "../support/wallet-bodies.ts";
 import { type Answer, testDb } from "../support/worker-merchant.ts";
@@ -40,7 +40,7 @@ describe("a member in a session", () => {
     const path = `${team.merchant}/wallets`;
     const { id } = await expectStatus(owner.as.post(path, directWallet()), 201);
     const beaten = async (method: string, at: string, body: object | undefined, role: "MEMBER" | "none") => {
-      const { userId, headers } = await seedPerson();
+      const { userId, headers } = await seedUser();
       const memberId = await seedMember(team.merchantId, userId, "ADMIN");
       const put = { MEMBER: testDb.update(members).set({ role: "MEMBER" }), none: testDb.delete(members) };
       const answer = await sendBeaten(at, { method, headers, ...(body === undefined ? {} : { body }) }, async () =>
@@ -65,7 +65,7 @@ describe("a member in a session", () => {
       ["api-keys", apiKeys, key],
     ] as const) {
       const { team } = await freshTeam();
-      const { userId, headers } = await seedPerson();
+      const { userId, headers } = await seedUser();
       await seedMember(team.merchantId, userId, "ADMIN");
       const answer = await sendBeaten(`${team.merchant}/${at}`, { method: "POST", headers, body }, async () =>
         testDb.update(merchants).set({ deletedAtMs: Date.now() }).where(eq(merchants.id, team.merchantId)),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { ROLES, type Role } from "../../src/teams/roles.ts";
+import { ROLES, type Role } from "../../src/accounts/teams/roles.ts";
 import { seedKey, send } from "../support/access.ts";
 import { seedPolicy, seedSession } from "../support/people.ts";
 import { MAY_CHANGE } from "../support/rank-table.ts";
-import { callerWith, freshPerson, freshTeam, invited, tally } from "../support/teams.ts";
+import { callerWith, freshTeam, freshUser, invited, tally } from "../support/teams.ts";
 
 const bodyOf = (of: { memberId: string; userId: string; email: string }, role: Role) => ({
   id: of.memberId,
@@ -358,7 +358,7 @@ it("what weighs most wants a fresh factor: role, transfer and enforcement", asyn
 
 it("a person without a seat is told nothing of the team", async () => {
   const { team } = await freshTeam();
-  const { as } = await freshPerson();
+  const { as } = await freshUser();
   expect(tally([await as.get(`${team.path}/members`), await as.post(`${team.path}/leave`)])).toEqual({
     "404 MERCHANT_NOT_FOUND": 2,
   });

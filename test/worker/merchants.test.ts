@@ -2,26 +2,26 @@
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import { members, teams } from "../../src/db/schema/teams.ts";
-import { sessions } from "../../src/db/schema/users.ts";
+import { changeMerchant } from "../../src/accounts/merchants/change-merchant.ts";
+import { merchantBody, merchantListBody } from "../../src/accounts/merchants/contract.ts";
+import { deleteMerchant } from "../../src/accounts/merchants/delete-merchant.ts";
+import { ROLES } from "../../src/accounts/teams/roles.ts";
 import { sleep } from "../../src/lib/sleep.ts";
-import { changeMerchant } from "../../src/merchants/change-merchant.ts";
-import { merchantBody, merchantListBody } from "../../src/merchants/contract.ts";
-import { deleteMerchant } from "../../src/merchants/delete-merchant.ts";
-import { ROLES } from "../../src/teams/roles.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { members, teams } from "../../src/platform/db/schema/teams.ts";
+import { sessions } from "../../src/platform/db/schema/users.ts";
 import { type Ask, expectRefusal, seedKey, seedMerchant, send } from "../support/access.ts";
 import { expectDocumented } from "../support/documented.ts";
-import { seedMember, seedPerson, seedPolicy, seedSession, type TestPerson } from "../support/people.ts";
+import { seedMember, seedPolicy, seedSession, seedUser, type TestUser } from "../support/people.ts";
 import { freshId, testDb } from "../support/worker-merchant.ts";
 
 const ALL = "/api/v1/merchants";
 const one = (id: unknown) => `${ALL}/merchant/${id}`;
-const create = (person: TestPerson, body: unknown, headers = {}) =>
-  send(ALL, { method: "POST", headers: { ...person.headers, ...headers }, body });
-const mine = async (person: TestPerson, query = "") => {
-  const answer = await send(`${ALL}${query}`, { headers: person.headers });
+const create = (user: TestUser, body: unknown, headers = {}) =>
+  send(ALL, { method: "POST", headers: { ...user.headers, ...headers }, body });
+const mine = async (user: TestUser, query = "") => {
+  const answer = await send(`${ALL}${query}`, { headers: user.headers });
   expect(answer.status, answer.text).toBe(200);
   return JSON.parse(answer.text);
 };
@@ -34,15 +34,15 @@ const entriesOf = (merchantId: string) =>
 
 async function seedSeat(role: (typeof ROLES)[number], of: { name?: string } = {}) {
   const merchantId = await seedMerchant(of);
-  const person = await seedPerson();
-  const memberId = await seedMember(merchantId, person.userId, role);
-  return { merchantId, person, memberId, as: (ask: Ask) => ({ ...ask, headers: person.headers }) };
+  const user = await seedUser();
+  const memberId = await seedMember(merchantId, user.userId, role);
+  return { merchantId, user, memberId, as: (ask: Ask) => ({ ...ask, headers: user.headers }) };
 }
 
 describe("creating a merchant", () => {
   it("makes the merchant, its one team and its one owner, and an entry of the audit log", async () => {
-    const person = await seedPerson();
-    const answer = await create(person, { name: "Corner shop" });
+    const user = await seedUser();
+    const answer = await create(user, { name: "Corner shop" });
     expect(answer.status, answer.text).toBe(201);
     expectDocumented(merchantBody, answer.json);
     const { id, createdAt, updatedAt, ...rest } = answer.json ?? {};
@@ -53,29 +53,28 @@ describe("creating a merchant", () => {
       { enforceTfa: false, enforcePasskey: false },
     ]);
     const seats = await testDb.select().from(members).where(eq(members.merchantId, merchantId));
-    expect(seats).toMatchObject([{ userId: person.userId, role: "OWNER" }]);
+    expect(seats).toMatchObject([{ userId: user.userId, role: "OWNER" }]);
     expect(await entriesOf(merchantId)).toMatchObject([
-      { action: "merchant.created", actorKind: "USER", actorId: person.userId, target: merchantId },
+      { action: "merchant.created", actorKind: "USER", actorId: user.userId, target: merchantId },
     ]);
-    expect((await send(one(id), { headers: person.headers })).json).toEqual(answer.json);
-    expect((await send(`${one(id)}/settings`, { headers: person.headers })).json).toMatchObject({
+    expect((await send(one(id), { headers: user.headers })).json).toEqual(answer.json);
+    expect((await send(`${one(id)}/settings`, { headers: user.headers })).json).toMatchObject({
       invoiceLifetimeSeconds: 3_600,
       underpaidToleranceMax: "5.000000",
       maxActiveInvoices: 10_000,
+      maxPublicInvoices: 1_000,
     });
   });
 
   it("is one merchant under one Idempotency-Key of one person, however many ask at once", async () => {
-    const [person, stranger] = [await seedPerson(), await seedPerson()];
+    const [user, stranger] = [await seedUser(), await seedUser()];
     const headers = { "idempotency-key": "first" };
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => create(person, { name: "Corner shop" }, headers)),
-    );
+    const answers = await Promise.all(Array.from({ length: 8 }, () => create(user, { name: "Corner shop" }, headers)));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     const theirs = await create(stranger, { name: "Corner shop" }, headers);
     expect([theirs.status, theirs.json?.id === answers[0]?.json?.id]).toEqual([201, false]);
-    expect((await mine(person)).data).toHaveLength(1);
-    expectRefusal(await create(person, { name: "Another" }, headers), 409, "IDEMPOTENCY_KEY_REUSED");
+    expect((await mine(user)).data).toHaveLength(1);
+    expectRefusal(await create(user, { name: "Another" }, headers), 409, "IDEMPOTENCY_KEY_REUSED");
   });
 
   it.each([
@@ -84,33 +83,33 @@ describe("creating a merchant", () => {
     ["one of 201 characters", { name: "é".repeat(201) }],
     ["a field that there is not", { name: "a", currency: "USD" }],
   ])("needs a name of 1 to 200 characters: not %s", async (_, body) => {
-    expectRefusal(await create(await seedPerson(), body), 400, "VALIDATION_FAILED");
+    expectRefusal(await create(await seedUser(), body), 400, "VALIDATION_FAILED");
   });
 
   it("is a person's: not a key's, nor a session's that owes a factor or comes from elsewhere", async () => {
-    const person = await seedPerson();
+    const user = await seedUser();
     const key = await seedKey(await seedMerchant());
     const body = { name: "a" };
     expectRefusal(await send(ALL, { method: "POST", key, body }), 403, "SESSION_REQUIRED");
     expectRefusal(await send(ALL, { method: "POST", body }), 401, "UNAUTHORIZED");
-    expectRefusal(await create(person, body, { origin: "https://evil.example" }), 403, "ORIGIN_NOT_ALLOWED");
-    const owing = await seedSession(person.userId, { state: "PENDING_2FA" });
+    expectRefusal(await create(user, body, { origin: "https://evil.example" }), 403, "ORIGIN_NOT_ALLOWED");
+    const owing = await seedSession(user.userId, { state: "PENDING_2FA" });
     expectRefusal(await send(ALL, { method: "POST", headers: owing, body }), 403, "SECOND_FACTOR_REQUIRED");
-    expect((await mine(person)).data).toEqual([]);
+    expect((await mine(user)).data).toEqual([]);
   });
 });
 
 describe("my merchants", () => {
   it("are those of my teams, with my role in each, the newest place first", async () => {
-    const person = await seedPerson();
-    await seedMember(await seedMerchant(), (await seedPerson()).userId, "OWNER");
+    const user = await seedUser();
+    await seedMember(await seedMerchant(), (await seedUser()).userId, "OWNER");
     const made = [];
     for (const role of ROLES) {
       const merchantId = await seedMerchant({ name: `As ${role}` });
-      await seedMember(merchantId, person.userId, role);
+      await seedMember(merchantId, user.userId, role);
       made.unshift([merchantId, role]);
     }
-    const { data, nextCursor, pagination } = await mine(person);
+    const { data, nextCursor, pagination } = await mine(user);
     const seen = data.map((each: { id: string; role: string }) => [each.id, each.role]);
     expect(seen.toSorted()).toEqual(made.toSorted());
     expectDocumented(merchantListBody, { data, nextCursor, pagination });
@@ -118,57 +117,57 @@ describe("my merchants", () => {
   });
 
   it("come in pages that hold each of them once, by cursor and by number", async () => {
-    const person = await seedPerson();
-    for (let n = 0; n < 5; n++) expect((await create(person, { name: `Shop ${n}` })).status).toBe(201);
-    const whole = (await mine(person)).data.map(({ id }: { id: string }) => id);
+    const user = await seedUser();
+    for (let n = 0; n < 5; n++) expect((await create(user, { name: `Shop ${n}` })).status).toBe(201);
+    const whole = (await mine(user)).data.map(({ id }: { id: string }) => id);
     expect(new Set(whole).size).toBe(5);
     const seen: string[] = [];
     for (let query = "?limit=2"; query !== ""; ) {
-      const { data, nextCursor, pagination } = await mine(person, query);
+      const { data, nextCursor, pagination } = await mine(user, query);
       expect(pagination).toBeUndefined();
       seen.push(...data.map(({ id }: { id: string }) => id));
       query = nextCursor === null ? "" : `?limit=2&cursor=${nextCursor}`;
     }
     expect(seen).toEqual(whole);
-    const last = await mine(person, "?limit=2&page=3");
+    const last = await mine(user, "?limit=2&page=3");
     expect(last.data.map(({ id }: { id: string }) => id)).toEqual(whole.slice(4));
     expect(last.pagination).toEqual({ page: 3, limit: 2, total: 5, lastPage: 3 });
-    const answer = await send(`${ALL}?cursor=nonsense`, { headers: person.headers });
+    const answer = await send(`${ALL}?cursor=nonsense`, { headers: user.headers });
     expectRefusal(answer, 400, "VALIDATION_FAILED");
   });
 
   it("are found by the beginning of a name, or by an id", async () => {
-    const person = await seedPerson();
+    const user = await seedUser();
     const made = [];
-    for (const name of ["Corner 100%", "Corner_shop", "Bakery"]) made.push((await create(person, { name })).json?.id);
+    for (const name of ["Corner 100%", "Corner_shop", "Bakery"]) made.push((await create(user, { name })).json?.id);
     const found = async (text: unknown) =>
-      (await mine(person, `?search=${encodeURIComponent(String(text))}`)).data.map(({ id }: { id: string }) => id);
+      (await mine(user, `?search=${encodeURIComponent(String(text))}`)).data.map(({ id }: { id: string }) => id);
     expect((await found("Corner")).toSorted()).toEqual([made[0], made[1]].toSorted());
     expect(await found("Corner_")).toEqual([made[1]]);
     expect(await found(made[2])).toEqual([made[2]]);
     expect(await found("%")).toEqual([]);
-    expect((await mine(person, "?search=Corner")).pagination.total).toBe(2);
+    expect((await mine(user, "?search=Corner")).pagination.total).toBe(2);
   });
 
   it("stay listed while a team demands what I lack, and say what that is", async () => {
-    const { merchantId, person } = await seedSeat("ADMIN");
+    const { merchantId, user } = await seedSeat("ADMIN");
     await seedPolicy(merchantId, { enforceTfa: true, enforcePasskey: true, enforceGoogleLogin: true });
     const refusal = expectRefusal(
-      await send(one(merchantId), { headers: person.headers }),
+      await send(one(merchantId), { headers: user.headers }),
       403,
       "SECURITY_REQUIREMENT_NOT_MET",
     );
     // The deployment has no Google: what cannot be had is not demanded.
     expect(refusal.missing).toEqual(["tfa", "passkey"]);
-    expect((await mine(person)).data).toMatchObject([{ id: merchantId, role: "ADMIN", missing: ["tfa", "passkey"] }]);
+    expect((await mine(user)).data).toMatchObject([{ id: merchantId, role: "ADMIN", missing: ["tfa", "passkey"] }]);
   });
 
   it("are nobody's without a session, and no key's", async () => {
     expectRefusal(await send(ALL), 401, "UNAUTHORIZED");
     expectRefusal(await send(ALL, { key: await seedKey(await seedMerchant()) }), 403, "SESSION_REQUIRED");
-    const { person } = await seedSeat("OWNER");
-    await testDb.update(sessions).set({ revokedAtMs: 1 }).where(eq(sessions.userId, person.userId));
-    expectRefusal(await send(ALL, { headers: person.headers }), 401, "UNAUTHORIZED");
+    const { user } = await seedSeat("OWNER");
+    await testDb.update(sessions).set({ revokedAtMs: 1 }).where(eq(sessions.userId, user.userId));
+    expectRefusal(await send(ALL, { headers: user.headers }), 401, "UNAUTHORIZED");
   });
 });
 
@@ -181,7 +180,7 @@ describe("a merchant", () => {
   it("has no role for a key, and is nothing to a stranger", async () => {
     const merchantId = await seedMerchant();
     expect((await send(one(merchantId), { key: await seedKey(merchantId) })).json?.role).toBeNull();
-    const { headers } = await seedPerson();
+    const { headers } = await seedUser();
     expectRefusal(await send(one(merchantId), { headers }), 404, "MERCHANT_NOT_FOUND");
   });
 
@@ -213,18 +212,18 @@ describe("deleting a merchant", () => {
     send(one(merchantId), { method: "DELETE", body: { name }, ...ask });
 
   it("closes it to its keys and its members, and leaves the rows", async () => {
-    const { merchantId, person, as } = await seedSeat("OWNER");
-    const admin = await seedPerson();
+    const { merchantId, user, as } = await seedSeat("OWNER");
+    const admin = await seedUser();
     await seedMember(merchantId, admin.userId, "ADMIN");
     const key = await seedKey(merchantId);
     expect((await send(one(merchantId), { key })).status).toBe(200);
     const answer = await remove(merchantId, as({}));
     expect([answer.status, answer.text]).toEqual([204, ""]);
-    for (const ask of [{ key }, { headers: person.headers }, { headers: admin.headers }]) {
+    for (const ask of [{ key }, { headers: user.headers }, { headers: admin.headers }]) {
       expectRefusal(await send(one(merchantId), ask), 404, "MERCHANT_NOT_FOUND");
       expectRefusal(await send(`${one(merchantId)}/invoices`, ask), 404, "MERCHANT_NOT_FOUND");
     }
-    expect((await mine(person)).data).toEqual([]);
+    expect((await mine(user)).data).toEqual([]);
     expectRefusal(await remove(merchantId, as({})), 404, "MERCHANT_NOT_FOUND");
     expect(await entriesOf(merchantId)).toMatchObject([{ action: "merchant.deleted", before: '{"name":"Test shop"}' }]);
     expect(await testDb.$count(merchants, eq(merchants.id, merchantId))).toBe(1);
@@ -248,10 +247,10 @@ describe("deleting a merchant", () => {
   });
 
   it("is for no key, and for no owner who has not just proved who they are", async () => {
-    const { merchantId, person } = await seedSeat("OWNER");
+    const { merchantId, user } = await seedSeat("OWNER");
     const key = await seedKey(merchantId, { permissions: ["MERCHANT_DELETE"] });
     expectRefusal(await remove(merchantId, { key }), 403, "PERMISSION_DENIED");
-    const stale = await seedSession(person.userId, { factorAtMs: Date.now() - 301_000 });
+    const stale = await seedSession(user.userId, { factorAtMs: Date.now() - 301_000 });
     expectRefusal(await remove(merchantId, { headers: stale }), 403, "STEP_UP_REQUIRED");
     expect((await send(one(merchantId), { headers: stale })).status).toBe(200);
   });
@@ -270,16 +269,21 @@ describe("deleting a merchant", () => {
     const [read] = await testDb.select().from(merchants).where(eq(merchants.id, merchantId));
     if (read === undefined) throw new Error("no merchant");
     await testDb.update(members).set({ role: "ADMIN" }).where(eq(members.id, memberId));
-    const owner = { memberId, merchantId, role: "OWNER" } as const;
+    const seat = { memberId, merchantId, role: "OWNER" } as const;
     const trail = { actor: { kind: "SYSTEM", id: null }, ip: null, requestId: null } as const;
-    const deleted = await deleteMerchant(effects(), { read, trail, owner }, "Test shop");
-    expect(deleted).toEqual({ ok: false, error: { code: "OWNER_REQUIRED" } });
+    const deleted = await deleteMerchant(
+      dependencies(),
+      { read, trail, seat, permission: "merchant:delete" },
+      "Test shop",
+    );
+    // As an ADMIN at the door.
+    expect(deleted).toEqual({ ok: false, error: { code: "PERMISSION_DENIED", permission: "merchant:delete" } });
     const [after] = await testDb.select().from(merchants).where(eq(merchants.id, merchantId));
     expect([after?.deletedAtMs, await entriesOf(merchantId)]).toEqual([null, []]);
   });
 });
 
-function effects() {
+function dependencies() {
   return { db: testDb, nowMs: Date.now(), sleep, newOperationId: () => freshId("req").slice(4) };
 }
 
@@ -289,9 +293,10 @@ describe("a change of a merchant", () => {
     const [read] = await testDb.select().from(merchants).where(eq(merchants.id, merchantId));
     if (read === undefined) throw new Error("no merchant");
     const trail = { actor: { kind: "SYSTEM", id: null }, ip: null, requestId: null } as const;
+    const of = { read, trail, seat: undefined, permission: "merchant:update" } as const;
     const seen: string[] = [];
     const rename = (name: string) =>
-      changeMerchant(effects(), { read, trail }, (merchant) => {
+      changeMerchant(dependencies(), of, (merchant) => {
         seen.push(merchant.name);
         return { ok: true, value: { columns: { name }, entry: { action: "merchant.updated" } } };
       });

@@ -4,13 +4,13 @@ import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { networkNamed } from "../../src/chains/networks.ts";
-import { invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
-import { payments } from "../../src/db/schema/payments.ts";
-import { LEASE_MS, REMEMBERED_MS } from "../../src/idempotency/claims.ts";
-import { invoiceEffects } from "../../src/invoices/effects.ts";
+import { invoiceDependencies } from "../../src/commerce/invoices/dependencies.ts";
+import { applyTransfers } from "../../src/detection/matching/apply-transfers.ts";
 import type { InvoiceId } from "../../src/lib/ids.ts";
 import { sleep } from "../../src/lib/sleep.ts";
-import { applyTransfers } from "../../src/payments/apply-transfers.ts";
+import { invoices, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
+import { LEASE_MS, REMEMBERED_MS } from "../../src/platform/idempotency/claims.ts";
 import { seedKey } from "../support/access.ts";
 import { sendBeaten } from "../support/before-write.ts";
 import { type SeedPayment, seedPayment } from "../support/payments.ts";
@@ -66,7 +66,7 @@ describe("an own address whose row was altered in the database", () => {
     const txHash = randomHex(32);
     const block = { height: 100, hash: "h100", timeMs: Date.now() };
     const place = { txHash, outputIndex: "0", fromAddress: null, toAddress, block };
-    const done = await applyTransfers(invoiceEffects(env, { db: testDb, nowMs: Date.now(), sleep }), {
+    const done = await applyTransfers(invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep }), {
       ...{ network, heights: { tipHeight: 100, finalizedHeight: null }, seen: [], hasSecond: false },
       transfers: [{ ...place, cryptocurrency: "BTC", amountUnits: 100_000n, spends: [], raw: "{}" }],
     });

@@ -3,11 +3,11 @@ import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
 import { networkNamed } from "../../src/chains/networks.ts";
-import { amountReservations, invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
-import { payments } from "../../src/db/schema/payments.ts";
-import { invoiceEffects } from "../../src/invoices/effects.ts";
+import { invoiceDependencies } from "../../src/commerce/invoices/dependencies.ts";
+import { applyTransfers } from "../../src/detection/matching/apply-transfers.ts";
 import { sleep } from "../../src/lib/sleep.ts";
-import { applyTransfers } from "../../src/payments/apply-transfers.ts";
+import { amountReservations, invoices, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
 import { randomHex } from "../support/wallet-bodies.ts";
 import { freshMerchant, testDb } from "../support/worker-merchant.ts";
 
@@ -27,10 +27,10 @@ async function paid(toAddress: string, amountUnits: bigint) {
     amountUnits,
     block,
   };
-  const fx = invoiceEffects(env, { db: testDb, nowMs: Date.now(), sleep });
+  const deps = invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep });
   const heights = { tipHeight: 100, finalizedHeight: null };
   const look = { network, heights, seen: [], transfers: [{ ...transfer, spends: [], raw: "{}" }] };
-  expect((await applyTransfers(fx, look)).ok).toBe(true);
+  expect((await applyTransfers(deps, look)).ok).toBe(true);
   return (await testDb.select().from(payments).where(eq(payments.txHash, txHash)))[0];
 }
 

@@ -10,18 +10,18 @@ import {
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import worker from "../../src/app/worker.ts";
 import { ChainPool } from "../../src/chains/chain-pool-client.ts";
 import { type ChainSources, parseChainSources } from "../../src/chains/chain-sources.ts";
 import type { Network, NetworkName } from "../../src/chains/networks.ts";
-import { invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
-import { networkCursors } from "../../src/db/schema/network-cursors.ts";
-import worker from "../../src/index.ts";
+import type { Look } from "../../src/detection/matching/apply-transfers.ts";
+import { watchDependencies } from "../../src/detection/watchers/dependencies.ts";
+import { NetworkWatcher } from "../../src/detection/watchers/network-watcher.ts";
+import { wakeWatchers } from "../../src/detection/watchers/wake-watchers.ts";
+import type { WatchDependencies } from "../../src/detection/watchers/watch-pass.ts";
 import { ok } from "../../src/lib/result.ts";
-import type { Look } from "../../src/payments/apply-transfers.ts";
-import type { WatchEffects } from "../../src/watchers/commit-cursor.ts";
-import { watchEffects } from "../../src/watchers/effects.ts";
-import { NetworkWatcher } from "../../src/watchers/network-watcher.ts";
-import { wakeWatchers } from "../../src/watchers/wake-watchers.ts";
+import { invoices, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { networkCursors } from "../../src/platform/db/schema/network-cursors.ts";
 import { FakeChain, FakeSource, type Sent } from "../support/fake-chain.ts";
 import { watchMethod } from "../support/watched.ts";
 import { testDb } from "../support/worker-merchant.ts";
@@ -30,10 +30,10 @@ import { testDb } from "../support/worker-merchant.ts";
 const looks: Look[] = [];
 
 /** The real world, with sources that a test writes. */
-function scripted(of: Env, network: Network): WatchEffects {
+function scripted(of: Env, network: Network): WatchDependencies {
   const clients = [source.client];
   return {
-    ...watchEffects(of, network),
+    ...watchDependencies(of, network),
     pool: new ChainPool({ network: network.name, clients, random: () => 0, report: () => {} }),
     apply: async (look) => {
       looks.push(look);

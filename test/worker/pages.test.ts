@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { DISABLE_WALLET_SCRIPT, INVITATION_SCRIPT, SIGN_IN_SCRIPT } from "../../src/pages/browser-script.ts";
+import {
+  DISABLE_WALLET_SCRIPT,
+  INVITATION_SCRIPT,
+  SIGN_IN_SCRIPT,
+} from "../../src/checkout/small-pages/browser-script.ts";
 import { expectHeaders, send, sendWith } from "../support/access.ts";
 
 const PAGES = ["/sign-in", "/invitations", "/wallets/disable"];

@@ -3,17 +3,18 @@
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import { openDb } from "../../src/db/client.ts";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { passkeys, sessions, singleUseTokens, users } from "../../src/db/schema/users.ts";
+import { beginPasskey } from "../../src/accounts/passkeys/begin-passkey.ts";
+import { assertionBody } from "../../src/accounts/passkeys/contract.ts";
+import { passkeyDependencies } from "../../src/accounts/passkeys/dependencies.ts";
+import { verifyPasskey } from "../../src/accounts/passkeys/verify-passkey.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import { requestSleep } from "../../src/lib/sleep.ts";
-import { beginPasskey } from "../../src/passkeys/begin-passkey.ts";
-import { assertionBody } from "../../src/passkeys/contract.ts";
-import { passkeyEffects } from "../../src/passkeys/effects.ts";
-import { verifyPasskey } from "../../src/passkeys/verify-passkey.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { passkeys, sessions, singleUseTokens, users } from "../../src/platform/db/schema/users.ts";
 import { type Answer, expectRefusal, send } from "../support/access.ts";
-import { ORIGIN, seedPerson, seedSession, type TestPerson } from "../support/people.ts";
+import { ORIGIN, seedSession, seedUser, type TestUser } from "../support/people.ts";
 import { type Authenticator, type Faults, softwareAuthenticator } from "../support/software-authenticator.ts";
 
 const db = openDb(env.DB);
@@ -30,18 +31,18 @@ async function creationOptions(headers: Headers) {
   return options;
 }
 
-async function register(person: TestPerson, authenticator: Authenticator, faults: Faults = {}): Promise<Answer> {
-  const credential = await authenticator.create(await creationOptions(person.headers), faults);
-  return send(MINE, { method: "POST", headers: person.headers, body: { credential, name: "Laptop" } });
+async function register(user: TestUser, authenticator: Authenticator, faults: Faults = {}): Promise<Answer> {
+  const credential = await authenticator.create(await creationOptions(user.headers), faults);
+  return send(MINE, { method: "POST", headers: user.headers, body: { credential, name: "Laptop" } });
 }
 
 /** A person with one passkey. */
-async function passkeyPerson(of?: { readonly counter: 0 }) {
-  const person = await seedPerson();
+async function passkeyUser(of?: { readonly counter: 0 }) {
+  const user = await seedUser();
   const authenticator = await softwareAuthenticator({ origin: ORIGIN, rpId: "localhost", ...of });
-  const added = await register(person, authenticator);
+  const added = await register(user, authenticator);
   expect(added.status).toBe(201);
-  return { ...person, authenticator, passkeyId: String(added.json?.id) };
+  return { ...user, authenticator, passkeyId: String(added.json?.id) };
 }
 
 /** A browser that asked: its cookie and the options it got. */
@@ -59,14 +60,14 @@ async function signIn(authenticator: Authenticator, faults: Faults = {}): Promis
   return send(`${AUTH}/verify`, { method: "POST", headers, body: { credential } });
 }
 
-const sessionsOf = async (person: TestPerson) =>
-  db.select().from(sessions).where(sql`user_id = ${person.userId} and signed_in_with = 'PASSKEY'`);
+const sessionsOf = async (user: TestUser) =>
+  db.select().from(sessions).where(sql`user_id = ${user.userId} and signed_in_with = 'PASSKEY'`);
 const auditOf = async (target: string) =>
   (await db.select().from(auditEvents).where(eq(auditEvents.target, target))).map((row) => row.action);
 
 describe("registering a passkey", () => {
   test("options ask for a discoverable, user-verifying credential, without attestation, and tell the authenticator no more than the account's id", async () => {
-    const { headers, userId, email } = await seedPerson({ name: "Ada" });
+    const { headers, userId, email } = await seedUser({ name: "Ada" });
     const asked = await send(`${MINE}/options`, { method: "POST", headers });
     expect(asked.json).toMatchObject({
       rp: { id: "localhost", name: "Edgetill" },
@@ -80,47 +81,47 @@ describe("registering a passkey", () => {
   });
 
   test("a registered passkey is shown, named, renamed and removed, each change in the audit log, and keeps its key to itself", async () => {
-    const person = await passkeyPerson();
-    const [shown] = await db.select().from(passkeys).where(eq(passkeys.userId, person.userId));
-    const listed = await send(MINE, { headers: person.headers });
+    const user = await passkeyUser();
+    const [shown] = await db.select().from(passkeys).where(eq(passkeys.userId, user.userId));
+    const listed = await send(MINE, { headers: user.headers });
     expect(JSON.parse(listed.text)).toMatchObject({
-      data: [{ id: person.passkeyId, name: "Laptop", lastUsedAt: null, isBackedUp: false }],
+      data: [{ id: user.passkeyId, name: "Laptop", lastUsedAt: null, isBackedUp: false }],
       nextCursor: null,
       pagination: { page: 1, limit: 20, total: 1, lastPage: 1 },
     });
     expect(listed.text).not.toContain(shown?.publicKey);
     expect(shown).toMatchObject({ transports: '["internal","hybrid"]', counter: 1 });
-    const one = `${MINE}/${person.passkeyId}`;
+    const one = `${MINE}/${user.passkeyId}`;
     // A passkey is what its owner steps up with from now on: the session did so by a mailed code.
-    const refused = await send(one, { method: "DELETE", headers: person.headers });
+    const refused = await send(one, { method: "DELETE", headers: user.headers });
     expect(expectRefusal(refused, 403, "STEP_UP_REQUIRED").factors).toEqual(["passkey"]);
-    const headers = await seedSession(person.userId, { factor: "PASSKEY" });
+    const headers = await seedSession(user.userId, { factor: "PASSKEY" });
     const renamed = await send(one, { method: "PATCH", headers, body: { name: " Key ring " } });
     expect([renamed.status, renamed.json?.name]).toEqual([200, "Key ring"]);
     expect((await send(one, { method: "DELETE", headers })).status).toBe(204);
     expectRefusal(await send(one, { method: "PATCH", headers, body: { name: "Gone" } }), 404, "PASSKEY_NOT_FOUND");
-    expect(await auditOf(person.passkeyId)).toEqual(["passkey.added", "passkey.renamed", "passkey.removed"]);
-    expectRefusal(await signIn(person.authenticator), 401, "PASSKEY_REFUSED");
+    expect(await auditOf(user.passkeyId)).toEqual(["passkey.added", "passkey.renamed", "passkey.removed"]);
+    expectRefusal(await signIn(user.authenticator), 401, "PASSKEY_REFUSED");
   });
 
   test("a second one is not offered to an authenticator that holds one", async () => {
-    const person = await passkeyPerson();
-    const headers = await seedSession(person.userId, { factor: "PASSKEY" });
+    const user = await passkeyUser();
+    const headers = await seedSession(user.userId, { factor: "PASSKEY" });
     const { excludeCredentials } = await creationOptions(headers);
-    expect(excludeCredentials.map(({ id }) => id)).toEqual([person.authenticator.credentialId]);
+    expect(excludeCredentials.map(({ id }) => id)).toEqual([user.authenticator.credentialId]);
   });
 
   test.each(["ES256", "EdDSA", "RS256"] as const)("a key of %s registers and signs in", async (algorithm) => {
     const authenticator = await softwareAuthenticator({ algorithm });
-    expect((await register(await seedPerson(), authenticator)).status).toBe(201);
+    expect((await register(await seedUser(), authenticator)).status).toBe(201);
     expect((await signIn(authenticator)).status).toBe(200);
     const signature = (signed: Uint8Array) => signed.map((byte, i) => (i === signed.length - 1 ? byte ^ 1 : byte));
     expectRefusal(await signIn(authenticator, { signature }), 401, "PASSKEY_REFUSED");
   });
 
   test("a credential that is registered is refused, whosever it is", async () => {
-    const { authenticator } = await passkeyPerson();
-    expectRefusal(await register(await seedPerson(), authenticator), 409, "PASSKEY_EXISTS");
+    const { authenticator } = await passkeyUser();
+    expectRefusal(await register(await seedUser(), authenticator), 409, "PASSKEY_EXISTS");
   });
 
   const FAULTS: readonly [string, Faults][] = [
@@ -144,24 +145,24 @@ describe("registering a passkey", () => {
     ["a byte behind the attestation object", { attestationObject: (object) => new Uint8Array([...object, 0]) }],
   ];
   test.each(FAULTS)("%s is refused and registers nothing", async (_, faults) => {
-    const person = await seedPerson();
-    expectRefusal(await register(person, await softwareAuthenticator(), faults), 401, "PASSKEY_REFUSED");
-    expect(await db.select().from(passkeys).where(eq(passkeys.userId, person.userId))).toEqual([]);
+    const user = await seedUser();
+    expectRefusal(await register(user, await softwareAuthenticator(), faults), 401, "PASSKEY_REFUSED");
+    expect(await db.select().from(passkeys).where(eq(passkeys.userId, user.userId))).toEqual([]);
   });
 
   test("a challenge registers once, in the session that asked, within five minutes", async () => {
-    const person = await seedPerson();
-    const options = await creationOptions(person.headers);
+    const user = await seedUser();
+    const options = await creationOptions(user.headers);
     const add = async (headers: Headers, authenticator: Authenticator) =>
       send(MINE, { method: "POST", headers, body: { credential: await authenticator.create(options) } });
-    const stranger = await seedPerson();
-    const elsewhere = await seedSession(person.userId);
+    const stranger = await seedUser();
+    const elsewhere = await seedSession(user.userId);
     expectRefusal(await add(stranger.headers, await softwareAuthenticator()), 401, "PASSKEY_REFUSED");
     expectRefusal(await add(elsewhere, await softwareAuthenticator()), 401, "PASSKEY_REFUSED");
-    const both = await Promise.all([1, 2].map(async () => add(person.headers, await softwareAuthenticator())));
+    const both = await Promise.all([1, 2].map(async () => add(user.headers, await softwareAuthenticator())));
     expect(both.map(({ status }) => status).sort()).toEqual([201, 401]);
 
-    const late = await seedPerson();
+    const late = await seedUser();
     const expired = await creationOptions(late.headers);
     await expire(expired.challenge);
     const credential = await (await softwareAuthenticator()).create(expired);
@@ -170,17 +171,17 @@ describe("registering a passkey", () => {
   });
 
   test("another person's passkey cannot be renamed or removed", async () => {
-    const { passkeyId } = await passkeyPerson();
-    const { headers } = await seedPerson();
+    const { passkeyId } = await passkeyUser();
+    const { headers } = await seedUser();
     const one = `${MINE}/${passkeyId}`;
     expectRefusal(await send(one, { method: "PATCH", headers, body: { name: "Mine" } }), 404, "PASSKEY_NOT_FOUND");
     expectRefusal(await send(one, { method: "DELETE", headers }), 404, "PASSKEY_NOT_FOUND");
   });
 
   test("of two removals at once one removes and one finds nothing", async () => {
-    const person = await passkeyPerson();
-    const headers = await seedSession(person.userId, { factor: "PASSKEY" });
-    const ask = async () => send(`${MINE}/${person.passkeyId}`, { method: "DELETE", headers });
+    const user = await passkeyUser();
+    const headers = await seedSession(user.userId, { factor: "PASSKEY" });
+    const ask = async () => send(`${MINE}/${user.passkeyId}`, { method: "DELETE", headers });
     const both = await Promise.all([ask(), ask()]);
     expect(both.map(({ status }) => status).sort()).toEqual([204, 404]);
   });
@@ -188,24 +189,24 @@ describe("registering a passkey", () => {
 
 describe("signing in with a passkey", () => {
   test("it signs in without a name typed and owes no second factor, even with an authenticator app set up", async () => {
-    const person = await passkeyPerson();
-    await db.update(users).set({ totpEnabledAtMs: 1 }).where(eq(users.id, person.userId));
+    const user = await passkeyUser();
+    await db.update(users).set({ totpEnabledAtMs: 1 }).where(eq(users.id, user.userId));
     const { options, headers } = await signInOptions();
     expect(options).toMatchObject({ rpId: "localhost", userVerification: "required", timeout: 300_000 });
     expect(options.allowCredentials).toBeUndefined();
-    const credential = await person.authenticator.get(options);
+    const credential = await user.authenticator.get(options);
     const signedIn = await send(`${AUTH}/verify`, { method: "POST", headers, body: { credential } });
     expect([signedIn.status, signedIn.json]).toEqual([
       200,
-      { state: "active", factors: [], user: { id: person.userId, email: person.email, name: null } },
+      { state: "active", factors: [], user: { id: user.userId, email: user.email, name: null } },
     ]);
-    const [session] = await sessionsOf(person);
+    const [session] = await sessionsOf(user);
     expect(session).toMatchObject({ state: "ACTIVE", signedInWith: "PASSKEY", factor: "PASSKEY" });
     const cookies = signedIn.headers.getSetCookie();
     expect(cookies.some((each) => each.startsWith("signin=;"))).toBe(true);
     const cookie = cookies.find((each) => each.startsWith("session="))?.split(";")[0] ?? "";
     // Signed in with a passkey is stepped up: nothing more is asked.
-    const removed = await send(`${MINE}/${person.passkeyId}`, {
+    const removed = await send(`${MINE}/${user.passkeyId}`, {
       method: "DELETE",
       headers: { origin: ORIGIN, cookie },
     });
@@ -213,33 +214,33 @@ describe("signing in with a passkey", () => {
   });
 
   test("its use is noted: when, and the authenticator's counter", async () => {
-    const person = await passkeyPerson();
-    expect((await signIn(person.authenticator, { isBackedUp: true })).status).toBe(200);
-    const [row] = await db.select().from(passkeys).where(eq(passkeys.userId, person.userId));
+    const user = await passkeyUser();
+    expect((await signIn(user.authenticator, { isBackedUp: true })).status).toBe(200);
+    const [row] = await db.select().from(passkeys).where(eq(passkeys.userId, user.userId));
     expect(row).toMatchObject({ counter: 2, isBackedUp: true, lastUsedAtMs: expect.any(Number) });
   });
 
   test("the browser's older session ends", async () => {
-    const person = await passkeyPerson();
+    const user = await passkeyUser();
     const { options, headers } = await signInOptions();
-    const credential = await person.authenticator.get(options);
-    const cookie = `${headers.cookie}; ${person.headers.cookie}`;
+    const credential = await user.authenticator.get(options);
+    const cookie = `${headers.cookie}; ${user.headers.cookie}`;
     const signedIn = await send(`${AUTH}/verify`, {
       method: "POST",
       headers: { ...headers, cookie },
       body: { credential },
     });
     expect(signedIn.status).toBe(200);
-    expectRefusal(await send(MINE, { headers: person.headers }), 401, "UNAUTHORIZED");
+    expectRefusal(await send(MINE, { headers: user.headers }), 401, "UNAUTHORIZED");
   });
 
   test("a passkey that never counts signs in again and again", async () => {
-    const { authenticator } = await passkeyPerson({ counter: 0 });
+    const { authenticator } = await passkeyUser({ counter: 0 });
     for (const _ of [1, 2]) expect((await signIn(authenticator)).status).toBe(200);
   });
 
   test("a start does not end another start of the same browser", async () => {
-    const { authenticator } = await passkeyPerson();
+    const { authenticator } = await passkeyUser();
     const first = await signInOptions();
     const second = await signInOptions(first.headers);
     expect(second.headers.cookie).toBe(first.headers.cookie);
@@ -271,91 +272,91 @@ describe("signing in with a passkey", () => {
     ],
   ];
   test.each(FAULTS)("%s is refused and opens nothing", async (_, faults) => {
-    const person = await passkeyPerson();
-    const answer = await signIn(person.authenticator, faults);
+    const user = await passkeyUser();
+    const answer = await signIn(user.authenticator, faults);
     expect(expectRefusal(answer, 401, "PASSKEY_REFUSED").message).toBe("The passkey's answer was not accepted");
-    expect(await sessionsOf(person)).toEqual([]);
+    expect(await sessionsOf(user)).toEqual([]);
   });
 
   test("the signature of one passkey does not open the account of another", async () => {
-    const [mine, theirs] = [await passkeyPerson(), await passkeyPerson()];
+    const [mine, theirs] = [await passkeyUser(), await passkeyUser()];
     const stolen = { id: theirs.authenticator.credentialId, userHandle: btoa(theirs.userId).replaceAll("=", "") };
     expectRefusal(await signIn(mine.authenticator, stolen), 401, "PASSKEY_REFUSED");
     expect(await sessionsOf(theirs)).toEqual([]);
   });
 
   test.each([0, 1, 2])("a counter that went from 2 to %i is refused, and noted once", async (counter) => {
-    const person = await passkeyPerson();
-    expect((await signIn(person.authenticator)).status).toBe(200);
+    const user = await passkeyUser();
+    expect((await signIn(user.authenticator)).status).toBe(200);
     const { options, headers } = await signInOptions();
-    const credential = await person.authenticator.get(options, { counter });
+    const credential = await user.authenticator.get(options, { counter });
     const ask = async () => send(`${AUTH}/verify`, { method: "POST", headers, body: { credential } });
     expectRefusal(await ask(), 401, "PASSKEY_REFUSED");
     expectRefusal(await ask(), 401, "PASSKEY_REFUSED");
-    expect(await auditOf(person.passkeyId)).toEqual(["passkey.added", "passkey.counter_rolled_back"]);
-    expect(await sessionsOf(person)).toHaveLength(1);
+    expect(await auditOf(user.passkeyId)).toEqual(["passkey.added", "passkey.counter_rolled_back"]);
+    expect(await sessionsOf(user)).toHaveLength(1);
   });
 
   test("a counter that went back under a wrong signature is nobody's word and not noted", async () => {
-    const person = await passkeyPerson();
+    const user = await passkeyUser();
     const signature = (der: Uint8Array) => der.map((byte, i) => (i === der.length - 1 ? byte ^ 1 : byte));
-    expectRefusal(await signIn(person.authenticator, { counter: 0, signature }), 401, "PASSKEY_REFUSED");
-    expect(await auditOf(person.passkeyId)).toEqual(["passkey.added"]);
+    expectRefusal(await signIn(user.authenticator, { counter: 0, signature }), 401, "PASSKEY_REFUSED");
+    expect(await auditOf(user.passkeyId)).toEqual(["passkey.added"]);
   });
 
   test("an answer works once", async () => {
-    const person = await passkeyPerson({ counter: 0 });
+    const user = await passkeyUser({ counter: 0 });
     const { options, headers } = await signInOptions();
-    const credential = await person.authenticator.get(options);
+    const credential = await user.authenticator.get(options);
     const ask = async () => send(`${AUTH}/verify`, { method: "POST", headers, body: { credential } });
     expect((await ask()).status).toBe(200);
     expectRefusal(await ask(), 401, "PASSKEY_REFUSED");
   });
 
   test("of many at once with one challenge one is signed in", async () => {
-    const person = await passkeyPerson({ counter: 0 });
+    const user = await passkeyUser({ counter: 0 });
     const { options, headers } = await signInOptions();
-    const credentials = await Promise.all([1, 2, 3, 4].map(async () => person.authenticator.get(options)));
+    const credentials = await Promise.all([1, 2, 3, 4].map(async () => user.authenticator.get(options)));
     const answers = await Promise.all(
       credentials.map(async (credential) => send(`${AUTH}/verify`, { method: "POST", headers, body: { credential } })),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
-    expect(await sessionsOf(person)).toHaveLength(1);
+    expect(await sessionsOf(user)).toHaveLength(1);
   });
 
   test("of two at once with one count of the authenticator one is signed in", async () => {
-    const person = await passkeyPerson();
+    const user = await passkeyUser();
     const starts = await Promise.all([signInOptions(), signInOptions()]);
     const answers = await Promise.all(
       starts.map(async ({ options, headers }) => {
-        const credential = await person.authenticator.get(options, { counter: 9 });
+        const credential = await user.authenticator.get(options, { counter: 9 });
         return send(`${AUTH}/verify`, { method: "POST", headers, body: { credential } });
       }),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
-    expect(await sessionsOf(person)).toHaveLength(1);
+    expect(await sessionsOf(user)).toHaveLength(1);
   });
 
   test("another browser, a browser without a nonce, and a late one are refused", async () => {
-    const person = await passkeyPerson();
+    const user = await passkeyUser();
     const { options, headers } = await signInOptions();
     const other = await signInOptions();
-    const credential = await person.authenticator.get(options);
+    const credential = await user.authenticator.get(options);
     const ask = async (with_: Headers) =>
       send(`${AUTH}/verify`, { method: "POST", headers: with_, body: { credential } });
     expectRefusal(await ask(other.headers), 401, "PASSKEY_REFUSED");
     expectRefusal(await ask({ origin: ORIGIN }), 401, "PASSKEY_REFUSED");
     await expire(options.challenge);
     expectRefusal(await ask(headers), 401, "PASSKEY_REFUSED");
-    expect(await sessionsOf(person)).toEqual([]);
+    expect(await sessionsOf(user)).toEqual([]);
   });
 
   test("a challenge of a registration signs nobody in", async () => {
-    const person = await passkeyPerson();
-    const headers = await seedSession(person.userId, { factor: "PASSKEY" });
+    const user = await passkeyUser();
+    const headers = await seedSession(user.userId, { factor: "PASSKEY" });
     const { challenge } = await creationOptions(headers);
     const { headers: browser } = await signInOptions();
-    const credential = await person.authenticator.get({ challenge });
+    const credential = await user.authenticator.get({ challenge });
     const answer = await send(`${AUTH}/verify`, { method: "POST", headers: browser, body: { credential } });
     expectRefusal(answer, 401, "PASSKEY_REFUSED");
   });
@@ -377,7 +378,7 @@ describe("signing in with a passkey", () => {
     ["authenticator data that is cut short", { authenticatorData: "AAAA" }],
   ];
   test.each(GARBAGE)("%s is refused like any other answer", async (_, part) => {
-    const { authenticator } = await passkeyPerson();
+    const { authenticator } = await passkeyUser();
     const { options, headers } = await signInOptions();
     const credential = await authenticator.get(options);
     const response = { ...Reflect.get(credential, "response"), ...part };
@@ -387,21 +388,21 @@ describe("signing in with a passkey", () => {
 });
 
 describe("a passkey inside a session, as a second factor or to step up", () => {
-  const effects = () => passkeyEffects(env, { db, nowMs: Date.now(), sleep: requestSleep() });
+  const dependencies = () => passkeyDependencies(env, { db, nowMs: Date.now(), sleep: requestSleep() });
   const trail = { ip: null, requestId: null };
 
   /** A person in a session of theirs, and what it was asked. */
   async function begun() {
-    const person = await passkeyPerson();
-    const id = person.userId;
+    const user = await passkeyUser();
+    const id = user.userId;
     const [session] = await db.select().from(sessions).where(eq(sessions.userId, id)).limit(1);
     if (session === undefined) throw new Error("a person without a session");
-    const options = await beginPasskey(effects(), { person: { id }, session });
+    const options = await beginPasskey(dependencies(), { user: { id }, session });
     if (!options.ok) throw new Error(options.error.code);
     return {
-      authenticator: person.authenticator,
-      passkeyId: person.passkeyId,
-      person: { id },
+      authenticator: user.authenticator,
+      passkeyId: user.passkeyId,
+      user: { id },
       session,
       options: options.value,
     };
@@ -410,12 +411,12 @@ describe("a passkey inside a session, as a second factor or to step up", () => {
 
   async function answer(
     of: Begun,
-    by: Partial<Pick<Begun, "authenticator" | "session" | "person">> = {},
+    by: Partial<Pick<Begun, "authenticator" | "session" | "user">> = {},
     faults: Faults = {},
   ) {
-    const { authenticator, session, person } = { ...of, ...by };
-    const credential = assertionBody.parse(await authenticator.get(of.options, faults));
-    return verifyPasskey(effects(), { kind: "PASSKEY_STEP_UP", credential, session, person, trail });
+    const { authenticator, session, user } = { ...of, ...by };
+    const credential = assertionBody().parse(await authenticator.get(of.options, faults));
+    return verifyPasskey(dependencies(), { kind: "PASSKEY_STEP_UP", credential, session, user, trail });
   }
 
   test("the options name the person's own passkeys", async () => {
@@ -431,10 +432,10 @@ describe("a passkey inside a session, as a second factor or to step up", () => {
     const of = await begun();
     const verified = await answer(of, {}, { userHandle: null });
     if (!verified.ok) throw new Error(verified.error.code);
-    expect(verified.value).toMatchObject({ userId: of.person.id, passkeyId: of.passkeyId });
+    expect(verified.value).toMatchObject({ userId: of.user.id, passkeyId: of.passkeyId });
     const [first, ...more] = verified.value.statements;
     if (first === undefined) throw new Error("no statements");
-    const commit = async () => db.batch([first, ...more]);
+    const commit = async () => batch(db, [first, ...more]);
     const both = await Promise.allSettled([commit(), commit()]);
     expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
     const [row] = await db.select().from(passkeys).where(eq(passkeys.id, verified.value.passkeyId));
@@ -449,7 +450,7 @@ describe("a passkey inside a session, as a second factor or to step up", () => {
     await db.delete(passkeys).where(eq(passkeys.id, verified.value.passkeyId));
     const [first, ...more] = verified.value.statements;
     if (first === undefined) throw new Error("no statements");
-    await expect(db.batch([first, ...more])).rejects.toThrow();
+    await expect(batch(db, [first, ...more])).rejects.toThrow();
   });
 
   test("another person's passkey, session or handle, a session of the same person, and a missing user verification are refused", async () => {
@@ -457,9 +458,9 @@ describe("a passkey inside a session, as a second factor or to step up", () => {
     const elsewhere = { ...of.session, id: other.session.id };
     const attempts = [
       answer(of, { authenticator: other.authenticator }),
-      answer(of, { session: other.session, person: other.person, authenticator: other.authenticator }),
+      answer(of, { session: other.session, user: other.user, authenticator: other.authenticator }),
       answer(of, { session: elsewhere }),
-      answer(of, {}, { userHandle: btoa(other.person.id).replaceAll("=", "") }),
+      answer(of, {}, { userHandle: btoa(other.user.id).replaceAll("=", "") }),
       answer(of, {}, { isUserVerified: false }),
       answer(of, {}, { origin: "http://localhost" }),
     ];

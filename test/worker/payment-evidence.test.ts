@@ -1,12 +1,12 @@
 // Evidence is up to 4 KB a payment, and an invoice comes with all its payments as one value, of which D1 takes two megabytes.
 import { eq } from "drizzle-orm";
 import { expect, it } from "vitest";
-import { payments } from "../../src/db/schema/payments.ts";
-import { pairOf } from "../../src/invoices/payment-method.ts";
-import { selectInvoicePage, selectInvoiceRow } from "../../src/invoices/store.ts";
+import { pairOf } from "../../src/commerce/invoices/payment-method.ts";
+import { selectInvoicePage, selectInvoiceRow } from "../../src/commerce/invoices/store.ts";
+import { paymentAfter } from "../../src/commerce/payments/chain-observation.ts";
+import { putPayment } from "../../src/commerce/payments/store.ts";
 import type { InvoiceId, MerchantId } from "../../src/lib/ids.ts";
-import { paymentAfter } from "../../src/payments/sight.ts";
-import { putPayment } from "../../src/payments/store.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
 import { openPayment } from "../support/watched.ts";
 import { freshMerchant, testDb } from "../support/worker-merchant.ts";
 

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
-import { paymentClaims } from "../../src/db/schema/payments.ts";
+import { countPayments, type PaymentFilter, selectPaymentPage } from "../../src/commerce/payments/store.ts";
 import type { InvoiceId } from "../../src/lib/ids.ts";
-import { countPayments, type PaymentFilter, selectPaymentPage } from "../../src/payments/store.ts";
+import { paymentClaims } from "../../src/platform/db/schema/payments.ts";
 import { BLOCK_MS, seedCursor, seedPayment } from "../support/payments.ts";
 import { freshId, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 

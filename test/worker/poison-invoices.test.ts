@@ -2,21 +2,21 @@
 import { env, exports } from "cloudflare:workers";
 import { eq, inArray, sql } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
-import { networkCursors } from "../../src/db/schema/network-cursors.ts";
-import { unsettledInvoices } from "../../src/db/schema/unsettled-invoices.ts";
-import { invoiceEffects } from "../../src/invoices/effects.ts";
-import { expireInvoices } from "../../src/invoices/expire-invoices.ts";
+import { invoiceDependencies } from "../../src/commerce/invoices/dependencies.ts";
+import { expireInvoices } from "../../src/commerce/invoices/expire-invoices.ts";
+import { chunksOf } from "../../src/lib/chunks.ts";
 import type { InvoiceId } from "../../src/lib/ids.ts";
-import { piecesOf } from "../../src/lib/pieces.ts";
 import { sleep } from "../../src/lib/sleep.ts";
 import { HOUR_MS, MINUTE_MS } from "../../src/lib/time.ts";
+import { invoices, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { networkCursors } from "../../src/platform/db/schema/network-cursors.ts";
+import { unsettledInvoices } from "../../src/platform/db/schema/unsettled-invoices.ts";
 import { directWallet, USDT } from "../support/wallet-bodies.ts";
 import { watchMethod } from "../support/watched.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
 const NOW = Date.now();
-const sweepAt = (nowMs: number) => expireInvoices(invoiceEffects(env, { db: testDb, nowMs, sleep }));
+const sweepAt = (nowMs: number) => expireInvoices(invoiceDependencies(env, { db: testDb, nowMs, sleep }));
 const clear = () =>
   testDb.batch([testDb.delete(unsettledInvoices), testDb.delete(invoices), testDb.delete(paymentMethods)]);
 
@@ -88,11 +88,11 @@ it("180 invoices that fail, older and younger ones, keep none of the 60 between 
     const of = { network: "ETH", cryptocurrency: "USDT", address: `0x${n}`, nowMs: NOW - 2 * HOUR_MS, expiresAtMs };
     (n < 120 || n >= 180 ? bad : good).push(await watchMethod(testDb, of));
   }
-  for (const piece of piecesOf(bad, 90))
+  for (const chunk of chunksOf(bad, 90))
     await testDb
       .update(paymentMethods)
       .set({ network: "MOON" })
-      .where(inArray(paymentMethods.invoiceId, [...piece]));
+      .where(inArray(paymentMethods.invoiceId, [...chunk]));
   await testDb.update(networkCursors).set({ isResting: true });
   let settled = 0;
   for (let run = 0; run < 4; run++) settled += (await sweepAt(NOW + run * MINUTE_MS)).settled;

@@ -3,14 +3,16 @@ import { env } from "cloudflare:workers";
 import { base64 } from "@scure/base";
 import { and, asc, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { images, products } from "../../src/db/schema/products.ts";
-import { imageName } from "../../src/images/image.ts";
-import { invoiceBody, invoiceForAnyKey } from "../../src/invoices/contract.ts";
+import { imageName } from "../../src/accounts/images/image.ts";
+import { invoiceBody, invoiceForAnyKey } from "../../src/commerce/invoices/contract.ts";
+import { productBody, productListBody } from "../../src/commerce/products/contract.ts";
+import { createProduct } from "../../src/commerce/products/create-product.ts";
+import { productDependencies } from "../../src/commerce/products/dependencies.ts";
 import type { ProductId } from "../../src/lib/ids.ts";
-import { productBody, productListBody } from "../../src/products/contract.ts";
-import { createProduct } from "../../src/products/create-product.ts";
-import { productEffects } from "../../src/products/effects.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { images, products } from "../../src/platform/db/schema/products.ts";
+import type { Resolution } from "../../src/platform/resolver/host-resolver-client.ts";
 import { type Ask, seedKey, send } from "../support/access.ts";
 import { sendBeaten } from "../support/before-write.ts";
 import { expectDocumented } from "../support/documented.ts";
@@ -54,6 +56,7 @@ describe("a product", () => {
       price: "19.500000",
       currency: "USD",
       image: null,
+      signedImage: null,
       isActive: true,
       askForName: false,
       askForAddress: false,
@@ -344,19 +347,28 @@ describe("an image of a product", () => {
 
   describe("at an https address", () => {
     /** The creation of a product in a world whose other hosts answer with `answer`. */
-    async function created(shop: TestMerchant, answer: () => Response | Promise<Response>) {
+    async function created(
+      shop: TestMerchant,
+      answer: () => Response | Promise<Response>,
+      resolution: Resolution = { kind: "public", addresses: ["203.0.113.7"] },
+    ) {
+      const resolved: string[] = [];
       const asked: string[] = [];
       const background = () => {};
       const sleep = async () => {};
-      const fx = {
-        ...productEffects(env, { db: testDb, nowMs: Date.now(), sleep, background }),
+      const deps = {
+        ...productDependencies(env, { db: testDb, nowMs: Date.now(), sleep, background }),
+        resolve: async (host: string) => {
+          resolved.push(host);
+          return resolution;
+        },
         fetch: async (url: string, init: RequestInit) => {
           asked.push(url);
           expect([init.redirect, new Headers(init.headers).get("cookie")]).toEqual(["manual", null]);
           return answer();
         },
       };
-      const work = createProduct(fx, {
+      const work = createProduct(deps, {
         merchantId: shop.merchantId,
         trail: { actor: { kind: "SYSTEM", id: null }, ip: null, requestId: null },
         wanted: {
@@ -364,12 +376,15 @@ describe("an image of a product", () => {
           ...{ isActive: true, askForName: false, askForAddress: false, askForPhoneNumber: false },
         },
         isImageThere: false,
+        seat: undefined,
+        permission: "product:create",
       });
       const prepared = await work(freshId("prd").slice(4), undefined, 0);
       if (prepared.kind === "ready") {
         const [first, ...more] = prepared.statements;
-        if (first !== undefined) await testDb.batch([first, ...more]);
+        if (first !== undefined) await batch(testDb, [first, ...more]);
       }
+      expect(resolved).toEqual(["pictures.example"]);
       return { prepared, asked };
     }
 
@@ -382,7 +397,7 @@ describe("an image of a product", () => {
       expect(asked).toEqual(["https://pictures.example/a.png"]);
       expect(prepared).toMatchObject({ kind: "ready", status: 201 });
       const product = (await shop.get("/products")).body.data[0];
-      expect(product.image).toBe(urlOf(shop, png()));
+      expect([product.image, product.signedImage]).toEqual([urlOf(shop, png()), urlOf(shop, png())]);
       expect((await send(product.image.slice(ORIGIN.length))).headers.get("content-type")).toBe("image/png");
     });
 
@@ -395,6 +410,15 @@ describe("an image of a product", () => {
     ] as const)("%s is refused", async (_, answer) => {
       const { prepared } = await created(await freshMerchant(), answer);
       expect(prepared).toMatchObject({ kind: "refused", failure: { code: "IMAGE_REFUSED" } });
+    });
+
+    it.each([
+      { kind: "refused", why: "the host resolves to 10.0.0.1, which is not a public address" },
+      { kind: "unknown", why: "the host could not be resolved (TIMEOUT)" },
+    ] as const)("whose host is $kind by the resolver is refused and never asked", async (resolution) => {
+      const { prepared, asked } = await created(await freshMerchant(), () => new Response(png()), resolution);
+      expect(prepared).toMatchObject({ kind: "refused", failure: { code: "IMAGE_REFUSED", reason: resolution.why } });
+      expect(asked).toEqual([]);
     });
   });
 });

@@ -2,7 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { CRYPTO_CODES } from "../../src/chains/networks.ts";
-import { FIAT_CODES } from "../../src/rates/currencies.ts";
+import { FIAT_CODES } from "../../src/lib/fiat-codes.ts";
 import { quoteRate, type RateTable } from "../../src/rates/quote.ts";
 import { RateBook } from "../../src/rates/rate-book.ts";
 import { RATE_BOOK_NAME, rateSourceOf } from "../../src/rates/rate-source.ts";

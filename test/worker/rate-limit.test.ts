@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { RateWindow, rateLimitHeaders, WINDOW_SECONDS } from "../../src/http/rate-limit.ts";
+import { RateWindow, rateLimitHeaders, WINDOW_SECONDS } from "../../src/platform/http/rate-limit.ts";
 import { expectRefusal, type Shop, seedKey, seedShop, send, sendWith } from "../support/access.ts";
 
 const WINDOW_MS = 60_000;
@@ -191,6 +191,36 @@ describe("the limit of a key", () => {
     for (let i = 1; i <= 3; i++) expect((await begin(at(i))).status).toBe(200);
     expectRefusal(await begin(at(4)), 429, "RATE_LIMITED");
     expect((await begin(at(4, 2))).status).toBe(200);
+  });
+
+  it("is not used up by what one address sends beyond its own limit", async () => {
+    const shop = await seedShop();
+    const path = `${invoicesOf(shop)}/inv_01ARZ3NDEKTSV4RRFFQ69G5FAV`;
+    const from = (ip: string) =>
+      sendWith(perMinute("40"), path, { key: shop.publicKey, headers: { "cf-connecting-ip": ip } });
+    const flood = [];
+    for (let i = 0; i < 60; i++) flood.push((await from("198.51.100.7")).status);
+    expect(flood).toEqual([...new Array(30).fill(404), ...new Array(30).fill(429)]);
+    expect((await from("198.51.100.8")).status).toBe(404);
+  });
+
+  it("counts a /48 as at most four callers: a fifth network of it waits, and another /48 does not", async () => {
+    const shop = await seedShop();
+    const path = `${invoicesOf(shop)}/inv_01ARZ3NDEKTSV4RRFFQ69G5FAV`;
+    const site = `2001:db8:${(crypto.getRandomValues(new Uint16Array(1))[0] ?? 0).toString(16)}`;
+    const browse = (network: number, of = site) =>
+      send(path, { key: shop.publicKey, headers: { "cf-connecting-ip": `${of}:${network}::1` } });
+    for (let network = 1; network <= 8; network++)
+      for (let i = 0; i < 15; i++) expect((await browse(network)).status).toBe(404);
+    expectRefusal(await browse(9), 429, "RATE_LIMITED");
+    expect((await browse(9, site.replace("db8", "db9"))).status).toBe(404);
+    const begin = (network: number) =>
+      sendWith(perMinute("2"), "/api/v1/auth/passkey/options", {
+        method: "POST",
+        headers: { "cf-connecting-ip": `${site}:${network}::1` },
+      });
+    for (let network = 1; network <= 8; network++) expect((await begin(network)).status).toBe(200);
+    expectRefusal(await begin(9), 429, "RATE_LIMITED");
   });
 
   it("lets everybody through when the limiter cannot be asked", async () => {

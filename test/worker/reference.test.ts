@@ -2,12 +2,12 @@ import { env } from "cloudflare:workers";
 import { drizzle } from "drizzle-orm/d1";
 import { beforeAll, describe, expect, it } from "vitest";
 import { version } from "../../package.json";
-import { payments } from "../../src/db/schema/payments.ts";
-import { SPECS } from "../../src/http/app.ts";
-import { jsonSchema, type NamedSchemas } from "../../src/http/json-schema.ts";
-import { refusalStatus, SAMPLES } from "../../src/http/refusals.ts";
-import { type RouteSpec, TAGS } from "../../src/http/route.ts";
+import { SPECS } from "../../src/app/app.ts";
 import { type InvoiceId, makeId, newUlid } from "../../src/lib/ids.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
+import { jsonSchema, type NamedSchemas } from "../../src/platform/http/json-schema.ts";
+import { refusalStatus, SAMPLES } from "../../src/platform/http/refusals.ts";
+import { type RouteSpec, TAGS } from "../../src/platform/http/route.ts";
 import {
   type Answer,
   type Ask,

@@ -1,20 +1,20 @@
 import { env } from "cloudflare:workers";
 import { asc, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { SYSTEM_TRAIL } from "../../src/audit/entry.ts";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { events } from "../../src/db/schema/events.ts";
-import { invoices } from "../../src/db/schema/invoices.ts";
-import { changeInvoice, readFile } from "../../src/invoices/change-invoice.ts";
-import { invoiceEffects } from "../../src/invoices/effects.ts";
-import type { Invoice, InvoiceFile } from "../../src/invoices/invoice.ts";
-import { type Occasion, settlementChange } from "../../src/invoices/settle-invoice.ts";
+import { changeInvoice, readFile } from "../../src/commerce/invoices/change-invoice.ts";
+import { invoiceDependencies } from "../../src/commerce/invoices/dependencies.ts";
+import type { Invoice, InvoiceFile } from "../../src/commerce/invoices/invoice.ts";
+import { type Occasion, settlementChange } from "../../src/commerce/invoices/settle-invoice.ts";
 import type { InvoiceId } from "../../src/lib/ids.ts";
 import { ok } from "../../src/lib/result.ts";
 import { sleep } from "../../src/lib/sleep.ts";
+import { SYSTEM_TRAIL } from "../../src/platform/audit/entry.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { invoices } from "../../src/platform/db/schema/invoices.ts";
 import { send } from "../support/access.ts";
 import { seedPayment } from "../support/payments.ts";
-import { seedMember, seedPerson } from "../support/people.ts";
+import { seedMember, seedUser } from "../support/people.ts";
 import { freshId, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
 const HOUR_MS = 3_600_000;
@@ -48,11 +48,11 @@ const reviewQueue = async (shop: TestMerchant, flag = true) =>
 
 /** A change of the invoice as a watcher makes it. */
 async function changed(shop: TestMerchant, id: InvoiceId, occasionOf: (file: InvoiceFile) => Occasion) {
-  const fx = { ...invoiceEffects(env, { db: testDb, nowMs: Date.now(), sleep }), trail: SYSTEM_TRAIL };
-  const file = await readFile(fx, shop.merchantId, id);
+  const deps = { ...invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep }), trail: SYSTEM_TRAIL };
+  const file = await readFile(deps, shop.merchantId, id);
   if (!file.ok || file.value === undefined) throw new Error(`${id} cannot be read`);
   const of = { merchantId: shop.merchantId, id, read: file.value };
-  const made = await changeInvoice(fx, of, async (read) => ok(settlementChange(read, fx.nowMs, occasionOf(read))));
+  const made = await changeInvoice(deps, of, async (read) => ok(settlementChange(read, deps.nowMs, occasionOf(read))));
   if (!made.ok) throw new Error(made.error.code);
   return made.value.invoice;
 }
@@ -165,7 +165,7 @@ describe("whoever resolves an invoice", () => {
   it("is named: a person in a session too", async () => {
     const shop = await freshMerchant();
     const id = await invoiceOf(shop);
-    const { userId, headers } = await seedPerson();
+    const { userId, headers } = await seedUser();
     await seedMember(shop.merchantId, userId, "ADMIN");
     const path = `/api/v1/merchants/merchant/${shop.merchantId}/invoices/${id}/resolve`;
     const body = { action: "ACCEPT", reason: "Paid in cash" };

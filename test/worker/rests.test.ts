@@ -1,9 +1,9 @@
 // Who pays what the page asks as the rest of a partial payment has paid: however small it is, however late, and whoever else asks for something.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { amountReservations, invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
-import { candidateTexts } from "../../src/invoices/direct-amount.ts";
-import { BTC, BTC_KEY, ETH, ethAddress, marketShop } from "../support/market-shop.ts";
+import { candidateTexts } from "../../src/commerce/invoices/direct-amount.ts";
+import { amountReservations, invoices, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { BTC, btcKey, ETH, ethAddress, marketShop } from "../support/market-shop.ts";
 import { ageQuotes } from "../support/quotes.ts";
 import { freshId, testDb } from "../support/worker-merchant.ts";
 
@@ -14,7 +14,7 @@ const GRAIN = { grainUnits: 10_000_000_000n, coarseGrainUnits: [] };
 
 describe("a rest of less than a hundredth", () => {
   it.each([
-    ["an address of its own", BTC, () => BTC_KEY, 10n ** 8n],
+    ["an address of its own", BTC, btcKey, 10n ** 8n],
     ["a shared address", ETH, ethAddress, WEI],
   ] as const)("pays the invoice at %s", async (_, pair, wallet, decimals) => {
     const shop = await marketShop(pair, wallet());
@@ -37,8 +37,8 @@ it("a rest for which no amount is free is not asked, and is once one is", async 
   const restUnits = (own.units * 60n) / 100n;
   const other = freshId("inv");
   const held = candidateTexts(restUnits, GRAIN, { from: 0, to: 10_001 }).map(BigInt);
-  for (let from = 0; from < held.length; from += 9) {
-    const rows = held.slice(from, from + 9).map((units, n) => ({ ...own, units, salt: from + n, invoiceId: other }));
+  for (let from = 0; from < held.length; from += 7) {
+    const rows = held.slice(from, from + 7).map((units, n) => ({ ...own, units, salt: from + n, invoiceId: other }));
     await testDb.insert(amountReservations).values(rows);
   }
   await shop.look([shop.transfer(address, (own.units * 40n) / 100n)]);
@@ -52,7 +52,7 @@ it("a rest for which no amount is free is not asked, and is once one is", async 
 });
 
 it("an UNDERPAID invoice that takes late money asks for its rest at the price of now", async () => {
-  const shop = await marketShop(BTC, BTC_KEY);
+  const shop = await marketShop(BTC, btcKey());
   await shop.send("/settings", { method: "PATCH", body: { latePaymentPolicy: "ACCEPT" } });
   const { id, address } = await shop.invoice(100);
   await shop.look([shop.transfer(address, 2_500_000n)]);

@@ -2,9 +2,9 @@
 import { env } from "cloudflare:workers";
 import { base64, base64urlnopad } from "@scure/base";
 import { expect, it } from "vitest";
-import { returnEffects } from "../../src/returns/effects.ts";
-import { returnText } from "../../src/returns/return-url.ts";
-import { returnUrlFor } from "../../src/returns/sign-return.ts";
+import { returnDependencies } from "../../src/checkout/signed-redirect/dependencies.ts";
+import { returnText } from "../../src/checkout/signed-redirect/return-url.ts";
+import { returnUrlFor } from "../../src/checkout/signed-redirect/sign-return.ts";
 import { expectHeaders, send, sendWith } from "../support/access.ts";
 
 const PATH = "/.well-known/edgetill-keys.json";
@@ -33,7 +33,7 @@ it("without a good SIGNING_KEY there are none, and nobody keeps that", async () 
 
 it("a return is signed in workerd so that the public key verifies it", async () => {
   const of = { invoiceId: "inv_01M7ZZZZZZZZZZZZZZZZZZZZZZ", status: "PAID", nowMs: 1_795_262_400_000 } as const;
-  const url = await returnUrlFor(returnEffects(env), { ...of, redirectUrl: "https://shop.example/thanks" });
+  const url = await returnUrlFor(returnDependencies(env), { ...of, redirectUrl: "https://shop.example/thanks" });
   const { keyId, signature = "" } = Object.fromEntries(new URL(url).searchParams);
   expect(keyId).toBe("test");
   const key = await crypto.subtle.importKey("raw", base64urlnopad.decode(X), "Ed25519", false, ["verify"]);

@@ -1,9 +1,9 @@
 // How D1 finds what a merchant searches for: by its indexes, not by walking through all there is.
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { countCustomers, selectCustomerPage } from "../../src/customers/store.ts";
-import { selectInvoicePage } from "../../src/invoices/store.ts";
-import { countProducts, selectProductPage } from "../../src/products/store.ts";
+import { countCustomers, selectCustomerPage, selectLocation } from "../../src/commerce/customers/store.ts";
+import { selectInvoicePage } from "../../src/commerce/invoices/store.ts";
+import { countProducts, selectProductPage } from "../../src/commerce/products/store.ts";
 import { testDb } from "../support/worker-merchant.ts";
 
 async function planOf(query: { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } }) {
@@ -26,6 +26,14 @@ describe("a list", () => {
       new RegExp(`^SEARCH \\w+ USING INDEX ${index} \\(merchant_id=\\? AND \\(created_at_ms,id\\)<`),
     );
     expect(plan).not.toContain("TEMP B-TREE");
+  });
+});
+
+describe("where a customer was last", () => {
+  it("is found by their id", async () => {
+    const { sql, params } = selectLocation(testDb, "mer_1", "cus_1").toSQL();
+    const plan = await planOf({ toSQL: () => ({ sql, params }) });
+    expect(plan).toMatch(/^SEARCH \w+ USING INDEX sqlite_autoindex_customer_locations_1 \(customer_id=\?\)$/);
   });
 });
 

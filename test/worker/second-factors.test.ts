@@ -1,11 +1,11 @@
 // The second factor that a sign-in owes (security.md 1), and the limit on guessing it (security.md 3).
 import { env } from "cloudflare:workers";
-import { and, eq } from "drizzle-orm";
+import { and, eq, inArray, like } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { openDb } from "../../src/db/client.ts";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { backupCodes, sessions, users } from "../../src/db/schema/users.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { backupCodes, factorGuesses, sessions, users } from "../../src/platform/db/schema/users.ts";
 import { type Answer, expectRefusal, seedMerchant } from "../support/access.ts";
 import { type Browser, mailedCode, newBrowser, signIn } from "../support/browser.ts";
 import {
@@ -32,6 +32,17 @@ const userOf = async (email: string) => {
   const [user] = await db.select().from(users).where(eq(users.emailKey, email));
   if (user === undefined) throw new Error("no such user");
   return user;
+};
+/** Wrong factors counted on the person and on what else is counted of new sessions, the largest first. */
+const failuresOf = async (email: string) => {
+  const { id } = await userOf(email);
+  const own = await db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(and(eq(sessions.userId, id), eq(sessions.state, "PENDING_2FA")));
+  const scopes = [...own.map((session) => `session ${session.id}`), `network ${id} unknown`, `person ${id}`];
+  const rows = await db.select().from(factorGuesses).where(inArray(factorGuesses.scope, scopes));
+  return rows.map(({ failures }) => failures);
 };
 const sessionOf = async (browser: Browser) => {
   const tokenHash = sha256Hex(String(browser.cookies().session));
@@ -115,7 +126,7 @@ describe("a session that owes its second factor", () => {
       expect(expectRefusal(await give(browser, code), 422, "FACTOR_NOT_AVAILABLE").factors).toEqual(["email_code"]);
     const { email: other } = await appHolder();
     expectRefusal(await give(await pendingBrowser(other), "01234567"), 422, "FACTOR_NOT_AVAILABLE");
-    expect((await userOf(other)).factorFailures).toBe(0);
+    expect(await failuresOf(other)).toEqual([]);
   });
 });
 
@@ -271,17 +282,19 @@ describe("guessing", () => {
     expect(answer.headers.get("retry-after")).toBe(String(seconds));
   };
 
-  it("ends after 10 wrong ones in 15 minutes: not even a right one is checked, in any session, until they are over", async () => {
+  it("ends after 10 wrong ones in 15 minutes: not even a right one is checked, in any new session of the network, until they are over", async () => {
     const { email, browser: active, secret, backupCodes: codes } = await appHolder();
     const browser = await pendingBrowser(email);
     await guess(browser, secret, 7);
     passTime(60_000);
     expectRefusal(await give(browser, "ABCDE-FGHJK"), 401, "INVALID_CODE");
-    expectRefusal(await active.post(`${STEP_UP}/verify`, { code: wrongCode(secret) }), 401, "INVALID_CODE");
-    await guess(browser, secret, 1);
+    await guess(browser, secret, 2);
     await isLocked(await give(browser, appCode(secret)), 840);
     await isLocked(await give(await pendingBrowser(email), codes[0]), 840);
-    await isLocked(await active.post(`${STEP_UP}/verify`, { code: appCode(secret) }), 840);
+    // A session that has given a factor before goes on, and is counted by itself.
+    const stepUp = (code: string) => active.post(`${STEP_UP}/verify`, { code });
+    expectRefusal(await stepUp(wrongCode(secret)), 401, "INVALID_CODE");
+    expect((await stepUp(appCode(secret))).status).toBe(200);
     passTime(839_999);
     await isLocked(await give(browser, appCode(secret)), 1);
     passTime(1);
@@ -302,13 +315,38 @@ describe("guessing", () => {
   });
 
   it("is not begun anew by a right one in between, which itself does not count", async () => {
-    const { email, browser: active, secret, backupCodes: codes } = await appHolder();
+    const { email, secret, backupCodes: codes } = await appHolder();
     const browser = await pendingBrowser(email);
     await guess(browser, secret, 9);
-    for (const code of codes.slice(0, 4)) expect((await active.post(`${STEP_UP}/verify`, { code })).status).toBe(200);
-    expect((await userOf(email)).factorFailures).toBe(9);
+    for (const code of codes.slice(0, 4)) expect((await give(await pendingBrowser(email), code)).status).toBe(200);
+    expect(await failuresOf(email)).toEqual([9, 9, 9]);
     await guess(browser, secret, 1);
-    await isLocked(await active.post(`${STEP_UP}/verify`, { code: codes[4] }), 900);
+    await isLocked(await give(await pendingBrowser(email), codes[4]), 900);
+  });
+
+  it("in a session that has given a factor is counted there alone, and ends there", async () => {
+    const { email, browser: active, secret } = await appHolder();
+    const verify = (code: string) => active.post(`${STEP_UP}/verify`, { code });
+    for (let n = 0; n < 10; n++) expectRefusal(await verify(wrongCode(secret)), 401, "INVALID_CODE");
+    await isLocked(await verify(appCode(secret)), 900);
+    expect(await failuresOf(email)).toEqual([]);
+    expect((await give(await pendingBrowser(email), appCode(secret))).status).toBe(200);
+  });
+
+  it("in new sessions of other networks goes on, to 100 wrong ones a day, and never closes the person's other sessions", async () => {
+    const { email, browser: active, secret } = await appHolder();
+    const pending = await pendingBrowser(email);
+    const from = (ip: string, code: string) =>
+      pending.ask(VERIFY, { method: "POST", body: { code }, headers: { "cf-connecting-ip": ip } });
+    await guess(await pendingBrowser(email), secret, 10);
+    await isLocked(await give(pending, appCode(secret)), 900);
+    expectRefusal(await from("198.51.100.7", wrongCode(secret)), 401, "INVALID_CODE");
+    await db
+      .update(factorGuesses)
+      .set({ failures: 100 })
+      .where(like(factorGuesses.scope, `person ${(await userOf(email)).id}`));
+    await isLocked(await from("198.51.100.8", appCode(secret)), 86_400);
+    expect((await active.post(`${STEP_UP}/verify`, { code: appCode(secret) })).status).toBe(200);
   });
 
   it("of one person closes nobody else out", async () => {
@@ -326,7 +364,7 @@ describe("guessing", () => {
         if (typeof member !== "function") return member;
         if (name !== "prepare") return member.bind(target);
         return (text: string) => {
-          if (/^update "users" set "factor_failures"/.test(text))
+          if (/^insert into "factor_guesses"/.test(text))
             throw new Error("D1_ERROR: D1 DB is overloaded. Too many requests queued.");
           return env.DB.prepare(text);
         };
@@ -338,7 +376,7 @@ describe("guessing", () => {
       expectRefusal(answer, 503, "STORAGE_UNAVAILABLE");
     }
     expect((await sessionOf(browser))?.state).toBe("PENDING_2FA");
-    expect((await userOf(email)).factorFailures).toBe(0);
+    expect(await failuresOf(email)).toEqual([]);
     expect((await give(browser, appCode(secret))).status).toBe(200);
   });
 });

@@ -1,16 +1,16 @@
 // decisions 3: what looks like a private key is refused on every route that takes a body, wherever in the body it stands, and shown nowhere.
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
-import { textsOf } from "../../src/checkout/texts.ts";
-import { events } from "../../src/db/schema/events.ts";
-import { invoices } from "../../src/db/schema/invoices.ts";
-import { operations } from "../../src/db/schema/operations.ts";
-import { SPECS } from "../../src/http/app.ts";
-import type { RouteSpec } from "../../src/http/route.ts";
-import { SECRET_KEY_PERMISSIONS } from "../../src/teams/permissions.ts";
+import { SECRET_KEY_PERMISSIONS } from "../../src/accounts/teams/permissions.ts";
+import { SPECS } from "../../src/app/app.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { invoices } from "../../src/platform/db/schema/invoices.ts";
+import { operations } from "../../src/platform/db/schema/operations.ts";
+import type { RouteSpec } from "../../src/platform/http/route.ts";
+import { textsOf } from "../../src/platform/texts/texts.ts";
 import { type Answer, type Ask, expectRefusal, type Shop, seedShop, send, sendWith } from "../support/access.ts";
 import { pathOf } from "../support/access-knock.ts";
-import { seedMember, seedPerson, type TestPerson } from "../support/people.ts";
+import { seedMember, seedUser, type TestUser } from "../support/people.ts";
 import { BTC, directWallet, extendedPrivateKey, randomHex, wif } from "../support/wallet-bodies.ts";
 import { testDb } from "../support/worker-merchant.ts";
 
@@ -40,7 +40,7 @@ const PLACES: readonly (readonly [string, (secret: string) => unknown])[] = [
 ];
 
 let shop: Shop;
-let owner: TestPerson;
+let owner: TestUser;
 let walletId: string;
 let invoiceId: string;
 
@@ -71,7 +71,7 @@ async function stored(): Promise<string> {
 
 beforeAll(async () => {
   shop = await seedShop();
-  owner = await seedPerson();
+  owner = await seedUser();
   await seedMember(shop.merchantId, owner.userId, "OWNER");
   walletId = String((await post("/wallets", directWallet())).json?.id);
   invoiceId = String((await post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [] })).json?.id);
@@ -161,9 +161,16 @@ describe("a body with a private key", () => {
 });
 
 describe("free text of an invoice", () => {
+  it("is refused with a recovery phrase, or with digits that it calls a private key", async () => {
+    for (const text of [`Order, ${PHRASE.toUpperCase()}.`, `private key: ${randomHex(32)}`]) {
+      expectRefusedUnseen(await post("/invoices", { name: "Order", rawAmount: 10, description: text }), text);
+      expectRefusedUnseen(await patch(`/invoices/${invoiceId}`, { metadata: { note: text } }), text);
+    }
+  });
+
   it.each([
     ["the hash of a transaction", randomHex(32)],
-    ["a sentence of twelve words", PHRASE],
+    ["a sentence of twelve words", PHRASE.replace("yellow", "above")],
   ])("may be %s, at creation and later", async (_, text) => {
     const texts = {
       name: text,

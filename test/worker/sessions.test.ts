@@ -1,15 +1,15 @@
 import { env } from "cloudflare:workers";
 import { and, eq, sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import { openDb } from "../../src/db/client.ts";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { backupCodes, identities, passkeys, sessions, users } from "../../src/db/schema/users.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import { type IdPrefix, makeId, newUlid, type UserId } from "../../src/lib/ids.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/lib/time.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { backupCodes, identities, passkeys, sessions, users } from "../../src/platform/db/schema/users.ts";
 import { expectHeaders, expectRefusal, seedKey, seedMerchant, send } from "../support/access.ts";
 import { freshEmail, newBrowser, signIn } from "../support/browser.ts";
-import { seedPerson, seedSession } from "../support/people.ts";
+import { seedSession, seedUser } from "../support/people.ts";
 
 const db = openDb(env.DB);
 const ME = "/api/v1/me";
@@ -37,7 +37,7 @@ const listOf = async (headers: Readonly<Record<string, string>>, query = "") => 
 
 describe("how long a session lives", () => {
   test("7 days without use, and a use begins them anew", async () => {
-    const { headers } = await seedPerson();
+    const { headers } = await seedUser();
     await ageSession(headers, {
       createdAtMs: Date.now() - 20 * DAY_MS,
       lastSeenAtMs: Date.now() - 7 * DAY_MS + MINUTE_MS,
@@ -53,7 +53,7 @@ describe("how long a session lives", () => {
   });
 
   test("30 days in all, however much it is used", async () => {
-    const { headers } = await seedPerson();
+    const { headers } = await seedUser();
     await ageSession(headers, { createdAtMs: Date.now() - 30 * DAY_MS + MINUTE_MS });
     expect(await statusOf(headers)).toBe(200);
     await ageSession(headers, { createdAtMs: Date.now() - 30 * DAY_MS });
@@ -61,7 +61,7 @@ describe("how long a session lives", () => {
   });
 
   test("until sign-out, which takes the cookie away and is recorded", async () => {
-    const { headers, userId } = await seedPerson();
+    const { headers, userId } = await seedUser();
     const out = await send(SIGN_OUT, { method: "POST", headers });
     expectHeaders(out);
     expect([out.status, out.text, out.headers.getSetCookie()]).toEqual([
@@ -95,7 +95,7 @@ describe("changes of an account", () => {
     ["DELETE", `${SESSIONS}/ses_01ARZ3NDEKTSV4RRFFQ69G5FAV`],
     ["PATCH", ME],
   ])("%s %s needs our own origin", async (method, path) => {
-    const { headers } = await seedPerson();
+    const { headers } = await seedUser();
     for (const origin of [undefined, "https://evil.example", "null", "http://localhost:8788"]) {
       const { cookie = "" } = headers;
       const ask = { method, headers: origin === undefined ? { cookie } : { cookie, origin } };
@@ -110,7 +110,7 @@ describe("changes of an account", () => {
   });
 
   test("a name is stored, shown and recorded; the same again writes nothing", async () => {
-    const { headers, userId } = await seedPerson();
+    const { headers, userId } = await seedUser();
     const name = "Ann 👩‍💻 Example";
     for (let i = 0; i < 2; i++) {
       const answer = await send(ME, { method: "PATCH", body: { name }, headers });
@@ -130,12 +130,12 @@ describe("changes of an account", () => {
     [{}],
     [{ name: "Ann", email: "eve@example.com" }],
   ])("%j is refused", async (body) => {
-    const { headers } = await seedPerson();
+    const { headers } = await seedUser();
     expectRefusal(await send(ME, { method: "PATCH", body, headers }), 400, "VALIDATION_FAILED");
   });
 
   test("a name of 200 characters outside the first plane is one", async () => {
-    const { headers } = await seedPerson();
+    const { headers } = await seedUser();
     const body = { name: "👩".repeat(200) };
     expect((await send(ME, { method: "PATCH", body, headers })).status).toBe(200);
   });
@@ -144,9 +144,9 @@ describe("changes of an account", () => {
 describe("what /me shows", () => {
   test("the person, which factors stand, what is linked, and the session", async () => {
     const nowMs = Date.now();
-    const person = await seedPerson({ name: "Ann", emailOtpEnabledAtMs: nowMs, totpEnabledAtMs: nowMs });
-    const { userId } = person;
-    const stranger = await seedPerson();
+    const user = await seedUser({ name: "Ann", emailOtpEnabledAtMs: nowMs, totpEnabledAtMs: nowMs });
+    const { userId } = user;
+    const stranger = await seedUser();
     const passkey = (owner: UserId) => ({
       ...{ id: freshId("pky"), userId: owner, credentialId: crypto.randomUUID(), publicKey: "", counter: 0 },
       ...{ transports: "[]", name: "Key", isBackedUp: false, createdAtMs: nowMs },
@@ -162,10 +162,10 @@ describe("what /me shows", () => {
       ]),
       db.insert(identities).values({ provider: "google", subject, userId, email: "a@b.c", createdAtMs: linkedAtMs }),
     ]);
-    const { json } = await send(ME, { headers: person.headers });
+    const { json } = await send(ME, { headers: user.headers });
     expect(json).toEqual({
       id: userId,
-      email: person.email,
+      email: user.email,
       name: "Ann",
       emailVerified: true,
       factors: { totp: true, emailOtp: true, passkeys: 2, backupCodesLeft: 2 },
@@ -186,7 +186,7 @@ describe("what /me shows", () => {
 
 describe("the list of sessions", () => {
   test("has the person's live ones, newest first, and says which is this", async () => {
-    const { headers, userId } = await seedPerson();
+    const { headers, userId } = await seedUser();
     const nowMs = Date.now();
     await seedSession(userId, { revokedAtMs: nowMs });
     await seedSession(userId, { lastSeenAtMs: nowMs - 7 * DAY_MS });
@@ -195,7 +195,7 @@ describe("the list of sessions", () => {
     await seedSession(userId, { ...facts, createdAtMs: nowMs - 2 * DAY_MS, lastSeenAtMs: nowMs - DAY_MS });
     await seedSession(userId, { state: "PENDING_2FA", createdAtMs: nowMs - 3_600_000 });
     await seedSession(userId, { state: "PENDING_2FA", createdAtMs: nowMs - 60_000, lastSeenAtMs: nowMs });
-    await seedPerson();
+    await seedUser();
     const { data, ...page } = await listOf(headers);
     expect(data).toMatchObject([
       { isCurrent: true, signedInWith: "email_code", state: "active" },
@@ -212,7 +212,7 @@ describe("the list of sessions", () => {
   });
 
   test("comes in pages", async () => {
-    const { headers, userId } = await seedPerson();
+    const { headers, userId } = await seedUser();
     for (let i = 1; i < 5; i++) await seedSession(userId, { createdAtMs: Date.now() - i * DAY_MS });
     const ids: string[] = [];
     let query = "?limit=2";
@@ -226,7 +226,7 @@ describe("the list of sessions", () => {
   });
 
   test("one can be ended: it is dead at once, the others live", async () => {
-    const { headers, userId } = await seedPerson();
+    const { headers, userId } = await seedUser();
     const phone = await seedSession(userId);
     const { data } = await listOf(phone);
     const { id } = data.find((session: { isCurrent: boolean }) => session.isCurrent);
@@ -238,7 +238,7 @@ describe("the list of sessions", () => {
   });
 
   test("ending this one takes the cookie away", async () => {
-    const { headers } = await seedPerson();
+    const { headers } = await seedUser();
     const { data } = await listOf(headers);
     const ended = await send(`${SESSIONS}/${data[0].id}`, { method: "DELETE", headers });
     expect(ended.headers.getSetCookie()).toEqual([expect.stringMatching(/^session=;.*Max-Age=0/)]);
@@ -246,7 +246,7 @@ describe("the list of sessions", () => {
   });
 
   test("another person's is not found, and lives on", async () => {
-    const [ann, eve] = [await seedPerson(), await seedPerson()];
+    const [ann, eve] = [await seedUser(), await seedUser()];
     const { data } = await listOf(ann.headers);
     for (const id of [data[0].id, freshId("ses"), "ses_1", "'"])
       expectRefusal(
@@ -258,9 +258,9 @@ describe("the list of sessions", () => {
   });
 
   test("all others can be ended at once, those that still owe a factor too", async () => {
-    const { headers, userId } = await seedPerson();
+    const { headers, userId } = await seedUser();
     const others = [await seedSession(userId), await seedSession(userId, { state: "PENDING_2FA" })];
-    const stranger = await seedPerson();
+    const stranger = await seedUser();
     expect((await send(SESSIONS, { method: "DELETE", headers })).status).toBe(204);
     for (const other of others) expect(await statusOf(other)).toBe(401);
     expect([await statusOf(headers), await statusOf(stranger.headers)]).toEqual([200, 200]);
@@ -269,7 +269,7 @@ describe("the list of sessions", () => {
   });
 
   test("what was ended keeps the time of its end", async () => {
-    const { headers, userId } = await seedPerson();
+    const { headers, userId } = await seedUser();
     await seedSession(userId, { revokedAtMs: 5 });
     await send(SESSIONS, { method: "DELETE", headers });
     const rows = await db.select().from(sessions).where(eq(sessions.userId, userId));

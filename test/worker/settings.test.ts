@@ -2,13 +2,13 @@
 import { base64 } from "@scure/base";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { invoices } from "../../src/db/schema/invoices.ts";
-import { settingsBody } from "../../src/merchants/contract.ts";
+import { settingsBody } from "../../src/accounts/merchants/contract.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { invoices } from "../../src/platform/db/schema/invoices.ts";
 import { expectRefusal, seedMerchant, send } from "../support/access.ts";
 import { expectDocumented } from "../support/documented.ts";
 import { png } from "../support/images.ts";
-import { seedMember, seedPerson, seedSession } from "../support/people.ts";
+import { seedMember, seedUser } from "../support/people.ts";
 import { type Answer, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
 const CHANGE = {
@@ -20,8 +20,8 @@ const CHANGE = {
   monitorSeconds: 3_600,
   latePaymentPolicy: "ACCEPT",
   quorumAboveAmount: "2500",
-  walletChangeDelayHours: 24,
   maxActiveInvoices: 3,
+  maxPublicInvoices: 7,
   mailReceiptsToCustomers: false,
   mailReceiptsToMerchant: true,
   brand: { name: "Corner", color: "#aabbcc", supportUrl: "https://shop.example/help" },
@@ -32,6 +32,8 @@ const SHOWN = {
   underpaidToleranceMax: "7.250000",
   quorumAboveAmount: "2500.000000",
   brand: { ...CHANGE.brand, logo: null, logoUrl: null },
+  walletChangeDelayHours: 0,
+  pendingWalletChangeDelay: null,
   warnings: ["QUORUM_IGNORED"],
 };
 
@@ -80,23 +82,6 @@ describe("settings", () => {
     const before = (await shop.get("/settings")).body;
     expect(await patched(shop, { rateLockSeconds: 3_600, brand: null, underpaidToleranceMax: 5 })).toEqual(before);
     expect(await entriesOf(shop)).toEqual([]);
-  });
-
-  it("let a person shorten the delay of wallet changes only after a factor, and lengthen it at any time", async () => {
-    const merchantId = await seedMerchant();
-    const { userId, headers: fresh } = await seedPerson();
-    await seedMember(merchantId, userId, "ADMIN");
-    const old = await seedSession(userId, { factorAtMs: Date.now() - 300_001 });
-    const patch = (hours: number, headers: Readonly<Record<string, string>>) =>
-      send(`/api/v1/merchants/merchant/${merchantId}/settings`, {
-        method: "PATCH",
-        body: { walletChangeDelayHours: hours, rateLockSeconds: 60 + hours },
-        headers,
-      });
-    expect((await patch(48, old)).status).toBe(200);
-    expectRefusal(await patch(47, old), 403, "STEP_UP_REQUIRED");
-    expect((await patch(48, old)).json).toMatchObject({ walletChangeDelayHours: 48, rateLockSeconds: 108 });
-    expect((await patch(0, fresh)).json).toMatchObject({ walletChangeDelayHours: 0 });
   });
 
   it("never touch an invoice that stands: only the next one has them", async () => {
@@ -174,7 +159,7 @@ describe("settings", () => {
     ["VIEWER", 403],
   ] as const)("are read by every member and changed by %s: %i", async (role, status) => {
     const merchantId = await seedMerchant();
-    const { userId, headers } = await seedPerson();
+    const { userId, headers } = await seedUser();
     await seedMember(merchantId, userId, role);
     const path = `/api/v1/merchants/merchant/${merchantId}/settings`;
     expect((await send(path, { headers })).status).toBe(200);

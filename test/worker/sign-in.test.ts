@@ -1,14 +1,14 @@
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { openDb } from "../../src/db/client.ts";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { emailCodes, identities, sessions, users } from "../../src/db/schema/users.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import { HOUR_MS, MINUTE_MS } from "../../src/lib/time.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { emailCodes, identities, sessions, users } from "../../src/platform/db/schema/users.ts";
 import { expectHeaders, expectRefusal, send, sendWith } from "../support/access.ts";
 import { freshEmail, mailedCode, newBrowser, signIn } from "../support/browser.ts";
-import { ORIGIN, seedPerson } from "../support/people.ts";
+import { ORIGIN, seedUser } from "../support/people.ts";
 
 const db = openDb(env.DB);
 const START = "/api/v1/auth/email/start";
@@ -43,6 +43,7 @@ describe("signing in by email code", () => {
     expect(signedIn.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^session=[\w-]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/),
       "signin=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax",
+      expect.stringMatching(/^known=\d+\.[\w-]+\.[0-9a-f]{64}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/),
     ]);
     const me = await browser.ask(ME);
     expect(me.json).toMatchObject({
@@ -60,7 +61,7 @@ describe("signing in by email code", () => {
   });
 
   test("a later sign-in finds the account, whatever the case of the address, and verifies it", async () => {
-    const { email, userId } = await seedPerson({ emailVerifiedAtMs: null });
+    const { email, userId } = await seedUser({ emailVerifiedAtMs: null });
     const answer = await signIn(newBrowser(), email.toUpperCase());
     expect(answer.json).toMatchObject({ state: "active", user: { id: userId, email } });
     const [user, ...more] = await usersOf(email);
@@ -68,7 +69,7 @@ describe("signing in by email code", () => {
   });
 
   test("who has a second factor owes it: the session opens nothing else", async () => {
-    const { email } = await seedPerson({ totpEnabledAtMs: Date.now() });
+    const { email } = await seedUser({ totpEnabledAtMs: Date.now() });
     const browser = newBrowser();
     const answer = await signIn(browser, email);
     expect(answer.json).toMatchObject({ state: "pending_2fa", factors: ["totp", "backup_code"] });
@@ -230,7 +231,7 @@ describe("signing in by email code", () => {
 
 describe("what an answer tells of who has an account", () => {
   test("nothing: status, body and headers are the same for a known and an unknown address", async () => {
-    const known = (await seedPerson({ totpEnabledAtMs: Date.now() })).email;
+    const known = (await seedUser({ totpEnabledAtMs: Date.now() })).email;
     const shapes = await Promise.all(
       [known, freshEmail()].map(async (email) => {
         const browser = newBrowser();
@@ -249,7 +250,7 @@ describe("what an answer tells of who has an account", () => {
 
 describe("the limits on mails", () => {
   test("5 an hour to one address for one caller, known or not, and they are told when to come back", async () => {
-    const known = (await seedPerson()).email;
+    const known = (await seedUser()).email;
     for (const [email, ip] of [
       [known, "203.0.113.1"],
       [freshEmail(), "203.0.113.2"],
@@ -282,6 +283,43 @@ describe("the limits on mails", () => {
     expect((await neighbour.post(START, { email: freshEmail() })).status).toBe(202);
   });
 
+  test("30 a day to one address, from however many networks and at once, known or not", async () => {
+    for (const email of [(await seedUser()).email, freshEmail()]) {
+      const asked = (n: number) => newBrowser({ "cf-connecting-ip": `198.51.100.${n}` }).post(START, { email });
+      const answers = await Promise.all(Array.from({ length: 36 }, (_, n) => asked(n)));
+      expect(answers.filter(({ status }) => status === 202)).toHaveLength(30);
+      for (const refused of answers.filter(({ status }) => status !== 202)) {
+        expectRefusal(refused, 429, "RATE_LIMITED");
+        expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(86_000);
+      }
+      const yesterday = { createdAtMs: sql`created_at_ms - ${24 * HOUR_MS}` };
+      await db.update(emailCodes).set(yesterday).where(eq(emailCodes.emailKey, email));
+      expect((await asked(99)).status).toBe(202);
+    }
+  });
+
+  test("never keep a browser out that has signed in to the address before, signed out or not", async () => {
+    const email = freshEmail();
+    const ip = { "cf-connecting-ip": "203.0.113.77" };
+    const mine = newBrowser(ip);
+    expect((await signIn(mine, email)).status).toBe(200);
+    await mine.post("/api/v1/auth/sign-out");
+    expect(mine.cookies().session).toBeUndefined();
+    // Strangers use up what the address, this very network for it, and the network in all may be sent.
+    for (let n = 0; n < 40; n++) {
+      const stranger = newBrowser(n < 10 ? ip : { "cf-connecting-ip": `192.0.2.${n}` });
+      await stranger.post(START, { email });
+    }
+    for (let n = 0; n < 20; n++) await newBrowser(ip).post(START, { email: freshEmail() });
+    expectRefusal(await newBrowser(ip).post(START, { email }), 429, "RATE_LIMITED");
+    expectRefusal(await newBrowser({ "cf-connecting-ip": "192.0.2.99" }).post(START, { email }), 429, "RATE_LIMITED");
+    for (let n = 0; n < 7; n++) expect((await mine.post(START, { email: email.toUpperCase() })).status).toBe(202);
+    expect((await mine.post(VERIFY, { email, code: await mailedCode(email) })).status).toBe(200);
+    // For another address it is a stranger like any other.
+    expectRefusal(await mine.post(START, { email: freshEmail() }), 429, "RATE_LIMITED");
+    expect((await codesOf(email)).filter(({ isCounted }) => isCounted)).toHaveLength(30);
+  });
+
   test.each([undefined, "127.0.0.1", "::1"])("there is none for a developer at %s", async (ip) => {
     const email = freshEmail();
     const browser = newBrowser(ip === undefined ? {} : { "cf-connecting-ip": ip });
@@ -299,7 +337,7 @@ describe("an identity that waits for the mailbox", () => {
   };
 
   test("is linked by the sign-in that proves it", async () => {
-    const { email, userId } = await seedPerson();
+    const { email, userId } = await seedUser();
     const subject = crypto.randomUUID();
     const browser = await start(email, subject);
     expect((await browser.post(VERIFY, { email, code: await mailedCode(email) })).status).toBe(200);
@@ -311,7 +349,7 @@ describe("an identity that waits for the mailbox", () => {
   });
 
   test("is refused where it is another account's, and nobody is signed in", async () => {
-    const owner = await seedPerson();
+    const owner = await seedUser();
     const subject = crypto.randomUUID();
     await db.insert(identities).values({ provider: "github", subject, userId: owner.userId, createdAtMs: 1 });
     const email = freshEmail();
@@ -355,7 +393,7 @@ describe("secrets of a sign-in", () => {
     expectRefusal(await sendWith(changes, START, { method: "POST", body: { email } }), 500, "INTERNAL_ERROR");
     expect(await codesOf(email)).toEqual([]);
     expect(logged).toHaveBeenCalledWith(expect.stringContaining("CODE_PEPPER must be"));
-    const { headers } = await seedPerson();
+    const { headers } = await seedUser();
     expect((await sendWith(changes, ME, { headers })).status).toBe(200);
   });
 });

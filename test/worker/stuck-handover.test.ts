@@ -1,9 +1,9 @@
 // An address that one source refuses is read by the next one that reads whole blocks, from where it stood: what came in the blocks between is found,
 // and the address is then read with all others again.
 import { beforeEach, expect, it } from "vitest";
-import { invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
-import { networkCursors, stuckAddresses } from "../../src/db/schema/network-cursors.ts";
-import { payments } from "../../src/db/schema/payments.ts";
+import { invoices, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { networkCursors, stuckAddresses } from "../../src/platform/db/schema/network-cursors.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
 import { FakeChain, FakeSource } from "../support/fake-chain.ts";
 import { watchMethod } from "../support/watched.ts";
 import { TestWatcher } from "../support/watcher.ts";
@@ -27,6 +27,8 @@ it("finds what came to a refused address once a source that reads blocks takes o
     await watchMethod(testDb, { network: "BTC", cryptocurrency: "BTC", address, ...at });
   }
   indexed.faults.set("REFUSED", "BAD_STATUS");
+  // While it answers, a refused address is read through it.
+  whole.down = "UNREACHABLE";
   const tick = async (blocks: number, paid?: string) => {
     const sent = { cryptocurrency: "BTC", txHash: paid ?? "", toAddress: paid ?? "", amountUnits: 1_000n };
     if (paid !== undefined) chain.mine([sent]);
@@ -43,6 +45,7 @@ it("finds what came to a refused address once a source that reads blocks takes o
   const { height } = await watcher.cursor();
   expect(height).toBe(chain.tip.height);
 
+  whole.down = undefined;
   indexed.down = "UNREACHABLE";
   for (let n = 0; n < 4; n++) await tick(0);
   expect(watcher.found().map((each) => each.split("@")[0])).toContain("REFUSED");

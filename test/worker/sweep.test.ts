@@ -2,14 +2,15 @@
 // of the others.
 import { createExecutionContext, createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { eq, getTableColumns, inArray, sql } from "drizzle-orm";
+import { eq, inArray, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { events } from "../../src/db/schema/events.ts";
-import { amountReservations, invoices, paymentMethods, timelineItems } from "../../src/db/schema/invoices.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import { operations } from "../../src/db/schema/operations.ts";
-import worker from "../../src/index.ts";
+import worker from "../../src/app/worker.ts";
 import { type InvoiceId, newUlid } from "../../src/lib/ids.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { amountReservations, invoices, paymentMethods, timelineItems } from "../../src/platform/db/schema/invoices.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { operations } from "../../src/platform/db/schema/operations.ts";
+import { copyInvoice } from "../support/copy-invoice.ts";
 import { directWallet, USDT } from "../support/wallet-bodies.ts";
 import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
@@ -246,22 +247,3 @@ describe("the counter of a merchant's active invoices", () => {
     expect(await moved("AWAITING_PAYMENT")).toEqual([3, 3]);
   });
 });
-
-/** The same invoice and methods many times under other ids, as they stand in storage. */
-async function copyInvoice(id: InvoiceId, count: number): Promise<void> {
-  const names = (table: typeof invoices | typeof paymentMethods, own: string) =>
-    Object.values<{ readonly name: string }>(getTableColumns(table))
-      .map(({ name }) => name)
-      .filter((name) => name !== own)
-      .join(", ");
-  const copies = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})`;
-  const [ofInvoice, ofMethod] = [names(invoices, "id"), names(paymentMethods, "invoice_id")];
-  await env.DB.batch([
-    env.DB.prepare(
-      `${copies} insert into invoices (id, ${ofInvoice}) select ?1 || i, ${ofInvoice} from invoices, n where id = ?1`,
-    ).bind(id),
-    env.DB.prepare(
-      `${copies} insert into payment_methods (invoice_id, ${ofMethod}) select ?1 || i, ${ofMethod} from payment_methods, n where invoice_id = ?1`,
-    ).bind(id),
-  ]);
-}

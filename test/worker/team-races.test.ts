@@ -5,8 +5,8 @@ import {
   ACCEPT,
   acceptById,
   callerWith,
-  freshPerson,
   freshTeam,
+  freshUser,
   invited,
   type Teammate,
   type TestTeam,
@@ -48,7 +48,7 @@ describe("20 at once", () => {
   });
 
   it("acceptances by one person, by token and by id, in many sessions, make one member", async () => {
-    const guest = await freshPerson();
+    const guest = await freshUser();
     const { id, token } = await invited(team, owner, guest.email, "MEMBER");
     const answers = await times(AT_ONCE, async (i) => {
       const as = callerWith(await seedSession(guest.userId));
@@ -61,7 +61,7 @@ describe("20 at once", () => {
   });
 
   it("acceptances by 20 people let in the one that was invited", async () => {
-    const guests = await times(AT_ONCE, () => freshPerson());
+    const guests = await times(AT_ONCE, () => freshUser());
     const [guest] = guests;
     if (guest === undefined) throw new Error("no guest");
     const { token } = await invited(team, owner, guest.email, "MEMBER");
@@ -82,7 +82,7 @@ describe("20 at once", () => {
   });
 
   it("invitations of one address leave one pending, and one mail", async () => {
-    const guest = await freshPerson();
+    const guest = await freshUser();
     const answers = await times(AT_ONCE, () =>
       owner.as.post(`${team.path}/invitations`, { email: guest.email, role: "VIEWER" }),
     );
@@ -147,7 +147,7 @@ describe.each(Array.from({ length: 6 }, (_, i) => i))("whoever comes first, roun
 
   it("the demotion of an inviter against the acceptance: nobody holds a role that was given after it", async () => {
     const admin = await team.join("ADMIN");
-    const guest = await freshPerson();
+    const guest = await freshUser();
     const { token } = await invited(team, admin, guest.email, "MEMBER");
     const [demoted, accepted] = await Promise.all([
       owner.as.patch(`${team.path}/members/${admin.memberId}`, { role: "VIEWER" }),
@@ -166,7 +166,7 @@ describe.each(Array.from({ length: 6 }, (_, i) => i))("whoever comes first, roun
   });
 
   it("a revocation against the acceptance: one of them stands", async () => {
-    const guest = await freshPerson();
+    const guest = await freshUser();
     const { id, token } = await invited(team, owner, guest.email, "MEMBER");
     const [revoked, accepted] = await Promise.all([
       owner.as.delete(`${team.path}/invitations/${id}`),
@@ -177,7 +177,7 @@ describe.each(Array.from({ length: 6 }, (_, i) => i))("whoever comes first, roun
   });
 
   it("sending anew against the acceptance: an accepted invitation is not sent, a sent one not accepted by its old link", async () => {
-    const guest = await freshPerson();
+    const guest = await freshUser();
     const { id, token } = await invited(team, owner, guest.email, "MEMBER");
     const [resent, accepted] = await Promise.all([
       owner.as.post(`${team.path}/invitations/${id}/resend`),

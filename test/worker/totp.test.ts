@@ -2,16 +2,16 @@
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { authenticatePerson } from "../../src/auth/authenticate-session.ts";
-import { openDb } from "../../src/db/client.ts";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { backupCodes, sessions, users } from "../../src/db/schema/users.ts";
+import { authenticateUser } from "../../src/accounts/auth/authenticate-session.ts";
+import { confirmTotp } from "../../src/accounts/totp/confirm-totp.ts";
+import { totpDependencies } from "../../src/accounts/totp/dependencies.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import { type Keyring, parseKeyring } from "../../src/lib/keyring.ts";
 import { unseal } from "../../src/lib/seal.ts";
 import { requestSleep } from "../../src/lib/sleep.ts";
-import { confirmTotp } from "../../src/totp/confirm-totp.ts";
-import { totpEffects } from "../../src/totp/effects.ts";
+import { openDb } from "../../src/platform/db/client.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { backupCodes, sessions, users } from "../../src/platform/db/schema/users.ts";
 import { expectRefusal } from "../support/access.ts";
 import { type Browser, freshEmail, mailedCode, newBrowser, signIn } from "../support/browser.ts";
 import {
@@ -106,6 +106,17 @@ describe("setting up an authenticator app", () => {
     expectRefusal(await again.post(`${SECOND_FACTOR}/verify`, { code: appCode(secret) }), 401, "INVALID_CODE");
   });
 
+  it("ends the person's other sessions, which gave no code of it", async () => {
+    const { email, browser } = await newcomer();
+    const other = newBrowser();
+    await signIn(other, email);
+    const secret = await begin(browser);
+    expect((await other.ask("/api/v1/me")).status).toBe(200);
+    expect((await browser.post(`${TOTP}/confirm`, { code: appCode(secret) })).status).toBe(200);
+    expectRefusal(await other.ask("/api/v1/me"), 401, "UNAUTHORIZED");
+    expect((await browser.ask("/api/v1/me")).status).toBe(200);
+  });
+
   it("is not done by a wrong code, nor where no secret waits", async () => {
     const { email, browser } = await newcomer();
     expectRefusal(await browser.post(CONFIRM, { code: "000000" }), 409, "TOTP_NOT_ENABLED");
@@ -122,12 +133,12 @@ describe("setting up an authenticator app", () => {
       const code = appCode(await begin(browser));
       const token = String(browser.cookies().session);
       const given = { db, nowMs: Date.now(), sleep: requestSleep(), background: () => {} };
-      const known = await authenticatePerson(db, { ...given, token, mayOweFactor: false }, []);
+      const known = await authenticateUser(db, { ...given, token, mayOweFactor: false }, []);
       if (!known.ok) throw new Error(known.error.code);
       const { principal } = known.value;
       await db.update(sessions).set(change).where(eq(sessions.id, principal.session.id));
-      const trail = { actor: { kind: "USER", id: principal.person.id }, ip: null, requestId: null } as const;
-      const confirmed = await confirmTotp(totpEffects(env, given), { principal, code, trail });
+      const trail = { actor: { kind: "USER", id: principal.user.id }, ip: null, requestId: null } as const;
+      const confirmed = await confirmTotp(totpDependencies(env, given), { principal, code, trail });
       expect(confirmed).toEqual({ ok: false, error: { code: "UNAUTHORIZED" } });
       expect([(await userOf(email)).totpEnabledAtMs, await codesOf(email)]).toEqual([null, []]);
     }

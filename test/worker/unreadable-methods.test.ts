@@ -2,13 +2,13 @@
 // a person, and at a shared address nobody is credited by the rules that weigh one invoice against the others.
 import { eq } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { paymentMethods } from "../../src/db/schema/invoices.ts";
-import { payments } from "../../src/db/schema/payments.ts";
+import { pricePayments } from "../../src/detection/matching/price-payments.ts";
 import type { InvoiceId } from "../../src/lib/ids.ts";
 import { parseUnits } from "../../src/lib/money.ts";
 import { HOUR_MS } from "../../src/lib/time.ts";
-import { pricePayments } from "../../src/payments/price-payments.ts";
-import { BTC, BTC_KEY, ETH, ethAddress, marketShop } from "../support/market-shop.ts";
+import { paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
+import { BTC, btcKey, ETH, ethAddress, marketShop } from "../support/market-shop.ts";
 import { ageQuotes } from "../support/quotes.ts";
 import { testDb } from "../support/worker-merchant.ts";
 
@@ -34,7 +34,7 @@ afterEach(() => vi.restoreAllMocks());
 
 describe.each(UNREADABLE)("a method whose quotes are %s", (quotes) => {
   it("keeps no payment of another invoice in the same look from being credited, and its own wait for its merchant", async () => {
-    const shop = await marketShop(BTC, BTC_KEY);
+    const shop = await marketShop(BTC, btcKey());
     const [bad, good] = [await shop.invoice(100), await shop.invoice(100)];
     await break_(bad.id, quotes);
     const [lost, paid] = [shop.transfer(bad.address, 5_000_000n), shop.transfer(good.address, 5_000_000n)];
@@ -49,7 +49,7 @@ describe.each(UNREADABLE)("a method whose quotes are %s", (quotes) => {
   });
 
   it("keeps no payment of another invoice from being priced late", async () => {
-    const shop = await marketShop(BTC, BTC_KEY);
+    const shop = await marketShop(BTC, btcKey());
     const [first, bad, last] = [await shop.invoice(100), await shop.invoice(100), await shop.invoice(100)];
     for (const { id, address } of [first, bad, last]) {
       await ageQuotes(testDb, id, 3 * HOUR_MS);
@@ -58,7 +58,7 @@ describe.each(UNREADABLE)("a method whose quotes are %s", (quotes) => {
       shop.rate.usd = "2000";
     }
     await break_(bad.id, quotes);
-    const alerts = await alertsOf(() => pricePayments(shop.effects()));
+    const alerts = await alertsOf(() => pricePayments(shop.dependencies()));
     expect(alerts.filter((line) => line.includes(bad.id))).toHaveLength(1);
     for (const { id } of [first, last])
       expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });

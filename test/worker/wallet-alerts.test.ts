@@ -3,21 +3,22 @@
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
-import { apiKeys } from "../../src/db/schema/api-keys.ts";
-import { auditEvents } from "../../src/db/schema/audit-events.ts";
-import { events } from "../../src/db/schema/events.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import { singleUseTokens } from "../../src/db/schema/users.ts";
-import { wallets } from "../../src/db/schema/wallets.ts";
+import { disableWallet } from "../../src/commerce/wallet-alerts/disable-wallet.ts";
+import { walletDependencies } from "../../src/commerce/wallets/dependencies.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
 import { sleep } from "../../src/lib/sleep.ts";
 import { DAY_MS } from "../../src/lib/time.ts";
-import { disableWallet } from "../../src/wallet-alerts/disable-wallet.ts";
-import { walletEffects } from "../../src/wallets/effects.ts";
+import { apiKeys } from "../../src/platform/db/schema/api-keys.ts";
+import { auditEvents } from "../../src/platform/db/schema/audit-events.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { singleUseTokens } from "../../src/platform/db/schema/users.ts";
+import { wallets } from "../../src/platform/db/schema/wallets.ts";
 import { type Ask, expectRefusal, seedKey, send, sendWith } from "../support/access.ts";
+import { dbBefore } from "../support/before-write.ts";
 import { countingEnv } from "../support/counting-env.ts";
 import { ORIGIN, seedSession } from "../support/people.ts";
-import { freshPerson, freshTeam, type Teammate, type TestTeam } from "../support/teams.ts";
+import { freshTeam, freshUser, type Teammate, type TestTeam } from "../support/teams.ts";
 import { directWallet, randomHex, USDT, xpubWallet } from "../support/wallet-bodies.ts";
 import { testDb } from "../support/worker-merchant.ts";
 
@@ -25,9 +26,9 @@ const DISABLE = "/api/v1/wallets/disable";
 const IP = "203.0.113.44";
 
 const mailbox = () => env.DEV_MAILBOX.getByName("mailbox");
-const mailsTo = (person: { readonly email: string }) => mailbox().list(person.email);
+const mailsTo = (user: { readonly email: string }) => mailbox().list(user.email);
 const tokenIn = (text: string | undefined) => /\/wallets\/disable#token=([\w-]+)/.exec(text ?? "")?.[1];
-const tokenOf = async (person: { readonly email: string }) => tokenIn((await mailsTo(person))[0]?.text) ?? "none";
+const tokenOf = async (user: { readonly email: string }) => tokenIn((await mailsTo(user))[0]?.text) ?? "none";
 const fingerprint = (text: string) => sha256Hex(text).slice(0, 16);
 const disable = (token: string, more: Ask = {}) => send(DISABLE, { method: "POST", body: { token }, ...more });
 
@@ -61,7 +62,7 @@ async function shop() {
 describe("a change of a wallet", () => {
   it("is mailed to every OWNER and ADMIN and to nobody else, with what was and what is, and who did it", async () => {
     const { team, owner, admin, member, viewer } = await shop();
-    const outsider = await freshPerson();
+    const outsider = await freshUser();
     const first = await registered(team, owner);
     expect((await admin.as.patch(`${team.merchant}/wallets/${first.id}`, { isEnabled: false })).status).toBe(200);
     expect((await owner.as.delete(`${team.merchant}/wallets/${first.id}`)).status).toBe(200);
@@ -285,20 +286,14 @@ describe("the link in the mail", () => {
       const { id } = await registered(team, owner);
       const token = await tokenOf(owner);
       let batches = 0;
-      const late = new Proxy(testDb, {
-        get: (db, name) =>
-          name !== "batch"
-            ? Reflect.get(db, name)
-            : async (statements: Parameters<typeof db.batch>[0]) => {
-                batches += 1;
-                if (batches === 2 && meanwhile === "delete") await owner.as.delete(`${team.merchant}/wallets/${id}`);
-                if (batches === 2 && meanwhile === "use") await disable(token);
-                return db.batch(statements);
-              },
+      const late = dbBefore(async () => {
+        batches += 1;
+        if (batches === 2 && meanwhile === "delete") await owner.as.delete(`${team.merchant}/wallets/${id}`);
+        if (batches === 2 && meanwhile === "use") await disable(token);
       });
       const given = { db: testDb, nowMs: Date.now(), sleep, background: () => {} };
-      const fx = { ...walletEffects(env, given), db: late };
-      const refused = await disableWallet(fx, { token, ip: null, requestId: null });
+      const deps = { ...walletDependencies(env, given), db: late };
+      const refused = await disableWallet(deps, { token, ip: null, requestId: null });
       expect([meanwhile, refused]).toEqual([meanwhile, { ok: false, error: { code: "LINK_INVALID" } }]);
       await owner.as.delete(`${team.merchant}/wallets/${id}`);
     }

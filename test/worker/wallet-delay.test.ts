@@ -1,10 +1,12 @@
 // security.md 4: with `walletChangeDelayHours` a wallet that was registered or enabled is used by new invoices only when the delay is over.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { wallets } from "../../src/db/schema/wallets.ts";
+import { assertWalletUsable } from "../../src/commerce/wallets/store.ts";
 import type { WalletId } from "../../src/lib/ids.ts";
 import { HOUR_MS } from "../../src/lib/time.ts";
-import { assertWalletUsable } from "../../src/wallets/store.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { wallets } from "../../src/platform/db/schema/wallets.ts";
 import { BTC, directWallet, USDT, xpubWallet } from "../support/wallet-bodies.ts";
 import { type Answer, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
@@ -16,9 +18,13 @@ async function expectStatus(answer: Promise<Answer>, status: number): Promise<An
 
 async function delayed(hours: number): Promise<TestMerchant> {
   const shop = await freshMerchant();
-  await expectStatus(shop.patch("/settings", { walletChangeDelayHours: hours }), 200);
+  await setDelay(shop, hours);
   return shop;
 }
+
+/** As a person set it; a key may not. */
+const setDelay = ({ merchantId }: TestMerchant, hours: number) =>
+  testDb.update(merchants).set({ walletChangeDelayHours: hours }).where(eq(merchants.id, merchantId));
 
 const order = (pairs?: readonly object[]) => ({
   name: "Order",
@@ -86,7 +92,7 @@ describe.each([
     expect(hoursLeft(enabled)).toBeCloseTo(2, 1);
     expect((await expectStatus(shop.post("/invoices", order([pair])), 422)).code).toBe("NO_ENABLED_WALLET");
     // Nothing that is still to wait is cut short: not by another round, nor by a shorter setting.
-    await expectStatus(shop.patch("/settings", { walletChangeDelayHours: 0 }), 200);
+    await setDelay(shop, 0);
     await patch({ isEnabled: false });
     expect((await patch({ isEnabled: true })).usableFrom).toBe(enabled.usableFrom);
   });
@@ -106,7 +112,7 @@ describe("the batch of an activation", () => {
     const shop = await freshMerchant();
     const { id } = await expectStatus(shop.post("/wallets", directWallet()), 201);
     const nowMs = Date.now();
-    const send = () => testDb.batch([assertWalletUsable(testDb, id, nowMs)]);
+    const send = () => batch(testDb, [assertWalletUsable(testDb, id, nowMs)]);
     await waitOut(id, nowMs);
     await send();
     await waitOut(id, nowMs + 1);

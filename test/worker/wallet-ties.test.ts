@@ -1,8 +1,8 @@
 // Interface 4.3: a direct wallet is tied by its destination address alone. One EVM address is the same account on every EVM network.
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { selectActiveTie } from "../../src/commerce/wallets/store.ts";
 import type { MerchantId } from "../../src/lib/ids.ts";
-import { selectActiveTie } from "../../src/wallets/store.ts";
 import { randomHex } from "../support/wallet-bodies.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 

@@ -3,17 +3,18 @@ import { HDKey } from "@scure/bip32";
 import { p2wpkh } from "@scure/btc-signer";
 import { and, asc, eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { SYSTEM_TRAIL } from "../../src/audit/entry.ts";
 import { decodeBase58check, encodeBase58check } from "../../src/chains/address-text.ts";
-import { events } from "../../src/db/schema/events.ts";
-import { operations } from "../../src/db/schema/operations.ts";
-import { payments } from "../../src/db/schema/payments.ts";
-import { wallets } from "../../src/db/schema/wallets.ts";
+import { deleteWallet } from "../../src/commerce/wallets/delete-wallet.ts";
+import { walletDependencies } from "../../src/commerce/wallets/dependencies.ts";
+import { parseMacKeys } from "../../src/commerce/wallets/row-mac.ts";
+import { isWalletIntact } from "../../src/commerce/wallets/wallet.ts";
 import { sleep } from "../../src/lib/sleep.ts";
-import { deleteWallet } from "../../src/wallets/delete-wallet.ts";
-import { walletEffects } from "../../src/wallets/effects.ts";
-import { parseMacKeys } from "../../src/wallets/row-mac.ts";
-import { isWalletIntact } from "../../src/wallets/wallet.ts";
+import { SYSTEM_TRAIL } from "../../src/platform/audit/entry.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { operations } from "../../src/platform/db/schema/operations.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
+import { wallets } from "../../src/platform/db/schema/wallets.ts";
+import { dbBefore } from "../support/before-write.ts";
 import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../support/worker-merchant.ts";
 
 const PATH = "m/84'/0'/0'";
@@ -231,19 +232,13 @@ describe("deleting a wallet", () => {
     const shop = await freshMerchant();
     const { id } = await registered(shop, xpubBody(freshKey()));
     let batches = 0;
-    const late = new Proxy(testDb, {
-      get: (db, name) =>
-        name !== "batch"
-          ? Reflect.get(db, name)
-          : async (statements: Parameters<typeof db.batch>[0]) => {
-              if (batches++ === 0) await meanwhile(shop, id);
-              return db.batch(statements);
-            },
+    const late = dbBefore(async () => {
+      if (batches++ === 0) await meanwhile(shop, id);
     });
     const given = { db: testDb, nowMs: Date.now(), sleep, background: () => {} };
     const audience = { merchantName: "Shop", author: "somebody", readers: [] };
-    const fx = { ...walletEffects(env, given), db: late, trail: SYSTEM_TRAIL, audience };
-    const refused = await deleteWallet(fx, { merchantId: shop.merchantId, walletId: id, read: await rowOf(id) });
+    const deps = { ...walletDependencies(env, given), db: late, trail: SYSTEM_TRAIL, audience };
+    const refused = await deleteWallet(deps, { merchantId: shop.merchantId, walletId: id, read: await rowOf(id) });
     expect(refused).toEqual({ ok: false, error: { code } });
     // The delete that was refused, and the look that found out why.
     expect(batches).toBe(2);
@@ -287,10 +282,11 @@ describe("an extended key's addresses", () => {
     const shops = [await freshMerchant(), await freshMerchant()];
     const key = freshKey();
     for (const shop of shops) await registered(shop, xpubBody(key));
-    const made = await Promise.all(shops.flatMap((shop) => Array.from({ length: 4 }, () => created(shop))));
+    // As many as each may hold of a key whose owner nobody has proved to be.
+    const made = await Promise.all(shops.flatMap((shop) => Array.from({ length: 2 }, () => created(shop))));
     const handedOut = made.map((each) => each.paymentMethods[0].address);
-    expect(new Set(handedOut)).toEqual(new Set(Array.from({ length: 8 }, (_, index) => key.address(index))));
-    expect(handedOut).toHaveLength(8);
+    expect(new Set(handedOut)).toEqual(new Set(Array.from({ length: 4 }, (_, index) => key.address(index))));
+    expect(handedOut).toHaveLength(4);
   });
 
   it("can be looked at ahead of time, spending none, up to the last index there is", async () => {

@@ -1,6 +1,6 @@
 // The watch of a network begins in the batch of an activation, and its watcher is woken behind the answer (decisions 5).
 import { beforeEach, describe, expect, it } from "vitest";
-import { networkCursors } from "../../src/db/schema/network-cursors.ts";
+import { networkCursors } from "../../src/platform/db/schema/network-cursors.ts";
 import { type Shop, seedShop, sendWith } from "../support/access.ts";
 import { directWallet, USDT, xpubWallet } from "../support/wallet-bodies.ts";
 import { testDb } from "../support/worker-merchant.ts";

@@ -2,12 +2,12 @@
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ChainClient } from "../../src/chains/chain-client.ts";
-import { invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
-import { networkCursors } from "../../src/db/schema/network-cursors.ts";
-import { payments } from "../../src/db/schema/payments.ts";
+import { growthIdentity } from "../../src/chains/transfer.ts";
+import { WatchMemory } from "../../src/detection/watchers/watch-pass.ts";
 import { ok } from "../../src/lib/result.ts";
-import { growthIdentity } from "../../src/payments/transfer.ts";
-import { WatchMemory } from "../../src/watchers/commit-cursor.ts";
+import { invoices, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { networkCursors } from "../../src/platform/db/schema/network-cursors.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
 import { FakeChain, FakeSource } from "../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../support/watched.ts";
 import { TestWatcher } from "../support/watcher.ts";
@@ -46,7 +46,7 @@ describe("growth whose balances the source has forgotten by the time it would be
         expect(txHash).toBe(growth.txHash);
         const block = await client.block(300);
         if (!block.ok || block.value === null) return ok({ kind: "unknown" });
-        return ok({ kind: "mined", block: block.value, transfers: [], isUntold: true });
+        return ok({ kind: "mined", block: block.value, transfers: [], isUnread: true });
       },
     }));
     await pass();
@@ -75,8 +75,8 @@ describe("blocks of which a source has no balances", () => {
   const forgetful = (above: number, told: number) => (client: ChainClient) => ({
     scan: async (range: Parameters<ChainClient["scan"]>[0]) => {
       const scan = await client.scan(range);
-      const untold = { from: range.from, to: range.to.height - told };
-      return scan.ok && range.from >= above ? ok({ ...scan.value, untold }) : scan;
+      const unread = { from: range.from, to: range.to.height - told };
+      return scan.ok && range.from >= above ? ok({ ...scan.value, unread }) : scan;
     },
   });
   const line = (from: number, to: number) =>

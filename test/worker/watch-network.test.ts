@@ -4,15 +4,15 @@ import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { ChainPool } from "../../src/chains/chain-pool-client.ts";
 import type { NetworkName } from "../../src/chains/networks.ts";
-import { events } from "../../src/db/schema/events.ts";
-import { invoices, paymentMethods } from "../../src/db/schema/invoices.ts";
-import { merchants } from "../../src/db/schema/merchants.ts";
-import { networkCursors } from "../../src/db/schema/network-cursors.ts";
-import { payments } from "../../src/db/schema/payments.ts";
-import { wallets } from "../../src/db/schema/wallets.ts";
-import { WatchMemory } from "../../src/watchers/commit-cursor.ts";
-import { lookTransaction } from "../../src/watchers/look-transaction.ts";
-import { beginWatch } from "../../src/watchers/store.ts";
+import { beginWatch } from "../../src/commerce/cursors/store.ts";
+import { lookTransaction } from "../../src/detection/watchers/look-transaction.ts";
+import { WatchMemory } from "../../src/detection/watchers/watch-pass.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { invoices, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
+import { merchants } from "../../src/platform/db/schema/merchants.ts";
+import { networkCursors } from "../../src/platform/db/schema/network-cursors.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
+import { wallets } from "../../src/platform/db/schema/wallets.ts";
 import { FakeChain, FakeSource, type Sent } from "../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../support/watched.ts";
 import { networkOf, TestWatcher } from "../support/watcher.ts";
@@ -176,11 +176,11 @@ describe("a pass", () => {
   it("does not move its cursor before what it found stands", async () => {
     const { chain, watcher, pass } = await watching();
     await pass();
-    const before = await watcher.cursor();
+    const { height, hash, passedMs, lastMovedAtMs } = await watcher.cursor();
     chain.mine([pay("paid")]);
     watcher.refusal = { code: "STORAGE_UNAVAILABLE" };
     expect(await pass()).toEqual({ kind: "interrupted" });
-    expect(await watcher.cursor()).toEqual(before);
+    expect(await watcher.cursor()).toMatchObject({ height, hash, passedMs, lastMovedAtMs });
     watcher.refusal = undefined;
     await pass();
     expect(watcher.found()).toEqual(["paid@300"]);
@@ -195,7 +195,7 @@ describe("a pass", () => {
     };
     expect(await pass()).toEqual({ kind: "interrupted" });
     expect(await watcher.cursor()).toMatchObject({ height: 299, passedMs: 7, degradedSinceMs: null });
-    expect(watcher.fx.pool.available(watcher.nowMs)).toHaveLength(1);
+    expect(watcher.deps.pool.available(watcher.nowMs)).toHaveLength(1);
   });
 
   it("throws nothing away when it starts anew with an empty memory", async () => {
@@ -677,12 +677,12 @@ describe("a source that is asked by address", () => {
 
   async function sweeping() {
     const world = await watching({ costsBy: "recipients" });
-    for (const address of addresses)
-      await watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address, nowMs: START });
+    const of = { network: "ETH", cryptocurrency: "USDT", merchantId: freshId("mer"), nowMs: START };
+    for (const address of addresses) await watchMethod(testDb, { ...of, address });
     return world;
   }
 
-  it("is asked for some at each tick, the newest always, and has read up to where a whole round began", async () => {
+  it("is asked for some at each tick, a merchant's newest always, and has read up to where a whole round began", async () => {
     const { chain, watcher, pass } = await sweeping();
     chain.mine(addresses.map((toAddress, n) => pay(`paid ${n}`, { toAddress })));
     const begun = chain.tip;
@@ -744,7 +744,7 @@ describe("a claimed transaction", () => {
     const { height, hash, timeMs } = chain.mine([pay("claimed")]);
     chain.mineMany(80);
     chain.finalizedHeight = height;
-    expect(await lookTransaction(watcher.fx, networkOf("ETH"), watcher.memory, "claimed")).toBe("FOUND");
+    expect(await lookTransaction(watcher.deps, networkOf("ETH"), watcher.memory, "claimed")).toBe("FOUND");
     const [look] = watcher.looks;
     expect(look?.transfers).toMatchObject([{ txHash: "claimed", block: { height, hash, timeMs } }]);
     expect([look?.heights.tipHeight, look?.heights.finalizedHeight]).toEqual([height - 1, null]);
@@ -758,8 +758,8 @@ describe("a claimed transaction", () => {
     const pool = new ChainPool({ network: "ETH", clients: [source.client], random: () => 0.9, report: () => {} });
     await pool.attempt(watcher.nowMs, (client) => client.tip());
     source.down = down;
-    const fx = { ...watcher.fx, pool };
-    expect(await lookTransaction(fx, networkOf("ETH"), watcher.memory, "odd")).toBe("UNAVAILABLE");
+    const deps = { ...watcher.deps, pool };
+    expect(await lookTransaction(deps, networkOf("ETH"), watcher.memory, "odd")).toBe("UNAVAILABLE");
     expect(pool.available(watcher.nowMs + 1)).toHaveLength(available);
   });
 });

@@ -3,8 +3,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { networkCursors } from "../../src/db/schema/network-cursors.ts";
-import { NetworkWatcher } from "../../src/watchers/network-watcher.ts";
+import { NetworkWatcher } from "../../src/detection/watchers/network-watcher.ts";
+import { networkCursors } from "../../src/platform/db/schema/network-cursors.ts";
 import { seedShop, sendWith } from "../support/access.ts";
 import { directWallet, USDT } from "../support/wallet-bodies.ts";
 import { networkOf } from "../support/watcher.ts";

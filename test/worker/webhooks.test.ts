@@ -2,11 +2,12 @@
 // decisions 7). Their secrets: webhook-secrets.test.ts.
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { events } from "../../src/db/schema/events.ts";
-import { deliveries, webhooks } from "../../src/db/schema/webhooks.ts";
-import { fanOut } from "../../src/events/store.ts";
-import { newWebhookBody, pingBody, webhookBody, webhookListBody } from "../../src/webhooks/contract.ts";
-import { deliveryIdOf } from "../../src/webhooks/webhook.ts";
+import { newWebhookBody, pingBody, webhookBody, webhookListBody } from "../../src/notifications/webhooks/contract.ts";
+import { deliveryIdOf } from "../../src/notifications/webhooks/webhook.ts";
+import { batch } from "../../src/platform/db/batch.ts";
+import { events } from "../../src/platform/db/schema/events.ts";
+import { deliveries, webhooks } from "../../src/platform/db/schema/webhooks.ts";
+import { fanOut } from "../../src/platform/events/store.ts";
 import { type Ask, expectRefusal, seedKey, seedShop, send, sendWith } from "../support/access.ts";
 import { auditOf, eventsOf, seated } from "../support/api-keys.ts";
 import { sendBeaten as sendBeatenWith } from "../support/before-write.ts";
@@ -197,20 +198,23 @@ describe("an endpoint", () => {
 });
 
 describe("a merchant", () => {
-  it("has at most twenty endpoints, however many are asked for at once", async () => {
+  it("has at most 25 endpoints, however many are asked for at once", async () => {
     const { merchantId, hooks } = await hookedMerchant();
-    const answers = await Promise.all(Array.from({ length: 25 }, () => hooks("", { ...POST, body: ENDPOINT })));
+    const answers = await Promise.all(Array.from({ length: 30 }, () => hooks("", { ...POST, body: ENDPOINT })));
     const made = answers.filter(({ status }) => status === 201);
-    expect(made).toHaveLength(20);
+    expect(made).toHaveLength(25);
     for (const answer of answers)
       if (answer.status !== 201)
-        expect(expectRefusal(answer, 422, "TOO_MANY_WEBHOOKS").message).toContain("at most 20");
-    expect(await testDb.$count(webhooks, eq(webhooks.merchantId, merchantId))).toBe(20);
-    expect(JSON.parse((await hooks("")).text)).toHaveLength(20);
+        expect(expectRefusal(answer, 422, "LIMIT_REACHED")).toMatchObject({
+          name: "webhookEndpointsPerMerchant",
+          limit: 25,
+        });
+    expect(await testDb.$count(webhooks, eq(webhooks.merchantId, merchantId))).toBe(25);
+    expect(JSON.parse((await hooks("")).text)).toHaveLength(25);
     const { id } = JSON.parse(made[0]?.text ?? "");
     expect((await hooks(`/${id}`, DELETE)).status).toBe(204);
     await makeHook(hooks);
-    expectRefusal(await hooks("", { ...POST, body: ENDPOINT }), 422, "TOO_MANY_WEBHOOKS");
+    expectRefusal(await hooks("", { ...POST, body: ENDPOINT }), 422, "LIMIT_REACHED");
   });
 
   it("that is deleted has no active endpoint left, and none is switched on or made behind its back", async () => {
@@ -421,7 +425,7 @@ describe("a ping", () => {
     const { id } = await makeHook(hooks);
     const eventId = freshId("evt");
     const event = { id: eventId, merchantId, type: "wallet.created", data: "{}", createdAtMs: Date.now() };
-    await testDb.batch([testDb.insert(events).values(event), fanOut(testDb, [eventId])]);
+    await batch(testDb, [testDb.insert(events).values(event), fanOut(testDb, [eventId])]);
     const owed = await testDb.select({ id: deliveries.id }).from(deliveries).where(eq(deliveries.eventId, eventId));
     expect(owed).toEqual([{ id: deliveryIdOf(eventId, id) }]);
   });
@@ -456,8 +460,8 @@ describe("of people", () => {
     ["MEMBER", 403],
     ["VIEWER", 403],
   ] as const)("%s may make an endpoint: %i", async (role, status) => {
-    const person = await seated(role);
-    const hooks = hooksOf(person.merchantId, person);
+    const user = await seated(role);
+    const hooks = hooksOf(user.merchantId, user);
     expect((await hooks("", { ...POST, body: ENDPOINT })).status).toBe(status);
     expect((await hooks("")).status).toBe(200);
   });

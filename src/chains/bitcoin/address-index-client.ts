@@ -1,8 +1,7 @@
-// What Esplora and Blockbook have in common as sources: they keep an index of addresses and are asked for each recipient by itself. Both also
-// offer to take a whole extended key; that is left out, because it would show a merchant's every address to somebody else's server.
+// What Esplora and Blockbook have in common as sources: they keep an index of addresses and are asked for each recipient separately. Both also
+// accept a whole extended key; we never send one, because it would show all of a merchant's addresses to somebody else's server.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { BlockRef, Transfer } from "../../payments/transfer.ts";
 import type {
   ChainClient,
   ChainClientSettings,
@@ -13,6 +12,7 @@ import type {
   Scan,
   ScanRange,
 } from "../chain-client.ts";
+import type { BlockRef, Transfer } from "../transfer.ts";
 import { eachOf } from "./rest-client.ts";
 import { transfersTo, type UtxoTransaction } from "./utxo-transaction.ts";
 
@@ -49,11 +49,11 @@ const PAGES = 200;
 /** Above any tip: no block's transaction is asked for. */
 const NO_BLOCK = Number.MAX_SAFE_INTEGER;
 
-/** As long as a mempool may be told from what a scan saw. */
+/** For this long a mempool may be answered from what a scan saw. */
 const FRESH_MS = 5_000;
 
 /**
- * What the latest scan saw outside blocks, for the look at the mempool that follows it: the same answers tell both. Taken once, for the very
+ * What the latest scan saw outside blocks, for the mempool read that follows it: the same answers serve both. Used once, for the very
  * same recipients, and not after the tip was asked for again.
  */
 interface Unconfirmed {
@@ -128,8 +128,8 @@ export function addressIndexClient(
   }
 
   /**
-   * One request for each recipient, more where its history is long. That the last block still stands when all are answered shows that they
-   * tell of one chain; a source that leaves an address's newest transactions out is found out by the overlap of later scans alone.
+   * One request for each recipient, more where its history is long. If the last block is still on the chain after the last answer, all answers
+   * are about one chain. Only the overlap of later scans shows that a source left out an address's newest transactions.
    */
   async function scan({ from, to, recipients }: ScanRange): Promise<Result<Scan, Outage>> {
     const atMs = nowMs();
@@ -171,6 +171,11 @@ export function addressIndexClient(
 
   const finalizedHeight = async () => ok(null);
   return { kind, costsBy: "recipients", verify, tip, finalizedHeight, block, scan, mempool, history, lookup };
+}
+
+/** A source that gives a page again instead of the one behind it would never come to an end. */
+export function samePage(): Result<never, Outage> {
+  return err(outage("UNEXPECTED_SHAPE", "a page that does not follow the one before"));
 }
 
 function isWithin(block: BlockRef | null, from: number, to: number): boolean {

@@ -1,9 +1,9 @@
-// Blockbook's API v2, as Trezor and vendors of nodes serve it. It tells by what an output was spent only once that is mined.
+// Blockbook's API v2, as Trezor and vendors of nodes serve it. It shows what spent an output only once that is mined.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { BlockRef } from "../../payments/transfer.ts";
 import type { ChainClient, ChainClientSettings } from "../chain-client.ts";
-import { type AddressPage, type AddressPages, addressIndexClient } from "./address-index-client.ts";
+import type { BlockRef } from "../transfer.ts";
+import { type AddressPage, type AddressPages, addressIndexClient, samePage } from "./address-index-client.ts";
 import {
   BlockbookBlock,
   BlockbookHash,
@@ -53,23 +53,26 @@ export function blockbookClient(settings: ChainClientSettings): ChainClient {
   }
 
   /**
-   * Newest first, the unconfirmed on the first page. Past the last page the last one comes again. Where a later look reads on, pages are counted
-   * from the block that the first one read up to, `height:page`: what comes on top meanwhile moves none of them.
+   * Newest first, the unconfirmed on the first page. Past the last page the last one comes again. A later look that reads on counts pages
+   * from the block that the first one read up to, `height:page`, so that new transactions on top do not shift the pages.
    */
   async function historyOf({ address, from, to, after, pages }: AddressPages): Promise<Result<AddressPage, Outage>> {
     const transactions: UtxoTransaction[] = [];
     const [top, first] = after === null ? [undefined, 1] : after.split(":").map(Number);
     for (let page = first; page < first + pages; page++) {
-      // A height beyond 32 bits is none to it.
+      // Blockbook ignores a height beyond 32 bits.
       const range = `from=${Math.min(from, HIGHEST)}${top === undefined ? "" : `&to=${top}`}`;
       const query = `details=txs&pageSize=${PAGE}&page=${page}&${range}`;
-      const read = await restJson(edge, `/api/v2/address/${address}?${query}`, BlockbookHistory);
-      if (!read.ok) return read;
-      if (read.value === null) return err(outage("BAD_STATUS", "an address without an answer"));
-      const { transactions: found, page: given = 1, itemsOnPage = PAGE } = read.value;
+      const answer = await restJson(edge, `/api/v2/address/${address}?${query}`, BlockbookHistory);
+      if (!answer.ok) return answer;
+      if (answer.value === null) return err(outage("BAD_STATUS", "an address without an answer"));
+      const { transactions: found, page: given = 1, itemsOnPage = PAGE } = answer.value;
       if (given !== page) return ok({ transactions, next: null });
-      transactions.push(...(found ?? []));
       const mined = found?.filter(({ block }) => block !== null) ?? [];
+      // New transactions on top of an open range move part of a page to the next one, never all of it.
+      const read = new Set(transactions.map(({ txHash }) => txHash));
+      if (mined.length > 0 && mined.every(({ txHash }) => read.has(txHash))) return samePage();
+      transactions.push(...(found ?? []));
       if (mined.length < itemsOnPage) return ok({ transactions, next: null });
     }
     return ok({ transactions, next: top === undefined ? `${Math.min(to, HIGHEST)}:1` : `${top}:${first + pages}` });

@@ -1,6 +1,6 @@
 // What Blockbook's API v2 says, parsed: amounts in satoshi as text. Fields that are empty or zero are left out.
 import * as z from "zod";
-import type { BlockRef } from "../../payments/transfer.ts";
+import type { BlockRef } from "../transfer.ts";
 import { Count, Digits, Hash, Units, type UtxoOutput, type UtxoTransaction } from "./utxo-transaction.ts";
 
 /** `addresses` may also hold what an OP_RETURN says or the keys of a bare multisig; `isAddress` tells an address that is paid. */
@@ -49,7 +49,7 @@ interface Mined {
   readonly blockTime?: number | undefined;
 }
 
-/** Null in a mempool; undefined where half of a block is told. */
+/** Null in a mempool; undefined where the answer has only some of the block's fields. */
 function blockOf({ blockHash: hash, blockHeight, blockTime }: Mined): BlockRef | null | undefined {
   const height = Count.safeParse(blockHeight);
   const isHigh = height.success && height.data > 0;
@@ -57,7 +57,7 @@ function blockOf({ blockHash: hash, blockHeight, blockTime }: Mined): BlockRef |
   return isHigh && blockTime !== undefined ? { height: height.data, hash, timeMs: blockTime * 1000 } : undefined;
 }
 
-/** `itemsOnPage`: most transactions of blocks on a page; those of the mempool stand before them on the first. */
+/** `itemsOnPage`: most mined transactions on a page; those of the mempool come before them on the first page. */
 export const BlockbookHistory = z.object({
   page: Count.optional(),
   itemsOnPage: Count.optional(),

@@ -1,9 +1,9 @@
-// Calls of a Bitcoin or Litecoin node, with what it does not have told apart from what went wrong.
+// Calls of a Bitcoin or Litecoin node. What the node does not have is null; what went wrong is an outage.
 import type * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { BlockRef } from "../../payments/transfer.ts";
 import { outageOf, type RpcAnswer, type RpcCall, type RpcEdge, rpcBatch, rpcCall, shaped } from "../json-rpc-client.ts";
+import type { BlockRef } from "../transfer.ts";
 import { CoreHeader } from "./core-json.ts";
 import { Hash } from "./utxo-transaction.ts";
 
@@ -58,7 +58,7 @@ export function parsed<T>(schema: z.ZodType<T>, answer: RpcAnswer): Result<T | n
   return ABSENT.includes(answer.error.code) ? ok(null) : err(outageOf(answer.error));
 }
 
-/** What the node must have, for it spoke of it before. */
+/** For a value that the node must have, because it named it before. */
 export function demanded<T>(found: Result<T | null, Outage>): Result<T, Outage> {
   if (!found.ok) return found;
   return found.value === null ? behind() : ok(found.value);

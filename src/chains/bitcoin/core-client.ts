@@ -2,9 +2,9 @@
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { BlockRef, Transfer } from "../../payments/transfer.ts";
 import type { ChainClient, ChainClientSettings, MempoolPart, Scan, ScanRange } from "../chain-client.ts";
 import { rpcValue } from "../json-rpc-client.ts";
+import type { BlockRef, Transfer } from "../transfer.ts";
 import {
   behind,
   coreAnswers,
@@ -86,9 +86,9 @@ export function coreClient(settings: ChainClientSettings): ChainClient {
   }
 
   /**
-   * What pays a recipient among the unconfirmed. All of them are listed; read are those that this client has not read, at most LOOK_TRANSACTIONS
-   * a look: what came since its last look, then the others in the order of their ids, from `after` on. A client that was made anew for each look
-   * comes to the end of them all the same. Those that are known to pay a recipient are read each time. A payment out of MWEB shows when it
+   * The unconfirmed transfers to recipients. All transactions are listed, but only those that this client has not read are read, at most
+   * LOOK_TRANSACTIONS a look: first those new since its last look, then the others in the order of their ids, from `after` on. A client made anew
+   * for each look still gets through all of them. Transactions known to pay a recipient are read each time. A payment out of MWEB shows when it
    * is mined: until then it has neither its txid nor its amount.
    */
   async function mempoolPart(
@@ -121,7 +121,7 @@ export function coreClient(settings: ChainClientSettings): ChainClient {
     const unconfirmed: z.infer<typeof CoreTransaction>[] = [];
     const all = answers.value.map((answer) => parsed(CoreTransaction, answer));
     const refused = all.find((found) => !found.ok);
-    // One that the node cannot show keeps nobody from seeing the others.
+    // A transaction that the node cannot show must not hide the others.
     if (refused !== undefined && !refused.ok && !all.some((found) => found.ok)) return refused;
     for (const found of all) {
       if (!found.ok) continue;

@@ -1,7 +1,7 @@
 // What Bitcoin Core and Litecoin Core say, parsed. Amounts are JSON numbers of the coin ("1e-8" is one of them): exact only from their text.
 import * as z from "zod";
 import { parseUnits } from "../../lib/money.ts";
-import type { BlockRef } from "../../payments/transfer.ts";
+import type { BlockRef } from "../transfer.ts";
 import { Count, Digits, Hash, type UtxoOutput, type UtxoTransaction } from "./utxo-transaction.ts";
 
 const DECIMALS = 8;
@@ -20,52 +20,60 @@ const SCRIPTS: readonly string[] = [
 
 const Script = z.looseObject({
   type: z.string(),
-  address: z.string().optional(),
+  address: z.string().nullish(),
   /** Before version 22, and in Litecoin Core. */
-  addresses: z.array(z.string()).optional(),
+  addresses: z.array(z.string()).nullish(),
 });
 
-/** An output inside MWEB shows neither amount nor receiver; any other must have both. */
-const Output = z
-  .looseObject({
-    ismweb: z.boolean().optional(),
-    n: Digits.optional(),
-    value: z.string().optional(),
-    scriptPubKey: Script.optional(),
-  })
+const PaidOutput = z
+  .looseObject({ n: Digits, value: z.string(), scriptPubKey: Script })
   .transform((raw, context): UtxoOutput | null => {
-    const { ismweb, n: index, value = "", scriptPubKey: script } = raw;
-    if (ismweb === true) return null;
-    const units = parseUnits(value, DECIMALS);
-    if (index === undefined || script === undefined || !units.ok || units.value < 0n) {
-      context.addIssue("no output");
+    const units = parseUnits(raw.value, DECIMALS);
+    if (!units.ok || units.value < 0n) {
+      context.addIssue("no amount");
       return null;
     }
-    const address = addressOf(script);
-    return address === undefined ? null : { index, address, amountUnits: units.value, raw };
+    const address = addressOf(raw.scriptPubKey);
+    return address === undefined ? null : { index: raw.n, address, amountUnits: units.value, raw };
   });
+/** Inside MWEB neither amount nor receiver is shown. */
+const HiddenOutput = z.object({ ismweb: z.literal(true) }).transform(() => null);
+/** A script that no wallet uses needs no other field: a new kind of script must not make a block unreadable. */
+const OtherScript = z.union([
+  z.object({ type: z.string().refine((type) => !SCRIPTS.includes(type)) }),
+  z.object({ address: z.null().optional(), addresses: z.null().optional() }),
+]);
+const OtherOutput = z.object({ scriptPubKey: OtherScript }).transform(() => null);
 
-function addressOf({ type, address, addresses = [] }: z.infer<typeof Script>): string | undefined {
+/** An output that may pay a wallet must have all its fields. */
+const Output = z.union([HiddenOutput, PaidOutput, OtherOutput]);
+
+/** What an input spends; undefined for a coinbase, and for what is inside MWEB. */
+const Input = z.unknown().transform((of) => {
+  const input = Spent.safeParse(of);
+  return input.success ? `${input.data.txid}:${input.data.vout}` : undefined;
+});
+const Spent = z.object({ txid: Hash, vout: Digits });
+
+function addressOf({ type, address, addresses }: z.infer<typeof Script>): string | undefined {
   if (!SCRIPTS.includes(type)) return undefined;
-  return address ?? (addresses.length === 1 ? addresses[0] : undefined);
+  return address ?? (addresses?.length === 1 ? addresses[0] : undefined);
 }
 
-/** Its `block` is null: a node tells the hash alone, and a block's transactions not even that. */
+/** Its `block` is null: a node answers only the block's hash, and for a block's transactions not even that. */
 export const CoreTransaction = z
   .object({
     txid: Hash,
-    blockhash: Hash.optional(),
-    vin: z.array(z.object({ txid: Hash.optional(), vout: Digits.optional() })),
+    blockhash: Hash.nullish(),
+    vin: z.array(Input),
     vout: z.array(Output),
   })
   .transform(({ txid, blockhash, vin, vout }): UtxoTransaction & { readonly blockHash: string | undefined } => ({
     txHash: txid,
-    spends: vin.flatMap(({ txid: of, vout: index }) =>
-      of === undefined || index === undefined ? [] : [`${of}:${index}`],
-    ),
+    spends: vin.filter((spent) => spent !== undefined),
     outputs: vout.filter((output) => output !== null),
     block: null,
-    blockHash: blockhash,
+    blockHash: blockhash ?? undefined,
   }));
 
 const Header = { hash: Hash, height: Count, time: Count };
@@ -81,5 +89,5 @@ export const CoreBlock = z
   .object({ ...Header, previousblockhash: Hash.optional(), tx: z.array(CoreTransaction) })
   .transform((of) => ({ block: refOf(of), previousHash: of.previousblockhash, transactions: of.tx }));
 
-/** An output that nobody spent, of a transaction that is mined where it has confirmations. */
+/** An unspent output; its transaction is mined if it has confirmations. */
 export const CoreUnspent = z.object({ bestblock: Hash, confirmations: Count }).nullable();

@@ -1,5 +1,5 @@
-// What a node knows of one transaction. A node that keeps the transactions of all blocks (`-txindex`) finds any of them again; one that does not
-// finds those with an output that nobody has spent, and says of the others, honestly, that it does not know.
+// What a node knows of one transaction. A node that indexes all transactions (`-txindex`) finds any of them. A node without the index
+// finds those with an unspent output; the others are unknown to it.
 import type * as z from "zod";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -16,7 +16,7 @@ import {
 import { CoreTransaction, CoreUnspent } from "./core-json.ts";
 import { transfersTo } from "./utxo-transaction.ts";
 
-/** Outputs that are asked for when a node does not find a transaction by itself. */
+/** How many outputs are asked for when a node does not find a transaction by its hash. */
 const PROBED_OUTPUTS = 25;
 
 const UNKNOWN = { kind: "unknown" } as const satisfies Lookup;
@@ -51,7 +51,7 @@ async function standingOf(
   return ok({ kind: "mined", block, transfers: transfersTo(recipients, nativeCode, { ...found, block }) });
 }
 
-/** Without `-txindex`: an output that nobody has spent tells the block, and with the block's hash the transaction is found. */
+/** Without `-txindex`: an unspent output shows the block, and with the block's hash the node finds the transaction. */
 async function lookupUnspent(
   edge: ChainClientSettings,
   request: LookupRequest,

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { ChainClient, ChainClientSettings } from "../chain-client.ts";
-import { type AddressPage, type AddressPages, addressIndexClient } from "./address-index-client.ts";
+import { type AddressPage, type AddressPages, addressIndexClient, samePage } from "./address-index-client.ts";
 import { EsploraBlock, EsploraOutspend, EsploraTransaction } from "./esplora-json.ts";
 import { restJson, restText } from "./rest-client.ts";
 import { Hash, type UtxoTransaction } from "./utxo-transaction.ts";
@@ -42,6 +42,8 @@ export function esploraClient(settings: ChainClientSettings): ChainClient {
       const read = await restJson(edge, `/address/${address}/txs${path}`, History);
       if (!read.ok) return read;
       if (read.value === null) return err(outage("BAD_STATUS", "an address without an answer"));
+      const mark = last;
+      if (read.value.some(({ txHash }) => txHash === mark)) return samePage();
       transactions.push(...read.value);
       const oldest = read.value.findLast(({ block }) => block !== null);
       const isCrowded = last === null && oldest === undefined && read.value.length >= CROWDED;

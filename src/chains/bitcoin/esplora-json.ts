@@ -1,6 +1,6 @@
 // What Esplora's HTTP API says, parsed: amounts in satoshi.
 import * as z from "zod";
-import type { BlockRef } from "../../payments/transfer.ts";
+import type { BlockRef } from "../transfer.ts";
 import { Count, Digits, Hash, Units, type UtxoOutput, type UtxoTransaction } from "./utxo-transaction.ts";
 
 const Status = z
@@ -19,8 +19,8 @@ const Status = z
     return null;
   });
 
-/** Its address is absent where the script has none. */
-const Output = z.looseObject({ scriptpubkey_address: z.string().optional(), value: z.string() });
+/** Its address is absent where the script has none; then nothing else is asked of it. */
+const Output = z.looseObject({ scriptpubkey_address: z.string().nullish(), value: z.unknown().optional() });
 
 export const EsploraTransaction = z
   .object({
@@ -31,10 +31,11 @@ export const EsploraTransaction = z
   })
   .transform(({ txid, status, vin, vout }, context): UtxoTransaction => {
     const outputs = vout.flatMap((raw, index): UtxoOutput[] => {
+      const address = raw.scriptpubkey_address ?? undefined;
+      if (address === undefined) return [];
       const units = Units.safeParse(raw.value);
       if (!units.success) context.addIssue("no amount");
-      const address = raw.scriptpubkey_address;
-      if (!units.success || address === undefined) return [];
+      if (!units.success) return [];
       return [{ index: String(index), address, amountUnits: units.data, raw }];
     });
     const spends = vin.flatMap((input) => (input.is_coinbase ? [] : [`${input.txid}:${input.vout}`]));

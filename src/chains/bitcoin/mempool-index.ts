@@ -17,8 +17,8 @@ export class MempoolIndex {
   }
 
   /**
-   * Takes the mempool as it is now and gives those that nobody looked at: what is new since it was taken last, which is nothing the first time,
-   * and what waits since before. What is no longer in it is forgotten.
+   * Takes the current mempool and returns the transactions not read yet: those new since the last call (none the first time), and those
+   * waiting since before. Transactions that have left the mempool are forgotten.
    */
   unseen(txids: readonly string[]): { readonly fresh: readonly string[]; readonly waiting: readonly string[] } {
     const isFirst = this.#known.size === 0;

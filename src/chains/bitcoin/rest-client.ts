@@ -1,4 +1,4 @@
-// Bounded GETs as the two HTTP APIs of Bitcoin-like chains need them: what is not there is told from what went wrong, and many requests are
+// Bounded GETs for the two HTTP APIs of Bitcoin-like chains. What does not exist is null, what went wrong is an outage, and many requests are
 // sent a few at a time.
 import type * as z from "zod";
 import { fetchText, type Outage, outage, parseExactJson } from "../../lib/fetch-text.ts";
@@ -7,7 +7,7 @@ import type { ChainClientSettings } from "../chain-client.ts";
 import { shaped } from "../json-rpc-client.ts";
 
 export type RestEdge = Pick<ChainClientSettings, "fetch" | "url" | "headers" | "timeoutMs"> & {
-  /** What the source says of what it does not know, with status 404 or 400; other words are an outage. */
+  /** Matches the source's answer for what it does not know, with status 404 or 400; any other text is an outage. */
   readonly absent: RegExp;
 };
 

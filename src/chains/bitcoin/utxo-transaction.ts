@@ -1,7 +1,7 @@
-// A transaction of a Bitcoin-like chain as all kinds of source tell it, and what of it pays somebody (chains.md 2): every output to a watched
-// address by itself, known by transaction and output number, however often it is mined.
+// A transaction of a Bitcoin-like chain in the form common to all sources, and its transfers (chains.md 2): each output to a watched
+// address is one, identified by transaction and output number, however often it is mined.
 import * as z from "zod";
-import type { BlockRef, Transfer } from "../../payments/transfer.ts";
+import type { BlockRef, Transfer } from "../transfer.ts";
 
 export interface UtxoTransaction {
   readonly txHash: string;
@@ -22,7 +22,7 @@ export interface UtxoOutput {
   readonly raw: unknown;
 }
 
-/** One spent twice tells as much as all: a payment made of many small coins is not remembered by each. */
+/** One output spent elsewhere proves as much as all of them, so only this many are stored of a payment made of many small coins. */
 const MOST_SPENDS = 20;
 const RAW_CHARACTERS = 4_096;
 

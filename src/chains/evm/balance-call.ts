@@ -1,6 +1,6 @@
-// Many balances in one call: Multicall3's `aggregate3` of its own `getEthBalance`, encoded and decoded by hand, for it is all the ABI that
-// the product speaks.
-/** Where Multicall3 stands on every chain that has it. */
+// Many balances in one call: Multicall3's `aggregate3` of its own `getEthBalance`, encoded and decoded by hand, because it is all the ABI that
+// the product uses.
+/** The address of Multicall3 on every chain that has it. */
 export const MULTICALL = "0xca11bde05977b3631167028862be2a173976ca11";
 const AGGREGATE3 = "82ad56cb";
 const GET_ETH_BALANCE = "4d2301cc";
@@ -22,7 +22,7 @@ export function balancesCall(accounts: readonly string[]): string {
 /** The balances in the order of the accounts; undefined for any answer of another form, such as that of a chain without the contract. */
 export function readBalances(answer: string, count: number): readonly bigint[] | undefined {
   const words = /^0x([0-9a-f]{64})*$/.test(answer) ? (answer.length - 2) / 64 : 0;
-  // Everything is aligned: places are told in bytes, and read as words.
+  // Everything is aligned: offsets are given in bytes, and read as words.
   const at = (index: number) => BigInt(`0x${answer.slice(2 + 64 * index, 66 + 64 * index)}`);
   if (words < 2 || at(0) !== 32n || at(1) !== BigInt(count) || words !== 2 + 5 * count) return undefined;
   const balances: bigint[] = [];

@@ -1,6 +1,6 @@
-// What is left of a balance's growth when every transaction has explained its part: money that came by a contract or as a reward, which no
+// What is left of a balance's growth after the transactions explain their parts: money that came from a contract or as a reward, which no
 // list of transactions shows (chains.md 2).
-import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../../payments/transfer.ts";
+import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../transfer.ts";
 import type { RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { spelled } from "./token-log.ts";
 
@@ -53,8 +53,8 @@ export interface BalanceMove {
 }
 
 /**
- * Above zero where money came that nothing explains; below zero where money left that way, which only an account with code can do. What went
- * out unseen hides as much of what came in.
+ * Above zero where unexplained money came in; below zero where unexplained money left, which only an account with code can do. Unseen money
+ * that left hides the same amount that came in.
  */
 export function unexplainedUnits({ before, after, explained }: BalanceMove): bigint {
   return after - before - explained.units;

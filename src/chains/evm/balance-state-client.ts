@@ -1,9 +1,9 @@
-// What accounts held after a block, and what they had sent by then, as a node of an EVM chain remembers it. Most keep the state of the last 128
-// blocks or so; of older ones they refuse to speak, each in words of its own.
+// What accounts held after a block, and what they had sent by then, as an EVM node has it. Most nodes keep the state of the last 128 blocks or
+// so; for older ones they answer an error, each with its own message.
 import type { Outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { BlockRef } from "../../payments/transfer.ts";
 import { outageOf, type RpcAnswer, type RpcCall, type RpcEdge, shaped } from "../json-rpc-client.ts";
+import type { BlockRef } from "../transfer.ts";
 import { balancesCall, MULTICALL, readBalances } from "./balance-call.ts";
 import { pinned, SMALL_AT_ONCE } from "./batch-client.ts";
 import { Bytes, quantity, Units } from "./rpc-json.ts";
@@ -30,7 +30,7 @@ interface Asked {
   readonly to: BlockRef;
 }
 
-/** In the order of the heights. A chain without Multicall3, one of one's own perhaps, is asked for each account by itself. */
+/** In the order of the heights. On a chain without Multicall3, such as a private one, each account is asked for separately. */
 export async function balancesAt(edge: RpcEdge, of: Asked): Promise<Result<readonly Snapshot[], Outage>> {
   const many = await byMulticall(edge, of);
   if (!many.ok) return many;
@@ -42,7 +42,7 @@ async function byMulticall(
   { heights, accounts, to }: Asked,
 ): Promise<Result<readonly Snapshot[] | "no contract", Outage>> {
   const found = heights.map(() => new Map<string, bigint>());
-  const untold = new Set<number>();
+  const unread = new Set<number>();
   const atOnce = accounts.length > FEW_ACCOUNTS ? MANY_AT_ONCE : SMALL_AT_ONCE;
   // Some at a time, or the call data of many thousands would be in memory all at once.
   for (let first = 0; first < accounts.length; first += ACCOUNTS * CHUNKS) {
@@ -55,15 +55,15 @@ async function byMulticall(
     if (!answers.ok) return answers;
     for (const [index, answer] of answers.value.entries()) {
       const { chunk = [], place = 0 } = asked[index] ?? {};
-      const told = toldBalances(answer, chunk.length);
-      if (!told.ok) return told;
-      const balances = told.value;
+      const reported = reportedBalances(answer, chunk.length);
+      if (!reported.ok) return reported;
+      const balances = reported.value;
       if (balances === "no contract") return ok(balances);
-      if (balances === undefined) untold.add(place);
+      if (balances === undefined) unread.add(place);
       for (const [at, account] of chunk.entries()) found[place]?.set(account, balances?.[at] ?? 0n);
     }
   }
-  return ok(heights.map((height, place) => ({ height, balances: untold.has(place) ? undefined : found[place] })));
+  return ok(heights.map((height, place) => ({ height, balances: unread.has(place) ? undefined : found[place] })));
 }
 
 async function byAccount(
@@ -75,12 +75,12 @@ async function byAccount(
   for (const height of heights) {
     const units = await askEach(edge, { method: "eth_getBalance", height, accounts, to });
     if (!units.ok) return units;
-    const told = new Map<string, bigint>();
+    const reported = new Map<string, bigint>();
     for (const [place, account] of accounts.entries()) {
       const held = units.value[place];
-      if (held !== undefined) told.set(account, held);
+      if (held !== undefined) reported.set(account, held);
     }
-    found.push({ height, balances: told.size === accounts.length ? told : undefined });
+    found.push({ height, balances: reported.size === accounts.length ? reported : undefined });
   }
   return ok(found);
 }
@@ -92,8 +92,11 @@ function chunksFrom(accounts: readonly string[]): readonly (readonly string[])[]
   return Array.from({ length: count }, (_, place) => accounts.slice(place * ACCOUNTS, (place + 1) * ACCOUNTS));
 }
 
-/** Undefined for a refusal: nodes have many words for state that they dropped. */
-function toldBalances(answer: RpcAnswer, count: number): Result<readonly bigint[] | "no contract" | undefined, Outage> {
+/** Undefined for a refusal: nodes have many error messages for state that they dropped. */
+function reportedBalances(
+  answer: RpcAnswer,
+  count: number,
+): Result<readonly bigint[] | "no contract" | undefined, Outage> {
   if (!answer.ok) {
     const refused = outageOf(answer.error);
     return refused.kind === "RATE_LIMITED" ? err(refused) : ok(undefined);

@@ -1,13 +1,13 @@
-// The native coin by what recipients hold (chains.md 1 and 2): coins that a contract moved are in no list of transactions, and in the balance
-// all the same. Where the network asks for it (BNB, Cronos) blocks are read only if a balance moved, or a nonce, for a sweep in the same moment
-// would hide a payment; elsewhere (ETH) every block is read, and the balances tell what the blocks do not. Nothing is kept between two scans: the
-// balances before the first block are asked of the node.
+// Finds native coin by the recipients' balances (chains.md 1 and 2): coins that a contract moved are in no list of transactions, but in the
+// balance. Where the network is set so (BNB, Cronos), blocks are read only if a balance moved, or a nonce, because a sweep at the same moment
+// would hide a payment. Elsewhere (ETH) every block is read, and the balances show what the blocks do not. Nothing is kept between two scans: the
+// node is asked for the balances before the first block.
 import type { Outage } from "../../lib/fetch-text.ts";
 import { outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { BlockRef, Transfer } from "../../payments/transfer.ts";
-import type { UntoldBlocks } from "../chain-client.ts";
+import type { UnreadBlocks } from "../chain-client.ts";
 import type { RpcEdge } from "../json-rpc-client.ts";
+import type { BlockRef, Transfer } from "../transfer.ts";
 import { type BalanceMove, growthTransfer, sumOf, unexplainedUnits } from "./balance-change.ts";
 import { balancesAt, haveSent, type Snapshot, stateFrom } from "./balance-state-client.ts";
 import { FULL_AT_ONCE, SMALL_AT_ONCE } from "./batch-client.ts";
@@ -24,16 +24,16 @@ export interface BalanceScan {
 
 export interface NativeScan {
   readonly transfers: readonly Transfer[];
-  readonly untold: UntoldBlocks | null;
+  readonly unread: UnreadBlocks | null;
 }
 
 /**
- * So few accounts are asked for after every block of a scan, in one call each: then nothing hides, not even what a recipient's own code sent on
- * before the scan ended. Of more, only at both ends, and in between where these do not agree with the transactions.
+ * Up to this many accounts are asked for after every block of a scan, in one call each: then nothing is hidden, not even what a recipient's own
+ * code sent on before the scan ended. More accounts are asked for only at both ends, and in between where these do not agree with the transactions.
  */
 const EACH_BLOCK_ACCOUNTS = 500;
 
-/** Transfers in the range; `untold` names the blocks of which the node has no balances, so that what contracts paid there is not seen. */
+/** Transfers in the range; `unread` names the blocks of which the node has no balances, so that what contracts paid there is not seen. */
 export async function scanBalances(edge: RpcEdge, of: BalanceScan): Promise<Result<NativeScan, Outage>> {
   const { from, to, wanted, readsEveryBlock } = of;
   const accounts = [...wanted.recipients];
@@ -42,20 +42,20 @@ export async function scanBalances(edge: RpcEdge, of: BalanceScan): Promise<Resu
   if (!known.ok) return known;
   const snapshots = known.value;
   const first = snapshots[0]?.height ?? to.height;
-  const untold = from === 0 || first < from ? null : { from, to: first };
-  if (!readsEveryBlock && untold === null && from > 0) {
+  const unread = from === 0 || first < from ? null : { from, to: first };
+  if (!readsEveryBlock && unread === null && from > 0) {
     const moved = await hasMoved(edge, of, snapshots);
     if (!moved.ok) return moved;
-    if (!moved.value) return ok({ transfers: [], untold });
+    if (!moved.value) return ok({ transfers: [], unread });
   }
   const blocks = await scanBlocks(edge, { from, to, wanted, isSpendingRead: true });
   if (!blocks.ok) return blocks;
   const grown = await growthIn(edge, { snapshots, accounts, to, blocks: blocks.value, code: wanted.native ?? "" });
   if (!grown.ok) return grown;
-  return ok({ transfers: [...blocks.value.flatMap(({ transfers }) => transfers), ...grown.value], untold });
+  return ok({ transfers: [...blocks.value.flatMap(({ transfers }) => transfers), ...grown.value], unread });
 }
 
-/** What the accounts held, ascending by height; it begins where the node's memory does, and is empty where it has none. */
+/** What the accounts held, ascending by height; it begins at the node's oldest state, and is empty where it has none. */
 async function history(
   edge: RpcEdge,
   { from, to, readsEveryBlock }: BalanceScan,
@@ -65,17 +65,17 @@ async function history(
   const heights = isEach ? heightsOf(from - 1, to.height) : [from - 1, to.height];
   const read = await balancesAt(edge, { heights, accounts, to });
   if (!read.ok || read.value.every(({ balances }) => balances !== undefined))
-    return read.ok ? ok(told(read.value)) : read;
+    return read.ok ? ok(sinceLastGap(read.value)) : read;
   const last = read.value.at(-1);
-  if (isEach || last?.balances === undefined) return ok(told(read.value));
+  if (isEach || last?.balances === undefined) return ok(sinceLastGap(read.value));
   const begin = await stateFrom(edge, { from, to });
-  if (!begin.ok || begin.value >= to.height) return begin.ok ? ok(told([last])) : begin;
+  if (!begin.ok || begin.value >= to.height) return begin.ok ? ok(sinceLastGap([last])) : begin;
   const later = await balancesAt(edge, { heights: [begin.value], accounts, to });
-  return later.ok ? ok(told([...later.value, last])) : later;
+  return later.ok ? ok(sinceLastGap([...later.value, last])) : later;
 }
 
-/** From the last gap on: what stands alone before it has nothing to be compared with. */
-function told(read: readonly Snapshot[]): readonly Snapshot[] {
+/** The snapshots after the last gap: those before it have no neighbour to compare with. */
+function sinceLastGap(read: readonly Snapshot[]): readonly Snapshot[] {
   return read.slice(read.findLastIndex(({ balances }) => balances === undefined) + 1);
 }
 
@@ -91,7 +91,7 @@ async function hasMoved(
   return haveSent(edge, { accounts, from, to });
 }
 
-/** Reading the blocks answers the same, and does not grow with the recipients. */
+/** Reading the blocks gives the same answer, at a cost that does not grow with the recipients. */
 function noncesAreCheaper(accounts: number, blocks: number): boolean {
   return Math.ceil(accounts / SMALL_AT_ONCE) <= Math.ceil(blocks / FULL_AT_ONCE);
 }

@@ -2,8 +2,8 @@
 import type * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { BlockRef } from "../../payments/transfer.ts";
 import { outageOf, type RpcAnswer, type RpcCall, type RpcEdge, rpcBatch, shaped } from "../json-rpc-client.ts";
+import type { BlockRef } from "../transfer.ts";
 import { FullBlock, quantity, RpcBlock } from "./rpc-json.ts";
 
 /** Of one request with small answers; many vendors refuse more than 100. */
@@ -39,7 +39,7 @@ export async function pinned(
   return ok(found);
 }
 
-/** The answers to all calls by one schema, in their order; one that is refused fails all. */
+/** The answers to all calls, parsed by one schema, in their order; one refused call fails all. */
 export async function batched<T>(
   edge: RpcEdge,
   schema: z.ZodType<T>,
@@ -60,7 +60,7 @@ export async function batched<T>(
   return ok(found);
 }
 
-/** What is known by the hash of a transaction; BEHIND where one is missing, for the node told of all of them before. */
+/** Looks transactions up by hash; BEHIND where one is missing, because the node reported all of them before. */
 export async function byHash<T>(
   edge: RpcEdge,
   schema: z.ZodType<T>,
@@ -89,7 +89,7 @@ export async function blocksOf(
   return read.ok ? ok(new Map(unique.map((height, place) => [height, read.value[place] ?? null]))) : read;
 }
 
-/** Whole blocks, some at a time and at most ten; BEHIND where they are no chain that ends in `to`. */
+/** Whole blocks, some at a time and at most ten; BEHIND where they do not form a chain that ends in `to`. */
 export async function* fullBlocks(
   edge: RpcEdge,
   { from, to }: { readonly from: number; readonly to: BlockRef },

@@ -3,9 +3,9 @@
 // each move (Polygon).
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import { type BlockRef, growthHeight } from "../../payments/transfer.ts";
 import type { ChainClient, ChainClientSettings, Lookup, LookupRequest, Scan, ScanRange } from "../chain-client.ts";
 import { outageOf, type RpcError, rpcCall, rpcValue, shaped } from "../json-rpc-client.ts";
+import { type BlockRef, growthHeight } from "../transfer.ts";
 import { type NativeScan, scanBalances } from "./balance-watch-client.ts";
 import { scanLoggedTransfers } from "./logged-transfers-client.ts";
 import { minedTransfers } from "./mined-transfers.ts";
@@ -73,9 +73,9 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
     if (!to.ok) return to;
     const native = await nativeTransfers({ from, to: to.value, wanted });
     if (!native.ok) return native;
-    const { untold } = native.value;
+    const { unread } = native.value;
     const transfers = [...logged.value.transfers, ...native.value.transfers];
-    return ok({ transfers, to: to.value, ...(untold === null ? {} : { untold }) });
+    return ok({ transfers, to: to.value, ...(unread === null ? {} : { unread }) });
   }
 
   /** The block of that height, where it is below `to`; else `to`. */
@@ -87,7 +87,7 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
   }
 
   async function nativeTransfers(of: Part): Promise<Result<NativeScan, Outage>> {
-    if (of.wanted.native === null || isNativeLogged) return ok({ transfers: [], untold: null });
+    if (of.wanted.native === null || isNativeLogged) return ok({ transfers: [], unread: null });
     return scanBalances(edge, { ...of, readsEveryBlock: network.nativeBy === "blocks" });
   }
 
@@ -110,7 +110,7 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
     return ok({ kind: "mined", block: at.value, transfers: minedTransfers(mined, wanted, isNativeLogged) });
   }
 
-  /** What the balances of the recipients grew by in the block that stands at the height now. */
+  /** How much the recipients' balances grew in the block that is at the height now. */
   async function lookupGrowth(height: number, wanted: Wanted): Promise<Result<Lookup, Outage>> {
     if (isNativeLogged) return ok({ kind: "unknown" });
     const at = await block(height);
@@ -120,7 +120,7 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
     if (!found.ok) return found;
     const transfers = found.value.transfers.filter(({ growth }) => growth !== undefined);
     const mined = { kind: "mined", block: at.value, transfers } as const;
-    return ok(found.value.untold === null ? mined : { ...mined, isUntold: true });
+    return ok(found.value.unread === null ? mined : { ...mined, isUnread: true });
   }
 
   return {
@@ -137,7 +137,7 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
   };
 }
 
-/** Some nodes refuse to speak of a block above their tip, where others answer null. */
+/** Some nodes answer an error for a block above their tip, where others answer null. */
 function isNotFound({ message }: RpcError): boolean {
   return /not found|unknown block|no such block|could not find/i.test(message);
 }

@@ -1,10 +1,10 @@
-// `eth_getLogs` over a range of any length and recipients in any number, within what the node at hand allows: vendors refuse from 5 blocks,
-// from some hundred topics or from 10,000 results on, each in words of its own (chains.md 1).
+// `eth_getLogs` over any range and any number of recipients, within what the node allows: vendors refuse from 5 blocks,
+// from some hundred topics or from 10,000 results on, each with its own error message (chains.md 1).
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { BlockRef } from "../../payments/transfer.ts";
 import { outageOf, type RpcEdge, type RpcError, shaped } from "../json-rpc-client.ts";
+import type { BlockRef } from "../transfer.ts";
 import { pinned } from "./batch-client.ts";
 import { FoundLog, quantity } from "./rpc-json.ts";
 
@@ -13,7 +13,7 @@ export interface LogQuery {
   readonly to: BlockRef;
   /** Addresses of the contracts, at least one. */
   readonly contracts: readonly string[];
-  /** What stands before the recipient; null for any. */
+  /** The topics before the recipient's; null matches any. */
   readonly topics: readonly (string | null)[];
   /** Topics of the recipients, each once; null for the logs of all. */
   readonly recipients: readonly string[] | null;
@@ -111,7 +111,7 @@ function isTooLarge({ kind, message }: Outage): boolean {
   return kind === "TOO_LARGE" || (kind === "BAD_STATUS" && message === "status 413");
 }
 
-/** Told apart from throttling, which many vendors answer with the same codes and much the same words. */
+/** Tells a too large request from throttling: many vendors use the same codes and similar messages for both. */
 export function tooMuchOf({ code, message }: Pick<RpcError, "code" | "message">): TooMuch | undefined {
   const isThrottled =
     /rate.?limit|too many requests|request (rate|limit|count)|throttl|quota|per (second|minute|day)|daily|monthly|credits/i;

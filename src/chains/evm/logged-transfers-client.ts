@@ -2,8 +2,8 @@
 // receipts, of blocks on the chain that the scan is pinned to.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { BlockRef, Transfer } from "../../payments/transfer.ts";
 import { type RpcEdge, shaped } from "../json-rpc-client.ts";
+import type { BlockRef, Transfer } from "../transfer.ts";
 import { blocksOf, byHash } from "./batch-client.ts";
 import { type LogLimits, type LogQuery, scanLogs } from "./log-scan-client.ts";
 import { minedTransfers } from "./mined-transfers.ts";
@@ -68,8 +68,8 @@ function kindsOf({ wanted, isNativeLogged }: LoggedRange): readonly LogKind[] {
 }
 
 /**
- * What the transactions of the logs pay, by their receipts: these alone tell a log's place among the logs of its transaction. BEHIND for
- * whatever does not fit together: the chain is changing under our hands, and nothing is passed over.
+ * What the transactions of the logs pay, by their receipts: only these show a log's place among the logs of its transaction. BEHIND where
+ * the answers do not agree: the chain is changing while we read, and no log may be skipped.
  */
 async function proven(
   edge: RpcEdge,
@@ -87,10 +87,10 @@ async function proven(
   const blocks = await blocksOf(edge, heights);
   if (!blocks.ok) return blocks;
   const transfers: Transfer[] = [];
-  for (const [hash, told] of byTransaction) {
+  for (const [hash, reported] of byTransaction) {
     const receipt = receipts.value.get(hash);
     const block = receipt === undefined ? undefined : blocks.value.get(receipt.blockNumber);
-    if (receipt === undefined || block?.hash !== receipt.blockHash || !holdsAll(receipt, told))
+    if (receipt === undefined || block?.hash !== receipt.blockHash || !holdsAll(receipt, reported))
       return err(outage("BEHIND", "a log and a receipt of different blocks"));
     const transaction = transactions.value.get(hash) ?? null;
     transfers.push(...minedTransfers({ receipt, transaction, block }, wanted, isNativeLogged));

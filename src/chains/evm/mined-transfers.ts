@@ -1,6 +1,6 @@
 // What one mined transaction pays to the recipients (chains.md 2). A scan and a look at the transaction alone go through here both, so that a
 // transfer has the same identity by either, and in whichever block and place it is mined again.
-import type { BlockRef, Transfer } from "../../payments/transfer.ts";
+import type { BlockRef, Transfer } from "../transfer.ts";
 import type { ReceiptLog, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { type Movement, polygonMovement, spelled, tokenMovement, type Wanted } from "./token-log.ts";
 
@@ -47,8 +47,8 @@ function valueTransfer({ receipt, block }: Mined, transaction: RpcTransaction, w
 }
 
 /**
- * By logs, since contracts move the coin too, several times in one transaction perhaps. The log of the transaction's own value is "native" as
- * on every chain, and the first that says the same; the others are told apart by their ordinal in the receipt, like logs of tokens.
+ * By logs, because contracts move the coin too, perhaps several times in one transaction. The log of the transaction's own value is "native" as
+ * on every chain: the first log that matches it. The others are identified by their ordinal in the receipt, like logs of tokens.
  */
 function polygonTransfers(
   { receipt, block }: Mined,

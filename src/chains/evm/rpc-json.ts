@@ -1,6 +1,6 @@
-// What EVM nodes answer, parsed. All hexadecimal comes out lower case; the spelling of wallets is put on where a transfer is made.
+// What EVM nodes answer, parsed. All hexadecimal becomes lower case; addresses get the spelling of wallets where a transfer is made.
 import * as z from "zod";
-import type { BlockRef } from "../../payments/transfer.ts";
+import type { BlockRef } from "../transfer.ts";
 
 /** Also of indexes and seconds. */
 export const Height = z

@@ -6,7 +6,7 @@ import type { ReceiptLog } from "./rpc-json.ts";
 
 /** keccak-256 of `Transfer(address,address,uint256)`. */
 export const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
-/** Of Polygon's `LogTransfer`; what is paid for gas has an event of its own. */
+/** Of Polygon's `LogTransfer`; gas fees have a separate event. */
 export const LOG_TRANSFER_TOPIC = "0xe6497e3ee548a3372136af2fcb0696db31fc6cf20260707645068bd3fe97f3c4";
 /** Where Polygon keeps its native coin. */
 export const POLYGON_COIN = "0x0000000000000000000000000000000000001010";
@@ -49,7 +49,7 @@ type Said = Pick<ReceiptLog, "address" | "topics" | "data">;
 export function tokenMovement(log: Said, { recipients, tokens }: Wanted): Movement | undefined {
   const [topic, from, to] = log.topics;
   if (log.topics.length !== 3 || from === undefined || to === undefined) return undefined;
-  // First what nearly all logs fail by, where every transfer of a token is read.
+  // First the check that nearly all logs fail, because every transfer of a token may be read.
   const recipient = accountOf(to);
   if (recipient === undefined || !recipients.has(recipient)) return undefined;
   const code = tokens.get(log.address.toLowerCase());
@@ -78,7 +78,7 @@ function movement(
   return { cryptocurrency, from, to: of.recipient, units: of.units };
 }
 
-/** The 32 bytes of a topic that stand for an address. */
+/** An address as a topic of 32 bytes. */
 export function topicOf(account: string): string {
   return `0x${account.slice(2).padStart(64, "0").toLowerCase()}`;
 }

@@ -1,12 +1,12 @@
 // Addresses of TRON (chains.md 5): base58check of 21 bytes, 0x41 and the last 20 bytes of the key's keccak-256. The Nile test network uses
-// the same form, so the two cannot be told apart.
+// the same form, so an address does not show which of the two it belongs to.
 import { err, ok, type Result } from "../../lib/result.ts";
 import { decodeBase58check, trimSpaces, whatItLooksLike } from "../address-text.ts";
 import { NETWORKS, type Network } from "../networks.ts";
 
 const PREFIX = 0x41;
 
-/** The account of TRON's first block that coins are burnt to. */
+/** The account in TRON's first block that coins are burnt to. */
 const BLACK_HOLE = "TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy";
 
 /** The former USDC contract, which the registry leaves out. */

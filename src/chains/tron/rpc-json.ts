@@ -1,7 +1,7 @@
 // What java-tron's `/jsonrpc` says, parsed. It looks like Ethereum's and is not: hashes of blocks begin with the height, nonces are empty,
 // and the `value` of a transaction is the amount of whatever its contract moves, a worthless TRC-10 token or a vote as well as TRX.
 import * as z from "zod";
-import type { BlockRef } from "../../payments/transfer.ts";
+import type { BlockRef } from "../transfer.ts";
 import type { ReceiptLog } from "./token-logs.ts";
 import { bareHash } from "./tron-hex.ts";
 

@@ -1,7 +1,8 @@
-// The logs of one transaction as transfers of tokens (chains.md 2): what both of TRON's interfaces tell in the same order, so that the
-// ordinal within the receipt, which is the transfer's identity, is the same by either.
-import type { BlockRef, Transfer } from "../../payments/transfer.ts";
+// The logs of one transaction as transfers of tokens (chains.md 2). Both of TRON's interfaces list logs in the same order, so the ordinal
+// within the receipt, which identifies the transfer, is the same in both.
+
 import type { Asset } from "../assets.ts";
+import type { BlockRef, Transfer } from "../transfer.ts";
 import { addressOfHex, hexOfAddress } from "./tron-hex.ts";
 
 /** keccak-256 of `Transfer(address,address,uint256)`. */
@@ -53,7 +54,7 @@ function transferOf(log: ReceiptLog, { txHash, block, recipients, assets }: LogC
   };
 }
 
-/** The 32 bytes of a log's topic that stand for an address. */
+/** An address as a log's topic of 32 bytes. */
 export function topicOfAddress(address: string): string | undefined {
   const account = hexOfAddress(address);
   return account === undefined ? undefined : account.padStart(64, "0");

@@ -5,7 +5,7 @@ import { decodeBase58check, encodeBase58check } from "../address-text.ts";
 
 const ACCOUNT = /^(?:0x|41)?([0-9a-fA-F]{40})$/;
 
-/** The address of an account in any hexadecimal spelling; undefined where it is none. */
+/** The address of an account in any hexadecimal spelling; undefined where the text is not an account. */
 export function addressOfHex(hex: string): string | undefined {
   const account = ACCOUNT.exec(hex)?.[1];
   return account === undefined ? undefined : encodeBase58check(hexToBytes(`41${account.toLowerCase()}`));
@@ -17,7 +17,7 @@ export function hexOfAddress(address: string): string | undefined {
   return payload?.length === 21 && payload[0] === 0x41 ? bytesToHex(payload.subarray(1)) : undefined;
 }
 
-/** 64 lower-case digits, as explorers show hashes of blocks and transactions; undefined where the text is none. */
+/** 64 lower-case digits, as explorers show hashes of blocks and transactions; undefined where the text is not a hash. */
 export function bareHash(text: string): string | undefined {
   return /^(?:0x)?([0-9a-f]{64})$/.exec(text.toLowerCase())?.[1];
 }

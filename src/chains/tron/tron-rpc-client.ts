@@ -1,15 +1,15 @@
 // TRON through java-tron's `/jsonrpc`: tokens by `eth_getLogs`, TRX by every transaction of every block and by what contracts sent in it. Tags are latest, earliest and finalized
-// alone; one `eth_getLogs` takes 5,000 blocks and 1,000 topics. A node is known to answer `[]` falsely, while it is behind or has not indexed a
-// block yet: the first is found out here, the second by the overlap that each pass reads again, and by a second source before anything is
-// given up for lost (chains.md 1, rules d and e).
+// alone; one `eth_getLogs` takes 5,000 blocks and 1,000 topics. A node may falsely answer `[]` while it is behind or has not indexed a
+// block yet. The first case is detected here, the second by the overlap that each pass reads again, and by a second source before a payment
+// counts as lost (chains.md 1, rules d and e).
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { BlockRef, Transfer } from "../../payments/transfer.ts";
 import type { ChainClient, ChainClientSettings, Lookup, LookupRequest, Scan, ScanRange } from "../chain-client.ts";
 import { batched } from "../evm/batch-client.ts";
 import { scanLogs } from "../evm/log-scan-client.ts";
 import { quantity } from "../evm/rpc-json.ts";
 import { type RpcCall, rpcValue } from "../json-rpc-client.ts";
+import type { BlockRef, Transfer } from "../transfer.ts";
 import { FullBlock, Height, mayPay, type Receipt, RpcBlock, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { TRANSFER_TOPIC, tokenTransfers, topicOfAddress } from "./token-logs.ts";
 import { addressOfHex, bareHash, hexOfAddress } from "./tron-hex.ts";
@@ -116,7 +116,7 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
       const read = await batched(edge, FullBlock, calls, FULL_AT_ONCE);
       if (!read.ok) return read;
       for (const full of read.value) {
-        // Behind one address stand many nodes, and each request may go to another.
+        // One URL may serve many nodes, and each request may go to another.
         const isNext = full !== null && (parentHash === undefined || full.parentHash === parentHash);
         if (!isNext || (full.block.height === to.height && full.block.hash !== to.hash)) return behind(to);
         parentHash = full.block.hash;
@@ -134,8 +134,8 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
   }
 
   /**
-   * TRX that contracts sent in a block: only the HTTP API tells it, and java-tron's JSON-RPC has the balance of an account as of now alone. BEHIND
-   * where its word is of fewer transactions than the block has: behind one address stand many nodes.
+   * TRX that contracts sent in a block. Only the HTTP API reports it: java-tron's JSON-RPC has only an account's current balance. BEHIND
+   * where the API reports fewer transactions than the block has: one URL may serve many nodes.
    */
   async function insideOf(
     full: FullBlock,
@@ -145,10 +145,10 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
     if (wallet === undefined || transactions.length === 0) return ok([]);
     const infos = await blockInfos(wallet, at.height);
     if (!infos.ok) return isNotServed(infos.error) ? ok([]) : infos;
-    const told = new Map(infos.value.map((info) => [info.id, info]));
+    const reported = new Map(infos.value.map((info) => [info.id, info]));
     const found: Transfer[] = [];
     for (const { hash } of transactions) {
-      const info = told.get(hash);
+      const info = reported.get(hash);
       if (info === undefined) return behind(at);
       found.push(...internalTransfers(info, { network, block: at, recipients }));
     }
@@ -164,7 +164,7 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
 
   /**
    * What a transaction with a value really moved. A TRC-10 token, which anybody may issue, has its amount there too, and only the HTTP API
-   * tells the kind of contract. Where that is not served beside the JSON-RPC, nothing is credited by a rule: a person looks.
+   * shows the kind of contract. Where that is not served beside the JSON-RPC, no rule credits it: a user decides.
    */
   async function proven(
     of: RpcTransaction,
@@ -205,10 +205,10 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
     const mined = { kind: "mined", block: at.value } as const;
     const inside = receipt.value.isSuccess ? await insideOne(txHash, { block: at.value, recipients }) : ok([]);
     if (!inside.ok) return inside;
-    const told = [...tokens, ...inside.value];
-    if (!mayPay(transaction.value, accounts)) return ok({ ...mined, transfers: told });
+    const reported = [...tokens, ...inside.value];
+    if (!mayPay(transaction.value, accounts)) return ok({ ...mined, transfers: reported });
     const coins = await proven(transaction.value, { block: at.value, recipients });
-    return coins.ok ? ok({ ...mined, transfers: [...told, ...coins.value] }) : coins;
+    return coins.ok ? ok({ ...mined, transfers: [...reported, ...coins.value] }) : coins;
   }
 
   return {

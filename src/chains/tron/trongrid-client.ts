@@ -1,9 +1,8 @@
-// TronGrid v1, the second way to TRON: an index by account whose rows say neither block nor place in the receipt, and say of a token only what
-// its contract claims. A row therefore is a hint; what it points at is read from the node's own API behind the same address (chains.md 1).
-import * as z from "zod";
+// TronGrid v1, the second way to TRON: an index by account. Its rows have neither block nor place in the receipt, and for a token only what
+// its contract claims. So a row is only a hint; the transaction itself is read from the node's own API at the same URL (chains.md 1).
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { BlockRef, Transfer } from "../../payments/transfer.ts";
+import { eachOf } from "../bitcoin/rest-client.ts";
 import type {
   ChainClient,
   ChainClientSettings,
@@ -15,45 +14,64 @@ import type {
   ScanRange,
 } from "../chain-client.ts";
 import type { NetworkName } from "../network.ts";
+import type { BlockRef, Transfer } from "../transfer.ts";
+import {
+  type Hint,
+  type HintedBlock,
+  type ListPlace,
+  placesOf,
+  printPlaces,
+  readPage,
+} from "./account-lists-client.ts";
 import { tokenTransfers } from "./token-logs.ts";
 import { bareHash } from "./tron-hex.ts";
 import {
   blockByNumber,
+  blockInfos,
   nowBlock,
   type TronEdge,
   transactionById,
   transactionInfo,
   tronEdge,
-  walletCall,
 } from "./wallet-api-client.ts";
 import {
-  Digits,
   internalTransfers,
   isFailed,
   nativeTransfer,
   type TransactionInfo,
-  WalletTransaction,
+  type WalletTransaction,
 } from "./wallet-json.ts";
 
 const GENESIS: Readonly<Partial<Record<NetworkName, string>>> = {
   TRX: "00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc",
   TRX_NILE: "0000000000000000d698d4192c56cb6be724a558448e2684802de4d6cd8690dc",
 };
-/** The most that v1 gives at once. */
-const PAGE_ROWS = 200;
-/** Of one list, in a scan of many: an address that takes more in one pass is one for the JSON-RPC. */
-const MAX_PAGES = 50;
-/** Accounts asked for at once; a Worker has six connections. */
-const AT_ONCE = 4;
+/**
+ * Most requests of one look at one address, whatever it holds: TronGrid grants fifteen a second to a key, and a Worker fifty in all on the free
+ * plan. With a look at what came on top, `PAGE_REQUESTS`, and one for the block at which it began, fewer than fifty.
+ */
+export const LOOK_REQUESTS = 36;
+/** What a page of other sources counts for: a page of each list, and the newest blocks on them. */
+export const PAGE_REQUESTS = 12;
+/** Of one account in a scan of many: one that takes more is one for the JSON-RPC. */
+const SCAN_REQUESTS = 1_000;
+/** Most requests for the transfers of one block: the result of one transaction, the results of all, and the block's hash. */
+const BLOCK_REQUESTS = 3;
 
-const Row = z.object({ transaction_id: z.string(), block_timestamp: Digits });
-const pageOf = <T extends z.ZodType>(row: T) =>
-  z.object({ data: z.array(row), meta: z.object({ fingerprint: z.string().optional() }) });
-const TokenPage = pageOf(Row);
-const NativePage = pageOf(WalletTransaction);
+/** One list while it is read. */
+interface Turn {
+  readonly place: ListPlace;
+  /** Of the page at `place` those that are unread; undefined before the page is read. */
+  readonly blocks: readonly HintedBlock[] | undefined;
+  readonly next: ListPlace | null;
+}
 
-/** The transactions that the lists name, each once; the native ones as the row has them. */
-type Hints = Map<string, WalletTransaction | null>;
+/** What one look looks for, and what it has asked for already. */
+interface Proofs extends Omit<HistoryRequest, "after" | "pages"> {
+  readonly edge: TronEdge;
+  readonly blocks: Map<number, BlockRef>;
+  readonly proved: Set<string>;
+}
 
 export function trongridClient(settings: ChainClientSettings): ChainClient {
   const { network } = settings;
@@ -81,7 +99,7 @@ export function trongridClient(settings: ChainClientSettings): ChainClient {
     return block.ok ? ok(block.value?.height ?? null) : block;
   }
 
-  async function firstOf(height: number): Promise<Result<BlockRef, Outage>> {
+  async function firstOf(edge: TronEdge, height: number): Promise<Result<BlockRef, Outage>> {
     if (first?.height === height) return ok(first);
     const block = await blockByNumber(edge, height);
     if (!block.ok) return block;
@@ -90,50 +108,94 @@ export function trongridClient(settings: ChainClientSettings): ChainClient {
     return ok(first);
   }
 
+  /** All of each recipient's lists, several at once. */
   async function scan(range: ScanRange): Promise<Result<Scan, Outage>> {
-    const begin = await firstOf(range.from);
-    if (!begin.ok) return begin;
-    const hints = await hintsOf(edge, range, begin.value);
-    if (!hints.ok) return hints;
-    const transfers = await transfersBy(hints.value, range);
-    if (!transfers.ok) return transfers;
+    const found = await eachOf(range.recipients, async (address) => {
+      const read = await look({ ...range, address }, { after: null, most: SCAN_REQUESTS });
+      if (!read.ok || read.value.next === null) return read;
+      return err(outage("TOO_LARGE", `more than ${SCAN_REQUESTS} requests for one account`));
+    });
+    if (!found.ok) return found;
     // Whatever was read belongs to the chain that `to` is of, or the pass is made again.
     const last = await blockByNumber(edge, range.to.height);
     if (!last.ok) return last;
     if (last.value?.hash !== range.to.hash) return err(outage("BEHIND", "another tip"));
-    return ok({ transfers: transfers.value, to: range.to });
+    return ok({ transfers: found.value.flatMap(({ transfers }) => transfers), to: range.to });
   }
 
-  async function history({ address, after, pages, ...of }: HistoryRequest): Promise<Result<History, Outage>> {
-    const begin = await firstOf(of.from);
-    if (!begin.ok) return begin;
-    const range = { ...of, recipients: new Set([address]) };
-    const hints: Hints = new Map();
-    const request = { recipient: address, window: windowOf(begin.value, of.to), range };
-    const next = await hintsFor(edge, request, hints, { after, pages });
-    if (!next.ok) return next;
-    const transfers = await transfersBy(hints, range);
-    return transfers.ok ? ok({ transfers: transfers.value, next: next.value }) : transfers;
+  async function history({ after, pages, ...of }: HistoryRequest): Promise<Result<History, Outage>> {
+    return look(of, { after, most: Math.min(pages * PAGE_REQUESTS, LOOK_REQUESTS) });
   }
 
-  async function transfersBy(hints: Hints, range: ScanRange): Promise<Result<readonly Transfer[], Outage>> {
-    const blocks = new Map<number, BlockRef>();
+  /**
+   * Reads the lists in turn, a page or a block at each, for as long as the requests last: a flood of one asset leaves the others theirs. Ends
+   * between two blocks, so that each look comes further.
+   */
+  async function look(
+    of: Omit<HistoryRequest, "after" | "pages">,
+    { after, most }: { readonly after: string | null; readonly most: number },
+  ): Promise<Result<History, Outage>> {
+    const counted = countingEdge(edge);
+    const from = await firstOf(counted.edge, of.from);
+    if (!from.ok) return from;
+    const account = { network, address: of.address, from: from.value, to: of.to };
+    const proofs = { ...of, edge: counted.edge, blocks: new Map<number, BlockRef>(), proved: new Set<string>() };
     const transfers: Transfer[] = [];
-    for (const [txHash, native] of hints) {
-      const info = await transactionInfo(edge, txHash);
-      if (!info.ok) return info;
-      if (info.value === null) return err(outage("BEHIND", "a listed transaction is in no block"));
-      const height = Number(info.value.blockNumber ?? 0);
-      if (height < range.from || height > range.to.height) continue;
-      const block = await blockOf(info.value, blocks);
+    const left: ListPlace[] = [];
+    const turns: Turn[] = placesOf(after, of.assets).map((place) => ({ place, blocks: undefined, next: null }));
+    for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
+      const { place, blocks, next } = turn;
+      const [hinted, ...rest] = blocks ?? [];
+      if (blocks === undefined && counted.used() < most) {
+        const page = await readPage(counted.edge, account, place);
+        if (!page.ok) return page;
+        turns.push({ place, ...page.value });
+      } else if (hinted !== undefined && counted.used() + BLOCK_REQUESTS <= most) {
+        const proved = await transfersIn(hinted, proofs);
+        if (!proved.ok) return proved;
+        transfers.push(...proved.value);
+        const isWhole = rest[0]?.timeMs !== hinted.timeMs;
+        turns.push({ place: { ...place, readMs: hinted.timeMs + (isWhole ? 0 : 1) }, blocks: rest, next });
+      } else if (blocks === undefined || hinted !== undefined) left.push(place);
+      else if (next !== null) turns.push({ place: next, blocks: undefined, next: null });
+    }
+    return ok({ transfers, next: printPlaces(left) });
+  }
+
+  /** The transfers of what lists name in one block, by three requests at most, however many there are. */
+  async function transfersIn(
+    { height, hints }: HintedBlock,
+    { edge, blocks, proved, ...of }: Proofs,
+  ): Promise<Result<readonly Transfer[], Outage>> {
+    const unproved = hints.filter((hint) => !proved.has(keyOf(hint)));
+    const infos = await infosOf(
+      edge,
+      unproved.map(({ txHash }) => txHash),
+      height,
+    );
+    if (!infos.ok) return infos;
+    const transfers: Transfer[] = [];
+    for (const hint of unproved) {
+      const { txHash, native } = hint;
+      const info = infos.value.get(txHash);
+      if (info === undefined) return err(outage("BEHIND", "a listed transaction is in no block"));
+      proved.add(keyOf(hint));
+      const at = Number(info.blockNumber ?? 0);
+      if (at < of.from || at > of.to.height) continue;
+      const block = await blockOf(edge, info, blocks);
       if (!block.ok) return block;
-      transfers.push(...transfersOf({ info: info.value, native, block: block.value, of: range }));
+      const range = { recipients: new Set([of.address]), assets: of.assets };
+      transfers.push(...transfersOf({ info, native, block: block.value, of: range }));
     }
     return ok(transfers);
   }
 
-  /** The block that holds the transaction; the information tells its height and time, not its hash. */
-  async function blockOf(info: TransactionInfo, known: Map<number, BlockRef>): Promise<Result<BlockRef, Outage>> {
+  /** The block that holds the transaction; the transaction's info has the height and time, not the hash. */
+  async function blockOf(
+    edge: TronEdge,
+    info: TransactionInfo,
+    known: Map<number, BlockRef>,
+  ): Promise<Result<BlockRef, Outage>> {
     const height = Number(info.blockNumber ?? 0);
     const read = known.get(height);
     const block = read === undefined ? await blockByNumber(edge, height) : ok(read);
@@ -169,7 +231,7 @@ export function trongridClient(settings: ChainClientSettings): ChainClient {
     const info = await transactionInfo(edge, txHash);
     if (!info.ok) return info;
     if (info.value === null) return ok({ kind: "pending", transfers: [] });
-    const block = await blockOf(info.value, new Map());
+    const block = await blockOf(edge, info.value, new Map());
     if (!block.ok) return block;
     const of = { recipients, assets: network.assets };
     const shown = transfersOf({ info: info.value, native: transaction.value, block: block.value, of });
@@ -192,79 +254,38 @@ export function trongridClient(settings: ChainClientSettings): ChainClient {
   };
 }
 
-const windowOf = (from: BlockRef, to: BlockRef) =>
-  `only_to=true&limit=${PAGE_ROWS}&min_timestamp=${from.timeMs}&max_timestamp=${to.timeMs}`;
-
-async function hintsOf(edge: TronEdge, range: ScanRange, from: BlockRef): Promise<Result<Hints, Outage>> {
-  const hints: Hints = new Map();
-  const window = windowOf(from, range.to);
-  const recipients = [...range.recipients];
-  const pages = MAX_PAGES * range.assets.length;
-  for (let at = 0; at < recipients.length; at += AT_ONCE) {
-    const asked = await Promise.all(
-      recipients.slice(at, at + AT_ONCE).map(async (recipient) => {
-        const next = await hintsFor(edge, { recipient, window, range }, hints, { after: null, pages });
-        if (!next.ok || next.value === null) return next;
-        return err(outage("TOO_LARGE", `more than ${pages} pages of one account`));
-      }),
-    );
-    const failed = asked.find((each) => !each.ok);
-    if (failed !== undefined && !failed.ok) return failed;
-  }
-  return ok(hints);
+/** A list of tokens and the list of the coin may both name one transaction. */
+function keyOf({ txHash, native }: Hint): string {
+  return native === null ? txHash : `coin ${txHash}`;
 }
 
-interface Lists {
-  readonly recipient: string;
-  readonly window: string;
-  readonly range: Pick<ScanRange, "assets">;
+function countingEdge(edge: TronEdge): { readonly edge: TronEdge; readonly used: () => number } {
+  let count = 0;
+  const fetch: TronEdge["fetch"] = (url, init) => {
+    count++;
+    return edge.fetch(url, init);
+  };
+  return { edge: { ...edge, fetch }, used: () => count };
 }
 
-/**
- * Adds to `hints` what the lists of one account name, one list for each asset; where the pages end before the lists do, where to read on:
- * `contract fingerprint`, without a contract for the native coin.
- */
-async function hintsFor(
+/** The results of transactions of one block, by at most two requests; those that are in no block are left out. */
+async function infosOf(
   edge: TronEdge,
-  of: Lists,
-  hints: Hints,
-  { after, pages }: Pick<HistoryRequest, "after" | "pages">,
-): Promise<Result<string | null, Outage>> {
-  const lists = of.range.assets.map(({ contract }) => contract ?? "");
-  const [begun, mark = ""] = after?.split(" ") ?? [];
-  let list = begun === undefined ? 0 : Math.max(0, lists.indexOf(begun));
-  let more = begun !== undefined && lists[list] === begun ? mark : "";
-  for (let page = 0; page < pages; page++) {
-    const contract = lists[list];
-    if (contract === undefined) return ok(null);
-    const read = await onePage(edge, of, { contract, more }, hints);
-    if (!read.ok) return read;
-    more = read.value ?? "";
-    if (read.value === undefined) list++;
+  hashes: readonly string[],
+  height: number | undefined,
+): Promise<Result<ReadonlyMap<string, TransactionInfo>, Outage>> {
+  const areFew = hashes.length <= (height === undefined ? 2 : 1);
+  const known: TransactionInfo[] = [];
+  for (const txHash of areFew ? hashes : hashes.slice(0, height === undefined ? 1 : 0)) {
+    const info = await transactionInfo(edge, txHash);
+    if (!info.ok) return info;
+    if (info.value !== null) known.push(info.value);
   }
-  return ok(list < lists.length ? `${lists[list]} ${more}` : null);
-}
-
-/** One page of one list; its fingerprint where another follows. */
-async function onePage(
-  edge: TronEdge,
-  of: Lists,
-  { contract, more }: { readonly contract: string; readonly more: string },
-  hints: Hints,
-): Promise<Result<string | undefined, Outage>> {
-  const account = `/v1/accounts/${of.recipient}/transactions`;
-  const next = more === "" ? "" : `&fingerprint=${encodeURIComponent(more)}`;
-  if (contract === "") {
-    // Internal transactions come as rows of their own and are no transfers at the top level.
-    const path = `${account}?${of.window}&search_internal=false${next}`;
-    const rows = await walletCall(edge, { path, schema: NativePage });
-    if (!rows.ok) return rows;
-    for (const row of rows.value.data) if (row.txID !== undefined) hints.set(row.txID, row);
-    return ok(rows.value.meta.fingerprint);
+  const at = height ?? known[0]?.blockNumber;
+  if (!areFew && at !== undefined) {
+    const all = await blockInfos(edge, Number(at));
+    if (!all.ok) return all;
+    known.push(...all.value);
   }
-  const path = `${account}/trc20?${of.window}&contract_address=${contract}${next}`;
-  const rows = await walletCall(edge, { path, schema: TokenPage });
-  if (!rows.ok) return rows;
-  for (const { transaction_id } of rows.value.data) hints.set(transaction_id, hints.get(transaction_id) ?? null);
-  return ok(rows.value.meta.fingerprint);
+  return ok(new Map(known.flatMap((info) => (info.id === undefined ? [] : [[info.id, info]]))));
 }

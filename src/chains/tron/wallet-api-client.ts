@@ -1,33 +1,34 @@
-// java-tron's HTTP API as both kinds of source use it: one POST, its refusals told apart. A node throttles with 200 and `{"Error": "... lack
+// java-tron's HTTP API as both kinds of source use it: one POST, its refusals sorted by cause. A node throttles with 200 and `{"Error": "... lack
 // of computing resources"}`, TronGrid with 403 and "exceeds the frequency limit ... suspended for 30s".
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../../lib/fetch-text.ts";
+import { readBytes } from "../../lib/read-bytes.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { BlockRef } from "../../payments/transfer.ts";
 import type { ChainClientSettings } from "../chain-client.ts";
 import { shaped } from "../json-rpc-client.ts";
+import type { BlockRef } from "../transfer.ts";
 import { TransactionInfo, WalletBlock, WalletTransaction } from "./wallet-json.ts";
 
-/** Whole blocks come, the busiest of some thousand transactions. */
+/** Answers are whole blocks, the busiest with some thousand transactions. */
 const LIMIT_BYTES = 32 * 1_048_576;
+const REFUSAL_BYTES = 4_096;
 
 /** A block without transactions is `{}` or `[]`. */
 const BlockInfos = z.union([z.array(TransactionInfo), z.object({}).transform((): TransactionInfo[] => [])]);
 
 export type TronEdge = Pick<ChainClientSettings, "fetch" | "url" | "headers" | "timeoutMs">;
 
-/** The edge with TronGrid's 403 for too many requests as the 429 that it means. */
+/** The edge, with TronGrid's 403 for too many requests turned into 429. */
 export function tronEdge(settings: TronEdge): TronEdge {
   const { fetch: send, url, headers, timeoutMs } = settings;
-  return { fetch: async (address, init) => told(await send(address, init)), url, headers, timeoutMs };
+  return { fetch: async (address, init) => withMeantStatus(await send(address, init)), url, headers, timeoutMs };
 }
 
-async function told(response: Response): Promise<Response> {
+async function withMeantStatus(response: Response): Promise<Response> {
   if (response.status !== 403 || response.body === null) return response;
-  const reader = response.body.getReader();
-  const { value } = await reader.read();
-  await reader.cancel();
-  const text = new TextDecoder().decode(value);
+  // The first chunk alone.
+  const { bytes } = await readBytes(response.body, { limitBytes: 0, keptBytes: REFUSAL_BYTES });
+  const text = new TextDecoder().decode(bytes);
   if (!/frequency limit|suspended for/i.test(text)) return new Response(null, { status: 403 });
   const seconds = /suspended for (\d{1,4}) ?s/i.exec(text)?.[1];
   return new Response(null, { status: 429, headers: seconds === undefined ? {} : { "retry-after": seconds } });
@@ -83,7 +84,7 @@ export async function transactionInfo(edge: TronEdge, txHash: string): Promise<R
   return info.value.id === txHash ? info : err(outage("UNEXPECTED_SHAPE", "another transaction"));
 }
 
-/** What became of every transaction of a block. Empty also where the node does not know the block. */
+/** The results of all transactions of a block. Also empty where the node does not know the block. */
 export function blockInfos(edge: TronEdge, height: number): Promise<Result<readonly TransactionInfo[], Outage>> {
   const path = "/wallet/gettransactioninfobyblocknum";
   return walletCall(edge, { path, schema: BlockInfos, body: { num: height } });

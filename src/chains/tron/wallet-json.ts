@@ -1,8 +1,8 @@
 // What java-tron's HTTP API (`/wallet`, `/walletsolidity`) and TronGrid's v1 say, parsed. Numbers come as text. The API leaves out what is
 // zero or empty, and answers `{}` for what it does not know.
 import * as z from "zod";
-import type { BlockRef, Transfer } from "../../payments/transfer.ts";
 import type { Network } from "../network.ts";
+import type { BlockRef, Transfer } from "../transfer.ts";
 import { addressOfHex, bareHash } from "./tron-hex.ts";
 
 export const Digits = z.string().regex(/^\d{1,30}$/);
@@ -39,7 +39,7 @@ export const TransactionInfo = z.object({
   blockNumber: Digits.optional(),
   blockTimeStamp: Digits.optional(),
   receipt: z.object({ result: z.string().default("SUCCESS") }).default({ result: "SUCCESS" }),
-  /** Only `FAILED` is told. */
+  /** `FAILED`, or absent. */
   result: z.string().optional(),
   log: z
     .array(z.object({ address: z.string(), topics: z.array(z.string()).default([]), data: z.string().default("") }))
@@ -49,7 +49,7 @@ export const TransactionInfo = z.object({
 });
 export type TransactionInfo = z.infer<typeof TransactionInfo>;
 
-/** Reverted, out of energy and all the other ends that move nothing. */
+/** Reverted, out of energy, or failed in another way: nothing was moved. */
 export function isFailed(info: TransactionInfo): boolean {
   return info.result === "FAILED" || info.receipt.result !== "SUCCESS";
 }

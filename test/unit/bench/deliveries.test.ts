@@ -12,11 +12,11 @@ import {
 import { arrivalRate } from "../../../bench/deliveries/lab.ts";
 import { nodeSigner } from "../../../bench/deliveries/node-signer.ts";
 import { webSigner } from "../../../bench/deliveries/web-signer.ts";
-import { eventText } from "../../../src/events/event-body.ts";
 import { makeId } from "../../../src/lib/ids.ts";
-import { webhookSecret } from "../../../src/webhooks/secret.ts";
-import { signedHeaders } from "../../../src/webhooks/signature.ts";
-import { deliveryIdOf } from "../../../src/webhooks/webhook.ts";
+import { webhookSecret } from "../../../src/notifications/webhooks/secret.ts";
+import { signedHeaders } from "../../../src/notifications/webhooks/signature.ts";
+import { deliveryIdOf } from "../../../src/notifications/webhooks/webhook.ts";
+import { eventText } from "../../../src/platform/events/event-body.ts";
 
 const ULID = "01M7Z0EG3N728DV3VWEHRYP31X";
 const merchantId = makeId("mer", ULID);

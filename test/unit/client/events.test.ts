@@ -1,8 +1,8 @@
 // The client's types of events against what recorders are held to. The compiler compares; the run only shows that it was asked.
 import { expect, it } from "vitest";
 import type { WebhookEvent } from "../../../client/edgetill.ts";
-import { EVENT_TYPES, type EventType } from "../../../src/events/event.ts";
-import type { EventData } from "../../../src/events/event-data.ts";
+import type { EventData } from "../../../src/notifications/events/event-data.ts";
+import { EVENT_TYPES, type EventType } from "../../../src/platform/events/event.ts";
 
 /** As it comes out of JSON: without read-only marks, and what is undefined is absent. */
 type Wire<T> = T extends string | number | boolean | null

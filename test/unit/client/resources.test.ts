@@ -20,6 +20,7 @@ const CALLS: Readonly<Record<keyof typeof ROUTES, (client: Edgetill) => PromiseL
   listInvoicePayments: ({ invoices }) => invoices.listPayments("id1"),
   listPayments: ({ payments }) => payments.list(),
   getPayment: ({ payments }) => payments.get("id1"),
+  lookUpPayment: ({ payments }) => payments.lookUp(body),
   resolvePayment: ({ payments }) => payments.resolve("id1", body),
   registerWallet: ({ wallets }) => wallets.register(body),
   listWallets: ({ wallets }) => wallets.list(),

@@ -1,23 +1,23 @@
-// verifyReturn, held against what src/returns signs.
+// verifyReturn, held against what src/checkout/signed-redirect signs.
 import { createServer } from "node:http";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { EdgetillConnectionError } from "../../../client/errors.ts";
 import { type ReturnRefusal, ReturnVerificationError, verifyReturn } from "../../../client/return.ts";
-import { returnUrl } from "../../../src/returns/return-url.ts";
-import { listPublicKeys, returnUrlFor } from "../../../src/returns/sign-return.ts";
-import { parseSigningKeys } from "../../../src/returns/signing-key.ts";
+import { returnUrl } from "../../../src/checkout/signed-redirect/return-url.ts";
+import { listPublicKeys, returnUrlFor } from "../../../src/checkout/signed-redirect/sign-return.ts";
+import { parseSigningKeys } from "../../../src/checkout/signed-redirect/signing-key.ts";
 import { listen } from "../../support/listen.ts";
 import { RUNS } from "../../support/property-runs.ts";
 import { rejection } from "./scripted-api.ts";
 
 const keyring = (...ids: readonly string[]) =>
   parseSigningKeys(ids.map((id) => `${id}:${Buffer.alloc(32, id).toString("base64")}`).join(","));
-const fx = { signingKeys: keyring("k2", "k1"), log: () => {} };
-const keys = { keys: await listPublicKeys(fx) };
+const deps = { signingKeys: keyring("k2", "k1"), report: () => {} };
+const keys = { keys: await listPublicKeys(deps) };
 const nowMs = Date.UTC(2026, 10, 21, 12);
 const OF = { invoiceId: "inv_01M7ZZZZZZZZZZZZZZZZZZZZZZ", status: "PAID", nowMs } as const;
-const url = await returnUrlFor(fx, { ...OF, redirectUrl: "https://shop.example/thanks?order=7#top" });
+const url = await returnUrlFor(deps, { ...OF, redirectUrl: "https://shop.example/thanks?order=7#top" });
 const FACTS = { invoiceId: OF.invoiceId, status: "PAID", timestamp: new Date(nowMs) };
 
 async function reasonOf(promise: Promise<unknown>): Promise<ReturnRefusal> {
@@ -44,7 +44,7 @@ describe("a return that is genuine", () => {
 
   it("is known by any key of the set", async () => {
     const old = await returnUrlFor(
-      { ...fx, signingKeys: keyring("k1") },
+      { ...deps, signingKeys: keyring("k1") },
       { ...OF, status: "OVERPAID", redirectUrl: "https://shop.example" },
     );
     expect(await verifyReturn({ url: old, keys, nowMs })).toEqual({ ...FACTS, status: "OVERPAID" });
@@ -53,7 +53,7 @@ describe("a return that is genuine", () => {
   it("is whatever is signed, behind whatever query the shop has", async () => {
     await fc.assert(
       fc.asyncProperty(fc.webUrl(), fc.webQueryParameters(), async (base, query) => {
-        const made = await returnUrlFor(fx, { ...OF, redirectUrl: `${base}?${query}` });
+        const made = await returnUrlFor(deps, { ...OF, redirectUrl: `${base}?${query}` });
         expect(await verifyReturn({ url: made, keys, nowMs })).toEqual(FACTS);
       }),
       { numRuns: Math.ceil(RUNS / 4) },

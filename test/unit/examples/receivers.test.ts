@@ -8,10 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { eventText } from "../../../src/events/event-body.ts";
 import { makeId, newUlid } from "../../../src/lib/ids.ts";
-import { webhookSecret } from "../../../src/webhooks/secret.ts";
-import { signedHeaders } from "../../../src/webhooks/signature.ts";
+import { webhookSecret } from "../../../src/notifications/webhooks/secret.ts";
+import { signedHeaders } from "../../../src/notifications/webhooks/signature.ts";
+import { eventText } from "../../../src/platform/events/event-body.ts";
 import {
   EXAMPLE_LANGUAGES,
   type ExampleReceiver,
@@ -194,7 +194,7 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
     const send = async (text: string): Promise<string> => {
       const socket = connect(Number(port), hostname);
       let answer = "";
-      socket.on("data", (piece) => (answer += piece)).on("error", () => {});
+      socket.on("data", (chunk) => (answer += chunk)).on("error", () => {});
       socket.write(text);
       if (!text.includes("65537")) socket.end();
       await once(socket, "close");

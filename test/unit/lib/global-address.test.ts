@@ -158,7 +158,7 @@ describe("an address is global unicast", () => {
   });
 
   it("never for a text that the runtime takes for no address, and told for each that it takes for one", () => {
-    const piece = fc.constantFrom(
+    const chunk = fc.constantFrom(
       "0",
       "1",
       "f",
@@ -174,8 +174,8 @@ describe("an address is global unicast", () => {
       "10.0.0.1",
       "",
     );
-    const text = fc.array(piece, { maxLength: 17 }).map((pieces) => pieces.join(""));
-    const joined = fc.array(piece, { minLength: 2, maxLength: 9 }).map((pieces) => pieces.join(":"));
+    const text = fc.array(chunk, { maxLength: 17 }).map((chunks) => chunks.join(""));
+    const joined = fc.array(chunk, { minLength: 2, maxLength: 9 }).map((chunks) => chunks.join(":"));
     fc.assert(
       fc.property(fc.oneof(text, joined, fc.ipV6(), fc.ipV4()), (each) => {
         expect(addressScope(each) !== undefined).toBe(isIP(each) !== 0);

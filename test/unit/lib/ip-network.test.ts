@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isLoopback, networkOf } from "../../../src/lib/ip-network.ts";
+import { callersOf, isLoopback, networkOf } from "../../../src/lib/ip-network.ts";
 
 describe("networkOf", () => {
   test.each([
@@ -12,6 +12,29 @@ describe("networkOf", () => {
     ["::1", "0:0:0:0"],
   ])("%s is counted as %s", (ip, network) => {
     expect(networkOf(ip)).toBe(network);
+  });
+});
+
+describe("callersOf", () => {
+  test.each([
+    ["203.0.113.7", [["203.0.113.7", 1]]],
+    ["::ffff:203.0.113.7", [["203.0.113.7", 1]]],
+    [
+      "2001:db8:1:2:3:4:5:6",
+      [
+        ["2001:db8:1:2", 1],
+        ["2001:db8:1/48", 4],
+      ],
+    ],
+    [
+      "2001:0DB8::1",
+      [
+        ["2001:db8:0:0", 1],
+        ["2001:db8:0/48", 4],
+      ],
+    ],
+  ] as const)("%s is counted with its network, and within a /48 that counts as at most four", (ip, expected) => {
+    expect(callersOf(ip).map(({ network, times }) => [network, times])).toEqual(expected);
   });
 });
 

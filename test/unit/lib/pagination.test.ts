@@ -14,7 +14,7 @@ import {
 import { RUNS } from "../../support/property-runs.ts";
 
 const POSITION = { createdAtMs: 1_795_220_000_123, id: "inv_01ARYZ6S41TSV4RRFFQ69G5FAV" };
-const query = z.object(listQuery);
+const query = z.object(listQuery());
 
 const position = fc.record({
   createdAtMs: fc.integer({ min: 0, max: 8_640_000_000_000_000 }),

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CRYPTO_CODES } from "../../../src/chains/networks.ts";
+import { FIAT_CODES } from "../../../src/lib/fiat-codes.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/lib/time.ts";
-import { FIAT_CODES, isKnownCurrency, KNOWN_CURRENCIES } from "../../../src/rates/currencies.ts";
+import { isKnownCurrency, KNOWN_CURRENCIES } from "../../../src/rates/currencies.ts";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
 import {
   combine,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { CRYPTO_CODES } from "../../../src/chains/networks.ts";
+import { FIAT_CODES } from "../../../src/lib/fiat-codes.ts";
 import { coinbaseClient } from "../../../src/rates/coinbase-client.ts";
 import { coingeckoClient } from "../../../src/rates/coingecko-client.ts";
-import { FIAT_CODES } from "../../../src/rates/currencies.ts";
 import { frankfurterClient } from "../../../src/rates/frankfurter-client.ts";
 import { krakenClient } from "../../../src/rates/kraken-client.ts";
 import { combine } from "../../../src/rates/quote.ts";

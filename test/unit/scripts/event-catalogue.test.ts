@@ -3,7 +3,7 @@ import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { SIGNED } from "../../../scripts/event-examples.ts";
 import { CATALOGUE, eventCatalogue } from "../../../scripts/write-event-catalogue.ts";
-import { EVENT_TYPES } from "../../../src/events/event.ts";
+import { EVENT_TYPES } from "../../../src/platform/events/event.ts";
 
 afterEach(() => {
   vi.useRealTimers();

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { prepareDemo } from "../../../scripts/demo.ts";
 import { type Home, openHome } from "../../../scripts/home.ts";
 import { StartError } from "../../../scripts/settings.ts";
-import { apiKeyKind } from "../../../src/auth/api-key.ts";
+import { apiKeyKind } from "../../../src/accounts/auth/api-key.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21);
 let folder: string;

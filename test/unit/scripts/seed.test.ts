@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, test } from "vitest";
 import { insertSql, newDemo, newKey, newMerchant } from "../../../scripts/seed.ts";
-import { hashApiKey } from "../../../src/auth/api-key.ts";
+import { hashApiKey } from "../../../src/accounts/auth/api-key.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21);
 let database: DatabaseSync;

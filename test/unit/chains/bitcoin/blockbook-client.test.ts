@@ -160,6 +160,14 @@ describe("Blockbook as a source", () => {
     expect(scan.ok && scan.value.transfers).toHaveLength(50);
   });
 
+  test("a source that tells the same page under each number is at fault, by its name", async () => {
+    const { source, client, historyAt } = blockbook();
+    const transactions = Array.from({ length: 25 }, (_, n) => paying(100 + n, inBlock(TIP - 1)));
+    for (const page of [1, 2, 3]) source.answers.set(historyAt(page, 7), { page, itemsOnPage: 25, transactions });
+    const request = { address: SHOP, from: 7, to, assets: [], after: null, pages: 2 };
+    expect(await client.history?.(request)).toMatchObject({ ok: false, error: { kind: "UNEXPECTED_SHAPE" } });
+  });
+
   test("a lookup tells unknown from a source that cannot say, and what was spent otherwise", async () => {
     const { source, client } = blockbook();
     const spends = [`${id(9)}:1`];

@@ -133,6 +133,38 @@ describe("a transaction as a node tells it", () => {
     expect(JSON.parse(long?.raw ?? "")).toMatchObject({ txid: id(1), vout: "0" });
   });
 
+  test.each([
+    [
+      "a script of a kind to come, without amount or number",
+      '{"scriptPubKey":{"type":"witness_v9_surprise","address":{}}}',
+    ],
+    [
+      "a bare multisig with null for its address",
+      '{"value":1,"n":0,"scriptPubKey":{"type":"multisig","address":null}}',
+    ],
+    [
+      "an OP_RETURN with null for all it lacks",
+      '{"value":null,"n":null,"scriptPubKey":{"type":"nulldata","address":null,"addresses":null}}',
+    ],
+    ["a script without a kind or an address", '{"value":0,"n":0,"scriptPubKey":{"type":null}}'],
+    [
+      "a known kind with null for its address",
+      '{"value":1,"n":0,"scriptPubKey":{"type":"scripthash","address":null,"addresses":null}}',
+    ],
+    ["more than MWEB ever said", `{"ismweb":true,"output_id":"${id(9)}","value":null,"scriptPubKey":null}`],
+  ])("an output that can pay no wallet keeps nobody from seeing the others: %s", (_, odd) => {
+    expect(paidBy([odd, output(1, "0.5", old(SHOP))])).toMatchObject([{ outputIndex: "1", amountUnits: 50_000_000n }]);
+  });
+
+  test.each([
+    ["null for all that a coinbase lacks", '{"txid":null,"vout":null,"coinbase":"02b2"}'],
+    ["another shape", '{"prevout":{}}'],
+    ["nothing", "null"],
+  ])("an input with %s is none that can be named", (_, input) => {
+    const inputs = `[${input},{"txid":"${id(7)}","vout":3}]`;
+    expect(paidBy([output(0, "1", old(SHOP))], inputs)).toMatchObject([{ spends: [`${id(7)}:3`] }]);
+  });
+
   test("a block is told with all its transactions, or not at all", () => {
     const whole = `{"hash":"${id(5)}","height":434,"time":1795252039,"previousblockhash":"${id(4)}","tx":[{"txid":"${id(1)}","vin":[],"vout":[]}]}`;
     const read = (text: string) => {

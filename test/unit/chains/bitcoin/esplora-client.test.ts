@@ -56,6 +56,15 @@ describe("a transaction as Esplora tells it", () => {
   });
 
   test.each([
+    ["null for its address and its amount", { scriptpubkey_address: null, value: null }],
+    ["neither", { scriptpubkey: "51" }],
+  ])("an output with %s pays nobody, and keeps nobody from seeing the others", (_, odd) => {
+    const { vout, ...rest } = paying(1, minedAt(TIP));
+    const parsed = EsploraTransaction.parse(exact({ ...rest, vout: [odd, ...vout] }));
+    expect(transfersTo(new Set([SHOP]), "BTC", parsed)).toMatchObject([{ outputIndex: "2", amountUnits: 5_001n }]);
+  });
+
+  test.each([
     ["confirmed in no block", paying(1, { confirmed: true })],
     ["confirmed at a height without a hash", paying(1, { ...minedAt(5), block_hash: null })],
     ["an amount with a fraction", paying(1, { confirmed: false }, 0.5)],
@@ -119,11 +128,23 @@ describe("an address with a long history", () => {
   });
 
   test("that never ends is too large", async () => {
-    const source = scriptedSource("BTC");
-    source.answers.set(`/address/${SHOP}/txs`, [paying(1, minedAt(TIP))]);
-    source.answers.set(`/address/${SHOP}/txs/chain/${id(1)}`, [paying(1, minedAt(TIP))]);
+    const source = serverOf({ heights: Array.from({ length: 201 }, (_, n) => TIP - n), pageLength: 1 });
     expect(await scanOf(source, 0)).toMatchObject({ ok: false, error: { kind: "TOO_LARGE" } });
     expect(source.asked.length).toBeLessThanOrEqual(200);
+  });
+
+  test("that a source tells the same page of for ever is its fault, by its name", async () => {
+    const source = serverOf({ heights: heights.slice(0, 25), pageLength: 25 });
+    const page = source.answers.get(`/address/${SHOP}/txs`);
+    source.answers.set(`/address/${SHOP}/txs/chain/${id(25)}`, page);
+    expect(await scanOf(source, 0)).toMatchObject({ ok: false, error: { kind: "UNEXPECTED_SHAPE" } });
+    expect(source.asked).toHaveLength(2);
+    // A look further down is answered with the first page as well.
+    source.answers.set(`/tx/${id(60)}`, paying(60, minedAt(TIP - 59)));
+    source.answers.set(`/address/${SHOP}/txs/chain/${id(60)}`, page);
+    const request = { address: SHOP, from: 0, to, assets: [], after: id(60), pages: 10 };
+    const read = await esploraClient(source.settings).history?.(request);
+    expect(read).toMatchObject({ ok: false, error: { kind: "UNEXPECTED_SHAPE" } });
   });
 });
 

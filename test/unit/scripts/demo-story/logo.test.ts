@@ -1,7 +1,7 @@
 import { crc32, inflateSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { logoPng } from "../../../../scripts/demo-story/logo.ts";
-import { sniffImage } from "../../../../src/images/image.ts";
+import { sniffImage } from "../../../../src/accounts/images/image.ts";
 
 const SIDE = 96;
 

@@ -1,0 +1,119 @@
+// What strangers cost a merchant's own server: the time of its creates where others have registered its address and taken all they can there, and
+// where they also keep asking for more, against the same merchant with nobody else.
+import { randomBytes } from "node:crypto";
+import { PROOF_USD_MICROS } from "../../src/commerce/ranks/rank.ts";
+import { LIMITS } from "../../src/lib/limits.ts";
+import type { Context } from "../context.ts";
+import { interleave, type Measured, type Target, type Window } from "../interleave.ts";
+import { type Merchant, type Product, registerWallet } from "../product.ts";
+import type { Outcome } from "../report.ts";
+import { createTarget } from "./create.ts";
+import { latency } from "./figures.ts";
+
+const STRANGERS = 20;
+/** Creates of theirs in a second, all of them without an amount in the end. */
+const ASKS_A_SECOND = 5;
+/** Of every create of the benchmarks, so that strangers want the same amounts. */
+const PRICE = 25.5;
+
+const freshWallet = () => ({
+  walletType: "DIRECT_WALLET",
+  cryptocurrency: "USDT",
+  network: "ETH",
+  address: `0x${randomBytes(20).toString("hex")}`,
+});
+
+/** A merchant that was paid there what proof asks for. */
+async function provenMerchant(product: Product, wallet: ReturnType<typeof freshWallet>): Promise<Merchant> {
+  const merchant = await product.newMerchant();
+  await registerWallet(product, merchant, wallet);
+  // As the wallet has it: addresses are stored in one spelling.
+  await product.database
+    .prepare(
+      "INSERT INTO address_proofs (network, target, merchant_id, confirmed_usd_micros) SELECT network, address, merchant_id, ? FROM wallets WHERE merchant_id = ?",
+    )
+    .bind(Number(PROOF_USD_MICROS), merchant.merchantId)
+    .run();
+  return merchant;
+}
+
+async function asked(product: Product, stranger: Merchant): Promise<string> {
+  const answer = await product.served.fetch(stranger.path("/invoices"), {
+    method: "POST",
+    headers: { ...stranger.headers, "content-type": "application/json" },
+    body: JSON.stringify({ name: "Order", rawAmount: PRICE }),
+  });
+  const body = await answer.text();
+  if (answer.status !== 201) throw new Error(`a stranger's create was answered ${answer.status} ${body}`);
+  return body;
+}
+
+/** Merchants that hold all that they may hold at the address; the next create of each comes back without an amount. */
+async function squatters(product: Product, wallet: object): Promise<readonly Merchant[]> {
+  const strangers = await Promise.all(Array.from({ length: STRANGERS }, () => product.newMerchant()));
+  for (const stranger of strangers) await registerWallet(product, stranger, wallet);
+  for (const stranger of strangers) {
+    for (let n = 0; n < LIMITS.amountsWithoutProof; n++) await asked(product, stranger);
+    if (!(await asked(product, stranger)).includes('"UNAVAILABLE"')) throw new Error("a stranger met no limit");
+  }
+  return strangers;
+}
+
+/** Has them ask at an even pace until the answer is called, which waits for what is on its way. */
+function keepAsking(product: Product, strangers: readonly Merchant[]): () => Promise<void> {
+  const asks: Promise<string>[] = [];
+  const timer = setInterval(() => {
+    const stranger = strangers[asks.length % strangers.length];
+    if (stranger !== undefined) asks.push(asked(product, stranger));
+  }, 1_000 / ASKS_A_SECOND);
+  return async () => {
+    clearInterval(timer);
+    await Promise.all(asks);
+  };
+}
+
+export async function createAmongStrangers(context: Context): Promise<Outcome> {
+  const product = await context.product();
+  const [lonely, crowded] = [freshWallet(), freshWallet()];
+  const alone = createTarget("create alone", product, await provenMerchant(product, lonely));
+  const amongThem = createTarget("create among strangers", product, await provenMerchant(product, crowded));
+  context.progress("strangers take what they can");
+  const strangers = await squatters(product, crowded);
+  const window: Window = { ...context.plan, connections: 1 };
+  const [held, quiet] = await interleave(context, [amongThem, alone] as const, window);
+  const rounds: { readonly busy: Measured[]; readonly calm: Measured[] } = { busy: [], calm: [] };
+  for (let round = 0; round < window.rounds; round++) {
+    const stop = keepAsking(product, strangers);
+    try {
+      rounds.busy.push(await once(context, amongThem, window));
+    } finally {
+      await stop();
+    }
+    rounds.calm.push(await once(context, alone, window));
+  }
+  const what = "create on a direct wallet with proof, c = 1";
+  const baseline = "the same with nobody else";
+  return {
+    figures: [
+      latency({ what: `${what}, ${STRANGERS} strangers hold all they can`, ours: held, baseline, theirs: quiet }),
+      latency({
+        ...{ what: `${what}, and ask for more ${ASKS_A_SECOND} times a second`, baseline },
+        ...{ ours: together(rounds.busy), theirs: together(rounds.calm) },
+      }),
+    ],
+  };
+}
+
+async function once(context: Context, of: Target, window: Window): Promise<Measured> {
+  const [measured] = await interleave(context, [of] as const, { ...window, rounds: 1 });
+  return measured;
+}
+
+function together(rounds: readonly Measured[]): Measured {
+  return {
+    perSecond: rounds.flatMap(({ perSecond }) => perSecond),
+    p50Ms: rounds.flatMap(({ p50Ms }) => p50Ms),
+    p90Ms: rounds.flatMap(({ p90Ms }) => p90Ms),
+    cpuMs: rounds.flatMap(({ cpuMs }) => cpuMs),
+  };
+}

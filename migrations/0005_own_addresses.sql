@@ -1,2 +1,0 @@
-CREATE INDEX `payment_methods_own` ON `payment_methods` (`network`,`address`) WHERE address_index is not null;--> statement-breakpoint
-CREATE INDEX `payment_claims_transaction` ON `payment_claims` (`network`,`tx_hash`);

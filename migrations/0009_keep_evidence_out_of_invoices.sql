@@ -1,1 +1,0 @@
-ALTER TABLE `payments` ADD `was_ignored` integer DEFAULT false NOT NULL;

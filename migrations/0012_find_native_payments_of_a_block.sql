@@ -1,1 +1,0 @@
-CREATE INDEX `payments_native` ON `payments` (`network`,`block_height`,`to_address`) WHERE output_index = 'native';

@@ -1,0 +1,20 @@
+// Writes the picture of the house in docs/design/architecture.md (`npm run docs:architecture`) from the list that the import test enforces.
+import { readFileSync, writeFileSync } from "node:fs";
+import { DISTRICTS } from "./districts.ts";
+
+export const ARCHITECTURE_PAGE = "docs/design/architecture.md";
+const [BEGIN, END] = ["<!-- districts: npm run docs:architecture -->\n", "<!-- /districts -->"];
+
+/** The page with its picture drawn anew; what people wrote around it stays. */
+export function architecturePage(page: string): string {
+  const [before = "", rest = ""] = page.split(BEGIN);
+  const [, after = ""] = rest.split(END);
+  return `${before}${BEGIN}${picture()}${END}${after}`;
+}
+
+function picture(): string {
+  const rows = DISTRICTS.map(([name, holds], n) => `| ${n + 1} | \`src/${name}/\` | ${holds} |`);
+  return `\n| floor | folder | holds |\n|---|---|---|\n${rows.join("\n")}\n\n`;
+}
+
+if (import.meta.main) writeFileSync(ARCHITECTURE_PAGE, architecturePage(readFileSync(ARCHITECTURE_PAGE, "utf8")));

@@ -1,0 +1,100 @@
+import { derivedId, makeId, type UserId } from "../../lib/ids.ts";
+import { limitReached } from "../../lib/limits.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import { throwUnlessContention } from "../../platform/db/conflict.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
+import { type KeyKind, newApiKey } from "../auth/api-key.ts";
+import type { ApiKeyRow } from "../auth/store.ts";
+import type { Seat } from "../merchants/store.ts";
+import { seatHeld, seatNow } from "../teams/check-seat.ts";
+import { apiKeyBodyOf, apiKeyFacts } from "./api-key-body.ts";
+import { type KeyActor, type KeyDependencies, keyEvent, overreach } from "./change-api-key.ts";
+import { assertKeyRoom, insertApiKey, selectKeysFull } from "./store.ts";
+
+export interface NewKey {
+  readonly name: string;
+  readonly kind: KeyKind;
+  /** Names in upper snake. */
+  readonly permissions: readonly string[];
+  /** Milliseconds; absent or null: never. */
+  readonly expiresAt?: number | null | undefined;
+  /** Absent or null: any. */
+  readonly allowedIps?: readonly string[] | null | undefined;
+}
+
+/**
+ * The work of one creation, for `runOnce`, whose answer must be sealed: it is the only place that ever shows the secret. A second try
+ * draws another one, and only the one of the batch that committed is returned. Refuses LIMIT_REACHED.
+ */
+export function createApiKey(
+  deps: KeyDependencies,
+  actor: KeyActor & { readonly createdBy: UserId },
+  wanted: NewKey,
+): Work {
+  return async (operationId, conflict, tries): Promise<Prepared> => {
+    throwUnlessContention("a new key", conflict);
+    const seat = tries === 0 ? ok(actor.seat) : await seatWithRoom(deps, actor);
+    if (!seat.ok) return { kind: "refused", failure: seat.error };
+    const { secret, hash, display } = newApiKey(wanted.kind, deps.randomBytes);
+    const key: ApiKeyRow = {
+      id: makeId("key", operationId),
+      merchantId: seat.value.merchantId,
+      kind: wanted.kind,
+      name: wanted.name,
+      hash,
+      display,
+      previousHash: null,
+      previousExpiresAtMs: null,
+      permissions: JSON.stringify(wanted.permissions),
+      allowedIps: jsonOrNull(wanted.allowedIps),
+      expiresAtMs: wanted.expiresAt ?? null,
+      revokedAtMs: null,
+      createdBy: actor.createdBy,
+      lastUsedAtMs: null,
+      createdAtMs: deps.nowMs,
+    };
+    const failure = expiryProblem(key, deps.nowMs) ?? overreach(key, seat.value.role);
+    if (failure !== undefined) return { kind: "refused", failure };
+    const entry = {
+      id: derivedId("aud", operationId),
+      merchantId: key.merchantId,
+      action: "api_key.created",
+      target: key.id,
+      after: apiKeyFacts(key),
+    } as const;
+    return {
+      kind: "ready",
+      status: 201,
+      body: JSON.stringify({ ...apiKeyBodyOf(key, deps.nowMs), secret }),
+      statements: [
+        ...seatHeld(deps, seat.value),
+        assertKeyRoom(deps.db, key.merchantId),
+        insertApiKey(deps.db, key),
+        insertAudit(deps.db, actor.trail, entry, deps.nowMs),
+        ...keyEvent(deps, { event: "api_key.created", key }, operationId),
+      ],
+    };
+  };
+}
+
+/** After a refused batch: the role, or the place for a key, may be gone. */
+async function seatWithRoom(deps: KeyDependencies, actor: KeyActor): Promise<Result<Seat, Failure>> {
+  const seat = await seatNow(deps, actor);
+  if (!seat.ok) return seat;
+  const room = await readWithRetry(deps.sleep, async () => selectKeysFull(deps.db, seat.value.merchantId));
+  if (!room.ok) return room;
+  return room.value[0]?.isFull === 1 ? err(limitReached("keysPerMerchant")) : seat;
+}
+
+/** A list as its column holds it. */
+export function jsonOrNull(list: readonly string[] | null | undefined): string | null {
+  return list === null || list === undefined ? null : JSON.stringify(list);
+}
+
+function expiryProblem({ expiresAtMs }: ApiKeyRow, nowMs: number): Failure | undefined {
+  if (expiresAtMs === null || expiresAtMs > nowMs) return undefined;
+  return { code: "VALIDATION_FAILED", details: [{ path: "expiresAt", message: "must be in the future" }] };
+}

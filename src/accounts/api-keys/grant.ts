@@ -1,0 +1,28 @@
+// Which permissions a user may give to a key (decisions 7): those that keys of its kind may hold, and of these only those of the user's role.
+import type { KeyKind } from "../auth/api-key.ts";
+import {
+  keyPermissionName,
+  PERMISSIONS,
+  type Permission,
+  PUBLIC_KEY_PERMISSIONS,
+  SECRET_KEY_PERMISSIONS,
+} from "../teams/permissions.ts";
+import { ROLE_PERMISSIONS, type Role } from "../teams/roles.ts";
+
+/** All 34 in the form of keys: a name outside is a mistake, one inside may still not be grantable. */
+export const KEY_PERMISSION_NAMES: readonly string[] = PERMISSIONS.map(keyPermissionName);
+
+const HELD_BY: Readonly<Record<KeyKind, readonly Permission[]>> = {
+  SECRET: SECRET_KEY_PERMISSIONS,
+  PUBLIC: PUBLIC_KEY_PERMISSIONS,
+};
+
+/** Those of `names` that a user of `role` cannot give to a key of `kind`, in the order given; unknown names are among them. */
+export function ungrantable(of: {
+  readonly kind: KeyKind;
+  readonly names: readonly string[];
+  readonly role: Role;
+}): readonly string[] {
+  const grantable = HELD_BY[of.kind].filter((each) => ROLE_PERMISSIONS[of.role].has(each)).map(keyPermissionName);
+  return of.names.filter((name) => !grantable.includes(name));
+}

@@ -1,0 +1,138 @@
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import type { MemberPrincipal } from "../auth/principal.ts";
+import { answerOnce } from "../pipeline/answer-once.ts";
+import type { MerchantCall } from "../pipeline/call.ts";
+import { routesOf } from "../pipeline/routes-of.ts";
+import type { Permission } from "../teams/permissions.ts";
+import { apiKeyBodyOf } from "./api-key-body.ts";
+import type { KeyActor, KeyDependencies } from "./change-api-key.ts";
+import {
+  apiKeyBody,
+  apiKeyListBody,
+  createApiKeyBody,
+  listApiKeysQuery,
+  newApiKeyBody,
+  rotateApiKeyBody,
+  updateApiKeyBody,
+} from "./contract.ts";
+import { createApiKey } from "./create-api-key.ts";
+import { deleteApiKey } from "./delete-api-key.ts";
+import { keyDependencies } from "./dependencies.ts";
+import { keyReads, listApiKeys, pageReads } from "./list-api-keys.ts";
+import { rotateApiKey } from "./rotate-api-key.ts";
+import { updateApiKeyFields } from "./update-api-key.ts";
+
+const BASE = "/api/v1/merchants/merchant/:merchantId/api-keys";
+const ONE = `${BASE}/:apiKeyId`;
+
+export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY", dependencies: keyDependencies })
+  .get(BASE, {
+    operationId: "listApiKeys",
+    summary: "List API keys, newest first",
+    description: "Expired ones among them; of a secret only the form that may be shown.",
+    permission: "api_key:view",
+    query: listApiKeysQuery,
+    answers: [{ status: 200, description: "One page", schema: apiKeyListBody }],
+    reads: ({ db, merchantId, request }) => pageReads(db, merchantId, request?.query),
+    answer: async (call) => {
+      const [rows, counts] = call.read;
+      const page = listApiKeys({ rows, total: counts[0]?.total ?? 0 }, call.query, call.nowMs);
+      return page.ok ? ok(jsonReply(200, page.value)) : page;
+    },
+  })
+  .post(BASE, {
+    operationId: "createApiKey",
+    summary: "Create an API key",
+    description: "The answer is the only one that shows the secret. The key outlives your own membership.",
+    permission: "api_key:create",
+    needsStepUp: true,
+    isIdempotent: true,
+    body: createApiKeyBody,
+    answers: [{ status: 201, description: "The key, with its secret", schema: newApiKeyBody }],
+    refusals: ["PERMISSION_NOT_GRANTABLE", "LIMIT_REACHED"],
+    answer: async (call) => {
+      const actor = actorFor(call, "api_key:create");
+      if (!actor.ok) return actor;
+      return answerOnce(call, createApiKey(call.deps, actor.value, call.body), { isSecret: true });
+    },
+  })
+  .get(ONE, {
+    operationId: "getApiKey",
+    summary: "Read an API key, without its secret",
+    permission: "api_key:view",
+    answers: [{ status: 200, description: "The key", schema: apiKeyBody }],
+    refusals: ["API_KEY_NOT_FOUND"],
+    reads: ({ db, merchantId, params }) => keyReads(db, merchantId, params.apiKeyId),
+    answer: async (call) => {
+      const [key] = call.read[0];
+      return key === undefined ? err({ code: "API_KEY_NOT_FOUND" }) : ok(jsonReply(200, apiKeyBodyOf(key, call.nowMs)));
+    },
+  })
+  .patch(ONE, {
+    operationId: "updateApiKey",
+    summary: "Rename an API key, or change from where it may be used",
+    description: "What it may do and when it ends never change: create another.",
+    permission: "api_key:create",
+    body: updateApiKeyBody,
+    answers: [{ status: 200, description: "The key as it now is", schema: apiKeyBody }],
+    refusals: ["API_KEY_NOT_FOUND", "PERMISSION_NOT_GRANTABLE"],
+    reads: ({ db, merchantId, params }) => keyReads(db, merchantId, params.apiKeyId),
+    answer: async (call) => {
+      const actor = actorFor(call, "api_key:create");
+      if (!actor.ok) return actor;
+      const changed = await updateApiKeyFields(call.deps, { ...actor.value, ...named(call) }, call.body);
+      return changed.ok ? ok(jsonReply(200, apiKeyBodyOf(changed.value, call.nowMs))) : changed;
+    },
+  })
+  .post(`${ONE}/rotate`, {
+    operationId: "rotateApiKey",
+    summary: "Give an API key a new secret",
+    description:
+      "The new secret works now, the old one until the overlap ends. The answer is the only one that shows it.",
+    permission: "api_key:create",
+    needsStepUp: true,
+    isIdempotent: true,
+    body: rotateApiKeyBody,
+    answers: [{ status: 200, description: "The key, with its new secret", schema: newApiKeyBody }],
+    refusals: ["API_KEY_NOT_FOUND", "PERMISSION_NOT_GRANTABLE"],
+    reads: ({ db, merchantId, params }) => keyReads(db, merchantId, params.apiKeyId),
+    answer: async (call) => {
+      const actor = actorFor(call, "api_key:create");
+      if (!actor.ok) return actor;
+      const of = { ...actor.value, ...named(call) };
+      return answerOnce(call, rotateApiKey(call.deps, of, call.body.overlapHours), { isSecret: true });
+    },
+  })
+  .delete(ONE, {
+    operationId: "deleteApiKey",
+    summary: "Delete an API key",
+    description: "It stops working with the next request that carries it.",
+    permission: "api_key:delete",
+    answers: [{ status: 204, description: "It is gone" }],
+    refusals: ["API_KEY_NOT_FOUND"],
+    reads: ({ db, merchantId, params }) => keyReads(db, merchantId, params.apiKeyId),
+    answer: async (call) => {
+      const actor = actorFor(call, "api_key:delete");
+      if (!actor.ok) return actor;
+      const deleted = await deleteApiKey(call.deps, { ...actor.value, ...named(call) });
+      return deleted.ok ? ok(emptyReply()) : deleted;
+    },
+  });
+
+/** Keys are made and ended by people: no key can hold these permissions (decisions 7), and none acts if one ever did. */
+function actorFor(
+  call: MerchantCall<KeyDependencies>,
+  permission: Permission,
+): Result<KeyActor & { readonly createdBy: MemberPrincipal["user"]["id"] }, Failure> {
+  const { principal, trail } = call;
+  if (principal.kind === "API_KEY") return err({ code: "SESSION_REQUIRED" });
+  const { merchantId, memberId, role, user } = principal;
+  return ok({ seat: { merchantId, memberId, role }, trail, permission, createdBy: user.id });
+}
+
+/** The key of the path. */
+function named(call: MerchantCall<KeyDependencies, ReturnType<typeof keyReads>>) {
+  return { apiKeyId: call.params.apiKeyId ?? "", read: call.read[0][0] };
+}

@@ -1,0 +1,102 @@
+import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import type { MerchantId } from "../../lib/ids.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import type { Position } from "../../lib/pagination.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { preparedInsert } from "../../platform/db/prepared-statement.ts";
+import { apiKeys } from "../../platform/db/schema/api-keys.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
+import type { ApiKeyRow } from "../auth/store.ts";
+
+const insertRow = preparedInsert(apiKeys);
+
+export function insertApiKey(db: Db, key: ApiKeyRow) {
+  return insertRow(db, key);
+}
+
+const areKeysFull = (merchantId: MerchantId) =>
+  sql`(select count(*) from api_keys where merchant_id = ${merchantId} and revoked_at_ms is null) >= ${sql.raw(String(LIMITS.keysPerMerchant))}`;
+
+/** Whether a merchant has as many keys as it may; deleted ones do not count, expired ones do. */
+export function selectKeysFull(db: Db, merchantId: MerchantId) {
+  return db.select({ isFull: sql<number>`${areKeysFull(merchantId)}`.as("is_full") }).from(sql`(select 1)`);
+}
+
+/** Aborts the batch where the merchant has as many keys as it may. */
+export function assertKeyRoom(db: Db, merchantId: MerchantId) {
+  return db.insert(assertions).select(sql`select 'there is room for a key', 0 where ${areKeysFull(merchantId)}`);
+}
+
+/** A key that was not deleted. Both ids may be a path's, unproved. */
+export function selectApiKey(db: Db, of: { readonly merchantId: string; readonly apiKeyId: string }) {
+  return db
+    .select()
+    .from(apiKeys)
+    .where(
+      and(
+        sql`${apiKeys.id} = ${of.apiKeyId}`,
+        sql`${apiKeys.merchantId} = ${of.merchantId}`,
+        isNull(apiKeys.revokedAtMs),
+      ),
+    );
+}
+
+export interface KeyFilter {
+  /** May be a path's, unproved. */
+  readonly merchantId: string;
+  readonly search: string | undefined;
+}
+
+/** One page, newest first. */
+export function selectApiKeyPage(
+  db: Db,
+  of: KeyFilter & { readonly after: Position | undefined; readonly limit: number; readonly offset: number },
+) {
+  const rest =
+    of.after === undefined
+      ? undefined
+      : sql`(${apiKeys.createdAtMs}, ${apiKeys.id}) < (${of.after.createdAtMs}, ${of.after.id})`;
+  return db
+    .select()
+    .from(apiKeys)
+    .where(and(...matching(of), rest))
+    .orderBy(desc(apiKeys.createdAtMs), desc(apiKeys.id))
+    .limit(of.limit)
+    .offset(of.offset);
+}
+
+/** How many match; `isWanted` false makes it read nothing. */
+export function countApiKeys(db: Db, of: KeyFilter, isWanted: boolean) {
+  return db
+    .select({ total: sql<number>`count(*)` })
+    .from(apiKeys)
+    .where(and(isWanted ? undefined : sql`0`, ...matching(of)));
+}
+
+function matching({ merchantId, search }: KeyFilter): (SQL | undefined)[] {
+  return [
+    sql`${apiKeys.merchantId} = ${merchantId}`,
+    isNull(apiKeys.revokedAtMs),
+    search === undefined
+      ? undefined
+      : sql`(substr(${apiKeys.name}, 1, length(${search})) = ${search} or ${apiKeys.id} = ${search})`,
+  ];
+}
+
+/** Aborts the batch unless the key is live and has the secret, name and addresses that were read. */
+export function assertKeyAsRead(db: Db, read: ApiKeyRow) {
+  return db.insert(assertions).select(sql`select 'key is as it was read', 0 where not exists (select 1 from api_keys
+    where id = ${read.id} and merchant_id = ${read.merchantId} and revoked_at_ms is null and hash = ${read.hash}
+    and name = ${read.name} and allowed_ips is ${read.allowedIps})`);
+}
+
+export function updateApiKey(
+  db: Db,
+  key: Pick<ApiKeyRow, "id" | "merchantId">,
+  columns: Partial<Omit<ApiKeyRow, "id" | "merchantId" | "kind" | "permissions">>,
+) {
+  return db
+    .update(apiKeys)
+    .set(columns)
+    .where(and(eq(apiKeys.id, key.id), eq(apiKeys.merchantId, key.merchantId)));
+}

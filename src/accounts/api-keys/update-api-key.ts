@@ -1,0 +1,30 @@
+import { err, ok, type Result } from "../../lib/result.ts";
+import { changedFacts } from "../../platform/audit/entry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { ApiKeyRow } from "../auth/store.ts";
+import { apiKeyFacts } from "./api-key-body.ts";
+import { type ChangeOf, changeApiKey, type KeyDependencies, overreach } from "./change-api-key.ts";
+import { jsonOrNull } from "./create-api-key.ts";
+
+/** What a PATCH may say (decisions 8): absent keeps, null lets the key be used from any address. */
+export interface KeyUpdate {
+  readonly name?: string | undefined;
+  readonly allowedIps?: readonly string[] | null | undefined;
+}
+
+/** Two concurrent changes are both applied. One that changes nothing writes nothing. */
+export async function updateApiKeyFields(
+  deps: KeyDependencies,
+  of: ChangeOf,
+  update: KeyUpdate,
+): Promise<Result<ApiKeyRow, Failure>> {
+  return changeApiKey(deps, of, ({ key, seat }) => {
+    const failure = overreach(key, seat.role);
+    if (failure !== undefined) return err(failure);
+    const allowedIps = update.allowedIps === undefined ? key.allowedIps : jsonOrNull(update.allowedIps);
+    const columns = { name: update.name ?? key.name, allowedIps };
+    const facts = changedFacts(apiKeyFacts(key), apiKeyFacts({ ...key, ...columns }));
+    if (Object.keys(facts.after).length === 0) return ok(undefined);
+    return ok({ columns, entry: { action: "api_key.updated", ...facts } });
+  });
+}

@@ -1,0 +1,129 @@
+// Proves which user is calling, and for a merchant's route that they belong to its team and meet what it demands: in ONE storage call
+// together with the route's own reads, nothing cached (security.md 1 "Enforcement").
+import { sha256Hex } from "../../lib/bytes.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import { batch, type ResultsOf } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { MerchantRow } from "../merchants/store.ts";
+import { isSessionLive, secondFactorsOf, TOUCH_MS } from "../sessions/session.ts";
+import { type Links, type SessionRow, selectMember, selectUser, touchSession } from "../sessions/store.ts";
+import { ROLE_PERMISSIONS } from "../teams/roles.ts";
+import { missingFactors, type SignInProvider } from "../teams/security-policy.ts";
+import type { UserRow } from "../users/store.ts";
+import type { User } from "../users/user.ts";
+import type { Statements } from "./authenticate.ts";
+import type { MemberPrincipal, UserPrincipal } from "./principal.ts";
+
+export interface SessionCredentials {
+  /** The cookie's value. */
+  readonly token: string;
+  readonly nowMs: number;
+  readonly sleep: Sleep;
+}
+
+export interface AuthenticatedUser<R extends Statements> {
+  readonly principal: UserPrincipal;
+  readonly read: ResultsOf<R>;
+  /** Whether the session's last use should be noted. */
+  readonly isTouchDue: boolean;
+}
+
+export interface AuthenticatedMember<R extends Statements> extends AuthenticatedUser<R> {
+  readonly principal: MemberPrincipal;
+  readonly merchant: MerchantRow;
+}
+
+/**
+ * 401 for a token that is unknown, revoked or over. `mayOweFactor`: whether a session that still owes its second factor will do; otherwise
+ * 403 SECOND_FACTOR_REQUIRED.
+ */
+export async function authenticateUser<const R extends Statements>(
+  db: Db,
+  credentials: SessionCredentials & { readonly mayOweFactor: boolean },
+  reads: R,
+): Promise<Result<AuthenticatedUser<R>, Failure>> {
+  const tokenHash = sha256Hex(credentials.token);
+  const rows = await readWithRetry(credentials.sleep, async () => batch(db, [selectUser(db, tokenHash), ...reads]));
+  if (!rows.ok) return rows;
+  const [[row], ...read] = rows.value;
+  const principal = principalOf(row, credentials);
+  return principal.ok
+    ? ok({ principal: principal.value, read, isTouchDue: isTouchDue(row, credentials.nowMs) })
+    : principal;
+}
+
+/**
+ * As `authenticateUser`; then 404 for a merchant that they do not belong to, the same whether it exists, and 403
+ * SECURITY_REQUIREMENT_NOT_MET naming what its team demands and they lack.
+ */
+export async function authenticateMember<const R extends Statements>(
+  db: Db,
+  credentials: SessionCredentials & {
+    readonly merchantId: string;
+    readonly configured: ReadonlySet<SignInProvider>;
+  },
+  reads: R,
+): Promise<Result<AuthenticatedMember<R>, Failure>> {
+  const { merchantId } = credentials;
+  const tokenHash = sha256Hex(credentials.token);
+  const rows = await readWithRetry(credentials.sleep, async () =>
+    batch(db, [selectMember(db, { tokenHash, merchantId }), ...reads]),
+  );
+  if (!rows.ok) return rows;
+  const [[row], ...read] = rows.value;
+  const known = principalOf(row, { ...credentials, mayOweFactor: false });
+  if (!known.ok) return known;
+  if (row === undefined || row.merchant === null || row.member === null) return err({ code: "MERCHANT_NOT_FOUND" });
+  const { merchant, member, team } = row;
+  if (team === null) throw new Error(`the merchant ${merchant.id} has no team`);
+  const missing = missingFactors(team, known.value.user, credentials.configured);
+  if (missing.length > 0) return err({ code: "SECURITY_REQUIREMENT_NOT_MET", missing });
+  const principal: MemberPrincipal = {
+    ...known.value,
+    merchantId: merchant.id,
+    memberId: member.id,
+    role: member.role,
+    permissions: ROLE_PERMISSIONS[member.role],
+  };
+  return ok({ principal, merchant, read, isTouchDue: isTouchDue(row, credentials.nowMs) });
+}
+
+/** Notes that a session was used; may be lost. */
+export async function noteSessionUse(db: Db, principal: UserPrincipal, nowMs: number): Promise<void> {
+  await touchSession(db, principal.session.id, nowMs);
+}
+
+type FoundSession = SessionRow & { readonly user: UserRow | null; readonly links: Links };
+
+function principalOf(
+  row: FoundSession | undefined,
+  { nowMs, mayOweFactor }: { readonly nowMs: number; readonly mayOweFactor: boolean },
+): Result<UserPrincipal, Failure> {
+  if (row === undefined || row.user === null || !isSessionLive(row, nowMs)) return err({ code: "UNAUTHORIZED" });
+  const user = userOf(row.user, row.links);
+  if (row.state === "PENDING_2FA" && !mayOweFactor)
+    return err({ code: "SECOND_FACTOR_REQUIRED", factors: secondFactorsOf(user) });
+  return ok({ kind: "USER", user, session: row });
+}
+
+export function userOf(user: UserRow, links: Links): User {
+  return {
+    id: user.id,
+    email: user.email,
+    emailKey: user.emailKey,
+    name: user.name,
+    isEmailVerified: user.emailVerifiedAtMs !== null,
+    hasTotp: user.totpEnabledAtMs !== null,
+    hasEmailOtp: user.emailOtpEnabledAtMs !== null,
+    hasPasskey: links.passkey,
+    hasGoogle: links.google,
+    hasGithub: links.github,
+  };
+}
+
+function isTouchDue(row: SessionRow | undefined, nowMs: number): boolean {
+  return row !== undefined && row.lastSeenAtMs <= nowMs - TOUCH_MS;
+}

@@ -1,0 +1,94 @@
+// Proves which API key is calling and reads what the request needs, in ONE storage call: the key, the merchant of the path, and whatever the route
+// asked for. What the route read is discarded unless the key is valid, so that none of it can leak (ARCHITECTURE "One request").
+import { equalDigests } from "../../lib/bytes.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import { MINUTE_MS } from "../../lib/time.ts";
+import { batch, type ResultsOf, type Statement } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { MerchantRow } from "../merchants/store.ts";
+import { permissionsOfKey } from "../teams/permissions.ts";
+import { hashApiKey } from "./api-key.ts";
+import { isIpAllowed } from "./ip-allow-list.ts";
+import type { ApiKeyPrincipal } from "./principal.ts";
+import { type ApiKeyRow, selectCaller, touchApiKey } from "./store.ts";
+
+export type Statements = readonly Statement[];
+
+export interface Authenticated<R extends Statements> {
+  readonly principal: ApiKeyPrincipal;
+  readonly merchant: MerchantRow;
+  readonly read: ResultsOf<R>;
+  /** Whether the key's last use should be noted (at most once a minute). */
+  readonly isTouchDue: boolean;
+}
+
+export interface Credentials {
+  /** Of the right shape: `apiKeyKind` has been asked. */
+  readonly apiKey: string;
+  /** The merchant the path names. */
+  readonly merchantId: string;
+  readonly ip: string | undefined;
+  readonly nowMs: number;
+  readonly sleep: Sleep;
+}
+
+/** 401 for a key that is missing, malformed, unknown, expired or revoked: one and the same answer. 403 for a foreign merchant or address. */
+export async function authenticate<const R extends Statements>(
+  db: Db,
+  credentials: Credentials,
+  reads: R,
+): Promise<Result<Authenticated<R>, Failure>> {
+  const { apiKey, nowMs } = credentials;
+  const hash = hashApiKey(apiKey);
+  const rows = await readWithRetry(credentials.sleep, async () =>
+    batch(db, [selectCaller(db, { hash, merchantId: credentials.merchantId }), ...reads]),
+  );
+  if (!rows.ok) return rows;
+  const [callers, ...read] = rows.value;
+  const [key] = callers;
+  if (key === undefined || !isSecretOf(key, hash, nowMs) || !isLive(key, nowMs)) return err({ code: "UNAUTHORIZED" });
+  if (key.merchantId !== credentials.merchantId) return err({ code: "MERCHANT_MISMATCH" });
+  if (key.merchant === null) return err({ code: "MERCHANT_NOT_FOUND" });
+  if (key.allowedIps !== null && !isIpAllowed(credentials.ip, namesIn(key.allowedIps)))
+    return err({ code: "IP_NOT_ALLOWED" });
+  return ok({
+    principal: principalOf(key),
+    merchant: key.merchant,
+    read,
+    isTouchDue: (key.lastUsedAtMs ?? 0) <= nowMs - MINUTE_MS,
+  });
+}
+
+/** Notes that a key was used; may be lost. */
+export async function noteKeyUse(db: Db, principal: ApiKeyPrincipal, nowMs: number): Promise<void> {
+  await touchApiKey(db, principal.keyId, nowMs);
+}
+
+/** The key's secret, or the one before it until the overlap of its rotation ends. */
+function isSecretOf(key: ApiKeyRow, hash: string, nowMs: number): boolean {
+  if (equalDigests(key.hash, hash)) return true;
+  const { previousHash, previousExpiresAtMs } = key;
+  return previousHash !== null && equalDigests(previousHash, hash) && nowMs < (previousExpiresAtMs ?? 0);
+}
+
+function isLive(key: ApiKeyRow, nowMs: number): boolean {
+  return key.revokedAtMs === null && (key.expiresAtMs === null || key.expiresAtMs > nowMs);
+}
+
+function principalOf(key: ApiKeyRow): ApiKeyPrincipal {
+  return {
+    kind: "API_KEY",
+    keyKind: key.kind,
+    keyId: key.id,
+    merchantId: key.merchantId,
+    permissions: permissionsOfKey(namesIn(key.permissions)),
+  };
+}
+
+function namesIn(json: string): readonly string[] {
+  const parsed: unknown = JSON.parse(json);
+  return Array.isArray(parsed) ? parsed.filter((each) => typeof each === "string") : [];
+}

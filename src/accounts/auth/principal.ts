@@ -1,0 +1,55 @@
+// Who is calling, once proved. A merchant's stores take the `merchantId` of a principal: it can only come out of the auth layer, so a query
+// without a proved merchant does not compile.
+
+import type { ApiKeyId, MemberId, MerchantId } from "../../lib/ids.ts";
+import type { Actor } from "../../platform/audit/entry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { isSteppedUp, type ProvedSession, stepUpFactorsOf } from "../sessions/session.ts";
+import type { Permission } from "../teams/permissions.ts";
+import type { Role } from "../teams/roles.ts";
+import type { User } from "../users/user.ts";
+import type { KeyKind } from "./api-key.ts";
+
+export interface ApiKeyPrincipal {
+  readonly kind: "API_KEY";
+  readonly keyKind: KeyKind;
+  readonly keyId: ApiKeyId;
+  readonly merchantId: MerchantId;
+  readonly permissions: ReadonlySet<Permission>;
+}
+
+/** A user in a live session, no second factor owed. */
+export interface UserPrincipal {
+  readonly kind: "USER";
+  readonly user: User;
+  readonly session: ProvedSession;
+}
+
+/** A user acting for a merchant whose team they belong to. */
+export interface MemberPrincipal extends UserPrincipal {
+  readonly merchantId: MerchantId;
+  readonly memberId: MemberId;
+  readonly role: Role;
+  readonly permissions: ReadonlySet<Permission>;
+}
+
+/** A caller who may act on a merchant. */
+export type MerchantPrincipal = ApiKeyPrincipal | MemberPrincipal;
+
+export function isPublicKey(principal: MerchantPrincipal): boolean {
+  return principal.kind === "API_KEY" && principal.keyKind === "PUBLIC";
+}
+
+export function actorOf(principal: ApiKeyPrincipal | UserPrincipal): Actor {
+  return principal.kind === "API_KEY"
+    ? { kind: "API_KEY", id: principal.keyId }
+    : { kind: "USER", id: principal.user.id };
+}
+
+/** STEP_UP_REQUIRED for a user who gave no factor in the last 5 minutes; a key is never asked (security.md 1 "Step-up"). */
+export function stepUpRefusal(principal: ApiKeyPrincipal | UserPrincipal, nowMs: number): Failure | undefined {
+  if (principal.kind === "API_KEY") return undefined;
+  const { user, session } = principal;
+  if (isSteppedUp(session, user, nowMs)) return undefined;
+  return { code: "STEP_UP_REQUIRED", factors: stepUpFactorsOf(user) };
+}

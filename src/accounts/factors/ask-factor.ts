@@ -1,0 +1,33 @@
+// Lists the factors that a session can continue with, and prepares them: mails a code, makes a passkey's challenge.
+import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
+import { ok, type Result } from "../../lib/result.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { UserPrincipal } from "../auth/principal.ts";
+import { beginPasskey } from "../passkeys/begin-passkey.ts";
+import type { FactorName } from "../sessions/session.ts";
+import { sendCode } from "../sign-in/send-code.ts";
+import { type FactorPurpose, factorsFor } from "./factor-proof.ts";
+import type { FactorDependencies } from "./prove-factor.ts";
+
+export interface AskedFactors {
+  readonly factors: readonly FactorName[];
+  /** WebAuthn request options; null where the user has no passkey. */
+  readonly passkey: PublicKeyCredentialRequestOptionsJSON | null;
+}
+
+/** RATE_LIMITED where too many codes went to this user's address. A code is mailed only where one would count. */
+export async function askFactor(
+  deps: FactorDependencies,
+  of: { readonly principal: UserPrincipal; readonly purpose: FactorPurpose; readonly ip: string | null },
+): Promise<Result<AskedFactors, Failure>> {
+  const { principal, purpose, ip } = of;
+  const { user, session } = principal;
+  const factors = factorsFor(purpose, principal);
+  if (factors.includes("email_code")) {
+    const sent = await sendCode(deps, { purpose, email: user.email, boundTo: session.id, ip });
+    if (!sent.ok) return sent;
+  }
+  if (!factors.includes("passkey")) return ok({ factors, passkey: null });
+  const options = await beginPasskey(deps, principal);
+  return options.ok ? ok({ factors, passkey: options.value }) : options;
+}

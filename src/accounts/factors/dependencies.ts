@@ -1,0 +1,10 @@
+// Dependencies of second factors and step-up: mailed codes, authenticator apps and passkeys together.
+import type { GivenDependencies } from "../../platform/http/given.ts";
+import { passkeyDependencies } from "../passkeys/dependencies.ts";
+import { signInDependencies } from "../sign-in/dependencies.ts";
+import { totpDependencies } from "../totp/dependencies.ts";
+import type { FactorDependencies } from "./prove-factor.ts";
+
+export function factorDependencies(env: Env, given: GivenDependencies): FactorDependencies {
+  return { ...signInDependencies(env, given), ...totpDependencies(env, given), ...passkeyDependencies(env, given) };
+}

@@ -1,0 +1,118 @@
+// Checks one factor, whichever it is. An attempt is counted before anything is checked, and no check runs without the count
+// (security.md 3 "factor checks stay closed"). What was given is used up by the caller's batch, so of two uses at once one aborts.
+import { macsOfText } from "../../lib/keyring.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Trail } from "../../platform/audit/entry.ts";
+import { batch, type Statement } from "../../platform/db/batch.ts";
+import { batchConflict } from "../../platform/db/conflict.ts";
+import { readRow, readWithRetry, withinLimit } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { UserPrincipal } from "../auth/principal.ts";
+import type { PasskeyDependencies } from "../passkeys/begin-passkey.ts";
+import { verifyPasskey } from "../passkeys/verify-passkey.ts";
+import type { FactorGiven, ProvedSession } from "../sessions/session.ts";
+import type { SendDependencies } from "../sign-in/send-code.ts";
+import { useCode } from "../sign-in/use-code.ts";
+import { backupCodeMacText, canonicalBackupCode } from "../totp/backup-code.ts";
+import { openTotpSecret, type TotpDependencies } from "../totp/enrol-totp.ts";
+import { acceptStep, selectBackupCode, spendBackupCode } from "../totp/store.ts";
+import { acceptedStep } from "../totp/totp.ts";
+import type { UserRow } from "../users/store.ts";
+import { type FactorProof, type FactorPurpose, factorGiven, factorsFor } from "./factor-proof.ts";
+import { type GuessScope, guessScopes, retryAfterSeconds } from "./guess-limit.ts";
+import { giveAttemptBack, reserveAttempt, selectExhausted } from "./store.ts";
+
+type Statements = readonly Statement[];
+
+export interface FactorDependencies extends SendDependencies, TotpDependencies, PasskeyDependencies {}
+
+export interface FactorAttempt {
+  readonly principal: UserPrincipal;
+  readonly purpose: FactorPurpose;
+  readonly proof: FactorProof;
+  readonly trail: Trail;
+}
+
+export interface ProvedFactor {
+  readonly factor: FactorGiven;
+  /** For the batch of what it was given for: use it up, and give the attempt back. */
+  readonly statements: Statements;
+}
+
+/**
+ * FACTOR_NOT_AVAILABLE where this kind does not count for this user; TOO_MANY_ATTEMPTS after too many wrong ones; INVALID_CODE or
+ * PASSKEY_REFUSED for a wrong one. Not repeated on a fault of storage, which throws: each arrival is an attempt.
+ */
+export async function proveFactor(deps: FactorDependencies, of: FactorAttempt): Promise<Result<ProvedFactor, Failure>> {
+  const { principal, purpose, proof } = of;
+  const factors = factorsFor(purpose, principal);
+  if (!factors.includes(proof.factor)) return err({ code: "FACTOR_NOT_AVAILABLE", factors });
+  const scopes = guessScopes(principal.session, of.trail.ip);
+  const reserved = await reserve(deps, principal.session, scopes);
+  if (!reserved.ok) return reserved;
+  const used = await check(deps, of, reserved.value);
+  if (!used.ok) return used;
+  const statements = [...used.value, giveAttemptBack(deps.db, scopes, deps.nowMs)];
+  return ok({ factor: factorGiven(proof.factor), statements });
+}
+
+async function reserve(
+  deps: FactorDependencies,
+  { userId }: ProvedSession,
+  scopes: readonly GuessScope[],
+): Promise<Result<UserRow, Failure>> {
+  const { db, nowMs } = deps;
+  try {
+    const [, , [user]] = await withinLimit(deps.sleep, batch(db, reserveAttempt(db, { userId, nowMs }, scopes)));
+    if (user === undefined) throw new Error(`a session of the user ${userId}, who is not there`);
+    return ok(user);
+  } catch (error) {
+    if (batchConflict(error)?.kind !== "assertion") throw error;
+  }
+  const rows = await readWithRetry(deps.sleep, async () => selectExhausted(db, scopes, nowMs));
+  if (!rows.ok) return rows;
+  const endsAtMs = Math.max(nowMs, ...rows.value.map((row) => row.endsAtMs));
+  return err({ code: "TOO_MANY_ATTEMPTS", retryAfterSeconds: retryAfterSeconds(endsAtMs, nowMs) });
+}
+
+async function check(deps: FactorDependencies, of: FactorAttempt, user: UserRow): Promise<Result<Statements, Failure>> {
+  const { principal, purpose, proof } = of;
+  switch (proof.factor) {
+    case "totp":
+      return checkTotp(deps, user, proof.code);
+    case "backup_code":
+      return checkBackupCode(deps, user, proof.code);
+    case "email_code": {
+      const boundTo = principal.session.id;
+      const used = await useCode(deps, { purpose, email: user.email, boundTo, code: proof.code });
+      return used.ok ? ok(used.value.statements) : used;
+    }
+    case "passkey": {
+      const { trail } = of;
+      const { credential } = proof;
+      const used = await verifyPasskey(deps, { ...principal, kind: "PASSKEY_STEP_UP", credential, trail });
+      return used.ok ? ok(used.value.statements) : used;
+    }
+  }
+}
+
+async function checkTotp(deps: FactorDependencies, user: UserRow, code: string): Promise<Result<Statements, Failure>> {
+  const { id: userId, totpSecret: sealed, totpLastStep: lastStep } = user;
+  if (sealed === null || user.totpEnabledAtMs === null) return err({ code: "INVALID_CODE" });
+  const secret = await openTotpSecret(deps.sealKeys, userId, sealed);
+  const step = acceptedStep({ secret, code, nowMs: deps.nowMs, lastStep });
+  return step === undefined ? err({ code: "INVALID_CODE" }) : ok(acceptStep(deps.db, { userId, sealed, step }));
+}
+
+async function checkBackupCode(
+  deps: FactorDependencies,
+  { id: userId }: UserRow,
+  code: string,
+): Promise<Result<Statements, Failure>> {
+  const { db, nowMs } = deps;
+  const canonical = canonicalBackupCode(code);
+  if (canonical === undefined) return err({ code: "INVALID_CODE" });
+  const macs = macsOfText(deps.pepper, backupCodeMacText(userId, canonical));
+  const row = await readRow(deps.sleep, () => selectBackupCode(db, userId, macs), { code: "INVALID_CODE" });
+  return row.ok ? ok(spendBackupCode(db, { userId, mac: row.value.mac, nowMs })) : row;
+}

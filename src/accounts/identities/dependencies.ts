@@ -1,0 +1,49 @@
+// Dependencies of sign-in with an external provider, built from the environment once per request.
+
+import { parseKeyring } from "../../lib/keyring.ts";
+import { log } from "../../lib/log.ts";
+import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
+import type { GivenDependencies } from "../../platform/http/given.ts";
+import { newOperationId } from "../pipeline/answer-once.ts";
+import { signInDependencies } from "../sign-in/dependencies.ts";
+import { sendCode } from "../sign-in/send-code.ts";
+import type { SignInProvider } from "../teams/security-policy.ts";
+import type { AttemptDependencies } from "./begin-attempt.ts";
+import { githubClient } from "./github-client.ts";
+import { googleClient } from "./google-client.ts";
+import type { LinkDependencies } from "./link-identity.ts";
+import type { SignInDependencies } from "./open-identity-session.ts";
+import type { ProviderClient } from "./provider-client.ts";
+import { type Providers, parseProviders } from "./providers.ts";
+
+/** What listing and unlinking need: no provider, no key. */
+export function linkDependencies(_env: Env, { db, nowMs, sleep }: GivenDependencies): LinkDependencies {
+  return { db, nowMs, sleep, newOperationId };
+}
+
+export function identityDependencies(env: Env, given: GivenDependencies): AttemptDependencies & SignInDependencies {
+  const keys = parseKeyring("SECRETS_AES_KEY", env.SECRETS_AES_KEY);
+  if (!keys.ok) throw new Error(keys.error);
+  const providers = parseProviders(env.SIGN_IN_PROVIDERS);
+  if (!providers.ok) log("error", { problem: providers.error });
+  return {
+    ...linkDependencies(env, given),
+    keys: keys.value,
+    client: (provider) => clientOf(env, providers.ok ? providers.value : {}, provider),
+    sendCode: (of) => sendCode(signInDependencies(env, given), of),
+  };
+}
+
+function clientOf(env: Env, providers: Providers, provider: SignInProvider): ProviderClient | undefined {
+  const deps = {
+    fetch: (url: string, init: RequestInit) => fetch(url, init),
+    redirectUri: `${publicUrl(env)}/api/v1/auth/${provider}/callback`,
+    isLoopbackAllowed: isDevelopment(env),
+  };
+  switch (provider) {
+    case "google":
+      return providers.google === undefined ? undefined : googleClient(deps, providers.google);
+    case "github":
+      return providers.github === undefined ? undefined : githubClient(deps, providers.github);
+  }
+}

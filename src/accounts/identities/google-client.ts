@@ -1,0 +1,110 @@
+// Google, or whatever OpenID Connect provider the issuer names: discovery, the code flow, and an ID token whose issuer, audience, expiry, nonce
+// and signature are all checked (OpenID Connect Core 3.1.3.7).
+import * as oauth from "oauth4webapi";
+import * as z from "zod";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { ProvedIdentity, ProviderProblem } from "./identity.ts";
+import {
+  type AskOptions,
+  type AttemptSecrets,
+  askProvider,
+  authorizeUrlOf,
+  type CallbackAnswer,
+  type ProviderClient,
+  type ProviderDependencies,
+  refused,
+  signatureProblemOf,
+  unavailable,
+} from "./provider-client.ts";
+import { type GoogleClient, isEndpoint } from "./providers.ts";
+
+const SCOPE = "openid email";
+
+const claimsOf = z.object({ sub: z.string().min(1).max(255) });
+const verifiedEmail = z.object({ email: z.email().max(320), email_verified: z.literal(true) });
+
+export function googleClient(deps: ProviderDependencies, of: GoogleClient): ProviderClient {
+  return {
+    authorizeUrl: (attempt) => askProvider(deps, (options) => authorizeUrl(deps, of, attempt, options)),
+    identify: (attempt, answer) => askProvider(deps, (options) => identify(deps, of, { attempt, answer, options })),
+  };
+}
+
+/** Fetched each time: its keys and endpoints must be current, and a Worker keeps nothing between requests. */
+async function discover({ issuer }: GoogleClient, options: AskOptions): Promise<oauth.AuthorizationServer> {
+  const expected = new URL(issuer);
+  return oauth.processDiscoveryResponse(expected, await oauth.discoveryRequest(expected, options));
+}
+
+async function authorizeUrl(
+  deps: ProviderDependencies,
+  of: GoogleClient,
+  attempt: AttemptSecrets,
+  options: AskOptions,
+): Promise<Result<string, ProviderProblem>> {
+  const { authorization_endpoint: endpoint } = await discover(of, options);
+  if (endpoint === undefined || !isEndpoint(endpoint, deps.isLoopbackAllowed))
+    return unavailable("its metadata name no authorization endpoint over https");
+  const { clientId } = of;
+  const url = await authorizeUrlOf(endpoint, { ...attempt, clientId, redirectUri: deps.redirectUri, scope: SCOPE });
+  url.searchParams.set("nonce", attempt.nonce);
+  return ok(url.href);
+}
+
+async function identify(
+  deps: ProviderDependencies,
+  of: GoogleClient,
+  step: { readonly attempt: AttemptSecrets; readonly answer: CallbackAnswer; readonly options: AskOptions },
+): Promise<Result<ProvedIdentity, ProviderProblem>> {
+  const { attempt, answer, options } = step;
+  const client: oauth.Client = { client_id: of.clientId };
+  const server = await discover(of, options);
+  const parameters = validCallback(server, client, attempt, answer);
+  if (parameters === undefined) return refused("the answer does not come from the provider that was asked");
+  const secret = oauth.ClientSecretPost(of.clientSecret);
+  const { redirectUri } = deps;
+  const { codeVerifier, nonce } = attempt;
+  const response = await oauth.authorizationCodeGrantRequest(
+    server,
+    client,
+    secret,
+    parameters,
+    redirectUri,
+    codeVerifier,
+    options,
+  );
+  const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, {
+    expectedNonce: nonce,
+    requireIdToken: true,
+  });
+  try {
+    await oauth.validateApplicationLevelSignature(server, response, options);
+  } catch (error) {
+    return err(signatureProblemOf(error));
+  }
+  return identityIn(oauth.getValidatedIdTokenClaims(tokens));
+}
+
+/** Undefined when another issuer answered (RFC 9207). The state is compared again, though only it led here. */
+function validCallback(
+  server: oauth.AuthorizationServer,
+  client: oauth.Client,
+  { state }: AttemptSecrets,
+  { code, iss }: CallbackAnswer,
+): URLSearchParams | undefined {
+  const parameters = new URLSearchParams({ code, state, ...(iss === undefined ? {} : { iss }) });
+  try {
+    return oauth.validateAuthResponse(server, client, parameters, state);
+  } catch (error) {
+    if (error instanceof oauth.OperationProcessingError) return undefined;
+    throw error;
+  }
+}
+
+function identityIn(claims: unknown): Result<ProvedIdentity, ProviderProblem> {
+  const subject = claimsOf.safeParse(claims);
+  if (!subject.success) return refused("the ID token is not valid");
+  const email = verifiedEmail.safeParse(claims);
+  if (!email.success) return refused("Google has not verified an email address of this account");
+  return ok({ provider: "google", subject: subject.data.sub, email: email.data.email });
+}

@@ -1,0 +1,47 @@
+import type { RequestId } from "../../lib/ids.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Trail } from "../../platform/audit/entry.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import { type CommitDependencies, change } from "../../platform/changes/change.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { UserPrincipal } from "../auth/principal.ts";
+import { identityTarget, type ProvedIdentity } from "./identity.ts";
+import { assertSessionStands, insertIdentity, selectIdentityOwner } from "./store.ts";
+
+export type LinkDependencies = CommitDependencies;
+
+export interface IdentityLink {
+  readonly identity: ProvedIdentity;
+  readonly principal: UserPrincipal;
+  readonly ip: string | null;
+  readonly requestId: RequestId;
+}
+
+/**
+ * Links an identity to the user of a session. One that is theirs already stays as it is; another user's is IDENTITY_TAKEN, also when it
+ * becomes so at this moment.
+ */
+export function linkIdentity(deps: LinkDependencies, of: IdentityLink): Promise<Result<void, Failure>> {
+  const { db, nowMs } = deps;
+  const { identity } = of;
+  const { user, session } = of.principal;
+  const trail: Trail = { actor: { kind: "USER", id: user.id }, ip: of.ip, requestId: of.requestId };
+  const target = identityTarget(identity);
+  const after = { provider: identity.provider, email: identity.email };
+  const read = () => readWithRetry(deps.sleep, async () => selectIdentityOwner(db, identity));
+  return change(deps, { name: "a link", read }, ([owner], { auditId: id, conflict }) => {
+    if (conflict?.kind === "assertion")
+      return err({ code: "SIGN_IN_REFUSED", reason: "the session that asked for the link is over" });
+    if (owner !== undefined && owner.userId !== user.id) return err({ code: "IDENTITY_TAKEN" });
+    if (owner !== undefined) return ok({ value: undefined });
+    return ok({
+      value: undefined,
+      statements: [
+        assertSessionStands(db, session.id),
+        insertIdentity(db, identity, user.id, nowMs),
+        insertAudit(db, trail, { id, merchantId: null, action: "identity.linked", target, after }, nowMs),
+      ],
+    });
+  });
+}

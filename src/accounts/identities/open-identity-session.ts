@@ -1,0 +1,112 @@
+// Signs in with an identity that a provider has proved. A linked subject signs its user in; an unknown one makes an account. Where its verified
+// email already belongs to an account, a code goes to that mailbox first, so that an email alone opens no account (security.md 1).
+
+import { sha256Hex } from "../../lib/bytes.ts";
+import { emailKeyOf } from "../../lib/email.ts";
+import { derivedId, makeId } from "../../lib/ids.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import type { AuditAction, AuditFacts, Trail } from "../../platform/audit/entry.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import { type CommitDependencies, change } from "../../platform/changes/change.ts";
+import { batch, type Statement } from "../../platform/db/batch.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { userOf } from "../auth/authenticate-session.ts";
+import { type Browser, openSession, type SignedIn } from "../sessions/open-session.ts";
+import { selectSessionByToken } from "../sessions/store.ts";
+import type { CodeToSend } from "../sign-in/send-code.ts";
+import {
+  assertFactorsAsRead,
+  insertUser,
+  newUserRow,
+  selectUserByEmail,
+  selectUserByIdentity,
+} from "../users/store.ts";
+import { identityTarget, type ProvedIdentity } from "./identity.ts";
+import { assertIdentityOf, insertIdentity, noteIdentityUse } from "./store.ts";
+
+export interface SignInDependencies extends CommitDependencies {
+  /** Mails a code that proves the mailbox. */
+  readonly sendCode: (of: CodeToSend) => Promise<Result<unknown, Failure>>;
+}
+
+export interface IdentitySignIn extends Browser {
+  readonly identity: ProvedIdentity;
+  /** SHA-256 of the browser's nonce: the code that proves the mailbox works in this browser alone. */
+  readonly browserHash: string;
+  /** The token of the session that the browser may have; it ends. */
+  readonly sessionToken: string | undefined;
+  /** The cookie of a browser that has signed in before. */
+  readonly knownBrowser: string | undefined;
+}
+
+export type IdentitySession =
+  | ({ readonly kind: "SIGNED_IN" } & SignedIn)
+  | { readonly kind: "PROOF_REQUIRED"; readonly email: string };
+
+interface Found {
+  readonly linked: Awaited<ReturnType<typeof selectUserByIdentity>>[number] | undefined;
+  readonly isEmailKnown: boolean;
+  readonly oldSession: Awaited<ReturnType<typeof selectSessionByToken>>[number] | undefined;
+}
+
+/** Of two concurrent sign-ins with the same new subject the second finds what the first has made: one account, one identity. */
+export async function openIdentitySession(
+  deps: SignInDependencies,
+  of: IdentitySignIn,
+): Promise<Result<IdentitySession, Failure>> {
+  const { identity, browserHash, ip, knownBrowser } = of;
+  const subject = { name: "a sign-in", read: () => read(deps, of) };
+  return change<Found, IdentitySession>(deps, subject, async (found, { operationId }) => {
+    if (found.linked !== undefined || !found.isEmailKnown) return ok(signIn(deps, of, found, operationId));
+    const { email } = identity;
+    const sent = await deps.sendCode({ purpose: "SIGN_IN", email, boundTo: browserHash, ip, identity, knownBrowser });
+    return sent.ok ? ok({ value: { kind: "PROOF_REQUIRED", email } }) : sent;
+  });
+}
+
+async function read(deps: SignInDependencies, of: IdentitySignIn): Promise<Result<Found, Failure>> {
+  const { db } = deps;
+  const rows = await readWithRetry(deps.sleep, async () =>
+    batch(db, [
+      selectUserByIdentity(db, of.identity),
+      selectUserByEmail(db, emailKeyOf(of.identity.email)),
+      selectSessionByToken(db, sha256Hex(of.sessionToken ?? "")),
+    ]),
+  );
+  if (!rows.ok) return rows;
+  const [[linked], [sameEmail], [oldSession]] = rows.value;
+  return ok({ linked, isEmailKnown: sameEmail !== undefined, oldSession });
+}
+
+function signIn(deps: SignInDependencies, of: IdentitySignIn, found: Found, operationId: string) {
+  const { db, nowMs } = deps;
+  const { identity, ip, requestId } = of;
+  const { email, provider } = identity;
+  const { linked } = found;
+  const userRow =
+    linked?.user ?? newUserRow({ id: makeId("usr", operationId), email, emailKey: emailKeyOf(email), nowMs });
+  const links = linked?.links ?? { passkey: false, google: provider === "google", github: provider === "github" };
+  const user = userOf(userRow, links);
+  const trail: Trail = { actor: { kind: "USER", id: userRow.id }, ip, requestId };
+  const entry = (n: number, action: AuditAction, target: string, after: AuditFacts) =>
+    insertAudit(db, trail, { id: derivedId("aud", operationId, n), merchantId: null, action, target, after }, nowMs);
+  const signedInWith = provider === "google" ? "GOOGLE" : "GITHUB";
+  const session = { user, signedInWith, factor: null, browser: of, replaced: found.oldSession } as const;
+  const opened = openSession(deps, session, operationId);
+  const statements: Statement[] =
+    linked === undefined
+      ? [
+          insertUser(db, userRow),
+          insertIdentity(db, identity, userRow.id, nowMs),
+          entry(1, "user.created", userRow.id, { email, emailVerified: true }),
+          entry(2, "identity.linked", identityTarget(identity), { provider, email }),
+        ]
+      : [
+          assertIdentityOf(db, identity, userRow.id),
+          assertFactorsAsRead(db, userRow),
+          noteIdentityUse(db, identity, nowMs),
+        ];
+  const value: IdentitySession = { kind: "SIGNED_IN", ...opened.signedIn };
+  return { value, statements: [...statements, ...opened.statements] };
+}

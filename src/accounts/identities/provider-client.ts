@@ -1,0 +1,186 @@
+// What sign-in asks of a provider, and how any of them is asked: within one time limit, a bounded answer, no redirect followed, https alone.
+// A provider may hang, answer with a page or lie: each becomes a named problem, never an exception, and its text is never passed on.
+import * as oauth from "oauth4webapi";
+import { readBytes } from "../../lib/read-bytes.ts";
+import { err, type Result } from "../../lib/result.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import type { ProvedIdentity, ProviderProblem } from "./identity.ts";
+import { isEndpoint } from "./providers.ts";
+
+/** For all that one step asks of the provider, bodies included. */
+export const PROVIDER_LIMIT_MS = 5 * SECOND_MS;
+const LIMIT_BYTES = 262_144;
+
+/** What only we and the provider know of an attempt. */
+export interface AttemptSecrets {
+  readonly state: string;
+  readonly nonce: string;
+  /** PKCE. */
+  readonly codeVerifier: string;
+}
+
+/** What the browser brought back. */
+export interface CallbackAnswer {
+  readonly code: string;
+  /** RFC 9207; absent where the provider does not send it. */
+  readonly iss: string | undefined;
+}
+
+export interface ProviderClient {
+  /** The provider's page that the browser goes to. */
+  authorizeUrl(attempt: AttemptSecrets): Promise<Result<string, ProviderProblem>>;
+  /** Whose account the code is of. A code works once: not to be repeated. */
+  identify(attempt: AttemptSecrets, answer: CallbackAnswer): Promise<Result<ProvedIdentity, ProviderProblem>>;
+}
+
+export interface ProviderDependencies {
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  /** Where the provider sends the browser back to. */
+  readonly redirectUri: string;
+  /** Whether plain http to this very machine will do: in development. */
+  readonly isLoopbackAllowed: boolean;
+}
+
+/** A request, as the library and our own code make it. */
+export interface Ask {
+  readonly method?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: URLSearchParams | undefined;
+}
+
+/** What the library's calls take. */
+export interface AskOptions {
+  readonly [oauth.customFetch]: (url: string, ask: Ask) => Promise<Response>;
+  readonly [oauth.allowInsecureRequests]: boolean;
+}
+
+/** The provider gave no usable answer. */
+class OutageError extends Error {
+  override readonly name = "OutageError";
+}
+
+export function refused(reason: string) {
+  return err<ProviderProblem>({ kind: "REFUSED", reason });
+}
+
+export function unavailable(problem: string) {
+  return err<ProviderProblem>({ kind: "UNAVAILABLE", problem });
+}
+
+/** Runs one step against a provider within the time limit; `problemOf` turns what it throws into a problem. */
+export async function askProvider<T>(
+  deps: ProviderDependencies,
+  step: (options: AskOptions) => Promise<Result<T, ProviderProblem>>,
+): Promise<Result<T, ProviderProblem>> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), PROVIDER_LIMIT_MS);
+  try {
+    return await step({
+      [oauth.customFetch]: (url, ask) => boundedFetch(deps, { ...ask, url, signal: abort.signal }),
+      [oauth.allowInsecureRequests]: deps.isLoopbackAllowed,
+    });
+  } catch (error) {
+    return err(problemOf(error));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The whole body, with only its status and content type: no other header is used. */
+async function boundedFetch(
+  deps: ProviderDependencies,
+  of: Ask & { readonly url: string; readonly signal: AbortSignal },
+): Promise<Response> {
+  const { url, signal, method = "GET", body = null } = of;
+  if (!isEndpoint(url, deps.isLoopbackAllowed)) throw new OutageError("an endpoint is not https");
+  const headers = { ...of.headers, "user-agent": "edgetill" };
+  try {
+    const response = await deps.fetch(url, { method, headers, body, signal, redirect: "manual" });
+    const { status } = response;
+    const type = response.headers.get("content-type") ?? "";
+    if (status === 204 || status === 304) throw new OutageError(`status ${status}`);
+    return new Response(await boundedText(response), { status, headers: { "content-type": type } });
+  } catch (error) {
+    if (error instanceof OutageError) throw error;
+    throw new OutageError(signal.aborted ? "no answer within the time limit" : "it cannot be reached");
+  }
+}
+
+async function boundedText({ body }: Response): Promise<string> {
+  const { bytes, isWhole } = await readBytes(body, { limitBytes: LIMIT_BYTES });
+  if (!isWhole) throw new OutageError("its answer is too large");
+  return new TextDecoder().decode(bytes);
+}
+
+/** Codes of RFC 6749, and GitHub's own, for a code that is wrong, used or another client's. */
+const WRONG_CODE: readonly string[] = ["invalid_grant", "bad_verification_code"];
+
+/** Names of claims as people say them. */
+const CLAIMS: Readonly<Record<string, string>> = { nonce: "nonce", iss: "issuer", aud: "audience", azp: "audience" };
+
+/** What the library threw, in our own words: its messages and causes hold what the provider sent. */
+export function problemOf(error: unknown): ProviderProblem {
+  if (error instanceof OutageError) return { kind: "UNAVAILABLE", problem: error.message };
+  if (error instanceof oauth.ResponseBodyError) {
+    if (WRONG_CODE.includes(error.error)) return { kind: "REFUSED", reason: "the provider did not accept the code" };
+    return { kind: "UNAVAILABLE", problem: `status ${error.status} with an OAuth error` };
+  }
+  if (error instanceof oauth.WWWAuthenticateChallengeError)
+    return { kind: "UNAVAILABLE", problem: "it did not accept the client id and secret" };
+  const code = codeOf(error);
+  if (code === oauth.JWT_TIMESTAMP_CHECK)
+    return { kind: "REFUSED", reason: "the ID token has expired or is not valid yet" };
+  if (code === oauth.JWT_CLAIM_COMPARISON) return { kind: "REFUSED", reason: wrongClaim(error) };
+  if (isAboutToken(error, code)) return { kind: "REFUSED", reason: "the ID token is not valid" };
+  return { kind: "UNAVAILABLE", problem: `an answer that is not one (${code ?? "unknown"})` };
+}
+
+/** The same for the signature: any error that is not an outage of the keys' address means that none of the provider's keys made it. */
+export function signatureProblemOf(error: unknown): ProviderProblem {
+  const code = codeOf(error);
+  const isOutage = [oauth.RESPONSE_IS_NOT_CONFORM, oauth.RESPONSE_IS_NOT_JSON, oauth.PARSE_ERROR].some(
+    (each) => each === code,
+  );
+  if (isOutage || code === undefined) return problemOf(error);
+  return { kind: "REFUSED", reason: "the ID token is not signed by the provider" };
+}
+
+function wrongClaim(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const claim = typeof cause === "object" && cause !== null && "claim" in cause ? String(cause.claim) : "";
+  return `the ID token has another ${CLAIMS[claim] ?? "claim"} than was asked for`;
+}
+
+/** Whether it is the token that is wrong, and not the answer around it: then the library's cause is the whole body. */
+function isAboutToken(error: unknown, code: string | undefined): boolean {
+  if (code !== oauth.INVALID_RESPONSE && code !== oauth.UNSUPPORTED_OPERATION) return false;
+  const cause = error instanceof Error ? error.cause : undefined;
+  return !(typeof cause === "object" && cause !== null && "body" in cause);
+}
+
+function codeOf(error: unknown): string | undefined {
+  const isKnown = error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError;
+  return isKnown ? error.code : undefined;
+}
+
+/** RFC 6749 4.1.1 with PKCE S256. */
+export async function authorizeUrlOf(
+  endpoint: string,
+  of: {
+    readonly clientId: string;
+    readonly redirectUri: string;
+    readonly scope: string;
+    readonly state: string;
+    readonly codeVerifier: string;
+  },
+): Promise<URL> {
+  const url = new URL(endpoint);
+  url.searchParams.set("client_id", of.clientId);
+  url.searchParams.set("redirect_uri", of.redirectUri);
+  url.searchParams.set("response_type", "code");
+  url.searchParams.set("scope", of.scope);
+  url.searchParams.set("state", of.state);
+  url.searchParams.set("code_challenge", await oauth.calculatePKCECodeChallenge(of.codeVerifier));
+  url.searchParams.set("code_challenge_method", "S256");
+  return url;
+}

@@ -1,0 +1,67 @@
+// Which providers of sign-in the operator has set up: the secret SIGN_IN_PROVIDERS, JSON. Google is OpenID Connect, found by its issuer;
+// GitHub is OAuth with three addresses of its own. The addresses are configurable, for GitHub Enterprise and for tests.
+import * as z from "zod";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { SignInProvider } from "../teams/security-policy.ts";
+
+const text = z.string().min(1).max(500);
+const endpoint = z.url().refine((url) => isEndpoint(url, true), "must be https");
+const google = z.strictObject({
+  clientId: text,
+  clientSecret: text,
+  issuer: endpoint.default("https://accounts.google.com"),
+});
+const github = z.strictObject({
+  clientId: text,
+  clientSecret: text,
+  authorizeUrl: endpoint.default("https://github.com/login/oauth/authorize"),
+  tokenUrl: endpoint.default("https://github.com/login/oauth/access_token"),
+  apiUrl: endpoint.default("https://api.github.com"),
+});
+const providers = z.strictObject({ google: google.optional(), github: github.optional() });
+
+export type GoogleClient = z.output<typeof google>;
+export type GithubClient = z.output<typeof github>;
+export type Providers = z.output<typeof providers>;
+
+/** Parses SIGN_IN_PROVIDERS; empty means none. The problem never repeats a value: it holds client secrets. */
+export function parseProviders(json: string | undefined): Result<Providers, string> {
+  if (json === undefined || json.trim() === "") return ok({});
+  const problem = err('SIGN_IN_PROVIDERS must be JSON: {"google":{"clientId":"...","clientSecret":"..."}}');
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return problem;
+  }
+  const parsed = providers.safeParse(value);
+  if (parsed.success) return ok(parsed.data);
+  const [first] = parsed.error.issues;
+  return first === undefined ? problem : err(`SIGN_IN_PROVIDERS: ${first.path.join(".")}: ${first.code}`);
+}
+
+const PROVIDERS: readonly SignInProvider[] = ["google", "github"];
+
+/** Those that are set up; none where the setting is wrong. */
+export function configuredProviders(json: string | undefined): ReadonlySet<SignInProvider> {
+  const parsed = parseProviders(json);
+  if (!parsed.ok) return new Set();
+  return new Set(PROVIDERS.filter((each) => parsed.value[each] !== undefined));
+}
+
+/** The provider that a path names. */
+export function parseProvider(name: string | undefined): SignInProvider | undefined {
+  return PROVIDERS.find((each) => each === name);
+}
+
+/** Whether an address may be asked, or a browser sent there: https, or plain http to this very machine where `isLoopbackAllowed`. */
+export function isEndpoint(url: string, isLoopbackAllowed: boolean): boolean {
+  const parsed = URL.parse(url);
+  return parsed?.protocol === "https:" || (isLoopbackAllowed && isLoopbackHttp(url));
+}
+
+/** Plain http to this very machine: a provider that runs in a test. */
+export function isLoopbackHttp(url: string): boolean {
+  const parsed = URL.parse(url);
+  return parsed?.protocol === "http:" && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(parsed.hostname);
+}

@@ -1,0 +1,80 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+import type { SessionId, UserId } from "../../lib/ids.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { holderOf } from "../../platform/db/holder.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
+import { identities, singleUseTokens } from "../../platform/db/schema/users.ts";
+import type { IdentityKey, ProvedIdentity } from "./identity.ts";
+
+export type IdentityRow = typeof identities.$inferSelect;
+export type AttemptRow = typeof singleUseTokens.$inferSelect;
+
+function isIdentity(of: IdentityKey) {
+  return and(eq(identities.provider, of.provider), eq(identities.subject, of.subject));
+}
+
+/** The user to whom an identity is linked. */
+export function selectIdentityOwner(db: Db, of: IdentityKey) {
+  return db.select({ userId: identities.userId }).from(identities).where(isIdentity(of)).limit(1);
+}
+
+/** The identities of a session's user, oldest first; `tokenHash` need not be proved yet. */
+export function selectIdentitiesOf(db: Db, tokenHash: string) {
+  return db
+    .select()
+    .from(identities)
+    .where(eq(identities.userId, holderOf(tokenHash)))
+    .orderBy(asc(identities.createdAtMs), asc(identities.provider), asc(identities.subject));
+}
+
+/** A plain insert on purpose: an identity that was linked meanwhile aborts the batch. */
+export function insertIdentity(
+  db: Db,
+  of: IdentityKey & { readonly email: string | null },
+  userId: UserId,
+  nowMs: number,
+) {
+  const { provider, subject, email } = of;
+  return db.insert(identities).values({ provider, subject, email, userId, createdAtMs: nowMs, lastUsedAtMs: nowMs });
+}
+
+/** Notes a sign-in, and how the provider names the account now. */
+export function noteIdentityUse(db: Db, of: ProvedIdentity, nowMs: number) {
+  return db.update(identities).set({ email: of.email, lastUsedAtMs: nowMs }).where(isIdentity(of));
+}
+
+export function deleteIdentity(db: Db, of: IdentityKey) {
+  return db.delete(identities).where(isIdentity(of));
+}
+
+/** Aborts the batch unless the identity is linked to this user. */
+export function assertIdentityOf(db: Db, of: IdentityKey, userId: UserId) {
+  return db.insert(assertions).select(
+    sql`select 'identity is linked', 0 where not exists (select 1 from identities
+      where provider = ${of.provider} and subject = ${of.subject} and user_id = ${userId})`,
+  );
+}
+
+/** Aborts the batch when the session was revoked. */
+export function assertSessionStands(db: Db, id: SessionId) {
+  return db.insert(assertions).select(
+    sql`select 'session stands', 0 where not exists (
+      select 1 from sessions where id = ${id} and revoked_at_ms is null)`,
+  );
+}
+
+export function insertAttempt(db: Db, row: AttemptRow) {
+  return db.insert(singleUseTokens).values(row);
+}
+
+export function selectAttempt(db: Db, hash: string) {
+  return db.select({ hash: singleUseTokens.hash }).from(singleUseTokens).where(eq(singleUseTokens.hash, hash)).limit(1);
+}
+
+/** Deletes an attempt and returns its row: of any number of callers only one gets it. */
+export function takeAttempt(db: Db, hash: string) {
+  return db
+    .delete(singleUseTokens)
+    .where(and(eq(singleUseTokens.hash, hash), eq(singleUseTokens.kind, "OAUTH")))
+    .returning();
+}

@@ -1,0 +1,28 @@
+import type { UserId } from "../../lib/ids.ts";
+import type { Result } from "../../lib/result.ts";
+import type { Trail } from "../../platform/audit/entry.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import { changeOnce } from "../../platform/changes/change.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { type IdentityKey, identityTarget } from "./identity.ts";
+import type { LinkDependencies } from "./link-identity.ts";
+import { assertIdentityOf, deleteIdentity } from "./store.ts";
+
+/** Refuses IDENTITY_NOT_FOUND for one that is not the user's. A mailed code still signs them in, whatever they unlink. */
+export function unlinkIdentity(
+  deps: LinkDependencies,
+  of: { readonly identity: IdentityKey; readonly userId: UserId; readonly trail: Trail },
+): Promise<Result<void, Failure>> {
+  const { db, nowMs } = deps;
+  const { identity, userId, trail } = of;
+  const target = identityTarget(identity);
+  const before = { provider: identity.provider };
+  return changeOnce(deps, { name: "an unlinking", refusal: { code: "IDENTITY_NOT_FOUND" } }, ({ auditId: id }) => ({
+    value: undefined,
+    statements: [
+      assertIdentityOf(db, identity, userId),
+      deleteIdentity(db, identity),
+      insertAudit(db, trail, { id, merchantId: null, action: "identity.unlinked", target, before }, nowMs),
+    ],
+  }));
+}

@@ -1,0 +1,23 @@
+// The cron's part: an image that nothing has shown for a week is removed, so that room for new images comes free by itself.
+// Each run is bounded, and may overlap with another or be skipped.
+
+import { DAY_MS } from "../../lib/time.ts";
+import { batch } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { deleteUnused, markUnused } from "./store.ts";
+
+const KEPT_UNUSED_MS = 7 * DAY_MS;
+/** The longest life of an invoice: that long its page may show a product that was deleted. */
+const DELETED_PRODUCT_MS = 30 * DAY_MS;
+/** Each check of an image is a write: one a day. */
+const SWEPT_EVERY_MS = DAY_MS;
+const SWEPT_A_RUN = 1_000;
+const FORGOTTEN_A_RUN = 100;
+
+export async function forgetImages(db: Db, nowMs: number): Promise<void> {
+  const deletedAfterMs = nowMs - DELETED_PRODUCT_MS;
+  await batch(db, [
+    markUnused(db, { nowMs, beforeMs: nowMs - SWEPT_EVERY_MS, deletedAfterMs, limit: SWEPT_A_RUN }),
+    ...deleteUnused(db, { unusedSinceMs: nowMs - KEPT_UNUSED_MS, deletedAfterMs, limit: FORGOTTEN_A_RUN }),
+  ]);
+}

@@ -1,0 +1,146 @@
+import { base64 } from "@scure/base";
+import { and, eq, sql } from "drizzle-orm";
+import type { MerchantId } from "../../lib/ids.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { prepared } from "../../platform/db/prepared-statement.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
+import { imageFacts, images, products } from "../../platform/db/schema/products.ts";
+import { type ImageType, imageName } from "./image.ts";
+
+export interface NewImage {
+  readonly merchantId: MerchantId;
+  /** As `sniffImage` found it. */
+  readonly contentType: ImageType;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Keeps an image under `imageName(bytes)`; aborts the batch where the merchant has no room for another. One that is there already stays, for
+ * as long as a new one would: under that name there are no other bytes.
+ */
+export function insertImage(db: Db, image: NewImage, nowMs: number) {
+  const { merchantId, contentType, bytes } = image;
+  const [name, size] = [imageName(bytes), bytes.length];
+  const seen = { unusedSinceMs: null, sweptAtMs: nowMs };
+  return [
+    db.insert(assertions).select(
+      sql`select 'there is room for the image', 0
+        where not exists (select 1 from image_facts where merchant_id = ${merchantId} and name = ${name})
+        and ((select count(*) from image_facts where merchant_id = ${merchantId}) >= ${LIMITS.imagesPerMerchant}
+          or (${sizes(merchantId)}) + ${size} > ${LIMITS.imageBytesPerMerchant})`,
+    ),
+    db
+      .insert(images)
+      .values({ merchantId, name, contentType, bytes: base64.encode(bytes), createdAtMs: nowMs })
+      .onConflictDoNothing(),
+    db
+      .insert(imageFacts)
+      .values({ merchantId, name, size, ...seen })
+      .onConflictDoUpdate({ target: [imageFacts.merchantId, imageFacts.name], set: seen }),
+  ] as const;
+}
+
+const sizes = (merchantId: MerchantId) =>
+  sql`select coalesce(sum(size), 0) from image_facts where merchant_id = ${merchantId}`;
+
+/** Whether an image is stored, and how many images and bytes the merchant has. */
+export function selectImageRoom(db: Db, of: { readonly merchantId: MerchantId; readonly name: string }) {
+  const mine = sql`from image_facts where merchant_id = ${of.merchantId}`;
+  return db
+    .select({
+      isThere: sql<number>`exists (select 1 ${mine} and name = ${of.name})`.as("is_there"),
+      count: sql<number>`(select count(*) ${mine})`.as("image_count"),
+      bytes: sql<number>`(${sizes(of.merchantId)})`.as("image_bytes"),
+    })
+    .from(sql`(select 1)`);
+}
+
+/** Aborts the batch where the image that it names is gone: the sweep deletes what nothing has named for a week. */
+export function assertImage(db: Db, of: { readonly merchantId: MerchantId; readonly name: string }) {
+  return db.insert(assertions).select(
+    sql`select 'the image is there', 0
+      where not exists (select 1 from images where merchant_id = ${of.merchantId} and name = ${of.name})`,
+  );
+}
+
+/** All images of a merchant that is deleted: nothing shows them any more. */
+export function deleteImagesOf(db: Db, merchantId: MerchantId) {
+  return [
+    db.delete(images).where(eq(images.merchantId, merchantId)),
+    db.delete(imageFacts).where(eq(imageFacts.merchantId, merchantId)),
+  ] as const;
+}
+
+/** What shows an image: the logo of a live merchant, its products, and a deleted product for as long as an invoice of it may be open. */
+const isUsed = (deletedAfterMs: number) => sql`exists (select 1 from merchants shop
+    where shop.id = image_facts.merchant_id and shop.deleted_at_ms is null and (json_extract(shop.brand, '$.logo') = image_facts.name
+      or exists (select 1 from products article where article.merchant_id = image_facts.merchant_id
+        and article.image = image_facts.name and (article.deleted_at_ms is null or article.deleted_at_ms > ${deletedAfterMs}))))`;
+
+/** Notes whether anything shows the images that were not checked since `beforeMs`; bounded, those that waited longest first. */
+export function markUnused(
+  db: Db,
+  of: {
+    readonly nowMs: number;
+    readonly beforeMs: number;
+    readonly deletedAfterMs: number;
+    readonly limit: number;
+  },
+) {
+  return db
+    .update(imageFacts)
+    .set({
+      sweptAtMs: of.nowMs,
+      unusedSinceMs: sql`case when ${isUsed(of.deletedAfterMs)} then null else coalesce(unused_since_ms, ${of.nowMs}) end`,
+    })
+    .where(
+      sql`rowid in (select rowid from image_facts where swept_at_ms < ${of.beforeMs} order by swept_at_ms limit ${of.limit})`,
+    );
+}
+
+/** Deletes images that nothing has shown since `unusedSinceMs`, nor shows now; bounded. Long deleted products lose the image they name. */
+export function deleteUnused(
+  db: Db,
+  of: { readonly unusedSinceMs: number; readonly deletedAfterMs: number; readonly limit: number },
+) {
+  const doomed = sql`select merchant_id, name from image_facts
+    where unused_since_ms <= ${of.unusedSinceMs} and not ${isUsed(of.deletedAfterMs)}
+    order by unused_since_ms, rowid limit ${of.limit}`;
+  return [
+    db
+      .update(products)
+      .set({ image: null })
+      .where(
+        sql`rowid in (select article.rowid from (${doomed}) gone
+          join products article on article.merchant_id = gone.merchant_id and article.image = gone.name)`,
+      ),
+    db.delete(images).where(sql`(merchant_id, name) in (${doomed})`),
+    db.delete(imageFacts).where(sql`(merchant_id, name) in (${doomed})`),
+  ] as const;
+}
+
+/** An image to serve, its bytes in base64. Both may be a path's, unproved. */
+export const selectImage = prepared(
+  (of: { readonly merchantId: string; readonly name: string }) => of,
+  (db, of) =>
+    db
+      .select({ contentType: images.contentType, bytes: images.bytes })
+      .from(images)
+      .where(and(eq(images.merchantId, of.merchantId), eq(images.name, of.name)))
+      .limit(1),
+);
+
+/** Whether a merchant has an image of a name, without its bytes; none for an undefined name. `merchantId` may be a path's, unproved. */
+export const selectImageName = prepared(
+  (of: { readonly merchantId: string; readonly name: string | undefined }) => ({
+    merchantId: of.merchantId,
+    name: of.name ?? "",
+  }),
+  (db, of) =>
+    db
+      .select({ name: images.name })
+      .from(images)
+      .where(and(eq(images.merchantId, of.merchantId), eq(images.name, of.name)))
+      .limit(1),
+);

@@ -1,0 +1,30 @@
+import { composeMail } from "../../platform/mail/compose.ts";
+import type { Mail } from "../../platform/mail/mail.ts";
+import { linkless, subjectNaming } from "../../platform/mail/names.ts";
+import type { Role } from "../teams/roles.ts";
+
+export interface InvitationToMail {
+  readonly email: string;
+  readonly role: Role;
+  readonly merchantName: string;
+  /** The mail names the inviter by this name, or where it is null by their proved address. */
+  readonly inviterName: string | null;
+  readonly inviterEmail: string;
+}
+
+/** The token is in the fragment: no server and no log on the way sees it. Links are removed from names: strangers get this mail. */
+export function invitationMail(of: InvitationToMail, token: string, publicUrl: string): Mail {
+  const { email, role, inviterName, inviterEmail } = of;
+  const merchantName = linkless(of.merchantName);
+  const inviter = inviterName === null ? inviterEmail : linkless(inviterName);
+  return composeMail({
+    to: email,
+    subject: subjectNaming(of.merchantName, (name) => `Invitation to the team of ${name}`, "Invitation to a team"),
+    paragraphs: [
+      `${inviter} invites you to the team of ${merchantName} as ${role}.`,
+      `Sign in as ${email} to accept. The link works once and for 7 days.`,
+      "If you do not expect this, you need not do anything.",
+    ],
+    link: { text: "Accept the invitation", url: `${publicUrl}/invitations#token=${token}` },
+  });
+}

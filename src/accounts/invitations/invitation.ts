@@ -1,0 +1,103 @@
+// An invitation to a team (Interface 2.3, 3.3): its status now, and whether a user may accept it.
+
+import type { InvitationId, MemberId, MerchantId, UserId } from "../../lib/ids.ts";
+import { DAY_MS, isoTime, isoTimeOrNull } from "../../lib/time.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { mayInvite } from "../teams/rank.ts";
+import type { Role } from "../teams/roles.ts";
+import type { User } from "../users/user.ts";
+
+export const INVITATION_LIFETIME_MS = 7 * DAY_MS;
+
+export const INVITATION_STATUSES = ["pending", "accepted", "expired", "revoked"] as const;
+export type InvitationStatus = (typeof INVITATION_STATUSES)[number];
+
+export interface Invitation {
+  readonly id: InvitationId;
+  readonly merchantId: MerchantId;
+  /** As it was written; `emailKey` is the same in lower case. */
+  readonly email: string;
+  readonly emailKey: string;
+  readonly role: Exclude<Role, "OWNER">;
+  /** SHA-256 of the token; the token itself is in the mail alone. */
+  readonly tokenHash: string;
+  /** The user who sent it last: their rank vouches for it. */
+  readonly invitedBy: UserId;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly expiresAtMs: number;
+  readonly acceptedAtMs: number | null;
+  readonly acceptedBy: UserId | null;
+  readonly revokedAtMs: number | null;
+  /** When its newest mail was handed over; null while that waits. */
+  readonly mailedAtMs: number | null;
+  /** When the mail that waits is due; null where none waits. */
+  readonly mailDueAtMs: number | null;
+  /** Whether it waits because its mailbox has had its mails of the day. */
+  readonly waitsForMailbox: boolean;
+}
+
+/** An invitation as its invitee sees it. */
+export interface OfferedInvitation extends Invitation {
+  readonly isMerchantLive: boolean;
+  /** The role of the inviter now; null when they are no member any more. */
+  readonly inviterRole: Role | null;
+  /** The seat of the user who asks, where they are a member already. */
+  readonly seatId: MemberId | null;
+}
+
+export function invitationStatus(invitation: Invitation, nowMs: number): InvitationStatus {
+  if (invitation.acceptedAtMs !== null) return "accepted";
+  if (invitation.revokedAtMs !== null) return "revoked";
+  return nowMs < invitation.expiresAtMs ? "pending" : "expired";
+}
+
+/** Whether it still waits for its invitee, or to be sent anew. */
+export function isOpen(invitation: Pick<Invitation, "acceptedAtMs" | "revokedAtMs">): boolean {
+  return invitation.acceptedAtMs === null && invitation.revokedAtMs === null;
+}
+
+/**
+ * Why `user` may not accept: in this order, so that a user with neither token nor mailbox learns least. Used, revoked, of a deleted
+ * merchant, or of an inviter who could not send it today: the same as unknown (decisions 9).
+ */
+export function acceptRefusal(
+  offered: OfferedInvitation,
+  user: Pick<User, "emailKey" | "isEmailVerified">,
+  nowMs: number,
+): Failure | undefined {
+  if (!isOpen(offered) || !offered.isMerchantLive) return { code: "INVITATION_NOT_FOUND" };
+  if (!user.isEmailVerified || user.emailKey !== offered.emailKey) return { code: "INVITATION_EMAIL_MISMATCH" };
+  const { inviterRole } = offered;
+  if (inviterRole === null || !mayInvite(inviterRole, offered.role)) return { code: "INVITATION_NOT_FOUND" };
+  if (offered.seatId !== null) return { code: "ALREADY_MEMBER" };
+  return nowMs < offered.expiresAtMs ? undefined : { code: "INVITATION_EXPIRED" };
+}
+
+/** What the members of the team see; never the token. */
+export function invitationBodyOf(invitation: Invitation, nowMs: number) {
+  const { id, merchantId, email, role, invitedBy, createdAtMs, expiresAtMs, acceptedAtMs, mailedAtMs } = invitation;
+  return {
+    id,
+    merchantId,
+    email,
+    role,
+    status: invitationStatus(invitation, nowMs),
+    invitedBy,
+    createdAt: isoTime(createdAtMs),
+    expiresAt: isoTime(expiresAtMs),
+    acceptedAt: isoTimeOrNull(acceptedAtMs),
+    mailedAt: isoTimeOrNull(mailedAtMs),
+  };
+}
+
+/** An invitation that waits for a user, with the names that let them decide. */
+export interface WaitingInvitation extends Invitation {
+  readonly merchantName: string;
+  readonly inviterEmail: string;
+}
+
+export function waitingBodyOf(waiting: WaitingInvitation, nowMs: number) {
+  const { merchantName, inviterEmail } = waiting;
+  return { ...invitationBodyOf(waiting, nowMs), merchantName, inviterEmail };
+}

@@ -1,0 +1,24 @@
+import { sha256Hex } from "../../lib/bytes.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Mailer } from "../../platform/mail/mail.ts";
+import { invitationMail } from "./invitation-mail.ts";
+import { selectToMail } from "./store.ts";
+
+export interface MailDependencies {
+  readonly db: Db;
+  readonly sleep: Sleep;
+  readonly mailer: Mailer;
+  readonly publicUrl: string;
+}
+
+/**
+ * Mails the invitation that was stored with this very token, after its batch. There is none when another request with the same
+ * Idempotency-Key committed: then that one sent the mail. The resend route replaces a mail that is lost here.
+ */
+export async function sendInvitation(deps: MailDependencies, token: string): Promise<void> {
+  const rows = await readWithRetry(deps.sleep, async () => selectToMail(deps.db, sha256Hex(token)));
+  const [toMail] = rows.ok ? rows.value : [];
+  if (toMail !== undefined) await deps.mailer.post(invitationMail(toMail, token, deps.publicUrl));
+}

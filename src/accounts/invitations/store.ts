@@ -1,0 +1,266 @@
+import { and, desc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
+import { derivedId, type MemberId, type MerchantId, type UserId } from "../../lib/ids.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import type { PageRequest } from "../../lib/pagination.ts";
+import { DAY_MS } from "../../lib/time.ts";
+import type { Trail } from "../../platform/audit/entry.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { auditEvents } from "../../platform/db/schema/audit-events.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
+import { invitationMails, invitations } from "../../platform/db/schema/teams.ts";
+import type { Role } from "../teams/roles.ts";
+import { rankSql } from "../teams/store.ts";
+import type { Invitation, OfferedInvitation } from "./invitation.ts";
+import type { MailTimes } from "./mail-room.ts";
+
+const columns = getTableColumns(invitations);
+const open = and(isNull(invitations.acceptedAtMs), isNull(invitations.revokedAtMs));
+/** Names of columns are written out with their table: drizzle drops it inside fragments of a one-table select. */
+const inviterSeat = sql.raw("seat.merchant_id = invitations.merchant_id and seat.user_id = invitations.invited_by");
+const isMerchantLive =
+  "exists (select 1 from merchants shop where shop.id = invitations.merchant_id and shop.deleted_at_ms is null)";
+
+/** One page of a merchant's invitations, newest first, whatever their status. `merchantId` may be a path's, unproved. */
+export function selectInvitationPage(db: Db, merchantId: string, page: PageRequest) {
+  return db
+    .select()
+    .from(invitations)
+    .where(and(sql`merchant_id = ${merchantId}`, olderThan(page)))
+    .orderBy(desc(invitations.createdAtMs), desc(invitations.id))
+    .limit(page.limit)
+    .offset(page.offset);
+}
+
+export function countInvitations(db: Db, merchantId: string, page: PageRequest) {
+  return counted(db, page, sql`merchant_id = ${merchantId}`);
+}
+
+/** Those that a user could accept now. */
+function acceptable(emailKey: string, nowMs: number): SQL {
+  return sql`invitations.email_key = ${emailKey} and invitations.accepted_at_ms is null and invitations.revoked_at_ms is null
+    and invitations.expires_at_ms > ${nowMs} and ${sql.raw(isMerchantLive)} and exists (select 1 from members seat
+      where ${inviterSeat} and ${rankSql("seat.role")} > ${rankSql("invitations.role")})`;
+}
+
+/** One page of what waits for the holder of an address, newest first. */
+export function selectWaiting(db: Db, of: { readonly emailKey: string; readonly nowMs: number }, page: PageRequest) {
+  return db
+    .select({
+      ...columns,
+      merchantName: sql<string>`(select shop.name from merchants shop where shop.id = invitations.merchant_id)`.as(
+        "merchant_name",
+      ),
+      inviterEmail: sql<string>`(select user.email from users user where user.id = invitations.invited_by)`.as(
+        "inviter_email",
+      ),
+    })
+    .from(invitations)
+    .where(and(acceptable(of.emailKey, of.nowMs), olderThan(page)))
+    .orderBy(desc(invitations.createdAtMs), desc(invitations.id))
+    .limit(page.limit)
+    .offset(page.offset);
+}
+
+export function countWaiting(db: Db, of: { readonly emailKey: string; readonly nowMs: number }, page: PageRequest) {
+  return counted(db, page, acceptable(of.emailKey, of.nowMs));
+}
+
+function counted(db: Db, page: PageRequest, matching: SQL) {
+  return db
+    .select({ total: sql<number>`count(*)` })
+    .from(invitations)
+    .where(and(page.page === undefined ? sql`0` : undefined, matching));
+}
+
+function olderThan({ after }: PageRequest): SQL | undefined {
+  return after === undefined ? undefined : sql`(created_at_ms, id) < (${after.createdAtMs}, ${after.id})`;
+}
+
+/** One invitation of a merchant. */
+export function selectInvitation(db: Db, merchantId: MerchantId, invitationId: string) {
+  return db
+    .select()
+    .from(invitations)
+    .where(and(sql`id = ${invitationId}`, eq(invitations.merchantId, merchantId)));
+}
+
+/** The open invitation of an address, expired or not: the unique index lets there be one. */
+export function selectOpenOf(db: Db, merchantId: MerchantId, emailKey: string) {
+  return db
+    .select()
+    .from(invitations)
+    .where(and(eq(invitations.merchantId, merchantId), eq(invitations.emailKey, emailKey), open));
+}
+
+/** How an invitation is named to be accepted: by the hash of its token, or by its id where the mailbox is proved anyway. */
+export type InvitationKey = { readonly tokenHash: string } | { readonly invitationId: string };
+
+/** An invitation with all that accepting it depends on, for the user who asks. */
+export function selectOffered(db: Db, key: InvitationKey, userId: UserId) {
+  const named = "tokenHash" in key ? sql`token_hash = ${key.tokenHash}` : sql`id = ${key.invitationId}`;
+  return db
+    .select({
+      ...columns,
+      isMerchantLive: sql<boolean>`(${sql.raw(isMerchantLive)})`.mapWith((value) => value === 1).as("is_merchant_live"),
+      inviterRole: sql<Role | null>`(select seat.role from members seat where ${inviterSeat})`.as("inviter_role"),
+      seatId: sql<MemberId | null>`(select seat.id from members seat where seat.merchant_id = invitations.merchant_id
+        and seat.user_id = ${userId})`.as("seat_id"),
+    })
+    .from(invitations)
+    .where(named);
+}
+
+/** An invitation by the hash of its token, with the names in its mail; none whose mail waits. */
+export function selectToMail(db: Db, tokenHash: string) {
+  return db
+    .select({
+      email: invitations.email,
+      role: invitations.role,
+      merchantName: sql<string>`(select shop.name from merchants shop where shop.id = invitations.merchant_id)`.as(
+        "merchant_name",
+      ),
+      inviterName: sql<string | null>`(select user.name from users user where user.id = invitations.invited_by)`.as(
+        "inviter_name",
+      ),
+      inviterEmail: sql<string>`(select user.email from users user where user.id = invitations.invited_by)`.as(
+        "inviter_email",
+      ),
+    })
+    .from(invitations)
+    .where(sql`token_hash = ${tokenHash} and mailed_at_ms is not null`);
+}
+
+export function insertInvitation(db: Db, invitation: Invitation) {
+  return db.insert(invitations).values(invitation);
+}
+
+/** Aborts the batch unless the invitation is open and still has the token that was read. */
+export function assertOpen(db: Db, read: Pick<Invitation, "id" | "tokenHash">) {
+  return db.insert(assertions).select(
+    sql`select 'the invitation is open', 0 where not exists (select 1 from invitations
+      where id = ${read.id} and token_hash = ${read.tokenHash} and accepted_at_ms is null and revoked_at_ms is null)`,
+  );
+}
+
+/** Aborts the batch unless all that accepting depends on still holds: `acceptRefusal`, inside the batch. */
+export function assertAcceptable(db: Db, read: OfferedInvitation, userId: UserId, nowMs: number) {
+  return db.insert(assertions).select(
+    sql`select 'the invitation can be accepted', 0 where not exists (
+      select 1 from invitations offered
+      join merchants shop on shop.id = offered.merchant_id and shop.deleted_at_ms is null
+      join members seat on seat.merchant_id = offered.merchant_id and seat.user_id = offered.invited_by
+      join users invitee on invitee.id = ${userId} and invitee.email_key = offered.email_key
+        and invitee.email_verified_at_ms is not null
+      where offered.id = ${read.id} and offered.token_hash = ${read.tokenHash} and offered.expires_at_ms > ${nowMs}
+        and offered.accepted_at_ms is null and offered.revoked_at_ms is null
+        and ${rankSql("seat.role")} > ${rankSql("offered.role")})`,
+  );
+}
+
+type Changes = Partial<
+  Pick<Invitation, "tokenHash" | "invitedBy" | "expiresAtMs" | "acceptedAtMs" | "acceptedBy" | "revokedAtMs"> &
+    MailTimes
+>;
+
+/** An accepted or revoked one is no longer mailed: unless `changes` sets a due time, no mail is due. */
+export function updateInvitation(db: Db, read: Pick<Invitation, "id" | "merchantId">, changes: Changes, nowMs: number) {
+  return db
+    .update(invitations)
+    .set({ mailDueAtMs: null, waitsForMailbox: false, ...changes, updatedAtMs: nowMs })
+    .where(and(eq(invitations.id, read.id), eq(invitations.merchantId, read.merchantId), open));
+}
+
+/**
+ * Revokes what a member has open and does not outrank with the role they now have; all of it with `role` undefined: they are no member any
+ * more. An audit entry each; its id is made of the operation's time and the invitation's own random part.
+ */
+export function revokeOutranked(
+  deps: { readonly db: Db; readonly nowMs: number; readonly trail: Trail },
+  of: {
+    readonly operationId: string;
+    readonly member: { readonly merchantId: MerchantId; readonly userId: UserId; readonly role: Role | undefined };
+  },
+) {
+  const { db, nowMs, trail } = deps;
+  const { merchantId, userId, role } = of.member;
+  const lost = role === undefined ? sql`1` : sql`${rankSql("role")} >= ${rankSql(`'${role}'`)}`;
+  const outranked = sql`merchant_id = ${merchantId} and invited_by = ${userId}
+    and accepted_at_ms is null and revoked_at_ms is null and ${lost}`;
+  const idHead = derivedId("aud", of.operationId).slice(0, "aud_".length + 10);
+  return [
+    db.insert(auditEvents).select(
+      sql`select ${idHead} || substr(id, 15), merchant_id, ${trail.actor.kind}, ${trail.actor.id}, 'team.invitation_revoked', id,
+        null, json_object('email', email, 'role', role), ${trail.ip}, ${trail.requestId}, ${nowMs} from invitations where ${outranked}`,
+    ),
+    db.update(invitations).set({ revokedAtMs: nowMs, updatedAtMs: nowMs, mailDueAtMs: null }).where(outranked),
+  ] as const;
+}
+
+/** A mail that `userId` sends for a merchant. */
+export interface MailOf {
+  readonly merchantId: MerchantId;
+  readonly userId: UserId;
+  readonly emailKey: string;
+  readonly nowMs: number;
+}
+
+/** What limits a mail. Times; null where nothing limits it. */
+export function selectMailRoom(db: Db, of: MailOf) {
+  const sinceMs = of.nowMs - DAY_MS;
+  const nth = (mine: SQL, limit: number) =>
+    sql<number | null>`(select at_ms from invitation_mails where ${mine} and at_ms > ${sinceMs}
+      order by at_ms desc limit 1 offset ${limit - 1})`;
+  const lastDue = (mine: SQL) =>
+    sql<number | null>`(select max(mail_due_at_ms) from invitations where ${mine} and mail_due_at_ms is not null)`;
+  const [forSender, forMailbox] = [sql`not waits_for_mailbox`, sql`waits_for_mailbox`];
+  const ofMerchant = sql`merchant_id = ${of.merchantId}`;
+  return db
+    .select({
+      merchantFullSinceMs: nth(ofMerchant, LIMITS.invitationMailsPerMerchantAndDay).as("merchant_full_since"),
+      userFullSinceMs: nth(sql`user_id = ${of.userId}`, LIMITS.invitationMailsPerUserAndDay).as("person_full_since"),
+      mailboxFullSinceMs: nth(sql`email_key = ${of.emailKey}`, LIMITS.invitationMailsPerMailboxAndDay).as(
+        "mailbox_full_since",
+      ),
+      merchantLastDueMs: lastDue(sql`${ofMerchant} and ${forSender}`).as("merchant_last_due"),
+      userLastDueMs: lastDue(sql`invited_by = ${of.userId} and ${forSender}`).as("person_last_due"),
+      mailboxLastDueMs: lastDue(sql`email_key = ${of.emailKey} and ${forMailbox}`).as("mailbox_last_due"),
+    })
+    .from(sql`(select 1)`);
+}
+
+/** Counts a mail that goes out with the batch; aborts it where a day's limit is reached. */
+export function countMail(db: Db, of: MailOf) {
+  const { merchantId, userId, emailKey, nowMs } = of;
+  const sent = (mine: SQL) => sql`(select count(*) from invitation_mails where ${mine} and at_ms > ${nowMs - DAY_MS})`;
+  return [
+    db.insert(assertions).select(
+      sql`select 'mails are left', 0
+        where ${sent(sql`merchant_id = ${merchantId}`)} >= ${LIMITS.invitationMailsPerMerchantAndDay}
+        or ${sent(sql`user_id = ${userId}`)} >= ${LIMITS.invitationMailsPerUserAndDay}
+        or ${sent(sql`email_key = ${emailKey}`)} >= ${LIMITS.invitationMailsPerMailboxAndDay}`,
+    ),
+    db.insert(invitationMails).values({ merchantId, userId, emailKey, atMs: nowMs }),
+  ] as const;
+}
+
+/** Open invitations whose mail is due, with whether their merchant is live; the longest due first. */
+export function selectMailsDue(db: Db, of: { readonly nowMs: number; readonly limit: number }) {
+  return db
+    .select({
+      ...columns,
+      isMerchantLive: sql<boolean>`(${sql.raw(isMerchantLive)})`.mapWith((value) => value === 1).as("is_merchant_live"),
+    })
+    .from(invitations)
+    .where(sql`mail_due_at_ms <= ${of.nowMs}`)
+    .orderBy(invitations.mailDueAtMs)
+    .limit(of.limit);
+}
+
+/** Deletes mails that no longer count; bounded, oldest first. */
+export function forgetMails(db: Db, nowMs: number) {
+  return db
+    .delete(invitationMails)
+    .where(
+      sql`rowid in (select rowid from invitation_mails where at_ms <= ${nowMs - DAY_MS} order by at_ms limit 2000)`,
+    );
+}

@@ -1,0 +1,56 @@
+// Every change of a stored merchant: one batch with its audit entry. `updated_at_ms` grows with every change, and the batch aborts unless it
+// is as it was read: of two concurrent changes the second decides again on the result of the first, and both are kept.
+
+import { ok, type Result } from "../../lib/result.ts";
+import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import { type CommitDependencies, change } from "../../platform/changes/change.ts";
+import type { Statement } from "../../platform/db/batch.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { type Acting, currentStanding, seatHeld } from "../teams/check-seat.ts";
+import { assertMerchantAsRead, type MerchantRow, selectLiveMerchant, updateMerchant } from "./store.ts";
+
+export type MerchantDependencies = CommitDependencies;
+
+export interface MerchantChange {
+  readonly columns: Partial<MerchantRow>;
+  readonly entry: Pick<AuditEntry, "action" | "before" | "after">;
+  /** What changes with it. */
+  readonly statements?: readonly Statement[];
+}
+
+export interface ChangeOf extends Acting {
+  /** As it was read with the caller. */
+  readonly read: MerchantRow;
+  readonly trail: Trail;
+  /** Called after a failed batch: checks whether something that the change names is the reason. */
+  readonly recheck?: () => Promise<Result<undefined, Failure>>;
+}
+
+/** Answers the merchant to show. `decide` returns undefined where there is nothing to do. */
+export function changeMerchant(
+  deps: MerchantDependencies,
+  of: ChangeOf,
+  decide: (merchant: MerchantRow) => Result<MerchantChange | undefined, Failure>,
+): Promise<Result<MerchantRow, Failure>> {
+  const { id } = of.read;
+  const row = { again: () => selectLiveMerchant(deps.db, id), missing: { code: "MERCHANT_NOT_FOUND" } } as const;
+  const read = (tries: number) => currentStanding(deps, { ...of, ...row }, tries);
+  return change(deps, { name: "a change of a merchant", read }, ({ row: merchant, seat }, { auditId }) => {
+    const decided = decide(merchant);
+    if (!decided.ok) return decided;
+    if (decided.value === undefined) return ok({ value: merchant });
+    const columns = { ...decided.value.columns, updatedAtMs: Math.max(deps.nowMs, merchant.updatedAtMs + 1) };
+    const entry = { id: auditId, merchantId: id, target: id, ...decided.value.entry };
+    return ok({
+      value: { ...merchant, ...columns },
+      statements: [
+        assertMerchantAsRead(deps.db, merchant),
+        ...seatHeld(deps, seat),
+        updateMerchant(deps.db, id, columns),
+        ...(decided.value.statements ?? []),
+        insertAudit(deps.db, of.trail, entry, deps.nowMs),
+      ],
+    });
+  });
+}

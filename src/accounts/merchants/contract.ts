@@ -1,0 +1,205 @@
+// The wire of merchants and their settings (decisions 4 "Merchant settings", decisions 10).
+import * as z from "zod";
+import { isAnyGiven, textField as text, time } from "../../lib/fields.ts";
+import { parseUnits } from "../../lib/money.ts";
+import { listBody, listQuery } from "../../lib/pagination.ts";
+import { isRedirectUrl } from "../../lib/redirect-url.ts";
+import { isImageName } from "../images/image.ts";
+import { ROLES } from "../teams/roles.ts";
+import { MISSING_FACTORS } from "../teams/security-policy.ts";
+import { frameOrigin } from "./settings.ts";
+
+const name = () => text(200).meta({ description: "Display name.", examples: ["Corner shop"] });
+
+export const createMerchantBody = () => z.strictObject({ name: name() });
+export const updateMerchantBody = () => z.strictObject({ name: name() });
+export const deleteMerchantBody = () =>
+  z.strictObject({
+    name: z.string().max(400).meta({ description: "The merchant's name, typed again." }),
+  });
+
+export const listMerchantsQuery = () =>
+  z.object({
+    ...listQuery(),
+    search: z.string().min(1).max(200).optional().meta({ description: "A prefix of the name, or an exact id." }),
+  });
+
+/** Percent with at most two digits, as hundredths. */
+function percent(max: number) {
+  return z
+    .number()
+    .min(0)
+    .max(max)
+    .transform((value, context) => {
+      const basisPoints = parseUnits(String(value), 2);
+      if (basisPoints.ok) return Number(basisPoints.value);
+      context.addIssue({ code: "custom", message: "must have at most 2 fraction digits" });
+      return z.NEVER;
+    })
+    .meta({ description: "Percent, with at most 2 fraction digits." });
+}
+
+const MAX_AMOUNT_MICROS = 1_000_000_000_000n;
+
+/** An amount from 0 to 1,000,000 with at most 6 fraction digits, as decimal text or as a number, in micro-units. Nothing is rounded. */
+const amount = () =>
+  z
+    .union([z.string().regex(/^\d{1,7}(\.\d{1,6})?$/, "must be a decimal with at most 6 fraction digits"), z.number()])
+    .transform((value, context) => {
+      const micros = parseUnits(String(value), 6);
+      if (micros.ok && micros.value >= 0n && micros.value <= MAX_AMOUNT_MICROS) return micros.value;
+      const message = micros.ok ? "must be from 0 to 1000000" : "must be a decimal with at most 6 fraction digits";
+      context.addIssue({ code: "custom", message });
+      return z.NEVER;
+    });
+
+const brand = () =>
+  z.strictObject({
+    name: text(100).nullable().optional(),
+    color: z
+      .string()
+      .regex(/^#[0-9a-fA-F]{6}$/, "must be #rrggbb")
+      .nullable()
+      .optional(),
+    supportUrl: z
+      .string()
+      .max(2_048)
+      .refine(
+        (value) => /^https:/i.test(value) && isRedirectUrl(value),
+        "must be an https URL without user or password",
+      )
+      .nullable()
+      .optional()
+      .meta({ format: "uri" }),
+    logo: z
+      .string()
+      .refine(isImageName, "must be the name of an uploaded image")
+      .nullable()
+      .optional()
+      .meta({ description: "The `name` of an uploaded image." }),
+  });
+
+const frameAncestors = () =>
+  z
+    .array(
+      z
+        .string()
+        .max(300)
+        .transform((value, context) => {
+          const origin = frameOrigin(value);
+          if (origin !== undefined) return origin;
+          context.addIssue({ code: "custom", message: "must be an https origin, such as https://shop.example" });
+          return z.NEVER;
+        }),
+    )
+    .max(20)
+    .refine((origins) => new Set(origins).size === origins.length, "must not name an origin twice")
+    .meta({ description: "Origins whose pages may frame the checkout; none when empty." });
+
+/** Every member is optional: absent keeps. */
+export const updateSettingsBody = () =>
+  z
+    .strictObject({
+      invoiceLifetimeSeconds: z.int().min(60).max(2_592_000).optional(),
+      rateLockSeconds: z.int().min(1).max(86_400).optional(),
+      underpaidTolerancePercent: percent(10).optional(),
+      underpaidToleranceMax: amount()
+        .optional()
+        .meta({ description: "Of the invoice's currency: the percentage counts up to this." }),
+      overpaidTolerancePercent: percent(100).optional(),
+      monitorSeconds: z.int().min(0).max(604_800).optional(),
+      latePaymentPolicy: z.enum(["REVIEW", "ACCEPT"]).optional(),
+      quorumAboveAmount: amount().nullable().optional(),
+      walletChangeDelayHours: z
+        .int()
+        .min(0)
+        .max(168)
+        .optional()
+        .meta({ description: "A shorter one is in force once the present one has passed." }),
+      maxActiveInvoices: z.int().min(1).max(1_000_000).optional().meta({
+        description: "Active invoices of your server and members; those of browsers have a limit of their own.",
+      }),
+      maxPublicInvoices: z
+        .int()
+        .min(0)
+        .max(1_000_000)
+        .optional()
+        .meta({ description: "Active invoices that public keys and product pages made." }),
+      mailReceiptsToCustomers: z.boolean().optional().meta({
+        description:
+          "A mail to the customer, where an email is known, once an invoice is paid with money that is confirmed.",
+      }),
+      mailReceiptsToMerchant: z.boolean().optional().meta({
+        description: "The same to every owner and admin, also where the team accepts an invoice without money.",
+      }),
+      brand: brand()
+        .nullable()
+        .optional()
+        .meta({ description: "Absent members keep; null takes the whole brand away." }),
+      frameAncestors: frameAncestors().optional(),
+    })
+    .refine(isAnyGiven, "must name at least one setting")
+    .transform(
+      ({ underpaidTolerancePercent, underpaidToleranceMax, overpaidTolerancePercent, quorumAboveAmount, ...rest }) => ({
+        ...rest,
+        underpaidToleranceBasisPoints: underpaidTolerancePercent,
+        underpaidToleranceMaxMicros: underpaidToleranceMax,
+        overpaidToleranceBasisPoints: overpaidTolerancePercent,
+        quorumAboveMicros: quorumAboveAmount,
+      }),
+    );
+
+// ---- answers
+
+const amountText = () => z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["5.000000"] });
+
+export const merchantBody = () =>
+  z
+    .object({
+      id: z.string(),
+      name: z.string(),
+      role: z.enum(ROLES).nullable().meta({ description: "The caller's in the team; null for an API key." }),
+      missing: z
+        .array(z.enum(MISSING_FACTORS))
+        .meta({ description: "What the team demands and the caller lacks: until it is added the merchant is closed." }),
+      createdAt: time(),
+      updatedAt: time(),
+    })
+    .meta({ title: "Merchant" });
+
+export const merchantListBody = () => listBody(merchantBody()).meta({ title: "MerchantList" });
+
+export const settingsBody = () =>
+  z
+    .object({
+      invoiceLifetimeSeconds: z.int(),
+      rateLockSeconds: z.int(),
+      underpaidTolerancePercent: z.number(),
+      underpaidToleranceMax: amountText(),
+      overpaidTolerancePercent: z.number(),
+      monitorSeconds: z.int(),
+      latePaymentPolicy: z.enum(["REVIEW", "ACCEPT"]),
+      quorumAboveAmount: amountText().nullable(),
+      walletChangeDelayHours: z.int().meta({ description: "In force now." }),
+      pendingWalletChangeDelay: z
+        .object({ hours: z.int(), from: time() })
+        .nullable()
+        .meta({ description: "A shorter delay that was asked for, and from when on it is in force." }),
+      maxActiveInvoices: z.int(),
+      maxPublicInvoices: z.int(),
+      mailReceiptsToCustomers: z.boolean(),
+      mailReceiptsToMerchant: z.boolean(),
+      brand: z.object({
+        name: z.string().nullable(),
+        color: z.string().nullable(),
+        supportUrl: z.string().nullable(),
+        logo: z.string().nullable().meta({ description: "Name of an uploaded image." }),
+        logoUrl: z.string().nullable(),
+      }),
+      frameAncestors: z.array(z.string()),
+      warnings: z
+        .array(z.string())
+        .meta({ description: "Stable codes: QUORUM_IGNORED, where a network has one source." }),
+      updatedAt: time(),
+    })
+    .meta({ title: "Settings" });

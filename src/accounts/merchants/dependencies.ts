@@ -1,0 +1,37 @@
+import { parseChainSources } from "../../chains/chain-sources.ts";
+import { publicUrl } from "../../platform/http/deployment.ts";
+import type { GivenDependencies } from "../../platform/http/given.ts";
+import { mailerOf } from "../../platform/mail/dependencies.ts";
+import type { Mailer } from "../../platform/mail/mail.ts";
+import { configuredProviders } from "../identities/providers.ts";
+import { newOperationId } from "../pipeline/answer-once.ts";
+import type { SignInProvider } from "../teams/security-policy.ts";
+import type { MerchantDependencies } from "./change-merchant.ts";
+import type { SettingsContext } from "./settings-body.ts";
+
+/** Dependencies of merchant operations, built from the environment once per request. */
+export function merchantDependencies(
+  env: Env,
+  given: GivenDependencies,
+): MerchantDependencies &
+  SettingsContext & { readonly mailer: Mailer; readonly configured: ReadonlySet<SignInProvider> } {
+  const { db, nowMs, sleep } = given;
+  const configured = configuredProviders(env.SIGN_IN_PROVIDERS);
+  const hasSecondSources = hasSecondEverywhere(env.CHAIN_SOURCES);
+  return {
+    db,
+    nowMs,
+    sleep,
+    newOperationId,
+    mailer: mailerOf(env, given),
+    publicUrl: publicUrl(env),
+    configured,
+    hasSecondSources,
+  };
+}
+
+function hasSecondEverywhere(text: string): boolean {
+  const sources = parseChainSources(text);
+  const lists = sources.ok ? [...sources.value.values()] : [];
+  return lists.length > 0 && lists.every(({ length }) => length > 1);
+}

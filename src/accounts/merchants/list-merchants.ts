@@ -1,0 +1,31 @@
+import { type ListQuery, pageBody, pageToRead } from "../../lib/pagination.ts";
+import type { Result } from "../../lib/result.ts";
+import type { Db } from "../../platform/db/client.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { missingFactors, type SignInProvider } from "../teams/security-policy.ts";
+import type { User } from "../users/user.ts";
+import { merchantBodyOf } from "./merchant-body.ts";
+import { countMyMerchants, selectMyMerchants } from "./store.ts";
+
+type MerchantQuery = ListQuery & { readonly search?: string | undefined };
+
+/** The page and, where the answer must carry it, the count. A query that is not valid reads nothing. */
+export function myMerchantsReads(db: Db, tokenHash: string, query: MerchantQuery | undefined) {
+  const page = pageToRead(query);
+  const filter = { tokenHash, search: query?.search };
+  return [selectMyMerchants(db, { ...filter, page }), countMyMerchants(db, filter, page.page !== undefined)] as const;
+}
+
+type MyMerchant = Awaited<ReturnType<typeof selectMyMerchants>>[number];
+
+/** The merchants of a user, the newest membership first, also those that a team's demands close to them (decisions 9). */
+export function listMerchants(
+  read: { readonly rows: readonly MyMerchant[]; readonly total: number },
+  query: ListQuery,
+  of: { readonly user: User; readonly configured: ReadonlySet<SignInProvider> },
+): Result<object, Failure> {
+  return pageBody(read, query, ({ role, merchant, team }) => {
+    if (merchant === null || team === null) throw new Error("a member of no merchant, or of one without a team");
+    return merchantBodyOf(merchant, { role, missing: missingFactors(team, of.user, of.configured) });
+  });
+}

@@ -1,0 +1,149 @@
+import { err, ok } from "../../lib/result.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import type { MerchantPrincipal } from "../auth/principal.ts";
+import { stepUpRefusal } from "../auth/principal.ts";
+import { answerOnce } from "../pipeline/answer-once.ts";
+import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";
+import { seatOf } from "../teams/check-seat.ts";
+import {
+  createMerchantBody,
+  deleteMerchantBody,
+  listMerchantsQuery,
+  merchantBody,
+  merchantListBody,
+  settingsBody,
+  updateMerchantBody,
+  updateSettingsBody,
+} from "./contract.ts";
+import { createMerchant } from "./create-merchant.ts";
+import { deleteMerchant } from "./delete-merchant.ts";
+import { merchantDependencies } from "./dependencies.ts";
+import { listMerchants, myMerchantsReads } from "./list-merchants.ts";
+import { merchantBodyOf } from "./merchant-body.ts";
+import { settingsReads } from "./read-settings.ts";
+import { settingsBodyOf } from "./settings-body.ts";
+import { updateMerchantName } from "./update-merchant.ts";
+import { updateSettings } from "./update-settings.ts";
+
+const ALL = "/api/v1/merchants";
+const ONE = `${ALL}/merchant/:merchantId`;
+const SETTINGS = `${ONE}/settings`;
+
+const ofUser = routesOf({ tag: "Merchants", callers: "PERSON", dependencies: merchantDependencies })
+  .post(ALL, {
+    operationId: "createMerchant",
+    summary: "Create a merchant",
+    description: "Whoever creates it is its owner.",
+    isIdempotent: true,
+    body: createMerchantBody,
+    answers: [{ status: 201, description: "The merchant", schema: merchantBody }],
+    refusals: ["LIMIT_REACHED"],
+    answer: async (call) => {
+      const { principal, trail, body } = call;
+      return answerOnce(call, createMerchant(call.deps, { name: body.name, ownerId: principal.user.id, trail }));
+    },
+  })
+  .get(ALL, {
+    operationId: "listMerchants",
+    summary: "List my merchants, the newest of my memberships first",
+    description: "Also those whose team demands a factor that I lack.",
+    query: listMerchantsQuery,
+    answers: [{ status: 200, description: "One page", schema: merchantListBody }],
+    reads: ({ db, tokenHash, request }) => myMerchantsReads(db, tokenHash, request?.query),
+    answer: async (call) => {
+      const [rows, counts] = call.read;
+      const { user } = call.principal;
+      const { configured } = call.deps;
+      const page = listMerchants({ rows, total: counts[0]?.total ?? 0 }, call.query, { user, configured });
+      return page.ok ? ok(jsonReply(200, page.value)) : page;
+    },
+  });
+
+const ofMerchant = routesOf({ tag: "Merchants", callers: "MEMBER_OR_KEY", dependencies: merchantDependencies })
+  .get(ONE, {
+    operationId: "getMerchant",
+    summary: "Read a merchant",
+    permission: "merchant:view",
+    answers: [{ status: 200, description: "The merchant", schema: merchantBody }],
+    answer: async (call) => ok(jsonReply(200, merchantBodyOf(call.merchant, viewerOf(call.principal)))),
+  })
+  .patch(ONE, {
+    operationId: "updateMerchant",
+    summary: "Rename a merchant",
+    permission: "merchant:update",
+    body: updateMerchantBody,
+    answers: [{ status: 200, description: "The merchant as it now is", schema: merchantBody }],
+    answer: async (call) => {
+      const { merchant: read, trail, principal } = call;
+      const of = { read, trail, seat: seatOf(principal), permission: "merchant:update" } as const;
+      const changed = await updateMerchantName(call.deps, of, call.body.name);
+      return changed.ok ? ok(jsonReply(200, merchantBodyOf(changed.value, viewerOf(principal)))) : changed;
+    },
+  })
+  .delete(ONE, {
+    operationId: "deleteMerchant",
+    summary: "Delete a merchant",
+    description: "Its keys stop working and its members lose it. Type its name again.",
+    permission: "merchant:delete",
+    needsStepUp: true,
+    isOwnerOnly: true,
+    body: deleteMerchantBody,
+    answers: [{ status: 204, description: "It is gone" }],
+    refusals: ["CONFIRMATION_MISMATCH"],
+    answer: async (call) => {
+      const { merchant: read, trail, principal } = call;
+      // A key cannot hold the permission (decisions 7).
+      if (principal.kind === "API_KEY") return err({ code: "OWNER_REQUIRED" });
+      const of = { read, trail, seat: principal, permission: "merchant:delete" } as const;
+      const deleted = await deleteMerchant(call.deps, of, call.body.name);
+      return deleted.ok ? ok(emptyReply()) : deleted;
+    },
+  })
+  .get(SETTINGS, {
+    operationId: "getSettings",
+    summary: "Read the settings",
+    permission: "merchant:view",
+    answers: [{ status: 200, description: "All settings", schema: settingsBody }],
+    answer: async (call) => ok(jsonReply(200, settingsBodyOf(call.merchant, call.deps))),
+  })
+  .patch(SETTINGS, {
+    operationId: "updateSettings",
+    summary: "Change settings",
+    description:
+      "What is absent keeps. They hold for invoices made from now on; one that stands keeps those it was made with. Only a person changes walletChangeDelayHours, with a factor given in the last 5 minutes: every owner and admin is mailed, and a shorter delay is in force once the present one has passed.",
+    permission: "merchant:update",
+    body: updateSettingsBody,
+    answers: [{ status: 200, description: "All settings as they now are", schema: settingsBody }],
+    refusals: ["IMAGE_NOT_FOUND", "STEP_UP_REQUIRED", "SESSION_REQUIRED"],
+    reads: ({ db, merchantId, request }) => settingsReads(db, merchantId, request?.body.brand?.logo),
+    answer: async (call) => {
+      const { body, merchant: read, trail, principal } = call;
+      const [, stewards] = call.read;
+      const isLogoNamed = typeof body.brand?.logo === "string";
+      if (isLogoNamed && call.read[0].length === 0) return err({ code: "IMAGE_NOT_FOUND" });
+      const of = {
+        read,
+        trail,
+        seat: seatOf(principal),
+        permission: "merchant:update",
+        delayRefusal: delayRefusal(principal, call.nowMs),
+        author: principal.kind === "USER" ? principal.user.email : "an API key",
+        readers: stewards.map(({ email }) => email),
+      } as const;
+      const changed = await updateSettings(call.deps, of, body);
+      return changed.ok ? ok(jsonReply(200, settingsBodyOf(changed.value, call.deps))) : changed;
+    },
+  });
+
+export const merchantRoutes: readonly MountedRoute[] = [...ofUser, ...ofMerchant];
+
+/** Why a caller may not change the delay of wallet changes. A key that was stolen must not get its holder closer to the money. */
+function delayRefusal(principal: MerchantPrincipal, nowMs: number): Failure | undefined {
+  return principal.kind === "API_KEY" ? { code: "SESSION_REQUIRED" } : stepUpRefusal(principal, nowMs);
+}
+
+/** A member who lacks what the team demands was refused before. */
+function viewerOf(principal: MerchantPrincipal) {
+  return { role: principal.kind === "API_KEY" ? null : principal.role, missing: [] };
+}

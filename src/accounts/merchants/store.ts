@@ -1,0 +1,169 @@
+import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import type { MemberId, MerchantId, UserId } from "../../lib/ids.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import type { PageRequest } from "../../lib/pagination.ts";
+import { DAY_MS } from "../../lib/time.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { holderOf } from "../../platform/db/holder.ts";
+import { jsonObject, rowDecoder } from "../../platform/db/json-rows.ts";
+import { prepared } from "../../platform/db/prepared-statement.ts";
+import { merchants } from "../../platform/db/schema/merchants.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
+import { members, teams } from "../../platform/db/schema/teams.ts";
+import { webhooks } from "../../platform/db/schema/webhooks.ts";
+import type { Role } from "../teams/roles.ts";
+
+export type MerchantRow = typeof merchants.$inferSelect;
+
+/** The rows that a merchant begins with: itself, its one team, which demands nothing yet, and its owner. */
+export function insertMerchant(
+  db: Db,
+  of: {
+    readonly id: MerchantId;
+    readonly name: string;
+    readonly ownerId: UserId;
+    readonly memberId: MemberId;
+    readonly nowMs: number;
+  },
+) {
+  const times = { createdAtMs: of.nowMs, updatedAtMs: of.nowMs };
+  return [
+    db.insert(merchants).values({ id: of.id, name: of.name, ...times }),
+    db.insert(teams).values({ merchantId: of.id, updatedAtMs: of.nowMs }),
+    db.insert(members).values({ id: of.memberId, merchantId: of.id, userId: of.ownerId, role: "OWNER", ...times }),
+  ] as const;
+}
+
+/** Merchants that a user made in the last 24 hours and still owns; one that was deleted since counts too. */
+const made = (userId: UserId, nowMs: number) => sql`select count(*) from members seat
+  join merchants shop on shop.id = seat.merchant_id and shop.created_at_ms > ${nowMs - DAY_MS}
+  where seat.user_id = ${userId} and seat.role = 'OWNER'`;
+
+export function countMade(db: Db, userId: UserId, nowMs: number) {
+  return db.select({ total: sql<number>`(${made(userId, nowMs)})`.as("total") }).from(sql`(select 1)`);
+}
+
+/** Aborts the batch where the user has made as many merchants as one may in a day. */
+export function assertMayMakeMore(db: Db, userId: UserId, nowMs: number) {
+  const most = LIMITS.merchantsMadePerUserAndDay;
+  return db
+    .insert(assertions)
+    .select(sql`select 'the user may make more', 0 where (${made(userId, nowMs)}) >= ${most}`);
+}
+
+/** How many invoices of its server a merchant has active, and may have: at most one row. */
+export const selectServerRoom = prepared(
+  (id: MerchantId) => ({ id }),
+  (db, of) =>
+    db
+      .select({ activeInvoices: merchants.activeInvoices, maxActiveInvoices: merchants.maxActiveInvoices })
+      .from(merchants)
+      .where(eq(merchants.id, of.id)),
+);
+
+/** Aborts the batch when the server's active invoices are as many as they may be; the count is a column that triggers keep. */
+export const assertServerRoom = prepared(
+  (id: MerchantId) => ({ id }),
+  (db, of) =>
+    db.insert(assertions).select(
+      sql`select 'room for an invoice of the server', 0 from merchants where id = ${of.id}
+      and active_invoices >= max_active_invoices`,
+    ),
+);
+
+export function selectLiveMerchant(db: Db, id: MerchantId) {
+  return db
+    .select()
+    .from(merchants)
+    .where(and(eq(merchants.id, id), isNull(merchants.deletedAtMs)));
+}
+
+export function updateMerchant(db: Db, id: MerchantId, columns: Partial<MerchantRow>) {
+  return db.update(merchants).set(columns).where(eq(merchants.id, id));
+}
+
+/** Aborts the batch unless the merchant is live and as it was read: every change of ours moves `updated_at_ms` on. */
+export function assertMerchantAsRead(db: Db, read: Pick<MerchantRow, "id" | "updatedAtMs">) {
+  return db.insert(assertions).select(sql`select 'merchant is as it was read', 0 where not exists (
+    select 1 from merchants where id = ${read.id} and updated_at_ms = ${read.updatedAtMs} and deleted_at_ms is null)`);
+}
+
+/** A user's place in a team. */
+export interface Seat {
+  readonly memberId: MemberId;
+  readonly merchantId: MerchantId;
+  readonly role: Role;
+}
+
+/** The role that a member has now. */
+export function selectSeat(db: Db, seat: Pick<Seat, "memberId" | "merchantId">) {
+  return db
+    .select({ role: members.role })
+    .from(members)
+    .where(and(eq(members.id, seat.memberId), eq(members.merchantId, seat.merchantId)));
+}
+
+const merchantJson =
+  sql`(select ${jsonObject(merchants, "shop")} from merchants shop where shop.id = members.merchant_id)`
+    .mapWith(rowDecoder(merchants))
+    .as("merchant_json");
+const teamJson =
+  sql`(select ${jsonObject(teams, "rules")} from teams rules where rules.merchant_id = members.merchant_id)`
+    .mapWith(rowDecoder(teams))
+    .as("team_json");
+
+/** Whose merchants: the user of a session, by the hash of its token, not yet proved. */
+export interface MineFilter {
+  readonly tokenHash: string;
+  readonly search: string | undefined;
+}
+
+/** One page of a user's places with merchant and team, newest first by when they joined. */
+export function selectMyMerchants(db: Db, of: MineFilter & { readonly page: Omit<PageRequest, "page"> }) {
+  const { after, offset } = of.page;
+  const rest =
+    after === undefined
+      ? undefined
+      : sql`(${members.createdAtMs}, ${members.id}) < (${after.createdAtMs}, ${after.id})`;
+  return db
+    .select({
+      id: members.id,
+      role: members.role,
+      createdAtMs: members.createdAtMs,
+      merchant: merchantJson,
+      team: teamJson,
+    })
+    .from(members)
+    .where(and(...mine(of), rest))
+    .orderBy(desc(members.createdAtMs), desc(members.id))
+    .limit(of.page.limit)
+    .offset(offset);
+}
+
+/** How many there are; `isWanted` false makes it read nothing. */
+export function countMyMerchants(db: Db, of: MineFilter, isWanted: boolean) {
+  return db
+    .select({ total: sql<number>`count(*)` })
+    .from(members)
+    .where(and(isWanted ? undefined : sql`0`, ...mine(of)));
+}
+
+/** Written out with the tables' names: drizzle drops them inside fragments of a one-table select. */
+function mine({ tokenHash, search }: MineFilter): readonly SQL[] {
+  const named =
+    search === undefined
+      ? sql``
+      : sql` and (substr(shop.name, 1, length(${search})) = ${search} or shop.id = ${search})`;
+  return [
+    sql`members.user_id = ${holderOf(tokenHash)}`,
+    sql`exists (select 1 from merchants shop where shop.id = members.merchant_id and shop.deleted_at_ms is null${named})`,
+  ];
+}
+
+/** Once the merchant is deleted, its endpoints get no more events, and nothing more is owed to them. */
+export function switchOffWebhooks(db: Db, merchantId: MerchantId, nowMs: number) {
+  return db
+    .update(webhooks)
+    .set({ isActive: false, disabledAtMs: null, updatedAtMs: sql`max(updated_at_ms + 1, ${nowMs})` })
+    .where(eq(webhooks.merchantId, merchantId));
+}

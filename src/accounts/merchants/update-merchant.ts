@@ -1,0 +1,18 @@
+import { ok, type Result } from "../../lib/result.ts";
+import { changedFacts } from "../../platform/audit/entry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { type ChangeOf, changeMerchant, type MerchantDependencies } from "./change-merchant.ts";
+import type { MerchantRow } from "./store.ts";
+
+/** Gives a merchant another name; the same name writes nothing. */
+export async function updateMerchantName(
+  deps: MerchantDependencies,
+  of: ChangeOf,
+  name: string,
+): Promise<Result<MerchantRow, Failure>> {
+  return changeMerchant(deps, of, (merchant) => {
+    if (merchant.name === name) return ok(undefined);
+    const facts = changedFacts({ name: merchant.name }, { name });
+    return ok({ columns: { name }, entry: { action: "merchant.updated", ...facts } });
+  });
+}

@@ -1,0 +1,16 @@
+import type { PasskeyId } from "../../lib/ids.ts";
+import { isoTime } from "../../lib/time.ts";
+
+/** What is shown of a passkey. Its credential id and key mean nothing to users. */
+export interface Passkey {
+  readonly id: PasskeyId;
+  readonly name: string;
+  readonly isBackedUp: boolean;
+  readonly createdAtMs: number;
+  readonly lastUsedAtMs: number | null;
+}
+
+export function passkeyBodyOf({ id, name, isBackedUp, createdAtMs, lastUsedAtMs }: Passkey) {
+  const lastUsedAt = lastUsedAtMs === null ? null : isoTime(lastUsedAtMs);
+  return { id, name, createdAt: isoTime(createdAtMs), lastUsedAt, isBackedUp };
+}

@@ -1,0 +1,149 @@
+import { err, ok } from "../../lib/result.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import { clearCookie, setCookie } from "../../platform/http/cookies.ts";
+import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";
+import { sessionReply } from "../pipeline/session-reply.ts";
+import { newToken } from "../sessions/open-session.ts";
+import { signedInBody } from "../sign-in/contract.ts";
+import { knownBrowserCookies } from "../sign-in/dependencies.ts";
+import { CODE_LIFETIME_MS } from "../sign-in/email-code.ts";
+import { addPasskey } from "./add-passkey.ts";
+import { beginPasskeySignIn } from "./begin-passkey.ts";
+import { beginRegistration } from "./begin-registration.ts";
+import {
+  addPasskeyBody,
+  creationOptionsBody,
+  listPasskeysQuery,
+  passkeyBody,
+  passkeyListBody,
+  requestOptionsBody,
+  updatePasskeyBody,
+  verifyPasskeyBody,
+} from "./contract.ts";
+import { passkeyDependencies } from "./dependencies.ts";
+import { listPasskeys, passkeyPageReads } from "./list-passkeys.ts";
+import { openPasskeySession } from "./open-passkey-session.ts";
+import { passkeyBodyOf } from "./passkey-body.ts";
+import { removePasskey } from "./remove-passkey.ts";
+import { ownPasskeyReads, updatePasskey } from "./update-passkey.ts";
+
+const PASSKEYS = "/api/v1/me/passkeys";
+const ONE = `${PASSKEYS}/:passkeyId`;
+
+const mine = routesOf({ tag: "My account", callers: "PERSON", dependencies: passkeyDependencies })
+  .post(`${PASSKEYS}/options`, {
+    operationId: "beginPasskeyRegistration",
+    summary: "Ask for a new passkey",
+    description: "Answers the options of `navigator.credentials.create`.",
+    needsStepUp: true,
+    answers: [{ status: 200, description: "Options, good for 5 minutes", schema: creationOptionsBody }],
+    refusals: ["STORAGE_UNAVAILABLE"],
+    answer: async (call) => {
+      const options = await beginRegistration(call.deps, call.principal);
+      return options.ok ? ok(jsonReply(200, options.value)) : options;
+    },
+  })
+  .post(PASSKEYS, {
+    operationId: "addPasskey",
+    summary: "Register a passkey",
+    description:
+      "Takes what `navigator.credentials.create` gave. An authenticator's own attestation is not asked for and not taken.",
+    needsStepUp: true,
+    body: addPasskeyBody,
+    answers: [{ status: 201, description: "The passkey", schema: passkeyBody }],
+    refusals: ["PASSKEY_REFUSED", "PASSKEY_EXISTS", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE"],
+    answer: async (call) => {
+      const { session } = call.principal;
+      const added = await addPasskey(call.deps, { session, ...call.body, trail: call.trail });
+      return added.ok ? ok(jsonReply(201, passkeyBodyOf(added.value))) : added;
+    },
+  })
+  .get(PASSKEYS, {
+    operationId: "listPasskeys",
+    summary: "List your passkeys, newest first",
+    query: listPasskeysQuery,
+    answers: [{ status: 200, description: "Your passkeys", schema: passkeyListBody }],
+    reads: ({ db, tokenHash, request }) => passkeyPageReads(db, tokenHash, request?.query),
+    answer: async (call) => {
+      const [rows, [count]] = call.read;
+      const listed = listPasskeys({ rows, total: count?.total ?? 0 }, call.query);
+      return listed.ok ? ok(jsonReply(200, listed.value)) : listed;
+    },
+  })
+  .patch(ONE, {
+    operationId: "updatePasskey",
+    summary: "Rename a passkey",
+    body: updatePasskeyBody,
+    answers: [{ status: 200, description: "The passkey", schema: passkeyBody }],
+    refusals: ["PASSKEY_NOT_FOUND", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE", "CONTENTION"],
+    reads: ({ db, tokenHash, params }) => ownPasskeyReads(db, { tokenHash, passkeyId: params.passkeyId ?? "" }),
+    answer: async (call) => {
+      const [[passkey]] = call.read;
+      if (passkey === undefined) return err({ code: "PASSKEY_NOT_FOUND" });
+      const updated = await updatePasskey(call.deps, { passkey, name: call.body.name, trail: call.trail });
+      return updated.ok ? ok(jsonReply(200, passkeyBodyOf(updated.value))) : updated;
+    },
+  })
+  .delete(ONE, {
+    operationId: "removePasskey",
+    summary: "Remove a passkey",
+    needsStepUp: true,
+    answers: [{ status: 204, description: "It signs nobody in any more" }],
+    refusals: ["PASSKEY_NOT_FOUND", "STORAGE_UNAVAILABLE"],
+    reads: ({ db, tokenHash, params }) => ownPasskeyReads(db, { tokenHash, passkeyId: params.passkeyId ?? "" }),
+    answer: async (call) => {
+      const [[passkey]] = call.read;
+      if (passkey === undefined) return err({ code: "PASSKEY_NOT_FOUND" });
+      const removed = await removePasskey(call.deps, { passkey, trail: call.trail });
+      return removed.ok ? ok(emptyReply()) : removed;
+    },
+  });
+
+const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: passkeyDependencies })
+  .post("/api/v1/auth/passkey/options", {
+    operationId: "beginPasskeySignIn",
+    summary: "Ask for a passkey to sign in with",
+    description:
+      "Answers the options of `navigator.credentials.get`, for whichever passkey the person picks. They work in the browser that asked: keep the `signin` cookie.",
+    answers: [{ status: 200, description: "Options, good for 5 minutes", schema: requestOptionsBody }],
+    refusals: ["STORAGE_UNAVAILABLE"],
+    answer: async (call) => {
+      // A browser offers passkeys beside the field for an email: neither start must end the other.
+      const nonce = ownNonce(call.cookie("signin")) ?? newToken();
+      const options = await beginPasskeySignIn(call.deps, { nonce });
+      if (!options.ok) return options;
+      const cookie = setCookie(call.env, "signin", nonce, CODE_LIFETIME_MS / SECOND_MS);
+      return ok({ ...jsonReply(200, options.value), cookies: [cookie] });
+    },
+  })
+  .post("/api/v1/auth/passkey/verify", {
+    operationId: "verifyPasskeySignIn",
+    summary: "Sign in with a passkey",
+    description:
+      "Takes what `navigator.credentials.get` gave, and the `signin` cookie of the options. A passkey verifies its user, so no second factor is owed. Whatever is wrong, the refusal is the same.",
+    body: verifyPasskeyBody,
+    answers: [{ status: 200, description: "Signed in", schema: signedInBody }],
+    refusals: ["PASSKEY_REFUSED", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE"],
+    answer: async (call) => {
+      const signedIn = await openPasskeySession(call.deps, {
+        credential: call.body.credential,
+        nonce: call.cookie("signin"),
+        oldToken: call.cookie("session"),
+        ip: call.ip,
+        userAgent: call.userAgent,
+        requestId: call.requestId,
+      });
+      if (!signedIn.ok) return signedIn;
+      const { emailKey } = signedIn.value.user;
+      const known = knownBrowserCookies(call.env, { cookie: call.cookie("known"), emailKey, nowMs: call.nowMs });
+      return ok(sessionReply(call.env, signedIn.value, { cookies: [clearCookie(call.env, "signin"), ...known] }));
+    },
+  });
+
+export const passkeyRoutes: readonly MountedRoute[] = [...mine, ...signIn];
+
+/** A nonce as we make them; anything else in the cookie is not given back. */
+function ownNonce(cookie: string | undefined): string | undefined {
+  return cookie !== undefined && /^[A-Za-z0-9_-]{43}$/.test(cookie) ? cookie : undefined;
+}

@@ -1,0 +1,135 @@
+import { and, desc, eq, sql } from "drizzle-orm";
+import type { UserId } from "../../lib/ids.ts";
+import type { Position } from "../../lib/pagination.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { holderOf } from "../../platform/db/holder.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
+import { passkeys, singleUseTokens } from "../../platform/db/schema/users.ts";
+
+export type PasskeyRow = typeof passkeys.$inferSelect;
+export type ChallengeRow = typeof singleUseTokens.$inferSelect;
+
+/** How many credentials one list of options names. */
+const NAMED = 100;
+
+export function insertChallenge(db: Db, challenge: ChallengeRow) {
+  return db.insert(singleUseTokens).values(challenge);
+}
+
+export function selectChallenge(db: Db, hash: string) {
+  return db.select().from(singleUseTokens).where(eq(singleUseTokens.hash, hash)).limit(1);
+}
+
+/** Uses the challenge up; the batch aborts when it was used before. */
+export function consumeChallenge(db: Db, hash: string) {
+  return [
+    db
+      .insert(assertions)
+      .select(
+        sql`select 'challenge is unused', 0 where not exists (select 1 from single_use_tokens where hash = ${hash})`,
+      ),
+    db.delete(singleUseTokens).where(eq(singleUseTokens.hash, hash)),
+  ] as const;
+}
+
+export function insertPasskey(db: Db, passkey: PasskeyRow) {
+  return db.insert(passkeys).values(passkey);
+}
+
+export function selectPasskeyByCredential(db: Db, credentialId: string) {
+  return db.select().from(passkeys).where(eq(passkeys.credentialId, credentialId)).limit(1);
+}
+
+/** A user's newest credentials, at most 100, as options name them. */
+export function selectCredentials(db: Db, userId: UserId) {
+  return db
+    .select({ credentialId: passkeys.credentialId, transports: passkeys.transports })
+    .from(passkeys)
+    .where(eq(passkeys.userId, userId))
+    .orderBy(desc(passkeys.createdAtMs), desc(passkeys.id))
+    .limit(NAMED);
+}
+
+/** Stores what the authenticator just reported; aborts the batch unless the counter is still the one that was read. */
+export function advancePasskey(
+  db: Db,
+  read: Pick<PasskeyRow, "id" | "counter">,
+  used: Pick<PasskeyRow, "counter" | "isBackedUp">,
+  nowMs: number,
+) {
+  return [
+    db.insert(assertions).select(
+      sql`select 'passkey is as read', 0 where not exists (
+        select 1 from passkeys where id = ${read.id} and counter = ${read.counter})`,
+    ),
+    db
+      .update(passkeys)
+      .set({ ...used, lastUsedAtMs: nowMs })
+      .where(eq(passkeys.id, read.id)),
+  ] as const;
+}
+
+/** The passkeys of the token's holder, newest first, from after a position on. */
+export function selectPasskeys(
+  db: Db,
+  of: {
+    readonly tokenHash: string;
+    readonly after: Position | undefined;
+    readonly limit: number;
+    readonly offset: number;
+  },
+) {
+  const { after } = of;
+  const page =
+    after === undefined
+      ? undefined
+      : sql`(${passkeys.createdAtMs}, ${passkeys.id}) < (${after.createdAtMs}, ${after.id})`;
+  return db
+    .select()
+    .from(passkeys)
+    .where(and(eq(passkeys.userId, holderOf(of.tokenHash)), page))
+    .orderBy(desc(passkeys.createdAtMs), desc(passkeys.id))
+    .limit(of.limit)
+    .offset(of.offset);
+}
+
+/** How many there are; 0 where the caller does not ask. */
+export function countPasskeys(db: Db, tokenHash: string, isAsked: boolean) {
+  return db
+    .select({ total: sql<number>`count(*)` })
+    .from(passkeys)
+    .where(and(eq(passkeys.userId, holderOf(tokenHash)), sql`${isAsked ? 1 : 0} = 1`));
+}
+
+/** A passkey of the token's holder, by id. */
+export function selectOwnPasskey(db: Db, of: { readonly tokenHash: string; readonly passkeyId: string }) {
+  return db
+    .select()
+    .from(passkeys)
+    .where(and(eq(passkeys.id, sql`${of.passkeyId}`), eq(passkeys.userId, holderOf(of.tokenHash))))
+    .limit(1);
+}
+
+/** Aborts the batch when the passkey is gone or was renamed since it was read. */
+export function assertName(db: Db, read: Pick<PasskeyRow, "id" | "name">) {
+  return db
+    .insert(assertions)
+    .select(
+      sql`select 'passkey is as read', 0 where not exists (select 1 from passkeys where id = ${read.id} and name = ${read.name})`,
+    );
+}
+
+/** Aborts the batch when the passkey is gone. */
+export function assertThere(db: Db, id: PasskeyRow["id"]) {
+  return db
+    .insert(assertions)
+    .select(sql`select 'passkey is there', 0 where not exists (select 1 from passkeys where id = ${id})`);
+}
+
+export function renamePasskey(db: Db, id: PasskeyRow["id"], name: string) {
+  return db.update(passkeys).set({ name }).where(eq(passkeys.id, id));
+}
+
+export function deletePasskey(db: Db, id: PasskeyRow["id"]) {
+  return db.delete(passkeys).where(eq(passkeys.id, id));
+}

@@ -1,0 +1,90 @@
+// How a route runs its work at most once: the caller's key, the object of the merchant, and the stored answer (decisions 6).
+
+import { newUlid } from "../../lib/ids.ts";
+import { parseKeyring } from "../../lib/keyring.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { seal, unseal } from "../../lib/seal.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { Reply } from "../../platform/http/reply.ts";
+import type { Keys } from "../../platform/idempotency/claims.ts";
+import { fingerprint, keyHash, parseIdempotencyKey } from "../../platform/idempotency/idempotency-key.ts";
+import { type OnceDependencies, runOnce, type ScopeId, type Work } from "../../platform/idempotency/run-once.ts";
+import type { MerchantPrincipal, UserPrincipal } from "../auth/principal.ts";
+import type { OpenCall } from "./call.ts";
+
+/** A fresh operation id. */
+export function newOperationId(): string {
+  return newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)));
+}
+
+/** A call whose caller is proved. */
+interface ProvedCall extends OpenCall<unknown, unknown> {
+  readonly principal: MerchantPrincipal | UserPrincipal;
+}
+
+export interface OnceOptions {
+  /** Whether the answer carries a secret: then it is stored encrypted (reliability.md 1.7). */
+  readonly isSecret?: true;
+}
+
+/** Runs `work` under the request's Idempotency-Key, or without protection when it has none. */
+export async function answerOnce(
+  call: ProvedCall,
+  work: Work,
+  options: OnceOptions = {},
+): Promise<Result<Reply, Failure>> {
+  const parsed = parseIdempotencyKey(call.idempotencyKey);
+  if (!parsed.ok) return parsed;
+  const { scopeId, keySpace } = scopeOf(call.principal);
+  const key =
+    parsed.value === undefined
+      ? undefined
+      : {
+          hash: keyHash({ merchantId: scopeId, keySpace, key: parsed.value }),
+          fingerprint: fingerprint({ method: call.method, path: call.path, body: call.json }),
+        };
+  const deps = {
+    db: call.db,
+    keys: keysOf(call.env, scopeId),
+    nowMs: () => Date.now(),
+    sleep: call.sleep,
+    background: call.background,
+    newOperationId,
+    ...(options.isSecret ? sealing(call.env, scopeId) : {}),
+  };
+  const answer = await runOnce(deps, { merchantId: scopeId, key }, work);
+  if (answer.kind === "refused") return err(answer.failure);
+  const { status, body, isReplay } = answer;
+  return ok({ status, body, headers: isReplay ? { "idempotent-replayed": "true" } : {} });
+}
+
+/** The merchant; the user where the route has no merchant. Public keys have a key space of their own inside the merchant (decisions 6). */
+function scopeOf(principal: MerchantPrincipal | UserPrincipal) {
+  const scopeId: ScopeId = "merchantId" in principal ? principal.merchantId : principal.user.id;
+  const isPublic = principal.kind === "API_KEY" && principal.keyKind === "PUBLIC";
+  return { scopeId, keySpace: isPublic ? "public" : "secret" } as const;
+}
+
+function sealing(env: Pick<Env, "SECRETS_AES_KEY">, scopeId: ScopeId): Pick<OnceDependencies, "seal" | "open"> {
+  const keys = parseKeyring("SECRETS_AES_KEY", env.SECRETS_AES_KEY);
+  if (!keys.ok) throw new Error(keys.error);
+  const context = `operation:${scopeId}`;
+  return {
+    seal: (body) => seal(keys.value, context, body),
+    open: async (stored) => {
+      const body = await unseal(keys.value, context, stored);
+      if (body === undefined) throw new Error("a stored answer does not open: its key is gone, or it was altered");
+      return body;
+    },
+  };
+}
+
+/** The keys of a scope. Each call takes a fresh stub: one that threw once may be broken for good. */
+export function keysOf(env: Pick<Env, "IDEMPOTENCY_KEYS">, scopeId: string): Keys {
+  const stub = (): Keys => env.IDEMPOTENCY_KEYS.getByName(scopeId);
+  return {
+    claim: (hash, print, nowMs) => stub().claim(hash, print, nowMs),
+    takeOver: (hash, operationId, nowMs) => stub().takeOver(hash, operationId, nowMs),
+    endLease: (hash, operationId, attempt) => stub().endLease(hash, operationId, attempt),
+  };
+}

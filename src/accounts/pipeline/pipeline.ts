@@ -1,0 +1,140 @@
+// The order in which every request is handled: authenticate and read, permit, limit, validate, and only then work. A 401, 403, 429 or 400 is
+// therefore never stored under an Idempotency-Key. What each step does for each kind of caller is in `strategies.ts`.
+import { containsSecret, type SecretForms } from "../../chains/secret-material.ts";
+import { lazily } from "../../lib/lazily.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { type ParsedBody, readBody, readForm } from "../../platform/http/body.ts";
+import { type AppContext, callerIp } from "../../platform/http/context.ts";
+import { type CookieName, readCookie } from "../../platform/http/cookies.ts";
+import { failureResponse } from "../../platform/http/errors.ts";
+import { type GivenDependencies, givenDependencies, type MakeDependencies } from "../../platform/http/given.ts";
+import { type Reply, replyResponse } from "../../platform/http/reply.ts";
+import { isCrossOrigin, type RouteSpec } from "../../platform/http/route.ts";
+import { FOR_ANY_ORIGIN } from "../../platform/http/security-headers.ts";
+import { validate } from "../../platform/http/validate.ts";
+import type { Statements } from "../auth/authenticate.ts";
+import type { CallerKind, CallOf, OpenCall, ReadInput, ReadKeys } from "./call.ts";
+import { type Access, STRATEGIES } from "./strategies.ts";
+
+/** A route as the pipeline runs it. Only its declaration knows the types of its body, query and reads (`routes-of.ts`). */
+export interface PipelineRoute<C extends CallerKind, Deps, Answer> extends Access {
+  readonly callers: C;
+  /** In which forms a private key is looked for in the body, names of members included, before any schema sees it. */
+  readonly secrets: SecretForms;
+  readonly dependencies: MakeDependencies<Deps>;
+  /** What to read together with the caller. */
+  readonly reads?:
+    | ((input: ReadInput<unknown, unknown, Deps> & ReadKeys[C]) => Statements | Promise<Statements>)
+    | undefined;
+  readonly answer: (call: CallOf<C, unknown, unknown, Statements, Deps>) => Promise<Result<Answer, Failure>>;
+}
+
+/** Answers a request of the API. */
+export async function respond<C extends CallerKind, Deps>(
+  c: AppContext,
+  route: PipelineRoute<C, Deps, Reply>,
+): Promise<Response> {
+  const headers: Record<string, string> = { ...(isCrossOrigin(route.spec) ? FOR_ANY_ORIGIN : {}) };
+  const outcome = await runPipeline(c, route, headers);
+  if (!outcome.ok) return failureResponse(outcome.error, c.get("requestId"), headers);
+  return replyResponse(c, outcome.value, headers);
+}
+
+/** What the route answers, or the first refusal. Adds the headers of the rate limit to `headers`. */
+export async function runPipeline<C extends CallerKind, Deps, Answer>(
+  c: AppContext,
+  route: PipelineRoute<C, Deps, Answer>,
+  headers: Record<string, string>,
+): Promise<Result<Answer, Failure>> {
+  const { spec } = route;
+  const strategy = STRATEGIES[route.callers];
+  const parsed = await bodyOf(c, spec);
+  const claim = strategy.claim(c, route);
+  if (!claim.ok) return claim;
+  const given = givenDependencies(c);
+  const request = lazily(() => requestOf(route, parsed, c.req.query()));
+  const deps = lazily(() => route.dependencies(c.env, given));
+  const { keys, prove } = claim.value;
+  const proved = await prove(given, await readsOf(c, route, { given, deps, keys, request }));
+  if (!proved.ok) return proved;
+  const { caller, noteUse } = proved.value;
+  const refusal = strategy.permit(route, caller, given.nowMs) ?? (await strategy.limit(c, caller, headers));
+  if (refusal !== undefined) return err(refusal);
+  if (noteUse !== undefined) given.background(noteUse());
+  const valid = request();
+  if (!valid.ok) return valid;
+  const call: OpenCall<unknown, unknown, Deps> = { ...callOf(c, spec, given, parsed), ...valid.value, deps: deps() };
+  return route.answer({ ...call, ...caller });
+}
+
+/** Comes first because the reads are keyed by it. A fault of the body is answered only after the caller has passed the earlier steps. */
+async function bodyOf(c: AppContext, spec: RouteSpec): Promise<Result<ParsedBody, Failure>> {
+  if (!spec.isPage) return readBody(c.req.raw);
+  if (spec.method === "GET") return ok({ json: undefined });
+  const form = await readForm(c.req.raw);
+  return form.ok ? ok({ json: form.value }) : form;
+}
+
+type ValidRequest = Result<{ readonly body: unknown; readonly query: unknown }, Failure>;
+
+async function readsOf<C extends CallerKind, Deps, Answer>(
+  c: AppContext,
+  route: PipelineRoute<C, Deps, Answer>,
+  of: {
+    readonly given: GivenDependencies;
+    readonly deps: () => Deps;
+    readonly keys: ReadKeys[C];
+    readonly request: () => ValidRequest;
+  },
+): Promise<Statements> {
+  if (route.reads === undefined) return [];
+  const request = of.request();
+  return route.reads({
+    ...of.keys,
+    db: of.given.db,
+    deps: of.deps(),
+    params: c.req.param() satisfies Readonly<Record<string, string>>,
+    request: request.ok ? request.value : undefined,
+  });
+}
+
+function requestOf(
+  { spec, secrets }: { readonly spec: RouteSpec; readonly secrets: SecretForms },
+  parsed: Result<ParsedBody, Failure>,
+  queryText: Record<string, string>,
+): ValidRequest {
+  if (!parsed.ok) return parsed;
+  const { json } = parsed.value;
+  // First of all: later errors may quote the input, and a private key must never be echoed (decisions 3).
+  if (json !== undefined && containsSecret(json, secrets)) return err({ code: "PRIVATE_KEY_REFUSED" });
+  const query = validate(spec.query(), queryText);
+  if (!query.ok) return query;
+  const body = validate(spec.body(), json);
+  return body.ok ? ok({ body: body.value, query: query.value }) : body;
+}
+
+const LONGEST_USER_AGENT = 300;
+
+/** What the call of any kind of caller holds. */
+function callOf(
+  c: AppContext,
+  spec: RouteSpec,
+  given: GivenDependencies,
+  parsed: Result<ParsedBody, Failure>,
+): Omit<OpenCall<unknown, unknown>, "body" | "query" | "deps"> {
+  return {
+    ...given,
+    env: c.env,
+    params: c.req.param() satisfies Readonly<Record<string, string>>,
+    json: parsed.ok ? parsed.value.json : undefined,
+    method: spec.method,
+    path: c.req.path,
+    idempotencyKey: c.req.header("idempotency-key"),
+    accept: c.req.header("accept"),
+    cookie: (name: CookieName) => readCookie(c.env, c.req.header("cookie"), name) || undefined,
+    ip: callerIp(c) ?? null,
+    userAgent: c.req.header("user-agent")?.slice(0, LONGEST_USER_AGENT) ?? null,
+    requestId: c.get("requestId"),
+  };
+}

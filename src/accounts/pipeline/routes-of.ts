@@ -1,0 +1,142 @@
+// How every route is declared: a group states once what its routes have in common, and a route states what is special about it.
+//   routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", dependencies: webhookDependencies }).get(PATH, {...}).post(PATH, {...})
+import type * as z from "zod";
+import { FREE_TEXT, type SecretForms } from "../../chains/secret-material.ts";
+import type { Result } from "../../lib/result.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { AppContext } from "../../platform/http/context.ts";
+import type { MakeDependencies } from "../../platform/http/given.ts";
+import type { Reply } from "../../platform/http/reply.ts";
+import { type noBody, type noQuery, type RouteSpec, specOf } from "../../platform/http/route.ts";
+import type { Statements } from "../auth/authenticate.ts";
+import type { Permission } from "../teams/permissions.ts";
+import type { CallerKind, CallOf, ReadInput, ReadKeys } from "./call.ts";
+import { type PipelineRoute, respond } from "./pipeline.ts";
+
+/** A route with what answers it, as the app mounts it. */
+export interface MountedRoute {
+  readonly spec: RouteSpec;
+  readonly handle: (c: AppContext) => Promise<Response>;
+}
+
+export type NoBody = ReturnType<typeof noBody>;
+export type NoQuery = ReturnType<typeof noQuery>;
+
+/** What a group may say for all of its routes, and a route for itself. */
+export type Common = Partial<
+  Pick<RouteSpec, "needsStepUp" | "isOwnerOnly" | "isForPublicKeys" | "isForAnyOrigin" | "isIdempotent" | "refusals">
+> & {
+  /** In which forms a private key is looked for in the body; as in free text unless said. */
+  readonly secrets?: SecretForms;
+};
+
+export interface Group<C extends CallerKind> extends Common {
+  readonly tag: RouteSpec["tag"];
+  readonly callers: C;
+}
+
+/** What a route says of itself; it takes no body and no query unless it names their schemas. */
+export interface Said<B extends z.ZodType, Q extends z.ZodType>
+  extends Common,
+    Pick<RouteSpec, "operationId" | "summary" | "description" | "answers"> {
+  readonly body?: () => B;
+  readonly query?: () => Q;
+}
+
+interface OfMerchant {
+  readonly permission: Permission;
+}
+
+/** What a route says for its kind of caller. */
+interface Own {
+  readonly ANYBODY: { readonly reads?: never };
+  readonly PERSON: {
+    /** Whether a session that still owes its second factor may call: only what settles or ends it. */
+    readonly mayOweFactor?: true;
+  };
+  readonly MEMBER: OfMerchant;
+  readonly MEMBER_OR_KEY: OfMerchant;
+}
+
+/** A declaration. Where it names no body, query or reads, their types are those of the defaults. */
+export type Declared<
+  C extends CallerKind,
+  B extends z.ZodType,
+  Q extends z.ZodType,
+  R extends Statements,
+  Deps,
+> = Own[C] &
+  Said<B, Q> & {
+    /** What to read together with the caller. */
+    readonly reads?: (input: ReadInput<z.output<B>, z.output<Q>, Deps> & ReadKeys[C]) => R | Promise<R>;
+    readonly answer: (call: CallOf<C, z.output<B>, z.output<Q>, R, Deps>) => Promise<Result<Reply, Failure>>;
+  };
+
+/** A declaration as the pipeline runs it: what it hands to a route was parsed by the route's own schemas and read by its own reads. */
+interface Untyped<C extends CallerKind, Deps> extends Said<z.ZodType, z.ZodType>, Partial<OfMerchant> {
+  readonly mayOweFactor?: true;
+  readonly reads?: PipelineRoute<C, Deps, Reply>["reads"];
+  readonly answer: PipelineRoute<C, Deps, Reply>["answer"];
+}
+
+function untyped<C extends CallerKind, B extends z.ZodType, Q extends z.ZodType, R extends Statements, Deps>(
+  route: Declared<C, B, Q, R, Deps>,
+): Untyped<C, Deps>;
+function untyped<C extends CallerKind, Deps>(route: Untyped<C, Deps>): Untyped<C, Deps> {
+  return route;
+}
+
+type Declare<C extends CallerKind, Deps> = <
+  B extends z.ZodType = NoBody,
+  Q extends z.ZodType = NoQuery,
+  const R extends Statements = [],
+>(
+  path: string,
+  route: Declared<C, B, Q, R, Deps>,
+) => Routes<C, Deps>;
+
+/** A group of routes, in the order in which they were declared: so they are mounted, and listed in the references. */
+export interface Routes<C extends CallerKind, Deps> extends Iterable<MountedRoute> {
+  readonly get: Declare<C, Deps>;
+  readonly post: Declare<C, Deps>;
+  readonly patch: Declare<C, Deps>;
+  readonly delete: Declare<C, Deps>;
+}
+
+/** Begins a group of routes. `dependencies` makes the dependencies of their operations; without it they have none. */
+export function routesOf<C extends CallerKind, Deps>(group: Group<C> & HasDependencies<Deps>): Routes<C, Deps>;
+export function routesOf<C extends CallerKind>(group: Group<C>): Routes<C, object>;
+export function routesOf<C extends CallerKind>(group: Group<C> & Partial<HasDependencies<object>>): Routes<C, object> {
+  const whole = { dependencies: () => ({}), ...group };
+  const mounted: MountedRoute[] = [];
+  const declare =
+    (method: RouteSpec["method"]): Declare<C, object> =>
+    (path, route) => {
+      mounted.push(mount(whole, { ...untyped(route), method, path }));
+      return routes;
+    };
+  const routes: Routes<C, object> = {
+    get: declare("GET"),
+    post: declare("POST"),
+    patch: declare("PATCH"),
+    delete: declare("DELETE"),
+    [Symbol.iterator]: () => mounted[Symbol.iterator](),
+  };
+  return routes;
+}
+
+interface HasDependencies<Deps> {
+  readonly dependencies: MakeDependencies<Deps>;
+}
+
+function mount<C extends CallerKind, Deps>(
+  group: Group<C> & HasDependencies<Deps>,
+  route: Untyped<C, Deps> & Pick<RouteSpec, "method" | "path">,
+): MountedRoute {
+  const { secrets = FREE_TEXT, mayOweFactor = false, dependencies, reads, answer, ...said } = { ...group, ...route };
+  const { callers } = group;
+  const { permission } = route;
+  const spec = specOf(said);
+  const run = { spec, callers, permission, mayOweFactor, secrets, dependencies, reads, answer };
+  return { spec, handle: (c) => respond(c, run) };
+}

@@ -1,0 +1,209 @@
+// How each kind of caller is authenticated, permitted and limited. The order of these steps is in `pipeline.ts`.
+import { sha256Hex } from "../../lib/bytes.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Trail } from "../../platform/audit/entry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { type AppContext, callerIp } from "../../platform/http/context.ts";
+import { readCookie } from "../../platform/http/cookies.ts";
+import { publicUrl } from "../../platform/http/deployment.ts";
+import type { GivenDependencies } from "../../platform/http/given.ts";
+import { checkRate, checkRateOfIp, limitByIp, requestsPerMinute } from "../../platform/http/rate-check.ts";
+import type { RouteSpec } from "../../platform/http/route.ts";
+import { apiKeyKind } from "../auth/api-key.ts";
+import { authenticate, noteKeyUse, type Statements } from "../auth/authenticate.ts";
+import { authenticateMember, authenticateUser, noteSessionUse } from "../auth/authenticate-session.ts";
+import { actorOf, isPublicKey, type MerchantPrincipal, stepUpRefusal, type UserPrincipal } from "../auth/principal.ts";
+import { configuredProviders } from "../identities/providers.ts";
+import { keyPermissionName, type Permission } from "../teams/permissions.ts";
+import type { CallerKind, Callers, KnownForMerchant, KnownUser, ReadKeys } from "./call.ts";
+
+/** What a route asks of its callers. */
+export interface Access {
+  readonly spec: RouteSpec;
+  /** What a member or a key must hold; undefined on routes of no merchant. */
+  readonly permission: Permission | undefined;
+  /** Whether a session that still owes its second factor may call: only what settles or ends it. */
+  readonly mayOweFactor: boolean;
+}
+
+/** `Keys` is what the route's reads may be keyed by, `Caller` what is known once the caller is proved. */
+export interface Strategy<Keys, Caller> {
+  /** The caller that the request claims, by its headers and path. Storage is not asked: a malformed credential costs us nothing. */
+  readonly claim: (c: AppContext, access: Access) => Result<Claim<Keys, Caller>, Failure>;
+  readonly permit: (access: Access, caller: Caller, nowMs: number) => Failure | undefined;
+  /** Writes the headers of the limit into `headers`. */
+  readonly limit: (c: AppContext, caller: Caller, headers: Record<string, string>) => Promise<Failure | undefined>;
+}
+
+interface Claim<Keys, Caller> {
+  readonly keys: Keys;
+  /** Proves the claim in one call of storage, together with what the route reads. */
+  readonly prove: (given: GivenDependencies, reads: Statements) => Promise<Result<Proved<Caller>, Failure>>;
+}
+
+interface Proved<Caller> {
+  readonly caller: Caller;
+  /** Notes that the key or session was used; undefined while the last note is recent. */
+  readonly noteUse: (() => Promise<void>) | undefined;
+}
+
+type StrategyOf<C extends CallerKind> = Strategy<ReadKeys[C], Callers<Statements>[C]>;
+
+/** A merchant's key, or a member of its team. Both go through the same table of permissions. */
+const forMerchant: StrategyOf<"MEMBER_OR_KEY"> = {
+  claim: (c, { spec }) => {
+    const credential = credentialOf(c, spec);
+    if (!credential.ok) return credential;
+    const claimed = credential.value;
+    const merchantId = c.req.param("merchantId") ?? "";
+    const isPublicKeyClaimed = claimed.kind === "API_KEY" && apiKeyKind(claimed.apiKey) === "PUBLIC";
+    return ok({
+      keys: { merchantId, isPublicKeyClaimed },
+      prove: (given, reads) => proveForMerchant(c, { given, credential: claimed, merchantId }, reads),
+    });
+  },
+  permit: permitForMerchant,
+  limit: (c, { principal }, headers) => limitPrincipal(c, principal, headers),
+};
+
+/** A user for themselves, whatever teams they are in. No team's demands close these routes: here a missing factor is added (security.md 1). */
+const user: StrategyOf<"PERSON"> = {
+  claim: (c, { spec, mayOweFactor }) => {
+    const credential = credentialOf(c, spec);
+    if (!credential.ok) return credential;
+    const claimed = credential.value;
+    return ok({
+      keys: { tokenHash: claimed.kind === "SESSION" ? sha256Hex(claimed.token) : "" },
+      prove: (given, reads) => proveUser(c, { given, credential: claimed, mayOweFactor }, reads),
+    });
+  },
+  permit: ({ spec }, { principal }, nowMs) => (spec.needsStepUp ? stepUpRefusal(principal, nowMs) : undefined),
+  limit: (c, { principal }, headers) => limitPrincipal(c, principal, headers),
+};
+
+/** Callers who are not authenticated here: signing in, links of mails, checkouts. Each route checks what it needs. */
+const anybody: StrategyOf<"ANYBODY"> = {
+  claim: (c, { spec }) => {
+    // Otherwise a page of another origin could sign its visitors in. Pages, and routes for any origin, sign nobody in and read no cookie.
+    const isOursOnly = spec.method !== "GET" && !spec.isForAnyOrigin && !spec.isPage;
+    const origin = c.req.header("origin");
+    if (isOursOnly && origin !== undefined && origin !== publicUrl(c.env)) return err({ code: "ORIGIN_NOT_ALLOWED" });
+    return ok({ keys: {}, prove: async () => ok({ caller: {}, noteUse: undefined }) });
+  },
+  permit: () => undefined,
+  limit: (c, _, headers) => limitByIp(c, headers),
+};
+
+export const STRATEGIES: { readonly [C in CallerKind]: StrategyOf<C> } = {
+  ANYBODY: anybody,
+  PERSON: user,
+  MEMBER: forMerchant,
+  MEMBER_OR_KEY: forMerchant,
+};
+
+type Credential =
+  | { readonly kind: "API_KEY"; readonly apiKey: string }
+  | { readonly kind: "SESSION"; readonly token: string };
+
+/** With a key and a cookie the key decides (decisions 1). */
+function credentialOf(c: AppContext, spec: RouteSpec): Result<Credential, Failure> {
+  const apiKey = c.req.header("x-api-key");
+  if (apiKey !== undefined) {
+    return apiKeyKind(apiKey) === undefined ? err({ code: "UNAUTHORIZED" }) : ok({ kind: "API_KEY", apiKey });
+  }
+  const token = readCookie(c.env, c.req.header("cookie"), "session");
+  if (token === undefined || token === "") return err({ code: "UNAUTHORIZED" });
+  if (spec.method !== "GET" && c.req.header("origin") !== publicUrl(c.env)) return err({ code: "ORIGIN_NOT_ALLOWED" });
+  return ok({ kind: "SESSION", token });
+}
+
+async function proveForMerchant(
+  c: AppContext,
+  of: { readonly given: GivenDependencies; readonly credential: Credential; readonly merchantId: string },
+  reads: Statements,
+): Promise<Result<Proved<KnownForMerchant<Statements>>, Failure>> {
+  const { db, nowMs, sleep } = of.given;
+  const request = { merchantId: of.merchantId, nowMs, sleep };
+  const known =
+    of.credential.kind === "API_KEY"
+      ? await authenticate(db, { ...request, apiKey: of.credential.apiKey, ip: callerIp(c) }, reads)
+      : await authenticateMember(
+          db,
+          { ...request, token: of.credential.token, configured: configuredProviders(c.env.SIGN_IN_PROVIDERS) },
+          reads,
+        );
+  if (!known.ok) return known;
+  const { principal, merchant, read, isTouchDue } = known.value;
+  const caller = { principal, merchant, read, trail: trailOf(c, principal) };
+  return ok({ caller, noteUse: isTouchDue ? () => noteUse(of.given, principal) : undefined });
+}
+
+async function proveUser(
+  c: AppContext,
+  of: { readonly given: GivenDependencies; readonly credential: Credential; readonly mayOweFactor: boolean },
+  reads: Statements,
+): Promise<Result<Proved<KnownUser<Statements>>, Failure>> {
+  const { credential, mayOweFactor } = of;
+  const { db, nowMs, sleep } = of.given;
+  if (credential.kind === "API_KEY") {
+    // The key is proved first, so that a bad one gets the same answer as everywhere. It has no merchant to match here.
+    const { apiKey } = credential;
+    const known = await authenticate(db, { apiKey, merchantId: "", ip: callerIp(c), nowMs, sleep }, []);
+    if (!known.ok && known.error.code !== "MERCHANT_MISMATCH") return known;
+    return err({ code: "SESSION_REQUIRED" });
+  }
+  const known = await authenticateUser(db, { token: credential.token, mayOweFactor, nowMs, sleep }, reads);
+  if (!known.ok) return known;
+  const { principal, read, isTouchDue } = known.value;
+  const caller = { principal, read, trail: trailOf(c, principal) };
+  return ok({ caller, noteUse: isTouchDue ? () => noteUse(of.given, principal) : undefined });
+}
+
+async function noteUse({ db, nowMs }: GivenDependencies, principal: MerchantPrincipal | UserPrincipal): Promise<void> {
+  if (principal.kind === "API_KEY") await noteKeyUse(db, principal, nowMs);
+  else await noteSessionUse(db, principal, nowMs);
+}
+
+function trailOf(c: AppContext, principal: MerchantPrincipal | UserPrincipal): Trail {
+  return { actor: actorOf(principal), ip: callerIp(c) ?? null, requestId: c.get("requestId") };
+}
+
+/** Kind of caller, then permission, then role, then step-up. A public key is refused by its kind before its permissions are checked. */
+function permitForMerchant(
+  { spec, permission }: Access,
+  { principal }: KnownForMerchant<Statements>,
+  nowMs: number,
+): Failure | undefined {
+  if (permission === undefined) throw new Error(`the merchant's route ${spec.operationId} names no permission`);
+  if (principal.kind === "API_KEY") {
+    if (spec.callers === "MEMBER") return { code: "SESSION_REQUIRED" };
+    if (isPublicKey(principal) && !spec.isForPublicKeys) return { code: "PUBLIC_KEY_FORBIDDEN" };
+    if (principal.permissions.has(permission)) return undefined;
+    return { code: "PERMISSION_DENIED", permission: keyPermissionName(permission) };
+  }
+  if (!principal.permissions.has(permission)) return { code: "PERMISSION_DENIED", permission };
+  if (spec.isOwnerOnly && principal.role !== "OWNER") return { code: "OWNER_REQUIRED" };
+  return spec.needsStepUp ? stepUpRefusal(principal, nowMs) : undefined;
+}
+
+/**
+ * One limit for each key and each user. Anyone may hold a public key: there the limit of the caller's address comes first, so that one
+ * address which sends too much does not use up the key's limit for all others.
+ */
+async function limitPrincipal(
+  c: AppContext,
+  principal: MerchantPrincipal | UserPrincipal,
+  headers: Record<string, string>,
+): Promise<Failure | undefined> {
+  const perMinute = requestsPerMinute(c.env);
+  if (perMinute === 0) return undefined;
+  const ip = callerIp(c);
+  if (principal.kind === "API_KEY" && principal.keyKind === "PUBLIC" && ip !== undefined) {
+    const byIp = { act: `pk:${principal.keyId}`, ip, perMinute: LIMITS.publicKeyRequestsPerIpAndMinute };
+    const refused = await checkRateOfIp(c, byIp, headers);
+    if (refused !== undefined) return refused;
+  }
+  const name = principal.kind === "API_KEY" ? `key:${principal.keyId}` : `usr:${principal.user.id}`;
+  return checkRate(c, { name, perMinute, isShown: true }, headers);
+}

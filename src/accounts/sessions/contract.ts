@@ -1,0 +1,28 @@
+// The wire of a user's sessions (security.md 1 "listed and revocable").
+import * as z from "zod";
+import { time } from "../../lib/fields.ts";
+import { listBody, listQuery } from "../../lib/pagination.ts";
+
+export const listSessionsQuery = () => z.object(listQuery());
+
+// ---- answers
+
+export const stateName = () => z.enum(["active", "pending_2fa"]);
+export const methodName = () => z.enum(["email_code", "google", "github", "passkey"]);
+
+const sessionBody = () =>
+  z
+    .object({
+      id: z.string(),
+      state: stateName(),
+      signedInWith: methodName(),
+      isCurrent: z.boolean(),
+      ip: z.string().nullable(),
+      userAgent: z.string().nullable(),
+      createdAt: time(),
+      lastSeenAt: time().meta({ description: "Noted every 5 minutes at most." }),
+      expiresAt: time().meta({ description: "If it is not used again before." }),
+    })
+    .meta({ title: "Session" });
+
+export const sessionListBody = () => listBody(sessionBody()).meta({ title: "SessionList" });

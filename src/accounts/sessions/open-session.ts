@@ -1,0 +1,97 @@
+// Opening a session and replacing its token. The token leaves in a cookie and is nowhere else: the database holds its SHA-256.
+import { base64urlnopad } from "@scure/base";
+import { sha256Hex } from "../../lib/bytes.ts";
+import { derivedId, makeId, type RequestId } from "../../lib/ids.ts";
+import type { Trail } from "../../platform/audit/entry.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import type { Db } from "../../platform/db/client.ts";
+import type { User } from "../users/user.ts";
+import { revocation } from "./revoke-session.ts";
+import {
+  type FactorGiven,
+  isSessionLive,
+  type ProvedSession,
+  type Session,
+  type SessionState,
+  type SignInMethod,
+  stateAtSignIn,
+} from "./session.ts";
+import { insertSession, replaceToken } from "./store.ts";
+
+const TOKEN_BYTES = 32;
+
+/** The browser that signs in, and by which request. */
+export interface Browser {
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+  readonly requestId: RequestId;
+}
+
+export interface NewSession {
+  readonly user: User;
+  readonly signedInWith: SignInMethod;
+  /** What was given at sign-in, where it is one of the factors that step-up knows. */
+  readonly factor: FactorGiven | null;
+  readonly browser: Browser;
+  /** The session that the browser had, if any; it ends. */
+  readonly replaced: Session | undefined;
+}
+
+export interface SignedIn {
+  readonly token: string;
+  readonly state: SessionState;
+  readonly user: User;
+}
+
+/** 256 random bits, for a cookie or a link. */
+export function newToken(): string {
+  return base64urlnopad.encode(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES)));
+}
+
+/** What the browser gets, and the statements that open its session; `operationId` a fresh ULID. Inserts the audit entries 0 and 3 of the operation. */
+export function openSession(
+  deps: { readonly db: Db; readonly nowMs: number },
+  { user, signedInWith, factor, browser, replaced }: NewSession,
+  operationId: string,
+) {
+  const { ip, userAgent, requestId } = browser;
+  const token = newToken();
+  const session: Session & { readonly ip: string | null; readonly userAgent: string | null } = {
+    id: makeId("ses", operationId),
+    userId: user.id,
+    state: stateAtSignIn(user, signedInWith),
+    signedInWith,
+    factor,
+    factorAtMs: factor === null ? null : deps.nowMs,
+    ip,
+    userAgent,
+    createdAtMs: deps.nowMs,
+    lastSeenAtMs: deps.nowMs,
+    revokedAtMs: null,
+  };
+  const { id: target, state } = session;
+  const trail: Trail = { actor: { kind: "USER", id: user.id }, ip, requestId };
+  const id = derivedId("aud", operationId);
+  const entry = { id, merchantId: null, action: "session.created", target, after: { signedInWith, state } } as const;
+  const isEnding = replaced !== undefined && isSessionLive(replaced, deps.nowMs);
+  const statements = [
+    insertSession(deps.db, { ...session, tokenHash: sha256Hex(token) }),
+    insertAudit(deps.db, trail, entry, deps.nowMs),
+    ...(isEnding ? revocation(deps, { sessionId: replaced.id, trail, operationId, n: 3 }) : []),
+  ];
+  return { signedIn: { token, state, user } satisfies SignedIn, statements };
+}
+
+/**
+ * A factor was given inside a session: the token is replaced, a second factor that was owed is settled. Of two concurrent calls the second
+ * no longer finds the session: its statement changes nothing, and its token is not valid.
+ */
+export function giveFactor(
+  deps: { readonly db: Db; readonly nowMs: number },
+  session: ProvedSession,
+  factor: FactorGiven,
+) {
+  const token = newToken();
+  const columns = { tokenHash: sha256Hex(token), state: "ACTIVE", factor, factorAtMs: deps.nowMs } as const;
+  return { token, statement: replaceToken(deps.db, session, columns, deps.nowMs) };
+}

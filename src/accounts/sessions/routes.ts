@@ -1,0 +1,67 @@
+import { err, ok } from "../../lib/result.ts";
+import { clearCookie } from "../../platform/http/cookies.ts";
+import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";
+import { listSessionsQuery, sessionListBody } from "./contract.ts";
+import { accountDependencies } from "./dependencies.ts";
+import { listSessions, sessionPageReads } from "./list-sessions.ts";
+import { ownSessionReads, revokeOthers, revokeSession } from "./revoke-session.ts";
+
+const SESSIONS = "/api/v1/me/sessions";
+
+const signOut = routesOf({ tag: "Sign-in", callers: "PERSON", dependencies: accountDependencies }).post(
+  "/api/v1/auth/sign-out",
+  {
+    operationId: "signOut",
+    summary: "End this session",
+    description: "Also while the second factor is owed.",
+    mayOweFactor: true,
+    answers: [{ status: 204, description: "Signed out" }],
+    answer: async (call) => {
+      const ended = await revokeSession(call.deps, { sessionId: call.principal.session.id, trail: call.trail });
+      return ended.ok ? ok({ ...emptyReply(), cookies: [clearCookie(call.env, "session")] }) : ended;
+    },
+  },
+);
+
+const mine = routesOf({ tag: "My account", callers: "PERSON", dependencies: accountDependencies })
+  .get(SESSIONS, {
+    operationId: "listSessions",
+    summary: "List the browsers that are signed in, newest first",
+    query: listSessionsQuery,
+    answers: [{ status: 200, description: "Live sessions", schema: sessionListBody }],
+    reads: ({ db, deps, tokenHash, request }) => sessionPageReads(db, { tokenHash, nowMs: deps.nowMs }, request?.query),
+    answer: async (call) => {
+      const [rows, [count]] = call.read;
+      const listed = listSessions({ rows, total: count?.total ?? 0 }, call.query, call.principal.session);
+      return listed.ok ? ok(jsonReply(200, listed.value)) : listed;
+    },
+  })
+  .delete(`${SESSIONS}/:sessionId`, {
+    operationId: "revokeSession",
+    summary: "Sign one browser out",
+    answers: [{ status: 204, description: "The session is over" }],
+    refusals: ["SESSION_NOT_FOUND"],
+    reads: ({ db, deps, tokenHash, params }) =>
+      ownSessionReads(db, { tokenHash, sessionId: params.sessionId ?? "", nowMs: deps.nowMs }),
+    answer: async (call) => {
+      const [[found]] = call.read;
+      if (found === undefined) return err({ code: "SESSION_NOT_FOUND" });
+      const ended = await revokeSession(call.deps, { sessionId: found.id, trail: call.trail });
+      if (!ended.ok) return ended;
+      const isCurrent = found.id === call.principal.session.id;
+      return ok({ ...emptyReply(), cookies: isCurrent ? [clearCookie(call.env, "session")] : [] });
+    },
+  })
+  .delete(SESSIONS, {
+    operationId: "revokeOtherSessions",
+    summary: "Sign every other browser out",
+    answers: [{ status: 204, description: "Only this session is left" }],
+    answer: async (call) => {
+      const { session, user: caller } = call.principal;
+      const ended = await revokeOthers(call.deps, { userId: caller.id, kept: session.id, trail: call.trail });
+      return ended.ok ? ok(emptyReply()) : ended;
+    },
+  });
+
+export const sessionRoutes: readonly MountedRoute[] = [...signOut, ...mine];

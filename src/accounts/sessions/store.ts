@@ -1,0 +1,189 @@
+import { and, desc, eq, getTableColumns, gt, inArray, isNull, lt, ne, or, sql } from "drizzle-orm";
+import type { SessionId, UserId } from "../../lib/ids.ts";
+import type { Position } from "../../lib/pagination.ts";
+import { DAY_MS } from "../../lib/time.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { holderOf } from "../../platform/db/holder.ts";
+import { jsonObject, rowDecoder } from "../../platform/db/json-rows.ts";
+import { prepared } from "../../platform/db/prepared-statement.ts";
+import { merchants } from "../../platform/db/schema/merchants.ts";
+import { members, teams } from "../../platform/db/schema/teams.ts";
+import { sessions, users } from "../../platform/db/schema/users.ts";
+import { PENDING_LIFETIME_MS, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./session.ts";
+
+export type SessionRow = typeof sessions.$inferSelect;
+
+/** Written out with the table's name: drizzle drops it inside fragments of a one-table select. */
+const user = sql`(select ${jsonObject(users, "user")} from users user where user.id = sessions.user_id)`
+  .mapWith(rowDecoder(users))
+  .as("user_json");
+const links = sql<string>`(select json_object(
+    'passkey', exists (select 1 from passkeys where passkeys.user_id = sessions.user_id),
+    'google', exists (select 1 from identities where identities.user_id = sessions.user_id and provider = 'google'),
+    'github', exists (select 1 from identities where identities.user_id = sessions.user_id and provider = 'github')))`
+  .mapWith(linksOf)
+  .as("links_json");
+const merchant = sql`(select ${jsonObject(merchants, "shop")} from merchants shop
+  where shop.id = ${sql.placeholder("merchantId")} and shop.deleted_at_ms is null)`
+  .mapWith(rowDecoder(merchants))
+  .as("merchant_json");
+const member = sql`(select ${jsonObject(members, "seat")} from members seat
+  where seat.merchant_id = ${sql.placeholder("merchantId")} and seat.user_id = sessions.user_id)`
+  .mapWith(rowDecoder(members))
+  .as("member_json");
+const team =
+  sql`(select ${jsonObject(teams, "rules")} from teams rules where rules.merchant_id = ${sql.placeholder("merchantId")})`
+    .mapWith(rowDecoder(teams))
+    .as("team_json");
+
+/** A session by the hash of its token, with its user; not yet proved live. */
+export const selectUser = prepared(
+  (tokenHash: string) => ({ tokenHash }),
+  (db, of) =>
+    db
+      .select({ ...getTableColumns(sessions), user, links })
+      .from(sessions)
+      .where(eq(sessions.tokenHash, of.tokenHash))
+      .limit(1),
+);
+
+/** The same with the merchant of the path, the user's seat in its team and what the team demands, each null when it does not exist. */
+export const selectMember = prepared(
+  (of: { readonly tokenHash: string; readonly merchantId: string }) => of,
+  (db, of) =>
+    db
+      .select({ ...getTableColumns(sessions), user, links, merchant, member, team })
+      .from(sessions)
+      .where(eq(sessions.tokenHash, of.tokenHash))
+      .limit(1),
+);
+
+export function insertSession(db: Db, session: SessionRow) {
+  return db.insert(sessions).values(session);
+}
+
+/** Only while the token is still the one that was read. */
+export function replaceToken(
+  db: Db,
+  session: Pick<SessionRow, "id" | "tokenHash">,
+  columns: Pick<SessionRow, "tokenHash" | "state" | "factor" | "factorAtMs">,
+  nowMs: number,
+) {
+  return db
+    .update(sessions)
+    .set({ ...columns, lastSeenAtMs: nowMs })
+    .where(and(eq(sessions.id, session.id), eq(sessions.tokenHash, session.tokenHash)));
+}
+
+export function touchSession(db: Db, id: SessionId, nowMs: number) {
+  return db.update(sessions).set({ lastSeenAtMs: nowMs }).where(eq(sessions.id, id));
+}
+
+/** A session by the hash of its token alone; not yet proved live. */
+export function selectSessionByToken(db: Db, tokenHash: string) {
+  return db.select().from(sessions).where(eq(sessions.tokenHash, tokenHash)).limit(1);
+}
+
+function isLive(nowMs: number) {
+  return and(
+    isNull(sessions.revokedAtMs),
+    gt(sessions.lastSeenAtMs, nowMs - SESSION_IDLE_MS),
+    gt(sessions.createdAtMs, nowMs - SESSION_LIFETIME_MS),
+    or(eq(sessions.state, "ACTIVE"), gt(sessions.createdAtMs, nowMs - PENDING_LIFETIME_MS)),
+  );
+}
+
+/** The live sessions of the token's holder, newest first, from after a position on. */
+export function selectLiveSessions(
+  db: Db,
+  of: {
+    readonly tokenHash: string;
+    readonly nowMs: number;
+    readonly after: Position | undefined;
+    readonly limit: number;
+    readonly offset: number;
+  },
+) {
+  const { after } = of;
+  const page =
+    after === undefined
+      ? undefined
+      : sql`(${sessions.createdAtMs}, ${sessions.id}) < (${after.createdAtMs}, ${after.id})`;
+  return db
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.userId, holderOf(of.tokenHash)), isLive(of.nowMs), page))
+    .orderBy(desc(sessions.createdAtMs), desc(sessions.id))
+    .limit(of.limit)
+    .offset(of.offset);
+}
+
+/** How many there are; 0 where the caller does not ask. */
+export function countLiveSessions(
+  db: Db,
+  of: { readonly tokenHash: string; readonly nowMs: number },
+  isAsked: boolean,
+) {
+  return db
+    .select({ total: sql<number>`count(*)` })
+    .from(sessions)
+    .where(and(eq(sessions.userId, holderOf(of.tokenHash)), isLive(of.nowMs), sql`${isAsked ? 1 : 0} = 1`));
+}
+
+/** A live session of the token's holder, by id. */
+export function selectOwnSession(
+  db: Db,
+  of: { readonly tokenHash: string; readonly sessionId: string; readonly nowMs: number },
+) {
+  return db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(and(eq(sessions.id, sql`${of.sessionId}`), eq(sessions.userId, holderOf(of.tokenHash)), isLive(of.nowMs)))
+    .limit(1);
+}
+
+/** Ends a session; its end is kept once set. */
+export function revokeSession(db: Db, id: SessionId, nowMs: number) {
+  return db
+    .update(sessions)
+    .set({ revokedAtMs: nowMs })
+    .where(and(eq(sessions.id, id), isNull(sessions.revokedAtMs)));
+}
+
+/** Ends every session of a user but one. */
+export function revokeOtherSessions(
+  db: Db,
+  of: { readonly userId: UserId; readonly kept: SessionId; readonly nowMs: number },
+) {
+  return db
+    .update(sessions)
+    .set({ revokedAtMs: of.nowMs })
+    .where(and(eq(sessions.userId, of.userId), ne(sessions.id, of.kept), isNull(sessions.revokedAtMs)));
+}
+
+const KEPT_MS = 30 * DAY_MS;
+/** Rows that one pass of the sweep takes of a table. */
+export const FORGOTTEN_A_PASS = 1_000;
+
+/** Deletes sessions that have been dead for 30 days, idle ones by their last use; bounded, oldest first. */
+export function forgetSessions(db: Db, nowMs: number) {
+  const dead = db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(lt(sessions.lastSeenAtMs, nowMs - SESSION_IDLE_MS - KEPT_MS))
+    .orderBy(sessions.lastSeenAtMs)
+    .limit(FORGOTTEN_A_PASS);
+  return db.delete(sessions).where(inArray(sessions.id, dead));
+}
+
+export interface Links {
+  readonly passkey: boolean;
+  readonly google: boolean;
+  readonly github: boolean;
+}
+
+function linksOf(json: unknown): Links {
+  const parsed: unknown = typeof json === "string" ? JSON.parse(json) : {};
+  const has = (name: string) => typeof parsed === "object" && parsed !== null && Reflect.get(parsed, name) === 1;
+  return { passkey: has("passkey"), google: has("google"), github: has("github") };
+}

@@ -1,0 +1,31 @@
+// The wire of signing in by a mailed code (security.md 1).
+import * as z from "zod";
+
+const email = () => z.email().max(320);
+/** Eight digits; copied spaces are dropped. */
+const code = () =>
+  z
+    .string()
+    .max(40)
+    .transform((text) => text.replaceAll(/\s/g, ""))
+    .refine((text) => /^\d{8}$/.test(text), "must be 8 digits")
+    .meta({ description: "The 8 digits of the mail.", examples: ["01234567"] });
+
+export const startBody = () => z.strictObject({ email: email() });
+export const verifyBody = () => z.strictObject({ email: email(), code: code() });
+
+// ---- answers
+
+export const sentBody = () => z.object({ status: z.literal("sent") }).meta({ title: "CodeSent" });
+
+/** What every sign-in and second factor answers; the session is in its cookie. */
+export const signedInBody = () =>
+  z
+    .object({
+      state: z.enum(["active", "pending_2fa"]),
+      factors: z
+        .array(z.enum(["passkey", "totp", "backup_code", "email_code"]))
+        .meta({ description: "What settles pending_2fa; empty when active." }),
+      user: z.object({ id: z.string(), email: z.string(), name: z.string().nullable() }),
+    })
+    .meta({ title: "SignedIn" });

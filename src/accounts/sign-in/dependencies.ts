@@ -1,0 +1,38 @@
+// Dependencies of sign-in, built from the environment once per request.
+
+import { isLoopback } from "../../lib/ip-network.ts";
+import { parseKeyring } from "../../lib/keyring.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import { setCookie } from "../../platform/http/cookies.ts";
+import { isDevelopment } from "../../platform/http/deployment.ts";
+import type { GivenDependencies } from "../../platform/http/given.ts";
+import { mailerOf } from "../../platform/mail/dependencies.ts";
+import { newOperationId } from "../pipeline/answer-once.ts";
+import { KNOWN_BROWSER_MS, knownBrowserValue } from "./known-browser.ts";
+import type { SendDependencies } from "./send-code.ts";
+
+/** For `sendCode` and `useCode`, whichever route asks for a code. Throws when the pepper is missing: then no code can be made or checked. */
+export function signInDependencies(env: Env, given: GivenDependencies): SendDependencies {
+  const pepper = parseKeyring("CODE_PEPPER", env.CODE_PEPPER);
+  if (!pepper.ok) throw new Error(pepper.error);
+  const { db, nowMs, sleep } = given;
+  return {
+    db,
+    nowMs,
+    sleep,
+    pepper: pepper.value,
+    mailer: mailerOf(env, given),
+    newOperationId,
+    isCounted: (ip) => !(isDevelopment(env) && (ip === null || isLoopback(ip))),
+  };
+}
+
+/** The cookie of a browser that has just signed in to an address; none where the pepper is missing; the sign-in still succeeds. */
+export function knownBrowserCookies(
+  env: Env,
+  of: { readonly cookie: string | undefined; readonly emailKey: string; readonly nowMs: number },
+): readonly string[] {
+  const pepper = parseKeyring("CODE_PEPPER", env.CODE_PEPPER);
+  if (!pepper.ok) return [];
+  return [setCookie(env, "known", knownBrowserValue(pepper.value, of), KNOWN_BROWSER_MS / SECOND_MS)];
+}

@@ -1,0 +1,58 @@
+// A browser that has signed in to an address keeps a proof of it, so that strangers who use up what the address may be mailed never keep its
+// owner out. The proof is an HMAC over the address: it names nobody, signs nobody in, and serves only to ask for a code. Codes that it asks
+// for are counted by the proof itself, which strangers do not have.
+import { lengthPrefixed, sha256Hex } from "../../lib/bytes.ts";
+import { isMacOf, type Keyring, macText } from "../../lib/keyring.ts";
+import { DAY_MS } from "../../lib/time.ts";
+
+/** As long as browsers keep a cookie at most. */
+export const KNOWN_BROWSER_MS = 400 * DAY_MS;
+/** Several users may share a browser, and one user may have several addresses. */
+const MOST_ADDRESSES = 5;
+
+interface Proof {
+  readonly atMs: number;
+  readonly macKeyId: string;
+  readonly mac: string;
+}
+
+/** By what the codes of a browser are counted that has signed in to the address: the SHA-256 of its proof; undefined where `cookie` has none. */
+export function knownBrowserOf(
+  keys: Keyring,
+  of: { readonly cookie: string | undefined; readonly emailKey: string; readonly nowMs: number },
+): string | undefined {
+  const proof = proofsIn(of.cookie).find((each) => proves(keys, each, of));
+  return proof === undefined ? undefined : sha256Hex(textOf(proof));
+}
+
+/** The cookie's value after a sign-in to the address; the proofs of other addresses stay, the oldest goes. */
+export function knownBrowserValue(
+  keys: Keyring,
+  of: { readonly cookie: string | undefined; readonly emailKey: string; readonly nowMs: number },
+): string {
+  const { emailKey, nowMs } = of;
+  const others = proofsIn(of.cookie).filter((proof) => !proves(keys, proof, of));
+  const fresh = { atMs: nowMs, ...macText(keys, proofText(emailKey, nowMs)) };
+  return [fresh, ...others.slice(0, MOST_ADDRESSES - 1)].map(textOf).join("~");
+}
+
+function proves(keys: Keyring, proof: Proof, of: { readonly emailKey: string; readonly nowMs: number }): boolean {
+  const { atMs } = proof;
+  return atMs > of.nowMs - KNOWN_BROWSER_MS && isMacOf(keys, proofText(of.emailKey, atMs), proof);
+}
+
+function proofText(emailKey: string, atMs: number): string {
+  return lengthPrefixed(["known browser", emailKey, String(atMs)]);
+}
+
+function textOf({ atMs, macKeyId, mac }: Proof): string {
+  return `${atMs}.${macKeyId}.${mac}`;
+}
+
+/** Skips whatever is not a proof. */
+function proofsIn(cookie: string | undefined): readonly Proof[] {
+  return (cookie ?? "").split("~", MOST_ADDRESSES).flatMap((text) => {
+    const [, at, macKeyId, mac] = /^(\d{1,15})\.([A-Za-z0-9_-]{1,32})\.([0-9a-f]{64})$/.exec(text) ?? [];
+    return at === undefined || macKeyId === undefined || mac === undefined ? [] : [{ atMs: Number(at), macKeyId, mac }];
+  });
+}

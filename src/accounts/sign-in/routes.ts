@@ -1,0 +1,61 @@
+import { sha256Hex } from "../../lib/bytes.ts";
+import { ok } from "../../lib/result.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import { clearCookie, setCookie } from "../../platform/http/cookies.ts";
+import { jsonReply } from "../../platform/http/reply.ts";
+import { routesOf } from "../pipeline/routes-of.ts";
+import { sessionReply } from "../pipeline/session-reply.ts";
+import { newToken } from "../sessions/open-session.ts";
+import { sentBody, signedInBody, startBody, verifyBody } from "./contract.ts";
+import { knownBrowserCookies, signInDependencies } from "./dependencies.ts";
+import { CODE_LIFETIME_MS } from "./email-code.ts";
+import { sendCode } from "./send-code.ts";
+import { verifySignIn } from "./verify-sign-in.ts";
+
+export const signInRoutes = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: signInDependencies })
+  .post("/api/v1/auth/email/start", {
+    operationId: "startEmailSignIn",
+    summary: "Mail a code to sign in with",
+    description:
+      "The answer is the same whether there is an account or not; the first sign-in makes one. The code works for 10 minutes, in the browser that asked: keep the `signin` cookie. 5 mails an hour to one address and 20 in all, per network, and 30 a day to one address; the networks of an IPv6 /48 have together what four have. A browser that has signed in to the address before (the cookie `known`) is counted apart from everybody else: 20 mails an hour.",
+    body: startBody,
+    answers: [{ status: 202, description: "A code is on its way", schema: sentBody }],
+    refusals: ["VALIDATION_FAILED", "STORAGE_UNAVAILABLE", "CONTENTION"],
+    answer: async (call) => {
+      const { email } = call.body;
+      const nonce = newToken();
+      const old = call.cookie("signin");
+      const replacedBoundTo = old === undefined ? undefined : sha256Hex(old);
+      const boundTo = sha256Hex(nonce);
+      const sent = await sendCode(call.deps, {
+        ...{ purpose: "SIGN_IN", email, boundTo, replacedBoundTo, ip: call.ip },
+        knownBrowser: call.cookie("known"),
+      });
+      if (!sent.ok) return sent;
+      const cookie = setCookie(call.env, "signin", nonce, CODE_LIFETIME_MS / SECOND_MS);
+      return ok({ ...jsonReply(202, { status: "sent" }), cookies: [cookie] });
+    },
+  })
+  .post("/api/v1/auth/email/verify", {
+    operationId: "verifyEmailSignIn",
+    summary: "Sign in with the code of the mail",
+    description:
+      "Takes the `signin` cookie of the start and sets the session's. A code has 5 tries and works once. `pending_2fa`: the session is good for `/api/v1/auth/second-factor/*` only, until the factor is given.",
+    body: verifyBody,
+    answers: [{ status: 200, description: "Signed in", schema: signedInBody }],
+    refusals: ["INVALID_CODE", "IDENTITY_TAKEN", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE", "CONTENTION"],
+    answer: async (call) => {
+      const signedIn = await verifySignIn(call.deps, {
+        ...call.body,
+        nonce: call.cookie("signin"),
+        oldToken: call.cookie("session"),
+        ip: call.ip,
+        userAgent: call.userAgent,
+        requestId: call.requestId,
+      });
+      if (!signedIn.ok) return signedIn;
+      const { emailKey } = signedIn.value.user;
+      const known = knownBrowserCookies(call.env, { cookie: call.cookie("known"), emailKey, nowMs: call.nowMs });
+      return ok(sessionReply(call.env, signedIn.value, { cookies: [clearCookie(call.env, "signin"), ...known] }));
+    },
+  });

@@ -1,0 +1,198 @@
+// Mails a fresh code to an address, whether anybody has an account there or not: nothing here looks an account up, so neither
+// the answer nor its time gives one away. Only an HMAC under the pepper is stored (security.md 1).
+
+import { emailKeyOf } from "../../lib/email.ts";
+import { callersOf } from "../../lib/ip-network.ts";
+import { type Keyring, macText } from "../../lib/keyring.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import type { CommitDependencies } from "../../platform/changes/change.ts";
+import { batch } from "../../platform/db/batch.ts";
+import { commitBatch } from "../../platform/db/commit-batch.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { composeMail } from "../../platform/mail/compose.ts";
+import type { Mail, Mailer } from "../../platform/mail/mail.ts";
+import { CODE_LIFETIME_MS, type CodePurpose, codeMacText, codeOf, type PendingIdentity } from "./email-code.ts";
+import { knownBrowserOf } from "./known-browser.ts";
+import { addressWaitMs, knownBrowserWaitMs, mailWaitMs } from "./mail-limit.ts";
+import {
+  assertAddressAllowed,
+  assertKnownAllowed,
+  assertMailAllowed,
+  type CountedCaller,
+  type EmailCodeRow,
+  endEmailCodes,
+  insertEmailCode,
+  selectCodesForKnown,
+  selectCodesToAddress,
+  selectEmailCode,
+  selectSentCodes,
+} from "./store.ts";
+
+export interface SendDependencies extends CommitDependencies {
+  readonly pepper: Keyring;
+  readonly mailer: Mailer;
+  /** Whether mails for this caller are counted: not on the developer's own machine. */
+  readonly isCounted: (ip: string | null) => boolean;
+}
+
+export interface CodeToSend {
+  readonly purpose: CodePurpose;
+  /** As it was written. */
+  readonly email: string;
+  /** SHA-256 of the browser's nonce for SIGN_IN, else the session's id. */
+  readonly boundTo: string;
+  /** To what the same browser's older code is bound, where that is something else: the new one replaces it. */
+  readonly replacedBoundTo?: string | undefined;
+  /** Of the caller; null where no proxy reports it, and then only the address has a limit. */
+  readonly ip: string | null;
+  /** The cookie of a browser that has signed in to the address before: it has limits of its own, which others cannot use up. */
+  readonly knownBrowser?: string | undefined;
+  /** Linked at the sign-in that this code proves the mailbox for. */
+  readonly identity?: PendingIdentity;
+}
+
+/**
+ * Refuses with RATE_LIMITED, for any address alike. An older code of the same place ends. Where the mail goes out behind the answer, it may
+ * still fail: the user asks again.
+ */
+export async function sendCode(
+  deps: SendDependencies,
+  of: CodeToSend,
+): Promise<Result<{ readonly expiresAtMs: number }, Failure>> {
+  const { db, nowMs } = deps;
+  const emailKey = emailKeyOf(of.email);
+  const asker = askerOf(deps, of, emailKey);
+  const limited = { asker, purpose: of.purpose, emailKey };
+  const refused = await limitRefusal(deps, limited);
+  if (refused !== undefined) return err(refused);
+  const id = deps.newOperationId();
+  const code = newCode();
+  const { purpose, boundTo, replacedBoundTo, email, identity } = of;
+  const expiresAtMs = nowMs + CODE_LIFETIME_MS;
+  const row = {
+    ...{ id, purpose, emailKey, email, boundTo, expiresAtMs },
+    ...countedAs(asker),
+    ...macText(deps.pepper, codeMacText({ id, purpose, emailKey, boundTo, code })),
+    identity: identity === undefined ? null : JSON.stringify(identity),
+    tries: 0,
+    createdAtMs: nowMs,
+    consumedAtMs: null,
+  };
+  const places = replacedBoundTo === undefined ? [boundTo] : [boundTo, replacedBoundTo];
+  const committed = await commitBatch(deps, () => selectEmailCode(db, id), [
+    ...assertAllowed(deps, limited),
+    endEmailCodes(db, { boundTo: places, purpose, emailKey, nowMs }),
+    insertEmailCode(db, row),
+  ]);
+  // Other requests of the same caller came first: the refusal says how long to wait because of them.
+  if (committed.kind === "conflict") return err((await limitRefusal(deps, limited)) ?? { code: "CONTENTION" });
+  if (committed.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });
+  await deps.mailer.post(codeMail(of, code));
+  return ok({ expiresAtMs });
+}
+
+/** By what a code is counted: by nothing, by the proof of a known browser, or by the networks of a caller, where they are known. */
+type Asker =
+  | { readonly kind: "UNCOUNTED" }
+  | { readonly kind: "KNOWN"; readonly browser: string }
+  | { readonly kind: "STRANGER"; readonly callers: readonly CountedCaller[] };
+
+interface Limited {
+  readonly asker: Asker;
+  readonly purpose: CodePurpose;
+  readonly emailKey: string;
+}
+
+function askerOf(deps: SendDependencies, { ip, knownBrowser: cookie }: CodeToSend, emailKey: string): Asker {
+  if (!deps.isCounted(ip)) return { kind: "UNCOUNTED" };
+  const browser = knownBrowserOf(deps.pepper, { cookie, emailKey, nowMs: deps.nowMs });
+  if (browser !== undefined) return { kind: "KNOWN", browser };
+  const networks = ip === null ? [] : callersOf(ip);
+  return { kind: "STRANGER", callers: networks.map((each, n) => ({ ...each, kind: n === 0 ? "ip" : "site" })) };
+}
+
+function countedAs(asker: Asker): Pick<EmailCodeRow, "ip" | "site" | "isCounted" | "knownBrowser"> {
+  const networkOf = (kind: CountedCaller["kind"]) =>
+    asker.kind === "STRANGER" ? (asker.callers.find((caller) => caller.kind === kind)?.network ?? null) : null;
+  return {
+    ip: networkOf("ip"),
+    site: networkOf("site"),
+    isCounted: asker.kind === "STRANGER",
+    knownBrowser: asker.kind === "KNOWN" ? asker.browser : null,
+  };
+}
+
+async function limitRefusal(deps: SendDependencies, of: Limited): Promise<Failure | undefined> {
+  const wait = await readWithRetry(deps.sleep, async () => waitMs(deps, of));
+  if (!wait.ok) return wait.error;
+  return wait.value === 0 ? undefined : { code: "RATE_LIMITED", retryAfterSeconds: Math.ceil(wait.value / SECOND_MS) };
+}
+
+async function waitMs({ db, nowMs }: SendDependencies, { asker, purpose, emailKey }: Limited): Promise<number> {
+  switch (asker.kind) {
+    case "UNCOUNTED":
+      return 0;
+    case "KNOWN":
+      return knownBrowserWaitMs(await selectCodesForKnown(db, { emailKey, nowMs }), asker.browser, nowMs);
+    case "STRANGER": {
+      const [toAddress, ...sent] = await batch(db, [
+        selectCodesToAddress(db, { emailKey, nowMs }),
+        ...asker.callers.map((caller) => selectSentCodes(db, caller, { purpose, nowMs })),
+      ]);
+      const waits = asker.callers.map(({ times }, n) => mailWaitMs(sent[n] ?? [], { purpose, emailKey, times }, nowMs));
+      return Math.max(purpose === "SIGN_IN" ? addressWaitMs(toAddress, nowMs) : 0, ...waits);
+    }
+  }
+}
+
+/** The same, inside the batch. */
+function assertAllowed({ db, nowMs }: SendDependencies, { asker, purpose, emailKey }: Limited) {
+  switch (asker.kind) {
+    case "UNCOUNTED":
+      return [];
+    case "KNOWN":
+      return [assertKnownAllowed(db, { browser: asker.browser, emailKey, nowMs })];
+    case "STRANGER":
+      return [
+        ...asker.callers.map((caller) => assertMailAllowed(db, caller, { purpose, emailKey, nowMs })),
+        ...(purpose === "SIGN_IN" ? [assertAddressAllowed(db, { emailKey, nowMs })] : []),
+      ];
+  }
+}
+
+function newCode(): string {
+  for (;;) {
+    const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
+    const code = codeOf(random);
+    if (code !== undefined) return code;
+  }
+}
+
+const SUBJECTS: Readonly<Record<CodePurpose, string>> = {
+  SIGN_IN: "Your sign-in code",
+  SECOND_FACTOR: "Your second factor to sign in",
+  STEP_UP: "Your code to confirm a change",
+};
+const OPENINGS: Readonly<Record<CodePurpose, string>> = {
+  SIGN_IN: "Somebody, hopefully you, is signing in to Edgetill with this address. The code is:",
+  SECOND_FACTOR: "You are signing in to Edgetill. The code that completes it is:",
+  STEP_UP: "You are about to change something that Edgetill protects. The code that confirms it is you:",
+};
+
+const PROVIDER_NAMES: Readonly<Record<PendingIdentity["provider"], string>> = { google: "Google", github: "GitHub" };
+
+function codeMail({ email: to, purpose, identity }: CodeToSend, code: string): Mail {
+  const paragraphs = [
+    OPENINGS[purpose],
+    ...(identity === undefined
+      ? []
+      : [
+          `Giving it also links the ${PROVIDER_NAMES[identity.provider]} account of that browser to yours here, unless yours has a passkey or an authenticator app.`,
+        ]),
+    "It works once, within 10 minutes, and only in the browser that asked for it. Never tell it to anybody: we do not ask for it.",
+    "If it was not you, do nothing: without the code nothing happens.",
+  ];
+  return composeMail({ to, subject: SUBJECTS[purpose], paragraphs, code });
+}

@@ -1,0 +1,116 @@
+// Signs in with a mailed code, which proves the mailbox. One batch uses the code up, makes or verifies the account, links the identity that was
+// waiting for the mailbox where that is enough, ends the browser's older session and opens the new one.
+
+import { sha256Hex } from "../../lib/bytes.ts";
+import { emailKeyOf } from "../../lib/email.ts";
+import { derivedId, makeId } from "../../lib/ids.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { AuditAction, AuditFacts, Trail } from "../../platform/audit/entry.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import { change } from "../../platform/changes/change.ts";
+import { batch, type Statement } from "../../platform/db/batch.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { userOf } from "../auth/authenticate-session.ts";
+import { identityTarget } from "../identities/identity.ts";
+import { insertIdentity, selectIdentityOwner } from "../identities/store.ts";
+import { type Browser, openSession, type SignedIn } from "../sessions/open-session.ts";
+import { type Session, stepUpFactorsOf } from "../sessions/session.ts";
+import { selectSessionByToken } from "../sessions/store.ts";
+import {
+  assertFactorsAsRead,
+  assertMailSteps,
+  insertUser,
+  newUserRow,
+  selectUserByEmail,
+  type UserRow,
+  verifyEmail,
+} from "../users/store.ts";
+import type { SendDependencies } from "./send-code.ts";
+import { selectEmailCode } from "./store.ts";
+import { type UsedCode, useCode } from "./use-code.ts";
+
+export interface SignInAttempt extends Browser {
+  readonly email: string;
+  readonly code: string;
+  /** The browser's cookies: the nonce of its start, and the session it may have. */
+  readonly nonce: string | undefined;
+  readonly oldToken: string | undefined;
+}
+
+/** INVALID_CODE as `useCode`; IDENTITY_TAKEN where what was to be linked is another account's. */
+export async function verifySignIn(deps: SendDependencies, of: SignInAttempt): Promise<Result<SignedIn, Failure>> {
+  if (of.nonce === undefined) return err({ code: "INVALID_CODE" });
+  const { email, code } = of;
+  const used = await useCode(deps, { purpose: "SIGN_IN", email, boundTo: sha256Hex(of.nonce), code });
+  if (!used.ok) return used;
+  const subject = { name: "a sign-in", read: () => read(deps, of, used.value) };
+  return change(deps, subject, (found, { operationId }) => ok(signIn(deps, of, used.value, found, operationId)));
+}
+
+interface Found {
+  readonly known: Awaited<ReturnType<typeof selectUserByEmail>>[number] | undefined;
+  readonly oldSession: Session | undefined;
+  readonly isIdentityLinked: boolean;
+}
+
+/** What the sign-in depends on; refuses when the code was used meanwhile. */
+async function read(deps: SendDependencies, of: SignInAttempt, used: UsedCode): Promise<Result<Found, Failure>> {
+  const { db } = deps;
+  const rows = await readWithRetry(deps.sleep, async () =>
+    batch(db, [
+      selectUserByEmail(db, emailKeyOf(used.email)),
+      selectSessionByToken(db, sha256Hex(of.oldToken ?? "")),
+      selectEmailCode(db, used.id),
+      selectIdentityOwner(db, used.identity ?? { provider: "google", subject: "" }),
+    ]),
+  );
+  if (!rows.ok) return rows;
+  const [[known], [oldSession], [code], [identity]] = rows.value;
+  if (code === undefined || code.consumedAtMs !== null) return err({ code: "INVALID_CODE" });
+  if (identity !== undefined && identity.userId !== known?.user.id) return err({ code: "IDENTITY_TAKEN" });
+  return ok({ known, oldSession, isIdentityLinked: identity !== undefined });
+}
+
+function signIn(deps: SendDependencies, of: SignInAttempt, used: UsedCode, found: Found, operationId: string) {
+  const { db, nowMs } = deps;
+  const { known } = found;
+  const identity = found.isIdentityLinked || !isMailEnough(known) ? undefined : used.identity;
+  const { email } = used;
+  const userRow: UserRow =
+    known?.user ?? newUserRow({ id: makeId("usr", operationId), email, emailKey: emailKeyOf(email), nowMs });
+  const links = known?.links ?? { passkey: false, google: false, github: false };
+  const linked = identity === undefined ? links : { ...links, [identity.provider]: true };
+  const user = userOf({ ...userRow, emailVerifiedAtMs: userRow.emailVerifiedAtMs ?? nowMs }, linked);
+  const trail: Trail = { actor: { kind: "USER", id: userRow.id }, ip: of.ip, requestId: of.requestId };
+  const entry = (n: number, action: AuditAction, target: string, after: AuditFacts) =>
+    insertAudit(db, trail, { id: derivedId("aud", operationId, n), merchantId: null, action, target, after }, nowMs);
+  const given = { signedInWith: "EMAIL_CODE", factor: "EMAIL_CODE" } as const;
+  const opened = openSession(deps, { user, ...given, browser: of, replaced: found.oldSession }, operationId);
+  const statements: Statement[] = [...used.statements];
+  if (known === undefined) {
+    statements.push(insertUser(db, userRow), entry(1, "user.created", userRow.id, { email, emailVerified: true }));
+  } else {
+    statements.push(assertFactorsAsRead(db, userRow));
+    if (userRow.emailVerifiedAtMs === null)
+      statements.push(
+        verifyEmail(db, userRow.id, nowMs),
+        entry(1, "user.updated", userRow.id, { emailVerified: true }),
+      );
+  }
+  if (identity !== undefined) {
+    const facts = { provider: identity.provider, email: identity.email };
+    statements.push(assertMailSteps(db, userRow.id));
+    statements.push(insertIdentity(db, identity, userRow.id, nowMs));
+    statements.push(entry(2, "identity.linked", identityTarget(identity), facts));
+  }
+  return { value: opened.signedIn, statements: [...statements, ...opened.statements] };
+}
+
+/**
+ * Whether a mailed code may link the identity that waited for the mailbox: linking takes a step-up (security.md 1), so it may not where the
+ * user steps up with more than a mail. They are signed in all the same, and link in their session.
+ */
+function isMailEnough(known: Found["known"]): boolean {
+  return known === undefined || stepUpFactorsOf(userOf(known.user, known.links)).includes("email_code");
+}

@@ -1,0 +1,16 @@
+import type { Trail } from "../../platform/audit/entry.ts";
+import type { MemberPrincipal, MerchantPrincipal } from "../auth/principal.ts";
+
+/** The member behind a call of a route with `callers: "MEMBER"`, and the dependencies with their trail. A key never gets so far. */
+export function callerOf<Deps>(call: {
+  readonly deps: Deps;
+  readonly trail: Trail;
+  readonly principal: MerchantPrincipal;
+}): {
+  readonly deps: Deps & { readonly trail: Trail };
+  readonly seat: MemberPrincipal;
+} {
+  const { principal } = call;
+  if (principal.kind === "API_KEY") throw new Error("an API key came to a route of members");
+  return { deps: { ...call.deps, trail: call.trail }, seat: principal };
+}

@@ -1,0 +1,47 @@
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { revokeOutranked } from "../invitations/store.ts";
+import { changeTeam, memberAudit, readActors, type TeamDependencies, teamEvent } from "./change-team.ts";
+import { type Member, memberBodyOf, type Seat } from "./member.ts";
+import { mayChangeRole } from "./rank.ts";
+import type { Role } from "./roles.ts";
+import { assertSeat, setRole } from "./store.ts";
+
+/**
+ * Gives a member another role; answers the member as they then are. Their pending invitations to roles that they no longer outrank are
+ * revoked in the same batch (security.md 4). The role that they have already writes nothing.
+ */
+export async function changeRole(
+  deps: TeamDependencies,
+  seat: Seat,
+  of: { readonly targetId: string; readonly role: Role },
+): Promise<Result<Member, Failure>> {
+  const { targetId, role } = of;
+  const read = () => readActors(deps, seat, { targetId, permission: "team:update" });
+  return changeTeam(deps, read, ({ actor, target }, operationId) => {
+    if (target === undefined) return err({ code: "MEMBER_NOT_FOUND" });
+    if (!mayChangeRole(actor.role, target.role, role)) return err({ code: "INSUFFICIENT_RANK" });
+    if (target.role === role) return ok({ value: target });
+    const changed: Member = { ...target, role };
+    return ok({
+      value: changed,
+      statements: [
+        assertSeat(deps.db, actor),
+        assertSeat(deps.db, target),
+        setRole(deps.db, target, role, deps.nowMs),
+        ...revokeOutranked(deps, { operationId, member: changed }),
+        memberAudit(
+          deps,
+          { operationId, member: target },
+          { action: "team.role_changed", before: { role: target.role }, after: { role } },
+        ),
+        ...teamEvent(deps, {
+          operationId,
+          merchantId: target.merchantId,
+          type: "team.role_changed",
+          data: { memberId: target.id, member: memberBodyOf(changed), previousRole: target.role },
+        }),
+      ],
+    });
+  });
+}

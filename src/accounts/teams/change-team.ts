@@ -1,0 +1,84 @@
+// Every change of a team: one batch with its audit entries and events, which aborts unless what was decided on is as it was read.
+
+import { derivedId, type MerchantId } from "../../lib/ids.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Trail } from "../../platform/audit/entry.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import { type CommitDependencies, change, type Decision } from "../../platform/changes/change.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import { recordEvent } from "../../platform/events/store.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { Member, Seat } from "./member.ts";
+import type { Permission } from "./permissions.ts";
+import { ROLE_PERMISSIONS } from "./roles.ts";
+import { selectMembers } from "./store.ts";
+import type { TeamEvents } from "./team-events.ts";
+
+export interface TeamDependencies extends CommitDependencies {
+  readonly trail: Trail;
+}
+
+/** `decide` is called again with the current rows after each batch that failed because of another writer. */
+export function changeTeam<F, T>(
+  deps: TeamDependencies,
+  read: () => Promise<Result<F, Failure>>,
+  decide: (facts: F, operationId: string) => Result<Decision<T>, Failure>,
+): Promise<Result<T, Failure>> {
+  return change(deps, { name: "a change of a team", read }, (facts, { operationId }) => decide(facts, operationId));
+}
+
+export interface Actors {
+  readonly actor: Member;
+  /** The member that the route names, if there is one of the team. */
+  readonly target: Member | undefined;
+}
+
+/** The caller as they are now, and the member whom they act on. Checks again what the pipeline checked: a batch may have failed since. */
+export async function readActors(
+  deps: Pick<TeamDependencies, "db" | "sleep">,
+  seat: Seat,
+  of: { readonly targetId?: string; readonly permission: Permission },
+): Promise<Result<Actors, Failure>> {
+  const ids = [seat.memberId, ...(of.targetId === undefined ? [] : [of.targetId])];
+  const rows = await readWithRetry(deps.sleep, async () => selectMembers(deps.db, seat.merchantId, ids));
+  if (!rows.ok) return rows;
+  const actor = rows.value.find((each) => each.id === seat.memberId);
+  if (actor === undefined) return err({ code: "MERCHANT_NOT_FOUND" });
+  const refusal = permissionRefusal(actor, of.permission);
+  if (refusal !== undefined) return err(refusal);
+  return ok({ actor, target: rows.value.find((each) => each.id === of.targetId) });
+}
+
+export function permissionRefusal(actor: Pick<Member, "role">, permission: Permission): Failure | undefined {
+  return ROLE_PERMISSIONS[actor.role].has(permission) ? undefined : { code: "PERMISSION_DENIED", permission };
+}
+
+/** The audit entry of a change of one member; `n` tells the entries of one operation apart. */
+export function memberAudit(
+  deps: Pick<TeamDependencies, "db" | "trail" | "nowMs">,
+  of: { readonly operationId: string; readonly n?: number; readonly member: Member },
+  entry: Pick<Parameters<typeof insertAudit>[2], "action" | "before" | "after">,
+) {
+  const { member, operationId, n = 0 } = of;
+  const id = derivedId("aud", operationId, n);
+  return insertAudit(
+    deps.db,
+    deps.trail,
+    { id, merchantId: member.merchantId, target: member.id, ...entry },
+    deps.nowMs,
+  );
+}
+
+/** The event of a change of the team (webhooks.md "Types"). */
+export function teamEvent<T extends keyof TeamEvents>(
+  deps: Pick<TeamDependencies, "db" | "nowMs">,
+  of: {
+    readonly operationId: string;
+    readonly merchantId: MerchantId;
+    readonly type: T;
+    readonly data: TeamEvents[T];
+  },
+) {
+  const { operationId, merchantId, type, data } = of;
+  return recordEvent(deps.db, { id: derivedId("evt", operationId), merchantId, type, data, createdAtMs: deps.nowMs });
+}

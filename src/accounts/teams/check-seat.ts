@@ -1,0 +1,71 @@
+// The seat in the team that a change depends on: asserted in the change's batch, so that a user who loses it at the same moment writes nothing.
+
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import { type CurrentRow, currentRow } from "../../platform/changes/change.ts";
+import type { Statement } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { readRow } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { type Seat, selectSeat } from "../merchants/store.ts";
+import type { Permission } from "./permissions.ts";
+import { ROLE_PERMISSIONS } from "./roles.ts";
+import { assertSeat } from "./store.ts";
+
+export interface Acting {
+  /** Of a member, as it was read with them; undefined for a key and the system. */
+  readonly seat: Seat | undefined;
+  /** What they need for what they do. */
+  readonly permission: Permission;
+}
+
+/** The seat of a user; undefined for a key. */
+export function seatOf(principal: ({ readonly kind: "USER" } & Seat) | { readonly kind: "API_KEY" }): Seat | undefined {
+  return principal.kind === "USER" ? principal : undefined;
+}
+
+/** The seat to decide on: as it was read with the caller, or from the second attempt on as it is now. */
+export async function actingSeat(
+  deps: { readonly db: Db; readonly sleep: Sleep },
+  { seat, permission }: Acting,
+  tries: number,
+): Promise<Result<Seat | undefined, Failure>> {
+  return tries === 0 || seat === undefined ? ok(seat) : seatNow(deps, { seat, permission });
+}
+
+/** A member's seat as it is now. A user who has left the team or lost the permission gets the refusal of the access check. */
+export async function seatNow(
+  deps: { readonly db: Db; readonly sleep: Sleep },
+  { seat, permission }: { readonly seat: Seat; readonly permission: Permission },
+): Promise<Result<Seat, Failure>> {
+  const row = await readRow(deps.sleep, () => selectSeat(deps.db, seat), { code: "MERCHANT_NOT_FOUND" });
+  if (!row.ok) return row;
+  const { role } = row.value;
+  if (!ROLE_PERMISSIONS[role].has(permission)) return err({ code: "PERMISSION_DENIED", permission });
+  return ok({ ...seat, role });
+}
+
+/** A row, and the seat of who changes it. */
+export interface Standing<Row> {
+  readonly row: Row;
+  readonly seat: Seat | undefined;
+}
+
+/** Both as they were read with the caller, or from the second attempt on as they are now. `recheck`: what else must hold once a batch has failed. */
+export async function currentStanding<Row>(
+  deps: { readonly db: Db; readonly sleep: Sleep },
+  of: Acting & CurrentRow<Row> & { readonly recheck?: (() => Promise<Result<unknown, Failure>>) | undefined },
+  tries: number,
+): Promise<Result<Standing<Row>, Failure>> {
+  const seat = await actingSeat(deps, of, tries);
+  if (!seat.ok) return seat;
+  const row = await currentRow(deps, of, tries);
+  if (!row.ok) return row;
+  const rechecked = tries === 0 ? undefined : await of.recheck?.();
+  return rechecked?.ok === false ? rechecked : ok({ row: row.value, seat: seat.value });
+}
+
+/** Aborts the batch unless the seat is as it was read. */
+export function seatHeld(deps: { readonly db: Db }, seat: Seat | undefined): readonly Statement[] {
+  return seat === undefined ? [] : [assertSeat(deps.db, { ...seat, id: seat.memberId })];
+}

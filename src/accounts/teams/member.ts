@@ -1,0 +1,25 @@
+// A user's seat in the team of a merchant (Interface 2.3), as lists, answers and events show it (decisions 9).
+import type { MemberId, MerchantId, UserId } from "../../lib/ids.ts";
+import { isoTime } from "../../lib/time.ts";
+import type { Role } from "./roles.ts";
+
+export interface Member {
+  readonly id: MemberId;
+  readonly merchantId: MerchantId;
+  readonly userId: UserId;
+  readonly role: Role;
+  readonly createdAtMs: number;
+  readonly email: string;
+  readonly name: string | null;
+}
+
+/** A seat as the caller of a team's route holds it. */
+export interface Seat {
+  readonly merchantId: MerchantId;
+  readonly memberId: MemberId;
+}
+
+export function memberBodyOf(member: Member) {
+  const { id, userId, email, name, role, createdAtMs } = member;
+  return { id, userId, email, name, role, joinedAt: isoTime(createdAtMs) };
+}

@@ -1,0 +1,76 @@
+// The 34 permissions as data (decisions 7), and what an API key may hold of them. Roles are in roles.ts.
+
+export const PERMISSIONS = [
+  "merchant:view",
+  "merchant:update",
+  "merchant:delete",
+  "merchant:billing",
+  "team:view",
+  "team:invite",
+  "team:update",
+  "team:remove",
+  "invoice:view",
+  "invoice:create",
+  "invoice:update",
+  "invoice:cancel",
+  "invoice:delete",
+  "product:view",
+  "product:create",
+  "product:update",
+  "product:delete",
+  "customer:view",
+  "customer:update",
+  "customer:delete",
+  "wallet:view",
+  "wallet:create",
+  "wallet:update",
+  "wallet:delete",
+  "payment:view",
+  "payment:resolve",
+  "webhook:view",
+  "webhook:create",
+  "webhook:update",
+  "webhook:delete",
+  "api_key:view",
+  "api_key:create",
+  "api_key:delete",
+  "audit:view",
+] as const;
+
+export type Permission = (typeof PERMISSIONS)[number];
+
+/** Never granted to a key: what decides about users, keys and the merchant itself. */
+const PERSON_ONLY: readonly Permission[] = [
+  "merchant:delete",
+  "merchant:billing",
+  "team:invite",
+  "team:update",
+  "team:remove",
+  "api_key:create",
+  "api_key:delete",
+];
+
+/** What an `sk_` may hold: 27. */
+export const SECRET_KEY_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter((each) => !PERSON_ONLY.includes(each));
+
+/** What a `pk_` may hold: it sits in a browser. */
+export const PUBLIC_KEY_PERMISSIONS: readonly Permission[] = ["invoice:create", "invoice:view", "product:view"];
+
+/** The form an API key carries: `invoice:create` is `INVOICE_CREATE` (Interface 5.3). */
+export function keyPermissionName(permission: Permission): string {
+  return permission.replace(":", "_").toUpperCase();
+}
+
+const BY_KEY_NAME: ReadonlyMap<string, Permission> = new Map(
+  SECRET_KEY_PERMISSIONS.map((each) => [keyPermissionName(each), each]),
+);
+
+/** The permissions with these stored names. An unknown name, and one that is never granted to a key, grants nothing. */
+export function permissionsOfKey(names: readonly string[]): ReadonlySet<Permission> {
+  const held = new Set<Permission>();
+  for (const name of names) {
+    const permission = BY_KEY_NAME.get(name);
+    if (permission !== undefined) held.add(permission);
+  }
+  return held;
+}

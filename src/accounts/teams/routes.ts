@@ -1,0 +1,126 @@
+import { pageBody } from "../../lib/pagination.ts";
+import { ok } from "../../lib/result.ts";
+import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import { routesOf } from "../pipeline/routes-of.ts";
+import { callerOf } from "./caller.ts";
+import { changeRole } from "./change-role.ts";
+import {
+  changeRoleBody,
+  memberBody,
+  memberListBody,
+  membersQuery,
+  securityBody,
+  transferredBody,
+  updateSecurityBody,
+} from "./contract.ts";
+import { teamDependencies } from "./dependencies.ts";
+import { memberBodyOf } from "./member.ts";
+import { memberPageReads, policyReads } from "./read-team.ts";
+import { leaveTeam, removeMember } from "./remove-member.ts";
+import { changedPolicy } from "./security-policy.ts";
+import { transferOwnership } from "./transfer-ownership.ts";
+import { updateSecurity } from "./update-security.ts";
+
+const TEAM = "/api/v1/merchants/merchant/:merchantId/team";
+const MEMBER = `${TEAM}/members/:memberId`;
+
+export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencies: teamDependencies })
+  .get(`${TEAM}/members`, {
+    operationId: "listMembers",
+    summary: "List the members of the team, newest first",
+    permission: "team:view",
+    query: membersQuery,
+    answers: [{ status: 200, description: "One page", schema: memberListBody }],
+    reads: ({ db, merchantId, request }) => memberPageReads(db, merchantId, request?.query),
+    answer: async ({ read: [rows, counts], query }) => {
+      const page = pageBody({ rows, total: counts[0]?.total ?? 0 }, query, memberBodyOf);
+      return page.ok ? ok(jsonReply(200, page.value)) : page;
+    },
+  })
+  .patch(MEMBER, {
+    operationId: "changeRole",
+    summary: "Change a member's role",
+    description:
+      "Only of somebody strictly below you, and to a role strictly below yours. Pending invitations that they could no longer send are revoked.",
+    permission: "team:update",
+    needsStepUp: true,
+    body: changeRoleBody,
+    answers: [{ status: 200, description: "The member", schema: memberBody }],
+    refusals: ["MEMBER_NOT_FOUND", "INSUFFICIENT_RANK"],
+    answer: async (call) => {
+      const of = { targetId: call.params.memberId ?? "", role: call.body.role };
+      const { deps, seat } = callerOf(call);
+      const changed = await changeRole(deps, seat, of);
+      return changed.ok ? ok(jsonReply(200, memberBodyOf(changed.value))) : changed;
+    },
+  })
+  .delete(MEMBER, {
+    operationId: "removeMember",
+    summary: "Remove a member who is strictly below you",
+    description: "Their keys and all that they made stay.",
+    permission: "team:remove",
+    answers: [{ status: 204, description: "Removed" }],
+    refusals: ["MEMBER_NOT_FOUND", "INSUFFICIENT_RANK"],
+    answer: async (call) => {
+      const { deps, seat } = callerOf(call);
+      const removed = await removeMember(deps, seat, call.params.memberId ?? "");
+      return removed.ok ? ok(emptyReply()) : removed;
+    },
+  })
+  .post(`${TEAM}/leave`, {
+    operationId: "leaveTeam",
+    summary: "Leave the team",
+    description: "The owner cannot: transfer the ownership first.",
+    permission: "team:view",
+    answers: [{ status: 204, description: "Left" }],
+    refusals: ["OWNER_CANNOT_LEAVE"],
+    answer: async (call) => {
+      const { deps, seat } = callerOf(call);
+      const left = await leaveTeam(deps, seat);
+      return left.ok ? ok(emptyReply()) : left;
+    },
+  })
+  .post(`${MEMBER}/transfer-ownership`, {
+    operationId: "transferOwnership",
+    summary: "Make another member the owner",
+    description: "You become ADMIN and they OWNER, at once.",
+    permission: "team:view",
+    needsStepUp: true,
+    isOwnerOnly: true,
+    answers: [{ status: 200, description: "Both members", schema: transferredBody }],
+    refusals: ["MEMBER_NOT_FOUND", "ALREADY_OWNER"],
+    answer: async (call) => {
+      const { deps, seat } = callerOf(call);
+      const moved = await transferOwnership(deps, seat, call.params.memberId ?? "");
+      if (!moved.ok) return moved;
+      const { owner, previousOwner } = moved.value;
+      return ok(jsonReply(200, { owner: memberBodyOf(owner), previousOwner: memberBodyOf(previousOwner) }));
+    },
+  })
+  .get(`${TEAM}/security`, {
+    operationId: "getTeamSecurity",
+    summary: "What the team demands of its members",
+    permission: "team:view",
+    answers: [{ status: 200, description: "The five demands", schema: securityBody }],
+    reads: ({ db, merchantId }) => policyReads(db, merchantId),
+    answer: async ({ read: [[team]], merchant }) => {
+      if (team === undefined) throw new Error(`the merchant ${merchant.id} has no team`);
+      return ok(jsonReply(200, changedPolicy(team, {})));
+    },
+  })
+  .patch(`${TEAM}/security`, {
+    operationId: "updateTeamSecurity",
+    summary: "Demand factors of every member, the owner included",
+    description: "API keys are never asked. You cannot demand what your own account lacks.",
+    permission: "team:view",
+    needsStepUp: true,
+    isOwnerOnly: true,
+    body: updateSecurityBody,
+    answers: [{ status: 200, description: "The five demands", schema: securityBody }],
+    refusals: ["OWNER_LACKS_FACTOR", "PROVIDER_NOT_CONFIGURED"],
+    answer: async (call) => {
+      const { deps, seat } = callerOf(call);
+      const changed = await updateSecurity(deps, { seat, user: seat.user }, call.body);
+      return changed.ok ? ok(jsonReply(200, changed.value)) : changed;
+    },
+  });

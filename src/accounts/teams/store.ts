@@ -1,0 +1,166 @@
+import { and, desc, eq, isNull, sql } from "drizzle-orm";
+import type { MerchantId } from "../../lib/ids.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import type { PageRequest } from "../../lib/pagination.ts";
+import { DAY_MS } from "../../lib/time.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { prepared } from "../../platform/db/prepared-statement.ts";
+import { merchants } from "../../platform/db/schema/merchants.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
+import { members, teams } from "../../platform/db/schema/teams.ts";
+import { users } from "../../platform/db/schema/users.ts";
+import type { Member } from "./member.ts";
+import { ROLES, type Role } from "./roles.ts";
+import type { SecurityPolicy } from "./security-policy.ts";
+
+export type MemberRow = typeof members.$inferSelect;
+
+/** No two columns share a name: D1 hands a batch's rows out by it. */
+const memberColumns = {
+  id: members.id,
+  merchantId: members.merchantId,
+  userId: members.userId,
+  role: members.role,
+  createdAtMs: members.createdAtMs,
+  email: users.email,
+  name: users.name,
+};
+
+/** A number that grows with the rank: no role's name is part of another's. */
+export function rankSql(role: string) {
+  return sql.raw(`instr('${ROLES.toReversed().join(" ")}', ${role})`);
+}
+
+/** Those of `memberIds` that are members of the merchant, in no order; none when it is deleted. */
+export function selectMembers(db: Db, merchantId: MerchantId, memberIds: readonly string[]) {
+  return db
+    .select(memberColumns)
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .innerJoin(merchants, and(eq(merchants.id, members.merchantId), isNull(merchants.deletedAtMs)))
+    .where(
+      and(
+        // The plus keeps SQLite from walking through the whole team for these few.
+        sql`+${members.merchantId} = ${merchantId}`,
+        sql`${members.id} in (select value from json_each(${JSON.stringify(memberIds)}))`,
+      ),
+    );
+}
+
+/** One page, newest first. `merchantId` may be a path's, unproved. */
+export function selectMemberPage(db: Db, merchantId: string, page: PageRequest) {
+  const { after } = page;
+  const older =
+    after === undefined
+      ? undefined
+      : sql`(${members.createdAtMs}, ${members.id}) < (${after.createdAtMs}, ${after.id})`;
+  return db
+    .select(memberColumns)
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(and(sql`${members.merchantId} = ${merchantId}`, older))
+    .orderBy(desc(members.createdAtMs), desc(members.id))
+    .limit(page.limit)
+    .offset(page.offset);
+}
+
+/** How many there are; reads nothing where no page number asks. */
+export function countMembers(db: Db, merchantId: string, page: PageRequest) {
+  return db
+    .select({ total: sql<number>`count(*)` })
+    .from(members)
+    .where(and(page.page === undefined ? sql`0` : undefined, sql`merchant_id = ${merchantId}`));
+}
+
+/** What the team demands. `merchantId` may be a path's, unproved. */
+export function selectTeam(db: Db, merchantId: string) {
+  return db.select().from(teams).where(sql`merchant_id = ${merchantId}`);
+}
+
+export function insertMember(db: Db, member: MemberRow) {
+  return db.insert(members).values(member);
+}
+
+/** Aborts the batch unless the member still has the role that was read, in a live merchant. */
+export function assertSeat(db: Db, read: Pick<Member, "id" | "merchantId" | "role">) {
+  return db.insert(assertions).select(
+    sql`select 'the seat is as read', 0 where not exists (
+      select 1 from members seat join merchants shop on shop.id = seat.merchant_id and shop.deleted_at_ms is null
+      where seat.id = ${read.id} and seat.merchant_id = ${read.merchantId} and seat.role = ${read.role})`,
+  );
+}
+
+const isTeamFull = (merchantId: MerchantId, nowMs: number) =>
+  sql`(select count(*) from members seat where seat.merchant_id = ${merchantId} and seat.created_at_ms > ${nowMs - DAY_MS})
+    >= ${sql.raw(String(LIMITS.membersJoinedPerMerchantAndDay))}`;
+
+/** Whether as many have joined a team as may in a day. */
+export function selectTeamFull(db: Db, merchantId: MerchantId, nowMs: number) {
+  return db.select({ isFull: sql<number>`${isTeamFull(merchantId, nowMs)}`.as("is_full") }).from(sql`(select 1)`);
+}
+
+/** Aborts the batch where as many have joined the team as may in a day. */
+export function assertTeamRoom(db: Db, merchantId: MerchantId, nowMs: number) {
+  return db.insert(assertions).select(sql`select 'the team has room', 0 where ${isTeamFull(merchantId, nowMs)}`);
+}
+
+export function setRole(db: Db, member: Pick<Member, "id" | "merchantId">, role: Role, nowMs: number) {
+  return db
+    .update(members)
+    .set({ role, updatedAtMs: nowMs })
+    .where(and(eq(members.id, member.id), eq(members.merchantId, member.merchantId)));
+}
+
+/** Never an OWNER: whatever else fails, a merchant keeps its owner. */
+export function deleteMember(db: Db, member: Pick<Member, "id" | "merchantId">) {
+  return db
+    .delete(members)
+    .where(and(eq(members.id, member.id), eq(members.merchantId, member.merchantId), sql`role <> 'OWNER'`));
+}
+
+/** Whether a user with this email is a member already. */
+export function selectSeatOfEmail(db: Db, merchantId: MerchantId, emailKey: string) {
+  return db
+    .select({ memberId: members.id })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(and(eq(users.emailKey, emailKey), eq(members.merchantId, merchantId)));
+}
+
+/** Aborts the batch when a user with this email has become a member. */
+export function assertNoSeatOfEmail(db: Db, merchantId: MerchantId, emailKey: string) {
+  return db.insert(assertions).select(
+    sql`select 'nobody with this email is a member', 0 where exists (
+      select 1 from users user join members seat on seat.user_id = user.id
+      where user.email_key = ${emailKey} and seat.merchant_id = ${merchantId})`,
+  );
+}
+
+/** Aborts the batch unless the team demands what was read: the lock of one PATCH against another. */
+export function assertPolicy(db: Db, merchantId: MerchantId, read: SecurityPolicy) {
+  return db.insert(assertions).select(
+    sql`select 'the policy is as read', 0 where not exists (select 1 from teams where merchant_id = ${merchantId}
+      and enforce_tfa = ${read.enforceTfa ? 1 : 0} and enforce_passkey = ${read.enforcePasskey ? 1 : 0}
+      and enforce_google_login = ${read.enforceGoogleLogin ? 1 : 0} and enforce_github_login = ${read.enforceGithubLogin ? 1 : 0}
+      and enforce_email_verified = ${read.enforceEmailVerified ? 1 : 0})`,
+  );
+}
+
+export function setPolicy(db: Db, merchantId: MerchantId, policy: SecurityPolicy, nowMs: number) {
+  return db
+    .update(teams)
+    .set({ ...policy, updatedAtMs: nowMs })
+    .where(eq(teams.merchantId, merchantId));
+}
+
+/** Every OWNER and ADMIN of a merchant. `merchantId` may be a path's, unproved. */
+export const selectStewards = prepared(
+  (merchantId: string) => ({ merchantId }),
+  (db, of) =>
+    db
+      .select({ userId: members.userId, email: users.email })
+      .from(members)
+      .innerJoin(users, eq(users.id, members.userId))
+      .where(sql`${members.merchantId} = ${of.merchantId} and ${members.role} in ('OWNER', 'ADMIN')`)
+      .orderBy(members.createdAtMs, members.id),
+);

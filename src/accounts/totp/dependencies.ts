@@ -1,0 +1,15 @@
+// Dependencies of authenticator apps and backup codes, built from the environment once per request.
+
+import { parseKeyring } from "../../lib/keyring.ts";
+import type { GivenDependencies } from "../../platform/http/given.ts";
+import { newOperationId } from "../pipeline/answer-once.ts";
+import type { TotpDependencies } from "./enrol-totp.ts";
+
+/** Throws when a secret of the deployment is missing: then nothing can be sealed or checked. */
+export function totpDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies): TotpDependencies {
+  const pepper = parseKeyring("CODE_PEPPER", env.CODE_PEPPER);
+  if (!pepper.ok) throw new Error(pepper.error);
+  const sealKeys = parseKeyring("SECRETS_AES_KEY", env.SECRETS_AES_KEY);
+  if (!sealKeys.ok) throw new Error(sealKeys.error);
+  return { db, nowMs, sleep, newOperationId, pepper: pepper.value, sealKeys: sealKeys.value };
+}

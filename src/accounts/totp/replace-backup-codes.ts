@@ -1,0 +1,58 @@
+// Ten fresh backup codes; the old ones stop working. They are shown once: only HMACs are stored.
+
+import type { UserId } from "../../lib/ids.ts";
+import { type KeyedMac, type Keyring, macText } from "../../lib/keyring.ts";
+import type { Result } from "../../lib/result.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import { changeOnce } from "../../platform/changes/change.ts";
+import type { Failure } from "../../platform/failures.ts";
+import {
+  BACKUP_CODE_LENGTH,
+  BACKUP_CODES,
+  backupCodeMacText,
+  backupCodeOf,
+  canonicalBackupCode,
+} from "./backup-code.ts";
+import type { TotpChange, TotpDependencies } from "./enrol-totp.ts";
+import { assertTotpEnabled, replaceBackupCodes as replaceRows } from "./store.ts";
+
+/** Refuses TOTP_NOT_ENABLED where there is no app that they could replace. */
+export function replaceBackupCodes(
+  deps: TotpDependencies,
+  { user, trail }: TotpChange,
+): Promise<Result<{ readonly backupCodes: readonly string[] }, Failure>> {
+  const { db, nowMs } = deps;
+  const { backupCodes, macs } = newBackupCodes(deps.pepper, user.id);
+  return changeOnce(
+    deps,
+    { name: "replacing backup codes", refusal: { code: "TOTP_NOT_ENABLED" } },
+    ({ auditId: id }) => {
+      const entry = { id, merchantId: null, action: "totp.backup_codes_replaced", target: user.id } as const;
+      return {
+        value: { backupCodes },
+        statements: [
+          assertTotpEnabled(db, user.id, true),
+          ...replaceRows(db, user.id, macs),
+          insertAudit(db, trail, entry, nowMs),
+        ],
+      };
+    },
+  );
+}
+
+/** Ten different codes as they are shown, and what is stored of each. */
+export function newBackupCodes(
+  pepper: Keyring,
+  userId: UserId,
+): { readonly backupCodes: readonly string[]; readonly macs: readonly KeyedMac[] } {
+  const codes = new Set<string>();
+  while (codes.size < BACKUP_CODES) codes.add(backupCodeOf(crypto.getRandomValues(new Uint8Array(BACKUP_CODE_LENGTH))));
+  const backupCodes = [...codes];
+  return { backupCodes, macs: backupCodes.map((code) => macText(pepper, macTextOf(userId, code))) };
+}
+
+function macTextOf(userId: UserId, code: string): string {
+  const canonical = canonicalBackupCode(code);
+  if (canonical === undefined) throw new Error("a backup code that was just made is none");
+  return backupCodeMacText(userId, canonical);
+}

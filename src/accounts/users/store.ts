@@ -1,0 +1,128 @@
+import { and, eq, getTableColumns, isNull, sql } from "drizzle-orm";
+import type { UserId } from "../../lib/ids.ts";
+import { parseJson } from "../../lib/typed-json.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { holderOf } from "../../platform/db/holder.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
+import { users } from "../../platform/db/schema/users.ts";
+
+export type UserRow = typeof users.$inferSelect;
+
+/** Written out with the table's name: drizzle drops it inside fragments of a one-table select. */
+const flag = (text: string, name: string) =>
+  sql<boolean>`exists (${sql.raw(text)})`.mapWith((value) => value === 1).as(name);
+const userColumns = {
+  user: getTableColumns(users),
+  links: {
+    passkey: flag("select 1 from passkeys where passkeys.user_id = users.id", "has_passkey"),
+    google: flag(
+      "select 1 from identities where identities.user_id = users.id and identities.provider = 'google'",
+      "has_google",
+    ),
+    github: flag(
+      "select 1 from identities where identities.user_id = users.id and identities.provider = 'github'",
+      "has_github",
+    ),
+  },
+};
+
+/** The account of an email (already in lower case), with the factors that it has. */
+export function selectUserByEmail(db: Db, emailKey: string) {
+  return db.select(userColumns).from(users).where(eq(users.emailKey, emailKey)).limit(1);
+}
+
+/** The same by id. */
+export function selectUserById(db: Db, id: UserId) {
+  return db.select(userColumns).from(users).where(eq(users.id, id)).limit(1);
+}
+
+/** The same by a linked external identity. */
+export function selectUserByIdentity(db: Db, of: { readonly provider: "google" | "github"; readonly subject: string }) {
+  const holder = sql`(select user_id from identities where provider = ${of.provider} and subject = ${of.subject})`;
+  return db.select(userColumns).from(users).where(eq(users.id, holder)).limit(1);
+}
+
+export function insertUser(db: Db, user: UserRow) {
+  return db.insert(users).values(user);
+}
+
+/** A new user at their first sign-in, the mailbox just proved. */
+export function newUserRow(of: {
+  readonly id: UserId;
+  readonly email: string;
+  readonly emailKey: string;
+  readonly nowMs: number;
+}): UserRow {
+  const { nowMs, ...names } = of;
+  return {
+    ...names,
+    name: null,
+    emailVerifiedAtMs: nowMs,
+    totpSecret: null,
+    totpEnabledAtMs: null,
+    totpLastStep: null,
+    emailOtpEnabledAtMs: null,
+    factorFailures: 0,
+    factorWindowStartMs: 0,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+}
+
+/** The mailbox was proved; kept once set. */
+export function verifyEmail(db: Db, id: UserId, nowMs: number) {
+  return db
+    .update(users)
+    .set({ emailVerifiedAtMs: nowMs, updatedAtMs: nowMs })
+    .where(and(eq(users.id, id), isNull(users.emailVerifiedAtMs)));
+}
+
+export function renameUser(db: Db, id: UserId, name: string, nowMs: number) {
+  return db.update(users).set({ name, updatedAtMs: nowMs }).where(eq(users.id, id));
+}
+
+/** Aborts the batch when a second factor was switched on or off since the row was read: a session must not begin without one it owes. */
+export function assertFactorsAsRead(db: Db, user: Pick<UserRow, "id" | "totpEnabledAtMs" | "emailOtpEnabledAtMs">) {
+  return db.insert(assertions).select(
+    sql`select 'factors are as read', 0 where not exists (select 1 from users where id = ${user.id}
+      and totp_enabled_at_ms is ${user.totpEnabledAtMs} and email_otp_enabled_at_ms is ${user.emailOtpEnabledAtMs})`,
+  );
+}
+
+/** Aborts the batch where the user steps up with more than a mailed code: `stepUpFactorsOf`, inside the batch. */
+export function assertMailSteps(db: Db, id: UserId) {
+  return db.insert(assertions).select(
+    sql`select 'a mailed code steps up', 0 where exists (select 1 from users where id = ${id} and totp_enabled_at_ms is not null)
+      or exists (select 1 from passkeys where user_id = ${id})`,
+  );
+}
+
+export interface LinkedIdentity {
+  readonly provider: "google" | "github";
+  readonly email: string | null;
+  readonly createdAtMs: number;
+}
+
+const identitiesJson = sql`(select json_group_array(json_object('provider', linked.provider, 'email', linked.email,
+    'createdAtMs', linked.created_at_ms)) from (select * from identities where identities.user_id = users.id
+    order by identities.created_at_ms, identities.provider, identities.subject) linked)`
+  .mapWith(parseJson<readonly LinkedIdentity[]>)
+  .as("identities_json");
+const count = (text: string, name: string) => sql<number>`(select count(*) from ${sql.raw(text)})`.as(name);
+
+/** What `/me` shows beside the user. The token may be unproved: an unknown one finds no row. */
+export function selectAccount(db: Db, tokenHash: string) {
+  return db
+    .select({
+      createdAtMs: users.createdAtMs,
+      passkeys: count("passkeys where passkeys.user_id = users.id", "passkey_count"),
+      backupCodesLeft: count(
+        "backup_codes where backup_codes.user_id = users.id and backup_codes.used_at_ms is null",
+        "backup_code_count",
+      ),
+      identities: identitiesJson,
+    })
+    .from(users)
+    .where(eq(users.id, holderOf(tokenHash)))
+    .limit(1);
+}

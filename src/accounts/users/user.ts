@@ -1,0 +1,15 @@
+// A user as the rules see them: the account and its factors, read anew with every request (security.md 1).
+import type { UserId } from "../../lib/ids.ts";
+
+export interface User {
+  readonly id: UserId;
+  readonly email: string;
+  readonly emailKey: string;
+  readonly name: string | null;
+  readonly isEmailVerified: boolean;
+  readonly hasTotp: boolean;
+  readonly hasEmailOtp: boolean;
+  readonly hasPasskey: boolean;
+  readonly hasGoogle: boolean;
+  readonly hasGithub: boolean;
+}

@@ -1,0 +1,140 @@
+// The map of the API: middleware order and every mount. A route is declared once, in its feature's routes.ts; here it is mounted,
+// documented, and known to the access tests.
+import { HonoBase } from "hono/hono-base";
+import { TrieRouter } from "hono/router/trie-router";
+import { apiKeyRoutes } from "../accounts/api-keys/routes.ts";
+import { factorRoutes } from "../accounts/factors/routes.ts";
+import { identityRoutes } from "../accounts/identities/routes.ts";
+import { imageRoutes } from "../accounts/images/routes.ts";
+import { invitationRoutes } from "../accounts/invitations/routes.ts";
+import { merchantRoutes } from "../accounts/merchants/routes.ts";
+import { passkeyRoutes } from "../accounts/passkeys/routes.ts";
+import type { MountedRoute } from "../accounts/pipeline/routes-of.ts";
+import { sessionRoutes } from "../accounts/sessions/routes.ts";
+import { signInRoutes } from "../accounts/sign-in/routes.ts";
+import { teamRoutes } from "../accounts/teams/routes.ts";
+import { totpRoutes } from "../accounts/totp/routes.ts";
+import { meRoutes } from "../accounts/users/routes.ts";
+import { watchedNetworks } from "../chains/chain-sources.ts";
+import { checkoutAssetRoutes } from "../checkout/assets/routes.ts";
+import { checkoutRoomRoutes } from "../checkout/live/routes.ts";
+import { checkoutRoutes } from "../checkout/pay/routes.ts";
+import { returnRoutes } from "../checkout/signed-redirect/routes.ts";
+import { pageRoutes } from "../checkout/small-pages/routes.ts";
+import { storefrontRoutes } from "../checkout/storefront/routes.ts";
+import { customerRoutes } from "../commerce/customers/routes.ts";
+import { invoiceRoutes } from "../commerce/invoices/routes.ts";
+import { productRoutes } from "../commerce/products/routes.ts";
+import { walletAlertRoutes } from "../commerce/wallet-alerts/routes.ts";
+import { walletRoutes } from "../commerce/wallets/routes.ts";
+import { claimRoutes } from "../detection/claims/routes.ts";
+import { paymentRoutes } from "../detection/resolutions/routes.ts";
+import { sharedNameOf } from "../lib/ip-network.ts";
+import { logAlert } from "../lib/log.ts";
+import { auditRoutes } from "../notifications/audit/routes.ts";
+import { deliveryLogRoutes } from "../notifications/delivery-log/routes.ts";
+import { eventRoutes } from "../notifications/events/routes.ts";
+import { webhookRoutes } from "../notifications/webhooks/routes.ts";
+import { type AppContext, type AppEnv, callerIp, errorResponse, requestContext } from "../platform/http/context.ts";
+import { isDevelopment } from "../platform/http/deployment.ts";
+import { failureResponse } from "../platform/http/errors.ts";
+import { isCrossOrigin, type RouteSpec, servesPath } from "../platform/http/route.ts";
+import { configurationFaults, refusesToServe } from "./configuration.ts";
+import { healthOf } from "./health.ts";
+import { mailRoutes } from "./mailbox/routes.ts";
+import { publicSpecs } from "./public-specs.ts";
+import { answerDocs, answerOpenApi } from "./reference.ts";
+
+const ROUTES: readonly MountedRoute[] = [
+  ...pageRoutes,
+  ...mailRoutes,
+  ...signInRoutes,
+  ...sessionRoutes,
+  ...meRoutes,
+  ...passkeyRoutes,
+  ...factorRoutes,
+  ...totpRoutes,
+  ...identityRoutes,
+  ...walletRoutes,
+  ...walletAlertRoutes,
+  ...invoiceRoutes,
+  ...paymentRoutes,
+  ...checkoutRoutes,
+  ...claimRoutes,
+  ...imageRoutes,
+  ...productRoutes,
+  ...customerRoutes,
+  ...teamRoutes,
+  ...invitationRoutes,
+  ...merchantRoutes,
+  ...apiKeyRoutes,
+  ...eventRoutes,
+  ...webhookRoutes,
+  ...deliveryLogRoutes,
+  ...auditRoutes,
+  ...checkoutAssetRoutes,
+  ...checkoutRoomRoutes,
+  ...returnRoutes,
+  ...storefrontRoutes,
+];
+
+/** Every route of the Worker, as the documents and the access tests enumerate them. */
+export const SPECS: readonly RouteSpec[] = [...publicSpecs, ...ROUTES.map((route) => route.spec)];
+
+export function createApp(): HonoBase<AppEnv> {
+  // Hono would choose this router too, after the one that it tries first has failed: that one cannot take a word and a parameter in the
+  // same place (`invitations/accept` and `invitations/:invitationId`).
+  const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
+  app.use(requestContext);
+  app.use(shield);
+  for (const { spec, handle } of ROUTES) app.on(spec.method, spec.path, handle);
+  app.get("/openapi.json", answerOpenApi);
+  app.get("/docs", answerDocs);
+  app.get("/healthz", async (c) => {
+    const watched = watchedNetworks(c.env.CHAIN_SOURCES);
+    const configured = { watched, faults: configurationFaults(c.env), nowMs: c.get("nowMs") };
+    const health = await healthOf(c.env.DB, configured);
+    return c.json(health, health.status === "ok" ? 200 : 503);
+  });
+  app.notFound(nothingHere);
+  app.onError(errorResponse);
+  return app;
+}
+
+/** The outer shield, per address and before anything is looked up; production only, where the edge names the caller (security.md 3). */
+async function shield(c: AppContext, next: () => Promise<void>): Promise<Response | undefined> {
+  const ip = callerIp(c);
+  if (refusesToServe(c.env) && c.req.path !== "/healthz") {
+    logAlert("not serving: a setting that production must not have, see /healthz");
+    return failureResponse({ code: "INTERNAL_ERROR" }, c.get("requestId"));
+  }
+  if (isDevelopment(c.env) || ip === undefined) {
+    await next();
+    return undefined;
+  }
+  const verdict = await c.env.IP_SHIELD.limit({ key: sharedNameOf(ip) });
+  if (!verdict.success) return failureResponse({ code: "RATE_LIMITED", retryAfterSeconds: 60 }, c.get("requestId"));
+  await next();
+  return undefined;
+}
+
+/** 404, or 405 with what the path takes; a preflight is answered only where a public key or a payer's page may call. */
+function nothingHere(c: AppContext): Response {
+  const serving = SPECS.filter((spec) => servesPath(spec, c.req.path));
+  if (c.req.method === "OPTIONS" && serving.some(isCrossOrigin)) return preflight(serving);
+  if (serving.length === 0) return failureResponse({ code: "ROUTE_NOT_FOUND" }, c.get("requestId"));
+  return failureResponse({ code: "METHOD_NOT_ALLOWED", allow: serving.map((spec) => spec.method) }, c.get("requestId"));
+}
+
+function preflight(serving: readonly RouteSpec[]): Response {
+  const methods = serving.filter(isCrossOrigin).map((spec) => spec.method);
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-origin": "*",
+      "access-control-allow-methods": methods.join(", "),
+      "access-control-allow-headers": "x-api-key, content-type, idempotency-key",
+      "access-control-max-age": "86400",
+    },
+  });
+}

@@ -1,0 +1,116 @@
+// What is wrong with a deployment's variables. A wrong one disables what depends on it and nothing else: no rates, no watched network, no
+// address shown, no code, no mail, no signed return. Reads and the sweep go on, and `/healthz` and the log say what to correct.
+
+import { parseProviders } from "../accounts/identities/providers.ts";
+import { parseChainSources } from "../chains/chain-sources.ts";
+import { parsePollSeconds } from "../chains/poll-setting.ts";
+import { parseSigningKeys } from "../checkout/signed-redirect/signing-key.ts";
+import { parseMacKeys } from "../commerce/wallets/row-mac.ts";
+import { parseKeyring } from "../lib/keyring.ts";
+import type { Result } from "../lib/result.ts";
+import { parseSchedule } from "../notifications/webhooks/retry-schedule.ts";
+import { parseMailProvider, parseSender } from "../platform/mail/provider.ts";
+import { parseRateSource } from "../rates/rate-setting.ts";
+
+/** The variables of the Worker that are judged; one that was never set is undefined, whatever the generated types say. */
+export interface Variables {
+  readonly ENVIRONMENT: string | undefined;
+  readonly PUBLIC_URL: string | undefined;
+  readonly RATE_SOURCE: string | undefined;
+  readonly ROW_MAC_KEY: string | undefined;
+  readonly CHAIN_SOURCES: string | undefined;
+  readonly POLL_SECONDS: string | undefined;
+  readonly CODE_PEPPER: string | undefined;
+  readonly SECRETS_AES_KEY: string | undefined;
+  readonly SIGNING_KEY: string | undefined;
+  readonly SIGN_IN_PROVIDERS: string | undefined;
+  readonly MAIL_PROVIDER: string | undefined;
+  readonly MAIL_FROM: string | undefined;
+  readonly WEBHOOK_LOOPBACK: string | undefined;
+  readonly WEBHOOK_SCHEDULE_SECONDS: string | undefined;
+}
+
+export type FaultCode =
+  | "ROW_MAC_KEY_INVALID"
+  | "RATE_SOURCE_INVALID"
+  | "CHAIN_SOURCES_INVALID"
+  | "POLL_SECONDS_INVALID"
+  | "CODE_PEPPER_INVALID"
+  | "SECRETS_AES_KEY_INVALID"
+  | "SIGNING_KEY_INVALID"
+  | "SIGN_IN_PROVIDERS_INVALID"
+  | "MAIL_PROVIDER_INVALID"
+  | "MAIL_FROM_INVALID"
+  | "WEBHOOK_SCHEDULE_SECONDS_INVALID"
+  | "PUBLIC_URL_MISSING"
+  | "PUBLIC_URL_INSECURE"
+  | "DEVELOPMENT_SETTING_IN_PRODUCTION";
+
+export interface ConfigurationFault {
+  readonly code: FaultCode;
+  /** For the log; never holds a value of a secret. */
+  readonly problem: string;
+  /** Whether invoices and wallets cannot be shown until it is corrected. */
+  readonly isFatal: boolean;
+}
+
+/** Every fault, the worst first; empty when all is well. */
+export function configurationFaults(of: Variables): readonly ConfigurationFault[] {
+  const isDevelopment = of.ENVIRONMENT === "development";
+  const mail = parseMailProvider(of.MAIL_PROVIDER, isDevelopment);
+  const judged: readonly (readonly [FaultCode, Result<unknown, string>])[] = [
+    ["ROW_MAC_KEY_INVALID", parseMacKeys(of.ROW_MAC_KEY)],
+    ["RATE_SOURCE_INVALID", parseRateSource(of.RATE_SOURCE, isDevelopment)],
+    ["CHAIN_SOURCES_INVALID", parseChainSources(of.CHAIN_SOURCES)],
+    ["POLL_SECONDS_INVALID", parsePollSeconds(of.POLL_SECONDS)],
+    ["CODE_PEPPER_INVALID", parseKeyring("CODE_PEPPER", of.CODE_PEPPER)],
+    ["SECRETS_AES_KEY_INVALID", parseKeyring("SECRETS_AES_KEY", of.SECRETS_AES_KEY)],
+    ["SIGNING_KEY_INVALID", parseSigningKeys(of.SIGNING_KEY)],
+    ["SIGN_IN_PROVIDERS_INVALID", parseProviders(of.SIGN_IN_PROVIDERS)],
+    ...(isDevelopment
+      ? [["WEBHOOK_SCHEDULE_SECONDS_INVALID", parseSchedule(of.WEBHOOK_SCHEDULE_SECONDS, true)] as const]
+      : []),
+    ["MAIL_PROVIDER_INVALID", mail],
+    // The mailbox needs no sender.
+    ...(mail.ok && mail.value.kind === "mailbox" ? [] : [["MAIL_FROM_INVALID", parseSender(of.MAIL_FROM)] as const]),
+  ];
+  const faults = judged.flatMap(([code, parsed]): ConfigurationFault[] =>
+    parsed.ok ? [] : [{ code, problem: parsed.error, isFatal: code === "ROW_MAC_KEY_INVALID" }],
+  );
+  if (!isDevelopment && hasDevelopmentSetting(of)) {
+    const problem = "WEBHOOK_LOOPBACK and WEBHOOK_SCHEDULE_SECONDS are for development: nothing is served with them";
+    faults.unshift({ code: "DEVELOPMENT_SETTING_IN_PRODUCTION", problem, isFatal: true });
+  }
+  if (!isDevelopment && hasInsecureOrigin(of)) {
+    const problem =
+      "PUBLIC_URL is no https address: nothing is served, for sessions and payment pages would travel in the clear";
+    faults.unshift({ code: "PUBLIC_URL_INSECURE", problem, isFatal: true });
+  }
+  if (!isDevelopment && (of.PUBLIC_URL ?? "").trim() === "") {
+    const problem = "PUBLIC_URL is empty, so links to customers have no origin";
+    faults.push({ code: "PUBLIC_URL_MISSING", problem, isFatal: false });
+  }
+  return faults;
+}
+
+/** Whether production must not serve with these variables at all. */
+export function refusesToServe(
+  of: Pick<Variables, "ENVIRONMENT" | "PUBLIC_URL" | "WEBHOOK_LOOPBACK" | "WEBHOOK_SCHEDULE_SECONDS">,
+): boolean {
+  return of.ENVIRONMENT !== "development" && (hasDevelopmentSetting(of) || hasInsecureOrigin(of));
+}
+
+/** An origin that is set and not https. Loopback never leaves the machine, as browsers have it for secure contexts. */
+function hasInsecureOrigin({ PUBLIC_URL }: Pick<Variables, "PUBLIC_URL">): boolean {
+  const origin = (PUBLIC_URL ?? "").trim();
+  if (origin === "") return false;
+  if (!URL.canParse(origin)) return true;
+  const { protocol, hostname } = new URL(origin);
+  const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+  return protocol !== "https:" && !(protocol === "http:" && isLoopback);
+}
+
+/** Whether a setting opens the inside of a network to users who may register an endpoint, or changes the retry schedule (webhooks.md). */
+export function hasDevelopmentSetting(of: Pick<Variables, "WEBHOOK_LOOPBACK" | "WEBHOOK_SCHEDULE_SECONDS">): boolean {
+  return [of.WEBHOOK_LOOPBACK, of.WEBHOOK_SCHEDULE_SECONDS].some((setting) => (setting ?? "").trim() !== "");
+}

@@ -1,0 +1,200 @@
+// The OpenAPI 3.1 document, made when the Worker is built from the very schemas that validate (decisions 1): a route that is mounted is documented.
+import * as z from "zod";
+import { eventBody } from "../platform/events/contract.ts";
+import { jsonSchema, type NamedSchemas } from "../platform/http/json-schema.ts";
+import { refusalStatus, refusalsOf } from "../platform/http/refusals.ts";
+import { accessText, inOrderOfTags, type RouteSpec, TAGS } from "../platform/http/route.ts";
+import { serversOf } from "./openapi-servers.ts";
+
+/** The version in package.json; a test compares. */
+export const VERSION = "0.1.0";
+
+/** Headers of answers, by the name under which they are sent; which answer has which is said by `headersOf`. */
+const HEADERS = {
+  "x-request-id": {
+    required: true,
+    schema: { type: "string", pattern: "^req_[0-9A-Z]{26}$" },
+  },
+  RateLimit: { description: "`r` requests are left for `t` seconds.", schema: { type: "string" } },
+  "RateLimit-Policy": { description: "`q` requests in `w` seconds.", schema: { type: "string" } },
+  "Retry-After": { required: true, schema: { type: "integer", minimum: 1 } },
+  "Idempotent-Replayed": {
+    description: "This is the stored answer of an earlier request.",
+    schema: { type: "string", const: "true" },
+  },
+} as const;
+
+const errorBody = () =>
+  z
+    .object({
+      statusCode: z.int(),
+      message: z.string(),
+      error: z.string(),
+      code: z.string(),
+      requestId: z.string(),
+      details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+      // Facts of PERMISSION_DENIED, WALLET_EXISTS and EXTERNAL_ID_EXISTS; others may follow.
+      permission: z.string().optional(),
+      walletId: z.string().optional(),
+      invoiceId: z.string().optional(),
+    })
+    .loose()
+    .meta({ title: "Error" });
+
+export type OpenApi = Readonly<Record<string, unknown>>;
+
+export function openApiDocument(specs: readonly RouteSpec[], publicUrl: string): OpenApi {
+  const schemas: NamedSchemas = {};
+  const error = jsonSchema(errorBody(), "output", schemas);
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const spec of inOrderOfTags(specs)) {
+    const path = spec.path.replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [spec.method.toLowerCase()]: operation(spec, error, schemas) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Edgetill",
+      version: VERSION,
+      description:
+        "Non-custodial crypto payments: invoices, wallets, products and customers, and the teams behind them. Amounts are decimal strings.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: serversOf(publicUrl),
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths: paths,
+    webhooks: { event: { post: receiving(schemas) } },
+    components: {
+      securitySchemes: {
+        apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "__Host-session",
+          description:
+            "Set by signing in; `session` on plain http at localhost. A change also needs our own Origin header.",
+        },
+      },
+      headers: HEADERS,
+      schemas,
+    },
+  };
+}
+
+/** Headers of each POST that delivers an event; a test compares with those that are sent. */
+const SENT_HEADERS = {
+  "webhook-id": "The event's id, the same on every attempt.",
+  "webhook-timestamp": "Unix seconds of this attempt.",
+  "webhook-signature": "Standard Webhooks 1.0; several, divided by spaces, while a secret is rotated.",
+  "x-signature": "For consumers of the older form, `t=...,v1=...`.",
+  "x-webhook-id": "The endpoint's id.",
+  "x-event-id": "The same as `webhook-id`.",
+  "x-delivery-id": "What the log of deliveries lists it by.",
+} as const;
+
+/** What an endpoint of the merchant's own takes. */
+function receiving(schemas: NamedSchemas): Record<string, unknown> {
+  const schema = jsonSchema(eventBody(), "output", schemas);
+  return {
+    operationId: "receiveEvent",
+    tags: ["Events"],
+    summary: "An event, sent to your endpoint",
+    parameters: Object.entries(SENT_HEADERS).map(([name, description]) => {
+      return { name, in: "header", required: true, description, schema: { type: "string" } };
+    }),
+    requestBody: { required: true, content: { "application/json": { schema } } },
+    responses: { "2XX": { description: "Anything else is tried again; 410 switches the endpoint off." } },
+  };
+}
+
+function operation(spec: RouteSpec, error: object, schemas: NamedSchemas): Record<string, unknown> {
+  const body = jsonSchema(spec.body(), "input", schemas);
+  const hasBody = body.type === "object" && Object.keys(Object(body.properties)).length > 0;
+  const hasUnion = "oneOf" in body || "anyOf" in body;
+  return {
+    operationId: spec.operationId,
+    tags: [spec.tag],
+    summary: spec.summary,
+    description: descriptionOf(spec),
+    security: securityOf(spec),
+    parameters: [...pathParameters(spec), ...queryParameters(spec), ...headerParameters(spec)],
+    ...(hasBody || hasUnion
+      ? { requestBody: { required: true, content: { [bodyType(spec)]: { schema: body } } } }
+      : {}),
+    responses: { ...answersOf(spec, schemas), ...refusalAnswersOf(spec, error) },
+  };
+}
+
+function bodyType(spec: RouteSpec): string {
+  return spec.isPage ? "application/x-www-form-urlencoded" : "application/json";
+}
+
+function descriptionOf(spec: RouteSpec): string {
+  return `${spec.description === undefined ? "" : `${spec.description} `}${accessText(spec)}`;
+}
+
+/** Either of these proves a caller. */
+function securityOf(spec: RouteSpec): readonly object[] {
+  if (spec.callers === "ANYBODY") return [];
+  return spec.callers === "MEMBER_OR_KEY" ? [{ apiKey: [] }, { session: [] }] : [{ session: [] }];
+}
+
+function pathParameters(spec: RouteSpec): object[] {
+  return [...spec.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+}
+
+function queryParameters(spec: RouteSpec): object[] {
+  const query = jsonSchema(spec.query(), "input", {});
+  const properties: Record<string, unknown> = Object(query.properties);
+  return Object.entries(properties).map(([name, schema]) => ({ name, in: "query", required: false, schema }));
+}
+
+function headerParameters(spec: RouteSpec): object[] {
+  if (!spec.isIdempotent) return [];
+  const description =
+    "Any string up to 255 characters, sent as UTF-8; the same key and body give the same answer for 24 hours.";
+  return [
+    { name: "Idempotency-Key", in: "header", required: false, description, schema: { type: "string", maxLength: 255 } },
+  ];
+}
+
+function answersOf(spec: RouteSpec, schemas: NamedSchemas): Record<string, unknown> {
+  const answers: Record<string, unknown> = {};
+  for (const { status, description, schema, alsoAs } of spec.answers) {
+    const json =
+      schema === undefined ? {} : { "application/json": { schema: jsonSchema(schema(), "output", schemas) } };
+    const other = alsoAs === undefined ? {} : { [alsoAs]: { schema: { type: "string" } } };
+    const headers = headersOf(spec, spec.isIdempotent ? ["Idempotent-Replayed"] : []);
+    answers[status] = { description, headers, content: { ...json, ...other } };
+  }
+  return answers;
+}
+
+/** Grouped by status; the description of each lists its codes. */
+function refusalAnswersOf(spec: RouteSpec, error: object): Record<string, unknown> {
+  const codes = Map.groupBy(refusalsOf(spec), refusalStatus);
+  return Object.fromEntries(
+    [...codes].map(([status, names]) => [
+      status,
+      {
+        description: names.join(", "),
+        headers: headersOf(spec, status === 429 || status === 503 ? ["Retry-After"] : []),
+        content: { "application/json": { schema: error } },
+      },
+    ]),
+  );
+}
+
+type HeaderName = keyof typeof HEADERS;
+
+/** What every answer of its kind of route has, and `own` ones. */
+function headersOf(spec: RouteSpec, own: readonly HeaderName[]): Record<string, unknown> {
+  const counted: readonly HeaderName[] = spec.callers === "ANYBODY" ? [] : ["RateLimit", "RateLimit-Policy"];
+  const names: readonly HeaderName[] = ["x-request-id", ...counted, ...own];
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

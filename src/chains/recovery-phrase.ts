@@ -1,0 +1,52 @@
+// Recovery phrases inside other text. Twelve words of the list may follow each other by chance, so the checksum decides
+// (BIP39 "Generating the mnemonic": 12 to 24 words of 11 bits, of which every 33rd is one of SHA-256 of the others).
+import { sha256 } from "@noble/hashes/sha2.js";
+import { wordlist } from "@scure/bip39/wordlists/english";
+
+const INDEX: ReadonlyMap<string, number> = new Map(wordlist.map((word, index) => [word, index]));
+const LENGTHS: readonly number[] = [12, 15, 18, 21, 24];
+const FEWEST_WORDS = 12;
+const BITS_PER_WORD = 11;
+/** One checksum in sixteen is valid by chance, so no real text has this many runs of listed words without a valid phrase among them. */
+const MOST_TRIES = 1_000;
+
+/**
+ * Whether a text holds a phrase of the English list with a valid checksum, in any case and with anything but letters between the words.
+ * Linear in the length of the text: a text with more runs than the bound counts as holding a phrase.
+ */
+export function holdsRecoveryPhrase(text: string): boolean {
+  const words =
+    text
+      .normalize("NFKD")
+      .toLowerCase()
+      .match(/\p{L}+/gu) ?? [];
+  if (words.length < FEWEST_WORDS) return false;
+  let tries = 0;
+  let row: number[] = [];
+  for (const word of words) {
+    const index = INDEX.get(word);
+    // The longest phrase is all that a later word may complete.
+    row = index === undefined ? [] : [...row.slice(-23), index];
+    for (const length of LENGTHS) {
+      if (row.length < length) break;
+      if (++tries > MOST_TRIES || isChecksumValid(row.slice(-length))) return true;
+    }
+  }
+  return false;
+}
+
+/** `indices`: of 12, 15, 18, 21 or 24 words in the list. */
+function isChecksumValid(indices: readonly number[]): boolean {
+  const checksumBits = (indices.length * BITS_PER_WORD) / 33;
+  const bits = BigInt(checksumBits);
+  const all = indices.reduce((sum, index) => (sum << BigInt(BITS_PER_WORD)) | BigInt(index), 0n);
+  const entropy = Uint8Array.from(
+    (all >> bits)
+      .toString(16)
+      .padStart(checksumBits * 8, "0")
+      .match(/../g) ?? [],
+    (byte) => Number.parseInt(byte, 16),
+  );
+  const [first = 0] = sha256(entropy);
+  return first >> (8 - checksumBits) === Number(all & ((1n << bits) - 1n));
+}

@@ -1,0 +1,148 @@
+// What looks like a private key is refused before anything parses, logs or stores it (decisions 3, chains.md 5). Two forms: in the fields of
+// a wallet nothing but addresses, public keys and short names belongs, so there every shape counts, damaged ones too; in free text
+// (an invoice's name, description, metadata) sixty-four hexadecimal digits may be a transaction's hash and twelve words a sentence, so
+// there only what is unmistakable counts, wherever in the text it is: extended private keys and keys in wallet import format with their
+// checksum intact, recovery phrases with theirs, and hexadecimal digits that are named as a key. The bytes of an image are no text.
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "../lib/bytes.ts";
+import type { Json } from "../lib/canonical-json.ts";
+import { decodeBase58check, trimSpaces } from "./address-text.ts";
+import { decodeSegwit } from "./bitcoin/segwit.ts";
+import { holdsRecoveryPhrase } from "./recovery-phrase.ts";
+
+/** Which of the ambiguous shapes count as secrets. */
+export interface SecretForms {
+  /** Twelve or more words, as of a recovery phrase in any language. */
+  readonly words: boolean;
+  /** A run of 64 or more hexadecimal digits. */
+  readonly hex: boolean;
+  /** Cut or mistyped keys: `xprv...` of any length, 51 or 52 base58 characters that start like a WIF, mini keys, BIP38. */
+  readonly fragments: boolean;
+  /** Member of the body that holds an image: base64, or an address that is searched like any text. */
+  readonly image?: "data" | "image";
+}
+
+/** For every field of a wallet, unknown ones included. */
+export const WALLET_FIELDS: SecretForms = { words: true, hex: true, fragments: true };
+/** For every field of anything else. */
+export const FREE_TEXT: SecretForms = { words: false, hex: false, fragments: false };
+
+/** For an uploaded image, whose bytes are in `data`. */
+export const IMAGE_UPLOAD: SecretForms = { ...FREE_TEXT, image: "data" };
+/** For a product, whose `image` may be a data URL. */
+export const PRODUCT_TEXT: SecretForms = { ...FREE_TEXT, image: "image" };
+
+/** SLIP-132 prefixes of extended private keys, not inside a longer base58 text. */
+const EXTENDED_PRIVATE = /(?:^|[^0-9A-Za-z])(?:[xyztuv]prv|[LMt]tpv)/i;
+const EXTENDED_PRIVATE_WHOLE = /(?:[xyztuvYZUV]prv|[LMt]tpv)[1-9A-HJ-NP-Za-km-z]{16}/;
+/** Addresses and extended public keys, each a whole word. */
+const WORD = /[0-9A-Za-z]{25,112}/g;
+/** WIF is 51 characters (uncompressed) or 52, an extended key 107 to 112. */
+const BASE58_RUN = /[1-9A-HJ-NP-Za-km-z]{51,112}/g;
+/** Wherever one may begin, glued to other letters too: by its first character a WIF is uncompressed or compressed; an extended key has 111. */
+const WIF_INSIDE = /(?=([569][1-9A-HJ-NP-Za-km-z]{50}|[KLcT][1-9A-HJ-NP-Za-km-z]{51}))/g;
+const EXTENDED_INSIDE = /(?=((?:[xyztuvYZUV]pub|[LMt]tub)[1-9A-HJ-NP-Za-km-z]{107}))/g;
+/** Checksums that one text may cost; no real text has such long runs of base58. */
+const MOST_CHECKSUMS = 2_000;
+/** 32 or 64 bytes that the text itself calls a key or a seed. */
+const NAMED_HEX =
+  /(?:(?:priv(?:ate)?|secret|wallet|spend(?:ing)?|signing)[\s_-]{0,3}key|\bpriv|\bseed)[^\p{L}\p{N}]{0,8}(?:(?:is|was|hex)[^\p{L}\p{N}]{1,8})?(?:0x)?(?:[0-9a-f]{64}){1,2}(?![0-9a-f])/iu;
+const WIF_LIKE = /(?:^|[^0-9A-Za-z])(?:5[1-9A-HJ-NP-Za-km-z]{50}|[KLcT69][1-9A-HJ-NP-Za-km-z]{50,51})(?![0-9A-Za-z])/;
+/** BIP38: an encrypted key, 58 characters that start with 6P. */
+const BIP38 = /(?:^|[^0-9A-Za-z])6P[1-9A-HJ-NP-Za-km-z]{56}(?![0-9A-Za-z])/;
+/** Mini keys of printed coins: S and 21, 25 or 29 more characters. */
+const MINI_KEY = /^S(?:[1-9A-HJ-NP-Za-km-z]{21}|[1-9A-HJ-NP-Za-km-z]{25}|[1-9A-HJ-NP-Za-km-z]{29})$/;
+const HEX_KEY = /[0-9a-fA-F]{64}/;
+/** Version bytes of WIF: Bitcoin, Litecoin, and the test networks of both. */
+const WIF_VERSIONS: readonly number[] = [0x80, 0xb0, 0xef];
+const FEWEST_WORDS = 12;
+
+/** Whether a text is, or holds, private key material. Linear in the length of the text. */
+export function looksLikeSecret(text: string, forms: SecretForms = WALLET_FIELDS): boolean {
+  if (holdsExtendedPrivate(text)) return true;
+  if (text.match(BASE58_RUN)?.some(isPrivatePayload) || holdsGluedKey(text)) return true;
+  if (NAMED_HEX.test(text) || holdsRecoveryPhrase(text)) return true;
+  if (forms.fragments && isFragment(text)) return true;
+  if (forms.hex && HEX_KEY.test(text)) return true;
+  return forms.words && wordCount(text) >= FEWEST_WORDS;
+}
+
+/**
+ * Looks through every text of a parsed body, names of members included, and a value together with its name. Does not recurse: a body may
+ * nest deeper than the stack.
+ */
+export function containsSecret(value: Json, forms: SecretForms = WALLET_FIELDS): boolean {
+  const waiting: Json[] = [forms.image === undefined ? value : withoutImage(value, forms.image)];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next === "string" && looksLikeSecret(next, forms)) return true;
+    if (next === null || typeof next !== "object") continue;
+    if (!Array.isArray(next) && Object.entries(next).some(([name, of]) => isSecretMember(name, of, forms))) return true;
+    for (const member of Object.values(next)) waiting.push(member);
+  }
+  return false;
+}
+
+function isSecretMember(name: string, value: Json, forms: SecretForms): boolean {
+  if (looksLikeSecret(name, forms)) return true;
+  return typeof value === "string" && NAMED_HEX.test(`${name}: ${value}`);
+}
+
+/** A body without the bytes of its image. */
+function withoutImage(body: Json, member: "data" | "image"): Json {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
+  const isBytes = (value: Json) => typeof value === "string" && (member === "data" || /^data:/i.test(value));
+  return Object.fromEntries(Object.entries(body).filter(([name, value]) => name !== member || !isBytes(value)));
+}
+
+/** A whole key with letters or digits of something else around it. */
+function holdsGluedKey(text: string): boolean {
+  let checksums = 0;
+  for (const inside of [WIF_INSIDE, EXTENDED_INSIDE]) {
+    for (const [, run = ""] of text.matchAll(inside)) {
+      if (++checksums > MOST_CHECKSUMS || isPrivatePayload(run)) return true;
+    }
+  }
+  return false;
+}
+
+/**
+ * Base58check of 33 or 34 bytes under a WIF version (one byte, the key, 0x01 when compressed), or of 78 bytes whose 45th is 0x00: BIP32
+ * puts that before a private key, while a public one starts with 0x02 or 0x03, whatever the version bytes in front claim.
+ */
+function isPrivatePayload(run: string): boolean {
+  const payload = decodeBase58check(run);
+  if (payload === undefined) return false;
+  if (payload.length === 78) return payload[45] === 0x00;
+  const isWifLength = payload.length === 33 || (payload.length === 34 && payload[33] === 0x01);
+  return isWifLength && WIF_VERSIONS.includes(payload[0] ?? -1);
+}
+
+/** One of some 5,000 addresses and extended public keys holds the beginning of a private one by chance: those that are whole are left out. */
+function holdsExtendedPrivate(text: string): boolean {
+  if (!EXTENDED_PRIVATE_WHOLE.test(text)) return false;
+  return EXTENDED_PRIVATE_WHOLE.test(text.replaceAll(WORD, (word) => (isPublic(word) ? "" : word)));
+}
+
+/** An address, or an extended key whose point says that it is public; its checksum intact. */
+function isPublic(word: string): boolean {
+  const payload = decodeBase58check(word);
+  if (payload?.length === 78) return payload[45] === 0x02 || payload[45] === 0x03;
+  return payload?.length === 21 || decodeSegwit(word).ok;
+}
+
+function isFragment(text: string): boolean {
+  if (WIF_LIKE.test(text) || BIP38.test(text) || isMiniKey(trimSpaces(text))) return true;
+  // A TRON or Litecoin address may happen to start with these letters; its checksum tells it from a key that was cut short.
+  return EXTENDED_PRIVATE.test(text) && decodeBase58check(trimSpaces(text))?.length !== 21;
+}
+
+/** A mini key is one whose SHA-256, with a question mark behind it, starts with a zero byte. */
+function isMiniKey(text: string): boolean {
+  return MINI_KEY.test(text) && sha256(utf8ToBytes(`${text}?`))[0] === 0;
+}
+
+/** Words of letters only, by whatever separates them: phrases are copied with commas, numbers, line breaks and ideographic spaces between. */
+function wordCount(text: string): number {
+  return text.split(/[^\p{L}\p{M}\p{N}]+/u).filter((word) => /^[\p{L}\p{M}]{2,}$/u.test(word)).length;
+}

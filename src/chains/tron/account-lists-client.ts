@@ -1,0 +1,191 @@
+// TronGrid's lists of one account, one for each asset, the newest first. Rows lack the place in the receipt and, for a token, the block; a token's
+// data is only what its contract claims. So rows are hints, grouped by block, which the caller proves. The place in each list is printed, so that
+// any client can read on from there.
+import * as z from "zod";
+import { type Outage, outage } from "../../lib/fetch-text.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Asset } from "../assets.ts";
+import type { Network } from "../network.ts";
+import type { BlockRef } from "../transfer.ts";
+import { addressOfHex } from "./tron-hex.ts";
+import { type TronEdge, walletCall } from "./wallet-api-client.ts";
+import { Digits, nativeTransfer, WalletTransaction } from "./wallet-json.ts";
+
+/** The most that v1 gives at once. */
+const PAGE_ROWS = 200;
+
+/** A transaction that may pay the account; the native ones as the row has them. */
+export interface Hint {
+  readonly txHash: string;
+  readonly native: WalletTransaction | null;
+}
+
+/** The rows of one page that are in one block, which is known by its time and, where rows have it, its height. */
+export interface HintedBlock {
+  readonly timeMs: number;
+  /** As a native row claims it. */
+  readonly height: number | undefined;
+  readonly hints: readonly Hint[];
+}
+
+/** How far one list has been read. */
+export interface ListPlace {
+  /** Of the token; empty for the native coin. */
+  readonly contract: string;
+  /** TronGrid's fingerprint of the page; empty for the first. */
+  readonly mark: string;
+  /** The oldest time on the page before: no row of this one is newer. Infinite for the first. */
+  readonly ceilingMs: number;
+  /** The rows from this time on have been read. */
+  readonly readMs: number;
+}
+
+export interface ListPage {
+  /** The unread ones, newest first. */
+  readonly blocks: readonly HintedBlock[];
+  /** The place of the page behind it; null on the last. */
+  readonly next: ListPlace | null;
+}
+
+/** Of one account in a range of time; it stays the same from page to page. */
+export interface Account {
+  readonly network: Network;
+  readonly address: string;
+  readonly from: BlockRef;
+  readonly to: BlockRef;
+}
+
+const TokenRow = z
+  .object({
+    transaction_id: z.string(),
+    block_timestamp: Digits,
+    type: z.string().nullish(),
+    to: z.string().nullish(),
+    value: z.string().nullish(),
+  })
+  .transform(({ transaction_id: txHash, block_timestamp, ...of }) => ({
+    txHash,
+    timeMs: Number(block_timestamp),
+    ...of,
+  }));
+const NativeRow = WalletTransaction.required({ txID: true, block_timestamp: true }).extend({
+  blockNumber: Digits.optional(),
+});
+/** Internal transactions are rows of another shape. */
+const OtherRow = z.object({ txID: z.undefined().optional() }).transform(() => null);
+
+const pageOf = <T extends z.ZodType>(row: T) =>
+  z.object({ data: z.array(row), meta: z.object({ fingerprint: z.string().optional() }) });
+const TokenPage = pageOf(TokenRow);
+const NativePage = pageOf(z.union([NativeRow, OtherRow]));
+
+interface Row {
+  readonly timeMs: number;
+  readonly height: number | undefined;
+  /** None where the row names nothing that could pay the account. */
+  readonly hint: Hint | undefined;
+}
+
+const ENTRY = /^([^:]*):([^:]*):(\d*):(\d*)$/;
+
+/** Where each list begins, or where an earlier look left it; one that was read to its end is left out. */
+export function placesOf(after: string | null, assets: readonly Asset[]): readonly ListPlace[] {
+  const contracts = assets.map(({ contract }) => contract ?? "");
+  const entries = after?.split(" ").map((entry) => ENTRY.exec(entry)) ?? [];
+  const known = entries.flatMap((entry): readonly ListPlace[] => {
+    const [, contract = "", mark = "", ceiling = "", read = ""] = entry ?? [];
+    if (entry === null || !contracts.includes(contract)) return [];
+    return [{ contract, mark: decodeURIComponent(mark), ceilingMs: timeOf(ceiling), readMs: timeOf(read) }];
+  });
+  // If this client does not understand the place, all is read anew.
+  if (entries.length > 0 && entries.every((entry) => entry !== null)) return known;
+  return contracts.map((contract) => ({ contract, mark: "", ceilingMs: Infinity, readMs: Infinity }));
+}
+
+/** What `placesOf` reads; null where nothing is left. */
+export function printPlaces(places: readonly ListPlace[]): string | null {
+  const printed = places.map(({ contract, mark, ceilingMs, readMs }) =>
+    [contract, encodeURIComponent(mark), printTime(ceilingMs), printTime(readMs)].join(":"),
+  );
+  return printed.length === 0 ? null : printed.join(" ");
+}
+
+const timeOf = (text: string) => (text === "" ? Infinity : Number(text));
+const printTime = (timeMs: number) => (Number.isFinite(timeMs) ? String(timeMs) : "");
+
+/** One page, by one request. Fails where the source gives a page that does not follow the one before: it would never come to an end. */
+export async function readPage(edge: TronEdge, of: Account, place: ListPlace): Promise<Result<ListPage, Outage>> {
+  const read = place.contract === "" ? await nativeRows(edge, of, place) : await tokenRows(edge, of, place);
+  if (!read.ok) return read;
+  const { rows, mark } = read.value;
+  const times = rows.map(({ timeMs }) => timeMs);
+  const oldestMs = Math.min(place.ceilingMs, ...times);
+  const isAgain = times.some((timeMs) => timeMs > place.ceilingMs) && oldestMs === place.ceilingMs;
+  if (isAgain || (mark !== undefined && mark === place.mark)) {
+    return err(outage("UNEXPECTED_SHAPE", "a page that does not follow the one before"));
+  }
+  const unread = rows.filter(({ timeMs }) => timeMs < place.readMs);
+  const next =
+    mark === undefined ? null : { contract: place.contract, mark, ceilingMs: oldestMs, readMs: oldestMs + 1 };
+  return ok({ blocks: byBlock(unread), next });
+}
+
+interface Rows {
+  readonly rows: readonly Row[];
+  readonly mark: string | undefined;
+}
+
+async function nativeRows(edge: TronEdge, of: Account, place: ListPlace): Promise<Result<Rows, Outage>> {
+  // Internal transactions come as rows of their own and are no transfers at the top level.
+  const path = pathOf(of, place, "?search_internal=false");
+  const page = await walletCall(edge, { path, schema: NativePage });
+  if (!page.ok) return page;
+  const rows = page.value.data.flatMap((row): readonly Row[] => {
+    if (row === null) return [];
+    const height = row.blockNumber === undefined ? undefined : Number(row.blockNumber);
+    const hint = mayPayCoins(of, row) ? { txHash: row.txID, native: row } : undefined;
+    return [{ timeMs: Number(row.block_timestamp), height, hint }];
+  });
+  return ok({ rows, mark: page.value.meta.fingerprint });
+}
+
+async function tokenRows(edge: TronEdge, of: Account, place: ListPlace): Promise<Result<Rows, Outage>> {
+  const path = pathOf(of, place, `/trc20?contract_address=${place.contract}`);
+  const page = await walletCall(edge, { path, schema: TokenPage });
+  if (!page.ok) return page;
+  const rows = page.value.data.map((row): Row => {
+    const hint = mayPayTokens(of, row) ? { txHash: row.txHash, native: null } : undefined;
+    return { timeMs: row.timeMs, height: undefined, hint };
+  });
+  return ok({ rows, mark: page.value.meta.fingerprint });
+}
+
+function pathOf({ address, from, to }: Account, { mark }: ListPlace, list: string): string {
+  const window = `only_to=true&limit=${PAGE_ROWS}&min_timestamp=${from.timeMs}&max_timestamp=${to.timeMs}`;
+  const next = mark === "" ? "" : `&fingerprint=${encodeURIComponent(mark)}`;
+  return `/v1/accounts/${address}/transactions${list}&${window}${next}`;
+}
+
+/** A row has everything of a coin transfer except its block, so one that pays nothing here pays nothing with its block either. */
+function mayPayCoins({ network, address, to }: Account, row: WalletTransaction): boolean {
+  return nativeTransfer(row, { network, block: to, recipients: new Set([address]) }) !== undefined;
+}
+
+/** False for a row that itself says that it moves nothing, or nothing to the account. */
+function mayPayTokens({ address }: Account, { type, to, value }: z.infer<typeof TokenRow>): boolean {
+  const isTransfer = (type ?? "Transfer") === "Transfer";
+  const isOurs = to === null || to === undefined || (addressOfHex(to) ?? to) === address;
+  return isTransfer && isOurs && !/^0+$/.test(value ?? "");
+}
+
+/** By height where rows say it: a chain whose clock was set back may show two blocks of one time. */
+function byBlock(rows: readonly Row[]): readonly HintedBlock[] {
+  const blocks = new Map<string, HintedBlock>();
+  for (const { timeMs, height, hint } of rows) {
+    if (hint === undefined) continue;
+    const key = `${timeMs} ${height ?? ""}`;
+    const hints = blocks.get(key)?.hints.filter(({ txHash }) => txHash !== hint.txHash) ?? [];
+    blocks.set(key, { timeMs, height, hints: [...hints, hint] });
+  }
+  return [...blocks.values()].toSorted((one, other) => other.timeMs - one.timeMs);
+}

@@ -1,0 +1,19 @@
+// The request for an open page to a room, as a URL, because an upgrade cannot carry a body: the path names the invoice, the query the networks
+// of the caller, each with how many callers it counts as.
+import type { CallerNetwork } from "../../lib/ip-network.ts";
+
+export interface RoomPage {
+  readonly invoiceId: string;
+  readonly callers: readonly CallerNetwork[];
+}
+
+export function roomUrl({ invoiceId, callers }: RoomPage): string {
+  const query = new URLSearchParams(callers.map(({ network, times }) => [network, String(times)]));
+  return `https://room/${invoiceId}?${query}`;
+}
+
+export function pageIn(url: string): RoomPage {
+  const { pathname, searchParams } = new URL(url);
+  const callers = [...searchParams].map(([network, times]) => ({ network, times: Number(times) }));
+  return { invoiceId: pathname.slice(1), callers };
+}

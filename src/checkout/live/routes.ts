@@ -1,0 +1,57 @@
+// The socket by which an open checkout page is notified of changes. A Reply cannot carry a socket, so this one route answers by itself.
+
+import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { type AppContext, callerIp } from "../../platform/http/context.ts";
+import { failureResponse } from "../../platform/http/errors.ts";
+import { givenDependencies } from "../../platform/http/given.ts";
+import { countedCallers, limitByIp } from "../../platform/http/rate-check.ts";
+import { specOf } from "../../platform/http/route.ts";
+import { answerHeaders } from "../../platform/http/security-headers.ts";
+import { findRoom } from "./find-room.ts";
+import { roomUrl } from "./room-url.ts";
+
+/** When a page that found no room may ask again; until then it polls. */
+const FULL_SECONDS = 60;
+
+const live: MountedRoute = {
+  spec: specOf({
+    method: "GET",
+    path: "/pay/:invoiceId/live",
+    operationId: "watchCheckout",
+    tag: "Checkout",
+    summary: "News for an open checkout page",
+    // Anyone who knows the invoice's id may read it, and a socket says less: so pages of any origin may open one, and no cookie is read.
+    description:
+      'A WebSocket, for pages of any origin. The text "changed" says that the page should ask for the state of its invoice; no other text is sent but "pong", the answer to "ping", and whoever says anything else is disconnected. At most 20 for one invoice, and 50 of one IP address for all invoices of a merchant; past that 429, and a page should ask every few seconds. None for an invoice that is PAID, OVERPAID or CANCELLED, whose page changes no more.',
+    callers: "ANYBODY",
+    answers: [{ status: 101, description: "The socket" }],
+    refusals: ["VALIDATION_FAILED", "INVOICE_NOT_FOUND", "INVOICE_ENDED", "RATE_LIMITED", "STORAGE_UNAVAILABLE"],
+  }),
+  handle: async (c) => {
+    const headers: Record<string, string> = {};
+    const joined = await join(c, headers);
+    if (!joined.ok) return failureResponse(joined.error, c.get("requestId"), headers);
+    const own = answerHeaders(c.get("requestId"), {});
+    return new Response(null, { status: 101, webSocket: joined.value, headers: own });
+  },
+};
+
+async function join(c: AppContext, headers: Record<string, string>): Promise<Result<WebSocket, Failure>> {
+  if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
+    const message = "must be websocket";
+    return err({ code: "VALIDATION_FAILED", details: [{ path: "upgrade", message }] });
+  }
+  const limited = await limitByIp(c, headers);
+  if (limited !== undefined) return err(limited);
+  const invoiceId = c.req.param("invoiceId") ?? "";
+  const room = await findRoom(givenDependencies(c), invoiceId);
+  if (!room.ok) return room;
+  const upgrade = { headers: { upgrade: "websocket" } };
+  const url = roomUrl({ invoiceId, callers: countedCallers(c.env, callerIp(c) ?? null) });
+  const { webSocket } = await c.env.CHECKOUT_ROOM.getByName(room.value).fetch(url, upgrade);
+  return webSocket === null ? err({ code: "RATE_LIMITED", retryAfterSeconds: FULL_SECONDS }) : ok(webSocket);
+}
+
+export const checkoutRoomRoutes: readonly MountedRoute[] = [live];

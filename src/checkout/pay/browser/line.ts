@@ -1,0 +1,82 @@
+// A WebSocket that stays: it is tried again after ever longer pauses, and a silent one is given up. It only says "changed".
+
+const PING_EVERY_MS = 30_000;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+export interface Line {
+  readonly isOpen: boolean;
+  /** Begins, or goes on; does nothing on a line that is open or opening. */
+  open(): void;
+  close(): void;
+}
+
+export function lineTo(of: {
+  /** Path of the socket on our origin; undefined for none. */
+  readonly path: () => string | undefined;
+  readonly onOpen: () => void;
+  readonly onNews: () => void;
+  readonly onLoss: () => void;
+}): Line {
+  let socket: WebSocket | undefined;
+  let isOpen = false;
+  let isAnswered = true;
+  let losses = 0;
+  let pings = 0;
+  let retry = 0;
+
+  const hangUp = () => {
+    clearTimeout(retry);
+    clearInterval(pings);
+    const old = socket;
+    socket = undefined;
+    isOpen = false;
+    // Its late messages are ignored: each listener checks whether its socket is the current one.
+    old?.close();
+  };
+
+  const lose = () => {
+    hangUp();
+    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** losses);
+    losses++;
+    // Many pages lose one server at one moment, and must not come back at one moment.
+    retry = setTimeout(open, pauseMs * (0.5 + Math.random() / 2));
+    of.onLoss();
+  };
+
+  const open = () => {
+    clearTimeout(retry);
+    const path = of.path();
+    if (socket !== undefined || path === undefined || document.hidden) return;
+    const own = new WebSocket(new URL(path, location.href.replace(/^http/, "ws")));
+    socket = own;
+    isAnswered = true;
+    pings = setInterval(() => {
+      if (!isAnswered) return lose();
+      isAnswered = false;
+      if (isOpen) own.send("ping");
+    }, PING_EVERY_MS);
+    own.addEventListener("open", () => {
+      if (socket !== own) return;
+      isOpen = true;
+      of.onOpen();
+    });
+    own.addEventListener("message", ({ data }) => {
+      if (socket !== own) return;
+      isAnswered = true;
+      losses = 0;
+      if (data !== "pong") of.onNews();
+    });
+    own.addEventListener("close", () => {
+      if (socket === own) lose();
+    });
+  };
+
+  return {
+    get isOpen() {
+      return isOpen;
+    },
+    open,
+    close: hangUp,
+  };
+}

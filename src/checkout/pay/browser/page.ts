@@ -1,0 +1,30 @@
+// The page as the markup has it. Nothing here renders a text of its own: the page holds every text that is shown, in its language.
+
+export function all(selector: string): NodeListOf<HTMLElement> {
+  return document.querySelectorAll<HTMLElement>(selector);
+}
+
+/** What changes while the page is open; null on pages that do not change. */
+export function currentMain(): HTMLElement | null {
+  return document.querySelector<HTMLElement>("main#checkout");
+}
+
+/** Listens on the document, so that swapped-in elements need no listeners of their own. */
+export function onPress(selector: string, act: (pressed: HTMLElement) => void): void {
+  document.addEventListener("click", ({ target }) => {
+    const pressed = target instanceof Element ? target.closest<HTMLElement>(selector) : null;
+    if (pressed !== null) act(pressed);
+  });
+}
+
+/** Shows what serves only where scripts run. */
+export function unhide(selector: string): void {
+  for (const each of all(selector)) each.hidden = false;
+}
+
+/** Announces a text to screen readers. The same text twice is announced twice. */
+export function say(text: string | undefined): void {
+  const announcer = document.getElementById("say");
+  if (announcer === null || text === undefined || text === "") return;
+  announcer.textContent = announcer.textContent === text ? `${text}\u00a0` : text;
+}

@@ -1,0 +1,103 @@
+// A button for each wallet in the browser. No wallet is asked for anything before its button is pressed.
+import { all, currentMain, onPress, say } from "./page.ts";
+import { type Outcome, sendTransfer, transferOf, type Wallet, walletOf } from "./wallet.ts";
+
+const PLACE = "[data-wallets]";
+const MOST_WALLETS = 12;
+
+interface Message {
+  readonly what: "waiting" | Outcome;
+  readonly wallet: Wallet;
+  readonly stage: string;
+}
+
+/** The result is to be called when the page changed. */
+export function startWallets(): () => void {
+  const wallets = new Map<string, Wallet>();
+  let isAwaited = false;
+  let isBusy = false;
+  /** One payment from one stage: until the page has seen the first, a second would pay twice. */
+  let sentFrom: string | undefined;
+  let message: Message | undefined;
+
+  const stage = () => currentMain()?.dataset.stage ?? "";
+  const isLocked = () => isBusy || sentFrom === stage();
+
+  const dress = () => {
+    const places = all(PLACE);
+    if (places.length > 0 && !isAwaited) {
+      isAwaited = true;
+      // Wallets that are loaded announce themselves at once; later ones do so by themselves.
+      window.dispatchEvent(new Event("eip6963:requestProvider"));
+    }
+    for (const place of places) {
+      const status = place.querySelector("[data-wallet-status]");
+      for (const wallet of wallets.values()) {
+        if (place.querySelector(`[data-wallet="${CSS.escape(wallet.id)}"]`) !== null) continue;
+        const button = buttonOf(wallet, place.dataset.payWith);
+        if (status === null) place.append(button);
+        else status.before(button);
+      }
+      if (wallets.size > 0) place.hidden = false;
+      if (status !== null) status.textContent = textIn(place);
+    }
+    // Not disabled: that would take the focus away.
+    for (const button of all("[data-wallet]")) button.setAttribute("aria-disabled", String(isLocked()));
+  };
+
+  /** The page may have been swapped since the button was pressed, or is so later: each place gets it in its own words. */
+  const show = (what: Message["what"], wallet: Wallet) => {
+    message = { what, wallet, stage: stage() };
+    dress();
+    const place = document.querySelector<HTMLElement>(PLACE);
+    if (place !== null) say(textIn(place));
+  };
+
+  const textIn = ({ dataset }: HTMLElement): string =>
+    message?.stage === stage() ? fill(dataset[message.what], message.wallet) : "";
+
+  window.addEventListener("eip6963:announceProvider", (event) => {
+    const wallet = event instanceof CustomEvent ? walletOf(event.detail) : undefined;
+    if (wallet === undefined || wallets.has(wallet.id) || wallets.size >= MOST_WALLETS) return;
+    wallets.set(wallet.id, wallet);
+    dress();
+  });
+
+  onPress("[data-wallet]", async (button) => {
+    const wallet = wallets.get(button.dataset.wallet ?? "");
+    if (wallet === undefined || isLocked()) return;
+    isBusy = true;
+    const pressedAt = stage();
+    show("waiting", wallet);
+    const outcome = await sendTransfer(wallet, () =>
+      transferOf(document.querySelector<HTMLElement>(PLACE)?.dataset.wallets),
+    );
+    isBusy = false;
+    if (outcome === "sent") sentFrom = pressedAt;
+    show(outcome, wallet);
+  });
+
+  return dress;
+}
+
+function buttonOf(wallet: Wallet, payWith: string | undefined): HTMLElement {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.dataset.wallet = wallet.id;
+  if (wallet.icon !== null) {
+    const icon = document.createElement("img");
+    icon.src = wallet.icon;
+    icon.alt = "";
+    icon.width = 24;
+    icon.height = 24;
+    button.append(icon);
+  }
+  const name = document.createElement("span");
+  name.textContent = fill(payWith, wallet);
+  button.append(name);
+  return button;
+}
+
+function fill(text = "", { name }: Wallet): string {
+  return text.replace("{wallet}", () => name);
+}

@@ -1,0 +1,51 @@
+// What a merchant's own payment page gets of a checkout. Texts are as the merchant wrote them: the page that shows them strips and escapes.
+import { imageUrl } from "../../accounts/images/image.ts";
+import type { Settings } from "../../accounts/merchants/settings.ts";
+import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
+import {
+  type BodyContext,
+  invoiceBodyOf,
+  type MethodBody,
+  publicInvoiceBody,
+} from "../../commerce/invoices/invoice-body.ts";
+import { isoTime } from "../../lib/time.ts";
+import { coinName } from "./coins.ts";
+import { methodView, wayOf } from "./method-view.ts";
+
+export function checkoutBodyOf(
+  of: {
+    readonly file: InvoiceFile;
+    readonly merchant: { readonly id: string; readonly name: string; readonly settings: Pick<Settings, "brand"> };
+    readonly methods: readonly MethodBody[];
+    /** Signed; null before payment. */
+    readonly redirectUrl: string | null;
+  },
+  context: BodyContext,
+) {
+  const { file, merchant, methods, redirectUrl } = of;
+  const { brand } = merchant.settings;
+  const logo = brand.logo === null ? null : imageUrl(context.publicUrl, { merchantId: merchant.id, name: brand.logo });
+  return {
+    ...publicInvoiceBody(invoiceBodyOf(file, context)),
+    redirectUrl,
+    paymentMethods: methods.map((body) => methodBodyFor(file, body)),
+    merchant: { name: brand.name ?? merchant.name, color: brand.color, logo, supportUrl: brand.supportUrl },
+    monitorUntil: isoTime(file.invoice.monitorUntilMs),
+    now: isoTime(context.nowMs),
+  };
+}
+
+/** With what our own page has from the registry and the settings, so that another one needs no copy of them. */
+function methodBodyFor(file: InvoiceFile, body: MethodBody) {
+  const { networkName, standard, isTest } = wayOf(body);
+  const shown = body.status === "ACTIVE" ? methodView(file, body) : null;
+  return {
+    ...body,
+    coinName: coinName(body.cryptocurrency),
+    networkName,
+    standard,
+    isTest,
+    isAddressShared: shown?.isShared ?? null,
+    validUntil: shown === null ? null : isoTime(shown.deadlineMs),
+  };
+}

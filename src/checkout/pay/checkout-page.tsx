@@ -1,0 +1,84 @@
+import { fill } from "../../platform/texts/texts.ts";
+import type { Chrome } from "./chrome.ts";
+import { Document } from "./document.tsx";
+import type { Note } from "./note.ts";
+import { NoteBanner } from "./note-banner.tsx";
+import { OrderSummary } from "./order-summary.tsx";
+import { Ltr, payLink } from "./parts.tsx";
+import { stageTitle } from "./stage-title.ts";
+import { StageCard } from "./stages.tsx";
+import type { CheckoutView } from "./view.ts";
+
+interface Of {
+  readonly chrome: Chrome;
+  readonly view: CheckoutView;
+  readonly note: Note | null;
+}
+
+/** Where there are no scripts: long enough to type a hash into the form. */
+const RELOAD_SECONDS = 30;
+
+export function checkoutPage(of: Of) {
+  const { chrome, view } = of;
+  return (
+    <Document
+      chrome={chrome}
+      title={pageTitle(of)}
+      shop={view.shop}
+      keep={shownQuery(view)}
+      refresh={refreshOf(of)}
+      small={
+        <p>
+          {chrome.texts.invoiceId} <Ltr class="code">{view.invoiceId}</Ltr>
+        </p>
+      }
+    >
+      {checkoutMain(of)}
+    </Document>
+  );
+}
+
+/** What changes while the page is open. */
+export function checkoutMain(of: Of) {
+  const { chrome, view } = of;
+  return (
+    <main
+      id="checkout"
+      data-stage={view.stage}
+      data-stage-text={stageTitle(chrome.texts, view)}
+      data-title={pageTitle(of)}
+      data-state-url={payLink(chrome, view, "/state", shownQuery(view))}
+      data-live-url={`/pay/${view.invoiceId}/live`}
+      data-poll-seconds={view.pollSeconds}
+      data-now={chrome.nowMs}
+    >
+      {view.isTest ? <p class="note">{chrome.texts.testNetwork}</p> : null}
+      <NoteBanner {...of} />
+      <OrderSummary chrome={chrome} view={view} />
+      <div class="card">
+        <StageCard {...of} />
+      </div>
+    </main>
+  );
+}
+
+/** Once something happened the title begins with the stage, so that it can be read in a row of tabs. */
+function pageTitle({ chrome, view }: Of): string {
+  const isToPay = view.stage === "choose" || view.stage === "pay" || view.stage === "partial";
+  const pay = fill(chrome.texts.payTo, { shop: view.shop.name });
+  return isToPay ? `${pay}: ${view.title}` : `${stageTitle(chrome.texts, view)}: ${view.shop.name}`;
+}
+
+/** Keeps the chosen way to pay when the language is changed or the page reloaded. */
+function shownQuery({ stage, method }: CheckoutView): Readonly<Record<string, string>> {
+  if (stage === "choose") return { choose: "1" };
+  return method === null ? {} : { method: method.key };
+}
+
+/**
+ * Not while the page shows the answer to a form, and not where nothing will change. It never redirects to the shop: without the script a payer
+ * could not stop that (WCAG 2.2.1), so one who has paid goes back by the button.
+ */
+function refreshOf({ view, note }: Of): string | undefined {
+  return view.pollSeconds === 0 || view.stage === "choose" || note !== null ? undefined : String(RELOAD_SECONDS);
+}

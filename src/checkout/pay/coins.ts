@@ -1,0 +1,36 @@
+// The names of what payers pay with: coins by their names, networks in the words that exchanges and wallets show beside them.
+import type { NetworkName } from "../../chains/networks.ts";
+
+const COIN_NAMES: Readonly<Record<string, string>> = {
+  BTC: "Bitcoin",
+  LTC: "Litecoin",
+  ETH: "Ether",
+  POL: "Polygon",
+  BNB: "BNB",
+  CRO: "Cronos",
+  TRX: "TRON",
+  USDT: "Tether USD",
+  USDC: "USD Coin",
+  DAI: "Dai",
+  WBTC: "Wrapped Bitcoin",
+  EURC: "Euro Coin",
+};
+
+/** The name of a coin; its code where it has none. */
+export function coinName(code: string): string {
+  return COIN_NAMES[code] ?? code;
+}
+
+/** What exchanges call tokens of a network in their withdrawal forms; undefined where they have no such name. */
+const TOKEN_STANDARDS: Partial<Record<NetworkName, string>> = {
+  ETH: "ERC-20",
+  ETH_SEPOLIA: "ERC-20",
+  BNB: "BEP-20",
+  BNB_TESTNET: "BEP-20",
+  TRX: "TRC-20",
+  TRX_NILE: "TRC-20",
+};
+
+export function tokenStandard(network: NetworkName): string | undefined {
+  return TOKEN_STANDARDS[network];
+}

@@ -1,0 +1,25 @@
+// Dependencies of the checkout, built from the environment once per request.
+
+import { keysOf } from "../../accounts/pipeline/answer-once.ts";
+import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import type { GivenDependencies } from "../../platform/http/given.ts";
+import { countedCallers, waitOfIp } from "../../platform/http/rate-check.ts";
+
+export function checkoutDependencies(env: Env, given: GivenDependencies) {
+  return {
+    ...invoiceDependencies(env, given),
+    clock: () => Date.now(),
+    keysOf: (invoiceId: string) => keysOf(env, invoiceId),
+    background: given.background,
+    callersOf: (ip: string | null) => countedCallers(env, ip),
+    /** Counts a pick; seconds to wait where there were too many, else 0. */
+    waitOfIp: (ip: string | null) =>
+      waitOfIp(env, ip, {
+        act: "pick",
+        take: (limiter, times) => limiter.take(LIMITS.methodPicksPerIpAndMinute * times, given.nowMs),
+      }),
+  };
+}
+
+export type CheckoutDependencies = ReturnType<typeof checkoutDependencies>;

@@ -1,0 +1,110 @@
+import { raw } from "hono/html";
+import type { Child } from "hono/jsx";
+import { isLanguage, LANGUAGES } from "../../platform/texts/languages.ts";
+import { SCRIPT_PATH, STYLE } from "./assets.generated.ts";
+import { type BrandColors, brandColors } from "./brand-color.ts";
+import type { Chrome } from "./chrome.ts";
+import { Filled } from "./parts.tsx";
+import type { Shop } from "./view.ts";
+
+/** The frame of every page. */
+export function Document(of: {
+  readonly chrome: Chrome;
+  readonly title: string;
+  /** Null where no shop is known. */
+  readonly shop: Shop | null;
+  /** Members of the address's query that a change of language must keep. */
+  readonly keep?: Readonly<Record<string, string>>;
+  /** What `<meta http-equiv="refresh">` says to a browser without scripts: `30`, or `8;url=/pay/...`. */
+  readonly refresh?: string | undefined;
+  /** The small print below the page. */
+  readonly small?: Child;
+  readonly children?: Child;
+}) {
+  const { chrome, shop, refresh } = of;
+  return (
+    <>
+      {raw("<!doctype html>")}
+      <html lang={chrome.language} dir={LANGUAGES[chrome.language].direction}>
+        <head>
+          <meta charset="utf-8" />
+          <meta name="viewport" content="width=device-width" />
+          <meta name="robots" content="noindex" />
+          <meta name="color-scheme" content="light dark" />
+          <title>{of.title}</title>
+          {/* Else browsers ask for /favicon.ico. */}
+          <link rel="icon" href="data:," />
+          <style nonce={chrome.nonce}>{raw(`${STYLE}${brandStyle(brandColors(shop?.color ?? null))}`)}</style>
+          <script src={SCRIPT_PATH} nonce={chrome.nonce} defer />
+          {refresh === undefined ? null : (
+            <noscript>
+              <meta http-equiv="refresh" content={refresh} />
+            </noscript>
+          )}
+        </head>
+        <body>
+          {shop === null ? null : <ShopHeader shop={shop} />}
+          {of.children}
+          <footer>
+            {shop === null ? null : (
+              <p>
+                <Filled text={chrome.texts.poweredBy} values={{ shop: shop.name }} />
+              </p>
+            )}
+            {of.small}
+            {shop === null ? null : <Support chrome={chrome} shop={shop} />}
+            <LanguageForm chrome={chrome} keep={of.keep ?? {}} />
+          </footer>
+          <p id="say" role="status" aria-live="polite" class="visually-hidden" />
+        </body>
+      </html>
+    </>
+  );
+}
+
+function ShopHeader({ shop }: { readonly shop: Shop }) {
+  return (
+    <header>
+      {shop.logoUrl === null ? null : <img src={shop.logoUrl} alt="" width="40" height="40" />}
+      <p>
+        <bdi>{shop.name}</bdi>
+      </p>
+    </header>
+  );
+}
+
+function Support({ chrome, shop }: { readonly chrome: Chrome; readonly shop: Shop }) {
+  if (shop.supportUrl === null) return null;
+  return (
+    <p>
+      <a href={shop.supportUrl} rel="noreferrer">
+        <Filled text={chrome.texts.support} values={{ shop: shop.name }} />
+      </a>
+    </p>
+  );
+}
+
+function LanguageForm({ chrome, keep }: { readonly chrome: Chrome; readonly keep: Readonly<Record<string, string>> }) {
+  return (
+    <form method="get" action={chrome.path} class="language" data-language>
+      {Object.entries(keep).map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      <label for="lang">{chrome.texts.language}</label>
+      <select id="lang" name="lang" autocomplete="off">
+        {Object.entries(LANGUAGES).map(([code, { name }]) => (
+          <option value={code} lang={code} selected={isLanguage(code) && code === chrome.language}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <button type="submit">{chrome.texts.changeLanguage}</button>
+    </form>
+  );
+}
+
+/** The policy allows no style attributes, so a shop's colours come as properties of the one style. */
+function brandStyle({ brand, onBrand, light, dark }: BrandColors): string {
+  const root = `:root{--brand:${brand};--on-brand:${onBrand};--link:${light.text};--edge:${light.edge}}`;
+  return `${root}@media(prefers-color-scheme:dark){:root{--link:${dark.text};--edge:${dark.edge}}}`;
+}

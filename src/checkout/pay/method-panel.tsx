@@ -1,0 +1,178 @@
+// All it takes to pay: how much, where to, and what can go wrong. The parts that a new rate changes can be swapped one by one.
+
+import { addressGroups, decimalMoney, timeText } from "../../platform/texts/format.ts";
+import type { Chrome } from "./chrome.ts";
+import type { MethodView } from "./method-view.ts";
+import { CopyButton, Filled, Ltr, networkText, payLink } from "./parts.tsx";
+import { QrCodes } from "./qr-code.tsx";
+import type { CheckoutView } from "./view.ts";
+
+interface Of {
+  readonly chrome: Chrome;
+  readonly view: CheckoutView;
+  readonly method: MethodView;
+}
+
+export function MethodPanel(of: Of & { readonly hasDeadline: boolean }) {
+  const { texts } = of.chrome;
+  const { method } = of;
+  return (
+    <>
+      <Way {...of} />
+      <div class="facts">
+        <div data-part="amount">{method.amount === null ? null : <Amount {...of} amount={method.amount} />}</div>
+        <Address {...of} />
+        {of.hasDeadline ? <Deadline chrome={of.chrome} method={method} /> : null}
+      </div>
+      <p class="warning">
+        <Filled
+          text={method.coin === method.networkName ? texts.warnCoin : texts.warnNetwork}
+          values={{ coin: method.coin, network: networkText(method) }}
+        />
+      </p>
+      <div data-part="codes">
+        <QrCodes chrome={of.chrome} method={method} />
+      </div>
+      <Wallets {...of} />
+      <a class="button" data-part="open" href={method.uri}>
+        {texts.openInWallet}
+      </a>
+    </>
+  );
+}
+
+/** Hints for the payer while no payment has come yet. */
+export function Hints(of: Of) {
+  const { texts } = of.chrome;
+  return (
+    <p class="hint">
+      {of.method.amount !== null && of.method.isShared ? (
+        <>
+          <Filled text={texts.warnExact} values={{ shop: of.view.shop.name }} />{" "}
+        </>
+      ) : null}
+      {of.method.amount === null ? null : `${texts.warnFees} `}
+      <Confirmations {...of} />
+    </p>
+  );
+}
+
+/** Which coin on which network, and the way to another one. */
+function Way({ chrome, view, method }: Of) {
+  return (
+    <p class="chosen">
+      <span>
+        <b>{method.coin}</b>{" "}
+        {method.coin === method.networkName ? null : (
+          <Filled text={chrome.texts.onNetwork} values={{ network: networkText(method) }} />
+        )}
+      </span>
+      {view.canChoose ? <a href={payLink(chrome, view, "", { choose: "1" })}>{chrome.texts.changeMethod}</a> : null}
+    </p>
+  );
+}
+
+function Amount({ chrome, view, method, amount }: Of & { readonly amount: string }) {
+  const { texts } = chrome;
+  return (
+    <div class="fact">
+      <h2>{texts.amount}</h2>
+      <CopyButton chrome={chrome} text={amount} label={texts.copyAmount} said={texts.amountCopied} />
+      <p class="amount">
+        <Ltr>
+          <span>{amount}</span> {method.code}
+        </Ltr>
+      </p>
+      {method.rate === null ? null : (
+        <p class="hint">
+          <Ltr>{`1 ${method.code} = ${decimalMoney(chrome.language, method.rate, view.total.currency)}`}</Ltr>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Whole, in groups of four that are spaced by the style: what is selected and copied has no spaces. */
+function Address({ chrome, method }: Of) {
+  const { texts } = chrome;
+  return (
+    <div class="fact">
+      <h2>{texts.address}</h2>
+      <CopyButton chrome={chrome} text={method.address} label={texts.copyAddress} said={texts.addressCopied} />
+      <p class="address">
+        <Ltr>
+          {addressGroups(method.address).map((group) => (
+            <span>{group}</span>
+          ))}
+        </Ltr>
+      </p>
+    </div>
+  );
+}
+
+/** Until when the amount is good, and what happens then. */
+function Deadline({ chrome, method }: Pick<Of, "chrome" | "method">) {
+  const { texts } = chrome;
+  return (
+    <div class="fact" data-part="deadline">
+      <h2>{texts.timeLeft}</h2>
+      <p>
+        <time data-deadline={method.deadlineMs} datetime={new Date(method.deadlineMs).toISOString()}>
+          {timeText(chrome.language, method.deadlineMs)}
+        </time>
+      </p>
+      <p class="hint">{method.atDeadline === "requote" ? texts.atRequote : texts.atExpiry}</p>
+    </div>
+  );
+}
+
+function Confirmations({ chrome, method }: Of) {
+  const count = method.requiredConfirmations;
+  const { confirmationNeeded, confirmationsNeeded } = chrome.texts;
+  const text = count === 1 ? confirmationNeeded : confirmationsNeeded;
+  return <Filled text={text} values={{ count: String(count), minutes: String(method.minutes) }} />;
+}
+
+/** Wallets of the browser announce themselves to the script, which fills this in; `{wallet}` is for it to fill. */
+function Wallets({ chrome, method }: Of) {
+  const { texts } = chrome;
+  // Empty: where a fresh copy has one, there is a place for it.
+  if (method.transfer === null) return <div data-part="wallets" />;
+  return (
+    <div
+      class="wallets"
+      data-part="wallets"
+      data-wallets={JSON.stringify(method.transfer)}
+      data-pay-with={texts.payWith}
+      data-waiting={texts.walletWaiting}
+      data-sent={texts.walletSent}
+      data-rejected={texts.walletRejected}
+      data-unclear={texts.walletUnclear}
+      data-wrong-network={texts.walletWrongNetwork.replaceAll("{network}", method.networkName)}
+      hidden
+    >
+      <p data-wallet-status class="hint" />
+    </div>
+  );
+}
+
+/** What customers of an exchange must know before they withdraw. */
+export function ExchangeHelp({ chrome, method }: Pick<Of, "chrome" | "method">) {
+  const { texts } = chrome;
+  return (
+    <details>
+      <summary>{texts.exchangeTitle}</summary>
+      <ul>
+        {method.amount === null ? null : (
+          <li data-part="exchange">
+            <Filled text={texts.exchangeArrive} values={{ amount: method.amount, coin: method.code }} />
+          </li>
+        )}
+        <li>
+          <Filled text={texts.exchangeNetwork} values={{ network: networkText(method) }} />
+        </li>
+        <li>{texts.exchangeTime}</li>
+      </ul>
+    </details>
+  );
+}

@@ -1,0 +1,118 @@
+// The ways to pay, as a payer reads them: what the choice offers, and the one that is shown with its address.
+
+import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
+import type { MethodBody } from "../../commerce/invoices/invoice-body.ts";
+import { isSamePair, type Pair, pairKey, pairOf } from "../../commerce/invoices/payment-method.ts";
+import { parseUnits } from "../../lib/money.ts";
+import { coinName, tokenStandard } from "./coins.ts";
+import type { EvmTransfer } from "./evm-transfer.ts";
+import { evmTransfer } from "./evm-transfer.ts";
+
+/** The active one that was asked for, else the one that money came by, else the newest. */
+export function chosenMethod(
+  { methods, payments }: InvoiceFile,
+  active: readonly MethodBody[],
+  asked: string | undefined,
+): MethodBody | undefined {
+  const named = active.find((method) => pairKey(method) === asked);
+  if (named !== undefined) return named;
+  const paid = payments.findLast(({ status }) => status === "DETECTED" || status === "CONFIRMED");
+  const byMoney = active.find((method) => paid !== undefined && isSamePair(method, paid));
+  if (byMoney !== undefined) return byMoney;
+  const [newest] = methods
+    .toSorted((a, b) => (b.activatedAtMs ?? 0) - (a.activatedAtMs ?? 0))
+    .flatMap((row) => active.filter((method) => isSamePair(method, row)));
+  return newest;
+}
+
+/** `body` with what a payer needs to send money; null where its address may not be shown. */
+export function methodView(file: InvoiceFile, body: MethodBody): MethodView | null {
+  const { network, asset } = pairOf(body);
+  const row = file.methods.find((method) => isSamePair(method, body));
+  if (body.address === null || body.paymentUri === null || row === undefined) return null;
+  const { invoice } = file;
+  const lockedUntilMs = row.lockedUntilMs ?? invoice.expiresAtMs;
+  const isRequoted = lockedUntilMs < invoice.expiresAtMs;
+  const due = body.amountDue === null ? undefined : parseUnits(body.amountDue, asset.decimals);
+  // A wallet is asked for nothing where nothing is due, and where any amount may be sent.
+  const amountUnits = due?.ok ? due.value : 0n;
+  return {
+    ...wayOf(body),
+    code: asset.code,
+    coin: coinName(asset.code),
+    address: body.address,
+    isShared: row.walletType === "DIRECT_WALLET",
+    amount: body.amountDue,
+    uri: body.paymentUri,
+    rate: body.rate,
+    deadlineMs: isRequoted ? lockedUntilMs : invoice.expiresAtMs,
+    atDeadline: isRequoted ? "requote" : "expire",
+    requiredConfirmations: body.requiredConfirmations,
+    minutes: Math.max(1, Math.ceil((network.blockSeconds * body.requiredConfirmations) / 60)),
+    transfer: amountUnits === 0n ? null : evmTransfer({ network, asset, address: body.address, amountUnits }),
+  };
+}
+
+/** Coins in the order of their codes, each with its networks in the order of their names. */
+export function choicesOf(methods: readonly MethodBody[]): readonly Choice[] {
+  const codes = [...new Set(methods.map(({ cryptocurrency }) => cryptocurrency))].toSorted();
+  return codes.map((code) => ({
+    code,
+    name: coinName(code),
+    ways: methods
+      .filter(({ cryptocurrency }) => cryptocurrency === code)
+      .map(wayOf)
+      .toSorted((a, b) => (a.networkName < b.networkName ? -1 : 1)),
+  }));
+}
+
+/** How people call a way to pay. */
+export function wayOf(pair: Pair): Way {
+  const { network, asset } = pairOf(pair);
+  return {
+    key: pairKey({ cryptocurrency: asset.code, network: network.name }),
+    network: network.name,
+    networkName: network.displayName,
+    standard: asset.contract === null ? null : (tokenStandard(network.name) ?? null),
+    isTest: network.isTest,
+  };
+}
+
+/** One coin with the networks it can be paid on. */
+export interface Choice {
+  readonly code: string;
+  readonly name: string;
+  readonly ways: readonly Way[];
+}
+
+export interface Way {
+  /** `USDT_TRX`: what the form sends. */
+  readonly key: string;
+  readonly network: string;
+  /** In plain words: `TRON`. */
+  readonly networkName: string;
+  /** `TRC-20`; null for a native coin, or where nobody says so. */
+  readonly standard: string | null;
+  readonly isTest: boolean;
+}
+
+export interface MethodView extends Way {
+  readonly code: string;
+  readonly coin: string;
+  readonly address: string;
+  /** Whether other invoices are paid to it too, so that only its amount identifies a payment of this one. */
+  readonly isShared: boolean;
+  /** What is still to be sent, exact decimal text; null where any amount may be sent. */
+  readonly amount: string | null;
+  readonly uri: string;
+  /** Price of one coin in the invoice's currency, decimal text; null where none was needed. */
+  readonly rate: string | null;
+  /** When the amount stops being valid, and what happens then. */
+  readonly deadlineMs: number;
+  readonly atDeadline: "requote" | "expire";
+  readonly requiredConfirmations: number;
+  /** About how long a payment takes to be confirmed, at least 1. */
+  readonly minutes: number;
+  /** What an injected wallet is asked to send; null for other families, and where any amount may be sent. */
+  readonly transfer: EvmTransfer | null;
+}

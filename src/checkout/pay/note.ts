@@ -1,0 +1,61 @@
+// The result of a form, carried through its redirect in the page's address: nothing is stored for it, and the page may be loaded again.
+import type { Claim } from "../../detection/claims/claim.ts";
+import type { Result } from "../../lib/result.ts";
+import type { Failure } from "../../platform/failures.ts";
+
+export const NOTES = [
+  "claim-found",
+  "claim-not-found",
+  "claim-unavailable",
+  "claim-invalid",
+  "claim-too-many",
+  "rate",
+  "taken",
+  "network",
+  "closed",
+  "frozen",
+  "too-many",
+  "other",
+] as const;
+
+/** Those of `claim-` are about a claim, the others about why a way to pay could not be picked. */
+export type Note = (typeof NOTES)[number];
+
+const NOTES_OF: Partial<Record<Failure["code"], Note>> = {
+  RATE_UNAVAILABLE: "rate",
+  AMOUNTS_EXHAUSTED: "taken",
+  PUBLIC_ADDRESS_LIMIT: "taken",
+  LIMIT_REACHED: "taken",
+  CONTENTION: "taken",
+  NETWORK_NOT_WATCHED: "network",
+  INVOICE_NOT_PAYABLE: "closed",
+  NO_ENABLED_WALLET: "closed",
+  UNSUPPORTED_PAIR: "closed",
+  ANY_AMOUNT_NEEDS_OWN_ADDRESS: "closed",
+  WALLET_FROZEN: "frozen",
+  RATE_LIMITED: "too-many",
+};
+
+/** Why a way to pay could not be picked. */
+export function pickNote(failure: Failure): Note {
+  return NOTES_OF[failure.code] ?? "other";
+}
+
+/** The result of a claim. */
+export function claimNote(claimed: Result<Pick<Claim, "outcome">, Failure>): Note {
+  if (!claimed.ok) return CLAIM_REFUSALS[claimed.error.code] ?? "claim-unavailable";
+  switch (claimed.value.outcome) {
+    case "FOUND":
+      return "claim-found";
+    case "NOT_FOUND":
+      return "claim-not-found";
+    case "UNAVAILABLE":
+      return "claim-unavailable";
+  }
+}
+
+const CLAIM_REFUSALS: Partial<Record<Failure["code"], Note>> = {
+  VALIDATION_FAILED: "claim-invalid",
+  NETWORK_NOT_OFFERED: "claim-invalid",
+  RATE_LIMITED: "claim-too-many",
+};

@@ -1,0 +1,184 @@
+// How the pages that payers see are declared and answered. No caller is authenticated: an invoice's unguessable id is enough. Each answer has a
+// policy of its own: our script and style by nonce, nothing of other origins, and frames only for the origins that the merchant named (security.md 4).
+import { base64urlnopad } from "@scure/base";
+import type * as z from "zod";
+import type { OpenCall } from "../../accounts/pipeline/call.ts";
+import { type PipelineRoute, runPipeline } from "../../accounts/pipeline/pipeline.ts";
+import type { MountedRoute, NoBody, NoQuery, Said } from "../../accounts/pipeline/routes-of.ts";
+import { FREE_TEXT } from "../../chains/secret-material.ts";
+import { sha256Hex } from "../../lib/bytes.ts";
+import { type GeoLocation, geoLocationOf } from "../../lib/geo-location.ts";
+import type { Result } from "../../lib/result.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { type AppContext, errorResponse } from "../../platform/http/context.ts";
+import { publicUrl } from "../../platform/http/deployment.ts";
+import type { MakeDependencies } from "../../platform/http/given.ts";
+import { type RouteSpec, specOf } from "../../platform/http/route.ts";
+import { answerHeaders } from "../../platform/http/security-headers.ts";
+import { isLanguage, negotiateLanguage } from "../../platform/texts/languages.ts";
+import { textsOf } from "../../platform/texts/texts.ts";
+import type { Chrome } from "./chrome.ts";
+import { problemPage, problemStatus } from "./problem-page.tsx";
+
+/** What hono/jsx makes of an element. */
+type Html = string | { toString(): string | Promise<string> } | Promise<string>;
+
+/** `body` holds the fields of the form; of a GET, an empty one's. */
+export interface PageCall<Body, Query, Deps> extends OpenCall<Body, Query, Deps> {
+  /** Whether only the headers are wanted: then the request must have no effect. */
+  readonly isHead: boolean;
+  readonly chrome: Chrome;
+  /** Where the caller is, as the edge estimates it; undefined where it does not know. */
+  readonly location: GeoLocation | undefined;
+}
+
+export type PageReply =
+  | {
+      readonly kind: "page";
+      readonly status: number;
+      readonly html: Html;
+      /** Origins that may frame it. */
+      readonly frameAncestors: readonly string[];
+      /** Of a part of a page: all the input of its rendering, so that a copy that is still valid is recognised before anything is rendered. */
+      readonly drawnFrom?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+  /** 303, so that a form's answer can be loaded again. */
+  | { readonly kind: "redirect"; readonly location: string };
+
+type Answer = Result<PageReply, Failure>;
+
+/** A page's declaration. Where it names no body or query, their types are those of the defaults. */
+interface PageSaid<B extends z.ZodType, Q extends z.ZodType, Deps> extends Said<B, Q> {
+  /** A refusal becomes a page in the payer's language. */
+  readonly answer: (call: PageCall<z.output<B>, z.output<Q>, Deps>) => Promise<Answer>;
+}
+
+interface UntypedPage<Deps> extends Said<z.ZodType, z.ZodType> {
+  readonly answer: (call: PageCall<unknown, unknown, Deps>) => Promise<Answer>;
+}
+
+function untyped<B extends z.ZodType, Q extends z.ZodType, Deps>(page: PageSaid<B, Q, Deps>): UntypedPage<Deps>;
+function untyped<Deps>(page: UntypedPage<Deps>): UntypedPage<Deps> {
+  return page;
+}
+
+type DeclarePage<Deps> = <B extends z.ZodType = NoBody, Q extends z.ZodType = NoQuery>(
+  path: string,
+  page: PageSaid<B, Q, Deps>,
+) => Pages<Deps>;
+
+/** A group of pages, in the order in which they are mounted. */
+export interface Pages<Deps> extends Iterable<MountedRoute> {
+  readonly get: DeclarePage<Deps>;
+  readonly post: DeclarePage<Deps>;
+}
+
+/** Begins a group of pages; they are declared as the routes of the API are (`routesOf`), and go through the same pipeline. */
+export function pagesOf<Deps>(dependencies: MakeDependencies<Deps>): Pages<Deps> {
+  const mounted: MountedRoute[] = [];
+  const declare =
+    (method: RouteSpec["method"]): DeclarePage<Deps> =>
+    (path, page) => {
+      mounted.push(mount(dependencies, { ...untyped(page), method, path }));
+      return pages;
+    };
+  const pages: Pages<Deps> = {
+    get: declare("GET"),
+    post: declare("POST"),
+    [Symbol.iterator]: () => mounted[Symbol.iterator](),
+  };
+  return pages;
+}
+
+function mount<Deps>(
+  dependencies: MakeDependencies<Deps>,
+  { answer, secrets = FREE_TEXT, ...said }: UntypedPage<Deps> & Pick<RouteSpec, "method" | "path">,
+): MountedRoute {
+  const spec = specOf({ ...said, tag: "Pages", callers: "ANYBODY", isPage: true });
+  const access = { spec, callers: "ANYBODY", permission: undefined, mayOweFactor: false, secrets } as const;
+  const handle = (c: AppContext) => {
+    const chrome = chromeOf(c);
+    const isHead = c.req.method === "HEAD";
+    return respond(c, chrome, {
+      ...{ ...access, dependencies },
+      answer: (call) => answer({ ...call, chrome, isHead, location: geoLocationOf(c.req.raw.cf) }),
+    });
+  };
+  return { spec, handle };
+}
+
+async function respond<Deps>(
+  c: AppContext,
+  chrome: Chrome,
+  route: PipelineRoute<"ANYBODY", Deps, PageReply>,
+): Promise<Response> {
+  try {
+    // The headers of the limit are for programs.
+    const outcome = await runPipeline(c, route, {});
+    if (!outcome.ok) return await problem(c, chrome, outcome.error);
+    return outcome.value.kind === "page" ? await page(c, chrome, outcome.value) : redirect(c, outcome.value);
+  } catch (error) {
+    // `errorResponse` also writes the log. Its answer is for programs; a payer gets a page.
+    const { status } = errorResponse(error, c);
+    return page(c, chrome, { status, html: problemPage(chrome, { code: "INTERNAL_ERROR" }), frameAncestors: [] });
+  }
+}
+
+/** The language that the address names, else the browser's. */
+function chromeOf(c: AppContext): Chrome {
+  const named = c.req.query("lang") ?? "";
+  const language = isLanguage(named) ? named : negotiateLanguage(c.req.header("accept-language"));
+  return {
+    language,
+    isLanguageNamed: isLanguage(named),
+    isLanguageKnown: isLanguage(named) || c.req.header("accept-language") !== undefined,
+    texts: textsOf(language),
+    nonce: base64urlnopad.encode(crypto.getRandomValues(new Uint8Array(18))),
+    path: c.req.path,
+    nowMs: c.get("nowMs"),
+  };
+}
+
+async function problem(c: AppContext, chrome: Chrome, failure: Failure): Promise<Response> {
+  const status = problemStatus(failure);
+  const wait: Record<string, string> =
+    "retryAfterSeconds" in failure ? { "retry-after": String(failure.retryAfterSeconds) } : {};
+  return page(c, chrome, { status, html: problemPage(chrome, failure), frameAncestors: [], headers: wait });
+}
+
+function redirect(c: AppContext, { location }: Extract<PageReply, { kind: "redirect" }>): Response {
+  const headers = answerHeaders(c.get("requestId"), { location });
+  // Some browsers obey this header on a redirect to a page that may be framed.
+  delete headers["x-frame-options"];
+  return new Response(null, { status: 303, headers });
+}
+
+async function page(
+  c: AppContext,
+  { nonce }: Chrome,
+  of: Omit<Extract<PageReply, { kind: "page" }>, "kind">,
+): Promise<Response> {
+  const frames = of.frameAncestors.length === 0 ? "'none'" : of.frameAncestors.join(" ");
+  const headers = answerHeaders(c.get("requestId"), {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": policyOf(nonce, frames, publicUrl(c.env)),
+    // The language depends on what the browser asks for, and no cache in between may keep a page.
+    vary: "accept-language",
+    ...of.headers,
+  });
+  // This header cannot name origins, and would refuse frames that the policy allows.
+  if (of.frameAncestors.length > 0) delete headers["x-frame-options"];
+  if (of.drawnFrom !== undefined) {
+    // Weak, because a proxy that compresses the page would make it so.
+    headers.etag = `W/"${sha256Hex(of.drawnFrom).slice(0, 32)}"`;
+    if (c.req.header("if-none-match") === headers.etag) return new Response(null, { status: 304, headers });
+  }
+  return new Response(await of.html.toString(), { status: of.status, headers });
+}
+
+/** Some browsers do not take a WebSocket of the own origin for 'self'. */
+function policyOf(nonce: string, frames: string, origin: string): string {
+  const own = `script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src 'self' data:; connect-src 'self' ${origin.replace(/^http/, "ws")}`;
+  return `default-src 'none'; ${own}; base-uri 'none'; form-action 'self'; frame-ancestors ${frames}`;
+}

@@ -1,0 +1,134 @@
+// Small parts that several pages are made of.
+import type { Child } from "hono/jsx";
+import { timeText, trimZeros } from "../../platform/texts/format.ts";
+import { type Chrome, linkTo } from "./chrome.ts";
+import type { Way } from "./method-view.ts";
+import type { CheckoutView } from "./view.ts";
+
+/** A text with its `{names}` filled in, each isolated: names and amounts keep their own direction in the middle of any language. */
+export function Filled({ text, values }: { readonly text: string; readonly values: Readonly<Record<string, string>> }) {
+  return (
+    <>
+      {text.split(/(\{\w+\})/).map((part) => {
+        const value = part.startsWith("{") ? values[part.slice(1, -1)] : undefined;
+        return value === undefined ? part : <bdi>{value}</bdi>;
+      })}
+    </>
+  );
+}
+
+/** What reads from left to right in every language: amounts, addresses, hashes. */
+export function Ltr({ class: name, children }: { readonly class?: string; readonly children: Child }) {
+  return (
+    <bdi dir="ltr" class={name}>
+      {children}
+    </bdi>
+  );
+}
+
+/** An exact amount with its coin: `0.5 BTC`. */
+export function coinText(amount: string, code: string): string {
+  return `${trimZeros(amount)} ${code}`;
+}
+
+/** `Tron (TRC-20)`, as exchanges list it. */
+export function networkText({ networkName, standard }: Pick<Way, "networkName" | "standard">): string {
+  return standard === null ? networkName : `${networkName} (${standard})`;
+}
+
+/** A path of the invoice's own, `/receipt` behind it or nothing, in the language that was named. */
+export function payLink(
+  chrome: Chrome,
+  { invoiceId }: Pick<CheckoutView, "invoiceId">,
+  below: "" | `/${string}` = "",
+  query: Readonly<Record<string, string>> = {},
+): string {
+  return linkTo(chrome, `/pay/${invoiceId}${below}`, query);
+}
+
+/** A moment, in the reader's language and in UTC. */
+export function Moment({ chrome, ms }: { readonly chrome: Chrome; readonly ms: number }) {
+  return <time datetime={new Date(ms).toISOString()}>{timeText(chrome.language, ms)}</time>;
+}
+
+/** Shown by the script, which can copy; its place is kept, so that nothing moves then. */
+export function CopyButton(of: {
+  readonly chrome: Chrome;
+  readonly text: string;
+  readonly label: string;
+  readonly said: string;
+}) {
+  const { texts } = of.chrome;
+  return (
+    <button
+      type="button"
+      class="copy"
+      aria-label={of.label}
+      data-copy={of.text}
+      data-copied={texts.copied}
+      data-say={of.said}
+      data-failed={texts.copyFailed}
+      hidden
+    >
+      {texts.copy}
+    </button>
+  );
+}
+
+/** A field of a form with its label above and what is to know, or what is wrong, below. `id` is unique on the page. */
+export function Field(of: {
+  readonly id: string;
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly error?: string | undefined;
+  readonly value?: string;
+  readonly type?: "text" | "email" | "tel";
+  readonly inputmode?: "decimal" | "text" | "email" | "tel";
+  readonly autocomplete?: string;
+  readonly maxlength?: number;
+  readonly isRequired?: boolean;
+  /** Hashes and addresses: from left to right, and nothing is corrected or capitalised. */
+  readonly isCode?: boolean;
+  /** More than one for a text of several lines. */
+  readonly lines?: number;
+  /** Where the cursor goes when the page opens; of one field at most. */
+  readonly isFocused?: boolean;
+}) {
+  const { id, hint, error } = of;
+  const described = [hint === undefined ? [] : [`${id}-hint`], error === undefined ? [] : [`${id}-error`]].flat();
+  const code =
+    of.isCode === true ? ({ dir: "ltr", autocapitalize: "none", spellcheck: false, class: "code" } as const) : {};
+  const shared = {
+    id,
+    name: of.name,
+    autocomplete: of.autocomplete ?? "off",
+    maxlength: of.maxlength,
+    required: of.isRequired === true,
+    autofocus: of.isFocused === true,
+    "aria-describedby": described.length === 0 ? undefined : described.join(" "),
+    "aria-invalid": error === undefined ? undefined : ("true" as const),
+  };
+  return (
+    <p class="field">
+      <label for={id}>{of.label}</label>
+      {of.lines === undefined ? (
+        <input {...shared} {...code} type={of.type ?? "text"} inputmode={of.inputmode} value={of.value} />
+      ) : (
+        <textarea {...shared} rows={of.lines}>
+          {of.value}
+        </textarea>
+      )}
+      {error === undefined ? null : (
+        <span id={`${id}-error`} class="error">
+          {error}
+        </span>
+      )}
+      {hint === undefined ? null : (
+        <span id={`${id}-hint`} class="hint">
+          {hint}
+        </span>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,58 @@
+import { fill } from "../../platform/texts/texts.ts";
+import type { Chrome } from "./chrome.ts";
+import { coinText, Ltr } from "./parts.tsx";
+import type { PaymentView } from "./view.ts";
+
+/** What was seen on chain, with how far it is. Rendered empty where nothing was, so that the first one can be swapped in. */
+export function PaymentsList(of: { readonly chrome: Chrome; readonly payments: readonly PaymentView[] }) {
+  const { chrome, payments } = of;
+  return (
+    <section
+      class="payments"
+      data-part="payments"
+      aria-label={payments.length === 0 ? undefined : chrome.texts.payments}
+    >
+      {payments.length === 0 ? null : (
+        <>
+          <h2>{chrome.texts.payments}</h2>
+          <ul>
+            {payments.map((payment) => (
+              <Payment chrome={chrome} payment={payment} />
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Payment({ chrome, payment }: { readonly chrome: Chrome; readonly payment: PaymentView }) {
+  const { texts } = chrome;
+  return (
+    <li>
+      <p class="paid-amount">
+        <Ltr>{coinText(payment.amount, payment.code)}</Ltr> <small>{payment.networkName}</small>
+      </p>
+      <Progress chrome={chrome} payment={payment} />
+      {payment.isLate ? <p class="hint">{texts.late}</p> : null}
+      <p class="hash">
+        <span class="visually-hidden">{texts.transaction}</span> <Ltr class="code">{payment.txHash}</Ltr>
+      </p>
+    </li>
+  );
+}
+
+function Progress({ chrome, payment }: { readonly chrome: Chrome; readonly payment: PaymentView }) {
+  const { texts } = chrome;
+  if (payment.state === "gone") return <p class="hint">{texts.gone}</p>;
+  if (payment.state === "confirmed") return <p class="good">{texts.confirmed}</p>;
+  const required = Math.max(1, payment.requiredConfirmations);
+  const count = Math.min(payment.confirmations, required);
+  const text = count === 0 ? texts.unconfirmed : fill(texts.confirmations, { count, required });
+  return (
+    <>
+      <progress max={required} value={count} aria-label={fill(texts.confirmations, { count, required })} />
+      <p class="hint">{text}</p>
+    </>
+  );
+}

@@ -1,0 +1,75 @@
+// A way to pay, picked by anyone who has the invoice's id. It counts as the merchant's own activation; only the names of
+// Idempotency-Keys and the limit per address are the payer's own, and no record names the payer.
+
+import { addPaymentMethod } from "../../commerce/invoices/add-payment-method.ts";
+import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
+import { isPublicOrigin } from "../../commerce/invoices/origin.ts";
+import { canonicalPairs, type Pair } from "../../commerce/invoices/payment-method.ts";
+import type { RefreshDependencies } from "../../commerce/invoices/refresh-invoice.ts";
+import type { Json } from "../../lib/canonical-json.ts";
+import type { InvoiceId, RequestId } from "../../lib/ids.ts";
+import type { CallerNetwork } from "../../lib/ip-network.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { Keys } from "../../platform/idempotency/claims.ts";
+import { fingerprint, keyHash, parseIdempotencyKey } from "../../platform/idempotency/idempotency-key.ts";
+import { type OnceAnswer, runOnce } from "../../platform/idempotency/run-once.ts";
+
+export interface PickMethodDependencies extends RefreshDependencies {
+  clock(): number;
+  /** Those of one invoice's payers, whom no merchant's key can meet. */
+  keysOf(invoiceId: InvoiceId): Keys;
+  background(work: Promise<unknown>): void;
+  /** Counts a pick of the caller; seconds to wait where there were too many, else 0. */
+  waitOfIp(ip: string | null): Promise<number>;
+  /** The networks that an address is counted for. */
+  callersOf(ip: string | null): readonly CallerNetwork[];
+}
+
+export interface MethodPick {
+  readonly file: InvoiceFile;
+  /** As it was sent, in whatever spelling. */
+  readonly named: Pair;
+  readonly ip: string | null;
+  readonly requestId: RequestId;
+  /** Absent where a form was sent, which knows no Idempotency-Key. */
+  readonly keyed?: { readonly key: string | undefined; readonly path: string; readonly json: Json | undefined };
+}
+
+export type PickedMethod = Extract<OnceAnswer, { kind: "answer" }> & { readonly pair: Pair };
+
+/** 201 with the method that was activated, 200 with one that was already. Refuses what an activation refuses, UNSUPPORTED_PAIR and RATE_LIMITED. */
+export async function pickMethod(
+  deps: PickMethodDependencies,
+  { file, named, ip, requestId, keyed }: MethodPick,
+): Promise<Result<PickedMethod, Failure>> {
+  const pairs = canonicalPairs([named]);
+  if (!pairs.ok) return pairs;
+  const [pair = named] = pairs.value;
+  const parsed = parseIdempotencyKey(keyed?.key);
+  if (!parsed.ok) return parsed;
+  const waitSeconds = await deps.waitOfIp(ip);
+  if (waitSeconds > 0) return err({ code: "RATE_LIMITED", retryAfterSeconds: waitSeconds });
+  const { id, merchantId, origin } = file.invoice;
+  const key =
+    keyed === undefined || parsed.value === undefined
+      ? undefined
+      : {
+          hash: keyHash({ merchantId: id, keySpace: "page", key: parsed.value }),
+          fingerprint: fingerprint({ method: "POST", path: keyed.path, body: keyed.json }),
+        };
+  // A merchant's audit log must not name the payer.
+  const trail = { ...SYSTEM_TRAIL, requestId };
+  const once = { ...deps, keys: deps.keysOf(id), nowMs: () => deps.clock() };
+  const isFromPublicKey = isPublicOrigin(origin);
+  const work = addPaymentMethod({ ...deps, trail }, { pair, isFromPublicKey, callers: deps.callersOf(ip), file });
+  const answer = await runOnce(once, { merchantId, key }, work);
+  return answer.kind === "refused" ? err(answer.failure) : ok({ ...answer, pair });
+}
+
+/** `USDT_TRX` as a pair, known or not: no code of a coin has a low line. */
+export function pairNamed(key: string): Pair {
+  const [cryptocurrency = "", ...network] = key.split("_");
+  return { cryptocurrency, network: network.join("_") };
+}

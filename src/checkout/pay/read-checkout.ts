@@ -1,0 +1,90 @@
+// What a payer may see of an invoice, as it is true now (decisions 4). Anyone who has its id may see it; nothing of the customer is passed on.
+
+import type { MerchantRow } from "../../accounts/merchants/store.ts";
+import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
+import type { KeptLocation } from "../../commerce/customers/location.ts";
+import { fileOf, type InvoiceFile } from "../../commerce/invoices/invoice.ts";
+import { type MethodBody, offeredMethodBody } from "../../commerce/invoices/invoice-body.ts";
+import { listMethods } from "../../commerce/invoices/list-methods.ts";
+import { isSamePair } from "../../commerce/invoices/payment-method.ts";
+import { type RefreshDependencies, refreshInvoice } from "../../commerce/invoices/refresh-invoice.ts";
+import type { Wallet } from "../../commerce/wallets/wallet.ts";
+import { parseId } from "../../lib/ids.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { readRow } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { noteLanguage, selectCheckout } from "./store.ts";
+
+/** As it is stored. */
+export interface StoredCheckout {
+  readonly file: InvoiceFile;
+  readonly merchant: MerchantRow;
+  readonly wallets: readonly Wallet[];
+  readonly cursors: readonly NetworkCursor[];
+  /** In which its page was read last; null where nobody has opened it. */
+  readonly language: string | null;
+  /** Where its customer was last; for the next visit to compare with, and never to be shown. */
+  readonly location: KeptLocation | null;
+}
+
+export interface Checkout extends StoredCheckout {
+  /** Addresses only of rows whose HMAC holds; networks that lag are not AVAILABLE. */
+  readonly methods: readonly MethodBody[];
+}
+
+/** In one request to the database. A malformed id, and an invoice of a deleted merchant, is INVOICE_NOT_FOUND too. */
+export async function findCheckout(
+  deps: { readonly db: Db; readonly sleep: Sleep },
+  invoiceId: string,
+): Promise<Result<StoredCheckout, Failure>> {
+  const id = parseId("inv", invoiceId);
+  if (id === undefined) return err({ code: "INVOICE_NOT_FOUND" });
+  const found = await readRow(deps.sleep, () => selectCheckout(deps.db, id), { code: "INVOICE_NOT_FOUND" });
+  if (!found.ok) return found;
+  const { merchant, wallets, watched, language, location, ...row } = found.value;
+  if (merchant === null) return err({ code: "INVOICE_NOT_FOUND" });
+  // The page needs the cursors of all networks; the invoice only those of networks that its money may come by.
+  const { methods, payments } = row;
+  const cursors = watched.filter(
+    ({ network }) =>
+      methods.some((method) => method.network === network && method.status === "ACTIVE") ||
+      payments.some((payment) => payment.network === network),
+  );
+  return ok({ file: fileOf({ ...row, cursors }), merchant, wallets, cursors: watched, language, location });
+}
+
+/** Settled and with fresh quotes: what a page shows. */
+export async function readCheckout(deps: RefreshDependencies, invoiceId: string): Promise<Result<Checkout, Failure>> {
+  const found = await findCheckout(deps, invoiceId);
+  if (!found.ok) return found;
+  const file = await refreshInvoice(deps, found.value.file);
+  if (!file.ok) return file;
+  const { wallets, cursors } = found.value;
+  const methods = listMethods(file.value, wallets, { ...deps.body, isWatched: deps.isWatched, cursors });
+  return ok({ ...found.value, file: file.value, methods: methods.map((each) => stillOpen(file.value, wallets, each)) });
+}
+
+/**
+ * An open invoice locks its wallets, an UNDERPAID one does not: a merchant who switched a wallet off, or deleted it, may have lost it, so no
+ * payer may be asked to send the rest there.
+ */
+function stillOpen({ invoice, methods }: InvoiceFile, wallets: readonly Wallet[], body: MethodBody): MethodBody {
+  if (invoice.status !== "UNDERPAID" || body.status !== "ACTIVE") return body;
+  const walletId = methods.find((method) => isSamePair(method, body))?.walletId;
+  const isOpen = wallets.some(({ id, isEnabled }) => id === walletId && isEnabled);
+  return isOpen ? body : offeredMethodBody(body, "NO_ENABLED_WALLET");
+}
+
+/** Stores the language that its payer reads, for mails; writes only where it is new. Never delays an answer. */
+export async function keepLanguage(
+  deps: Pick<RefreshDependencies, "db" | "nowMs">,
+  { file, language: kept }: StoredCheckout,
+  reader: { readonly language: string; readonly isLanguageNamed: boolean; readonly isLanguageKnown: boolean },
+): Promise<void> {
+  const { language, isLanguageNamed: isNamed, isLanguageKnown } = reader;
+  if (!isLanguageKnown) return;
+  if (kept !== null && (!isNamed || kept === language)) return;
+  await noteLanguage(deps.db, { invoiceId: file.invoice.id, language, isNamed, nowMs: deps.nowMs });
+}

@@ -1,0 +1,233 @@
+import { settingsOf } from "../../accounts/merchants/settings.ts";
+import { type MountedRoute, routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { recordLocation } from "../../commerce/customers/record-location.ts";
+import { PICK_ANSWERS, PICK_REFUSALS, pairBody } from "../../commerce/invoices/contract.ts";
+import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
+import { pairKey } from "../../commerce/invoices/payment-method.ts";
+import { claimPayment } from "../../detection/claims/claim-payment.ts";
+import { claimDependencies } from "../../detection/claims/dependencies.ts";
+import { ok } from "../../lib/result.ts";
+import { jsonReply } from "../../platform/http/reply.ts";
+import { returnDependencies } from "../signed-redirect/dependencies.ts";
+import { returnUrlFor } from "../signed-redirect/sign-return.ts";
+import { SCRIPT_PATH } from "./assets.generated.ts";
+import { checkoutBodyOf } from "./checkout-body.ts";
+import { checkoutMain, checkoutPage } from "./checkout-page.tsx";
+import { type Chrome, linkTo } from "./chrome.ts";
+import { checkoutBody, checkoutQuery, claimForm, languageQuery, methodForm } from "./contract.ts";
+import { type CheckoutDependencies, checkoutDependencies } from "./dependencies.ts";
+import { claimNote, type Note, pickNote } from "./note.ts";
+import { type PageCall, type PageReply, pagesOf } from "./pages-of.tsx";
+import { pairNamed, pickMethod } from "./pick-method.ts";
+import { type Checkout, findCheckout, keepLanguage, readCheckout, type StoredCheckout } from "./read-checkout.ts";
+import { receiptPage } from "./receipt-page.tsx";
+import { checkoutView, soleWay } from "./view.ts";
+
+const ONE = "/pay/:invoiceId";
+
+const paying = pagesOf(checkoutDependencies)
+  .get(ONE, {
+    operationId: "showCheckout",
+    summary: "The page where a customer pays",
+    description: "Where only one way to pay is left to pick, it is picked.",
+    query: checkoutQuery,
+    answers: [{ status: 200, description: "The page, whatever the invoice's status", alsoAs: "text/html" }],
+    answer: async (call) => {
+      const opened = await readCheckout(call.deps, call.params.invoiceId ?? "");
+      if (!opened.ok) return opened;
+      const { file, methods } = opened.value;
+      const { isHead, deps, ip, requestId } = call;
+      if (!isHead) noteVisit(call, opened.value);
+      const sole = isHead ? undefined : soleWay({ file, methods, nowMs: deps.nowMs });
+      if (sole === undefined) return ok(pageOf(call, opened.value, call.query.note));
+      const picked = await pickMethod(deps, { file, named: sole, ip, requestId });
+      if (!picked.ok) return ok(pageOf(call, opened.value, pickNote(picked.error)));
+      const again = await readCheckout(deps, file.invoice.id);
+      return again.ok ? ok(pageOf(call, again.value, call.query.note)) : again;
+    },
+  })
+  .get(`${ONE}/state`, {
+    operationId: "showCheckoutState",
+    summary: "What changes on the page while it is open",
+    query: checkoutQuery,
+    answers: [
+      { status: 200, description: "The page's <main>, with an ETag", alsoAs: "text/html" },
+      { status: 304, description: "It is as If-None-Match says" },
+    ],
+    answer: async (call) => {
+      const read = await readCheckout(call.deps, call.params.invoiceId ?? "");
+      if (!read.ok) return read;
+      const { shown, frameAncestors } = shownOf(call, read.value, call.query.note);
+      return ok({ kind: "page", status: 200, html: checkoutMain(shown), frameAncestors, drawnFrom: drawnFrom(shown) });
+    },
+  })
+  .post(`${ONE}/methods`, {
+    operationId: "pickOnCheckout",
+    summary: "Pick a way to pay on the page",
+    body: methodForm,
+    query: languageQuery,
+    answers: [{ status: 303, description: "Back to the page, which says why where it could not be picked" }],
+    answer: async (call) => {
+      const found = await findCheckout(call.deps, call.params.invoiceId ?? "");
+      if (!found.ok) return found;
+      const { file } = found.value;
+      const { ip, requestId, body: form } = call;
+      const picked = await pickMethod(call.deps, { file, named: pairNamed(form.method), ip, requestId });
+      const query = picked.ok ? { method: pairKey(picked.value.pair) } : { choose: "1", note: pickNote(picked.error) };
+      return ok(backTo(call.chrome, file.invoice.id, query));
+    },
+  });
+
+const claiming = pagesOf(claimDependencies).post(`${ONE}/claims`, {
+  operationId: "claimOnCheckout",
+  summary: "Say on the page that a transaction pays the invoice",
+  body: claimForm,
+  query: languageQuery,
+  answers: [{ status: 303, description: "Back to the page, which says what was found" }],
+  answer: async (call) => {
+    const found = await findCheckout(call.deps, call.params.invoiceId ?? "");
+    if (!found.ok) return found;
+    const invoiceId = found.value.file.invoice.id;
+    const { network, txHash } = call.body;
+    const claimed = await claimPayment(call.deps, { invoiceId, network, txHash: txHash.trim(), ip: call.ip });
+    return ok(backTo(call.chrome, invoiceId, { note: claimNote(claimed) }));
+  },
+});
+
+const paid = pagesOf(checkoutDependencies)
+  .get(`${ONE}/receipt`, {
+    operationId: "showReceipt",
+    summary: "What was paid, to print",
+    query: languageQuery,
+    answers: [{ status: 200, description: "The receipt, or that there is none yet", alsoAs: "text/html" }],
+    answer: async (call) => {
+      const read = await readCheckout(call.deps, call.params.invoiceId ?? "");
+      if (!read.ok) return read;
+      const { shown, frameAncestors } = shownOf({ ...call, query: {} }, read.value, undefined);
+      // Its own path, so that its links to other languages lead to the receipt.
+      const chrome = { ...shown.chrome, path: `${shown.chrome.path}/receipt` };
+      return ok({ kind: "page", status: 200, html: receiptPage({ ...shown, chrome }), frameAncestors });
+    },
+  })
+  .get(`${ONE}/return`, {
+    operationId: "returnToShop",
+    summary: "Back to the shop",
+    query: languageQuery,
+    answers: [
+      { status: 303, description: "To the invoice's `redirectUrl`, signed, once it is paid; else to the page" },
+    ],
+    answer: async (call) => {
+      const read = await readCheckout(call.deps, call.params.invoiceId ?? "");
+      if (!read.ok) return read;
+      const { file } = read.value;
+      const location = await signedReturn(call.env, file, call.deps.nowMs);
+      return ok(location === null ? backTo(call.chrome, file.invoice.id) : { kind: "redirect", location });
+    },
+  });
+
+const forOwnPages = routesOf({
+  tag: "Checkout",
+  callers: "ANYBODY",
+  dependencies: checkoutDependencies,
+  isForAnyOrigin: true,
+})
+  .get("/api/v1/checkout/:invoiceId", {
+    operationId: "getCheckout",
+    summary: "Read an invoice as its payer may see it",
+    description:
+      "Nothing of the customer, of metadata or of externalId. `paymentMethods` has those that can be picked, too.",
+    answers: [{ status: 200, description: "The invoice, as it is true now", schema: checkoutBody }],
+    refusals: ["INVOICE_NOT_FOUND", "CONTENTION", "STORAGE_UNAVAILABLE"],
+    answer: async ({ deps, env, params }) => {
+      const read = await readCheckout(deps, params.invoiceId ?? "");
+      if (!read.ok) return read;
+      const { file, methods } = read.value;
+      const redirectUrl = await signedReturn(env, file, deps.nowMs);
+      const merchant = withSettings(read.value);
+      return ok(jsonReply(200, checkoutBodyOf({ file, merchant, methods, redirectUrl }, deps.body)));
+    },
+  })
+  .post("/api/v1/checkout/:invoiceId/payment-methods", {
+    operationId: "pickPaymentMethod",
+    summary: "Pick a way to pay as a payer",
+    description:
+      "Locks the rate and gives an address or an amount, as the merchant's own route does. 30 a minute from one IP address. An Idempotency-Key is the invoice's own: it meets none that a server sends.",
+    isIdempotent: true,
+    body: pairBody,
+    answers: PICK_ANSWERS,
+    refusals: [...PICK_REFUSALS, "STORAGE_UNAVAILABLE", "CONTENTION"],
+    answer: async ({ deps, params, body: named, ip, requestId, idempotencyKey: key, path, json }) => {
+      const found = await findCheckout(deps, params.invoiceId ?? "");
+      if (!found.ok) return found;
+      const picked = await pickMethod(deps, { ...found.value, named, ip, requestId, keyed: { key, path, json } });
+      if (!picked.ok) return picked;
+      const { status, body, isReplay } = picked.value;
+      return ok({ status, body, headers: isReplay ? { "idempotent-replayed": "true" } : {} });
+    },
+  });
+
+export const checkoutRoutes: readonly MountedRoute[] = [...paying, ...claiming, ...paid, ...forOwnPages];
+
+/** A call of a page that shows an invoice. */
+interface Showing {
+  readonly chrome: Chrome;
+  readonly query: { readonly method?: string | undefined; readonly choose?: string | undefined };
+  readonly deps: Pick<CheckoutDependencies, "nowMs">;
+}
+
+/** Stores what a visit shows about the payer; the page does not wait for it. */
+function noteVisit(call: PageCall<unknown, unknown, CheckoutDependencies>, checkout: StoredCheckout): void {
+  const { deps, chrome, location } = call;
+  const { customer } = checkout.file;
+  call.background(keepLanguage(deps, checkout, chrome));
+  call.background(recordLocation(deps, { customer, location, kept: checkout.location }));
+}
+
+function pageOf(call: Showing, checkout: Checkout, note: Note | undefined): PageReply {
+  const { shown, frameAncestors } = shownOf(call, checkout, note);
+  return { kind: "page", status: 200, html: checkoutPage(shown), frameAncestors };
+}
+
+/** What the markup is drawn from; a part of the page is drawn as on the page itself. */
+function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, note: Note | undefined) {
+  const { file, methods } = checkout;
+  const merchant = withSettings(checkout);
+  const view = checkoutView({
+    file,
+    merchant,
+    methods,
+    askedMethod: query.method,
+    isChoosing: query.choose !== undefined,
+    nowMs: deps.nowMs,
+  });
+  const path = pathOf(file.invoice.id);
+  const { frameAncestors } = merchant.settings;
+  return { shown: { chrome: { ...chrome, path }, view, note: note ?? null }, frameAncestors };
+}
+
+/** Everything on `<main>` but the clock that a page sets its countdown by, which by itself is no change; and which script it is drawn for. */
+function drawnFrom({ chrome, view, note }: ReturnType<typeof shownOf>["shown"]): string {
+  const { language, isLanguageNamed } = chrome;
+  return JSON.stringify([SCRIPT_PATH, language, isLanguageNamed, note, view], (_, value: unknown) =>
+    typeof value === "bigint" ? String(value) : value,
+  );
+}
+
+function withSettings({ merchant }: StoredCheckout) {
+  return { ...merchant, settings: settingsOf(merchant) };
+}
+
+/** Where a payer who has paid goes; null before, and where the merchant set no address (security.md 4). */
+async function signedReturn(env: Env, { invoice }: InvoiceFile, nowMs: number): Promise<string | null> {
+  const { id: invoiceId, status, redirectUrl } = invoice;
+  if (redirectUrl === null || (status !== "PAID" && status !== "OVERPAID")) return null;
+  return returnUrlFor(returnDependencies(env), { invoiceId, status, redirectUrl, nowMs });
+}
+
+function backTo(chrome: Chrome, invoiceId: string, query: Readonly<Record<string, string>> = {}): PageReply {
+  return { kind: "redirect", location: linkTo(chrome, pathOf(invoiceId), query) };
+}
+
+function pathOf(invoiceId: string): string {
+  return `/pay/${invoiceId}`;
+}

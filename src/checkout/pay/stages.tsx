@@ -1,0 +1,166 @@
+// The content of the card, stage by stage: a heading that says how far the payer is, then the one thing to do.
+
+import { moneyText } from "../../platform/texts/format.ts";
+import { ChooseStage } from "./choose-stage.tsx";
+import type { Chrome } from "./chrome.ts";
+import { ClaimForm } from "./claim-form.tsx";
+import { ExchangeHelp, Hints, MethodPanel } from "./method-panel.tsx";
+import type { Note } from "./note.ts";
+import { Filled, payLink } from "./parts.tsx";
+import { PaymentsList } from "./payments-list.tsx";
+import { ReturnLinks } from "./return-links.tsx";
+import { stageTitle } from "./stage-title.ts";
+import type { CheckoutView } from "./view.ts";
+
+export interface StageOf {
+  readonly chrome: Chrome;
+  readonly view: CheckoutView;
+  readonly note: Note | null;
+}
+
+export function StageCard(of: StageOf) {
+  switch (of.view.stage) {
+    case "choose":
+      return <ChooseStage chrome={of.chrome} view={of.view} />;
+    case "pay":
+    case "partial":
+      return <PayStage {...of} />;
+    case "underpaid":
+      return <UnderpaidStage {...of} />;
+    case "unavailable":
+    case "checking":
+    case "seen":
+    case "paid":
+    case "overpaid":
+    case "expired":
+    case "cancelled":
+      return <NoticeStage {...of} />;
+  }
+}
+
+function PayStage(of: StageOf) {
+  const { chrome, view } = of;
+  const { method } = view;
+  if (method === null) return <NoticeStage {...of} />;
+  return (
+    <>
+      <Heading {...of} />
+      <MethodPanel chrome={chrome} view={view} method={method} hasDeadline />
+      <PaymentsList chrome={chrome} payments={view.payments} />
+      <p class="waiting">
+        <span>{chrome.texts.waiting}</span> <small>{chrome.texts.needsTime}</small>
+      </p>
+      <Reload {...of} />
+      <Hints chrome={chrome} view={view} method={method} />
+      <ExchangeHelp chrome={chrome} method={method} />
+      <ClaimForm {...of} title={chrome.texts.claimOpen} />
+    </>
+  );
+}
+
+/** Too little came in time: what is missing can be added where the shop takes it. */
+function UnderpaidStage(of: StageOf) {
+  const { chrome, view } = of;
+  const { method } = view;
+  const isOpen = view.acceptsLate && view.isMonitored && method !== null;
+  return (
+    <>
+      <Heading {...of} />
+      {isOpen ? (
+        <>
+          <p>{chrome.texts.underpaidAccept}</p>
+          <MethodPanel chrome={chrome} view={view} method={method} hasDeadline={false} />
+        </>
+      ) : (
+        <p>
+          <Filled text={chrome.texts.underpaidReview} values={{ shop: view.shop.name }} />
+        </p>
+      )}
+      <PaymentsList chrome={chrome} payments={view.payments} />
+      <ClaimForm {...of} title={chrome.texts.claimOpen} />
+    </>
+  );
+}
+
+/** Nothing to send here: what happened, and where to go from it. */
+function NoticeStage(of: StageOf) {
+  const { chrome, view } = of;
+  const { stage } = view;
+  return (
+    <>
+      <Heading {...of} />
+      {stage === "paid" || stage === "overpaid" ? <ReturnLinks chrome={chrome} view={view} /> : null}
+      <PaymentsList chrome={chrome} payments={view.payments} />
+      {view.pollSeconds > 0 ? <Reload {...of} /> : null}
+      {stage === "checking" ? <ClaimForm {...of} title={chrome.texts.claimOpen} /> : null}
+      {stage === "expired" ? <ClaimForm {...of} title={chrome.texts.claimTitle} /> : null}
+    </>
+  );
+}
+
+function Heading({ chrome, view }: StageOf) {
+  const text = noticeText(chrome, view);
+  return (
+    <div class={`heading ${view.stage}`} data-part="heading">
+      <Mark stage={view.stage} />
+      <h1 tabindex={-1}>{stageTitle(chrome.texts, view)}</h1>
+      {text === null ? null : (
+        <p>
+          <Filled
+            text={text}
+            values={{
+              shop: view.shop.name,
+              received: moneyText(chrome.language, view.received),
+              total: moneyText(chrome.language, view.total),
+              missing: moneyText(chrome.language, view.missing),
+            }}
+          />
+        </p>
+      )}
+    </div>
+  );
+}
+
+function noticeText({ texts }: Chrome, view: CheckoutView): string | null {
+  switch (view.stage) {
+    case "choose":
+    case "pay":
+      return null;
+    case "expired":
+      return view.payments.some(({ isLate }) => isLate) ? texts.expiredLate : texts.expired;
+    case "unavailable":
+    case "partial":
+    case "checking":
+    case "seen":
+    case "paid":
+    case "overpaid":
+    case "underpaid":
+    case "cancelled":
+      return texts[view.stage];
+  }
+}
+
+/** A tick, a ring that turns, or a sign of attention: seen before a word is read, and silent, for the heading says it. */
+function Mark({ stage }: Pick<CheckoutView, "stage">) {
+  const isPaid = stage === "paid" || stage === "overpaid";
+  const shape = isPaid ? "M6 12.5l4 4 8-9" : "M12 6.5v7m0 3v.5";
+  if (stage === "pay" || stage === "partial") return null;
+  if (stage === "seen" || stage === "checking") return <span class="ring" aria-hidden="true" />;
+  return (
+    <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={shape} />
+    </svg>
+  );
+}
+
+/** For browsers without scripts. */
+function Reload({ chrome, view }: StageOf) {
+  const query = view.method === null ? {} : { method: view.method.key };
+  return (
+    <noscript>
+      <p>
+        <a href={payLink(chrome, view, "", query)}>{chrome.texts.reload}</a>
+      </p>
+    </noscript>
+  );
+}

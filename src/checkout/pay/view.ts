@@ -1,0 +1,256 @@
+// What a payer is shown, decided from the invoice's file: a pure function that page, fragment and receipt are drawn from. Nothing of the
+// customer is in it, and no address that `methods` (whose HMACs were verified) does not have.
+
+import { imageUrl } from "../../accounts/images/image.ts";
+import type { Settings } from "../../accounts/merchants/settings.ts";
+import { networkNamed } from "../../chains/networks.ts";
+import type { Invoice, InvoiceFile } from "../../commerce/invoices/invoice.ts";
+import type { MethodBody } from "../../commerce/invoices/invoice-body.ts";
+import { type Pair, pairOf } from "../../commerce/invoices/payment-method.ts";
+import { confirmationsAt, type Payment } from "../../commerce/payments/payment.ts";
+import { formatUnits } from "../../lib/money.ts";
+import { plainText } from "../../lib/plain-text.ts";
+import type { Choice, MethodView } from "./method-view.ts";
+import { choicesOf, chosenMethod, methodView } from "./method-view.ts";
+
+/**
+ * How far the payer is. `unavailable`: nothing can be paid yet. `choose`: no way to pay is picked. `pay`: waits for money. `partial`: some has
+ * come. `checking`: the time is over, the chains are still being read. `seen`: all is there, unconfirmed. The others are ends.
+ */
+export type Stage =
+  | "unavailable"
+  | "choose"
+  | "pay"
+  | "partial"
+  | "checking"
+  | "seen"
+  | "paid"
+  | "overpaid"
+  | "underpaid"
+  | "expired"
+  | "cancelled";
+
+export interface Money {
+  readonly micros: bigint;
+  readonly currency: string;
+}
+
+export interface Shop {
+  readonly name: string;
+  /** `#rrggbb`. */
+  readonly color: string | null;
+  readonly logoUrl: string | null;
+  readonly supportUrl: string | null;
+}
+
+export interface PaymentView {
+  readonly txHash: string;
+  readonly amount: string;
+  readonly code: string;
+  readonly networkName: string;
+  /** `unconfirmed` also before the first block; `gone`: it left the chain and may come back. */
+  readonly state: "unconfirmed" | "confirmed" | "gone";
+  readonly confirmations: number;
+  readonly requiredConfirmations: number;
+  /** Came after the end; the merchant decides about it. */
+  readonly isLate: boolean;
+  readonly receivedAtMs: number;
+}
+
+export interface CheckoutView {
+  readonly invoiceId: string;
+  readonly stage: Stage;
+  readonly shop: Shop;
+  readonly title: string;
+  readonly description: string | null;
+  readonly imageUrl: string | null;
+  /** 0 asks for any amount. */
+  readonly total: Money;
+  readonly received: Money;
+  /** What is short of `total`; 0 when nothing is. */
+  readonly missing: Money;
+  readonly choices: readonly Choice[];
+  /** The method to pay with, or that was paid with; null while none is picked, or where its address may not be shown. */
+  readonly method: MethodView | null;
+  /** Whether another way to pay can still be picked. */
+  readonly canChoose: boolean;
+  readonly payments: readonly PaymentView[];
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  /** When it was paid; null unless `paid` or `overpaid`. */
+  readonly paidAtMs: number | null;
+  readonly canReturn: boolean;
+  /** Networks on which a payment may be claimed. */
+  readonly claimNetworks: readonly { readonly network: string; readonly networkName: string }[];
+  /** Money that comes now is still watched for. */
+  readonly isMonitored: boolean;
+  readonly acceptsLate: boolean;
+  /** The coins of what is shown have no value: of the method, or of every way there is to choose. */
+  readonly isTest: boolean;
+  /** How often a page without push should ask; 0 when nothing will change by itself. */
+  readonly pollSeconds: number;
+}
+
+export interface ViewFacts {
+  readonly file: InvoiceFile;
+  readonly merchant: { readonly name: string; readonly id: string; readonly settings: Settings };
+  /** Active ones, and those that can be picked, as `listMethods` has them. */
+  readonly methods: readonly MethodBody[];
+  /** `USDT_TRX`, as the address asks; undefined for whichever fits. */
+  readonly askedMethod: string | undefined;
+  readonly isChoosing: boolean;
+  readonly nowMs: number;
+}
+
+export function checkoutView(facts: ViewFacts): CheckoutView {
+  const { file, merchant, nowMs } = facts;
+  const { invoice } = file;
+  const active = facts.methods.filter(({ status, address }) => status === "ACTIVE" && address !== null);
+  const available = facts.methods.filter(({ status }) => status === "AVAILABLE");
+  const isOpen = isPayable(invoice, nowMs);
+  const choices = choicesOf(isOpen ? [...active, ...available] : []);
+  const canChoose = isOpen && invoice.receivedMicros === 0n && active.length + available.length > 1;
+  const isChoosing = canChoose && facts.isChoosing;
+  const shown = isChoosing ? undefined : chosenMethod(file, active, facts.askedMethod);
+  const method = shown === undefined ? null : methodView(file, shown);
+  const hasWay = active.length + available.length > 0;
+  const stage = stageOf(invoice, { isOpen, hasWay, hasMethod: method !== null });
+  const { amountMicros, receivedMicros, currency } = invoice;
+  const missing = amountMicros > receivedMicros ? amountMicros - receivedMicros : 0n;
+  const isPaid = stage === "paid" || stage === "overpaid";
+  return {
+    invoiceId: invoice.id,
+    stage,
+    shop: shopOf(merchant, ""),
+    title: seenText(invoice.name) || invoice.id,
+    description: seenText(invoice.description ?? "") || null,
+    imageUrl: productImage(file),
+    total: { micros: amountMicros, currency },
+    received: { micros: receivedMicros, currency },
+    missing: { micros: missing, currency },
+    choices,
+    method,
+    canChoose,
+    payments: file.payments.flatMap((payment) => paymentView(payment, file)),
+    createdAtMs: invoice.createdAtMs,
+    expiresAtMs: invoice.expiresAtMs,
+    paidAtMs: isPaid ? paidAtMs(file) : null,
+    canReturn: isPaid && invoice.redirectUrl !== null,
+    claimNetworks: claimNetworks(file),
+    isMonitored: nowMs <= invoice.monitorUntilMs,
+    acceptsLate: invoice.latePaymentPolicy === "ACCEPT",
+    isTest: method?.isTest ?? isAllTest([...active, ...available]),
+    pollSeconds: pollSecondsOf(stage, method),
+  };
+}
+
+/** How a shop presents itself: by its brand, where it has one. `origin`: of its logo's address; "" on pages, which may be open under another name of ours. */
+export function shopOf(merchant: ViewFacts["merchant"], origin: string): Shop {
+  const { brand } = merchant.settings;
+  return {
+    name: seenText(brand.name ?? merchant.name) || merchant.id,
+    color: brand.color,
+    logoUrl: brand.logo === null ? null : imageUrl(origin, { merchantId: merchant.id, name: brand.logo }),
+    supportUrl: brand.supportUrl,
+  };
+}
+
+/** Whether a payer may still pick a way to pay and begin. */
+export function isPayable(invoice: Invoice, nowMs: number): boolean {
+  return invoice.status === "AWAITING_PAYMENT" && nowMs <= invoice.expiresAtMs;
+}
+
+/** The only way to pay, where none is picked yet: then there is nothing to choose. */
+export function soleWay({ file, methods, nowMs }: Pick<ViewFacts, "file" | "methods" | "nowMs">): Pair | undefined {
+  const [only, ...others] = methods.filter(({ status }) => status === "AVAILABLE");
+  const isPicked = file.methods.some(({ status }) => status === "ACTIVE");
+  return isPicked || others.length > 0 || !isPayable(file.invoice, nowMs) ? undefined : only;
+}
+
+/** The visible part of a text: empty for one that is all controls and spaces. */
+function seenText(text: string): string {
+  return plainText(text).trim();
+}
+
+function productImage({ product }: InvoiceFile): string | null {
+  const name = product?.image ?? null;
+  return product === undefined || name === null ? null : imageUrl("", { merchantId: product.merchantId, name });
+}
+
+function stageOf(
+  invoice: Invoice,
+  of: { readonly isOpen: boolean; readonly hasWay: boolean; readonly hasMethod: boolean },
+): Stage {
+  switch (invoice.status) {
+    case "AWAITING_PAYMENT":
+      if (!of.isOpen) return "checking";
+      if (!of.hasWay) return "unavailable";
+      if (!of.hasMethod) return "choose";
+      return invoice.receivedMicros > 0n ? "partial" : "pay";
+    case "PENDING_CONFIRMATION":
+      return "seen";
+    case "PAID":
+      return "paid";
+    case "OVERPAID":
+      return "overpaid";
+    case "UNDERPAID":
+      return "underpaid";
+    case "EXPIRED":
+      return "expired";
+    case "CANCELLED":
+      return "cancelled";
+  }
+}
+
+function paymentView(payment: Payment, { cursors }: InvoiceFile): readonly PaymentView[] {
+  if (payment.status !== "DETECTED" && payment.status !== "CONFIRMED" && payment.status !== "REORGED") return [];
+  const { network, asset } = pairOf(payment);
+  const tip = cursors.find((cursor) => cursor.network === payment.network)?.tipHeight ?? null;
+  const states = { DETECTED: "unconfirmed", CONFIRMED: "confirmed", REORGED: "gone" } as const;
+  return [
+    {
+      txHash: payment.txHash,
+      amount: formatUnits(payment.amountUnits, asset.decimals),
+      code: asset.code,
+      networkName: network.displayName,
+      state: states[payment.status],
+      confirmations: confirmationsAt(payment, tip),
+      requiredConfirmations: payment.requiredConfirmations,
+      isLate: payment.isLate,
+      receivedAtMs: payment.receivedAtMs,
+    },
+  ];
+}
+
+function isAllTest(ways: readonly Pair[]): boolean {
+  return ways.length > 0 && ways.every(({ network }) => networkNamed(network)?.isTest === true);
+}
+
+function paidAtMs({ timeline, invoice }: InvoiceFile): number {
+  const item = timeline.findLast(({ paymentStatus }) => paymentStatus === "PAID" || paymentStatus === "OVERPAID");
+  return item?.timeMs ?? invoice.updatedAtMs;
+}
+
+function claimNetworks({ methods }: InvoiceFile): CheckoutView["claimNetworks"] {
+  const names = new Set(methods.filter(({ status }) => status === "ACTIVE").map(({ network }) => network));
+  return [...names].map((network) => ({ network, networkName: networkNamed(network)?.displayName ?? network }));
+}
+
+function pollSecondsOf(stage: Stage, method: MethodView | null): number {
+  switch (stage) {
+    case "paid":
+    case "overpaid":
+    case "cancelled":
+      return 0;
+    case "unavailable":
+    case "choose":
+    case "underpaid":
+    case "expired":
+      return 30;
+    case "pay":
+    case "partial":
+    case "checking":
+    case "seen":
+      return Math.min(15, Math.max(3, networkNamed(method?.network ?? "")?.pollSeconds ?? 10));
+  }
+}

@@ -1,0 +1,62 @@
+// Sends a customer who has paid back to the shop, in a way that the shop can believe (security.md 4 "redirect after payment forged").
+import { base64urlnopad } from "@scure/base";
+import { utf8ToBytes } from "../../lib/bytes.ts";
+import type { Keyring, SecretKey } from "../../lib/keyring.ts";
+import type { Report } from "../../lib/log.ts";
+import type { Result } from "../../lib/result.ts";
+import { type Return, type ReturnSignature, returnText, returnUrl } from "./return-url.ts";
+import { pkcs8Of } from "./signing-key.ts";
+
+export interface ReturnDependencies {
+  /** Or what is wrong with them. */
+  readonly signingKeys: Result<Keyring, string>;
+  readonly report: Report;
+}
+
+/** A public key as RFC 8037 writes it. */
+export interface PublicKey {
+  readonly kty: "OKP";
+  readonly crv: "Ed25519";
+  readonly kid: string;
+  /** base64url without padding, of 32 bytes. */
+  readonly x: string;
+  readonly use: "sig";
+  readonly alg: "EdDSA";
+}
+
+/**
+ * Where a customer who has paid goes: `redirectUrl`, as it was accepted, with invoice, status, time and signature. A deployment
+ * without a good SIGNING_KEY still sends them back, with the invoice's id alone, and the log says so.
+ */
+export async function returnUrlFor(
+  deps: ReturnDependencies,
+  { redirectUrl, ...of }: Return & { readonly redirectUrl: string },
+): Promise<string> {
+  return returnUrl(redirectUrl, of, await signReturn(deps, of));
+}
+
+async function signReturn(deps: ReturnDependencies, of: Return): Promise<ReturnSignature | undefined> {
+  const { signingKeys: keys, report } = deps;
+  if (!keys.ok) {
+    report("a return was not signed", { reason: keys.error });
+    return undefined;
+  }
+  const [newest] = keys.value;
+  const signature = await crypto.subtle.sign("Ed25519", await privateKey(newest, false), utf8ToBytes(returnText(of)));
+  return { keyId: newest.id, signature: base64urlnopad.encode(new Uint8Array(signature)) };
+}
+
+/** The public halves, newest first; none where there is no good SIGNING_KEY. */
+export async function listPublicKeys(deps: Pick<ReturnDependencies, "signingKeys">): Promise<readonly PublicKey[]> {
+  return Promise.all((deps.signingKeys.ok ? deps.signingKeys.value : []).map(publicKey));
+}
+
+async function publicKey(key: SecretKey): Promise<PublicKey> {
+  const exported = await crypto.subtle.exportKey("jwk", await privateKey(key, true));
+  if (!("x" in exported) || exported.x === undefined) throw new Error("an Ed25519 key without its public half");
+  return { kty: "OKP", crv: "Ed25519", kid: key.id, x: exported.x, use: "sig", alg: "EdDSA" };
+}
+
+function privateKey(key: SecretKey, isExtractable: boolean): Promise<CryptoKey> {
+  return crypto.subtle.importKey("pkcs8", pkcs8Of(key.secret), "Ed25519", isExtractable, ["sign"]);
+}

@@ -1,0 +1,94 @@
+// A product with the form that makes an invoice of it. No script: what it needs of the browser every browser does by itself.
+
+import { imageUrl } from "../../accounts/images/image.ts";
+import type { Product } from "../../commerce/products/product.ts";
+import { plainText } from "../../lib/plain-text.ts";
+import type { Texts } from "../../platform/texts/en.ts";
+import { fill } from "../../platform/texts/texts.ts";
+import { type Chrome, linkTo } from "../pay/chrome.ts";
+import { Document } from "../pay/document.tsx";
+import { OrderSummary } from "../pay/order-summary.tsx";
+import { Field } from "../pay/parts.tsx";
+import type { Shop } from "../pay/view.ts";
+import type { BuyForm } from "./contract.ts";
+import { askedFields, type FieldName, type Problem, type Problems } from "./order.ts";
+
+interface Of {
+  readonly chrome: Chrome;
+  readonly product: Product;
+  readonly shop: Shop;
+  readonly token: string;
+  /** What was typed before, and what was wrong with it. */
+  readonly form: BuyForm;
+  readonly problems: Problems;
+}
+
+interface Asked {
+  readonly label: keyof Texts;
+  readonly type?: "email" | "tel";
+  readonly inputmode?: "decimal";
+  readonly autocomplete: string;
+  readonly lines?: number;
+  readonly hint?: keyof Texts;
+}
+
+/** Purposes of fields as browsers know them (HTML, "Autofill"). */
+const FIELDS: Readonly<Record<FieldName, Asked>> = {
+  amount: { label: "buyAmount", inputmode: "decimal", autocomplete: "transaction-amount", hint: "buyAmountHint" },
+  name: { label: "buyName", autocomplete: "name" },
+  email: { label: "buyEmail", type: "email", autocomplete: "email", hint: "buyEmailHint" },
+  address: { label: "buyAddress", autocomplete: "street-address", lines: 3 },
+  phone: { label: "buyPhone", type: "tel", autocomplete: "tel" },
+};
+
+const PROBLEMS = {
+  required: "fieldRequired",
+  email: "buyEmailInvalid",
+  amount: "buyAmountInvalid",
+  long: "buyTooLong",
+} as const satisfies Readonly<Record<Problem, keyof Texts>>;
+
+/** Sending a form to a page's own address makes the browser forget the page (RFC 9111, 4.4); "back" must find it, and its token. */
+const SENT = { sent: "1" };
+
+export function productPage(of: Of) {
+  const { chrome, product, shop, token, form, problems } = of;
+  const { texts } = chrome;
+  const asked = askedFields(product);
+  const first = asked.find(({ name }) => problems[name] !== undefined)?.name;
+  const view = {
+    title: plainText(product.name),
+    description: product.description === null ? null : plainText(product.description),
+    imageUrl: product.image === null ? null : imageUrl("", { merchantId: product.merchantId, name: product.image }),
+    total: { micros: product.priceMicros, currency: product.currency },
+  };
+  return (
+    <Document chrome={chrome} title={`${view.title} · ${shop.name}`} shop={shop}>
+      <main data-stage="buy">
+        <OrderSummary chrome={chrome} view={view} />
+        <form class="card" method="post" action={linkTo(chrome, `/buy/${product.id}`, SENT)}>
+          <h1>{texts.buyTitle}</h1>
+          <input type="hidden" name="token" value={token} />
+          {asked.map(({ name, isRequired }) => {
+            const { label, hint, ...kind } = FIELDS[name];
+            const problem = problems[name];
+            return (
+              <Field
+                {...kind}
+                id={name}
+                name={name}
+                label={fill(texts[label], { currency: product.currency })}
+                {...(hint === undefined ? {} : { hint: texts[hint] })}
+                error={problem === undefined ? undefined : texts[PROBLEMS[problem]]}
+                value={form[name] ?? ""}
+                isRequired={isRequired}
+                isFocused={name === first}
+              />
+            );
+          })}
+          <button type="submit">{texts.buyGo}</button>
+        </form>
+      </main>
+    </Document>
+  );
+}

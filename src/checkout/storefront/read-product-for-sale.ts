@@ -1,0 +1,25 @@
+import type { MerchantRow } from "../../accounts/merchants/store.ts";
+import type { Product } from "../../commerce/products/product.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { selectWithItsMerchant } from "./store.ts";
+
+export interface ForSale {
+  readonly product: Product;
+  readonly merchant: MerchantRow;
+}
+
+/** Refuses PRODUCT_NOT_FOUND, also for a deleted product and for all products of a deleted merchant; PRODUCT_NOT_AVAILABLE; faults of storage. */
+export async function readProductForSale(
+  deps: { readonly db: Db; readonly sleep: Sleep },
+  productId: string,
+): Promise<Result<ForSale, Failure>> {
+  const rows = await readWithRetry(deps.sleep, async () => selectWithItsMerchant(deps.db, productId));
+  if (!rows.ok) return rows;
+  const [{ product, merchant } = { product: null, merchant: null }] = rows.value;
+  if (product === null || merchant === null) return err({ code: "PRODUCT_NOT_FOUND" });
+  return product.isActive ? ok({ product, merchant }) : err({ code: "PRODUCT_NOT_AVAILABLE" });
+}

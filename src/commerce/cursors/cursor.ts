@@ -1,0 +1,58 @@
+// How far a network has been read: the row of `network_cursors`, and what it means for closing an invoice.
+
+import { MINUTE_MS } from "../../lib/time.ts";
+import type { JsonOf } from "../../lib/typed-json.ts";
+import type { NetworkWatch } from "../invoices/closing.ts";
+
+export interface NetworkCursor {
+  readonly network: string;
+  readonly isResting: boolean;
+  readonly sinceMs: number;
+  readonly height: number | null;
+  readonly hash: string | null;
+  /** JSON array of `[height, hash]`, ascending. */
+  readonly checkpoints: JsonOf<readonly (readonly [number, string])[]>;
+  readonly passedMs: number;
+  readonly lastMovedAtMs: number;
+  readonly tipHeight: number | null;
+  readonly finalizedHeight: number | null;
+  readonly tipTimeMs: number | null;
+  readonly tickedAtMs: number | null;
+  readonly degradedSinceMs: number | null;
+  readonly lastOutage: string | null;
+  /** JSON of `WatchProgress`. */
+  readonly progress: string;
+  /**
+   * If read with an invoice: the moment up to which those of its addresses have been read that a source refuses or that are flooded;
+   * null or absent while all are read with the network.
+   */
+  readonly stuckPassedMs?: number | null;
+}
+
+/** Stored in place of an outage's kind: the network no longer has a source, and the clock alone closes invoices. */
+export const NOT_CONFIGURED = "NOT_CONFIGURED";
+
+/** A network whose source failed or stopped for this long is not offered to payers. */
+const LAGS_AFTER_MS = 5 * MINUTE_MS;
+
+/** Whether the network is not being read, so that it should not be offered (decisions 4); a resting one restarts when it is picked. */
+export function isLagging(cursor: Pick<NetworkCursor, "isResting" | "degradedSinceMs">, nowMs: number): boolean {
+  const { isResting, degradedSinceMs } = cursor;
+  return !isResting && degradedSinceMs !== null && nowMs - degradedSinceMs >= LAGS_AFTER_MS;
+}
+
+/** Watches of the networks of an invoice's active methods, for closing it; for a network without a source the clock decides (decisions 4). */
+export function watchesOf(
+  networks: Iterable<string>,
+  cursors: readonly Pick<
+    NetworkCursor,
+    "network" | "isResting" | "passedMs" | "lastMovedAtMs" | "tickedAtMs" | "stuckPassedMs"
+  >[],
+): readonly NetworkWatch[] {
+  return [...new Set(networks)].map((network) => {
+    const cursor = cursors.find((each) => each.network === network && !each.isResting);
+    if (cursor === undefined) return { kind: "none", network };
+    const { passedMs, lastMovedAtMs, tickedAtMs, stuckPassedMs = null } = cursor;
+    return { kind: "cursor", network, passedMs, lastMovedAtMs, tickedAtMs, stuckPassedMs };
+  });
+}

@@ -1,0 +1,125 @@
+import { emailKeyOf } from "../../lib/email.ts";
+import type { AuditId, CustomerId, MerchantId } from "../../lib/ids.ts";
+import { type JsonOf, printJson } from "../../lib/typed-json.ts";
+import type { AuditEntry } from "../../platform/audit/entry.ts";
+
+export interface Customer {
+  readonly id: CustomerId;
+  readonly merchantId: MerchantId;
+  readonly email: string | null;
+  /** The email as it compares; unique among the merchant's live customers. */
+  readonly emailKey: string | null;
+  readonly name: string | null;
+  readonly address: string | null;
+  readonly phoneNumber: string | null;
+  /** Deleted: nothing personal is in the row any more, and nothing may be written into it again. */
+  readonly deletedAtMs: number | null;
+}
+
+/** A customer with all that the merchant keeps of them. The table holds exactly these members. */
+export interface CustomerRecord extends Customer {
+  /** JSON object of strings. */
+  readonly metadata: JsonOf<Record<string, string>> | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** What a request says of the customer; absent fields change nothing. */
+export interface CustomerFields {
+  readonly customerEmail?: string | undefined;
+  readonly customerName?: string | undefined;
+  readonly customerAddress?: string | undefined;
+  readonly customerPhoneNumber?: string | undefined;
+}
+
+/** Whether a request says anything of a customer; if not, the invoice has none. */
+export function namesCustomer(fields: CustomerFields): boolean {
+  const { customerEmail, customerName, customerAddress, customerPhoneNumber } = fields;
+  return [customerEmail, customerName, customerAddress, customerPhoneNumber].some((each) => each !== undefined);
+}
+
+/** The customer with the given fields taken over. */
+export function withFields(customer: Customer, fields: CustomerFields): Customer {
+  const email = fields.customerEmail ?? customer.email;
+  return {
+    ...customer,
+    email,
+    emailKey: email === null ? null : emailKeyOf(email),
+    name: fields.customerName ?? customer.name,
+    address: fields.customerAddress ?? customer.address,
+    phoneNumber: fields.customerPhoneNumber ?? customer.phoneNumber,
+  };
+}
+
+/** A customer that only has what the request says. */
+export function newCustomer(id: CustomerId, merchantId: MerchantId, fields: CustomerFields): Customer {
+  return withFields({ ...NOTHING_PERSONAL, id, merchantId, deletedAtMs: null }, fields);
+}
+
+/** Whether two states of one customer say the same. */
+export function isSameCustomer(a: Customer, b: Customer): boolean {
+  return a.email === b.email && a.name === b.name && a.address === b.address && a.phoneNumber === b.phoneNumber;
+}
+
+/** What a merchant says of a customer directly: absent keeps, null clears. */
+export interface CustomerChange {
+  readonly email?: string | null | undefined;
+  readonly name?: string | null | undefined;
+  readonly address?: string | null | undefined;
+  readonly phoneNumber?: string | null | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+}
+
+/** Columns with personal data. */
+const PERSONAL = ["email", "name", "address", "phoneNumber", "metadata"] as const;
+type Personal = Pick<CustomerRecord, (typeof PERSONAL)[number] | "emailKey">;
+
+/** What remains of a deleted customer: the row, which invoices refer to, without personal data. */
+export const NOTHING_PERSONAL: Personal = {
+  email: null,
+  emailKey: null,
+  name: null,
+  address: null,
+  phoneNumber: null,
+  metadata: null,
+};
+
+/** The personal columns with a change applied. */
+export function changedColumns(before: Personal, change: CustomerChange): Personal {
+  const { email = before.email, name = before.name } = change;
+  const { address = before.address, phoneNumber = before.phoneNumber, metadata } = change;
+  return {
+    email,
+    emailKey: email === null ? null : emailKeyOf(email),
+    name,
+    address,
+    phoneNumber,
+    metadata: metadata === undefined ? before.metadata : textOf(metadata),
+  };
+}
+
+function textOf(metadata: Readonly<Record<string, string>> | null): Personal["metadata"] {
+  return metadata === null ? null : printJson(metadata);
+}
+
+type AnyCustomer = Customer | CustomerRecord;
+
+/** Names of the personal fields in which two states of a customer differ. */
+export function differingFields(before: Partial<Personal>, after: Partial<Personal>): readonly string[] {
+  return PERSONAL.filter((name) => (before[name] ?? null) !== (after[name] ?? null));
+}
+
+/**
+ * The audit facts of a change of a customer, without `before` for a new one: which fields changed, never their values. The log is
+ * append-only, and a deleted customer must be forgotten.
+ */
+export function customerEntry(
+  id: AuditId,
+  { before, after }: { readonly before: AnyCustomer | undefined; readonly after: AnyCustomer },
+): AuditEntry {
+  const fields = differingFields(before ?? NOTHING_PERSONAL, after);
+  const of = { id, merchantId: after.merchantId, target: after.id };
+  if (before === undefined) return { ...of, action: "customer.created", after: { fields } };
+  if (after.deletedAtMs !== null) return { ...of, action: "customer.deleted", before: { fields } };
+  return { ...of, action: "customer.updated", after: { fields } };
+}

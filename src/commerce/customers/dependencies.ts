@@ -1,0 +1,8 @@
+import { newOperationId } from "../../accounts/pipeline/answer-once.ts";
+import type { GivenDependencies } from "../../platform/http/given.ts";
+import type { CustomerDependencies } from "./change-customer.ts";
+
+/** Dependencies of customer operations, built once per request. */
+export function customerDependencies(_env: Env, { db, nowMs, sleep }: GivenDependencies): CustomerDependencies {
+  return { db, nowMs, sleep, newOperationId };
+}

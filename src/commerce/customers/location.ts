@@ -1,0 +1,23 @@
+// When a visit changes a customer's stored location. Anyone with an invoice's link can open its page as often as they like, and from two
+// countries in turn, so changes are limited: `locationChangesPerCustomerAndHour` at once, and as many again over an hour.
+import type { GeoLocation } from "../../lib/geo-location.ts";
+import { LIMITS } from "../../lib/limits.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** The allowance regains one change in this time. */
+export const CHANGE_EVERY_MS = HOUR_MS / LIMITS.locationChangesPerCustomerAndHour;
+/** A change is allowed while the whole allowance would be back within this time. */
+export const ALLOWANCE_LEFT_MS = HOUR_MS - CHANGE_EVERY_MS;
+
+export interface KeptLocation extends GeoLocation {
+  readonly visitedAtMs: number;
+  readonly allowanceFullAtMs: number;
+}
+
+/** Whether a visit at `nowMs` is worth a write: it differs from what is kept, and changes are left. */
+export function changesLocation(kept: KeptLocation | null, visit: GeoLocation, nowMs: number): boolean {
+  if (kept === null) return true;
+  if (kept.country === visit.country && kept.city === visit.city) return false;
+  return kept.allowanceFullAtMs <= nowMs + ALLOWANCE_LEFT_MS;
+}

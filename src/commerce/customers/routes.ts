@@ -1,0 +1,133 @@
+import type { MerchantPrincipal } from "../../accounts/auth/principal.ts";
+import { answerOnce } from "../../accounts/pipeline/answer-once.ts";
+import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { seatOf } from "../../accounts/teams/check-seat.ts";
+import { err, ok } from "../../lib/result.ts";
+import type { Trail } from "../../platform/audit/entry.ts";
+import { jsonReply } from "../../platform/http/reply.ts";
+import {
+  customerBody,
+  customerListBody,
+  listCustomersQuery,
+  locatedCustomerBody,
+  salesSummaryBody,
+  updateCustomerBody,
+  upsertCustomerBody,
+} from "./contract.ts";
+import { customerBodyOf, locatedCustomerBodyOf } from "./customer-body.ts";
+import { deleteCustomer } from "./delete-customer.ts";
+import { customerDependencies } from "./dependencies.ts";
+import { customerPageReads, listCustomers } from "./list-customers.ts";
+import { customerReads, emailReads, locatedReads, salesSummaryReads } from "./read-customer.ts";
+import { salesSummaryOf } from "./sales-summary.ts";
+import { updateCustomerDetails } from "./update-customer.ts";
+import { upsertCustomer } from "./upsert-customer.ts";
+
+const BASE = "/api/v1/merchants/merchant/:merchantId/customers";
+const ONE = `${BASE}/:customerId`;
+
+export const customerRoutes = routesOf({
+  tag: "Customers",
+  callers: "MEMBER_OR_KEY",
+  dependencies: customerDependencies,
+})
+  .post(BASE, {
+    operationId: "upsertCustomer",
+    summary: "Make a customer, or change the one who has the email",
+    description:
+      "What is given is taken over, what is absent stays, null clears. Without an email it is always a new one.",
+    permission: "customer:update",
+    isIdempotent: true,
+    body: upsertCustomerBody,
+    answers: [
+      { status: 201, description: "The customer, new", schema: customerBody },
+      { status: 200, description: "The customer who had the email, as they now are", schema: customerBody },
+    ],
+    reads: ({ db, merchantId, request }) => emailReads(db, merchantId, request?.body.email),
+    answer: async (call) => {
+      const { merchantId } = call.principal;
+      const [known] = call.read[0];
+      const request = { merchantId, said: call.body, known, ...actingIn(call) };
+      return answerOnce(call, upsertCustomer(call.deps, request));
+    },
+  })
+  .get(BASE, {
+    operationId: "listCustomers",
+    summary: "List customers, newest first",
+    permission: "customer:view",
+    query: listCustomersQuery,
+    answers: [{ status: 200, description: "One page", schema: customerListBody }],
+    reads: ({ db, merchantId, request }) => customerPageReads(db, merchantId, request?.query),
+    answer: async (call) => {
+      const [rows, counts] = call.read;
+      const page = listCustomers({ rows, total: counts[0]?.total ?? 0 }, call.query);
+      return page.ok ? ok(jsonReply(200, page.value)) : page;
+    },
+  })
+  .get(ONE, {
+    operationId: "getCustomer",
+    summary: "Read a customer, and where they opened a checkout page last",
+    permission: "customer:view",
+    answers: [{ status: 200, description: "The customer", schema: locatedCustomerBody }],
+    refusals: ["CUSTOMER_NOT_FOUND"],
+    reads: ({ db, merchantId, params }) => locatedReads(db, merchantId, params.customerId),
+    answer: async (call) => {
+      const [[customer], [location]] = call.read;
+      if (customer === undefined) return err({ code: "CUSTOMER_NOT_FOUND" });
+      return ok(jsonReply(200, locatedCustomerBodyOf(customer, location)));
+    },
+  })
+  .get(`${ONE}/resume`, {
+    operationId: "getCustomerResume",
+    summary: "What a customer was invoiced and has paid",
+    permission: "customer:view",
+    answers: [{ status: 200, description: "Sums over the customer's invoices", schema: salesSummaryBody }],
+    refusals: ["CUSTOMER_NOT_FOUND"],
+    reads: ({ db, merchantId, params }) => salesSummaryReads(db, merchantId, params.customerId),
+    answer: async (call) => {
+      const [[customer], sales] = call.read;
+      return customer === undefined ? err({ code: "CUSTOMER_NOT_FOUND" }) : ok(jsonReply(200, salesSummaryOf(sales)));
+    },
+  })
+  .patch(ONE, {
+    operationId: "updateCustomer",
+    summary: "Change a customer",
+    description: "What is absent stays, null clears.",
+    permission: "customer:update",
+    body: updateCustomerBody,
+    answers: [{ status: 200, description: "The customer as they now are", schema: customerBody }],
+    refusals: ["CUSTOMER_NOT_FOUND", "CUSTOMER_EMAIL_EXISTS"],
+    reads: ({ db, merchantId, params, request }) => [
+      ...customerReads(db, merchantId, params.customerId),
+      ...emailReads(db, merchantId, request?.body.email),
+    ],
+    answer: async (call) => {
+      const [[customer], [holder]] = call.read;
+      if (customer === undefined) return err({ code: "CUSTOMER_NOT_FOUND" });
+      const of = { read: { customer, holder }, ...actingIn(call) };
+      const changed = await updateCustomerDetails(call.deps, of, call.body);
+      return changed.ok ? ok(jsonReply(200, customerBodyOf(changed.value))) : changed;
+    },
+  })
+  .delete(ONE, {
+    operationId: "deleteCustomer",
+    summary: "Forget a customer and keep their invoices",
+    description:
+      "Email, name, address, phone number, metadata and location are erased. A later invoice of the email makes a new customer.",
+    permission: "customer:delete",
+    answers: [{ status: 200, description: "What is left of the customer", schema: customerBody }],
+    refusals: ["CUSTOMER_NOT_FOUND"],
+    reads: ({ db, merchantId, params }) => customerReads(db, merchantId, params.customerId),
+    answer: async (call) => {
+      const [customer] = call.read[0];
+      if (customer === undefined) return err({ code: "CUSTOMER_NOT_FOUND" });
+      const acting = { trail: call.trail, seat: seatOf(call.principal), permission: "customer:delete" } as const;
+      const deleted = await deleteCustomer(call.deps, { read: { customer, holder: undefined }, ...acting });
+      return deleted.ok ? ok(jsonReply(200, customerBodyOf(deleted.value))) : deleted;
+    },
+  });
+
+/** Who creates or changes a customer. */
+function actingIn({ trail, principal }: { readonly trail: Trail; readonly principal: MerchantPrincipal }) {
+  return { trail, seat: seatOf(principal), permission: "customer:update" } as const;
+}

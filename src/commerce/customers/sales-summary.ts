@@ -1,0 +1,29 @@
+// A customer's sales (decisions 10). Money of several currencies has no one sum: rates move, and each was paid in its own currency.
+import { formatMicros } from "../../lib/money.ts";
+
+/** A customer's invoices in one currency. */
+export interface Sales {
+  readonly currency: string;
+  readonly invoices: number;
+  /** PAID or OVERPAID. */
+  readonly paidInvoices: number;
+  /** Confirmed on the paid ones: decimal text of micro-units, for sums may be longer than a number holds. */
+  readonly paidMicros: string;
+}
+
+/** The body of a resume: `revenue` and `currency` are null where paid invoices are of several currencies; `revenues` has each. */
+export function salesSummaryOf(sales: readonly Sales[]) {
+  const paid = sales.filter(({ paidInvoices }) => paidInvoices > 0);
+  const revenues = paid.map(({ currency, paidMicros }) => ({ currency, amount: formatMicros(BigInt(paidMicros)) }));
+  const [first, second] = revenues;
+  const totalInvoices = sales.reduce((sum, { invoices }) => sum + invoices, 0);
+  const paidInvoices = sales.reduce((sum, each) => sum + each.paidInvoices, 0);
+  return {
+    revenue: second === undefined ? (first?.amount ?? formatMicros(0n)) : null,
+    currency: second === undefined ? (first?.currency ?? null) : null,
+    revenues,
+    totalInvoices,
+    paidInvoices,
+    paidRate: totalInvoices === 0 ? 0 : Math.round((paidInvoices / totalInvoices) * 10_000) / 10_000,
+  };
+}

@@ -1,0 +1,211 @@
+import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { emailKeyOf } from "../../lib/email.ts";
+import type { GeoLocation } from "../../lib/geo-location.ts";
+import type { CustomerId } from "../../lib/ids.ts";
+import type { PageRequest } from "../../lib/pagination.ts";
+import { prefixEnd } from "../../lib/text-prefix.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
+import { customerLocations, customers } from "../../platform/db/schema/customers.ts";
+import { invoices } from "../../platform/db/schema/invoices.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
+import { TYPED_NAMES } from "../invoices/invoice-customer.ts";
+import type { Customer, CustomerFields, CustomerRecord } from "./customer.ts";
+import { ALLOWANCE_LEFT_MS, CHANGE_EVERY_MS } from "./location.ts";
+
+const insertRow = preparedInsert(customers);
+
+/** The merchant's customer of an email (already in lower case); none for an undefined one. `merchantId` may be a path's, unproved. */
+export const selectCustomerByEmail = prepared(
+  (merchantId: string, emailKey: string | undefined) => ({ merchantId, emailKey: emailKey ?? "" }),
+  (db, of) =>
+    db
+      .select()
+      .from(customers)
+      .where(
+        and(
+          eq(customers.merchantId, of.merchantId),
+          eq(customers.emailKey, of.emailKey),
+          isNull(customers.deletedAtMs),
+        ),
+      )
+      .limit(1),
+);
+
+/** One live customer by id. Both may be a path's, unproved. */
+export const selectLiveCustomer = prepared(
+  (merchantId: string, customerId: string) => ({ merchantId, customerId }),
+  (db, of) =>
+    db
+      .select()
+      .from(customers)
+      .where(
+        and(eq(customers.id, of.customerId), eq(customers.merchantId, of.merchantId), isNull(customers.deletedAtMs)),
+      )
+      .limit(1),
+);
+
+/** Where a customer opened a checkout page last. Both ids may be a path's, unproved. */
+export const selectLocation = prepared(
+  (merchantId: string, customerId: string) => ({ merchantId, customerId }),
+  (db, of) =>
+    db
+      .select({ country: customerLocations.country, city: customerLocations.city })
+      .from(customerLocations)
+      .where(and(eq(customerLocations.customerId, of.customerId), eq(customerLocations.merchantId, of.merchantId)))
+      .limit(1),
+);
+
+/** One page of live customers, newest first. `search`: a prefix of the name, or an exact id or email. */
+export function selectCustomerPage(
+  db: Db,
+  merchantId: string,
+  of: { readonly search: string | undefined; readonly page: PageRequest },
+) {
+  const { after, limit, offset } = of.page;
+  const rest =
+    after === undefined
+      ? undefined
+      : sql`(${customers.createdAtMs}, ${customers.id}) < (${after.createdAtMs}, ${after.id})`;
+  return db
+    .select()
+    .from(customers)
+    .where(and(...matching(merchantId, of.search), rest))
+    .orderBy(desc(customers.createdAtMs), desc(customers.id))
+    .limit(limit)
+    .offset(offset);
+}
+
+/** How many match; `isWanted` false makes it read nothing. */
+export function countCustomers(db: Db, merchantId: string, search: string | undefined, isWanted: boolean) {
+  return db
+    .select({ total: sql<number>`count(*)` })
+    .from(customers)
+    .where(and(isWanted ? undefined : sql`0`, ...matching(merchantId, search)));
+}
+
+function matching(merchantId: string, search: string | undefined): readonly (SQL | undefined)[] {
+  return [
+    // The plus keeps SQLite from walking the whole feed for what was searched: it looks up the few that were found.
+    search === undefined ? sql`${customers.merchantId} = ${merchantId}` : sql`+${customers.merchantId} = ${merchantId}`,
+    isNull(customers.deletedAtMs),
+    search === undefined ? undefined : found(merchantId, search),
+  ];
+}
+
+function found(merchantId: string, text: string): SQL {
+  const end = prefixEnd(text);
+  const isBefore = end === undefined ? sql`` : sql` and name < ${end}`;
+  return sql`${customers.id} in (select ${text} union all
+    select id from customers where merchant_id = ${merchantId} and email_key = ${emailKeyOf(text)} and deleted_at_ms is null union all
+    select id from customers where merchant_id = ${merchantId} and deleted_at_ms is null and name >= ${text}${isBefore})`;
+}
+
+/** A customer's invoices by currency; the index of a customer's invoices finds them. */
+export function selectSales(db: Db, merchantId: string, customerId: string) {
+  const isPaid = sql`status in ('PAID', 'OVERPAID')`;
+  return db
+    .select({
+      currency: invoices.currency,
+      invoices: sql<number>`count(*)`.as("sold"),
+      paidInvoices: sql<number>`sum(${isPaid})`.as("paid"),
+      paidMicros: sql<string>`cast(sum(case when ${isPaid} then confirmed_micros else 0 end) as text)`.as(
+        "paid_micros",
+      ),
+    })
+    .from(invoices)
+    .where(sql`merchant_id = ${merchantId} and customer_id = ${customerId}`)
+    .groupBy(invoices.currency)
+    .orderBy(invoices.currency);
+}
+
+export function insertCustomer(db: Db, customer: Customer, nowMs: number) {
+  return insertRow(db, { metadata: null, ...customer, createdAtMs: nowMs, updatedAtMs: nowMs });
+}
+
+/** Writes only what the request says: two requests about one customer at once must not undo each other. Nothing into a deleted one. */
+export function updateCustomer(
+  db: Db,
+  customer: Pick<Customer, "id" | "merchantId">,
+  fields: CustomerFields,
+  nowMs: number,
+) {
+  const { customerEmail, customerName, customerAddress, customerPhoneNumber } = fields;
+  return updateLiveCustomer(db, customer, {
+    ...(customerEmail === undefined ? {} : { email: customerEmail, emailKey: emailKeyOf(customerEmail) }),
+    ...(customerName === undefined ? {} : { name: customerName }),
+    ...(customerAddress === undefined ? {} : { address: customerAddress }),
+    ...(customerPhoneNumber === undefined ? {} : { phoneNumber: customerPhoneNumber }),
+    updatedAtMs: nowMs,
+  });
+}
+
+export function updateLiveCustomer(db: Db, of: Pick<Customer, "id" | "merchantId">, columns: Partial<CustomerRecord>) {
+  return db
+    .update(customers)
+    .set(columns)
+    .where(and(eq(customers.merchantId, of.merchantId), eq(customers.id, of.id), isNull(customers.deletedAtMs)));
+}
+
+/** Removes from the customer's invoices what was typed on a product's page and kept as metadata (see `metadataOf`). */
+export function forgetTyped(db: Db, { merchantId, id }: Pick<Customer, "id" | "merchantId">) {
+  const paths = sql.raw(TYPED_NAMES.map((name) => `'$.${name}'`).join(", "));
+  return db
+    .update(invoices)
+    .set({ metadata: sql`nullif(json_remove(metadata, ${paths}), '{}')` })
+    .where(sql`merchant_id = ${merchantId} and customer_id = ${id} and origin <> 'API' and metadata is not null`);
+}
+
+/** Stores where a live customer was at `nowMs`, unless a later visit is stored or no change is left. */
+export const keepLocation = prepared(
+  (customerId: CustomerId, { country, city }: GeoLocation, nowMs: number) => ({ customerId, country, city, nowMs }),
+  (db, of) =>
+    db
+      .insert(customerLocations)
+      .select(
+        sql`select id, merchant_id, ${of.country}, ${of.city}, ${of.nowMs},
+        ${of.nowMs} + ${CHANGE_EVERY_MS}
+        from customers where id = ${of.customerId} and deleted_at_ms is null`,
+      )
+      .onConflictDoUpdate({
+        target: customerLocations.customerId,
+        set: {
+          country: sql`excluded.country`,
+          city: sql`excluded.city`,
+          visitedAtMs: sql`excluded.visited_at_ms`,
+          allowanceFullAtMs: sql`max(allowance_full_at_ms, excluded.visited_at_ms) + ${CHANGE_EVERY_MS}`,
+        },
+        setWhere: sql`visited_at_ms <= excluded.visited_at_ms
+        and allowance_full_at_ms <= excluded.visited_at_ms + ${ALLOWANCE_LEFT_MS}`,
+      }),
+);
+
+export function forgetLocation(db: Db, { id }: Pick<Customer, "id">) {
+  return db.delete(customerLocations).where(eq(customerLocations.customerId, id));
+}
+
+/** Aborts the batch when the customer was deleted before: nothing personal may come into the row again. */
+export const assertCustomerLive = prepared(
+  (id: CustomerId) => ({ id }),
+  (db, of) =>
+    db.insert(assertions).select(
+      sql`select 'customer is live', 0 where not exists (
+      select 1 from customers where id = ${of.id} and deleted_at_ms is null)`,
+    ),
+);
+
+/** Aborts the batch unless the customer is live and unchanged since it was read, because the answer shows what was read. */
+export const assertCustomerAsRead = prepared(
+  (customer: CustomerRecord) => {
+    const { id, email, name, address, phoneNumber, metadata } = customer;
+    return { id, email, name, address, phoneNumber, metadata };
+  },
+  (db, of) =>
+    db.insert(assertions).select(
+      sql`select 'customer is as it was read', 0 where not exists (
+      select 1 from customers where id = ${of.id} and deleted_at_ms is null
+      and email is ${of.email} and name is ${of.name}
+      and address is ${of.address} and phone_number is ${of.phoneNumber}
+      and metadata is ${of.metadata})`,
+    ),
+);

@@ -1,0 +1,220 @@
+// Activation: lock the rate, then allocate an address (xpub) or reserve an amount (direct). Both are idempotent by invoice: the allocator
+// returns the same address for the same invoice, and a reservation commits in the batch of the invoice or not at all (decisions 4).
+import { derivedId } from "../../lib/ids.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Statement } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { RateTable } from "../../rates/quote.ts";
+import { beginWatch } from "../cursors/store.ts";
+import { UNPROVEN } from "../ranks/rank.ts";
+import type { AllocateAnswer, AllocateRequest } from "../wallets/allocations.ts";
+import type { PublicHold } from "../wallets/public-hold.ts";
+import type { MacKeys } from "../wallets/row-mac.ts";
+import { assertWalletUsable, noteAllocation, warnOfGap } from "../wallets/store.ts";
+import type { Wallet } from "../wallets/wallet.ts";
+import { lifetimeRefusal, publicPart } from "./holding.ts";
+import type { Invoice, PaymentMethod } from "./invoice.ts";
+import {
+  activeMethod,
+  type MethodQuote,
+  type PayableContext,
+  pairKey,
+  quoteMethod,
+  walletRefusal,
+  withRemainder,
+} from "./payment-method.ts";
+import { type AmountFacts, reserveAmount } from "./reserve-amount.ts";
+import { reserveRest } from "./reserve-rest.ts";
+import { restUnits } from "./rest.ts";
+import { putMethod } from "./store.ts";
+
+/** A wallet with what `selectPayableWallets` read beside it. */
+export interface PayableWallet extends Wallet, AmountFacts {
+  /** Where the key is shared: how many of the merchant's addresses of it received money. */
+  readonly paidAddresses: number;
+}
+
+export interface ActivationDependencies {
+  readonly db: Db;
+  allocate(keyHash: string, request: AllocateRequest): Promise<AllocateAnswer>;
+  /** Asked only when there is something to quote; one request asks once. */
+  table(): Promise<RateTable>;
+  readonly macKeys: MacKeys;
+  readonly isWatched: (network: string) => boolean;
+  /** Whether a source of the network's chain is configured, so that it can be watched. */
+  readonly hasSource: (network: string) => boolean;
+  /** Has a network read soon, in the background: an address of it is about to be shown. */
+  readonly wakeWatcher: (network: string) => void;
+  /** In [0, 1). */
+  random(): number;
+  readonly nowMs: number;
+}
+
+export interface ActivationRequest {
+  readonly invoice: Pick<
+    Invoice,
+    | "id"
+    | "merchantId"
+    | "createdAtMs"
+    | "amountMicros"
+    | "currency"
+    | "monitorUntilMs"
+    | "receivedMicros"
+    | "underpaidToleranceMicros"
+    | "origin"
+    | "expiresAtMs"
+    | "rateLockSeconds"
+  >;
+  readonly wallet: PayableWallet;
+  readonly operationId: string;
+  /** Salts of this price that lost against another writer in this request. */
+  readonly lostSalts: readonly number[];
+  /** Where a public key asks for an address of its own. */
+  readonly publicHold: PublicHold | null;
+}
+
+export interface Activation {
+  readonly method: PaymentMethod;
+  /** The number of the amount, for the next try after a collision; undefined for an own address. */
+  readonly salt: number | undefined;
+  readonly statements: readonly Statement[];
+}
+
+/** Refuses with the failure that `POST payment-methods` answers; at creation its code is the method's reason. */
+export async function activate(
+  deps: ActivationDependencies,
+  request: ActivationRequest,
+): Promise<Result<Activation, Failure>> {
+  const { invoice, wallet } = request;
+  const { macKeys, isWatched, nowMs } = deps;
+  const context: PayableContext = { amountMicros: invoice.amountMicros, macKeys, isWatched, nowMs };
+  const refusal = walletRefusal(wallet, context);
+  if (refusal !== undefined) return err(refusal);
+  const quote = quoteMethod({ invoice, wallet, table: await deps.table(), nowMs: deps.nowMs });
+  if (!quote.ok) return quote;
+  return wallet.walletType === "XPUB_WALLET"
+    ? withAddress(deps, request, quote.value)
+    : withAmount(deps, request, quote.value);
+}
+
+async function withAddress(
+  deps: ActivationDependencies,
+  request: ActivationRequest,
+  quote: MethodQuote,
+): Promise<Result<Activation, Failure>> {
+  const { invoice, wallet, operationId, publicHold } = request;
+  const { keyHash, xpub, derivationPath, network } = wallet;
+  if (keyHash === null || xpub === null || derivationPath === null)
+    throw new Error(`an xpub wallet without a key: ${wallet.id}`);
+  const isBounded = wallet.isShared && wallet.rank === UNPROVEN;
+  const tooLong = isBounded ? lifetimeRefusal(invoice, deps.nowMs) : undefined;
+  if (tooLong !== undefined) return err(tooLong);
+  // Asked before the allocator, which keeps what it gave this invoice in a batch that was refused.
+  const full = publicHold?.networks.find(({ held, max }) => held >= max);
+  if (full !== undefined) return err({ code: "LIMIT_REACHED", name: "publicAddressesPerIp", limit: full.max });
+  const maxUnpaid = publicHold === null ? LIMITS.addressesWithoutProof : publicPart(LIMITS.addressesWithoutProof);
+  const cap = isBounded ? { maxUnpaid, paid: wallet.paidAddresses } : null;
+  const allocated = await deps.allocate(keyHash, {
+    invoiceId: invoice.id,
+    merchantId: invoice.merchantId,
+    network,
+    xpub,
+    derivationPath,
+    cap,
+    publicHold,
+  });
+  if (allocated.kind === "unpaid_limit")
+    return err({ code: "LIMIT_REACHED", name: "addressesWithoutProof", limit: maxUnpaid });
+  if (allocated.kind === "public_limit") return err({ code: "PUBLIC_ADDRESS_LIMIT" });
+  if (allocated.kind === "network_limit")
+    return err({ code: "LIMIT_REACHED", name: "publicAddressesPerIp", limit: allocated.limit });
+  const { index, address } = allocated;
+  const destination = { address, addressIndex: index, amountUnits: quote.amountUnits };
+  const method = activeMethod({ ...deps, invoice, wallet, quote, destination });
+  const warning = {
+    eventId: derivedId("evt", `${operationId}|${pairKey(wallet)}`, 1_000 + index),
+    merchantId: invoice.merchantId,
+    walletId: wallet.id,
+  };
+  return ok({
+    method,
+    salt: undefined,
+    statements: [
+      assertWalletUsable(deps.db, wallet.id, deps.nowMs),
+      ...watching(deps, network),
+      noteAllocation(deps.db, wallet.id, { index, nowMs: deps.nowMs }),
+      ...warnOfGap(deps.db, { ...warning, nowMs: deps.nowMs }),
+      putMethod(deps.db, method),
+    ],
+  });
+}
+
+async function withAmount(
+  deps: ActivationDependencies,
+  request: ActivationRequest,
+  quote: MethodQuote,
+): Promise<Result<Activation, Failure>> {
+  const { invoice, wallet, operationId, lostSalts } = request;
+  const { address, network, cryptocurrency } = wallet;
+  const priceUnits = quote.amountUnits;
+  if (address === null || priceUnits === null)
+    throw new Error(`a direct method without address or amount: ${wallet.id}`);
+  const at = { network, cryptocurrency, address };
+  const made = await reserveAmount(deps, {
+    invoice,
+    walletId: wallet.id,
+    operationId,
+    at,
+    taken: wallet,
+    held: [],
+    priceUnits,
+    lostSalts,
+  });
+  if (!made.ok) return made;
+  const reserved = made.value;
+  const destination = { address, addressIndex: null, amountUnits: reserved.units };
+  const plain = activeMethod({ ...deps, invoice, wallet, quote, destination });
+  const dueUnits = restUnits(plain, invoice, invoice.receivedMicros);
+  // A part was paid another way: the rest is asked, and an amount that is not reserved may be another invoice's.
+  const held = [{ ...reserved, priceUnits }];
+  const rested =
+    dueUnits === null
+      ? ok(undefined)
+      : await reserveRest(deps, {
+          invoice,
+          method: { ...plain, address },
+          dueUnits,
+          held,
+          operationId: `${operationId}|rest`,
+          lostSalts,
+        });
+  if (!rested.ok) return rested;
+  const rest = rested.value;
+  const restMicros = invoice.amountMicros - invoice.receivedMicros;
+  const method =
+    rest === undefined
+      ? plain
+      : withRemainder(plain, {
+          remainderUnits: rest.units,
+          forMicros: restMicros,
+          nowMs: deps.nowMs,
+          isUsed: () => false,
+        });
+  return ok({
+    method,
+    salt: reserved.salt,
+    statements: [
+      assertWalletUsable(deps.db, wallet.id, deps.nowMs),
+      ...watching(deps, network),
+      ...reserved.statements,
+      ...(rest?.statements ?? []),
+      putMethod(deps.db, method),
+    ],
+  });
+}
+
+function watching(deps: ActivationDependencies, network: string): readonly Statement[] {
+  return deps.hasSource(network) ? [beginWatch(deps.db, network, deps.nowMs)] : [];
+}

@@ -1,0 +1,146 @@
+// Adds a payment method to an existing invoice: by the API or, later, by the customer. Idempotent per (invoice, pair): an ACTIVE one is
+// returned as it is. The change goes through `runOnce`, so that a retry with the same key gets the same bytes.
+
+import { derivedId } from "../../lib/ids.ts";
+import type { CallerNetwork } from "../../lib/ip-network.ts";
+import { err, type Result } from "../../lib/result.ts";
+import type { Trail } from "../../platform/audit/entry.ts";
+import { batch } from "../../platform/db/batch.ts";
+import { throwUnlessContention } from "../../platform/db/conflict.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
+import { isLagging } from "../cursors/cursor.ts";
+import { selectCursor } from "../cursors/store.ts";
+import { selectPayableWallets } from "../payable-wallets/store.ts";
+import { isAltered } from "../wallets/freeze-wallet.ts";
+import { freezeWallet } from "../wallets/store.ts";
+import { type Activation, activate } from "./activate-payment-method.ts";
+import { buildChange, readFile } from "./change-invoice.ts";
+import { readPublicHold, withinPublicLimit } from "./check-public-addresses.ts";
+import { type InvoiceFile, isQuoteOver } from "./invoice.ts";
+import { methodBodyOf } from "./invoice-body.ts";
+import { methodFacts } from "./invoice-facts.ts";
+import { isSamePair, type Pair, pricesJson } from "./payment-method.ts";
+import { type RefreshDependencies, refreshInvoice } from "./refresh-invoice.ts";
+import { mayBeOfAmounts } from "./reserve-amount.ts";
+
+export interface PickDependencies extends RefreshDependencies {
+  readonly trail: Trail;
+}
+
+export interface PickRequest {
+  readonly pair: Pair;
+  /** Whether a browser picks: with a public key, or on the page of an invoice that a browser made. */
+  readonly isFromPublicKey: boolean;
+  /** The networks that its request is counted for. */
+  readonly callers: readonly CallerNetwork[];
+  readonly file: InvoiceFile;
+}
+
+/** 201 with the method that was activated, 200 with one that already was. */
+export function addPaymentMethod(deps: PickDependencies, request: PickRequest): Work {
+  const lostSalts: number[] = [];
+  let triedSalt: number | undefined;
+  return async (operationId, conflict, tries) => {
+    throwUnlessContention("a pick", conflict);
+    if (mayBeOfAmounts(conflict) && triedSalt !== undefined) lostSalts.push(triedSalt);
+    const file = await currentFile(deps, request, tries);
+    if (!file.ok) return refused(file.error);
+    const { invoice, methods } = file.value;
+    const known = methods.find((method) => method.status === "ACTIVE" && isSamePair(method, request.pair));
+    if (known !== undefined && isQuoteOver(invoice, known, deps.nowMs)) {
+      return refused({ code: known.reason === "AMOUNTS_EXHAUSTED" ? "AMOUNTS_EXHAUSTED" : "RATE_UNAVAILABLE" });
+    }
+    if (known !== undefined) {
+      return {
+        kind: "ready",
+        status: 200,
+        body: JSON.stringify(methodBodyOf(invoice, known, deps.body)),
+        statements: [],
+      };
+    }
+    // The invoice may still wait for a network to be read beyond its end, but nobody may start to pay too late.
+    if (invoice.status !== "AWAITING_PAYMENT" || deps.nowMs > invoice.expiresAtMs)
+      return refused({ code: "INVOICE_NOT_PAYABLE", status: invoice.status });
+    const activation = await activateOn(deps, request, file.value, { operationId, lostSalts });
+    if (!activation.ok) return refused(activation.error);
+    triedSalt = activation.value.salt;
+    const { method, statements } = activation.value;
+    const { isFromPublicKey, callers } = request;
+    const limited = isFromPublicKey ? withinPublicLimit(deps, { method, callers, statements }) : statements;
+    return prepare(deps, file.value, { method, statements: limited }, operationId);
+  };
+}
+
+/** The invoice as of now: settled and with fresh quotes. */
+async function currentFile(
+  deps: RefreshDependencies,
+  request: PickRequest,
+  tries: number,
+): Promise<Result<InvoiceFile, Failure>> {
+  if (tries === 0) return refreshInvoice(deps, request.file);
+  const { merchantId, id } = request.file.invoice;
+  const again = await readFile(deps, merchantId, id);
+  return again.ok ? refreshInvoice(deps, again.value) : again;
+}
+
+async function activateOn(
+  deps: RefreshDependencies,
+  request: PickRequest,
+  file: InvoiceFile,
+  run: { readonly operationId: string; readonly lostSalts: readonly number[] },
+): Promise<Result<Activation, Failure>> {
+  const { invoice } = file;
+  const prices = pricesJson({ rates: await deps.table(), nowMs: deps.nowMs }, invoice, [request.pair]);
+  const { network } = request.pair;
+  const [[found], [cursor]] = await batch(deps.db, [
+    selectPayableWallets(deps.db, invoice.merchantId, prices),
+    selectCursor(deps.db, network),
+  ]);
+  if (cursor !== undefined && isLagging(cursor, deps.nowMs)) return err({ code: "NETWORK_NOT_WATCHED", network });
+  const wallet = found?.payable.find((each) => isSamePair(each, request.pair));
+  if (wallet === undefined) {
+    return err({
+      code: "NO_ENABLED_WALLET",
+      cryptocurrency: request.pair.cryptocurrency,
+      network: request.pair.network,
+    });
+  }
+  const publicHold = request.isFromPublicKey
+    ? await readPublicHold(deps, { wallet, invoiceId: invoice.id, callers: request.callers })
+    : null;
+  if (isAltered(deps.macKeys, wallet)) {
+    const auditId = derivedId("aud", run.operationId, 1);
+    await batch(deps.db, freezeWallet(deps.db, wallet, { auditId, nowMs: deps.nowMs }));
+  }
+  return activate(deps, { invoice, wallet, ...run, publicHold });
+}
+
+function prepare(
+  deps: PickDependencies,
+  file: InvoiceFile,
+  activation: Pick<Activation, "method" | "statements">,
+  operationId: string,
+): Prepared {
+  const { method } = activation;
+  // A direct amount is a promise of the payer's; own addresses have one anyway. The same event reports both.
+  const built = buildChange(
+    deps,
+    file,
+    {
+      columns: {},
+      methods: [method],
+      events: [{ type: "payment.created", method }],
+      audit: { action: "invoice.payment_method_activated", after: methodFacts(method) },
+      statements: activation.statements,
+    },
+    operationId,
+  );
+  const body = JSON.stringify(methodBodyOf(built.file.invoice, method, deps.body));
+  const afterwards = async () => deps.wakeWatcher(method.network);
+  return { kind: "ready", status: 201, body, statements: built.statements, afterwards };
+}
+
+function refused(failure: Failure): Prepared {
+  return { kind: "refused", failure };
+}

@@ -1,0 +1,182 @@
+// Every change of a stored invoice: one batch, of which the event's (invoice, sequence) is the lock (reliability.md 3).
+import { derivedId, type InvoiceId, type MerchantId, type PaymentId } from "../../lib/ids.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import { type CommitDependencies, change } from "../../platform/changes/change.ts";
+import type { InvoiceStatus } from "../../platform/column-values.ts";
+import type { Statement } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import type { BatchConflict } from "../../platform/db/conflict.ts";
+import { readRow } from "../../platform/db/retry.ts";
+import type { EventType } from "../../platform/events/event.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { Customer } from "../customers/customer.ts";
+import { mergePayments, type Payment } from "../payments/payment.ts";
+import { putPayment } from "../payments/store.ts";
+import { proofMicros } from "../ranks/rank.ts";
+import { addProof } from "../ranks/store.ts";
+import { fileOf, type Invoice, type InvoiceFile, type PaymentMethod, type TimelineItem } from "./invoice.ts";
+import { type BodyContext, invoiceBodyOf, methodBodyOf, paymentBodyOf } from "./invoice-body.ts";
+import { isSamePair } from "./payment-method.ts";
+import { firstAskedMs } from "./quotes.ts";
+import { recordEvents } from "./record-events.ts";
+import { insertTimelineItem, selectInvoiceRow, updateInvoice } from "./store.ts";
+
+export interface ChangeDependencies extends CommitDependencies {
+  readonly body: BodyContext;
+  /** Who asked for the change; the system where the clock did. */
+  readonly trail: Trail;
+}
+
+/** What a decision wants changed. At least one event: its sequence is the lock. */
+export interface Change {
+  readonly columns: Partial<Invoice>;
+  readonly customer?: Customer;
+  /** Methods as they are after the change; others stay. */
+  readonly methods?: readonly PaymentMethod[];
+  /** Payments as they are after the change, new ones too; others stay. */
+  readonly payments?: readonly Payment[];
+  /** Status after each move, in order. */
+  readonly moves?: readonly InvoiceStatus[];
+  readonly events: readonly [ChangeEvent, ...ChangeEvent[]];
+  readonly audit: Pick<AuditEntry, "action" | "before" | "after">;
+  /** Facts that it rests on without owning them, asserted before anything is written. */
+  readonly asserts?: readonly Statement[];
+  /** Writes beyond the invoice's own row: amounts, mirrors, customers. */
+  readonly statements?: readonly Statement[];
+}
+
+export interface ChangeEvent {
+  readonly type: EventType;
+  readonly previousStatus?: InvoiceStatus | undefined;
+  /** The method that a `payment.*` event is about. */
+  readonly method?: PaymentMethod | undefined;
+  /** The payment that the event is about, by its id. */
+  readonly paymentId?: PaymentId | undefined;
+}
+
+/** The invoice after the change, and the statements that make it so. */
+export function buildChange(
+  deps: Pick<ChangeDependencies, "db" | "body" | "nowMs" | "trail">,
+  file: InvoiceFile,
+  change: Change,
+  operationId: string,
+): { readonly file: InvoiceFile; readonly statements: readonly Statement[] } {
+  const moves = change.moves ?? [];
+  const items = moves.map(
+    (status, n): TimelineItem => ({
+      id: derivedId("itl", operationId, n),
+      invoiceId: file.invoice.id,
+      position: file.invoice.timelinePosition + n + 1,
+      paymentStatus: status,
+      timeMs: deps.nowMs,
+    }),
+  );
+  const columns: Partial<Invoice> = {
+    ...change.columns,
+    ...(moves.length === 0 ? {} : { status: moves.at(-1) ?? file.invoice.status }),
+    timelinePosition: file.invoice.timelinePosition + items.length,
+    eventSequence: file.invoice.eventSequence + change.events.length,
+    updatedAtMs: deps.nowMs,
+  };
+  const after: InvoiceFile = {
+    ...file,
+    invoice: { ...file.invoice, ...columns },
+    customer: change.customer ?? file.customer,
+    methods: mergeMethods(file.methods, change.methods ?? []),
+    payments: mergePayments(file.payments, change.payments ?? []),
+    timeline: [...file.timeline, ...items],
+  };
+  const { id: target, merchantId } = file.invoice;
+  const entry = { id: derivedId("aud", operationId), merchantId, target, ...change.audit };
+  return {
+    file: after,
+    statements: [
+      ...(change.asserts ?? []),
+      ...recordChange(deps, file, after, change, operationId),
+      insertAudit(deps.db, deps.trail, entry, deps.nowMs),
+      updateInvoice(deps.db, file.invoice, columns),
+      ...items.map((item) => insertTimelineItem(deps.db, item)),
+      ...(change.payments ?? []).map((payment) => putPayment(deps.db, payment)),
+      ...(change.payments ?? []).flatMap((payment) => proofStatements(deps.db, file, payment)),
+      ...(change.statements ?? []),
+    ],
+  };
+}
+
+/** What a changed payment proves of the merchant's claim to its address or key, beyond what it proved before. */
+function proofStatements(db: Db, { methods, payments }: InvoiceFile, after: Payment): readonly Statement[] {
+  const before = payments.find(({ id }) => id === after.id);
+  const { toAddress: address, merchantId } = after;
+  const paid = methods.find((method) => isSamePair(method, after) && method.address === address);
+  if (paid === undefined) return [];
+  const askedFromMs = firstAskedMs(paid, after.amountUnits);
+  const usdMicros = proofMicros(after, askedFromMs) - (before === undefined ? 0n : proofMicros(before, askedFromMs));
+  if (usdMicros === 0n) return [];
+  return [addProof(db, { merchantId, walletId: paid.walletId, address, usdMicros })];
+}
+
+/**
+ * Answers the invoice after the change. `decide` returns undefined where there is nothing to do; it is asked again with fresh facts and the
+ * constraint that failed the batch.
+ */
+export function changeInvoice(
+  deps: ChangeDependencies,
+  of: { readonly merchantId: MerchantId; readonly id: string; readonly read: InvoiceFile | undefined },
+  decide: (
+    file: InvoiceFile,
+    conflict: BatchConflict | undefined,
+    operationId: string,
+  ) => Promise<Result<Change | undefined, Failure>>,
+): Promise<Result<InvoiceFile, Failure>> {
+  const read = async (tries: number): Promise<Result<InvoiceFile, Failure>> => {
+    if (tries > 0) return readFile(deps, of.merchantId, of.id);
+    return of.read === undefined ? err({ code: "INVOICE_NOT_FOUND" }) : ok(of.read);
+  };
+  return change(deps, { name: "a change of an invoice", read }, async (file, { conflict, operationId }) => {
+    const decided = await decide(file, conflict, operationId);
+    if (!decided.ok) return decided;
+    if (decided.value === undefined) return ok({ value: file });
+    const built = buildChange(deps, file, decided.value, operationId);
+    return ok({ value: built.file, statements: built.statements });
+  });
+}
+
+/** The invoice as it is stored now; refuses INVOICE_NOT_FOUND. */
+export async function readFile(
+  deps: Pick<ChangeDependencies, "db" | "sleep">,
+  merchantId: MerchantId,
+  id: InvoiceId | string,
+): Promise<Result<InvoiceFile, Failure>> {
+  const row = await readRow(deps.sleep, () => selectInvoiceRow(deps.db, merchantId, id), { code: "INVOICE_NOT_FOUND" });
+  return row.ok ? ok(fileOf(row.value)) : row;
+}
+
+function recordChange(
+  deps: Pick<ChangeDependencies, "db" | "body" | "nowMs">,
+  before: InvoiceFile,
+  after: InvoiceFile,
+  change: Change,
+  operationId: string,
+): readonly Statement[] {
+  const body = invoiceBodyOf(after, deps.body);
+  const firstSequence = before.invoice.eventSequence + 1;
+  const [first, ...more] = change.events.map(({ method, paymentId, ...event }) => {
+    const payment = after.payments.find(({ id }) => id === paymentId);
+    return {
+      ...event,
+      ...(method === undefined ? {} : { paymentMethod: methodBodyOf(after.invoice, method, deps.body) }),
+      ...(payment === undefined ? {} : { payment: paymentBodyOf(payment, after.cursors) }),
+    };
+  });
+  if (first === undefined) throw new Error("a change without an event");
+  const hasMoney = after.payments.some(({ status }) => status === "CONFIRMED");
+  const context = { invoice: after.invoice, firstSequence, operationId, body, hasMoney, nowMs: deps.nowMs };
+  return recordEvents(deps.db, context, [first, ...more]);
+}
+
+function mergeMethods(stored: readonly PaymentMethod[], changed: readonly PaymentMethod[]): readonly PaymentMethod[] {
+  const kept = stored.filter((method) => !changed.some((other) => isSamePair(method, other)));
+  return [...kept, ...changed];
+}

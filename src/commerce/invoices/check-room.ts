@@ -1,0 +1,68 @@
+// How many invoices may be active at once (docs/limits.md): those that anybody could have made have a budget of their own, so that strangers
+// leave the limit of the merchant's server untouched. Each limit is checked before the work, and asserted in the batch that inserts the invoice.
+import { assertServerRoom, type MerchantRow } from "../../accounts/merchants/store.ts";
+import type { CallerNetwork } from "../../lib/ip-network.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import type { InvoiceOrigin } from "../../platform/column-values.ts";
+import type { Statement } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { assertBudget, selectRoom, takeHold } from "../public-holds/store.ts";
+import type { MacKeys } from "../wallets/row-mac.ts";
+import type { Invoice } from "./invoice.ts";
+import { isPublicOrigin } from "./origin.ts";
+import { publicNetworks } from "./public-network.ts";
+
+interface RoomDependencies {
+  readonly db: Db;
+  readonly macKeys: MacKeys;
+}
+
+type Made = Pick<Invoice, "id" | "merchantId" | "origin">;
+
+/** Why the merchant's own server makes no more invoices; undefined where it may, and for a public invoice. */
+export function serverRoomRefusal(
+  { activeInvoices, maxActiveInvoices: limit }: Pick<MerchantRow, "activeInvoices" | "maxActiveInvoices">,
+  origin: InvoiceOrigin,
+): Failure | undefined {
+  if (isPublicOrigin(origin) || activeInvoices < limit) return undefined;
+  return { code: "TOO_MANY_ACTIVE_INVOICES", limit };
+}
+
+/** LIMIT_REACHED where there is no room for another public invoice of these callers; undefined where there is, and for a server's. */
+export async function roomRefusal(
+  { db, macKeys }: RoomDependencies,
+  { id: invoiceId, merchantId, origin }: Made,
+  callers: readonly CallerNetwork[],
+): Promise<Failure | undefined> {
+  if (!isPublicOrigin(origin)) return undefined;
+  const networks = publicNetworks(macKeys, merchantId, callers);
+  const [found] = await selectRoom(db, { merchantId, invoiceId }, networks);
+  if (found === undefined) return { code: "MERCHANT_NOT_FOUND" };
+  for (const [n, { times }] of networks.entries()) {
+    const limit = maxFor(times);
+    if ((found.held[n] ?? 0) >= limit) return { code: "LIMIT_REACHED", name: "publicInvoicesPerIp", limit };
+  }
+  const { publicInvoices, maxPublicInvoices: limit } = found;
+  return publicInvoices < limit ? undefined : { code: "LIMIT_REACHED", name: "maxPublicInvoices", limit };
+}
+
+/** The statements that take a place for an invoice, before the invoice itself: the limits as the batch sees them. */
+export function takeRoom(
+  { db, macKeys }: RoomDependencies,
+  { id: invoiceId, merchantId, origin }: Made,
+  callers: readonly CallerNetwork[],
+): readonly Statement[] {
+  if (!isPublicOrigin(origin)) return [assertServerRoom(db, merchantId)];
+  const of = { merchantId, invoiceId, kind: "INVOICE", pair: "" } as const;
+  return [
+    assertBudget(db, merchantId),
+    ...publicNetworks(macKeys, merchantId, callers).flatMap((network) =>
+      takeHold(db, of, { ...network, max: maxFor(network.times) }),
+    ),
+  ];
+}
+
+function maxFor(times: number): number {
+  return LIMITS.publicInvoicesPerIp * times;
+}

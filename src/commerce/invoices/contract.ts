@@ -1,0 +1,272 @@
+// The wire format of invoices: requests and answers (Interface 2.2, decisions 4).
+import * as z from "zod";
+import {
+  amountField,
+  flagParameter,
+  metadataField as metadata,
+  textField as text,
+  time,
+  timeParameter,
+} from "../../lib/fields.ts";
+import { listBody, listQuery } from "../../lib/pagination.ts";
+import { isRedirectUrl } from "../../lib/redirect-url.ts";
+import { INVOICE_ORIGINS, INVOICE_STATUSES } from "../../platform/column-values.ts";
+import { currencyField as currency } from "../../rates/contract.ts";
+import { productBody } from "../products/contract.ts";
+import { DEFAULT_CURRENCY } from "./product-terms.ts";
+
+const rawAmount = () =>
+  amountField().meta({
+    description:
+      "Expected amount in `currency`. Its shortest decimal text is rounded half up at the sixth fraction digit; a positive amount that would become 0 is refused. 0 asks for any amount. With `productId` it may be left out: the product's price.",
+    examples: [49.9],
+  });
+
+const redirectUrl = () =>
+  z
+    .string()
+    .max(2_048)
+    .refine(isRedirectUrl, "must be an http or https URL without user name or password")
+    .meta({ format: "uri", description: "Where the customer is sent after payment; http or https." });
+
+export const pairBody = () => z.strictObject({ cryptocurrency: text(20), network: text(30) });
+
+const customerFields = () => ({
+  customerEmail: z.email().max(320).optional(),
+  customerName: text(200).optional(),
+  customerAddress: text(500, 0).optional(),
+  customerPhoneNumber: text(50, 0).optional(),
+});
+
+const NEEDED = ["name", "rawAmount"] as const;
+
+/** Interface 2.2 requires both; a product supplies what is left out. */
+const isNeededMet = (field: (typeof NEEDED)[number]) => ({
+  check: (body: { readonly productId?: string | undefined } & { readonly [K in typeof field]?: unknown }) =>
+    body.productId !== undefined || body[field] !== undefined,
+  /** Also runs where other fields are invalid, so that all problems are reported at once; not where this field itself is. */
+  params: {
+    path: [field],
+    message: "is required where no productId is given",
+    when: ({ value, issues }: z.core.ParsePayload) =>
+      typeof value === "object" &&
+      value !== null &&
+      !Array.isArray(value) &&
+      !issues.some(({ path }) => path?.[0] === field),
+  },
+});
+const [neededName, neededAmount] = [isNeededMet("name"), isNeededMet("rawAmount")];
+
+export const createInvoiceBody = () =>
+  z
+    .strictObject({
+      name: text(200)
+        .meta({
+          description: "Display name. With `productId` it may be left out: the product's name.",
+          examples: ["Order 1001"],
+        })
+        .optional(),
+      rawAmount: rawAmount().optional(),
+      currency: currency().optional().meta({
+        default: DEFAULT_CURRENCY,
+        description: "Currency code. With `productId` its default is the product's.",
+      }),
+      productId: z.string().max(40).optional().meta({
+        description: "An active product: the invoice embeds it, and takes what the request leaves out from it.",
+      }),
+      ...customerFields(),
+      description: text(1_000, 0).optional(),
+      redirectUrl: redirectUrl().optional(),
+      metadata: metadata().optional(),
+      externalId: text(200).optional(),
+      expiresInSeconds: z.int().min(60).max(2_592_000).optional(),
+      paymentMethods: z.array(pairBody()).max(20).optional(),
+    })
+    .refine(neededName.check, neededName.params)
+    .refine(neededAmount.check, neededAmount.params)
+    // What the interface requires is what a client without products must send.
+    .meta({ required: [...NEEDED] })
+    .transform(({ currency, ...body }) => ({
+      ...body,
+      currency: currency ?? (body.productId === undefined ? DEFAULT_CURRENCY : undefined),
+    }));
+export type CreateInvoiceBody = z.output<ReturnType<typeof createInvoiceBody>>;
+
+export const updateInvoiceBody = () =>
+  z.strictObject({
+    name: text(200).optional(),
+    ...customerFields(),
+    description: text(1_000, 0).nullable().optional(),
+    redirectUrl: redirectUrl().nullable().optional(),
+    metadata: metadata().optional(),
+  });
+
+export const resolveInvoiceBody = () =>
+  z.strictObject({
+    action: z.enum(["ACCEPT", "DISMISS", "RETURNED"]),
+    reason: text(500),
+    txHash: text(100).optional().meta({ description: "The transaction that sent the money back, with RETURNED." }),
+  });
+
+export const listInvoicesQuery = () =>
+  z.object({
+    ...listQuery(),
+    status: z.enum(INVOICE_STATUSES).optional().meta({ description: "Only invoices in this status." }),
+    currency: currency().optional().meta({ description: "Only invoices in this currency." }),
+    customerId: z.string().max(40).optional().meta({ description: "Only invoices of this customer." }),
+    externalId: z.string().max(200).optional().meta({ description: "The one with this reference of your own." }),
+    createdFrom: timeParameter().optional().meta({ description: "Made at this time and after." }),
+    createdTo: timeParameter().optional().meta({ description: "Made at this time and before." }),
+    needsReview: flagParameter()
+      .optional()
+      .meta({ description: "Only those that somebody must, or need not, look at." }),
+    search: z
+      .string()
+      .min(1)
+      .max(320)
+      .optional()
+      .meta({ description: "A prefix of the name, or an exact id, externalId or customer's email." }),
+  });
+
+// ---- answers
+
+const amount = () => z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["49.900000"] });
+
+export const methodBody = () =>
+  z
+    .object({
+      cryptocurrency: z.string(),
+      network: z.string(),
+      status: z.enum(["AVAILABLE", "ACTIVE", "UNAVAILABLE"]),
+      reason: z.string().nullable(),
+      address: z.string().nullable(),
+      amount: z.string().nullable().meta({ description: "What to send, in whole coins." }),
+      amountDue: z.string().nullable().meta({ description: "What is still missing, in whole coins." }),
+      rate: z.string().nullable().meta({ description: "Price of one coin in the invoice currency." }),
+      rateAt: time().nullable(),
+      quotedAt: time().nullable(),
+      paymentUri: z.string().nullable(),
+      requiredConfirmations: z.int(),
+    })
+    .meta({ title: "PaymentMethod" });
+
+export const paymentBody = () =>
+  z
+    .object({
+      id: z.string(),
+      invoiceId: z.string().nullable(),
+      merchantId: z.string(),
+      chainId: z.int().nullable(),
+      network: z.string(),
+      currency: z.string(),
+      txHash: z.string(),
+      outputIndex: z.string(),
+      fromAddress: z.string().nullable(),
+      toAddress: z.string(),
+      amount: z.string(),
+      fiatAmount: amount().nullable(),
+      status: z.enum(["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"]),
+      confirmations: z.int(),
+      requiredConfirmations: z.int(),
+      blockHeight: z.int().nullable(),
+      isLate: z.boolean(),
+      matchedBy: z.string().nullable(),
+      receivedTxAt: time(),
+      confirmedTxAt: time().nullable(),
+      createdAt: time(),
+      updatedAt: time(),
+    })
+    .meta({ title: "Payment" });
+
+const invoiceFields = () =>
+  z.object({
+    id: z.string(),
+    merchantId: z.string(),
+    customerId: z.string().nullable(),
+    productId: z.string().nullable(),
+    name: z.string(),
+    description: z.string().nullable(),
+    redirectUrl: z.string().nullable(),
+    rawAmount: amount(),
+    endAmount: amount(),
+    currency: z.string(),
+    status: z.enum(INVOICE_STATUSES),
+    expiresAt: time(),
+    createdAt: time(),
+    updatedAt: time(),
+    customer: z
+      .object({
+        id: z.string(),
+        email: z.string().nullable(),
+        name: z.string().nullable(),
+        address: z.string().nullable(),
+        phoneNumber: z.string().nullable(),
+      })
+      .nullable(),
+    product: productBody().nullable(),
+    payments: z.array(paymentBody()),
+    invoiceTimeline: z.array(
+      z.object({ id: z.string(), invoiceId: z.string(), paymentStatus: z.enum(INVOICE_STATUSES), time: time() }),
+    ),
+    metadata: z.record(z.string(), z.string()).nullable(),
+    externalId: z.string().nullable(),
+    origin: z.enum(INVOICE_ORIGINS).meta({
+      description:
+        "Who made it: your server or a member, a browser with a public key, or the form of a product's page.",
+    }),
+    checkoutUrl: z.string(),
+    paymentMethods: z.array(methodBody()),
+    amountReceived: amount(),
+    amountConfirmed: amount(),
+    isLate: z.boolean(),
+    needsReview: z.boolean(),
+    resolution: z
+      .object({ action: z.string(), reason: z.string(), actor: z.string(), at: time(), txHash: z.string().nullable() })
+      .nullable(),
+    warnings: z.array(z.string()),
+    monitorUntil: time(),
+  });
+
+export const invoiceBody = () => invoiceFields().meta({ title: "Invoice" });
+
+/** What a browser sees (decisions 7): customer and merchant's notes are null, members about settling are left out. */
+export const invoiceForPublicKeys = () =>
+  invoiceFields()
+    .omit({
+      amountConfirmed: true,
+      isLate: true,
+      needsReview: true,
+      resolution: true,
+      warnings: true,
+      monitorUntil: true,
+      origin: true,
+    })
+    .extend({ customerId: z.null(), customer: z.null(), metadata: z.null(), externalId: z.null() })
+    .meta({ title: "PublicInvoice" });
+
+/** Depends on the key. */
+export const invoiceForAnyKey = () => z.union([invoiceBody(), invoiceForPublicKeys()]);
+
+export const invoiceListBody = () => listBody(invoiceBody()).meta({ title: "InvoiceList" });
+export const methodListBody = () => z.object({ data: z.array(methodBody()) });
+
+// ---- picking a way to pay, by whichever route
+
+export const PICK_ANSWERS = [
+  { status: 201, description: "The payment method, activated", schema: methodBody },
+  { status: 200, description: "The payment method, which was active already", schema: methodBody },
+] as const;
+export const PICK_REFUSALS = [
+  "INVOICE_NOT_FOUND",
+  "INVOICE_NOT_PAYABLE",
+  "UNSUPPORTED_PAIR",
+  "NO_ENABLED_WALLET",
+  "WALLET_FROZEN",
+  "RATE_UNAVAILABLE",
+  "AMOUNTS_EXHAUSTED",
+  "ANY_AMOUNT_NEEDS_OWN_ADDRESS",
+  "LIMIT_REACHED",
+  "PUBLIC_ADDRESS_LIMIT",
+  "LIMIT_REACHED",
+  "NETWORK_NOT_WATCHED",
+] as const;

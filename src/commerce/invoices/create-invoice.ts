@@ -1,0 +1,341 @@
+// Creating an invoice: decide on what was read, activate what is asked for, and hand over one batch: customer, invoice, timeline item,
+// methods, amounts, events. `runOnce` adds the stored answer and sends it (reliability.md 1, 3).
+import { type MerchantRow, selectServerRoom } from "../../accounts/merchants/store.ts";
+import { emailKeyOf } from "../../lib/email.ts";
+import { derivedId, type InvoiceId, makeId } from "../../lib/ids.ts";
+import type { CallerNetwork } from "../../lib/ip-network.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import { HOUR_MS, SECOND_MS } from "../../lib/time.ts";
+import type { Trail } from "../../platform/audit/entry.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import type { InvoiceOrigin } from "../../platform/column-values.ts";
+import { batch, type ResultsOf } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { throwUnlessContention } from "../../platform/db/conflict.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
+import type { Customer } from "../customers/customer.ts";
+import type { Product } from "../products/product.ts";
+import { assertProductAsRead } from "../products/store.ts";
+import { isAltered } from "../wallets/freeze-wallet.ts";
+import { freezeWallet } from "../wallets/store.ts";
+import { isWalletOpen } from "../wallets/wallet.ts";
+import {
+  type Activation,
+  type ActivationDependencies,
+  activate,
+  type PayableWallet,
+} from "./activate-payment-method.ts";
+import { readPublicHold, withinPublicLimit } from "./check-public-addresses.ts";
+import { roomRefusal, serverRoomRefusal, takeRoom } from "./check-room.ts";
+import { type Invoice, newFile, type TimelineItem } from "./invoice.ts";
+import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
+import { customerOf, metadataOf } from "./invoice-customer.ts";
+import { createdFacts } from "./invoice-facts.ts";
+import { isPublicOrigin } from "./origin.ts";
+import { type Pair, pairKey, pricesJson, unavailableMethod, walletsToActivate } from "./payment-method.ts";
+import { type AskedTerms, type Terms, termsOf } from "./product-terms.ts";
+import { recordCustomer } from "./record-customer.ts";
+import { recordEvents } from "./record-events.ts";
+import { noteLosses } from "./reserve-amount.ts";
+import { insertInvoice, insertTimelineItem, putMethod, selectForCreate } from "./store.ts";
+import { overpaidToleranceMicros, underpaidToleranceMicros } from "./value.ts";
+
+const PUBLIC_LIFETIME_MS = LIMITS.publicInvoiceHours * HOUR_MS;
+
+/** A valid request: the contract's body with its pairs in canonical form. */
+export interface NewInvoice extends AskedTerms {
+  readonly customerEmail?: string | undefined;
+  readonly customerName?: string | undefined;
+  readonly customerAddress?: string | undefined;
+  readonly customerPhoneNumber?: string | undefined;
+  readonly description?: string | undefined;
+  readonly redirectUrl?: string | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly externalId?: string | undefined;
+  readonly expiresInSeconds?: number | undefined;
+  readonly pairs: readonly Pair[] | undefined;
+}
+
+/** What a create decides on, read before in one call with the key. */
+export interface CreateFacts {
+  readonly wallets: readonly PayableWallet[];
+  readonly customer: Customer | undefined;
+  /** Of the id that the request names, deleted or not. */
+  readonly product: Product | undefined;
+  readonly sameExternalId: InvoiceId | undefined;
+}
+
+export interface CreateDependencies extends ActivationDependencies {
+  readonly body: BodyContext;
+  readonly trail: Trail;
+}
+
+export interface CreateRequest {
+  readonly merchant: MerchantRow;
+  readonly origin: InvoiceOrigin;
+  /** The networks that a browser's request is counted for. */
+  readonly callers: readonly CallerNetwork[];
+  readonly invoice: NewInvoice;
+  readonly facts: CreateFacts;
+}
+
+/** The reads of a create, for the call that reads the key; every value is bound, none is trusted. */
+export function createReads(
+  db: Db,
+  merchantId: string,
+  of: Pick<NewInvoice, "customerEmail" | "externalId" | "productId"> & { readonly prices: string },
+) {
+  const { customerEmail, externalId, productId, prices } = of;
+  const emailKey = customerEmail === undefined ? undefined : emailKeyOf(customerEmail);
+  return [selectForCreate(db, merchantId, { emailKey, externalId, productId, prices })] as const;
+}
+
+/** What `createReads` found. */
+export function createFacts([[found]]: ResultsOf<ReturnType<typeof createReads>>): CreateFacts {
+  if (found === undefined) throw new Error("the reads of a create are one row, always");
+  const { payable, customer, product, sameExternalId } = found;
+  return {
+    wallets: payable,
+    customer: customer ?? undefined,
+    product: product ?? undefined,
+    sameExternalId: sameExternalId ?? undefined,
+  };
+}
+
+/** The work of one create, for `runOnce`. A retry passes the conflict that refused its batch; a takeover runs it with the same id. */
+export function createInvoice(deps: CreateDependencies, request: CreateRequest): Work {
+  const lostSalts = new Map<string, number[]>();
+  let read = request;
+  let triedSalts = new Map<string, number>();
+  return async (operationId, conflict, tries) => {
+    throwUnlessContention("a create", conflict);
+    noteLosses(lostSalts, triedSalts, conflict);
+    read = tries === 0 ? request : await readAgain(deps, read, lostSalts);
+    const plan = planInvoice(deps, read, operationId);
+    if ("code" in plan) return { kind: "refused", failure: plan };
+    const refusal = await roomRefusal(deps, plan.invoice, request.callers);
+    if (refusal !== undefined) return { kind: "refused", failure: refusal };
+    const activations = await activateAll(deps, read, plan, { operationId, lostSalts });
+    triedSalts = new Map(activations.flatMap(({ key, salt }) => (salt === undefined ? [] : [[key, salt] as const])));
+    return prepare(deps, read, { plan, activations, operationId });
+  };
+}
+
+/** The same reads again, now with the price of every direct wallet that lost its amount, and with the count of active invoices. */
+async function readAgain(
+  deps: CreateDependencies,
+  request: CreateRequest,
+  lost: Map<string, number[]>,
+): Promise<CreateRequest> {
+  const { invoice, facts, merchant } = request;
+  const contested = facts.wallets.filter((wallet) => lost.has(pairKey(wallet)));
+  const terms = termsOf(invoice, facts.product, isPublicOrigin(request.origin));
+  const prices = terms.ok
+    ? pricesJson(
+        { rates: await deps.table(), nowMs: deps.nowMs },
+        { amountMicros: terms.value.rawAmount, currency: terms.value.currency },
+        [...(invoice.pairs ?? []), ...contested],
+      )
+    : "{}";
+  const reads = createReads(deps.db, merchant.id, { ...invoice, prices });
+  const [found, [room]] = await batch(deps.db, [...reads, selectServerRoom(deps.db, merchant.id)]);
+  return { ...request, facts: createFacts([found]), merchant: { ...merchant, ...room } };
+}
+
+interface Plan {
+  readonly invoice: Invoice;
+  readonly toActivate: readonly PayableWallet[];
+  readonly customer: Customer | undefined;
+}
+
+/** Decides everything that needs no I/O. */
+function planInvoice(deps: CreateDependencies, request: CreateRequest, operationId: string): Plan | Failure {
+  const { merchant, facts, invoice: wanted } = request;
+  const id = makeId("inv", operationId);
+  const full = serverRoomRefusal(merchant, request.origin);
+  if (full !== undefined) return full;
+  // Our own earlier batch may have committed: then this one aborts on its operation id and the stored answer is returned.
+  if (facts.sameExternalId !== undefined && facts.sameExternalId !== id) {
+    return { code: "EXTERNAL_ID_EXISTS", invoiceId: facts.sameExternalId };
+  }
+  const terms = termsOf(wanted, facts.product, isPublicOrigin(request.origin));
+  if (!terms.ok) return terms.error;
+  const chosen = walletsToActivate(facts.wallets, wanted.pairs, {
+    amountMicros: terms.value.rawAmount,
+    macKeys: deps.macKeys,
+    isWatched: deps.isWatched,
+    nowMs: deps.nowMs,
+  });
+  if (!chosen.ok) return chosen.error;
+  const customer = customerOf(request, operationId);
+  const hasWallet = facts.wallets.some((wallet) => isWalletOpen(wallet, deps.nowMs));
+  const warnings = hasWallet ? [] : ["NO_ENABLED_WALLET"];
+  const given = { id, customerId: customer?.id ?? null, warnings, terms: terms.value };
+  const invoice = newInvoice(deps.nowMs, request, given);
+  return { invoice, toActivate: chosen.value, customer };
+}
+
+function newInvoice(
+  nowMs: number,
+  request: CreateRequest,
+  given: {
+    readonly id: InvoiceId;
+    readonly customerId: Invoice["customerId"];
+    readonly warnings: readonly string[];
+    readonly terms: Terms;
+  },
+): Invoice {
+  const { merchant, invoice: wanted, facts } = request;
+  const { name, rawAmount: expectedMicros, currency } = given.terms;
+  const metadata = metadataOf(request);
+  const lifetimeMs = (wanted.expiresInSeconds ?? merchant.invoiceLifetimeSeconds) * SECOND_MS;
+  const expiresAtMs = nowMs + (isPublicOrigin(request.origin) ? Math.min(lifetimeMs, PUBLIC_LIFETIME_MS) : lifetimeMs);
+  return {
+    id: given.id,
+    merchantId: merchant.id,
+    customerId: given.customerId,
+    productId: facts.product?.id ?? null,
+    externalId: wanted.externalId ?? null,
+    name,
+    description: wanted.description ?? null,
+    redirectUrl: wanted.redirectUrl ?? null,
+    metadata: metadata === undefined ? null : JSON.stringify(metadata),
+    amountMicros: expectedMicros,
+    currency,
+    status: "AWAITING_PAYMENT",
+    receivedMicros: 0n,
+    confirmedMicros: 0n,
+    isLate: false,
+    needsReview: false,
+    resolution: null,
+    warnings: JSON.stringify(given.warnings),
+    underpaidToleranceMicros: underpaidToleranceMicros({
+      expectedMicros,
+      basisPoints: merchant.underpaidToleranceBasisPoints,
+      maxMicros: merchant.underpaidToleranceMaxMicros,
+    }),
+    overpaidToleranceMicros: overpaidToleranceMicros({
+      expectedMicros,
+      basisPoints: merchant.overpaidToleranceBasisPoints,
+    }),
+    latePaymentPolicy: merchant.latePaymentPolicy,
+    rateLockSeconds: merchant.rateLockSeconds,
+    monitorSeconds: merchant.monitorSeconds,
+    origin: request.origin,
+    eventSequence: 0,
+    timelinePosition: 1,
+    expiresAtMs,
+    monitorUntilMs: expiresAtMs + merchant.monitorSeconds * SECOND_MS,
+    cancelledAtMs: null,
+    closedAtMs: null,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  };
+}
+
+/** The numbers of a create's audit entries: 0 the invoice, 1 the customer, from 2 on wallets found altered. */
+const FREEZES_FROM = 2;
+
+type Activated = Pick<Activation, "method" | "statements" | "salt"> & { readonly key: string };
+
+/** What cannot be had now comes back UNAVAILABLE with its reason; creating an invoice never fails for it (decisions 4). */
+async function activateAll(
+  deps: CreateDependencies,
+  request: CreateRequest,
+  plan: Plan,
+  run: { readonly operationId: string; readonly lostSalts: ReadonlyMap<string, readonly number[]> },
+): Promise<readonly Activated[]> {
+  const activated: Activated[] = [];
+  for (const [n, wallet] of plan.toActivate.entries()) {
+    const key = pairKey(wallet);
+    const lostSalts = run.lostSalts.get(key) ?? [];
+    const isPublic = isPublicOrigin(request.origin);
+    const publicHold = isPublic
+      ? await readPublicHold(deps, { wallet, invoiceId: plan.invoice.id, callers: request.callers })
+      : null;
+    const { invoice } = plan;
+    const { operationId } = run;
+    const outcome = await activate(deps, { invoice, wallet, operationId, lostSalts, publicHold });
+    if (outcome.ok) {
+      const { method, statements } = outcome.value;
+      const limited = isPublic ? withinPublicLimit(deps, { method, callers: request.callers, statements }) : statements;
+      activated.push({ ...outcome.value, statements: limited, key });
+      continue;
+    }
+    const method = unavailableMethod(plan.invoice, wallet, outcome.error.code);
+    const auditId = derivedId("aud", run.operationId, FREEZES_FROM + n);
+    const freezing = isAltered(deps.macKeys, wallet)
+      ? freezeWallet(deps.db, wallet, { auditId, nowMs: deps.nowMs })
+      : ([] as const);
+    activated.push({ key, method, salt: undefined, statements: [putMethod(deps.db, method), ...freezing] });
+  }
+  return activated;
+}
+
+function prepare(
+  deps: CreateDependencies,
+  request: CreateRequest,
+  of: {
+    readonly plan: Plan;
+    readonly activations: readonly Activated[];
+    readonly operationId: string;
+  },
+): Prepared {
+  const { plan, activations, operationId } = of;
+  const { product, customer } = request.facts;
+  const methods = activations.map(({ method }) => method);
+  const active = methods.filter((method) => method.status === "ACTIVE");
+  const invoice: Invoice = { ...plan.invoice, eventSequence: 1 + active.length };
+  const item: TimelineItem = {
+    id: derivedId("itl", operationId),
+    invoiceId: invoice.id,
+    position: 1,
+    paymentStatus: invoice.status,
+    timeMs: deps.nowMs,
+  };
+  const body = invoiceBodyOf(newFile({ invoice, customer: plan.customer, product, methods }, item), deps.body);
+  const json = JSON.stringify(body);
+  const events = recordEvents(
+    deps.db,
+    { invoice, firstSequence: 1, operationId, body, json, hasMoney: false, nowMs: deps.nowMs },
+    [
+      { type: "invoice.created" },
+      ...active.map((method) => ({
+        type: "payment.created" as const,
+        paymentMethod: body.paymentMethods.find(
+          (each) => each.network === method.network && each.cryptocurrency === method.cryptocurrency,
+        ),
+      })),
+    ],
+  );
+  return {
+    kind: "ready",
+    status: 201,
+    body: isPublicOrigin(request.origin) ? JSON.stringify(publicInvoiceBody(body)) : json,
+    afterwards: async () => {
+      for (const network of new Set(active.map((method) => method.network))) deps.wakeWatcher(network);
+    },
+    statements: [
+      ...(product === undefined ? [] : [assertProductAsRead(deps.db, product)]),
+      ...recordCustomer(deps, request.invoice, { before: customer, after: plan.customer, operationId }),
+      ...takeRoom(deps, invoice, request.callers),
+      insertInvoice(deps.db, invoice),
+      insertAudit(
+        deps.db,
+        deps.trail,
+        {
+          id: derivedId("aud", operationId),
+          merchantId: invoice.merchantId,
+          action: "invoice.created",
+          target: invoice.id,
+          after: createdFacts(invoice, active),
+        },
+        deps.nowMs,
+      ),
+      insertTimelineItem(deps.db, item),
+      ...activations.flatMap(({ statements }) => statements),
+      ...events,
+    ],
+  };
+}

@@ -1,0 +1,56 @@
+// Dependencies of invoice operations, built from the environment once per request.
+
+import { newOperationId } from "../../accounts/pipeline/answer-once.ts";
+import { watchedNetworks } from "../../chains/chain-sources.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
+import type { RateTable } from "../../rates/quote.ts";
+import { parseRateSource } from "../../rates/rate-setting.ts";
+import { rateSourceOf } from "../../rates/rate-source.ts";
+import { parseMacKeys } from "../wallets/row-mac.ts";
+import type { RefreshDependencies } from "./refresh-invoice.ts";
+
+export function invoiceDependencies(
+  env: Env,
+  given: {
+    readonly db: Db;
+    readonly nowMs: number;
+    readonly sleep: Sleep;
+    /** Absent where no method is activated. */
+    readonly background?: (work: Promise<unknown>) => void;
+  },
+): RefreshDependencies {
+  const { db, nowMs, sleep } = given;
+  const isOpen = isDevelopment(env);
+  const macKeys = parseMacKeys(env.ROW_MAC_KEY);
+  if (!macKeys.ok) throw new Error(macKeys.error);
+  const setting = parseRateSource(env.RATE_SOURCE, isOpen);
+  const rates = rateSourceOf({ setting, book: env.RATE_BOOK, nowMs: () => nowMs });
+  let asked: Promise<RateTable> | undefined;
+  let watched: ReadonlySet<string> | undefined;
+  const hasSource = (network: string): boolean => {
+    watched ??= watchedNetworks(env.CHAIN_SOURCES);
+    return watched.has(network);
+  };
+  return {
+    db,
+    nowMs,
+    sleep,
+    newOperationId,
+    random: Math.random,
+    macKeys: macKeys.value,
+    // In development a network without a source stays usable (decisions 4).
+    isWatched: (network) => isOpen || hasSource(network),
+    hasSource,
+    body: { macKeys: macKeys.value, publicUrl: publicUrl(env), nowMs },
+    table: () => {
+      asked ??= rates.table();
+      return asked;
+    },
+    wakeWatcher: (network) => {
+      if (hasSource(network)) given.background?.(env.NETWORK_WATCHER.getByName(network).wake());
+    },
+    allocate: async (keyHash, request) => await env.ADDRESS_ALLOCATOR.getByName(keyHash).allocate(request),
+  };
+}

@@ -1,0 +1,85 @@
+// The invoice as an event carries it: the object that GET shows, with the newest 20 payments and timeline items, and fewer where that is
+// more than an event may hold (webhooks.md "Body"). A client that reads `truncated` fetches the invoice for the rest.
+
+import { utf8ToBytes } from "../../lib/bytes.ts";
+import { isWithin, MAX_DATA_BYTES } from "../../platform/events/event-body.ts";
+import type { InvoiceBody } from "./invoice-body.ts";
+import type { InvoiceFacts } from "./invoice-events.ts";
+
+const NEWEST = 20;
+const FEWER = 5;
+
+/** A change of many payments at once writes one event for each: together their lists take no more than this. */
+const LISTS_OF_A_CHANGE_BYTES = 1_000_000;
+
+/** `data` beside the invoice and what else the event tells: the invoice's id, the names of members, what was cut. */
+const MEMBERS_BYTES = 300;
+
+type Cut = readonly [name: string, cut: (invoice: InvoiceBody) => Partial<InvoiceBody>];
+
+/** In this order, until it fits: first what a request brings back page by page, last what integrators keep their own references in. */
+const LIST_CUTS: readonly Cut[] = [
+  ["payments", ({ payments }) => ({ payments: payments.slice(-FEWER) })],
+  ["invoiceTimeline", ({ invoiceTimeline }) => ({ invoiceTimeline: invoiceTimeline.slice(-FEWER) })],
+  [
+    "paymentMethods",
+    ({ paymentMethods }) => ({
+      paymentMethods: paymentMethods.filter(({ status }) => status === "ACTIVE").slice(0, FEWER),
+    }),
+  ],
+];
+const TEXT_CUTS: readonly Cut[] = [
+  ["product.description", ({ product }) => ({ product: product && { ...product, description: null } })],
+  ["description", () => ({ description: null })],
+  ["redirectUrl", () => ({ redirectUrl: null })],
+  ["customer.address", ({ customer }) => ({ customer: customer && { ...customer, address: null } })],
+  ["resolution", () => ({ resolution: null })],
+  ["metadata", () => ({ metadata: null })],
+];
+
+/**
+ * The `data` of each event of one change of an invoice, in their order; `facts` is what an event tells beside the invoice. `json` is the
+ * invoice's text where the caller has made it: what needs no cut is not made again.
+ */
+export function invoiceEventData(
+  { invoice, json }: { readonly invoice: InvoiceBody; readonly json?: string | undefined },
+  facts: readonly InvoiceFacts[],
+): readonly string[] {
+  const members = facts.map((each) => JSON.stringify(each).slice(1, -1));
+  const carried = cutInvoice(invoice, json, members);
+  const cut = carried.truncated.length === 0 ? "" : `,"truncated":${JSON.stringify(carried.truncated)}`;
+  const head = `{"invoiceId":${JSON.stringify(invoice.id)},"invoice":${carried.json}${cut}`;
+  return members.map((more) => (more === "" ? `${head}}` : `${head},${more}}`));
+}
+
+interface Carried {
+  readonly invoice: InvoiceBody;
+  readonly json: string;
+  readonly truncated: readonly string[];
+}
+
+function cutInvoice(invoice: InvoiceBody, json: string | undefined, members: readonly string[]): Carried {
+  const roomBytes = MAX_DATA_BYTES - MEMBERS_BYTES - Math.max(0, ...members.map((text) => utf8ToBytes(text).length));
+  const listRoomBytes = Math.min(roomBytes, LISTS_OF_A_CHANGE_BYTES / members.length);
+  return cutTo(roomBytes, cutTo(listRoomBytes, newestOf(invoice, json), LIST_CUTS), TEXT_CUTS);
+}
+
+function newestOf(invoice: InvoiceBody, json: string | undefined): Carried {
+  const payments = invoice.payments.slice(-NEWEST);
+  const invoiceTimeline = invoice.invoiceTimeline.slice(-NEWEST);
+  const isWhole =
+    payments.length === invoice.payments.length && invoiceTimeline.length === invoice.invoiceTimeline.length;
+  const newest = isWhole ? invoice : { ...invoice, payments, invoiceTimeline };
+  return { invoice: newest, json: (isWhole ? json : undefined) ?? JSON.stringify(newest), truncated: [] };
+}
+
+function cutTo(roomBytes: number, whole: Carried, cuts: readonly Cut[]): Carried {
+  let now = whole;
+  for (const [name, cut] of cuts) {
+    if (isWithin(now.json, roomBytes)) return now;
+    const invoice = { ...now.invoice, ...cut(now.invoice) };
+    const json = JSON.stringify(invoice);
+    if (json !== now.json) now = { invoice, json, truncated: [...now.truncated, name] };
+  }
+  return now;
+}

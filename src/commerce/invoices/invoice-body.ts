@@ -1,0 +1,240 @@
+// Rows to the wire. Every address goes through `isRowIntact` first: a method whose HMAC does not hold shows nothing (security.md 4).
+import { assetOn, networkNamed } from "../../chains/networks.ts";
+import { paymentUri } from "../../chains/payment-uri.ts";
+import { formatMicros, formatUnits, maxBig } from "../../lib/money.ts";
+import { isoTime } from "../../lib/time.ts";
+import { parseJson } from "../../lib/typed-json.ts";
+import type { NetworkCursor } from "../cursors/cursor.ts";
+import { dustLimitUnits } from "../payments/dust.ts";
+import { confirmationsAt, type Payment } from "../payments/payment.ts";
+import { productBodyOf } from "../products/product-body.ts";
+import { isRowIntact, type MacKeys } from "../wallets/row-mac.ts";
+import { type Invoice, type InvoiceFile, isQuoteOver, type PaymentMethod } from "./invoice.ts";
+import { resolutionOf } from "./resolution.ts";
+import { lacksRest } from "./rest.ts";
+import { amountDueUnits } from "./value.ts";
+
+export type InvoiceBody = ReturnType<typeof invoiceBodyOf>;
+
+export type PaymentBody = ReturnType<typeof paymentBodyOf>;
+
+export interface MethodBody {
+  readonly cryptocurrency: string;
+  readonly network: string;
+  readonly status: "AVAILABLE" | "ACTIVE" | "UNAVAILABLE";
+  readonly reason: string | null;
+  readonly address: string | null;
+  readonly amount: string | null;
+  readonly amountDue: string | null;
+  readonly rate: string | null;
+  readonly rateAt: string | null;
+  readonly quotedAt: string | null;
+  readonly paymentUri: string | null;
+  readonly requiredConfirmations: number;
+}
+
+export interface BodyContext {
+  readonly macKeys: MacKeys;
+  /** Origin of checkout links, without a slash at its end. */
+  readonly publicUrl: string;
+  readonly nowMs: number;
+}
+
+/** The invoice object of Interface 2.2 with the additive fields of decisions 4. */
+export function invoiceBodyOf(file: InvoiceFile, context: BodyContext) {
+  const { invoice, customer, product } = file;
+  return {
+    id: invoice.id,
+    merchantId: invoice.merchantId,
+    customerId: invoice.customerId,
+    productId: invoice.productId,
+    name: invoice.name,
+    description: invoice.description,
+    redirectUrl: invoice.redirectUrl,
+    rawAmount: formatMicros(invoice.amountMicros),
+    endAmount: formatMicros(invoice.amountMicros),
+    currency: invoice.currency,
+    status: invoice.status,
+    expiresAt: isoTime(invoice.expiresAtMs),
+    createdAt: isoTime(invoice.createdAtMs),
+    updatedAt: isoTime(invoice.updatedAtMs),
+    customer:
+      customer === undefined
+        ? null
+        : {
+            id: customer.id,
+            email: customer.email,
+            name: customer.name,
+            address: customer.address,
+            phoneNumber: customer.phoneNumber,
+          },
+    product: product === undefined ? null : productBodyOf(product, context.publicUrl),
+    payments: file.payments.map((payment) => paymentBodyOf(payment, file.cursors)),
+    invoiceTimeline: file.timeline.map((item) => ({
+      id: item.id,
+      invoiceId: item.invoiceId,
+      paymentStatus: item.paymentStatus,
+      time: isoTime(item.timeMs),
+    })),
+    metadata: invoice.metadata === null ? null : parseJson(invoice.metadata),
+    externalId: invoice.externalId,
+    origin: invoice.origin,
+    checkoutUrl: `${context.publicUrl}/pay/${invoice.id}`,
+    paymentMethods: file.methods.map((method) => methodBodyOf(invoice, method, context)),
+    amountReceived: formatMicros(invoice.receivedMicros),
+    amountConfirmed: formatMicros(invoice.confirmedMicros),
+    isLate: invoice.isLate,
+    needsReview: invoice.needsReview,
+    resolution: invoice.resolution === null ? null : resolutionOf(invoice.resolution),
+    warnings: [...parseJson(invoice.warnings), ...(isAwaitingStuck(file) ? ["ADDRESS_NOT_READ"] : [])],
+    monitorUntil: isoTime(invoice.monitorUntilMs),
+  };
+}
+
+/** What a public key may see: no customer, no merchant's notes, no payer's address (decisions 7). Same members, nulled. */
+export function publicInvoiceBody(body: InvoiceBody): Partial<InvoiceBody> {
+  return {
+    id: body.id,
+    merchantId: body.merchantId,
+    customerId: null,
+    productId: body.productId,
+    name: body.name,
+    description: body.description,
+    redirectUrl: body.redirectUrl,
+    rawAmount: body.rawAmount,
+    endAmount: body.endAmount,
+    currency: body.currency,
+    status: body.status,
+    expiresAt: body.expiresAt,
+    createdAt: body.createdAt,
+    updatedAt: body.updatedAt,
+    customer: null,
+    product: body.product,
+    payments: body.payments.map((payment) => ({ ...payment, fromAddress: null })),
+    invoiceTimeline: body.invoiceTimeline,
+    metadata: null,
+    externalId: null,
+    checkoutUrl: body.checkoutUrl,
+    paymentMethods: body.paymentMethods,
+    amountReceived: body.amountReceived,
+  };
+}
+
+/** One payment method as decisions 4 shows it. */
+export function methodBodyOf(invoice: Invoice, method: PaymentMethod, context: BodyContext): MethodBody {
+  const network = networkNamed(method.network);
+  const asset = network === undefined ? undefined : assetOn(network, method.cryptocurrency);
+  if (network === undefined || asset === undefined) throw new Error(`a method on an unknown pair: ${method.network}`);
+  const hidden = hiddenReason(invoice, method, context);
+  if (hidden !== undefined || method.address === null) return unavailableBody(method, hidden ?? method.reason);
+  const due = amountDueUnits({
+    amountUnits: method.amountUnits,
+    quoteForMicros: method.quoteForMicros,
+    expectedMicros: invoice.amountMicros,
+    receivedMicros: invoice.receivedMicros,
+  });
+  // The rest of a partial payment to a shared address has an amount of its own, so that it can be recognised too.
+  const dueUnits =
+    due === null || due === 0n ? due : (method.remainderUnits ?? maxBig(due, dustLimitUnits(network, asset.code)));
+  return {
+    cryptocurrency: method.cryptocurrency,
+    network: method.network,
+    status: "ACTIVE",
+    reason: null,
+    address: method.address,
+    amount: method.amountUnits === null ? null : formatUnits(method.amountUnits, asset.decimals),
+    amountDue: dueUnits === null ? null : formatUnits(dueUnits, asset.decimals),
+    rate: method.rate,
+    rateAt: method.rateAtMs === null ? null : isoTime(method.rateAtMs),
+    quotedAt: method.quotedAtMs === null ? null : isoTime(method.quotedAtMs),
+    paymentUri: paymentUri({ network, asset, address: method.address, amountUnits: dueUnits }),
+    requiredConfirmations: method.requiredConfirmations,
+  };
+}
+
+/** The pair of a wallet that this invoice has not activated. */
+export function offeredMethodBody(
+  offer: { readonly cryptocurrency: string; readonly network: string; readonly requiredConfirmations: number },
+  reason: string | null,
+): MethodBody {
+  return { ...unavailableBody(offer, reason), status: reason === null ? "AVAILABLE" : "UNAVAILABLE" };
+}
+
+/** `cursors`: how far the networks were read, for confirmations as of now. */
+export function paymentBodyOf(payment: Payment, cursors: readonly Pick<NetworkCursor, "network" | "tipHeight">[]) {
+  const network = networkNamed(payment.network);
+  const asset = network === undefined ? undefined : assetOn(network, payment.cryptocurrency);
+  if (asset === undefined) throw new Error(`a payment on an unknown pair: ${payment.network}`);
+  return {
+    id: payment.id,
+    invoiceId: payment.invoiceId,
+    merchantId: payment.merchantId,
+    chainId: payment.chainId,
+    network: payment.network,
+    currency: payment.cryptocurrency,
+    txHash: payment.txHash,
+    outputIndex: payment.outputIndex,
+    fromAddress: payment.fromAddress,
+    toAddress: payment.toAddress,
+    amount: formatUnits(payment.amountUnits, asset.decimals),
+    fiatAmount: payment.fiatMicros === null ? null : formatMicros(payment.fiatMicros),
+    status: payment.status,
+    confirmations: confirmationsAt(
+      payment,
+      cursors.find((each) => each.network === payment.network)?.tipHeight ?? null,
+    ),
+    requiredConfirmations: payment.requiredConfirmations,
+    blockHeight: payment.blockHeight,
+    isLate: payment.isLate,
+    matchedBy: payment.matchedBy,
+    receivedTxAt: isoTime(payment.receivedAtMs),
+    confirmedTxAt: payment.confirmedAtMs === null ? null : isoTime(payment.confirmedAtMs),
+    createdAt: isoTime(payment.createdAtMs),
+    updatedAt: isoTime(payment.updatedAtMs),
+  };
+}
+
+/** Why a stored method may not show its address; undefined when it may. */
+function hiddenReason(invoice: Invoice, method: PaymentMethod, context: BodyContext): string | undefined {
+  if (method.status === "UNAVAILABLE" || method.address === null) return method.reason ?? "UNAVAILABLE";
+  const subject = {
+    kind: "method",
+    row: method.invoiceId,
+    merchantId: method.merchantId,
+    network: method.network,
+    cryptocurrency: method.cryptocurrency,
+    target: method.address,
+  } as const;
+  if (!isRowIntact(context.macKeys, subject, method)) return "INTEGRITY_CHECK_FAILED";
+  // An amount that is not reserved may be what another invoice asks for: the money would be credited to that one.
+  if (lacksRest(invoice, method)) return "AMOUNTS_EXHAUSTED";
+  // A quote whose lock is over and that could not be renewed no longer holds; the failed renewal noted its reason.
+  return isQuoteOver(invoice, method, context.nowMs) ? (method.reason ?? "RATE_UNAVAILABLE") : undefined;
+}
+
+function unavailableBody(
+  of: { readonly cryptocurrency: string; readonly network: string; readonly requiredConfirmations: number },
+  reason: string | null,
+): MethodBody {
+  return {
+    cryptocurrency: of.cryptocurrency,
+    network: of.network,
+    status: "UNAVAILABLE",
+    reason,
+    address: null,
+    amount: null,
+    amountDue: null,
+    rate: null,
+    rateAt: null,
+    quotedAt: null,
+    paymentUri: null,
+    requiredConfirmations: of.requiredConfirmations,
+  };
+}
+
+/** Whether it waits because payments to an address of it cannot be seen for now (chains.md 3). */
+function isAwaitingStuck({ invoice, cursors }: InvoiceFile): boolean {
+  return (
+    invoice.status === "AWAITING_PAYMENT" && cursors.some(({ stuckPassedMs }) => typeof stuckPassedMs === "number")
+  );
+}

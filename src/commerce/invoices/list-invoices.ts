@@ -1,0 +1,47 @@
+import { logAlert } from "../../lib/log.ts";
+import { type ListQuery, pageBody, pageToRead } from "../../lib/pagination.ts";
+import type { Result } from "../../lib/result.ts";
+import type { Db } from "../../platform/db/client.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { NetworkCursor } from "../cursors/cursor.ts";
+import { selectCursors } from "../cursors/store.ts";
+import { fileOf, type InvoiceRow } from "./invoice.ts";
+import { type BodyContext, invoiceBodyOf } from "./invoice-body.ts";
+import { countInvoices, type InvoiceFilter, selectInvoicePage } from "./store.ts";
+
+type InvoiceQuery = ListQuery & InvoiceFilter;
+
+/** The page and, where the answer must carry it, the count; how far each network was read, once for all of them. A query that is not valid reads nothing. */
+export function pageReads(db: Db, merchantId: string, query: InvoiceQuery | undefined) {
+  const page = pageToRead(query);
+  const filter = query ?? {};
+  return [
+    selectInvoicePage(db, merchantId, { filter, ...page }),
+    countInvoices(db, merchantId, filter, page.page !== undefined),
+    selectCursors(db),
+  ] as const;
+}
+
+/**
+ * Lists show what is stored, at most one sweep behind (decisions 4). An invoice that cannot be shown is logged and left out, so that it hides
+ * no other; read by itself it is an error.
+ */
+export function listInvoices(
+  read: {
+    readonly rows: readonly Omit<InvoiceRow, "cursors">[];
+    readonly total: number;
+    readonly cursors: readonly NetworkCursor[];
+  },
+  query: ListQuery,
+  context: BodyContext,
+): Result<object, Failure> {
+  return pageBody(read, query, (row) => {
+    try {
+      return invoiceBodyOf(fileOf({ ...row, cursors: read.cursors }), context);
+    } catch (error) {
+      const name = error instanceof Error ? error.name : typeof error;
+      logAlert("an invoice cannot be shown in a list", { invoiceId: row.id, error: name });
+      return undefined;
+    }
+  });
+}

@@ -1,0 +1,48 @@
+import type { Db } from "../../platform/db/client.ts";
+import { isLagging, type NetworkCursor } from "../cursors/cursor.ts";
+import { selectCursors } from "../cursors/store.ts";
+import { selectLiveWallets } from "../wallets/store.ts";
+import { isWalletOpen, type Wallet } from "../wallets/wallet.ts";
+import type { InvoiceFile } from "./invoice.ts";
+import { type BodyContext, type MethodBody, methodBodyOf, offeredMethodBody } from "./invoice-body.ts";
+import { isSamePair, walletRefusal } from "./payment-method.ts";
+import { selectInvoiceRow } from "./store.ts";
+
+/** The invoice, the wallets that could serve it, and the state of their networks, for the call that reads the key. */
+export function methodReads(db: Db, merchantId: string, invoiceId: string) {
+  return [selectInvoiceRow(db, merchantId, invoiceId), selectLiveWallets(db, merchantId), selectCursors(db)] as const;
+}
+
+export interface OfferContext extends BodyContext {
+  readonly isWatched: (network: string) => boolean;
+  readonly cursors: readonly NetworkCursor[];
+}
+
+/** What was activated, and every other pair of the merchant's enabled wallets: AVAILABLE, or UNAVAILABLE with its reason. */
+export function listMethods(
+  file: InvoiceFile,
+  wallets: readonly Wallet[],
+  context: OfferContext,
+): readonly MethodBody[] {
+  const { invoice, methods } = file;
+  const active = methods.filter((method) => method.status === "ACTIVE");
+  const offered = wallets.filter((wallet) => !active.some((method) => isSamePair(method, wallet)));
+  const gone = methods.filter(
+    (method) => method.status === "UNAVAILABLE" && !wallets.some((wallet) => isSamePair(method, wallet)),
+  );
+  return [
+    ...active.map((method) => methodBodyOf(invoice, method, context)),
+    ...offered.map((wallet) => offeredMethodBody(wallet, offerRefusal(file, wallet, context))),
+    ...gone.map((method) => methodBodyOf(invoice, method, context)),
+  ];
+}
+
+function offerRefusal({ invoice }: InvoiceFile, wallet: Wallet, context: OfferContext): string | null {
+  const { nowMs, cursors } = context;
+  if (invoice.status !== "AWAITING_PAYMENT" || nowMs > invoice.expiresAtMs) return "INVOICE_NOT_PAYABLE";
+  if (wallet.isEnabled && !isWalletOpen(wallet, nowMs)) return "CHANGE_PENDING";
+  const refusal = walletRefusal(wallet, { ...context, amountMicros: invoice.amountMicros });
+  if (refusal !== undefined) return refusal.code;
+  const isHidden = cursors.some((cursor) => cursor.network === wallet.network && isLagging(cursor, nowMs));
+  return isHidden ? "NETWORK_NOT_WATCHED" : null;
+}

@@ -1,0 +1,82 @@
+// The events of an invoice's moves (decisions 4, "Events of the moves"). The timeline has status changes only, the events everything.
+
+import type { PaymentId } from "../../lib/ids.ts";
+import type { InvoiceStatus } from "../../platform/column-values.ts";
+import type { EventType } from "../../platform/events/event.ts";
+import type { LatenessChange } from "./counting.ts";
+
+/** `invoice.<name>`, and the older `payment.<name>` where there is one; a return to AWAITING_PAYMENT sends nothing. */
+const EVENTS_OF_STATUS: Readonly<Record<InvoiceStatus, readonly EventType[]>> = {
+  AWAITING_PAYMENT: [],
+  PENDING_CONFIRMATION: ["invoice.pending_confirmation"],
+  PAID: ["invoice.paid", "payment.paid"],
+  OVERPAID: ["invoice.overpaid", "payment.overpaid"],
+  UNDERPAID: ["invoice.underpaid", "payment.underpaid"],
+  EXPIRED: ["invoice.expired", "payment.expired"],
+  CANCELLED: ["invoice.cancelled"],
+};
+
+/**
+ * The way from one status to another. Money that is first seen confirmed steps over PENDING_CONFIRMATION and writes both, so that a
+ * timeline does not depend on when the chain was read; a resolution (`isByMoney` false) goes straight.
+ */
+export function movesBetween(way: StatusMove & { readonly isByMoney: boolean }): readonly StatusMove[] {
+  const { from, to, isByMoney } = way;
+  if (from === to) return [];
+  const isStepOver = isByMoney && isPaid(to) && !isPaid(from) && from !== "PENDING_CONFIRMATION";
+  if (!isStepOver) return [{ from, to }];
+  return [
+    { from, to: "PENDING_CONFIRMATION" },
+    { from: "PENDING_CONFIRMATION", to },
+  ];
+}
+
+/** A partial payment first, then the moves in order, then late money, and `invoice.updated` where only a figure or a mark changed. */
+export function eventsOf(news: {
+  readonly moves: readonly StatusMove[];
+  /** R grew and is short of E - tol. */
+  readonly isPartiallyPaid: boolean;
+  readonly lateness: readonly LatenessChange[];
+  readonly hasChanged: boolean;
+}): readonly SettlementEvent[] {
+  const partial = news.isPartiallyPaid ? [eventOf("invoice.partially_paid")] : [];
+  const late = news.lateness
+    .filter(({ isLate }) => isLate)
+    .map(({ id }) => eventOf("invoice.payment_late", { paymentId: id }));
+  const events = [...partial, ...news.moves.flatMap(eventsOfMove), ...late];
+  return events.length === 0 && news.hasChanged ? [eventOf("invoice.updated")] : events;
+}
+
+function eventsOfMove(move: StatusMove): readonly SettlementEvent[] {
+  const types: readonly EventType[] = [
+    ...(isDownwards(move) ? ["invoice.reversed" as const] : []),
+    ...EVENTS_OF_STATUS[move.to],
+  ];
+  return types.map((type) => eventOf(type, { previousStatus: move.from }));
+}
+
+/** Out of OVERPAID, or out of PAID into anything but OVERPAID: money that was reported to the integrator is no longer there. */
+function isDownwards({ from, to }: StatusMove): boolean {
+  return from === "OVERPAID" || (from === "PAID" && to !== "OVERPAID");
+}
+
+function isPaid(status: InvoiceStatus): boolean {
+  return status === "PAID" || status === "OVERPAID";
+}
+
+function eventOf(type: EventType, facts: Partial<Omit<SettlementEvent, "type">> = {}): SettlementEvent {
+  return { type, previousStatus: null, paymentId: null, ...facts };
+}
+
+export interface StatusMove {
+  readonly from: InvoiceStatus;
+  readonly to: InvoiceStatus;
+}
+
+export interface SettlementEvent {
+  readonly type: EventType;
+  /** The status before the move that the event tells of; null when it tells of no move. */
+  readonly previousStatus: InvoiceStatus | null;
+  /** The payment of an `invoice.payment_late`. */
+  readonly paymentId: PaymentId | null;
+}

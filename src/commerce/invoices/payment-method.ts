@@ -1,0 +1,273 @@
+// What an invoice asks for on one pair: which wallets it may use, what the quote is, and the row that remembers it (decisions 4).
+import { type Asset, assetOn, type Network, networkNamed } from "../../chains/networks.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { printJson } from "../../lib/typed-json.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { type Quote, quoteRate, type RateTable, unitsFor } from "../../rates/quote.ts";
+import { type MacKeys, signRow } from "../wallets/row-mac.ts";
+import { isWalletIntact, isWalletOpen, type Wallet } from "../wallets/wallet.ts";
+import { plainUnits } from "./direct-amount.ts";
+import { type Invoice, lockEndMs, type PaymentMethod } from "./invoice.ts";
+import { type Quote as AskedQuote, parseQuotes, printQuotes, withQuote } from "./quotes.ts";
+
+export interface Pair {
+  readonly cryptocurrency: string;
+  readonly network: string;
+}
+
+/** Network and asset of a pair that the registry is known to have (it came from a wallet's row). */
+export function pairOf(pair: Pair): { readonly network: Network; readonly asset: Asset } {
+  const network = networkNamed(pair.network);
+  const asset = network === undefined ? undefined : assetOn(network, pair.cryptocurrency);
+  if (network === undefined || asset === undefined)
+    throw new Error(`unknown pair ${pair.cryptocurrency} on ${pair.network}`);
+  return { network, asset };
+}
+
+/** Canonical spelling of the pairs a request names; an unknown pair or one named twice is refused. */
+export function canonicalPairs(named: readonly Pair[]): Result<readonly Pair[], Failure> {
+  const pairs: Pair[] = [];
+  for (const [position, each] of named.entries()) {
+    const network = networkNamed(each.network);
+    const asset = network === undefined ? undefined : assetOn(network, each.cryptocurrency);
+    if (network === undefined || asset === undefined) return err({ code: "UNSUPPORTED_PAIR", ...each });
+    const pair = { cryptocurrency: asset.code, network: network.name };
+    if (pairs.some((other) => isSamePair(other, pair))) {
+      return err({
+        code: "VALIDATION_FAILED",
+        details: [{ path: `paymentMethods.${position}`, message: "this pair is named twice" }],
+      });
+    }
+    pairs.push(pair);
+  }
+  return ok(pairs);
+}
+
+export function isSamePair(a: Pair, b: Pair): boolean {
+  return a.cryptocurrency === b.cryptocurrency && a.network === b.network;
+}
+
+/** `<cryptocurrency>_<network>`: a pair as a key. */
+export function pairKey(pair: Pair): string {
+  return `${pair.cryptocurrency}_${pair.network}`;
+}
+
+export interface PayableContext {
+  readonly amountMicros: bigint;
+  readonly macKeys: MacKeys;
+  readonly isWatched: (network: string) => boolean;
+  readonly nowMs: number;
+}
+
+/** Why a live wallet cannot serve an invoice now; undefined when it can. */
+export function walletRefusal(wallet: Wallet, context: PayableContext): Failure | undefined {
+  if (!isWalletOpen(wallet, context.nowMs))
+    return { code: "NO_ENABLED_WALLET", cryptocurrency: wallet.cryptocurrency, network: wallet.network };
+  if (!isWalletIntact(context.macKeys, wallet)) return { code: "WALLET_FROZEN" };
+  if (context.amountMicros === 0n && wallet.walletType === "DIRECT_WALLET")
+    return { code: "ANY_AMOUNT_NEEDS_OWN_ADDRESS" };
+  return context.isWatched(wallet.network) ? undefined : { code: "NETWORK_NOT_WATCHED", network: wallet.network };
+}
+
+/**
+ * The wallets to activate at creation: those of the named pairs, in their order, or the only one that is available. A named pair
+ * without an enabled wallet, or with one whose delay is not over, refuses the invoice (422); a wallet that is enabled but cannot serve comes back UNAVAILABLE.
+ */
+export function walletsToActivate<W extends Wallet>(
+  wallets: readonly W[],
+  named: readonly Pair[] | undefined,
+  context: PayableContext,
+): Result<readonly W[], Failure> {
+  const enabled = wallets.filter((wallet) => isWalletOpen(wallet, context.nowMs));
+  if (named === undefined) {
+    const available = enabled.filter((wallet) => walletRefusal(wallet, context) === undefined);
+    return ok(available.length === 1 ? available : []);
+  }
+  const chosen: W[] = [];
+  for (const pair of named) {
+    const wallet = enabled.find((each) => isSamePair(each, pair));
+    if (wallet === undefined) return err({ code: "NO_ENABLED_WALLET", ...pair });
+    chosen.push(wallet);
+  }
+  return ok(chosen);
+}
+
+/** What is asked before any salt: `amountUnits` null on an any-amount invoice. For a direct wallet it is rounded up to the grain. */
+export interface MethodQuote extends Quote {
+  readonly amountUnits: bigint | null;
+}
+
+export function quoteMethod(of: {
+  readonly invoice: Pick<Invoice, "amountMicros" | "currency">;
+  readonly wallet: Pick<Wallet, "cryptocurrency" | "network" | "walletType">;
+  readonly table: RateTable;
+  readonly nowMs: number;
+}): Result<MethodQuote, Failure> {
+  const { asset } = pairOf(of.wallet);
+  const { amountMicros, currency } = of.invoice;
+  const quote = quoteRate({ table: of.table, assetCode: asset.rateCode, currency, nowMs: of.nowMs });
+  if (!quote.ok) return err({ code: "RATE_UNAVAILABLE" });
+  if (amountMicros === 0n) return ok({ ...quote.value, amountUnits: null });
+  const units = unitsFor({ amountMicros, rate: quote.value.rate, decimals: asset.decimals });
+  return ok({
+    ...quote.value,
+    amountUnits: of.wallet.walletType === "DIRECT_WALLET" ? plainUnits(units, asset) : units,
+  });
+}
+
+/** JSON of `<cryptocurrency>_<network>` to the plain amount at which a direct method would ask: what `selectPayableWallets` looks up. */
+export function pricesJson(
+  at: { readonly rates: RateTable; readonly nowMs: number },
+  invoice: Pick<Invoice, "amountMicros" | "currency">,
+  pairs: readonly Pair[],
+): string {
+  const prices: Record<string, string> = {};
+  for (const pair of invoice.amountMicros === 0n ? [] : pairs) {
+    const quote = quoteMethod({
+      invoice,
+      wallet: { ...pair, walletType: "DIRECT_WALLET" },
+      table: at.rates,
+      nowMs: at.nowMs,
+    });
+    const units = quote.ok ? quote.value.amountUnits : null;
+    if (units !== null) prices[pairKey(pair)] = units.toString();
+  }
+  return JSON.stringify(prices);
+}
+
+/** Where and how much: what activation adds to a quote. */
+export interface Destination {
+  readonly address: string;
+  readonly addressIndex: number | null;
+  readonly amountUnits: bigint | null;
+}
+
+export function activeMethod(of: {
+  readonly invoice: Pick<
+    Invoice,
+    "id" | "merchantId" | "amountMicros" | "expiresAtMs" | "monitorUntilMs" | "rateLockSeconds"
+  >;
+  readonly wallet: Wallet;
+  readonly quote: MethodQuote;
+  readonly destination: Destination;
+  readonly macKeys: MacKeys;
+  readonly nowMs: number;
+}): PaymentMethod {
+  const { invoice, wallet, quote, destination, nowMs } = of;
+  const mac = signRow(of.macKeys, {
+    kind: "method",
+    row: invoice.id,
+    merchantId: invoice.merchantId,
+    network: wallet.network,
+    cryptocurrency: wallet.cryptocurrency,
+    target: destination.address,
+  });
+  const method = {
+    ...blankMethod(invoice, wallet),
+    ...destination,
+    ...mac,
+    status: "ACTIVE",
+    activatedAtMs: nowMs,
+  } as const;
+  return quotedMethod(method, {
+    quote: { ...quote, amountUnits: destination.amountUnits },
+    forMicros: invoice.amountMicros,
+    nowMs,
+    lockedUntilMs: lockEndMs(invoice, nowMs),
+    isUsed: () => false,
+  });
+}
+
+/**
+ * The method once it is quoted at `nowMs`. The same amount for the same worth, requested again in time, extends the current quote, which
+ * keeps its beginning (quotes.ts). `isUsed`: whether money is weighed by a quote.
+ */
+export function quotedMethod(
+  method: PaymentMethod,
+  of: {
+    readonly quote: MethodQuote;
+    readonly forMicros: bigint;
+    readonly nowMs: number;
+    readonly lockedUntilMs: number;
+    readonly isUsed: (quote: AskedQuote) => boolean;
+  },
+): PaymentMethod {
+  const { quote, forMicros, nowMs, lockedUntilMs, isUsed } = of;
+  const { amountUnits, rate, rateAtMs, sources } = quote;
+  const asked = { amountUnits, rate, forMicros, askedFromMs: nowMs, lockedUntilMs };
+  const quotes = withQuote(parseQuotes(method.quotes), asked, isUsed);
+  return {
+    ...method,
+    amountUnits,
+    rate,
+    rateAtMs,
+    rateSources: printJson(sources),
+    quotedAtMs: quotes.findLast(({ isRemainder }) => isRemainder !== true)?.askedFromMs ?? nowMs,
+    quoteForMicros: forMicros,
+    lockedUntilMs,
+    quotes: printQuotes(quotes),
+    remainderUnits: null,
+  };
+}
+
+/** The method once the rest of a partial payment has an amount of its own within the lock, worth `forMicros`; null takes that amount back. */
+export function withRemainder(
+  method: PaymentMethod,
+  of: {
+    readonly remainderUnits: bigint | null;
+    readonly forMicros: bigint;
+    readonly nowMs: number;
+    readonly isUsed: (quote: AskedQuote) => boolean;
+  },
+): PaymentMethod {
+  const { remainderUnits, forMicros, nowMs, isUsed } = of;
+  const { rate, lockedUntilMs } = method;
+  if (remainderUnits === null || rate === null || lockedUntilMs === null) return { ...method, remainderUnits };
+  const asked = {
+    amountUnits: remainderUnits,
+    rate,
+    forMicros,
+    askedFromMs: nowMs,
+    lockedUntilMs,
+    isRemainder: true,
+  } as const;
+  return { ...method, remainderUnits, quotes: printQuotes(withQuote(parseQuotes(method.quotes), asked, isUsed)) };
+}
+
+/** A method that was asked for at creation and cannot be had now; it may be picked again later. */
+export function unavailableMethod(
+  invoice: Pick<Invoice, "id" | "merchantId">,
+  wallet: Wallet,
+  reason: string,
+): PaymentMethod {
+  return { ...blankMethod(invoice, wallet), reason };
+}
+
+function blankMethod(invoice: Pick<Invoice, "id" | "merchantId">, wallet: Wallet): PaymentMethod {
+  return {
+    invoiceId: invoice.id,
+    cryptocurrency: wallet.cryptocurrency,
+    network: wallet.network,
+    merchantId: invoice.merchantId,
+    walletId: wallet.id,
+    walletType: wallet.walletType,
+    status: "UNAVAILABLE",
+    reason: null,
+    address: null,
+    addressIndex: null,
+    amountUnits: null,
+    rate: null,
+    rateAtMs: null,
+    rateSources: null,
+    quotedAtMs: null,
+    quoteForMicros: null,
+    lockedUntilMs: null,
+    quotes: "[]",
+    requiredConfirmations: wallet.requiredConfirmations,
+    mac: null,
+    macKeyId: null,
+    activatedAtMs: null,
+    remainderUnits: null,
+    isFromPublicKey: false,
+  };
+}

@@ -1,0 +1,58 @@
+// What an invoice takes from the product it names: a name, a price and a currency where the request leaves them out.
+
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { isShownTo, type Product } from "../products/product.ts";
+
+export const DEFAULT_CURRENCY = "USD";
+
+/** What a request says of an invoice's terms; without a product, the contract requires name and amount. */
+export interface AskedTerms {
+  readonly productId?: string | undefined;
+  readonly name?: string | undefined;
+  /** Micro-units. */
+  readonly rawAmount?: bigint | undefined;
+  readonly currency?: string | undefined;
+}
+
+export interface Terms {
+  readonly name: string;
+  readonly rawAmount: bigint;
+  readonly currency: string;
+}
+
+/** What is asked for, where that is known before the product is read. */
+export function askedAmount(
+  asked: AskedTerms,
+): { readonly amountMicros: bigint; readonly currency: string } | undefined {
+  const { rawAmount: amountMicros, currency = asked.productId === undefined ? DEFAULT_CURRENCY : undefined } = asked;
+  return amountMicros === undefined || currency === undefined ? undefined : { amountMicros, currency };
+}
+
+/**
+ * The terms of an invoice. `product`: the merchant's of that id, deleted or not. What the request gives wins; a price is only taken in its
+ * own currency. A browser may choose neither, but where the product's price is 0. Refuses PRODUCT_NOT_FOUND, PRODUCT_NOT_AVAILABLE,
+ * PRICE_IS_FIXED, VALIDATION_FAILED.
+ */
+export function termsOf(asked: AskedTerms, product: Product | undefined, isPublicKey: boolean): Result<Terms, Failure> {
+  if (asked.productId !== undefined) {
+    if (product === undefined || !isShownTo(product, isPublicKey)) return err({ code: "PRODUCT_NOT_FOUND" });
+    if (!product.isActive) return err({ code: "PRODUCT_NOT_AVAILABLE" });
+    if (isPublicKey && namesOther(asked, product)) return err({ code: "PRICE_IS_FIXED" });
+  }
+  const name = asked.name ?? product?.name;
+  const rawAmount = asked.rawAmount ?? product?.priceMicros;
+  const currency = asked.currency ?? product?.currency ?? DEFAULT_CURRENCY;
+  if (name === undefined || rawAmount === undefined) throw new Error("neither the request nor a product has the terms");
+  if (asked.rawAmount === undefined && product !== undefined && currency !== product.currency) {
+    const message = `the product's price is in ${product.currency}: give rawAmount too, or leave currency out`;
+    return err({ code: "VALIDATION_FAILED", details: [{ path: "currency", message }] });
+  }
+  return ok({ name, rawAmount, currency });
+}
+
+/** Whether a request names another price or currency than those of a product that has a price. */
+function namesOther({ rawAmount, currency }: AskedTerms, { priceMicros, currency: own }: Product): boolean {
+  if (priceMicros === 0n) return false;
+  return (rawAmount !== undefined && rawAmount !== priceMicros) || (currency !== undefined && currency !== own);
+}

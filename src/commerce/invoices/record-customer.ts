@@ -1,0 +1,27 @@
+// What a create writes of the customer that it names: a new row, what it says differently of a known one, or nothing.
+import { derivedId } from "../../lib/ids.ts";
+import type { Trail } from "../../platform/audit/entry.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import type { Statement } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { type Customer, customerEntry, isSameCustomer } from "../customers/customer.ts";
+import { assertCustomerLive, insertCustomer, updateCustomer } from "../customers/store.ts";
+
+/** The statements for the batch of the create, which aborts where a known customer was deleted meanwhile. `typed`: what the request says. */
+export function recordCustomer(
+  deps: { readonly db: Db; readonly trail: Trail; readonly nowMs: number },
+  typed: Parameters<typeof updateCustomer>[2],
+  of: {
+    readonly before: Customer | undefined;
+    readonly after: Customer | undefined;
+    readonly operationId: string;
+  },
+): readonly Statement[] {
+  const { before, after, operationId } = of;
+  if (after === undefined) return [];
+  const entry = customerEntry(derivedId("aud", operationId, 1), { before, after });
+  const audit = insertAudit(deps.db, deps.trail, entry, deps.nowMs);
+  if (before === undefined) return [insertCustomer(deps.db, after, deps.nowMs), audit];
+  const writing = isSameCustomer(before, after) ? [] : [updateCustomer(deps.db, after, typed, deps.nowMs), audit];
+  return [assertCustomerLive(deps.db, before.id), ...writing];
+}

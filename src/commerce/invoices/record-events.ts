@@ -1,0 +1,57 @@
+import { derivedId } from "../../lib/ids.ts";
+import type { Db } from "../../platform/db/client.ts";
+import type { EventType } from "../../platform/events/event.ts";
+import { recordOutbox } from "../../platform/events/store.ts";
+import { oweReceipts } from "../owed-receipts/store.ts";
+import { invoiceEventData } from "./event-invoice.ts";
+import type { Invoice } from "./invoice.ts";
+import type { InvoiceBody } from "./invoice-body.ts";
+import type { InvoiceFacts } from "./invoice-events.ts";
+
+export interface InvoiceEvent extends InvoiceFacts {
+  readonly type: EventType;
+}
+
+export interface EventContext {
+  readonly invoice: Pick<Invoice, "id" | "merchantId" | "status">;
+  /** The sequence of the first event: one more than the newest that was read. It is the lock against other writers. */
+  readonly firstSequence: number;
+  readonly operationId: string;
+  /** The invoice after the change, as GET shows it, and its text where that is made already. */
+  readonly body: InvoiceBody;
+  readonly json?: string;
+  /** Whether any payment of it is confirmed. */
+  readonly hasMoney: boolean;
+  readonly nowMs: number;
+}
+
+/** The event rows of one change of an invoice, numbered on from what was read (reliability.md 3), and the receipts that they owe. */
+export function recordEvents(db: Db, context: EventContext, events: readonly [InvoiceEvent, ...InvoiceEvent[]]) {
+  const data = invoiceEventData(
+    { invoice: context.body, json: context.json },
+    events.map(({ type: _, ...facts }) => facts),
+  );
+  const outbox = recordOutbox(
+    db,
+    events.map(({ type }, n) => ({
+      id: derivedId("evt", context.operationId, n),
+      merchantId: context.invoice.merchantId,
+      type,
+      invoiceId: context.invoice.id,
+      sequence: context.firstSequence + n,
+      data: data[n] ?? "",
+      createdAtMs: context.nowMs,
+    })),
+  );
+  return oweAfter(context, events)
+    ? [...outbox, oweReceipts(db, { ...context, invoiceId: context.invoice.id })]
+    : outbox;
+}
+
+/** Where it becomes paid; or was accepted as paid before, and money for it is confirmed now. */
+function oweAfter({ invoice: { status } }: EventContext, events: readonly InvoiceEvent[]): boolean {
+  const isPaid = status === "PAID" || status === "OVERPAID";
+  return events.some(
+    ({ type }) => type === "invoice.paid" || type === "invoice.overpaid" || (isPaid && type === "payment.confirmed"),
+  );
+}

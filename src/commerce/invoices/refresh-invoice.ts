@@ -1,0 +1,215 @@
+// Truth on read: an invoice whose time is over is settled, and a quote whose lock is over is renewed, before it is shown (decisions 4).
+import { ok, type Result } from "../../lib/result.ts";
+import { changedFacts, SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
+import { batch, type Statement } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { type AmountPlace, selectHeldAmounts } from "../amount-reservations/store.ts";
+import { selectPayableWallets } from "../payable-wallets/store.ts";
+import type { Wallet } from "../wallets/wallet.ts";
+import type { ActivationDependencies } from "./activate-payment-method.ts";
+import { type Change, type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
+import { type Invoice, type InvoiceFile, isQuoteOver, lockEndMs, type PaymentMethod } from "./invoice.ts";
+import { quoteFacts } from "./invoice-facts.ts";
+import { isSamePair, type MethodQuote, pairKey, pricesJson, quotedMethod, quoteMethod } from "./payment-method.ts";
+import {
+  type AmountFacts,
+  type HeldAmount,
+  mayBeOfAmounts,
+  NOTHING_KNOWN,
+  noteLosses,
+  type ReservedAmount,
+  reserveAmount,
+} from "./reserve-amount.ts";
+import { reserveRemainders } from "./reserve-remainder.ts";
+import { lacksRest } from "./rest.ts";
+import { settlementChange } from "./settle-invoice.ts";
+import { isDue } from "./status.ts";
+import { putMethod, selectInvoiceRow } from "./store.ts";
+import { usedBy } from "./weighing.ts";
+
+/** The system settles and quotes anew, whoever the reader is: hence not the reader's trail. */
+export interface RefreshDependencies
+  extends Omit<ChangeDependencies, "trail">,
+    Omit<ActivationDependencies, "nowMs" | "db"> {}
+
+/** The read of one invoice, for the call that reads the key. */
+export function invoiceReads(db: Db, merchantId: string, invoiceId: string) {
+  return [selectInvoiceRow(db, merchantId, invoiceId)] as const;
+}
+
+/** Whether a read must write before it may answer. */
+export function isStale(file: InvoiceFile, nowMs: number): boolean {
+  const { invoice } = file;
+  return (
+    isDue(invoice, nowMs) || file.methods.some((each) => isQuoteOver(invoice, each, nowMs) || lacksRest(invoice, each))
+  );
+}
+
+/** The invoice as of now, committed. Without a rate the old quote stays, and is not shown. */
+export async function refreshInvoice(
+  deps: RefreshDependencies,
+  file: InvoiceFile,
+): Promise<Result<InvoiceFile, Failure>> {
+  if (!isStale(file, deps.nowMs)) return ok(file);
+  const { merchantId, id } = file.invoice;
+  const clock = { ...deps, trail: SYSTEM_TRAIL };
+  const settled = await changeInvoice(clock, { merchantId, id, read: file }, async (read) =>
+    ok(settlementChange(read, deps.nowMs)),
+  );
+  if (!settled.ok || !isStale(settled.value, deps.nowMs)) return settled;
+  const lost = new Map<string, number[]>();
+  let plan: Requote | undefined;
+  const renewed = await changeInvoice(
+    clock,
+    { merchantId, id, read: settled.value },
+    async (read, conflict, operationId) => {
+      noteLosses(lost, plan?.tried ?? new Map(), conflict);
+      plan = await requote(deps, read, { operationId, lost });
+      return ok(plan.change);
+    },
+  );
+  if (!renewed.ok) return renewed;
+  const rested = await reserveRests(deps, renewed.value);
+  return rested.ok ? ok(withMethods(rested.value, plan?.exhausted ?? [])) : rested;
+}
+
+/** Reserves amounts for rests that found none free when their part came. */
+async function reserveRests(deps: RefreshDependencies, file: InvoiceFile): Promise<Result<InvoiceFile, Failure>> {
+  const { merchantId, id } = file.invoice;
+  if (!file.methods.some((method) => lacksRest(file.invoice, method))) return ok(file);
+  const lostSalts: number[] = [];
+  let tried: readonly number[] = [];
+  const clock = { ...deps, trail: SYSTEM_TRAIL };
+  return changeInvoice(clock, { merchantId, id, read: file }, async (read, conflict, operationId) => {
+    if (mayBeOfAmounts(conflict)) lostSalts.push(...tried);
+    const rests = await reserveRemainders(deps, read, read.invoice, { operationId, lostSalts });
+    tried = rests.tried;
+    const [first, ...more] = rests.methods.map((method) => ({ type: "payment.updated" as const, method }));
+    if (first === undefined) return ok(undefined);
+    const audit = { action: "invoice.requoted", ...changedFacts({}, quoteFacts(rests.methods)) } as const;
+    return ok({ columns: {}, methods: rests.methods, events: [first, ...more], audit, statements: rests.statements });
+  });
+}
+
+interface Requote {
+  readonly change: Change | undefined;
+  /** Methods for whose new price no amount is free, marked so; that is not stored, for the next read may find one. */
+  readonly exhausted: readonly PaymentMethod[];
+  /** The numbers of the amounts that the change reserves, by pair. */
+  readonly tried: ReadonlyMap<string, number>;
+}
+
+interface RequoteRun {
+  readonly operationId: string;
+  readonly lost: ReadonlyMap<string, readonly number[]>;
+}
+
+/** New quotes for every method whose lock is over: same address; a direct wallet's old amount stays reserved beside a new one. */
+async function requote(deps: RefreshDependencies, file: InvoiceFile, run: RequoteRun): Promise<Requote> {
+  const methods: PaymentMethod[] = [];
+  const exhausted: PaymentMethod[] = [];
+  const statements: Statement[] = [];
+  const tried = new Map<string, number>();
+  const isUsed = usedBy(file.payments);
+  for (const { method, quote, facts } of await quotesOf(deps, file)) {
+    const renewed = await renew(deps, file, { method, quote, facts, ...run });
+    if (renewed === undefined) {
+      exhausted.push({ ...method, reason: "AMOUNTS_EXHAUSTED" });
+      continue;
+    }
+    if (renewed.salt !== undefined) tried.set(pairKey(method), renewed.salt);
+    const quoted = quotedMethod(method, {
+      quote: { ...quote, amountUnits: renewed.units },
+      forMicros: dueMicros(file.invoice),
+      nowMs: deps.nowMs,
+      lockedUntilMs: Math.min(lockEndMs(file.invoice, deps.nowMs), renewed.heldUntilMs ?? Number.POSITIVE_INFINITY),
+      isUsed,
+    });
+    methods.push(quoted);
+    statements.push(...renewed.statements, putMethod(deps.db, quoted));
+  }
+  const [first, ...more] = methods.map((method) => ({ type: "payment.updated" as const, method }));
+  if (first === undefined) return { change: undefined, exhausted, tried };
+  const before = file.methods.filter((method) => methods.some((other) => isSamePair(method, other)));
+  const audit = { action: "invoice.requoted", ...changedFacts(quoteFacts(before), quoteFacts(methods)) } as const;
+  // A payment that was read before the new quote was made may mean that quote.
+  const settled = settlementChange(withMethods(file, methods), deps.nowMs);
+  const events = [first, ...more, ...(settled?.events ?? [])] as const;
+  const { columns = {}, payments = [], moves = [] } = settled ?? {};
+  const change = { columns, payments, moves, methods: [...methods, ...exhausted], events, audit, statements };
+  return { change, exhausted, tried };
+}
+
+interface Renewal {
+  readonly method: PaymentMethod;
+  readonly quote: MethodQuote;
+  /** What is known of the amounts of the new price; undefined where the address is the invoice's own. */
+  readonly facts: (AmountFacts & { readonly address: string; readonly held: readonly HeldAmount[] }) | undefined;
+}
+
+/** The methods whose lock is over and for which there is a rate, with what is known of their amounts: one read for all. */
+async function quotesOf(deps: RefreshDependencies, file: InvoiceFile): Promise<readonly Renewal[]> {
+  const { invoice } = file;
+  const table = await deps.table();
+  const asked = { currency: invoice.currency, amountMicros: dueMicros(invoice) };
+  const renewals = file.methods
+    .filter((method) => isQuoteOver(invoice, method, deps.nowMs))
+    .flatMap((method) => {
+      const quote = quoteMethod({ invoice: asked, wallet: method, table, nowMs: deps.nowMs });
+      return quote.ok ? [{ method, quote: quote.value }] : [];
+    });
+  const direct = renewals.map(({ method }) => method).filter(({ walletType }) => walletType === "DIRECT_WALLET");
+  if (direct.length === 0) return renewals.map((each) => ({ ...each, facts: undefined }));
+  const [held, [found]] = await batch(deps.db, [
+    selectHeldAmounts(deps.db, invoice.id),
+    selectPayableWallets(deps.db, invoice.merchantId, pricesJson({ rates: table, nowMs: deps.nowMs }, asked, direct)),
+  ]);
+  return renewals.map((each) => {
+    const { address, walletType } = each.method;
+    if (walletType === "XPUB_WALLET" || address === null) return { ...each, facts: undefined };
+    const isThere = (place: AmountPlace | Wallet) => isSamePair(place, each.method) && place.address === address;
+    const { takenSalts, maxSalt, isPriceTaken, rank, isShared } = found?.payable.find(isThere) ?? NOTHING_KNOWN;
+    const facts = { takenSalts, maxSalt, isPriceTaken, rank, isShared, address, held: held.filter(isThere) };
+    return { ...each, facts };
+  });
+}
+
+interface Renewed extends Pick<ReservedAmount, "salt" | "statements"> {
+  readonly units: bigint | null;
+  /** Undefined where the address is the invoice's own. */
+  readonly heldUntilMs?: number;
+}
+
+/** The amount to ask for from now on, and what reserves it; undefined when none is free. */
+async function renew(
+  deps: RefreshDependencies,
+  { invoice }: InvoiceFile,
+  of: Renewal & RequoteRun,
+): Promise<Renewed | undefined> {
+  const { method, quote, facts, operationId, lost } = of;
+  if (facts === undefined || quote.amountUnits === null)
+    return { units: quote.amountUnits, salt: undefined, statements: [] };
+  const { network, cryptocurrency, walletId } = method;
+  const reserved = await reserveAmount(deps, {
+    invoice,
+    walletId,
+    operationId,
+    at: { network, cryptocurrency, address: facts.address },
+    priceUnits: quote.amountUnits,
+    taken: facts,
+    held: facts.held,
+    lostSalts: lost.get(pairKey(method)) ?? [],
+  });
+  return reserved.ok ? reserved.value : undefined;
+}
+
+/** What is still due: all of an invoice that awaits its first money, the rest of one that had a part; nothing where any amount may be sent. */
+function dueMicros({ amountMicros, receivedMicros }: Pick<Invoice, "amountMicros" | "receivedMicros">): bigint {
+  return amountMicros === 0n ? 0n : amountMicros - receivedMicros;
+}
+
+function withMethods(file: InvoiceFile, changed: readonly PaymentMethod[]): InvoiceFile {
+  const methods = file.methods.map((method) => changed.find((other) => isSamePair(method, other)) ?? method);
+  return { ...file, methods };
+}

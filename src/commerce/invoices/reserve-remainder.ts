@@ -1,0 +1,75 @@
+// After a credited partial payment to a shared address, what is still due gets an amount of its own, so that the rest can be recognised like
+// the first part (decisions 5); the old amount stays reserved.
+import type { InvoiceStatus } from "../../platform/column-values.ts";
+import type { Statement } from "../../platform/db/batch.ts";
+import { selectHeldAmounts } from "../amount-reservations/store.ts";
+import type { InvoiceFile, PaymentMethod } from "./invoice.ts";
+import { withRemainder } from "./payment-method.ts";
+import type { AmountDependencies } from "./reserve-amount.ts";
+import { reserveRest } from "./reserve-rest.ts";
+import { lacksRest, restUnits } from "./rest.ts";
+import { isActive } from "./status.ts";
+import { putMethod } from "./store.ts";
+import { usedBy } from "./weighing.ts";
+
+export interface Remainders {
+  readonly methods: readonly PaymentMethod[];
+  readonly statements: readonly Statement[];
+  /** Numbers of the new amounts, for the next try after a collision. */
+  readonly tried: readonly number[];
+}
+
+/** The invoice's state after the change that the remainders are a part of. */
+export interface After {
+  readonly status: InvoiceStatus;
+  readonly receivedMicros: bigint;
+}
+
+/** What changes of the direct methods; nothing where the sum received is as it was and every rest has its amount. */
+export async function reserveRemainders(
+  deps: AmountDependencies,
+  { invoice, methods, payments }: Pick<InvoiceFile, "invoice" | "methods" | "payments">,
+  after: After,
+  of: { readonly operationId: string; readonly lostSalts: readonly number[] },
+): Promise<Remainders> {
+  const isSame = after.receivedMicros === invoice.receivedMicros && after.status === invoice.status;
+  const direct = methods.filter(
+    (each) => each.walletType === "DIRECT_WALLET" && each.status === "ACTIVE" && (!isSame || lacksRest(invoice, each)),
+  );
+  const isUsed = usedBy(payments);
+  const changed: PaymentMethod[] = [];
+  const statements: Statement[] = [];
+  const tried: number[] = [];
+  for (const method of direct) {
+    const due = mayBeAdded(after.status) ? restUnits(method, invoice, after.receivedMicros) : null;
+    const reserved = due === null ? undefined : await reserve(deps, invoice, method, { dueUnits: due, ...of });
+    const remainderUnits = reserved?.units ?? null;
+    if (reserved?.salt !== undefined) tried.push(reserved.salt);
+    if (remainderUnits === method.remainderUnits) continue;
+    const forMicros = invoice.amountMicros - after.receivedMicros;
+    const renewed = withRemainder(method, { remainderUnits, forMicros, nowMs: deps.nowMs, isUsed });
+    changed.push(renewed);
+    statements.push(...(reserved?.statements ?? []), putMethod(deps.db, renewed));
+  }
+  return { methods: changed, statements, tried };
+}
+
+/** Also once its time is over: where late money is taken, its page goes on asking for the rest. */
+function mayBeAdded(status: InvoiceStatus): boolean {
+  return isActive(status) || status === "UNDERPAID";
+}
+
+async function reserve(
+  deps: AmountDependencies,
+  invoice: InvoiceFile["invoice"],
+  method: PaymentMethod,
+  of: { readonly dueUnits: bigint; readonly operationId: string; readonly lostSalts: readonly number[] },
+) {
+  const { address, network, cryptocurrency } = method;
+  if (address === null) throw new Error(`an active method without an address: ${invoice.id}`);
+  const held = (await selectHeldAmounts(deps.db, invoice.id)).filter(
+    (each) => each.network === network && each.cryptocurrency === cryptocurrency && each.address === address,
+  );
+  const reserved = await reserveRest(deps, { ...of, invoice, method: { ...method, address }, held });
+  return reserved.ok ? reserved.value : undefined;
+}

@@ -1,0 +1,45 @@
+import { err, ok, type Result } from "../../lib/result.ts";
+import { isoTime } from "../../lib/time.ts";
+import { changedFacts } from "../../platform/audit/entry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { type Change, type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
+import type { InvoiceFile } from "./invoice.ts";
+import { stateFacts } from "./invoice-facts.ts";
+import type { ResolutionAction } from "./resolution.ts";
+import { resolutionRefusal, withResolution } from "./resolution.ts";
+import { settlementChange } from "./settle-invoice.ts";
+
+export interface ResolveRequest {
+  readonly action: ResolutionAction;
+  readonly reason: string;
+  readonly txHash?: string | undefined;
+}
+
+/**
+ * A manual decision about an invoice (decisions 4): ACCEPT makes it PAID; each clears `needsReview`, which only money that comes later
+ * sets again. The reason is kept with the invoice and not in the audit log, where nothing is ever deleted.
+ */
+export async function resolveInvoice(
+  deps: ChangeDependencies,
+  file: InvoiceFile,
+  request: ResolveRequest,
+): Promise<Result<InvoiceFile, Failure>> {
+  const { merchantId, id } = file.invoice;
+  const { action, reason, txHash = null } = request;
+  return changeInvoice(deps, { merchantId, id, read: file }, async (read) => {
+    const { invoice } = read;
+    const hasUnpriced = read.payments.some(({ weighedBy }) => weighedBy === "NO_RATE");
+    const refusal = resolutionRefusal(invoice, action, hasUnpriced);
+    if (refusal !== undefined) return err(refusal);
+    const made = { action, reason, actor: deps.trail.actor.id ?? "", at: isoTime(deps.nowMs), txHash };
+    const columns = { resolution: withResolution(invoice.resolution, made), needsReview: false };
+    const change = settlementChange(read, deps.nowMs, { columns }) ?? unsettled(columns);
+    const { before, after } = changedFacts(stateFacts(invoice), stateFacts({ ...invoice, ...change.columns }));
+    return ok({ ...change, audit: { action: "invoice.resolved", before, after: { ...after, resolution: action } } });
+  });
+}
+
+/** Where nothing else follows. */
+function unsettled(columns: Change["columns"]): Omit<Change, "audit"> {
+  return { columns, events: [{ type: "invoice.updated" }] };
+}

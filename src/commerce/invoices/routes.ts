@@ -1,0 +1,233 @@
+import { isPublicKey } from "../../accounts/auth/principal.ts";
+import { answerOnce } from "../../accounts/pipeline/answer-once.ts";
+import type { MerchantCall } from "../../accounts/pipeline/call.ts";
+import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { WALLET_FIELDS } from "../../chains/secret-material.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { countedCallers } from "../../platform/http/rate-check.ts";
+import type { Reply } from "../../platform/http/reply.ts";
+import { addPaymentMethod, type PickDependencies } from "./add-payment-method.ts";
+import { cancelInvoice } from "./cancel-invoice.ts";
+import {
+  type CreateInvoiceBody,
+  createInvoiceBody,
+  invoiceBody,
+  invoiceForAnyKey,
+  invoiceListBody,
+  listInvoicesQuery,
+  methodListBody,
+  PICK_ANSWERS,
+  PICK_REFUSALS,
+  pairBody,
+  resolveInvoiceBody,
+  updateInvoiceBody,
+} from "./contract.ts";
+import { createFacts, createInvoice, createReads, type NewInvoice } from "./create-invoice.ts";
+import { invoiceDependencies } from "./dependencies.ts";
+import { fileOf, type InvoiceFile, type InvoiceRow } from "./invoice.ts";
+import { invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
+import { listInvoices, pageReads } from "./list-invoices.ts";
+import { listMethods, methodReads } from "./list-methods.ts";
+import { canonicalPairs, pricesJson } from "./payment-method.ts";
+import { askedAmount } from "./product-terms.ts";
+import { invoiceReads, type RefreshDependencies, refreshInvoice } from "./refresh-invoice.ts";
+import { resolveInvoice } from "./resolve-invoice.ts";
+import { updateInvoiceText } from "./update-invoice.ts";
+
+const BASE = "/api/v1/merchants/merchant/:merchantId/invoices";
+const ONE = `${BASE}/:invoiceId`;
+
+export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY", dependencies: invoiceDependencies })
+  .post(BASE, {
+    operationId: "createInvoice",
+    summary: "Create an invoice",
+    description:
+      "Send an Idempotency-Key with every call. Named payment methods are activated at once, and so is the only available one.",
+    permission: "invoice:create",
+    isForPublicKeys: true,
+    isIdempotent: true,
+    body: createInvoiceBody,
+    answers: [{ status: 201, description: "The invoice", schema: invoiceForAnyKey }],
+    refusals: [
+      "EXTERNAL_ID_EXISTS",
+      "PRODUCT_NOT_FOUND",
+      "PRODUCT_NOT_AVAILABLE",
+      "PRICE_IS_FIXED",
+      "NO_ENABLED_WALLET",
+      "UNSUPPORTED_PAIR",
+      "TOO_MANY_ACTIVE_INVOICES",
+      "LIMIT_REACHED",
+      "PRIVATE_KEY_REFUSED",
+    ],
+    reads: async ({ db, deps, merchantId, request }) => {
+      const body = request?.body;
+      const pairs = canonicalPairs(body?.paymentMethods ?? []);
+      const amount = body === undefined ? undefined : askedAmount(body);
+      const isPriced = amount !== undefined && pairs.ok && pairs.value.length > 0;
+      const prices = isPriced
+        ? pricesJson({ rates: await deps.table(), nowMs: deps.nowMs }, amount, pairs.value)
+        : "{}";
+      return createReads(db, merchantId, { ...body, prices });
+    },
+    answer: async (call) => {
+      const { body, principal, merchant, read } = call;
+      const origin = isPublicKey(principal) ? "PUBLIC_KEY" : "API";
+      if (origin === "PUBLIC_KEY" && asksMoreThanPublic(body)) return err({ code: "PUBLIC_KEY_FORBIDDEN" });
+      const pairs = canonicalPairs(body.paymentMethods ?? []);
+      if (!pairs.ok) return pairs;
+      const { paymentMethods, ...rest } = body;
+      const invoice: NewInvoice = { ...rest, pairs: paymentMethods === undefined ? undefined : pairs.value };
+      const facts = createFacts(read);
+      const callers = countedCallers(call.env, call.trail.ip);
+      return answerOnce(call, createInvoice(acting(call), { merchant, origin, callers, invoice, facts }));
+    },
+  })
+  .get(BASE, {
+    operationId: "listInvoices",
+    summary: "List invoices, newest first",
+    permission: "invoice:view",
+    query: listInvoicesQuery,
+    answers: [{ status: 200, description: "One page", schema: invoiceListBody }],
+    reads: ({ db, merchantId, request }) => pageReads(db, merchantId, request?.query),
+    answer: async (call) => {
+      const [rows, counts, cursors] = call.read;
+      const page = listInvoices({ rows, total: counts[0]?.total ?? 0, cursors }, call.query, call.deps.body);
+      return page.ok ? json(200, page.value) : page;
+    },
+  })
+  .get(ONE, {
+    operationId: "getInvoice",
+    summary: "Read an invoice as it is true now",
+    permission: "invoice:view",
+    isForPublicKeys: true,
+    answers: [{ status: 200, description: "The invoice", schema: invoiceForAnyKey }],
+    refusals: ["INVOICE_NOT_FOUND", "CONTENTION"],
+    reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
+    answer: async (call) => {
+      const file = await currentFile(call, call.read[0]);
+      return file.ok ? invoiceReply(call, 200, file.value) : file;
+    },
+  })
+  .patch(ONE, {
+    operationId: "updateInvoice",
+    summary: "Change what an invoice says, while it awaits payment",
+    permission: "invoice:update",
+    body: updateInvoiceBody,
+    answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
+    refusals: ["INVOICE_NOT_FOUND", "INVOICE_NOT_EDITABLE", "PRIVATE_KEY_REFUSED"],
+    reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
+    answer: async (call) => {
+      const file = await currentFile(call, call.read[0]);
+      if (!file.ok) return file;
+      const changed = await updateInvoiceText(acting(call), file.value, call.body);
+      return changed.ok ? invoiceReply(call, 200, changed.value) : changed;
+    },
+  })
+  .post(`${ONE}/cancel`, {
+    operationId: "cancelInvoice",
+    summary: "Cancel an invoice that has seen no money",
+    permission: "invoice:cancel",
+    answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
+    refusals: ["INVOICE_NOT_FOUND", "INVOICE_HAS_PAYMENTS", "INVOICE_NOT_CANCELLABLE"],
+    reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
+    answer: async (call) => {
+      const file = await currentFile(call, call.read[0]);
+      if (!file.ok) return file;
+      const cancelled = await cancelInvoice(acting(call), file.value);
+      return cancelled.ok ? invoiceReply(call, 200, cancelled.value) : cancelled;
+    },
+  })
+  .post(`${ONE}/resolve`, {
+    operationId: "resolveInvoice",
+    summary: "Decide about an invoice that no rule could settle",
+    description:
+      "ACCEPT makes it PAID whatever was received. DISMISS takes it out of the review queue, and so does RETURNED, which notes that you sent the money back.",
+    permission: "payment:resolve",
+    body: resolveInvoiceBody,
+    answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
+    refusals: ["INVOICE_NOT_FOUND", "INVOICE_NOT_RESOLVABLE", "NOTHING_TO_REVIEW"],
+    reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
+    answer: async (call) => {
+      const file = await currentFile(call, call.read[0]);
+      if (!file.ok) return file;
+      const resolved = await resolveInvoice(acting(call), file.value, call.body);
+      return resolved.ok ? invoiceReply(call, 200, resolved.value) : resolved;
+    },
+  })
+  .get(`${ONE}/payment-methods`, {
+    operationId: "listPaymentMethods",
+    summary: "Ways to pay an invoice: active ones, and those that can be picked",
+    permission: "invoice:view",
+    isForPublicKeys: true,
+    answers: [{ status: 200, description: "Payment methods", schema: methodListBody }],
+    refusals: ["INVOICE_NOT_FOUND", "CONTENTION"],
+    reads: ({ db, merchantId, params }) => methodReads(db, merchantId, params.invoiceId ?? ""),
+    answer: async (call) => {
+      const file = await currentFile(call, call.read[0]);
+      if (!file.ok) return file;
+      const [, wallets, cursors] = call.read;
+      const { body, isWatched } = call.deps;
+      return json(200, { data: listMethods(file.value, wallets, { ...body, isWatched, cursors }) });
+    },
+  })
+  .post(`${ONE}/payment-methods`, {
+    operationId: "activatePaymentMethod",
+    summary: "Pick a way to pay: locks the rate and gives an address or an amount",
+    permission: "invoice:create",
+    isForPublicKeys: true,
+    isIdempotent: true,
+    body: pairBody,
+    answers: PICK_ANSWERS,
+    refusals: PICK_REFUSALS,
+    // A pair is never free text.
+    secrets: WALLET_FIELDS,
+    reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
+    answer: async (call) => {
+      const [row] = call.read[0];
+      if (row === undefined) return err({ code: "INVOICE_NOT_FOUND" });
+      const pairs = canonicalPairs([call.body]);
+      if (!pairs.ok) return pairs;
+      const [pair] = pairs.value;
+      if (pair === undefined) throw new Error("one pair in, none out");
+      const isFromPublicKey = isPublicKey(call.principal);
+      const callers = countedCallers(call.env, call.trail.ip);
+      return answerOnce(call, addPaymentMethod(acting(call), { pair, isFromPublicKey, callers, file: fileOf(row) }));
+    },
+  });
+
+/** The dependencies of a change of an invoice, with its author. */
+function acting(call: MerchantCall<RefreshDependencies>): PickDependencies {
+  return { ...call.deps, trail: call.trail };
+}
+
+/** The invoice that was read, settled and quoted as of now. */
+async function currentFile(
+  call: MerchantCall<RefreshDependencies>,
+  rows: readonly InvoiceRow[],
+): Promise<Result<InvoiceFile, Failure>> {
+  const [row] = rows;
+  if (row === undefined) return err({ code: "INVOICE_NOT_FOUND" });
+  return refreshInvoice(call.deps, fileOf(row));
+}
+
+function invoiceReply(
+  call: MerchantCall<RefreshDependencies>,
+  status: number,
+  file: InvoiceFile,
+): Result<Reply, Failure> {
+  const body = invoiceBodyOf(file, call.deps.body);
+  return json(status, isPublicKey(call.principal) ? publicInvoiceBody(body) : body);
+}
+
+function json(status: number, body: object): Result<Reply, Failure> {
+  return ok({ status, body: JSON.stringify(body) });
+}
+
+/** decisions 7: what a browser may not say when it creates an invoice. */
+function asksMoreThanPublic(body: CreateInvoiceBody): boolean {
+  const { externalId, metadata, expiresInSeconds, paymentMethods } = body;
+  return (
+    [externalId, metadata, expiresInSeconds].some((each) => each !== undefined) || (paymentMethods?.length ?? 0) > 1
+  );
+}

@@ -1,0 +1,215 @@
+import { and, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
+import type { Position } from "../../lib/pagination.ts";
+import type { Statement } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { jsonMembers, jsonObject, rowDecoder, rowsDecoder } from "../../platform/db/json-rows.ts";
+import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
+import { customers } from "../../platform/db/schema/customers.ts";
+import { invoices, paymentMethods, timelineItems } from "../../platform/db/schema/invoices.ts";
+import { networkCursors } from "../../platform/db/schema/network-cursors.ts";
+import { products } from "../../platform/db/schema/products.ts";
+import { payableWallets } from "../payable-wallets/store.ts";
+import { decodePayments, paymentJson } from "../payments/store.ts";
+import type { Invoice, PaymentMethod, TimelineItem } from "./invoice.ts";
+
+// Columns are written out: in a one-table select drizzle drops the table from a column inside a fragment, and `id` would be the inner one.
+const customerJson =
+  sql`(select ${jsonObject(customers, "buyer")} from customers buyer where buyer.id = invoices.customer_id)`
+    .mapWith(rowDecoder(customers))
+    .as("customer_json");
+const productJson =
+  sql`(select ${jsonObject(products, "article")} from products article where article.id = invoices.product_id)`
+    .mapWith(rowDecoder(products))
+    .as("product_json");
+const timelineJson =
+  sql`(select json_group_array(${jsonObject(timelineItems, "item")}) from (select * from timeline_items
+  where invoice_id = invoices.id order by position) item)`
+    .mapWith(rowsDecoder(timelineItems))
+    .as("timeline_json");
+const methodsJson =
+  sql`(select json_group_array(${jsonObject(paymentMethods, "method")}) from (select * from payment_methods
+  where invoice_id = invoices.id order by cryptocurrency, network) method)`
+    .mapWith(rowsDecoder(paymentMethods))
+    .as("methods_json");
+const paymentsJson = sql`(select json_group_array(${paymentJson("paid")}) from (select * from payments
+  where invoice_id = invoices.id order by received_at_ms, id) paid)`
+  .mapWith(decodePayments)
+  .as("payments_json");
+/**
+ * A cursor as an invoice is settled by it: with the moment up to which those of the invoice's addresses were read that are read at their own
+ * pace. `alias`: what its rows are called in the query around it, one on `invoices`.
+ */
+export function cursorJson(alias: string) {
+  const network = sql.raw(`${alias}.network`);
+  const stuckPassedMs = sql`(select min(stuck.passed_ms) from stuck_addresses stuck where stuck.network = ${network} and stuck.address in
+    (select address from payment_methods where invoice_id = invoices.id and network = ${network} and status = 'ACTIVE'))`;
+  return sql`json_object(${jsonMembers(networkCursors, alias)}, 'stuckPassedMs', ${stuckPassedMs})`;
+}
+
+const cursorsJson = sql`(select json_group_array(${cursorJson("cursor")}) from network_cursors cursor
+  where cursor.network in (select network from payment_methods where invoice_id = invoices.id and status = 'ACTIVE'
+    union select network from payments where invoice_id = invoices.id))`
+  .mapWith(rowsDecoder(networkCursors))
+  .as("cursors_json");
+
+/** What an invoice's file is read from, without the cursors. */
+export const pageColumns = {
+  ...getTableColumns(invoices),
+  customer: customerJson,
+  product: productJson,
+  timeline: timelineJson,
+  methods: methodsJson,
+  payments: paymentsJson,
+};
+
+const fileColumns = { ...pageColumns, cursors: cursorsJson };
+
+/** An invoice with its relations, as one row: one statement, whatever hangs on it. */
+export const selectInvoiceRow = prepared(
+  (merchantId: string, invoiceId: string) => ({ id: invoiceId, merchantId }),
+  (db, of) =>
+    db
+      .select(fileColumns)
+      .from(invoices)
+      .where(and(eq(invoices.id, of.id), eq(invoices.merchantId, of.merchantId)))
+      .limit(1),
+);
+
+export interface InvoiceFilter {
+  readonly status?: Invoice["status"] | undefined;
+  readonly currency?: string | undefined;
+  readonly customerId?: string | undefined;
+  readonly externalId?: string | undefined;
+  readonly createdFrom?: number | undefined;
+  readonly createdTo?: number | undefined;
+  readonly needsReview?: boolean | undefined;
+  readonly search?: string | undefined;
+}
+
+/** One page, newest first by (created_at, id): the row-value form costs the same on every page. Without cursors, which all share. */
+export function selectInvoicePage(
+  db: Db,
+  merchantId: string,
+  page: { filter: InvoiceFilter; after: Position | undefined; limit: number; offset: number },
+) {
+  const after =
+    page.after === undefined
+      ? undefined
+      : sql`(${invoices.createdAtMs}, ${invoices.id}) < (${page.after.createdAtMs}, ${page.after.id})`;
+  return db
+    .select(pageColumns)
+    .from(invoices)
+    .where(and(...matching(merchantId, page.filter), after))
+    .orderBy(desc(invoices.createdAtMs), desc(invoices.id))
+    .limit(page.limit)
+    .offset(page.offset);
+}
+
+/** How many match; `isWanted` false makes it read nothing. */
+export function countInvoices(db: Db, merchantId: string, filter: InvoiceFilter, isWanted: boolean) {
+  const wanted = isWanted ? undefined : sql`0`;
+  return db
+    .select({ total: sql<number>`count(*)` })
+    .from(invoices)
+    .where(and(wanted, ...matching(merchantId, filter)));
+}
+
+function matching(merchantId: string, filter: InvoiceFilter): (SQL | undefined)[] {
+  return [
+    sql`${invoices.merchantId} = ${merchantId}`,
+    filter.status === undefined ? undefined : eq(invoices.status, filter.status),
+    filter.currency === undefined ? undefined : eq(invoices.currency, filter.currency),
+    filter.customerId === undefined ? undefined : sql`${invoices.customerId} = ${filter.customerId}`,
+    filter.externalId === undefined ? undefined : eq(invoices.externalId, filter.externalId),
+    filter.createdFrom === undefined ? undefined : sql`${invoices.createdAtMs} >= ${filter.createdFrom}`,
+    filter.createdTo === undefined ? undefined : sql`${invoices.createdAtMs} <= ${filter.createdTo}`,
+    // Written out, so that the index of the queue is known to fit before anything is bound.
+    filter.needsReview === undefined
+      ? undefined
+      : sql`${invoices.needsReview} = ${sql.raw(filter.needsReview ? "1" : "0")}`,
+    filter.search === undefined ? undefined : found(merchantId, filter.search),
+  ];
+}
+
+/** decisions 1: a prefix of the name, or an exact id, email or externalId. */
+function found(merchantId: string, text: string): SQL {
+  return sql`(substr(${invoices.name}, 1, length(${text})) = ${text} or ${invoices.id} = ${text} or ${invoices.externalId} = ${text}
+    or ${invoices.customerId} in (select id from customers where merchant_id = ${merchantId} and email_key = lower(${text})))`;
+}
+
+interface NamedByCreate {
+  readonly merchantId: string;
+  readonly emailKey: string;
+  readonly externalId: string;
+  readonly productId: string;
+  readonly prices: string;
+}
+
+const forCreate = (isPriced: boolean) =>
+  prepared(
+    (of: NamedByCreate) => of,
+    (db, of) =>
+      db
+        .select({
+          payable: payableWallets(isPriced),
+          customer: sql`(select ${jsonObject(customers, "buyer")} from customers buyer
+          where buyer.merchant_id = ${of.merchantId} and buyer.email_key = ${of.emailKey}
+          and buyer.deleted_at_ms is null)`
+            .mapWith(rowDecoder(customers))
+            .as("customer_json"),
+          product: sql`(select ${jsonObject(products, "article")} from products article
+          where article.id = ${of.productId} and article.merchant_id = ${of.merchantId})`
+            .mapWith(rowDecoder(products))
+            .as("product_json"),
+          sameExternalId: sql<InvoiceId | null>`(select same.id from invoices same
+          where same.merchant_id = ${of.merchantId} and same.external_id = ${of.externalId})`.as("same_id"),
+        })
+        .from(sql`(select 1)`),
+  );
+const forPricedCreate = forCreate(true);
+const forPlainCreate = forCreate(false);
+
+/**
+ * What a merchant has of what a create names, in one row, always: the wallets that could serve it (`prices`: see `selectPayableWallets`), the
+ * customer of the email, the product, deleted or not, the invoice of the external id.
+ */
+export function selectForCreate(
+  db: Db,
+  merchantId: string,
+  named: {
+    readonly emailKey: string | undefined;
+    readonly externalId: string | undefined;
+    readonly productId: string | undefined;
+    readonly prices: string;
+  },
+) {
+  const { emailKey = "", externalId = "", productId = "", prices } = named;
+  const select = prices === "{}" ? forPlainCreate : forPricedCreate;
+  return select(db, { merchantId, emailKey, externalId, productId, prices });
+}
+
+/** Invoices of any merchants with their relations. One that cannot be read fails them all. */
+export const selectInvoiceRows = prepared(
+  (ids: readonly InvoiceId[]) => ({ ids: JSON.stringify(ids) }),
+  (db, of) =>
+    db.select(fileColumns).from(invoices).where(sql`${invoices.id} in (select value from json_each(${of.ids}))`),
+);
+
+export const insertInvoice: (db: Db, invoice: Invoice) => Statement = preparedInsert(invoices);
+
+export function updateInvoice(db: Db, of: { merchantId: MerchantId; id: InvoiceId }, changes: Partial<Invoice>) {
+  return db
+    .update(invoices)
+    .set(changes)
+    .where(and(eq(invoices.id, of.id), eq(invoices.merchantId, of.merchantId)));
+}
+
+export const insertTimelineItem: (db: Db, item: TimelineItem) => Statement = preparedInsert(timelineItems);
+
+/** Writes a method, over the one that the invoice has of this pair (a failed try at creation, or a quote that is over). */
+export const putMethod: (db: Db, method: PaymentMethod) => Statement = preparedInsert(paymentMethods, [
+  paymentMethods.invoiceId,
+  paymentMethods.cryptocurrency,
+  paymentMethods.network,
+]);

@@ -1,0 +1,98 @@
+import { emailKeyOf } from "../../lib/email.ts";
+import { derivedId } from "../../lib/ids.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import type { Failure } from "../../platform/failures.ts";
+import {
+  type Customer,
+  type CustomerFields,
+  customerEntry,
+  isSameCustomer,
+  namesCustomer,
+  newCustomer,
+  withFields,
+} from "../customers/customer.ts";
+import { assertCustomerLive, insertCustomer, selectCustomerByEmail, updateCustomer } from "../customers/store.ts";
+import { type Change, type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
+import type { Invoice, InvoiceFile } from "./invoice.ts";
+
+/** What a PATCH may say: absent keeps, null clears. */
+export interface InvoiceUpdate extends CustomerFields {
+  readonly name?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly redirectUrl?: string | null | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Changes what an invoice says, while it awaits payment; amounts, currency and time never change. */
+export async function updateInvoiceText(
+  deps: ChangeDependencies,
+  file: InvoiceFile,
+  update: InvoiceUpdate,
+): Promise<Result<InvoiceFile, Failure>> {
+  const { merchantId, id } = file.invoice;
+  return changeInvoice(deps, { merchantId, id, read: file }, async (read, _conflict, operationId) => {
+    const { status } = read.invoice;
+    if (status !== "AWAITING_PAYMENT") return err({ code: "INVOICE_NOT_EDITABLE", status });
+    const columns = textColumns(read.invoice, update);
+    const customer = await customerChange(deps, read, update, operationId);
+    const all = customer === undefined ? columns : { ...columns, customerId: customer.after.id };
+    // Names only: what was written is the merchant's and the customer's (decisions 10, erasure).
+    const fields = Object.entries(all).flatMap(([name, value]) =>
+      Reflect.get(read.invoice, name) === value ? [] : [name],
+    );
+    if (fields.length === 0 && customer === undefined) return ok(undefined);
+    const change: Change = {
+      columns: all,
+      events: [{ type: "invoice.updated" }],
+      audit: { action: "invoice.updated", after: { fields } },
+    };
+    return ok(
+      customer === undefined ? change : { ...change, customer: customer.after, statements: customer.statements },
+    );
+  });
+}
+
+function textColumns(invoice: Invoice, update: InvoiceUpdate): Partial<Invoice> {
+  return {
+    name: update.name ?? invoice.name,
+    description: update.description === undefined ? invoice.description : update.description,
+    redirectUrl: update.redirectUrl === undefined ? invoice.redirectUrl : update.redirectUrl,
+    metadata: update.metadata === undefined ? invoice.metadata : JSON.stringify(update.metadata),
+  };
+}
+
+/**
+ * With an email: the merchant's customer of that email, made when there is none. Without one: the invoice's own customer, made when it
+ * has none, or one who was deleted. Undefined when nothing of it changes.
+ */
+async function customerChange(deps: ChangeDependencies, file: InvoiceFile, update: InvoiceUpdate, operationId: string) {
+  if (!namesCustomer(update)) return undefined;
+  const before = await customerBefore(deps, file, update);
+  const after =
+    before === undefined
+      ? newCustomer(derivedId("cus", operationId), file.invoice.merchantId, update)
+      : withFields(before, update);
+  const entry = customerEntry(derivedId("aud", operationId, 1), { before, after });
+  const audit = insertAudit(deps.db, deps.trail, entry, deps.nowMs);
+  if (before === undefined) return { after, statements: [insertCustomer(deps.db, after, deps.nowMs), audit] };
+  const live = assertCustomerLive(deps.db, before.id);
+  if (!isSameCustomer(before, after))
+    return { after, statements: [live, updateCustomer(deps.db, after, update, deps.nowMs), audit] };
+  return before.id === file.invoice.customerId ? undefined : { after, statements: [live] };
+}
+
+async function customerBefore(
+  deps: ChangeDependencies,
+  file: InvoiceFile,
+  update: InvoiceUpdate,
+): Promise<Customer | undefined> {
+  const own = file.customer?.deletedAtMs === null ? file.customer : undefined;
+  if (update.customerEmail === undefined) return own;
+  const emailKey = emailKeyOf(update.customerEmail);
+  if (own?.emailKey === emailKey) return own;
+  const [known] = await selectCustomerByEmail(deps.db, file.invoice.merchantId, emailKey);
+  if (known !== undefined) return known;
+  // A customer without an email gets this one; one with another email is a different customer.
+  return own?.emailKey === null ? own : undefined;
+}

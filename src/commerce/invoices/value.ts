@@ -1,0 +1,145 @@
+// What payments are worth in the invoice currency, in micro-units (decisions 4, "Value" and "As of the payment's time"). A quoted amount is
+// worth exactly what it was quoted for, by construction: units are weighed against the amount of a quote, never converted by its rate.
+import { ceilDiv, floorDiv, maxBig, minBig } from "../../lib/money.ts";
+import { microsFor } from "../../rates/quote.ts";
+import type { CreditedPayment } from "../payments/payment.ts";
+import { type Quote, quoteFor, type WeighedByQuote } from "./quotes.ts";
+
+/** Sums stop growing here: the largest that the tables hold exactly, nine billion units of any currency, far above E + over. */
+export const MAX_WORTH_MICROS = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** A method as payments are weighed against it. */
+export interface PricedMethod {
+  readonly network: string;
+  readonly cryptocurrency: string;
+  /** Decimals of the asset on this network. */
+  readonly decimals: number;
+  /** Oldest first; none where the method was never priced. */
+  readonly quotes: readonly Quote[];
+  /** `quoteSlackMs` of the network. */
+  readonly slackMs: number;
+}
+
+export interface Worth {
+  readonly micros: bigint;
+  /** What rounding may have taken: one micro-unit for every quote with money on it but the first. Forgiven, never shown. */
+  readonly slackMicros: bigint;
+  /** One of the payments has no worth yet: no quote applies and no fresh rate was available. It counts as nothing. */
+  readonly hasUnweighed: boolean;
+}
+
+type WorthOfPayment = Pick<
+  CreditedPayment,
+  "network" | "cryptocurrency" | "amountUnits" | "receivedAtMs" | "marketMicros"
+>;
+
+export interface WorthFacts {
+  readonly expectedMicros: bigint;
+  readonly methods: readonly PricedMethod[];
+  readonly payments: readonly WorthOfPayment[];
+}
+
+/** What weighs one payment, and what it is worth by that alone. */
+export interface Weighing {
+  /** Null where the market rate when first seen weighs it. */
+  readonly by: WeighedByQuote | null;
+  /** Null where it should be weighed at the market rate and none was fresh. */
+  readonly micros: bigint | null;
+}
+
+/** How one payment is weighed. What several bring to one quote is added before it is rounded (`worthOf`). */
+export function weighingOf(
+  payment: WorthOfPayment,
+  of: { readonly expectedMicros: bigint; readonly methods: readonly PricedMethod[] },
+): Weighing {
+  const method = of.methods.find((each) => isOfMethod(payment, each));
+  const { amountUnits, receivedAtMs: atMs } = payment;
+  const by = method === undefined ? undefined : quoteFor({ amountUnits, atMs }, method.quotes, method.slackMs);
+  if (method === undefined || by === undefined) return { by: null, micros: payment.marketMicros };
+  return { by, micros: minBig(worthByQuote(by.quote, amountUnits, method), MAX_WORTH_MICROS) };
+}
+
+/**
+ * The worth of `payments`, which the caller has chosen (all counted ones for R, the confirmed of them for C).
+ *
+ * - By a quote: floor(forMicros x sum(units) / quote units) for each quote, added.
+ * - No quote applies, or the asset has no method (assigned by hand): the worth when first seen, stored on the payment; without one, nothing.
+ * - E = 0 asks for nothing: the units are worth the rate of their quote, and at least one micro-unit, since the first confirmed payment is to
+ *   make the invoice PAID however small it is.
+ *
+ * With n quotes a sum at most n-1 short of E *is* E. Capped at `MAX_WORTH_MICROS`.
+ */
+export function worthOf({ expectedMicros, methods, payments }: WorthFacts): Worth {
+  const least = expectedMicros === 0n ? 1n : 0n;
+  const byQuote = new Map<Quote, { readonly method: PricedMethod; units: bigint }>();
+  let marketMicros = 0n;
+  let hasUnweighed = false;
+  for (const payment of payments) {
+    const { by, micros } = weighingOf(payment, { expectedMicros, methods });
+    if (by === null) {
+      if (micros === null) hasUnweighed = true;
+      marketMicros += maxBig(micros ?? 0n, least);
+      continue;
+    }
+    const method = methods.find((each) => isOfMethod(payment, each));
+    if (method === undefined) throw new Error("a quote without its method");
+    const sum = byQuote.get(by.quote);
+    if (sum === undefined) byQuote.set(by.quote, { method, units: payment.amountUnits });
+    else sum.units += payment.amountUnits;
+  }
+  const addends = [...byQuote].map(([quote, { method, units }]) => maxBig(worthByQuote(quote, units, method), least));
+  const slackMicros = maxBig(BigInt(addends.length) - 1n, 0n);
+  const sum = marketMicros + addends.reduce((total, addend) => total + addend, 0n);
+  const isWhole = sum < expectedMicros && sum + slackMicros >= expectedMicros;
+  return { micros: isWhole ? expectedMicros : minBig(sum, MAX_WORTH_MICROS), slackMicros, hasUnweighed };
+}
+
+function worthByQuote({ amountUnits, forMicros, rate }: Quote, units: bigint, { decimals }: PricedMethod): bigint {
+  return amountUnits === null ? microsFor({ units, decimals, rate }) : floorDiv(forMicros * units, amountUnits);
+}
+
+/** Whether the worth reaches a bound, with what rounding took forgiven. */
+export function covers(worth: Worth, boundMicros: bigint): boolean {
+  return worth.micros + worth.slackMicros >= boundMicros;
+}
+
+/**
+ * What is still missing, in base units at a method's quote: ceil(asked x (E - R) / forMicros), at least 0. Null where nothing is asked
+ * (E = 0, or the method has no amount). `quoteForMicros`: the fiat value of `amountUnits`, E or the rest when it was quoted.
+ */
+export function amountDueUnits(facts: {
+  readonly amountUnits: bigint | null;
+  readonly quoteForMicros: bigint | null;
+  readonly expectedMicros: bigint;
+  readonly receivedMicros: bigint;
+}): bigint | null {
+  const { amountUnits, quoteForMicros, expectedMicros, receivedMicros } = facts;
+  if (expectedMicros === 0n || amountUnits === null || quoteForMicros === null) return null;
+  const missingMicros = expectedMicros - receivedMicros;
+  return missingMicros <= 0n ? 0n : ceilDiv(amountUnits * missingMicros, quoteForMicros);
+}
+
+/** How far below E still counts as paid: min(E x percent, max), rounded down; basis points are hundredths of a percent. */
+export function underpaidToleranceMicros(facts: {
+  readonly expectedMicros: bigint;
+  readonly basisPoints: number;
+  readonly maxMicros: bigint;
+}): bigint {
+  return minBig(percentage(facts.expectedMicros, facts.basisPoints), facts.maxMicros);
+}
+
+/** How far above E is not yet overpaid: E x percent, rounded down. */
+export function overpaidToleranceMicros(facts: {
+  readonly expectedMicros: bigint;
+  readonly basisPoints: number;
+}): bigint {
+  return percentage(facts.expectedMicros, facts.basisPoints);
+}
+
+function percentage(micros: bigint, basisPoints: number): bigint {
+  return floorDiv(micros * BigInt(basisPoints), 10_000n);
+}
+
+function isOfMethod(payment: Pick<WorthOfPayment, "network" | "cryptocurrency">, method: PricedMethod): boolean {
+  return payment.network === method.network && payment.cryptocurrency === method.cryptocurrency;
+}

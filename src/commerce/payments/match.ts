@@ -1,0 +1,205 @@
+// Which invoice a transfer to a shared address was meant for (decisions 5, "Direct match"; Interface 1): by its amount and its time, never
+// by its sender, and never the nearest. Where two could be meant, a user decides.
+
+import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
+import type { Rank } from "../../platform/column-values.ts";
+import { RANKS } from "../ranks/rank.ts";
+import type { CandidateReason } from "./payment.ts";
+
+/** An invoice with amounts of its own at the place (network, asset, address), as of the payment's time. */
+export interface Candidate {
+  readonly invoiceId: InvoiceId;
+  readonly merchantId: MerchantId;
+  /** Its merchant's at the address, when its amounts were reserved. A lower rank takes nothing from it. */
+  readonly rank: Rank;
+  /** Its amounts: of every quote, and of remainders. */
+  readonly held: readonly HeldUnits[];
+  /** E, above 0: an any-amount invoice takes no direct wallet. */
+  readonly expectedMicros: bigint;
+  readonly underpaidToleranceMicros: bigint;
+  readonly overpaidToleranceMicros: bigint;
+  /** What the transfer is worth to it, by what weighs it then; null where nothing prices it. */
+  readonly valueMicros: bigint | null;
+  /** Neither expired nor cancelled at the payment's time. What happened to it later does not count, nor whether it was paid. */
+  readonly isOpen: boolean;
+  /** Its row is damaged: what it asks cannot be weighed, so any amount might be meant for it. */
+  readonly isUnreadable?: boolean;
+}
+
+/** Units that an invoice held from a moment to another, both inside. */
+export interface HeldUnits {
+  readonly units: bigint;
+  /** When they were given to it, less what a block's time may be early by. */
+  readonly fromMs: number;
+  /** When they were given to it. */
+  readonly sinceMs: number;
+  /** The end of the invoice's monitoring. */
+  readonly untilMs: number;
+}
+
+export interface DirectFacts {
+  readonly amountUnits: bigint;
+  /** The payment's time. */
+  readonly atMs: number;
+  /** One for each invoice. */
+  readonly candidates: readonly Candidate[];
+  readonly openInvoices: OpenInvoices;
+}
+
+/**
+ * Distinct invoices of each rank or a higher one that were open then and had an amount at the place, whether among the candidates or not: 0, 1, or
+ * 2 for more.
+ */
+export type OpenInvoices = Readonly<Record<Rank, number>>;
+
+export interface Refusal {
+  readonly invoiceId: InvoiceId;
+  readonly merchantId: MerchantId;
+  readonly reason: CandidateReason;
+}
+
+export type Match =
+  | {
+      readonly kind: "credited";
+      readonly candidate: Candidate;
+      readonly matchedBy: "EXACT_AMOUNT" | "TOLERANCE" | "SOLE_CANDIDATE";
+      /** Credited, but a user should review it. */
+      readonly needsReview: boolean;
+    }
+  /** One refusal for each invoice, the likeliest first. */
+  | { readonly kind: "unmatched"; readonly refused: readonly Refusal[] };
+
+/**
+ * The invoice whose exact amount it is gets it. Two ranks may hold one amount where all others were taken: then the higher rank gets it if it was
+ * the first to ask for it, and otherwise nobody, because proof can be bought and the payer may be the other's. By value the invoices of the highest
+ * rank are weighed among themselves first, and those of each lower rank together with all above: so a merchant who has proved little changes nothing
+ * for one who has proved more. The order of the candidates decides nothing.
+ */
+export function matchDirect(facts: DirectFacts): Match {
+  const live = facts.candidates.filter((candidate) => candidate.held.some((held) => isInWindow(held, facts.atMs)));
+  const exact = live.filter(({ held }) =>
+    held.some((each) => each.units === facts.amountUnits && isInWindow(each, facts.atMs)),
+  );
+  const sure = exact.filter((each) => isHeldThen(each, facts));
+  const [holder, ...others] = ofBestRank(sure.length > 0 ? sure : exact);
+  if (holder !== undefined && others.length === 0) {
+    const rivals = rivalsOf(holder, { exact, live, facts });
+    if (rivals.length === 0) return credited(holder, "EXACT_AMOUNT");
+    return unmatched(facts, { live, meant: [holder, ...rivals] });
+  }
+  const open = live.filter(({ isOpen }) => isOpen);
+  for (const rank of RANKS) {
+    const seen = open.filter((each) => each.rank <= rank);
+    const unreadable = seen.filter(({ isUnreadable }) => isUnreadable === true);
+    // By value one invoice is weighed against the others, which takes all of them.
+    if (unreadable.length > 0) return unmatched(facts, { live, meant: [...exact, ...unreadable] });
+    const found = byValue(seen, facts.openInvoices[rank]);
+    if (found !== undefined) return found;
+  }
+  const near = open.filter((candidate) => isWithin(candidate, 1n));
+  return unmatched(facts, { live, meant: [...exact, ...near] });
+}
+
+function ofBestRank(candidates: readonly Candidate[]): readonly Candidate[] {
+  const best = RANKS.find((rank) => candidates.some((each) => each.rank === rank));
+  return candidates.filter(({ rank }) => rank === best);
+}
+
+/** Whether it held exactly these units at that very time, by our own clock. */
+function isHeldThen({ held }: Candidate, { amountUnits, atMs }: DirectFacts): boolean {
+  return held.some(({ units, sinceMs, untilMs }) => units === amountUnits && sinceMs <= atMs && atMs <= untilMs);
+}
+
+/**
+ * Invoices of other merchants that the transfer may be meant for although one asked for exactly that amount. Who was given an amount just after it
+ * was paid may have seen the payment first: so if only the timestamps of a slow clock support an invoice, it takes nothing from those that were there
+ * before, neither what was owed to them nor, where it has the higher rank, the same amount. Nor does a higher rank take an amount that another was
+ * the first to ask for, for proof can be bought. Neither of them loses by it: a user decides.
+ */
+function rivalsOf(
+  holder: Candidate,
+  { exact, live, facts }: { exact: readonly Candidate[]; live: readonly Candidate[]; facts: DirectFacts },
+): readonly Candidate[] {
+  const others = live.filter(({ merchantId }) => merchantId !== holder.merchantId);
+  const below = others.filter((each) => each.rank > holder.rank && exact.includes(each));
+  const earlier = below.filter((each) => askedSinceMs(each, facts) < askedSinceMs(holder, facts));
+  if (isHeldThen(holder, facts)) {
+    return [...earlier, ...others.filter((each) => each.rank < holder.rank && exact.includes(each))];
+  }
+  const wasThere = ({ held }: Candidate) => held.some(({ sinceMs }) => sinceMs <= facts.atMs);
+  const meant = others.filter((each) => each.rank <= holder.rank && each.isOpen && wasThere(each) && isOfItsSize(each));
+  return [...earlier, ...meant];
+}
+
+/** Rules 2 and 3 on the invoices that one rank sees; undefined where neither holds. */
+function byValue(open: readonly Candidate[], openInvoices: number): Match | undefined {
+  const near = open.filter((candidate) => isWithin(candidate, 1n));
+  const nearby = open.filter((candidate) => isWithin(candidate, 2n));
+  const [nearest] = near;
+  if (nearest !== undefined && near.length === 1 && nearby.length === 1) return credited(nearest, "TOLERANCE");
+  const sole = soleOpen(open, openInvoices);
+  return sole === undefined ? undefined : credited(sole, "SOLE_CANDIDATE", isOver(sole));
+}
+
+/** The only invoice of the place that was open, where the amount is between a tenth and the double of what it asks. */
+function soleOpen(open: readonly Candidate[], openInvoices: number): Candidate | undefined {
+  const [candidate] = open;
+  if (candidate === undefined || open.length !== 1 || openInvoices !== 1) return undefined;
+  return isOfItsSize(candidate) ? candidate : undefined;
+}
+
+/** 0.1 E <= value <= 2 E. */
+function isOfItsSize({ valueMicros, expectedMicros }: Candidate): boolean {
+  return valueMicros !== null && expectedMicros <= valueMicros * 10n && valueMicros <= expectedMicros * 2n;
+}
+
+/** Since when an invoice has asked for exactly this amount. */
+function askedSinceMs({ held }: Candidate, { amountUnits, atMs }: DirectFacts): number {
+  const exact = held.filter((each) => each.units === amountUnits && isInWindow(each, atMs));
+  return Math.min(...exact.map(({ sinceMs }) => sinceMs));
+}
+
+function isInWindow({ fromMs, untilMs }: HeldUnits, atMs: number): boolean {
+  return fromMs <= atMs && atMs <= untilMs;
+}
+
+/** E - times x tol <= value <= E + times x over. */
+function isWithin(candidate: Candidate, times: bigint): boolean {
+  const { valueMicros, expectedMicros, underpaidToleranceMicros, overpaidToleranceMicros } = candidate;
+  if (valueMicros === null) return false;
+  const leastMicros = expectedMicros - times * underpaidToleranceMicros;
+  const mostMicros = expectedMicros + times * overpaidToleranceMicros;
+  return leastMicros <= valueMicros && valueMicros <= mostMicros;
+}
+
+function isOver({ valueMicros, expectedMicros, overpaidToleranceMicros }: Candidate): boolean {
+  return valueMicros !== null && valueMicros > expectedMicros + overpaidToleranceMicros;
+}
+
+function credited(
+  candidate: Candidate,
+  matchedBy: "EXACT_AMOUNT" | "TOLERANCE" | "SOLE_CANDIDATE",
+  needsReview = false,
+): Match {
+  return { kind: "credited", candidate, matchedBy, needsReview };
+}
+
+type Meaning = { readonly live: readonly Candidate[]; readonly meant: readonly Candidate[] };
+
+function unmatched({ candidates }: DirectFacts, of: Meaning): Match {
+  return { kind: "unmatched", refused: refusals(candidates, of) };
+}
+
+const REASONS: readonly CandidateReason[] = ["AMBIGUOUS", "AMOUNT_DIFFERS", "OUTSIDE_WINDOW"];
+
+/** Each invoice's own best reason: that another was as near, else that its amount differs, else that it was not its time. */
+function refusals(candidates: readonly Candidate[], { live, meant }: Meaning): readonly Refusal[] {
+  const reasonOf = (id: InvoiceId): CandidateReason => {
+    if (meant.some(({ invoiceId }) => invoiceId === id)) return "AMBIGUOUS";
+    return live.some(({ invoiceId }) => invoiceId === id) ? "AMOUNT_DIFFERS" : "OUTSIDE_WINDOW";
+  };
+  const invoices = new Map(candidates.map(({ invoiceId, merchantId }) => [invoiceId, merchantId]));
+  return [...invoices]
+    .map(([invoiceId, merchantId]) => ({ invoiceId, merchantId, reason: reasonOf(invoiceId) }))
+    .toSorted((a, b) => REASONS.indexOf(a.reason) - REASONS.indexOf(b.reason) || (a.invoiceId < b.invoiceId ? -1 : 1));
+}

@@ -1,0 +1,79 @@
+// A payment with everything that explains its state (decisions 5), for the user who decides what no rule could.
+
+import type { ClaimId, InvoiceId } from "../../lib/ids.ts";
+import { formatMicros, formatUnits } from "../../lib/money.ts";
+import { isoTime } from "../../lib/time.ts";
+import { parseJson } from "../../lib/typed-json.ts";
+import { paymentBodyOf } from "../invoices/invoice-body.ts";
+import { pairOf } from "../invoices/payment-method.ts";
+import { parseQuote } from "../invoices/quotes.ts";
+import type { Payment, StoredPayment } from "./payment.ts";
+
+/** A payer's claim that the transaction pays one of the merchant's invoices. */
+export interface PaymentClaim {
+  readonly id: ClaimId;
+  readonly invoiceId: InvoiceId;
+  readonly outcome: string;
+  readonly createdAtMs: number;
+}
+
+/** A payment as lists read it: with how far its network is, as last seen. */
+export interface PaymentRow extends Payment {
+  readonly tipHeight: number | null;
+}
+
+/** A payment as it is read alone. */
+export interface PaymentFile extends PaymentRow, StoredPayment {
+  readonly finalizedHeight: number | null;
+  /** Oldest first. */
+  readonly claims: readonly PaymentClaim[];
+}
+
+export function listedPaymentBody(row: PaymentRow) {
+  const { network, tipHeight } = row;
+  return paymentBodyOf(row, [{ network, tipHeight }]);
+}
+
+export function paymentDetailsOf(file: PaymentFile) {
+  const { blockHeight, blockHash, blockTimeMs } = file;
+  const { raw = "{}", candidates = [] } = parseJson(file.evidence);
+  const isInBlock = blockHeight !== null && blockHash !== null && blockTimeMs !== null;
+  return {
+    ...listedPaymentBody(file),
+    evidence: {
+      rule: file.matchedBy,
+      weighing: weighingBodyOf(file),
+      raw,
+      block: isInBlock ? { height: blockHeight, hash: blockHash, time: isoTime(blockTimeMs) } : null,
+      candidates: candidates.map(({ invoiceId, reason }) => ({ invoiceId, reason })),
+      claims: file.claims.map(({ id, invoiceId, outcome, createdAtMs }) => ({
+        id,
+        invoiceId,
+        outcome,
+        createdAt: isoTime(createdAtMs),
+      })),
+    },
+    resolution: file.resolution === null ? null : parseJson(file.resolution),
+  };
+}
+
+/** Why it is worth what it is; null while no invoice has it. */
+function weighingBodyOf({ network, cryptocurrency, weighedBy, weighedQuote, marketMicros }: PaymentFile) {
+  if (weighedBy === null) return null;
+  const { decimals } = pairOf({ network, cryptocurrency }).asset;
+  const quote = weighedQuote === null ? null : parseQuote(weighedQuote);
+  return {
+    by: weighedBy,
+    quote:
+      quote === null
+        ? null
+        : {
+            amount: quote.amountUnits === null ? null : formatUnits(quote.amountUnits, decimals),
+            rate: quote.rate,
+            forAmount: formatMicros(quote.forMicros),
+            askedFrom: isoTime(quote.askedFromMs),
+            lockedUntil: isoTime(quote.lockedUntilMs),
+          },
+    marketAmount: marketMicros === null ? null : formatMicros(marketMicros),
+  };
+}

@@ -1,0 +1,61 @@
+// A manual decision about a payment that no rule credited (decisions 5): which invoice it belongs to, or none.
+import type { Network } from "../../chains/networks.ts";
+import type { InvoiceId } from "../../lib/ids.ts";
+import { printJson } from "../../lib/typed-json.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { paymentAfter } from "./chain-observation.ts";
+import { isSeen, type Payment, type PaymentResolution } from "./payment.ts";
+
+/**
+ * Only an UNMATCHED payment can be decided about; an IGNORED one can still be assigned. And a payment of an invoice that nothing could
+ * price can be assigned to that same invoice, which weighs it at the current rate.
+ */
+export function resolutionRefusal(
+  payment: Pick<Payment, "invoiceId" | "status" | "weighedBy">,
+  action: PaymentResolution["action"],
+  to?: InvoiceId,
+): Failure | undefined {
+  const { invoiceId, status, weighedBy } = payment;
+  const isOpen = status === "UNMATCHED" || (status === "IGNORED" && action === "ASSIGN");
+  if (isOpen && invoiceId === null) return undefined;
+  const isUnpriced = weighedBy === "NO_RATE" && action === "ASSIGN" && invoiceId === to && isSeen(payment);
+  return isUnpriced ? undefined : { code: "PAYMENT_NOT_RESOLVABLE", status };
+}
+
+/** The row once it is ignored; its transaction is still watched. */
+export function ignored(payment: Payment, resolution: PaymentResolution, nowMs: number): Payment {
+  return { ...payment, status: "IGNORED", resolution: printJson(resolution), updatedAtMs: nowMs };
+}
+
+export interface Assignment {
+  readonly payment: Payment;
+  readonly invoiceId: InvoiceId;
+  /** Worth at the market rate when first seen, in micro-units of the invoice currency; null where no rate is known. */
+  readonly marketMicros: bigint | null;
+  readonly requiredConfirmations: number;
+  readonly resolution: PaymentResolution;
+  readonly network: Network;
+  /** As the network's watcher last saw them; null where it never did. */
+  readonly tipHeight: number | null;
+  readonly finalizedHeight: number | null;
+  /** False where two providers must agree first: the watcher confirms it. */
+  readonly mayConfirm: boolean;
+  readonly nowMs: number;
+}
+
+/** The row once it is credited, DETECTED or CONFIRMED by what was last seen of its block. */
+export function assigned(of: Assignment): Payment {
+  const { payment, invoiceId, marketMicros, requiredConfirmations, resolution, nowMs } = of;
+  const { blockHeight, blockHash, blockTimeMs, confirmations } = payment;
+  const credited: Payment = {
+    ...payment,
+    ...{ invoiceId, marketMicros, requiredConfirmations, matchedBy: "MANUAL", status: "DETECTED" },
+    resolution: printJson(resolution),
+    updatedAtMs: nowMs,
+  };
+  if (blockHeight === null || blockHash === null || blockTimeMs === null) return credited;
+  const tipHeight = Math.max(of.tipHeight ?? 0, blockHeight + confirmations - 1);
+  const { network, finalizedHeight, mayConfirm } = of;
+  const observation = { kind: "mined", block: { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } } as const;
+  return paymentAfter(credited, observation, { network, heights: { tipHeight, finalizedHeight }, nowMs, mayConfirm });
+}

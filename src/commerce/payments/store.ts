@@ -1,0 +1,211 @@
+import { and, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import { NETWORKS } from "../../chains/networks.ts";
+import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
+import type { Position } from "../../lib/pagination.ts";
+import { parseJson } from "../../lib/typed-json.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { jsonObject, rowDecoder, rowsDecoder } from "../../platform/db/json-rows.ts";
+import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
+import { payments } from "../../platform/db/schema/payments.ts";
+import type { Payment, StoredPayment } from "./payment.ts";
+import type { PaymentClaim } from "./payment-body.ts";
+
+const putRow = preparedInsert(payments, [payments.id], { keep: [payments.evidence] });
+
+/**
+ * Writes a payment, over the row it has; the table's keys refuse a transfer that is another row already (conflict.ts). Evidence is written with
+ * a new row only: one that is there keeps its own, whether the caller has read it or not.
+ */
+export function putPayment(db: Db, payment: Payment | StoredPayment) {
+  return putRow(db, { evidence: "{}", ...payment });
+}
+
+const { evidence: _, ...withoutEvidence } = getTableColumns(payments);
+
+/** The columns of `Payment`. Evidence is kilobytes a row: a statement that reads many payments must not read it. */
+export const paymentColumns = withoutEvidence;
+
+/** A `Payment` as JSON in another row, and its decoders. */
+export const paymentJson = (alias: string) => jsonObject(payments, alias, ["evidence"]);
+export const decodePayment: (text: string) => Payment | null = rowDecoder(payments);
+export const decodePayments: (text: string) => readonly Payment[] = rowsDecoder(payments);
+
+// Columns are written out: in a one-table select drizzle drops the table from a column inside a fragment.
+const ofCursor = (column: "tip_height" | "finalized_height") =>
+  sql<
+    number | null
+  >`(select cursor.${sql.raw(column)} from network_cursors cursor where cursor.network = payments.network)`.as(column);
+const listedColumns = { ...paymentColumns, tipHeight: ofCursor("tip_height") };
+// Claims of payers about its transaction, on the invoice it is credited to and on those that were refused.
+const claimsJson =
+  sql`(select json_group_array(json_object('id', said.id, 'invoiceId', said.invoice_id, 'outcome', said.outcome,
+    'createdAtMs', said.created_at_ms)) from (select * from payment_claims claim
+    where claim.invoice_id in (select payments.invoice_id union select value ->> '$.invoiceId' from json_each(payments.evidence, '$.candidates'))
+    and claim.network = payments.network and claim.tx_hash = payments.tx_hash order by claim.created_at_ms, claim.id) said)`
+    .mapWith(parseJson<readonly PaymentClaim[]>)
+    .as("claims_json");
+
+/** A merchant's payment with what is known around it, as one row. Both may be a path's, unproved. */
+export const selectPaymentFile = prepared(
+  (merchantId: string, id: string) => ({ id, merchantId }),
+  (db, of) =>
+    db
+      .select({
+        ...listedColumns,
+        evidence: payments.evidence,
+        finalizedHeight: ofCursor("finalized_height"),
+        claims: claimsJson,
+      })
+      .from(payments)
+      .where(and(eq(payments.id, of.id), eq(payments.merchantId, of.merchantId))),
+);
+
+// Which version of a row: every write of a payment without an invoice is later than the one before it, so the time tells writes apart.
+const isVersion = sql`id = ${sql.placeholder("id")} and status = ${sql.placeholder("status")}
+  and invoice_id is ${sql.placeholder("invoiceId")} and block_hash is ${sql.placeholder("blockHash")}
+  and updated_at_ms = ${sql.placeholder("updatedAtMs")}`;
+
+type PaymentVersion = Pick<Payment, "id" | "status" | "invoiceId" | "blockHash" | "updatedAtMs">;
+
+const versionOf = ({ id, status, invoiceId, blockHash, updatedAtMs }: PaymentVersion): PaymentVersion => ({
+  ...{ id, status, invoiceId, blockHash, updatedAtMs },
+});
+
+/**
+ * Aborts the batch when another writer wrote the row since it was read; goes before the write. A payment with an invoice is protected by that
+ * invoice's lock; one without, by this alone.
+ */
+export const assertPaymentAsRead = prepared(
+  (payment: PaymentVersion) => ({ ...versionOf(payment) }),
+  (db) =>
+    db
+      .insert(assertions)
+      .select(sql`select 'payment is as it was read', 0 where not exists (select 1 from payments where ${isVersion})`),
+);
+
+/** The payment, if its row still is this version. */
+export const selectPaymentVersion = prepared(
+  (payment: PaymentVersion) => ({ ...versionOf(payment) }),
+  (db) => db.select({ id: payments.id }).from(payments).where(isVersion),
+);
+
+export interface PaymentFilter {
+  readonly status?: Payment["status"] | undefined;
+  readonly network?: string | undefined;
+  readonly txHash?: string | undefined;
+  readonly invoiceId?: string | undefined;
+}
+
+/** One page, newest first by (created_at, id): the row-value form costs the same on every page. */
+export function selectPaymentPage(
+  db: Db,
+  merchantId: string,
+  page: { filter: PaymentFilter; after: Position | undefined; limit: number; offset: number },
+) {
+  const after =
+    page.after === undefined
+      ? undefined
+      : sql`(${payments.createdAtMs}, ${payments.id}) < (${page.after.createdAtMs}, ${page.after.id})`;
+  return db
+    .select(listedColumns)
+    .from(payments)
+    .where(and(...matching(merchantId, page.filter), after))
+    .orderBy(desc(payments.createdAtMs), desc(payments.id))
+    .limit(page.limit)
+    .offset(page.offset);
+}
+
+/** How many match; `isWanted` false makes it read nothing. */
+export function countPayments(db: Db, merchantId: string, filter: PaymentFilter, isWanted: boolean) {
+  return db
+    .select({ total: sql<number>`count(*)` })
+    .from(payments)
+    .where(and(isWanted ? undefined : sql`0`, ...matching(merchantId, filter)));
+}
+
+/** Whatever names a transaction or an invoice is found by that, and the few rows are sorted: the plus keeps the merchant's indexes out. */
+function matching(merchantId: string, { status, network, txHash, invoiceId }: PaymentFilter): (SQL | undefined)[] {
+  const isNamed = txHash !== undefined || invoiceId !== undefined;
+  return [
+    isNamed ? sql`+merchant_id = ${merchantId}` : sql`merchant_id = ${merchantId}`,
+    status === undefined ? undefined : eq(payments.status, status),
+    network === undefined ? undefined : eq(payments.network, network),
+    txHash === undefined ? undefined : eq(payments.txHash, txHash),
+    txHash === undefined || network !== undefined
+      ? undefined
+      : sql`network in (select value from json_each(${ALL_NETWORKS}))`,
+    invoiceId === undefined ? undefined : sql`invoice_id = ${invoiceId}`,
+  ];
+}
+
+const ALL_NETWORKS = JSON.stringify(NETWORKS.map(({ name }) => name));
+
+/** An address of a merchant, and a range of worth in US dollar micro-units as in `unmatched-limit.ts`. */
+export interface UnmatchedPlace {
+  readonly merchantId: MerchantId;
+  readonly network: string;
+  readonly toAddress: string;
+  readonly fromMicros: bigint | null;
+  readonly belowMicros: bigint | null;
+}
+
+/** How many UNMATCHED rows there are at a place since `sinceMs`. */
+export const countUnmatched = prepared(
+  ({ fromMicros, belowMicros, ...place }: UnmatchedPlace, sinceMs: number) => {
+    const [from, below] = [fromMicros, belowMicros].map((micros) => (micros === null ? null : Number(micros)));
+    return { ...place, sinceMs, fromMicros: from, belowMicros: below };
+  },
+  (db, of) =>
+    db
+      .select({ rows: sql<number>`count(*)` })
+      .from(sql`payments stray`)
+      .where(
+        sql`stray.network = ${of.network} and stray.to_address = ${of.toAddress}
+      and stray.status = 'UNMATCHED' and stray.created_at_ms >= ${of.sinceMs} and stray.merchant_id = ${of.merchantId}
+      and case when ${of.fromMicros} is null then stray.usd_micros is null else stray.usd_micros >= ${of.fromMicros}
+        and (${of.belowMicros} is null or stray.usd_micros < ${of.belowMicros}) end`,
+      ),
+);
+
+/** A coin on a network, and the currency of an invoice that was paid with it. */
+export interface UnpricedAsset {
+  readonly network: string;
+  readonly cryptocurrency: string;
+  readonly currency: string;
+}
+
+const unpriced = (sinceMs: number) =>
+  sql`paid.weighed_by = 'NO_RATE' and paid.invoice_id is not null and paid.created_at_ms >= ${sinceMs}`;
+const unpricedPayments = sql`payments paid indexed by payments_unweighed cross join invoices invoice on invoice.id = paid.invoice_id`;
+
+/** What rates are wanted for payments first seen since `sinceMs` that nothing could price. */
+export function selectUnpricedAssets(db: Db, sinceMs: number) {
+  return db
+    .selectDistinct({
+      network: sql<string>`paid.network`,
+      cryptocurrency: sql<string>`paid.cryptocurrency`,
+      currency: sql<string>`invoice.currency`,
+    })
+    .from(unpricedPayments)
+    .where(unpriced(sinceMs));
+}
+
+/** Invoices with such a payment in one of `assets`, each once. */
+export function selectUnpricedInvoices(
+  db: Db,
+  of: { readonly sinceMs: number; readonly assets: readonly UnpricedAsset[]; readonly limit: number },
+) {
+  const asset = sql`json_array(paid.network, paid.cryptocurrency, invoice.currency)`;
+  const listed = JSON.stringify(
+    of.assets.map(({ network, cryptocurrency, currency }) => JSON.stringify([network, cryptocurrency, currency])),
+  );
+  return db
+    .selectDistinct({
+      merchantId: sql<MerchantId>`paid.merchant_id`,
+      invoiceId: sql<InvoiceId>`paid.invoice_id`.as("unpriced_invoice"),
+    })
+    .from(unpricedPayments)
+    .where(sql`${unpriced(of.sinceMs)} and ${asset} in (select value from json_each(${listed}))`)
+    .limit(of.limit);
+}

@@ -1,0 +1,66 @@
+// Every change of a stored product: one batch with its audit entry. `updated_at_ms` grows with every change, and the batch aborts unless it
+// is as it was read.
+
+import { type Acting, currentStanding, seatHeld } from "../../accounts/teams/check-seat.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import { type CommitDependencies, change } from "../../platform/changes/change.ts";
+import type { Statement } from "../../platform/db/batch.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { Resolution } from "../../platform/resolver/host-resolver-client.ts";
+import type { FetchImage } from "./fetch-image.ts";
+import type { Product } from "./product.ts";
+import { assertProductAsRead, selectLiveProduct, updateLiveProduct } from "./store.ts";
+
+export interface ProductDependencies extends CommitDependencies {
+  /** Our own origin, without a slash at its end. */
+  readonly publicUrl: string;
+  /** What a host resolves to, judged before it is asked for an image. */
+  resolve(host: string): Promise<Resolution>;
+  /** How an image is asked of another host. */
+  readonly fetch: FetchImage;
+}
+
+export interface ProductChange {
+  readonly columns: Partial<Product>;
+  readonly entry: Pick<AuditEntry, "action" | "before" | "after">;
+  readonly statements?: readonly Statement[];
+}
+
+export interface ProductChangeOf extends Acting {
+  /** As it was read with the caller. */
+  readonly read: Product;
+  readonly trail: Trail;
+  /** Asked after a failed batch: whether what the change brings along is why. */
+  readonly recheck?: () => Promise<Result<undefined, Failure>>;
+}
+
+/** Answers the product after the change. `decide` returns undefined where there is nothing to do. */
+export function changeProduct(
+  deps: ProductDependencies,
+  of: ProductChangeOf,
+  decide: (product: Product) => ProductChange | undefined,
+): Promise<Result<Product, Failure>> {
+  const { id, merchantId } = of.read;
+  const row = {
+    again: () => selectLiveProduct(deps.db, merchantId, id),
+    missing: { code: "PRODUCT_NOT_FOUND" },
+  } as const;
+  const read = (tries: number) => currentStanding(deps, { ...of, ...row }, tries);
+  return change(deps, { name: "a change of a product", read }, ({ row: product, seat }, { auditId }) => {
+    const decided = decide(product);
+    if (decided === undefined) return ok({ value: product });
+    const columns = { ...decided.columns, updatedAtMs: Math.max(deps.nowMs, product.updatedAtMs + 1) };
+    return ok({
+      value: { ...product, ...columns },
+      statements: [
+        assertProductAsRead(deps.db, product),
+        ...seatHeld(deps, seat),
+        ...(decided.statements ?? []),
+        updateLiveProduct(deps.db, product, columns),
+        insertAudit(deps.db, of.trail, { id: auditId, merchantId, target: id, ...decided.entry }, deps.nowMs),
+      ],
+    });
+  });
+}

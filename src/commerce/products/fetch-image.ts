@@ -1,0 +1,28 @@
+import { MAX_IMAGE_BYTES, sniffImage } from "../../accounts/images/image.ts";
+import { fetchBytes, type Outage } from "../../lib/fetch-text.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import type { ImageBytes } from "./image-source.ts";
+
+export type FetchImage = (url: string, init: RequestInit) => Promise<Response>;
+
+const LIMIT_MS = 5 * SECOND_MS;
+const ACCEPT = "image/png, image/jpeg, image/webp";
+
+/**
+ * An image from elsewhere, asked for once: no redirect is followed, at most 32 KB are read, 5 seconds are waited (security.md 4). The url
+ * is one that `imageSource` let through. The error is a reason to show; it says no more of the other host than that.
+ */
+export async function fetchImage(fetch: FetchImage, url: string): Promise<Result<ImageBytes, string>> {
+  const got = await fetchBytes({ fetch, url, timeoutMs: LIMIT_MS, limitBytes: MAX_IMAGE_BYTES }, ACCEPT);
+  if (!got.ok) return err(reasonOf(got.error));
+  const type = sniffImage(got.value);
+  return type.ok ? ok({ contentType: type.value, bytes: got.value }) : type;
+}
+
+function reasonOf({ kind }: Outage): string {
+  if (kind === "TOO_LARGE") return "it is larger than 32 KB";
+  if (kind === "TIMEOUT") return "it did not come within 5 seconds";
+  if (kind === "BAD_STATUS" || kind === "RATE_LIMITED") return "its address did not answer with status 200";
+  return "its address could not be reached";
+}

@@ -1,0 +1,59 @@
+// Where a product's image comes from (decisions 10): an image that the merchant uploaded, bytes in the request itself, or an address to fetch
+// it from once. Whatever it was, it is served from our origin afterwards.
+import { base64 } from "@scure/base";
+import { type ImageType, imageUrl, isImageName, sniffImage } from "../../accounts/images/image.ts";
+import type { MerchantId } from "../../lib/ids.ts";
+import { publicHttpsUrl } from "../../lib/public-url.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+
+export interface ImageBytes {
+  readonly contentType: ImageType;
+  readonly bytes: Uint8Array;
+}
+
+export type ImageSource =
+  | { readonly kind: "named"; readonly name: string }
+  | ({ readonly kind: "given" } & ImageBytes)
+  | { readonly kind: "remote"; readonly url: string };
+
+/**
+ * What a request's `image` means: the name of an uploaded image, its address as our answers show it, a `data:` URL in base64, or an https
+ * URL. The error is a reason to show, of IMAGE_REFUSED.
+ */
+export function imageSource(
+  text: string,
+  ours: { readonly publicUrl: string; readonly merchantId: MerchantId | string },
+): Result<ImageSource, string> {
+  const name = nameIn(text, ours);
+  if (name !== undefined) return ok({ kind: "named", name });
+  if (/^data:/i.test(text)) return given(text);
+  const url = publicHttpsUrl(text);
+  return url.ok ? ok({ kind: "remote", url: url.value }) : url;
+}
+
+/** The name in a text that is one, or that is our own address of an image of this merchant's. */
+function nameIn(text: string, ours: Parameters<typeof imageSource>[1]): string | undefined {
+  if (isImageName(text)) return text;
+  const name = text.slice(-64);
+  const { publicUrl, merchantId } = ours;
+  return isImageName(name) && text === imageUrl(publicUrl, { merchantId, name }) ? name : undefined;
+}
+
+/** What is declared must be what it is, as in an upload. */
+function given(text: string): Result<ImageSource, string> {
+  const [, declared = "", data = ""] = /^data:([a-z]+\/[a-z0-9.+-]+);base64,(.*)$/is.exec(text) ?? [];
+  const bytes = decode(data);
+  if (declared === "" || bytes === undefined) return err("its data URL is not one in base64");
+  const type = sniffImage(bytes);
+  if (!type.ok) return type;
+  if (type.value !== declared.toLowerCase()) return err(`it is ${type.value}`);
+  return ok({ kind: "given", contentType: type.value, bytes });
+}
+
+function decode(text: string): Uint8Array | undefined {
+  try {
+    return base64.decode(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,22 @@
+// What product routes read together with the caller, in one storage call; every value is bound, none is trusted.
+
+import { selectImageName } from "../../accounts/images/store.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { imageSource } from "./image-source.ts";
+import { selectLiveProduct } from "./store.ts";
+
+/** One live product; a malformed id finds none, like an unknown one. */
+export function productReads(db: Db, merchantId: string, productId: string | undefined) {
+  return [selectLiveProduct(db, merchantId, productId ?? "")] as const;
+}
+
+/** Whether an image that a request names is there; the batch that names it asserts it once more. */
+export function imageReads(
+  db: Db,
+  ours: { readonly publicUrl: string; readonly merchantId: string },
+  image: string | null | undefined,
+) {
+  const source = typeof image === "string" ? imageSource(image, ours) : undefined;
+  const name = source?.ok && source.value.kind === "named" ? source.value.name : undefined;
+  return [selectImageName(db, { merchantId: ours.merchantId, name })] as const;
+}

@@ -1,0 +1,85 @@
+import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import type { PageRequest } from "../../lib/pagination.ts";
+import { prefixEnd } from "../../lib/text-prefix.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
+import { products } from "../../platform/db/schema/products.ts";
+import type { Product } from "./product.ts";
+
+/** One live product by id. Both may be a path's, unproved. */
+export const selectLiveProduct = prepared(
+  (merchantId: string, productId: string) => ({ merchantId, productId }),
+  (db, of) =>
+    db
+      .select()
+      .from(products)
+      .where(and(eq(products.id, of.productId), eq(products.merchantId, of.merchantId), isNull(products.deletedAtMs)))
+      .limit(1),
+);
+
+export interface ProductFilter {
+  readonly isActive?: boolean | undefined;
+  /** A prefix of the name, or an exact id. */
+  readonly search?: string | undefined;
+}
+
+/** One page of live products, newest first. */
+export function selectProductPage(db: Db, merchantId: string, of: ProductFilter & { readonly page: PageRequest }) {
+  const { after, limit, offset } = of.page;
+  const rest =
+    after === undefined
+      ? undefined
+      : sql`(${products.createdAtMs}, ${products.id}) < (${after.createdAtMs}, ${after.id})`;
+  return db
+    .select()
+    .from(products)
+    .where(and(...matching(merchantId, of), rest))
+    .orderBy(desc(products.createdAtMs), desc(products.id))
+    .limit(limit)
+    .offset(offset);
+}
+
+/** How many match; `isWanted` false makes it read nothing. */
+export function countProducts(db: Db, merchantId: string, filter: ProductFilter, isWanted: boolean) {
+  return db
+    .select({ total: sql<number>`count(*)` })
+    .from(products)
+    .where(and(isWanted ? undefined : sql`0`, ...matching(merchantId, filter)));
+}
+
+function matching(merchantId: string, { isActive, search }: ProductFilter): readonly (SQL | undefined)[] {
+  return [
+    // The plus keeps SQLite from walking the whole feed for what was searched: it looks up the few that were found.
+    search === undefined ? sql`${products.merchantId} = ${merchantId}` : sql`+${products.merchantId} = ${merchantId}`,
+    isNull(products.deletedAtMs),
+    isActive === undefined ? undefined : sql`${products.isActive} = ${isActive ? 1 : 0}`,
+    search === undefined ? undefined : found(merchantId, search),
+  ];
+}
+
+function found(merchantId: string, text: string): SQL {
+  const end = prefixEnd(text);
+  const isBefore = end === undefined ? sql`` : sql` and name < ${end}`;
+  return sql`${products.id} in (select ${text} union all
+    select id from products where merchant_id = ${merchantId} and name >= ${text}${isBefore})`;
+}
+
+export const insertProduct = preparedInsert(products);
+
+export function updateLiveProduct(db: Db, product: Pick<Product, "id" | "merchantId">, columns: Partial<Product>) {
+  return db
+    .update(products)
+    .set(columns)
+    .where(and(eq(products.id, product.id), eq(products.merchantId, product.merchantId), isNull(products.deletedAtMs)));
+}
+
+/** Aborts the batch unless the product is live and as it was read: every change moves `updated_at_ms` on. */
+export const assertProductAsRead = prepared(
+  ({ id, updatedAtMs }: Pick<Product, "id" | "updatedAtMs">) => ({ id, updatedAtMs }),
+  (db, of) =>
+    db.insert(assertions).select(
+      sql`select 'product is as it was read', 0 where not exists (select 1 from products
+      where id = ${of.id} and updated_at_ms = ${of.updatedAtMs} and deleted_at_ms is null)`,
+    ),
+);

@@ -1,0 +1,140 @@
+// What strangers hold of a merchant: active invoices, and addresses of extended keys. Rows are counted by network, and removed by a trigger once
+// their invoice is done with them.
+import { and, eq, sql } from "drizzle-orm";
+import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import { parseJson } from "../../lib/typed-json.ts";
+import type { Statement } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
+import { paymentMethods } from "../../platform/db/schema/invoices.ts";
+import { merchants } from "../../platform/db/schema/merchants.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
+import { publicHolds } from "../../platform/db/schema/public-holds.ts";
+import type { PaymentMethod } from "../invoices/invoice.ts";
+
+export type HoldKind = "INVOICE" | "ADDRESS";
+
+export interface Holder {
+  readonly merchantId: MerchantId;
+  readonly invoiceId: InvoiceId;
+}
+
+/** How many other invoices hold something of the kind, for one network by all of its hashes (JSON). */
+const heldBy = (hashes: ReturnType<typeof sql>) => sql`(select count(*) from public_holds hold
+  where hold.merchant_id = ${sql.placeholder("merchantId")} and hold.kind = ${sql.placeholder("kind")}
+  and hold.network in (select value from json_each(${hashes})) and hold.invoice_id <> ${sql.placeholder("invoiceId")})`;
+
+/** For each of `networks`, JSON of lists of hashes, how much it holds. */
+const heldByEach =
+  sql`(select json_group_array(${heldBy(sql`asked.value`)}) from (select value from json_each(${sql.placeholder("networks")}) order by key) asked)`
+    .mapWith(parseJson<readonly number[]>)
+    .as("held");
+
+/** How many public invoices a merchant has and may have, and how many each of `networks` made: at most one row. */
+export const selectRoom = prepared(
+  (of: Holder, networks: readonly { readonly hashes: readonly string[] }[]) => ({
+    ...of,
+    kind: "INVOICE",
+    networks: namesOf(networks),
+  }),
+  (db, of) =>
+    db
+      .select({
+        publicInvoices: merchants.publicInvoices,
+        maxPublicInvoices: merchants.maxPublicInvoices,
+        held: heldByEach,
+      })
+      .from(merchants)
+      .where(eq(merchants.id, of.merchantId)),
+);
+
+// Of all wallets that the merchant ever had on the key, the latest addresses alone: one that lies further back is too far away anyway.
+// The plus keeps SQLite from reading all payments of the network instead of those of an invoice.
+const lastPaidIndex = sql`(select coalesce(max((select max(own.address_index) from (select * from payment_methods
+    where wallet_id = held.id and address_index is not null order by address_index desc limit ${sql.raw(String(LIMITS.publicGapLimit))}) own
+    where exists (select 1 from payments paid where paid.invoice_id = own.invoice_id and +paid.network = own.network
+      and paid.to_address = own.address and paid.status = 'CONFIRMED'))), -1)
+  from wallets held where held.merchant_id = ${sql.placeholder("merchantId")} and held.key_hash = ${sql.placeholder("keyHash")})`;
+
+/**
+ * In one row: the merchant's last address of the key that has confirmed money on it (-1 where that is far back, or none), how many unpaid
+ * addresses each of `networks` holds, and which invoices browsers had one given for since `sinceMs`.
+ */
+export const selectHold = prepared(
+  (
+    of: Holder & { readonly keyHash: string; readonly sinceMs: number },
+    networks: readonly { readonly hashes: readonly string[] }[],
+  ) => ({ ...of, kind: "ADDRESS", networks: namesOf(networks) }),
+  (db, of) =>
+    db
+      .select({
+        lastPaidIndex: lastPaidIndex.mapWith(Number).as("last_paid_index"),
+        held: heldByEach,
+        landed: sql`(select json_group_array(invoice_id) from payment_methods
+        where merchant_id = ${of.merchantId} and is_from_public_key = 1 and address_index is not null
+        and activated_at_ms > ${of.sinceMs})`
+          .mapWith(parseJson<readonly InvoiceId[]>)
+          .as("landed"),
+      })
+      .from(sql`(select 1)`),
+);
+
+const fewOfNetwork = prepared(
+  (of: Holder & { readonly kind: HoldKind; readonly hashes: string; readonly max: number }) => of,
+  (db, of) =>
+    db.insert(assertions).select(sql`select 'room for a network', 0 where ${heldBy(sql`${of.hashes}`)} >= ${of.max}`),
+);
+const insertHold: (db: Db, row: Required<typeof publicHolds.$inferInsert>) => Statement = preparedInsert(publicHolds, [
+  publicHolds.invoiceId,
+  publicHolds.kind,
+  publicHolds.pair,
+  publicHolds.network,
+]);
+
+/** Aborts the batch when the merchant's public invoices are as many as they may be. */
+export const assertBudget = prepared(
+  (merchantId: MerchantId) => ({ merchantId }),
+  (db, of) =>
+    db.insert(assertions).select(
+      sql`select 'room for a public invoice', 0 from merchants where id = ${of.merchantId}
+      and public_invoices >= max_public_invoices`,
+    ),
+);
+
+/** Takes one thing of the kind for a network; aborts the batch where other invoices hold `max` for it already. */
+export function takeHold(
+  db: Db,
+  of: Holder & { readonly kind: HoldKind; readonly pair: string },
+  network: { readonly hash: string; readonly hashes: readonly string[]; readonly max: number },
+): readonly Statement[] {
+  const { merchantId, invoiceId, kind, pair } = of;
+  const { hash, hashes, max } = network;
+  return [
+    fewOfNetwork(db, { merchantId, invoiceId, kind, hashes: JSON.stringify(hashes), max }),
+    insertHold(db, { merchantId, invoiceId, kind, pair, network: hash }),
+  ];
+}
+
+/** Notes that a browser activated a method. */
+export const markFromPublicKey = prepared(
+  (method: Pick<PaymentMethod, "invoiceId" | "cryptocurrency" | "network">) => {
+    const { invoiceId, cryptocurrency, network } = method;
+    return { invoiceId, cryptocurrency, network };
+  },
+  (db, of) =>
+    db
+      .update(paymentMethods)
+      .set({ isFromPublicKey: true })
+      .where(
+        and(
+          eq(paymentMethods.invoiceId, of.invoiceId),
+          eq(paymentMethods.cryptocurrency, of.cryptocurrency),
+          eq(paymentMethods.network, of.network),
+        ),
+      ),
+);
+
+function namesOf(networks: readonly { readonly hashes: readonly string[] }[]): string {
+  return JSON.stringify(networks.map(({ hashes }) => hashes));
+}

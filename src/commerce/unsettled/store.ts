@@ -1,0 +1,48 @@
+// Which invoices the sweep could not settle, and when each is tried again.
+import { inArray, sql } from "drizzle-orm";
+import type { InvoiceId } from "../../lib/ids.ts";
+import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { invoices } from "../../platform/db/schema/invoices.ts";
+import { unsettledInvoices } from "../../platform/db/schema/unsettled-invoices.ts";
+
+export interface Unsettled {
+  readonly invoiceId: InvoiceId;
+  /** The code of the refusal, the database's word, or the name of the error: nothing of a row. */
+  readonly reason: string;
+}
+
+/** After the first failure the next run tries again; after n the pause is 2^(n - 1) minutes, at most six hours. */
+const LONGEST_PAUSE_MS = 6 * HOUR_MS;
+
+/** Notes the failures of a run. The same run noted twice counts twice, which only makes the pause longer. */
+export function noteUnsettled(db: Db, left: readonly Unsettled[], nowMs: number) {
+  const list = JSON.stringify(left);
+  const pauseMs = sql`min(${LONGEST_PAUSE_MS}, ${MINUTE_MS} << min(unsettled_invoices.failures, 10))`;
+  return db
+    .insert(unsettledInvoices)
+    .select(sql`select value ->> '$.invoiceId', 1, value ->> '$.reason', ${nowMs} from json_each(${list}) where true`)
+    .onConflictDoUpdate({
+      target: unsettledInvoices.invoiceId,
+      set: {
+        failures: sql`unsettled_invoices.failures + 1`,
+        reason: sql`excluded.reason`,
+        retryAtMs: sql`${nowMs} + ${pauseMs}`,
+      },
+    });
+}
+
+/** Forgets the failures of invoices that were settled, by this run or before it. */
+export function forgetSettled(db: Db, settled: readonly InvoiceId[]) {
+  const active = db
+    .select({ id: invoices.id })
+    .from(invoices)
+    .where(
+      sql`${invoices.id} = unsettled_invoices.invoice_id and status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')`,
+    );
+  return db
+    .delete(unsettledInvoices)
+    .where(
+      sql`${inArray(unsettledInvoices.invoiceId, sql`(select value from json_each(${JSON.stringify(settled)}))`)} or not exists ${active}`,
+    );
+}

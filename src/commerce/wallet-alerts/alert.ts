@@ -1,0 +1,143 @@
+// The mail to a team when one of its wallets changes (security.md 1 "Step-up", 4 "payout address swapped"): an attacker with a session or
+// a key cannot swap an address unnoticed.
+
+import { moreTimes, type NoticeKind } from "../../accounts/notices/notice.ts";
+import { stepUpFactorsOf } from "../../accounts/sessions/session.ts";
+import type { User } from "../../accounts/users/user.ts";
+import type { UserId } from "../../lib/ids.ts";
+import { DAY_MS, isoTime } from "../../lib/time.ts";
+import { composeMail } from "../../platform/mail/compose.ts";
+import type { Mail } from "../../platform/mail/mail.ts";
+import { linkless, subjectNaming } from "../../platform/mail/names.ts";
+import type { Wallet } from "../wallets/wallet.ts";
+import { fingerprintOf } from "../wallets/wallet-facts.ts";
+
+/** How long the link that disables a wallet works, once. */
+export const LINK_LIFETIME_MS = 7 * DAY_MS;
+
+/** An OWNER or ADMIN of the team. */
+export interface Steward {
+  readonly userId: UserId;
+  readonly email: string;
+}
+
+/** A recipient of the mail. `token`: of their own link that disables the wallet; null where they get none. */
+export interface Reader extends Steward {
+  readonly token: string | null;
+}
+
+/** Who changes a wallet, and who is notified. */
+export interface Audience {
+  readonly merchantName: string;
+  /** As the mail names them. */
+  readonly author: string;
+  readonly readers: readonly Reader[];
+}
+
+export type WalletAction = "wallet.created" | "wallet.updated" | "wallet.deleted" | "wallet.disabled_by_link";
+
+/** One change. `before` of a registration: the wallet that the pair had last. `after`: undefined once it is deleted. */
+export interface WalletNews {
+  readonly action: WalletAction;
+  readonly before: Wallet | undefined;
+  readonly after: Wallet | undefined;
+}
+
+/** Whether anyone who can read this user's mail can also step up as them: then changes carry a link against them. */
+export function isMailOnly(user: User): boolean {
+  return stepUpFactorsOf(user).every((factor) => factor === "email_code");
+}
+
+export interface AlertContext {
+  readonly publicUrl: string;
+  readonly nowMs: number;
+  /** Whether a wallet's row is as we wrote it: only then is its address named. */
+  readonly isIntact: (wallet: Wallet) => boolean;
+}
+
+const DONE: Readonly<Record<WalletAction, string>> = {
+  "wallet.created": "registered",
+  "wallet.updated": "changed",
+  "wallet.deleted": "deleted",
+  "wallet.disabled_by_link": "disabled by a link from a mail",
+};
+
+/** Which mails about a wallet are combined when they follow each other; undefined for a change that is always mailed at once. */
+export function noticeKindOf({ action, before, after }: WalletNews): NoticeKind | undefined {
+  if (action !== "wallet.updated" || before === undefined || after === undefined) return undefined;
+  return after.isEnabled && !before.isEnabled ? "WALLET_ENABLED" : "WALLET_SETTINGS";
+}
+
+/** The mail of one reader. Addresses are public; of an extended key, which shows every address, only the ends. */
+export function alertMail(news: WalletNews, audience: Audience, reader: Reader, context: AlertContext): Mail {
+  const { before, after, action } = news;
+  const wallet = after ?? before;
+  if (wallet === undefined) throw new Error("a change of no wallet");
+  const { author } = audience;
+  const merchantName = linkless(audience.merchantName);
+  const pair = `${wallet.cryptocurrency} on ${wallet.network}`;
+  const hasLink = reader.token !== null && after !== undefined;
+  return composeMail({
+    to: reader.email,
+    subject: subjectNaming(
+      audience.merchantName,
+      (name) => `A wallet of ${name} was ${DONE[action]}`,
+      `A wallet was ${DONE[action]}`,
+    ),
+    paragraphs: [
+      `The wallet for ${pair} of ${merchantName} was ${DONE[action]} by ${author} at ${isoTime(context.nowMs)}.`,
+      `Wallet: ${wallet.id}`,
+      `Before: ${before === undefined ? "none" : described(before, context)}`,
+      `Now: ${after === undefined ? "none" : described(after, context)}`,
+      adviceOn(after, hasLink),
+    ],
+    ...(reader.token !== null && hasLink ? linkOf(reader.token, context) : {}),
+  });
+}
+
+/** Changes of one wallet's settings that followed a mail about the same within minutes, by the same actor. */
+export function joinedMail(
+  news: { readonly wallet: Wallet; readonly count: number; readonly isEnabling: boolean },
+  audience: Audience,
+  reader: Reader,
+  context: AlertContext,
+): Mail {
+  const { wallet, count, isEnabling } = news;
+  const { token } = reader;
+  const merchantName = linkless(audience.merchantName);
+  const done = `was ${isEnabling ? "enabled" : "changed"} ${moreTimes(count)}`;
+  return composeMail({
+    to: reader.email,
+    subject: subjectNaming(audience.merchantName, (name) => `A wallet of ${name} ${done}`, `A wallet ${done}`),
+    paragraphs: [
+      `The wallet for ${wallet.cryptocurrency} on ${wallet.network} of ${merchantName} ${done} by ${audience.author} since the last mail about it.`,
+      `Wallet: ${wallet.id}`,
+      `Now: ${described(wallet, context)}`,
+      adviceOn(wallet, token !== null),
+    ],
+    ...(token === null ? {} : linkOf(token, context)),
+  });
+}
+
+function linkOf(token: string, { publicUrl }: AlertContext) {
+  return { link: { text: "Disable the wallet", url: `${publicUrl}/wallets/disable#token=${token}` } };
+}
+
+function adviceOn(after: Wallet | undefined, hasLink: boolean): string {
+  if (hasLink) {
+    return "If you do not expect this, open the link: the wallet is disabled, and no new invoice uses it. It works once and for 7 days.";
+  }
+  const remedy = after?.isEnabled ? "disable the wallet" : "look at the wallets";
+  return `If you do not expect this, sign in, ${remedy} and check who belongs to the team and which keys there are.`;
+}
+
+function described(wallet: Wallet, { isIntact, nowMs }: AlertContext): string {
+  const uses = wallet.isEnabled ? "enabled" : "disabled";
+  const from = wallet.usableFromMs > nowMs ? `, in use from ${isoTime(wallet.usableFromMs)}` : "";
+  const target = isIntact(wallet) ? targetOf(wallet) : "not shown, its row was altered";
+  return `${target}, fingerprint ${fingerprintOf(wallet)}, ${uses}, ${wallet.requiredConfirmations} ${wallet.requiredConfirmations === 1 ? "confirmation" : "confirmations"}${from}`;
+}
+
+function targetOf({ address, xpub }: Wallet): string {
+  return address ?? `extended key ${xpub?.slice(0, 8)}...${xpub?.slice(-4)}`;
+}

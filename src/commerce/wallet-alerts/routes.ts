@@ -1,0 +1,24 @@
+import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { ok } from "../../lib/result.ts";
+import { jsonReply } from "../../platform/http/reply.ts";
+import { walletDependencies } from "../wallets/dependencies.ts";
+import { disabledWalletBody, disableWalletBody } from "./contract.ts";
+import { disableWallet } from "./disable-wallet.ts";
+
+export const walletAlertRoutes = routesOf({
+  tag: "Wallets",
+  callers: "ANYBODY",
+  dependencies: walletDependencies,
+}).post("/api/v1/wallets/disable", {
+  operationId: "disableWalletByLink",
+  summary: "Disable a wallet by the link of a mail about its change",
+  description: "The token is all that is asked for. It works once and for 7 days; no new invoice uses the wallet then.",
+  body: disableWalletBody,
+  answers: [{ status: 200, description: "The wallet is disabled", schema: disabledWalletBody }],
+  refusals: ["LINK_INVALID", "CONTENTION"],
+  answer: async (call) => {
+    const { ip, requestId } = call;
+    const disabled = await disableWallet(call.deps, { token: call.body.token, ip, requestId });
+    return disabled.ok ? ok(jsonReply(200, { walletId: disabled.value.id, isEnabled: false })) : disabled;
+  },
+});

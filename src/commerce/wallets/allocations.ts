@@ -1,0 +1,166 @@
+// Which invoice has which address of one extended key. The table belongs to the key, not to a wallet or a merchant, and nothing is ever
+// deleted from it: so no address is handed out twice, no matter who registers the key or how often (decisions 3).
+// Every method is one synchronous turn: no other call can come between its statements, and index and address are one fact (reliability.md 2).
+import { networkNamed } from "../../chains/networks.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import type { ObjectStorage } from "../../lib/object-storage.ts";
+import { parseJson } from "../../lib/typed-json.ts";
+import { addressAt, type ReceiveChain, receiveChain } from "./derive-address.ts";
+import { parseExtendedKey } from "./extended-key.ts";
+import { type GivenAddress, type PublicHold, type PublicRefusal, publicRefusal, REMEMBERED_MS } from "./public-hold.ts";
+
+export interface AllocateRequest {
+  readonly invoiceId: string;
+  readonly merchantId: string;
+  /** Canonical name of the network. */
+  readonly network: string;
+  readonly xpub: string;
+  readonly derivationPath: string;
+  /** For a merchant without proof on a key that others have too: at most `maxUnpaid` addresses beyond the `paid` ones. Else null. */
+  readonly cap: { readonly maxUnpaid: number; readonly paid: number } | null;
+  /** For a browser; else null. */
+  readonly publicHold: PublicHold | null;
+}
+
+export type AllocateAnswer =
+  | {
+      readonly kind: "allocated";
+      readonly index: number;
+      readonly address: string;
+      /** The key's next index now, over all merchants. */
+      readonly nextIndex: number;
+    }
+  | { readonly kind: "unpaid_limit" }
+  | PublicRefusal;
+
+/** What operations need of a key's allocator: the object's stub, or in the simulator the class below. */
+export interface AllocatorRpc {
+  allocate(request: AllocateRequest): Promise<AllocateAnswer>;
+  standing(): Promise<{ nextIndex: number }>;
+}
+
+/** A parsed key beside the text it was parsed from. */
+interface ParsedKey {
+  readonly network: string;
+  readonly xpub: string;
+  readonly derivationPath: string;
+  readonly chain: ReceiveChain;
+}
+
+export class Allocations {
+  readonly #storage: ObjectStorage;
+  readonly #keyHash: string;
+  #parsed: ParsedKey | undefined;
+
+  /** `keyHash` names the one key that these allocations are of. */
+  constructor(storage: ObjectStorage, keyHash: string) {
+    this.#storage = storage;
+    this.#keyHash = keyHash;
+    storage.sql.exec(
+      `CREATE TABLE IF NOT EXISTS allocations (
+        address_index INTEGER PRIMARY KEY, invoice_id TEXT NOT NULL UNIQUE, merchant_id TEXT NOT NULL, address TEXT NOT NULL
+      )`,
+    );
+    storage.sql.exec("CREATE INDEX IF NOT EXISTS allocations_merchant ON allocations (merchant_id)");
+    // What the public was given in the last hour; `networks` is JSON.
+    storage.sql.exec(
+      `CREATE TABLE IF NOT EXISTS public_allocations (
+        address_index INTEGER PRIMARY KEY, invoice_id TEXT NOT NULL, merchant_id TEXT NOT NULL, given_at_ms INTEGER NOT NULL, networks TEXT NOT NULL
+      )`,
+    );
+  }
+
+  /**
+   * The next index and its address, from 0; the same for the same invoice for ever, even for one that its cap would now refuse. A refusal
+   * uses up nothing.
+   */
+  allocate(request: AllocateRequest): AllocateAnswer {
+    return this.#storage.transactionSync(() => {
+      const [known] = this.#rows("SELECT address_index, address FROM allocations WHERE invoice_id = ?", [
+        request.invoiceId,
+      ]);
+      const nextIndex = this.nextIndex();
+      if (known !== undefined) {
+        return { kind: "allocated", index: Number(known.address_index), address: String(known.address), nextIndex };
+      }
+      if (request.cap !== null && this.#countOf(request.merchantId) >= request.cap.paid + request.cap.maxUnpaid) {
+        return { kind: "unpaid_limit" };
+      }
+      const refusal = this.#refusalOf(request);
+      if (refusal !== undefined) return refusal;
+      const address = addressAt(this.#chainOf(request), nextIndex);
+      this.#rows("INSERT INTO allocations (address_index, invoice_id, merchant_id, address) VALUES (?, ?, ?, ?)", [
+        nextIndex,
+        request.invoiceId,
+        request.merchantId,
+        address,
+      ]);
+      this.#notePublic(request, nextIndex);
+      return { kind: "allocated", index: nextIndex, address, nextIndex: nextIndex + 1 };
+    });
+  }
+
+  #refusalOf({ merchantId, publicHold }: AllocateRequest): PublicRefusal | undefined {
+    if (publicHold === null) return undefined;
+    const given = this.#rows(
+      "SELECT invoice_id, given_at_ms, networks FROM public_allocations WHERE merchant_id = ? AND given_at_ms > ?",
+      [merchantId, publicHold.nowMs - REMEMBERED_MS],
+    ).map(
+      (row): GivenAddress => ({
+        invoiceId: String(row.invoice_id),
+        givenAtMs: Number(row.given_at_ms),
+        networks: parseJson<readonly string[]>(String(row.networks)),
+      }),
+    );
+    return publicRefusal(publicHold, { distance: this.#distanceFrom(publicHold.lastPaidIndex, merchantId), given });
+  }
+
+  /** Addresses of the merchant after that one, counted no further than it matters. */
+  #distanceFrom(lastPaidIndex: number, merchantId: string): number {
+    const [counted] = this.#rows(
+      "SELECT count(*) AS after FROM (SELECT 1 FROM allocations WHERE merchant_id = ? AND address_index > ? LIMIT ?)",
+      [merchantId, lastPaidIndex, LIMITS.publicGapLimit],
+    );
+    return Number(counted?.after);
+  }
+
+  #notePublic({ invoiceId, merchantId, publicHold }: AllocateRequest, index: number): void {
+    if (publicHold === null) return;
+    const { nowMs, networks } = publicHold;
+    this.#rows("DELETE FROM public_allocations WHERE given_at_ms <= ?", [nowMs - REMEMBERED_MS]);
+    this.#rows(
+      "INSERT INTO public_allocations (address_index, invoice_id, merchant_id, given_at_ms, networks) VALUES (?, ?, ?, ?, ?)",
+      [index, invoiceId, merchantId, nowMs, JSON.stringify(networks.map(({ hash }) => hash))],
+    );
+  }
+
+  /** The index that comes next. */
+  nextIndex(): number {
+    const [last] = this.#rows("SELECT max(address_index) AS last_index FROM allocations", []);
+    const lastIndex = last?.last_index ?? null;
+    return lastIndex === null ? 0 : Number(lastIndex) + 1;
+  }
+
+  /** The chain is parsed once; another spelling of the key is parsed again and must be the same key. */
+  #chainOf({ network: name, xpub, derivationPath }: AllocateRequest): ReceiveChain {
+    const parsed = this.#parsed;
+    if (parsed?.xpub === xpub && parsed.network === name && parsed.derivationPath === derivationPath)
+      return parsed.chain;
+    const network = networkNamed(name);
+    if (network === undefined) throw new Error(`allocation on an unknown network: ${name}`);
+    const key = parseExtendedKey({ network, xpub, derivationPath });
+    if (!key.ok) throw new Error(`allocation with a key that does not parse: ${key.error.code}`);
+    if (key.value.keyHash !== this.#keyHash) throw new Error("allocation with another key than the object's own");
+    const chain = receiveChain(key.value, network);
+    this.#parsed = { network: name, xpub, derivationPath, chain };
+    return chain;
+  }
+
+  #countOf(merchantId: string): number {
+    return Number(this.#rows("SELECT count(*) AS held FROM allocations WHERE merchant_id = ?", [merchantId])[0]?.held);
+  }
+
+  #rows(query: string, bindings: readonly (string | number)[]): Record<string, string | number | null | ArrayBuffer>[] {
+    return this.#storage.sql.exec(query, ...bindings).toArray();
+  }
+}

@@ -1,0 +1,142 @@
+// The wire format of wallets: requests and answers (Interface 2.1, decisions 3).
+import * as z from "zod";
+import { isAnyGiven, textField as text, time } from "../../lib/fields.ts";
+
+/** Longer than any address or key, so that an invalid one is refused for its reason, not for its length. */
+const MAX_TEXT = 1_000;
+/** The last index that a public key can derive is one less (BIP32). */
+const HARDENED = 2 ** 31;
+
+const requiredConfirmations = () =>
+  z.int().min(1).max(1_000).meta({ description: "Confirmations after which a payment counts as confirmed." });
+const isEnabled = () => z.boolean().meta({ description: "When false, no new invoice uses the wallet." });
+
+const pairFields = () => ({
+  cryptocurrency: text(20).meta({ description: "Code of the coin or token, in any case.", examples: ["BTC"] }),
+  network: text(30).meta({ description: "Name of the network or an alias of it, in any case.", examples: ["BTC"] }),
+});
+const settings = () => ({
+  requiredConfirmations: requiredConfirmations().default(1),
+  isEnabled: isEnabled().default(true),
+});
+
+export const registerWalletBody = () =>
+  z.discriminatedUnion("walletType", [
+    z.strictObject({
+      walletType: z.literal("DIRECT_WALLET"),
+      ...pairFields(),
+      address: text(MAX_TEXT).meta({ examples: ["bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu"] }),
+      ...settings(),
+    }),
+    z.strictObject({
+      walletType: z.literal("XPUB_WALLET"),
+      ...pairFields(),
+      xpub: text(MAX_TEXT).meta({
+        description: "Key of an account: xpub, ypub or zpub; on test networks tpub, upub or vpub.",
+      }),
+      derivationPath: text(100).meta({ description: "Path of the account.", examples: ["m/84'/0'/0'"] }),
+      ...settings(),
+    }),
+  ]);
+
+/** Address, xpub and path never change: a wallet is rotated instead (Interface 4.3). */
+export const updateWalletBody = () =>
+  z
+    .strictObject({ isEnabled: isEnabled().optional(), requiredConfirmations: requiredConfirmations().optional() })
+    .refine(isAnyGiven, "must name isEnabled or requiredConfirmations");
+
+/** Query members arrive as text. */
+export const addressesQuery = () =>
+  z.object({
+    from: z
+      .string()
+      .regex(/^\d{1,10}$/, "must be a whole number from 0")
+      .transform(Number)
+      .refine((value) => value < HARDENED, "must be less than 2147483648")
+      .default(0)
+      .meta({ description: "First index." }),
+    count: z
+      .string()
+      .regex(/^([1-9]\d?|100)$/, "must be a whole number from 1 to 100")
+      .transform(Number)
+      .default(20)
+      .meta({ description: "How many, 1 to 100." }),
+  });
+
+export const recoveryQuery = () =>
+  z.object({
+    format: z
+      .enum(["json", "csv"])
+      .optional()
+      .meta({ description: "Also chosen by `Accept: text/csv`; JSON otherwise." }),
+  });
+
+// ---- answers
+
+export const walletBody = () =>
+  z
+    .object({
+      id: z.string(),
+      merchantId: z.string(),
+      walletType: z.enum(["DIRECT_WALLET", "XPUB_WALLET"]),
+      cryptocurrency: z.string(),
+      network: z.string(),
+      address: z.string().nullable(),
+      xpub: z.string().nullable(),
+      derivationPath: z.string().nullable(),
+      requiredConfirmations: z.int(),
+      isEnabled: z.boolean(),
+      lastUsedIndex: z
+        .int()
+        .nullable()
+        .meta({ description: "0 from registration on, and still 0 after the first address." }),
+      nextIndex: z.int().nullable().meta({ description: "Index of the next address, without ambiguity." }),
+      gap: z.int().nullable().meta({ description: "Addresses handed out since the last one that received money." }),
+      scheme: z.enum(["BIP44", "BIP49", "BIP84"]).nullable(),
+      warnings: z.array(z.string()).meta({
+        description: "Stable codes: LOW_CONFIRMATIONS, NETWORK_NOT_WATCHED, INTEGRITY_CHECK_FAILED, CHANGE_PENDING.",
+      }),
+      usableFrom: time()
+        .nullable()
+        .meta({ description: "No new invoice uses the wallet before; null when nothing holds it back." }),
+      createdAt: time(),
+      updatedAt: time(),
+    })
+    .meta({ title: "Wallet" });
+
+export const registeredWalletBody = () =>
+  walletBody()
+    .extend({
+      firstAddress: z
+        .string()
+        .optional()
+        .meta({ description: "Extended keys only: the address at index 0, to compare with your wallet software." }),
+    })
+    .meta({ title: "RegisteredWallet" });
+
+export const walletListBody = () => z.array(walletBody());
+
+export const addressListBody = () =>
+  z.object({
+    data: z.array(z.object({ index: z.int(), address: z.string(), path: z.string() })),
+  });
+
+export const recoveryBody = () =>
+  z.object({
+    descriptor: z
+      .string()
+      .meta({ description: "Output descriptor (BIP380) of all receiving addresses, with its checksum." }),
+    nextIndex: z.int(),
+    gapLimit: z
+      .int()
+      .meta({ description: "Gap limit to set in the wallet software, so that it sees every address below." }),
+    addresses: z.array(
+      z.object({
+        index: z.int(),
+        address: z.string().nullable().meta({ description: "Null where the stored row fails its integrity check." }),
+        path: z.string(),
+        invoiceId: z.string(),
+        createdAt: time(),
+      }),
+    ),
+  });

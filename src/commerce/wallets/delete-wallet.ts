@@ -1,0 +1,33 @@
+import { err, ok, type Result } from "../../lib/result.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { changeWallet, type WalletDependencies } from "./change-wallet.ts";
+import { assertWalletLive, assertWalletNotTied, selectActiveTie, updateLiveWallet } from "./store.ts";
+import type { Wallet } from "./wallet.ts";
+
+/**
+ * Deletes softly, unless an active invoice is tied to the wallet (Interface 4.3); answers the wallet as it was. An invoice that activates
+ * the wallet meanwhile and this delete are both batches on one database: whichever comes second finds the other's fact and is refused.
+ * A frozen wallet may be deleted: that is how its pair becomes free again.
+ */
+export async function deleteWallet(
+  deps: WalletDependencies,
+  of: Parameters<typeof changeWallet>[1],
+): Promise<Result<Wallet, Failure>> {
+  return changeWallet(deps, of, async (read) => {
+    const tie = await readWithRetry(deps.sleep, async () => selectActiveTie(deps.db, read));
+    if (!tie.ok) return tie;
+    if (tie.value[0]?.isTied === 1) return err({ code: "WALLET_HAS_ACTIVE_PAYMENTS" });
+    const { id: walletId, merchantId } = read;
+    const columns = { deletedAtMs: deps.nowMs, updatedAtMs: deps.nowMs };
+    return ok({
+      action: "wallet.deleted",
+      wallet: read,
+      statements: [
+        assertWalletLive(deps.db, walletId),
+        assertWalletNotTied(deps.db, read),
+        updateLiveWallet(deps.db, { merchantId, walletId }, columns),
+      ],
+    });
+  });
+}

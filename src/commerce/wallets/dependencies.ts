@@ -1,0 +1,31 @@
+// Dependencies of wallet operations, built from the environment once per request.
+
+import { newOperationId } from "../../accounts/pipeline/answer-once.ts";
+import { watchedNetworks } from "../../chains/chain-sources.ts";
+import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
+import type { GivenDependencies } from "../../platform/http/given.ts";
+import { mailerOf } from "../../platform/mail/dependencies.ts";
+import type { RegisterDependencies } from "./register-wallet.ts";
+import { parseMacKeys } from "./row-mac.ts";
+
+/** The route adds who calls and who is notified. */
+export function walletDependencies(
+  env: Env,
+  given: GivenDependencies,
+): Omit<RegisterDependencies, "trail" | "audience"> {
+  const { db, nowMs, sleep } = given;
+  const watched = watchedNetworks(env.CHAIN_SOURCES);
+  const macKeys = parseMacKeys(env.ROW_MAC_KEY);
+  if (!macKeys.ok) throw new Error(macKeys.error);
+  return {
+    db,
+    nowMs,
+    sleep,
+    newOperationId,
+    body: { macKeys: macKeys.value, watchedNetworks: watched, nowMs },
+    mailer: mailerOf(env, given),
+    publicUrl: publicUrl(env),
+    standing: async (keyHash) => await env.ADDRESS_ALLOCATOR.getByName(keyHash).standing(),
+    hasRegtest: (network) => isDevelopment(env) || watched.has(network),
+  };
+}

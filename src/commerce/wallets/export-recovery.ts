@@ -1,0 +1,91 @@
+// What a merchant needs to find every payment without us: descriptor, gap limit, and each address with its invoice (decisions 3). Only the
+// merchant's own addresses of the key, whichever of their wallets handed them out; each row's HMAC is verified before its address is shown.
+
+import type { MerchantId, WalletId } from "../../lib/ids.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import { isoTime } from "../../lib/time.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { receiveDescriptor } from "./descriptor.ts";
+import type { ExtendedKey } from "./extended-key.ts";
+import { gapLimitFor, type RecoveredAddress, type RecoverySummary } from "./recovery-file.ts";
+import { isRowIntact, type MacKeys } from "./row-mac.ts";
+import { selectHandedOut, selectLongestRun, selectWalletsOfKey } from "./store.ts";
+import { receivePath, storedKey } from "./stored-key.ts";
+import type { Wallet } from "./wallet.ts";
+
+/** 100,000 addresses are 50 queries of the 1,000 that an invocation may make. */
+const PAGE_SIZE = 2_000;
+
+export interface RecoveryDependencies {
+  readonly db: Db;
+  readonly sleep: Sleep;
+  readonly macKeys: MacKeys;
+}
+
+export interface Recovery {
+  readonly summary: RecoverySummary;
+  /** In the order of their indexes. Throws when storage fails on the way: an export cut short must not look whole. */
+  readonly pages: AsyncGenerator<readonly RecoveredAddress[]>;
+}
+
+/** Refuses WALLET_IS_NOT_XPUB, WALLET_FROZEN, STORAGE_UNAVAILABLE. */
+export async function exportRecovery(deps: RecoveryDependencies, wallet: Wallet): Promise<Result<Recovery, Failure>> {
+  const stored = storedKey(wallet, deps.macKeys);
+  if (!stored.ok) return stored;
+  const { key, network } = stored.value;
+  const { merchantId } = wallet;
+  const nextIndex = wallet.nextIndex ?? 0;
+  const own = await readWithRetry(deps.sleep, async () => selectWalletsOfKey(deps.db, merchantId, key.keyHash));
+  if (!own.ok) return own;
+  const walletIds = [...new Set([...own.value.map(({ id }) => id), wallet.id])];
+  const runs = await readWithRetry(deps.sleep, async () =>
+    selectLongestRun(deps.db, { walletId: wallet.id, walletIds, nextIndex }),
+  );
+  if (!runs.ok) return runs;
+  const [run] = runs.value;
+  if (run === undefined) return err({ code: "WALLET_NOT_FOUND" });
+  const summary = { descriptor: receiveDescriptor(key, network), nextIndex, gapLimit: gapLimitFor(run.longestRun) };
+  return ok({ summary, pages: handedOut(deps, { merchantId, walletIds, key }) });
+}
+
+async function* handedOut(
+  deps: RecoveryDependencies,
+  of: { readonly merchantId: MerchantId; readonly walletIds: readonly WalletId[]; readonly key: ExtendedKey },
+): AsyncGenerator<readonly RecoveredAddress[]> {
+  const { merchantId, walletIds, key } = of;
+  for (const walletId of walletIds) {
+    for (let afterIndex = -1; ; ) {
+      const from = { merchantId, walletId, afterIndex, limit: PAGE_SIZE };
+      const rows = await readWithRetry(deps.sleep, async () => selectHandedOut(deps.db, from));
+      if (!rows.ok) throw new Error(`a recovery export broke off after index ${afterIndex}`);
+      yield rows.value.map((row) => recovered(deps.macKeys, key, row));
+      const last = rows.value.at(-1);
+      if (last === undefined || rows.value.length < PAGE_SIZE) break;
+      afterIndex = last.index;
+    }
+  }
+}
+
+type HandedOut = Awaited<ReturnType<typeof selectHandedOut>>[number];
+
+function recovered(macKeys: MacKeys, key: ExtendedKey, row: HandedOut): RecoveredAddress {
+  const { invoiceId, merchantId, network, cryptocurrency, address, index } = row;
+  const subject = {
+    kind: "method",
+    row: invoiceId,
+    merchantId,
+    network,
+    cryptocurrency,
+    target: address ?? "",
+  } as const;
+  return {
+    index,
+    address: isRowIntact(macKeys, subject, row) ? address : null,
+    path: receivePath(key, index),
+    invoiceId,
+    createdAt: isoTime(row.activatedAtMs ?? 0),
+  };
+}

@@ -1,0 +1,191 @@
+// An account's extended public key (BIP32, SLIP-132): everything that must agree is checked here, once, before a wallet uses it
+// (decisions 3). A key that derives the wrong addresses loses money silently.
+import { ripemd160 } from "@noble/hashes/legacy.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { Point } from "@noble/secp256k1";
+import { decodeBase58check, trimSpaces } from "../../chains/address-text.ts";
+import type { Network } from "../../chains/networks.ts";
+import { looksLikeSecret } from "../../chains/secret-material.ts";
+import { bytesToHex, lengthPrefixed, sha256Hex } from "../../lib/bytes.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+
+export type Scheme = "BIP44" | "BIP49" | "BIP84";
+
+export interface ExtendedKey {
+  /** As given, without space around. */
+  readonly xpub: string;
+  readonly scheme: Scheme;
+  readonly account: number;
+  readonly chainCode: Uint8Array;
+  /** 33 bytes, compressed. */
+  readonly publicKey: Uint8Array;
+  /** First four bytes of the key's HASH160, hex (BIP32 "Key identifiers"). */
+  readonly fingerprint: string;
+  readonly parentFingerprint: string;
+  /** The allocator's name: SHA-256 over network, scheme, chain code and public key, so that spelling and parent do not matter (decisions 3). */
+  readonly keyHash: string;
+  /** Canonical, with apostrophes: `m/84'/0'/0'`. */
+  readonly derivationPath: string;
+}
+
+export interface ExtendedKeyRefusal {
+  readonly code: "INVALID_XPUB" | "DERIVATION_PATH_MISMATCH" | "PRIVATE_KEY_REFUSED";
+  /** Starts in lower case; never repeats the key. */
+  readonly reason: string;
+}
+
+interface Version {
+  readonly prefix: string;
+  readonly scheme: Scheme;
+  readonly isTest: boolean;
+  /** Litecoin's own spelling, never accepted for Bitcoin. */
+  readonly isLitecoin: boolean;
+}
+
+const main = (prefix: string, scheme: Scheme): Version => ({ prefix, scheme, isTest: false, isLitecoin: false });
+const test = (prefix: string, scheme: Scheme): Version => ({ prefix, scheme, isTest: true, isLitecoin: false });
+
+/** The first four bytes, by SLIP-132. */
+const VERSIONS: Readonly<Record<string, Version>> = {
+  "0488b21e": main("xpub", "BIP44"),
+  "049d7cb2": main("ypub", "BIP49"),
+  "04b24746": main("zpub", "BIP84"),
+  "043587cf": test("tpub", "BIP44"),
+  "044a5262": test("upub", "BIP49"),
+  "045f1cf6": test("vpub", "BIP84"),
+  "019da462": { ...main("Ltub", "BIP44"), isLitecoin: true },
+  "01b26ef6": { ...main("Mtub", "BIP49"), isLitecoin: true },
+  "0436f6e1": { ...test("ttub", "BIP44"), isLitecoin: true },
+};
+
+const MULTISIG: Readonly<Record<string, string>> = {
+  "0295b43f": "Ypub",
+  "02aa7ed3": "Zpub",
+  "024289ef": "Upub",
+  "02575483": "Vpub",
+};
+
+const PURPOSES: Readonly<Record<Scheme, number>> = { BIP44: 44, BIP49: 49, BIP84: 84 };
+const HARDENED = 0x80000000;
+const ACCOUNT_DEPTH = 3;
+/** Exactly three hardened levels: purpose, coin type, account (BIP44). */
+const PATH = /^m\/(0|[1-9]\d{0,9})['h]\/(0|[1-9]\d{0,9})['h]\/(0|[1-9]\d{0,9})['h]$/;
+
+/** The key of an account, or the first thing about it that does not agree. */
+export function parseExtendedKey(input: {
+  readonly network: Network;
+  readonly xpub: string;
+  readonly derivationPath: string;
+}): Result<ExtendedKey, ExtendedKeyRefusal> {
+  const { network } = input;
+  const xpub = trimSpaces(input.xpub);
+  if (looksLikeSecret(xpub) || looksLikeSecret(input.derivationPath)) {
+    return refuse("PRIVATE_KEY_REFUSED", "this is a private key; whoever has it can spend the money");
+  }
+  const payload = decodeBase58check(xpub);
+  if (payload?.length !== 78) return refuse("INVALID_XPUB", whyNoKey(xpub, payload));
+  const node = readNode(payload);
+  const version = VERSIONS[node.version];
+  if (version === undefined) return refuse("INVALID_XPUB", unknownVersion(node.version));
+  const problem = versionProblem(version, network) ?? nodeProblem(node);
+  if (problem !== undefined) return refuse("INVALID_XPUB", problem);
+  const account = node.childNumber - HARDENED;
+  const mismatch = pathProblem({ path: trimSpaces(input.derivationPath), version, network, account });
+  if (mismatch !== undefined) return refuse("DERIVATION_PATH_MISMATCH", mismatch);
+  const { scheme } = version;
+  const { chainCode, publicKey } = node;
+  return ok({
+    xpub,
+    scheme,
+    account,
+    chainCode,
+    publicKey,
+    fingerprint: bytesToHex(ripemd160(sha256(publicKey)).subarray(0, 4)),
+    parentFingerprint: bytesToHex(node.parentFingerprint),
+    keyHash: sha256Hex(lengthPrefixed([network.name, scheme, bytesToHex(chainCode), bytesToHex(publicKey)])),
+    derivationPath: `m/${PURPOSES[scheme]}'/${network.coinType}'/${account}'`,
+  });
+}
+
+interface Node {
+  readonly version: string;
+  readonly depth: number;
+  readonly parentFingerprint: Uint8Array;
+  readonly childNumber: number;
+  readonly chainCode: Uint8Array;
+  readonly publicKey: Uint8Array;
+}
+
+/** BIP32 "Serialization format": version 4, depth 1, parent's fingerprint 4, child number 4, chain code 32, key 33. */
+function readNode(payload: Uint8Array): Node {
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  return {
+    version: bytesToHex(payload.subarray(0, 4)),
+    depth: view.getUint8(4),
+    parentFingerprint: payload.slice(5, 9),
+    childNumber: view.getUint32(9),
+    chainCode: payload.slice(13, 45),
+    publicKey: payload.slice(45, 78),
+  };
+}
+
+function whyNoKey(xpub: string, payload: Uint8Array | undefined): string {
+  if (payload !== undefined) return "it is no extended public key: it has another length";
+  return /^[a-zA-Z]{1,2}(pub|ub)[1-9A-HJ-NP-Za-km-z]{90,}/.test(xpub)
+    ? "its checksum fails: a character is wrong or missing"
+    : "it is no extended public key";
+}
+
+function unknownVersion(version: string): string {
+  const multisig = MULTISIG[version];
+  if (multisig !== undefined)
+    return `a ${multisig} belongs to a multi-signature wallet; an xpub, ypub or zpub of one key is wanted`;
+  return "its prefix is not known; an xpub, ypub or zpub is wanted, on test networks a tpub, upub or vpub";
+}
+
+function versionProblem(version: Version, network: Network): string | undefined {
+  const { prefix } = version;
+  if (version.isTest && !network.isTest)
+    return `a ${prefix} is a key of a test network, and ${network.displayName} is none`;
+  if (!version.isTest && network.isTest)
+    return `a ${prefix} is a key of a main network, and ${network.displayName} is none`;
+  if (version.isLitecoin && network.nativeCode !== "LTC")
+    return `a ${prefix} is a key of Litecoin, not of ${network.displayName}`;
+  return undefined;
+}
+
+function nodeProblem(node: Node): string | undefined {
+  if (node.depth !== ACCOUNT_DEPTH)
+    return `it is a key of depth ${node.depth}; the key of an account has depth ${ACCOUNT_DEPTH}`;
+  if (node.childNumber < HARDENED) return "it is not the key of an account: its child number is not hardened";
+  return isPoint(node.publicKey) ? undefined : "its public key is not on the curve";
+}
+
+function isPoint(publicKey: Uint8Array): boolean {
+  try {
+    Point.fromBytes(publicKey);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function pathProblem(of: { path: string; version: Version; network: Network; account: number }): string | undefined {
+  const [, purpose, coinType, account] = PATH.exec(of.path) ?? [];
+  if (purpose === undefined || coinType === undefined || account === undefined) {
+    return "the path of an account has three hardened levels, as in m/84'/0'/0'";
+  }
+  const { prefix, scheme } = of.version;
+  const wanted = PURPOSES[scheme];
+  if (Number(purpose) !== wanted)
+    return `a ${prefix} is a ${scheme} key: its path starts with m/${wanted}', not m/${purpose}'`;
+  if (Number(coinType) !== of.network.coinType) {
+    return `the coin type of ${of.network.displayName} is ${of.network.coinType}', not ${coinType}'`;
+  }
+  if (Number(account) !== of.account) return `the key is of account ${of.account}', the path of account ${account}'`;
+  return undefined;
+}
+
+function refuse(code: ExtendedKeyRefusal["code"], reason: string): Result<never, ExtendedKeyRefusal> {
+  return err({ code, reason });
+}

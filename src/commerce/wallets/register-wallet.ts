@@ -1,0 +1,129 @@
+// Registering a wallet: check where it would be paid, ask the key's allocator for its next index, one batch with the event and, through
+// `runOnce`, the exact answer (Interface 4.1, decisions 3).
+
+import { seatHeld } from "../../accounts/teams/check-seat.ts";
+import { type MerchantId, makeId, type WalletId } from "../../lib/ids.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import { batch } from "../../platform/db/batch.ts";
+import { throwUnlessContention } from "../../platform/db/conflict.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
+import { recordNews, sendNews } from "../wallet-alerts/record-news.ts";
+import type { WalletDependencies } from "./change-wallet.ts";
+import { addressAt, receiveChain } from "./derive-address.ts";
+import { type NewWallet, type PayoutTarget, payoutTarget } from "./payout-target.ts";
+import { signRow } from "./row-mac.ts";
+import { insertWallet, selectReplacedWallet, selectWalletOfPair } from "./store.ts";
+import { usableFrom, type Wallet, walletMacSubject } from "./wallet.ts";
+import { walletBodyOf } from "./wallet-body.ts";
+
+export interface RegisterDependencies extends WalletDependencies {
+  /** The next index in a key's allocator; 0 for a key never seen. */
+  standing(keyHash: string): Promise<{ readonly nextIndex: number }>;
+  /** Whether the deployment serves a private chain of this name. */
+  hasRegtest(network: string): boolean;
+}
+
+export interface RegisterRequest {
+  readonly merchantId: MerchantId;
+  readonly wanted: NewWallet;
+  /** Of the merchant's settings. */
+  readonly changeDelayHours: number;
+  /** What the pair has and had, read with the caller. */
+  readonly pair: PairFacts;
+}
+
+export interface PairFacts {
+  /** The live wallet. */
+  readonly sameId: WalletId | undefined;
+  /** The one before, deleted by now. */
+  readonly replaced: Wallet | undefined;
+}
+
+/** The work of one registration, for `runOnce`. */
+export function registerWallet(deps: RegisterDependencies, request: RegisterRequest): Work {
+  return async (operationId, conflict, tries): Promise<Prepared> => {
+    const id = makeId("wal", operationId);
+    const target = payoutTarget(request.wanted, deps.hasRegtest);
+    if (!target.ok) return { kind: "refused", failure: target.error };
+    // The only assertion is the caller's seat: when they retry, the pipeline refuses them with the reason.
+    if (conflict?.kind === "assertion") return { kind: "refused", failure: { code: "CONTENTION" } };
+    throwUnlessContention("a registration", conflict);
+    const pair = tries === 0 ? ok(request.pair) : await readPair(deps, request.merchantId, target.value);
+    if (!pair.ok) return { kind: "refused", failure: pair.error };
+    const { sameId, replaced } = pair.value;
+    // Our own earlier batch may have committed: then this one aborts on its operation id and the stored answer is returned.
+    if (sameId !== undefined && sameId !== id) {
+      return { kind: "refused", failure: { code: "WALLET_EXISTS", walletId: sameId } };
+    }
+    const nextIndex = await readStanding(deps, target.value);
+    if (!nextIndex.ok) return { kind: "refused", failure: nextIndex.error };
+    const wallet = newWallet(deps, request, { id, target: target.value, nextIndex: nextIndex.value });
+    const news = { action: "wallet.created", before: replaced, after: wallet } as const;
+    return {
+      kind: "ready",
+      status: 201,
+      body: JSON.stringify({ ...walletBodyOf(wallet, deps.body), ...firstAddressOf(target.value) }),
+      statements: [...seatHeld(deps, deps.seat), insertWallet(deps.db, wallet), ...recordNews(deps, news, operationId)],
+      afterwards: () => sendNews(deps, news),
+    };
+  };
+}
+
+/** After a lost race: who won it, unless they are gone already. */
+async function readPair(
+  deps: RegisterDependencies,
+  merchantId: MerchantId,
+  target: PayoutTarget,
+): Promise<Result<PairFacts, Failure>> {
+  const { cryptocurrency, network } = target;
+  const pair = { cryptocurrency, network: network.name };
+  const rows = await readWithRetry(deps.sleep, async () =>
+    batch(deps.db, [selectWalletOfPair(deps.db, merchantId, pair), selectReplacedWallet(deps.db, merchantId, pair)]),
+  );
+  if (!rows.ok) return rows;
+  const [[same], [replaced]] = rows.value;
+  return ok({ sameId: same?.id, replaced });
+}
+
+/** Null for a direct wallet. */
+async function readStanding(deps: RegisterDependencies, target: PayoutTarget): Promise<Result<number | null, Failure>> {
+  const { key } = target;
+  if (key === null) return ok(null);
+  const standing = await readWithRetry(deps.sleep, async () => await deps.standing(key.keyHash));
+  return standing.ok ? ok(standing.value.nextIndex) : standing;
+}
+
+function newWallet(
+  deps: RegisterDependencies,
+  request: RegisterRequest,
+  of: { readonly id: WalletId; readonly target: PayoutTarget; readonly nextIndex: number | null },
+): Wallet {
+  const { wanted, merchantId } = request;
+  const { network, cryptocurrency, address, key } = of.target;
+  const payout = { id: of.id, merchantId, cryptocurrency, network: network.name, address, xpub: key?.xpub ?? null };
+  return {
+    ...payout,
+    walletType: wanted.walletType,
+    derivationPath: key?.derivationPath ?? null,
+    scheme: key?.scheme ?? null,
+    keyHash: key?.keyHash ?? null,
+    requiredConfirmations: wanted.requiredConfirmations,
+    isEnabled: wanted.isEnabled,
+    lastUsedIndex: key === null ? null : 0,
+    nextIndex: of.nextIndex,
+    gap: key === null ? null : 0,
+    ...signRow(deps.body.macKeys, walletMacSubject(payout)),
+    frozenAtMs: null,
+    usableFromMs: usableFrom({ nowMs: deps.nowMs, delayHours: request.changeDelayHours, beforeMs: 0 }),
+    createdAtMs: deps.nowMs,
+    updatedAtMs: deps.nowMs,
+    deletedAtMs: null,
+  };
+}
+
+/** For the merchant to compare with their wallet software: a wrong key is found before it is paid to. */
+function firstAddressOf({ key, network }: PayoutTarget): { readonly firstAddress?: string } {
+  return key === null ? {} : { firstAddress: addressAt(receiveChain(key, network), 0) };
+}

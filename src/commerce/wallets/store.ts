@@ -1,0 +1,267 @@
+import { and, asc, desc, eq, gt, isNotNull, isNull, sql } from "drizzle-orm";
+import type { AuditId, EventId, MerchantId, WalletId } from "../../lib/ids.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { prepared } from "../../platform/db/prepared-statement.ts";
+import { auditEvents } from "../../platform/db/schema/audit-events.ts";
+import { events } from "../../platform/db/schema/events.ts";
+import { paymentMethods } from "../../platform/db/schema/invoices.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
+import { wallets } from "../../platform/db/schema/wallets.ts";
+import { fanOut } from "../../platform/events/store.ts";
+import { GAP_WARNING_AT, type Wallet } from "./wallet.ts";
+import { walletFacts } from "./wallet-facts.ts";
+
+const live = and(eq(wallets.merchantId, sql.placeholder("merchantId")), isNull(wallets.deletedAtMs));
+
+/** All live wallets of a merchant, oldest first. `merchantId` may be a path's, unproved. */
+export const selectLiveWallets = prepared(
+  (merchantId: string) => ({ merchantId }),
+  (db) => db.select().from(wallets).where(live).orderBy(asc(wallets.createdAtMs), asc(wallets.id)),
+);
+
+/** One live wallet by id. */
+export const selectLiveWallet = prepared(
+  (merchantId: string, walletId: string) => ({ merchantId, walletId }),
+  (db, of) =>
+    db
+      .select()
+      .from(wallets)
+      .where(and(eq(wallets.id, of.walletId), live))
+      .limit(1),
+);
+
+/** The id of the live wallet of a pair, in canonical spelling. */
+export function selectWalletOfPair(
+  db: Db,
+  merchantId: string,
+  pair: { readonly cryptocurrency: string; readonly network: string },
+) {
+  return db
+    .select({ id: wallets.id })
+    .from(wallets)
+    .where(
+      and(
+        sql`${wallets.merchantId} = ${merchantId}`,
+        eq(wallets.cryptocurrency, pair.cryptocurrency),
+        eq(wallets.network, pair.network),
+        isNull(wallets.deletedAtMs),
+      ),
+    )
+    .limit(1);
+}
+
+/** The wallet that a pair had last, deleted by now: what a new one replaces. */
+export function selectReplacedWallet(
+  db: Db,
+  merchantId: string,
+  pair: { readonly cryptocurrency: string; readonly network: string },
+) {
+  return db
+    .select()
+    .from(wallets)
+    .where(
+      and(
+        sql`${wallets.merchantId} = ${merchantId}`,
+        eq(wallets.cryptocurrency, pair.cryptocurrency),
+        eq(wallets.network, pair.network),
+        isNotNull(wallets.deletedAtMs),
+      ),
+    )
+    .orderBy(desc(wallets.deletedAtMs), desc(wallets.id))
+    .limit(1);
+}
+
+export function insertWallet(db: Db, wallet: Wallet) {
+  return db.insert(wallets).values(wallet);
+}
+
+export function updateLiveWallet(
+  db: Db,
+  of: { merchantId: MerchantId; walletId: WalletId },
+  changes: Partial<Pick<Wallet, "isEnabled" | "requiredConfirmations" | "usableFromMs" | "deletedAtMs">> & {
+    updatedAtMs: number;
+  },
+) {
+  return db
+    .update(wallets)
+    .set(changes)
+    .where(and(eq(wallets.id, of.walletId), eq(wallets.merchantId, of.merchantId), isNull(wallets.deletedAtMs)));
+}
+
+/**
+ * The HMAC was found wrong: nothing of the wallet is shown or used any more (security.md 4). Kept once set. The audit entry is
+ * written from the row while it is not frozen, so that there is one; hence it goes first.
+ */
+export function freezeWallet(db: Db, wallet: Wallet, of: { readonly auditId: AuditId; readonly nowMs: number }) {
+  const unfrozen = and(
+    eq(wallets.id, wallet.id),
+    eq(wallets.merchantId, wallet.merchantId),
+    isNull(wallets.frozenAtMs),
+  );
+  const found = JSON.stringify({ ...walletFacts(wallet), isFrozen: true });
+  return [
+    db.insert(auditEvents).select(
+      sql`select ${of.auditId}, merchant_id, 'SYSTEM', null, 'wallet.frozen', id, null, ${found}, null, null, ${of.nowMs}
+        from wallets where ${unfrozen}`,
+    ),
+    db.update(wallets).set({ frozenAtMs: of.nowMs }).where(unfrozen),
+  ] as const;
+}
+
+/** Aborts the batch unless the wallet is live, with the settings that were read: the lock of a PATCH against another. */
+export function assertSettings(db: Db, read: Pick<Wallet, "id" | "isEnabled" | "requiredConfirmations">) {
+  return db.insert(assertions).select(
+    sql`select 'wallet is as read', 0 where not exists (
+      select 1 from wallets where id = ${read.id} and deleted_at_ms is null and is_enabled = ${read.isEnabled ? 1 : 0}
+      and required_confirmations = ${read.requiredConfirmations})`,
+  );
+}
+
+/** Aborts the batch when the wallet was deleted before. */
+export function assertWalletLive(db: Db, walletId: WalletId) {
+  return db
+    .insert(assertions)
+    .select(
+      sql`select 'wallet is live', 0 where not exists (select 1 from wallets where id = ${walletId} and deleted_at_ms is null)`,
+    );
+}
+
+interface GapWarning {
+  readonly eventId: EventId;
+  readonly merchantId: MerchantId;
+  readonly walletId: WalletId;
+  readonly nowMs: number;
+}
+
+const gapWarning = prepared(
+  (of: GapWarning) => of,
+  (db, of) =>
+    db.insert(events).select(
+      sql`select ${of.eventId}, ${of.merchantId}, 'wallet.gap_limit_warning', null, null,
+      json_object('walletId', id, 'cryptocurrency', cryptocurrency, 'network', network, 'gap', gap, 'nextIndex', next_index),
+      ${of.nowMs} from wallets where id = ${of.walletId} and gap = ${sql.raw(String(GAP_WARNING_AT))}`,
+    ),
+);
+
+/** The mirror of an allocation: it only moves forward, whatever order answers arrive in (reliability.md 2). */
+export const noteAllocation = prepared(
+  (walletId: WalletId, allocated: { index: number; nowMs: number }) => ({ walletId, ...allocated }),
+  (db, of) =>
+    db
+      .update(wallets)
+      .set({
+        lastUsedIndex: sql`max(${wallets.lastUsedIndex}, ${of.index})`,
+        nextIndex: sql`max(${wallets.nextIndex}, ${of.index} + 1)`,
+        gap: sql`${wallets.gap} + 1`,
+        updatedAtMs: sql`${of.nowMs}`,
+      })
+      .where(eq(wallets.id, of.walletId)),
+);
+
+/** The gap warning, recorded by the very allocation that reaches the mark: the condition is read inside the batch. */
+export function warnOfGap(db: Db, warning: GapWarning) {
+  return [gapWarning(db, warning), fanOut(db, [warning.eventId])] as const;
+}
+
+/** Aborts the batch unless the wallet is live, enabled and past its delay at that moment. */
+export const assertWalletUsable = prepared(
+  (walletId: WalletId, nowMs: number) => ({ walletId, nowMs }),
+  (db, of) =>
+    db.insert(assertions).select(
+      sql`select 'wallet is usable', 0 where not exists (select 1 from wallets
+      where id = ${of.walletId} and deleted_at_ms is null and is_enabled = 1 and frozen_at_ms is null
+      and usable_from_ms <= ${of.nowMs})`,
+    ),
+);
+
+/**
+ * Aborts the batch while the wallet is tied (Interface 4.3, decisions 3): an active invoice of this merchant has an ACTIVE method that
+ * pays to the wallet's address, on whatever network (direct), or is of the wallet's pair (xpub).
+ */
+export function assertWalletNotTied(db: Db, wallet: Wallet) {
+  return db.insert(assertions).select(sql`select 'wallet is not tied', 0 where exists (${activeTie(wallet)})`);
+}
+
+/** The tie itself, for the check before the batch. */
+export function selectActiveTie(db: Db, wallet: Wallet) {
+  return db
+    .select({ isTied: sql<number>`exists (${activeTie(wallet)})` })
+    .from(wallets)
+    .where(eq(wallets.id, wallet.id));
+}
+
+/** Reads the merchant's own active invoices, so that strangers who use the same address cost nothing. */
+function activeTie(wallet: Wallet) {
+  const destination =
+    wallet.walletType === "DIRECT_WALLET"
+      ? sql`method.address = ${wallet.address}`
+      : sql`method.network = ${wallet.network} and method.cryptocurrency = ${wallet.cryptocurrency}`;
+  return sql`select 1 from invoices active join payment_methods method on method.invoice_id = active.id
+    where active.merchant_id = ${wallet.merchantId} and active.status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')
+    and method.status = 'ACTIVE' and ${destination}`;
+}
+
+/** All wallets a merchant ever had on a key, oldest first: a later one continues where an earlier one stopped. */
+export function selectWalletsOfKey(db: Db, merchantId: MerchantId, keyHash: string) {
+  return db
+    .select({ id: wallets.id })
+    .from(wallets)
+    .where(and(eq(wallets.merchantId, merchantId), eq(wallets.keyHash, keyHash)))
+    .orderBy(asc(wallets.createdAtMs), asc(wallets.id));
+}
+
+/** Addresses handed out for a wallet, by index, from the one after `afterIndex` on: the same cost on every page. */
+export function selectHandedOut(
+  db: Db,
+  of: {
+    readonly merchantId: MerchantId;
+    readonly walletId: WalletId;
+    readonly afterIndex: number;
+    readonly limit: number;
+  },
+) {
+  return db
+    .select({
+      invoiceId: paymentMethods.invoiceId,
+      merchantId: paymentMethods.merchantId,
+      cryptocurrency: paymentMethods.cryptocurrency,
+      network: paymentMethods.network,
+      index: sql<number>`payment_methods.address_index`.as("handed_out_index"),
+      address: paymentMethods.address,
+      mac: paymentMethods.mac,
+      macKeyId: paymentMethods.macKeyId,
+      activatedAtMs: paymentMethods.activatedAtMs,
+    })
+    .from(paymentMethods)
+    .where(
+      and(
+        eq(paymentMethods.walletId, of.walletId),
+        eq(paymentMethods.merchantId, of.merchantId),
+        gt(paymentMethods.addressIndex, of.afterIndex),
+      ),
+    )
+    .orderBy(asc(paymentMethods.addressIndex))
+    .limit(of.limit);
+}
+
+/**
+ * The longest run of indexes below `nextIndex` whose address holds no confirmed payment, which is what wallet software must scan past.
+ * Indexes that went to another holder of the key count as empty: better too long a run than an address that is not found.
+ */
+export function selectLongestRun(
+  db: Db,
+  of: { readonly walletId: WalletId; readonly walletIds: readonly WalletId[]; readonly nextIndex: number },
+) {
+  const longest = sql<number>`(with paid as (
+      select distinct method.address_index as i from payment_methods method
+      join payments payment on payment.invoice_id = method.invoice_id and payment.network = method.network
+      and payment.to_address = method.address and payment.status = 'CONFIRMED'
+      where method.wallet_id in (select value from json_each(${JSON.stringify(of.walletIds)})) and method.address_index < ${of.nextIndex})
+    select max(run) from (
+      select i - lag(i, 1, -1) over (order by i) - 1 as run from paid
+      union all select ${of.nextIndex} - 1 - coalesce((select max(i) from paid), -1)))`;
+  return db
+    .select({ longestRun: longest.as("longest_run") })
+    .from(wallets)
+    .where(eq(wallets.id, of.walletId));
+}

@@ -1,0 +1,60 @@
+// The extended key of a stored wallet, taken from the row only after the HMAC has vouched for it (security.md 4).
+import { type Network, networkNamed } from "../../chains/networks.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { addressAt, receiveChain } from "./derive-address.ts";
+import { type ExtendedKey, parseExtendedKey } from "./extended-key.ts";
+import type { MacKeys } from "./row-mac.ts";
+import { isWalletIntact, type Wallet } from "./wallet.ts";
+
+/** Indexes from here on are hardened: a public key derives none of them (BIP32). */
+const HARDENED = 2 ** 31;
+
+export interface StoredKey {
+  readonly key: ExtendedKey;
+  readonly network: Network;
+}
+
+/** Refuses WALLET_IS_NOT_XPUB, and WALLET_FROZEN for a row that is not as Edgetill wrote it. */
+export function storedKey(wallet: Wallet, macKeys: MacKeys): Result<StoredKey, Failure> {
+  if (wallet.walletType !== "XPUB_WALLET") return err({ code: "WALLET_IS_NOT_XPUB" });
+  const network = networkNamed(wallet.network);
+  const { xpub, derivationPath } = wallet;
+  if (!isWalletIntact(macKeys, wallet) || network === undefined || xpub === null || derivationPath === null) {
+    return err({ code: "WALLET_FROZEN" });
+  }
+  // The HMAC does not cover the path: one that no longer agrees with the key was altered as well.
+  const key = parseExtendedKey({ network, xpub, derivationPath });
+  return key.ok ? ok({ key: key.value, network }) : err({ code: "WALLET_FROZEN" });
+}
+
+export interface PreviewedAddress {
+  readonly index: number;
+  readonly address: string;
+  /** From the master key: `m/84'/0'/0'/0/5`. */
+  readonly path: string;
+}
+
+/** Addresses `from` to `from + count - 1` as the allocator will derive them, spending none; what lies past the last index is left out. */
+export function previewAddresses(
+  wallet: Wallet,
+  macKeys: MacKeys,
+  range: { readonly from: number; readonly count: number },
+): Result<readonly PreviewedAddress[], Failure> {
+  const stored = storedKey(wallet, macKeys);
+  if (!stored.ok) return stored;
+  const { key, network } = stored.value;
+  const chain = receiveChain(key, network);
+  const count = Math.min(range.count, HARDENED - range.from);
+  return ok(
+    Array.from({ length: count }, (_, n) => {
+      const index = range.from + n;
+      return { index, address: addressAt(chain, index), path: receivePath(key, index) };
+    }),
+  );
+}
+
+/** Path of the `index`-th receiving address below an account's key. */
+export function receivePath(key: Pick<ExtendedKey, "derivationPath">, index: number): string {
+  return `${key.derivationPath}/0/${index}`;
+}

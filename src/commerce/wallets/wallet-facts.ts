@@ -1,0 +1,18 @@
+// A wallet where the address or key itself does not belong: the audit log, events and mails name it by a fingerprint (security.md 4).
+
+import { sha256Hex } from "../../lib/bytes.ts";
+import type { AuditFacts } from "../../platform/audit/entry.ts";
+import type { Wallet } from "./wallet.ts";
+
+const FINGERPRINT_DIGITS = 16;
+
+/** The first 16 hex digits of the SHA-256 of the address or of the extended key, as they are stored. */
+export function fingerprintOf(wallet: Pick<Wallet, "address" | "xpub">): string {
+  return sha256Hex(wallet.address ?? wallet.xpub ?? "").slice(0, FINGERPRINT_DIGITS);
+}
+
+/** A wallet in an audit entry. Its address stays in its row for ever; the fingerprint shows whether that row is still the same. */
+export function walletFacts(wallet: Wallet): AuditFacts {
+  const { network, cryptocurrency, walletType, isEnabled, requiredConfirmations } = wallet;
+  return { network, cryptocurrency, walletType, fingerprint: fingerprintOf(wallet), isEnabled, requiredConfirmations };
+}

@@ -1,0 +1,62 @@
+import type { MerchantId, WalletId } from "../../lib/ids.ts";
+import { HOUR_MS } from "../../lib/time.ts";
+import { isRowIntact, type MacKeys, type MacSubject } from "./row-mac.ts";
+
+export type WalletType = "DIRECT_WALLET" | "XPUB_WALLET";
+
+/** A receiving wallet as the rules see it; the table holds exactly these members. */
+export interface Wallet {
+  readonly id: WalletId;
+  readonly merchantId: MerchantId;
+  readonly walletType: WalletType;
+  readonly cryptocurrency: string;
+  readonly network: string;
+  readonly address: string | null;
+  readonly xpub: string | null;
+  readonly derivationPath: string | null;
+  readonly scheme: "BIP44" | "BIP49" | "BIP84" | null;
+  readonly keyHash: string | null;
+  readonly requiredConfirmations: number;
+  readonly isEnabled: boolean;
+  readonly lastUsedIndex: number | null;
+  readonly nextIndex: number | null;
+  readonly gap: number | null;
+  readonly mac: string;
+  readonly macKeyId: string;
+  readonly frozenAtMs: number | null;
+  /** New invoices use it from then on; 0 where no delay was set (`walletChangeDelayHours`). */
+  readonly usableFromMs: number;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly deletedAtMs: number | null;
+}
+
+/** Wallet software commonly stops looking after 20 unused addresses; the warning comes before (decisions 3). */
+export const GAP_WARNING_AT = 15;
+
+/** Whether new invoices may use the wallet, as far as its merchant decides that: enabled, and not waiting for a delay to end. */
+export function isWalletOpen(wallet: Pick<Wallet, "isEnabled" | "usableFromMs">, nowMs: number): boolean {
+  return wallet.isEnabled && wallet.usableFromMs <= nowMs;
+}
+
+/** When a wallet that is registered or enabled now comes into use: never earlier than announced before. A delay of 0 changes nothing. */
+export function usableFrom(of: {
+  readonly nowMs: number;
+  readonly delayHours: number;
+  readonly beforeMs: number;
+}): number {
+  return of.delayHours === 0 ? of.beforeMs : Math.max(of.beforeMs, of.nowMs + of.delayHours * HOUR_MS);
+}
+
+/** What the wallet's HMAC binds: a direct wallet its address, an xpub wallet its key. */
+export function walletMacSubject(
+  wallet: Pick<Wallet, "id" | "merchantId" | "network" | "cryptocurrency" | "address" | "xpub">,
+): MacSubject {
+  const { id, merchantId, network, cryptocurrency } = wallet;
+  return { kind: "wallet", row: id, merchantId, network, cryptocurrency, target: wallet.address ?? wallet.xpub ?? "" };
+}
+
+/** Whether the wallet may be shown and used: never frozen, and its row is as Edgetill wrote it (security.md 4). */
+export function isWalletIntact(keys: MacKeys, wallet: Wallet): boolean {
+  return wallet.frozenAtMs === null && isRowIntact(keys, walletMacSubject(wallet), wallet);
+}

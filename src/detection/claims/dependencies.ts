@@ -1,0 +1,36 @@
+// Dependencies of a claim, built from the environment once per request.
+
+import { newOperationId } from "../../accounts/pipeline/answer-once.ts";
+import { watchedNetworks } from "../../chains/chain-sources.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import { withinLimit } from "../../platform/db/retry.ts";
+import type { GivenDependencies } from "../../platform/http/given.ts";
+import { waitOfIp } from "../../platform/http/rate-check.ts";
+import type { ClaimDependencies } from "./claim-payment.ts";
+
+/** How long a payer waits for the answer; after that the lookup goes on alone. */
+const LOOK_LIMIT_MS = 10 * SECOND_MS;
+
+export function claimDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies): ClaimDependencies {
+  return {
+    db,
+    nowMs,
+    sleep,
+    newOperationId,
+    look: async (network, txHash) => {
+      if (!watchedNetworks(env.CHAIN_SOURCES).has(network)) return "UNAVAILABLE";
+      try {
+        return await withinLimit(sleep, env.NETWORK_WATCHER.getByName(network).look(txHash), LOOK_LIMIT_MS);
+      } catch {
+        // An object that cannot be reached, or took too long: its own log has why.
+        return "UNAVAILABLE";
+      }
+    },
+    waitOfIp: (ip) =>
+      waitOfIp(env, ip, {
+        act: "claims",
+        take: (limiter, times) => limiter.takeInHour(LIMITS.claimsPerIpAndHour * times, nowMs),
+      }),
+  };
+}

@@ -1,0 +1,25 @@
+import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { ok } from "../../lib/result.ts";
+import { jsonReply } from "../../platform/http/reply.ts";
+import { claimBodyOf, claimPayment } from "./claim-payment.ts";
+import { claimBody, claimPaymentBody } from "./contract.ts";
+import { claimDependencies } from "./dependencies.ts";
+
+export const claimRoutes = routesOf({ tag: "Checkout", callers: "ANYBODY", dependencies: claimDependencies }).post(
+  "/api/v1/checkout/:invoiceId/claims",
+  {
+    operationId: "claimPayment",
+    summary: "Say that a transaction pays an invoice",
+    description:
+      "For payers: it is looked up at once and kept as evidence. It credits nothing that would not be credited without it. 6 an hour for one invoice, 30 from one IP address; the same again within a minute is answered by the same look.",
+    isForAnyOrigin: true,
+    body: claimPaymentBody,
+    answers: [{ status: 202, description: "The claim, and what was found", schema: claimBody }],
+    refusals: ["VALIDATION_FAILED", "INVOICE_NOT_FOUND", "NETWORK_NOT_OFFERED", "STORAGE_UNAVAILABLE", "CONTENTION"],
+    answer: async (call) => {
+      const invoiceId = call.params.invoiceId ?? "";
+      const claimed = await claimPayment(call.deps, { ...call.body, invoiceId, ip: call.ip });
+      return claimed.ok ? ok(jsonReply(202, claimBodyOf(claimed.value))) : claimed;
+    },
+  },
+);

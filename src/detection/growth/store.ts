@@ -1,0 +1,79 @@
+import { sql } from "drizzle-orm";
+import type { PaymentId } from "../../lib/ids.ts";
+import { jsonObject, orNull, rowDecoder } from "../../platform/db/json-rows.ts";
+import { prepared } from "../../platform/db/prepared-statement.ts";
+import { assertions } from "../../platform/db/schema/operations.ts";
+import { payments } from "../../platform/db/schema/payments.ts";
+
+// A list comes as one JSON parameter, and each of it is looked up by an index: growth by its name, the value of a transaction by its block.
+const network = sql.placeholder("network");
+const listed = sql`json_each(${sql.placeholder("list")}) item`;
+const member = (name: string) => sql.raw(`item.value ->> '$.${name}'`);
+const isHere = (alias: string) =>
+  sql.raw(`${alias}.to_address = item.value ->> '$.address' and ${alias}.block_hash = item.value ->> '$.blockHash'`);
+const growthHere = sql`grown.network = ${network} and grown.tx_hash = 'block:' || (${member("height")}) and ${isHere("grown")}`;
+const nativeHere = sql`paid.network = ${network} and paid.output_index = 'native' and paid.block_height = ${member("height")}
+  and ${isHere("paid")}`;
+
+/** An address in one block. */
+export interface BlockPlace {
+  readonly address: string;
+  readonly height: number;
+  readonly blockHash: string;
+}
+
+/** The rows of growth stored at these places, of all merchants; `row` is null where it cannot be decoded. */
+export const selectStandingGrowth = prepared(
+  (name: string, places: readonly BlockPlace[]) => ({ network: name, list: JSON.stringify(places) }),
+  (db) =>
+    db
+      .select({
+        id: sql<PaymentId>`grown.id`.as("grown_id"),
+        address: sql<string>`grown.to_address`.as("grown_address"),
+        blockHash: sql<string>`grown.block_hash`.as("grown_block"),
+        row: sql`${jsonObject(payments, "grown")}`.mapWith(orNull(rowDecoder(payments))).as("row"),
+      })
+      .from(sql`${listed} cross join payments grown on ${growthHere}`),
+);
+
+/** What transactions of the blocks themselves paid at these places, each once. */
+export const selectExplainers = prepared(
+  (name: string, places: readonly BlockPlace[]) => ({ network: name, list: JSON.stringify(places) }),
+  (db) =>
+    db
+      .selectDistinct({
+        address: sql<string>`paid.to_address`.as("paid_address"),
+        blockHash: sql<string>`paid.block_hash`.as("paid_block"),
+        txHash: sql<string>`paid.tx_hash`.as("paid_hash"),
+        units: sql<string>`paid.amount_units`.as("paid_units"),
+      })
+      .from(sql`${listed} cross join payments paid on ${nativeHere}`),
+);
+
+/** A transfer of the native coin that a batch writes. */
+export interface CountedOnce extends BlockPlace {
+  readonly outputIndex: string;
+  /** `explainerMark` of its transaction; null for growth. */
+  readonly mark: string | null;
+  /** Of growth: what was taken off. */
+  readonly explainedBy: readonly string[];
+  /** Rows of growth that the same batch drops. */
+  readonly replaces: readonly PaymentId[];
+}
+
+const isReplaced = sql`grown.id in (select value from json_each(item.value, '$.replaces'))`;
+
+/** Aborts the batch where growth and what explains it would both count; goes before the rows. */
+export const assertCountedOnce = prepared(
+  (name: string, transfers: readonly CountedOnce[]) => ({ network: name, list: JSON.stringify(transfers) }),
+  (db) =>
+    db.insert(assertions).select(
+      sql`select 'coins count once', 0 where exists (select 1 from ${listed} where
+      ${member("mark")} is null and exists (select 1 from payments paid where ${nativeHere}
+        and substr(paid.tx_hash, 1, 12) not in (select value from json_each(item.value, '$.explainedBy')))
+      or ${member("mark")} is null and exists (select 1 from payments grown where ${growthHere}
+        and grown.output_index <> ${member("outputIndex")} and not ${isReplaced})
+      or ${member("mark")} is not null and exists (select 1 from payments grown where ${growthHere} and not ${isReplaced}
+        and ${member("mark")} not in (select value from json_each(grown.evidence, '$.explainedBy'))))`,
+    ),
+);

@@ -1,0 +1,125 @@
+// Reads the reservations around amounts that no invoice asked for exactly: which invoices could be meant. Some amounts at a time, in two round trips.
+
+import type { OpenInvoices } from "../../../commerce/payments/match.ts";
+import { RANKS } from "../../../commerce/ranks/rank.ts";
+import { chunksOf } from "../../../lib/chunks.ts";
+import { ok, type Result } from "../../../lib/result.ts";
+import type { Sleep } from "../../../lib/sleep.ts";
+import type { Rank } from "../../../platform/column-values.ts";
+import { batch } from "../../../platform/db/batch.ts";
+import type { Db } from "../../../platform/db/client.ts";
+import { readWithRetry } from "../../../platform/db/retry.ts";
+import type { Failure } from "../../../platform/failures.ts";
+import { type HeldAmount, nearestOf } from "./nearest.ts";
+import {
+  NEAR_AMOUNTS_READ,
+  OVER_AMOUNTS_READ,
+  selectChosen,
+  selectOpenAround,
+  selectOpenInvoices,
+  selectOpenNearest,
+  selectOverAround,
+  selectReleasedExact,
+  type WantedAmount,
+} from "./store.ts";
+
+/** Amounts that are looked around at once, and candidates that are read at once: each amount may have 220 of each rank. */
+const AROUND_AT_ONCE = 25;
+const CANDIDATES_AT_ONCE = 2_200;
+
+export interface AroundDependencies {
+  readonly db: Db;
+  readonly sleep: Sleep;
+}
+
+export interface Around {
+  readonly rows: Awaited<ReturnType<typeof selectChosen>>;
+  readonly openInvoices: OpenInvoices;
+  /** An invoice that was open then is missing here, because it has released its amounts. */
+  readonly hasReleased: boolean;
+}
+
+/** By the key of each amount; all at places of one network. */
+export async function readAround(
+  deps: AroundDependencies,
+  network: string,
+  wanted: readonly WantedAmount[],
+): Promise<Result<ReadonlyMap<string, Around>, Failure>> {
+  const all = new Map<string, Around>();
+  for (const chunk of chunksOf(wanted, AROUND_AT_ONCE)) {
+    const read = await readChunk(deps, network, chunk);
+    if (!read.ok) return read;
+    for (const [key, around] of read.value) all.set(key, around);
+  }
+  return ok(all);
+}
+
+async function readChunk(
+  deps: AroundDependencies,
+  network: string,
+  wanted: readonly WantedAmount[],
+): Promise<Result<ReadonlyMap<string, Around>, Failure>> {
+  const { db } = deps;
+  const read = await readWithRetry(deps.sleep, async () =>
+    batch(db, [
+      selectOpenAround(db, network, wanted),
+      selectOverAround(db, network, wanted),
+      selectOpenInvoices(db, network, wanted),
+      selectReleasedExact(db, network, wanted),
+    ]),
+  );
+  if (!read.ok) return read;
+  const [shelves, others, counts, released] = read.value;
+  const sides = Map.groupBy(shelves, rankKey);
+  const chosen = new Map<string, readonly HeldAmount[]>();
+  const crowded: (WantedAmount & { readonly ranks: readonly Rank[] })[] = [];
+  for (const each of wanted) {
+    const crowdedRanks = RANKS.filter((rank) => {
+      const key = rankKey({ key: each.key, rank });
+      const found = (sides.get(key) ?? []).flatMap(({ above, below }) => [above, below]);
+      const { amounts, isWhole } = nearestOf(each.units, found, NEAR_AMOUNTS_READ);
+      if (isWhole) chosen.set(key, amounts);
+      return !isWhole;
+    });
+    if (crowdedRanks.length > 0) crowded.push({ ...each, ranks: crowdedRanks });
+  }
+  if (crowded.length > 0) {
+    const nearest = await readWithRetry(deps.sleep, async () => selectOpenNearest(db, network, crowded));
+    if (!nearest.ok) return nearest;
+    for (const { key, rank, held } of nearest.value) chosen.set(rankKey({ key, rank }), held);
+  }
+  const ended = new Map(others.map((each) => [rankKey(each), [...each.above, ...each.below]]));
+  const listed = wanted.flatMap(({ key, cryptocurrency, address, units, atMs, slackMs }) =>
+    RANKS.flatMap((rank) => {
+      const sidesOver = [{ held: ended.get(rankKey({ key, rank })) ?? [], isCut: false }];
+      const over = nearestOf(units, sidesOver, OVER_AMOUNTS_READ).amounts;
+      const of = { key, cryptocurrency, address, atMs, slackMs };
+      return [
+        ...(chosen.get(rankKey({ key, rank })) ?? []).map((amount) => ({ ...of, ...amount, isOpen: true })),
+        ...over.map((amount) => ({ ...of, ...amount, isOpen: false })),
+      ];
+    }),
+  );
+  const rows: Around["rows"][number][] = released.map((row) => ({ ...row, isOpen: true }));
+  for (const some of chunksOf(listed, CANDIDATES_AT_ONCE)) {
+    const chosenRows = await readWithRetry(deps.sleep, async () => selectChosen(db, network, some));
+    if (!chosenRows.ok) return chosenRows;
+    rows.push(...chosenRows.value);
+  }
+  const byKey = Map.groupBy(rows, ({ key }) => key);
+  return ok(
+    new Map(
+      counts.map(({ key, hasReleased, ...open }) => [
+        key,
+        { rows: byKey.get(key) ?? [], openInvoices: upTo(open), hasReleased },
+      ]),
+    ),
+  );
+}
+
+const rankKey = ({ key, rank }: { readonly key: string; readonly rank: Rank }) => `${rank} ${key}`;
+
+/** Of each rank and those above it, where each is counted for itself: an invoice has one rank at a place. */
+function upTo(open: Readonly<Record<Rank, number>>): OpenInvoices {
+  return { 1: Math.min(2, open[1]), 2: Math.min(2, open[1] + open[2]), 3: Math.min(2, open[1] + open[2] + open[3]) };
+}

@@ -1,0 +1,221 @@
+import { type SQL, sql } from "drizzle-orm";
+import { RANKS } from "../../../commerce/ranks/rank.ts";
+import type { InvoiceId } from "../../../lib/ids.ts";
+import { parseJson } from "../../../lib/typed-json.ts";
+import type { Rank } from "../../../platform/column-values.ts";
+import { amountKey, amountKeySql, shelfSql, shelvesAt } from "../../../platform/db/amount-order.ts";
+import { jsonObject } from "../../../platform/db/json-rows.ts";
+import { prepared } from "../../../platform/db/prepared-statement.ts";
+import { paymentMethods } from "../../../platform/db/schema/invoices.ts";
+import { decodeMethod, listed, member, network, ofReservation, reservationTerms } from "../store.ts";
+import type { Side } from "./nearest.ts";
+
+/** More candidates than a user could judge by hand. */
+export const NEAR_AMOUNTS_READ = 200;
+/** Of invoices that were over by then. */
+export const OVER_AMOUNTS_READ = 20;
+/** Among so many amounts of any invoices on either side. */
+const OVER_AMOUNTS_AMONG = 100;
+/** At twice the price, with half of an invoice paid, an amount of four times what was asked first can still be meant; with room on both sides. */
+const FARTHEST = 32n;
+
+/** An amount whose neighbouring reservations are read. */
+export interface WantedAmount {
+  readonly key: string;
+  readonly cryptocurrency: string;
+  readonly address: string;
+  readonly units: bigint;
+  /** The payment's time; `openFromMs` is later by the most that a block's time may be early. */
+  readonly atMs: number;
+  readonly openFromMs: number;
+  /** `quoteSlackMs` of the network. */
+  readonly slackMs: number;
+}
+
+function listOf(wanted: readonly WantedAmount[]): string {
+  return JSON.stringify(
+    wanted.map(({ units, ...each }) => ({
+      ...{ ...each, units: units.toString(), at: amountKey(units) },
+      ...{ lowest: amountKey(units / FARTHEST), highest: amountKey(units * FARTHEST) },
+      shelves: shelvesAt({ atMs: each.atMs, untilMs: each.openFromMs }),
+    })),
+  );
+}
+
+const place = (name: string) => sql`${sql.raw(name)}.network = ${network}
+  and ${sql.raw(name)}.cryptocurrency = ${member("cryptocurrency")} and ${sql.raw(name)}.address = ${member("address")}`;
+const wasOpen = (
+  held: string,
+) => sql`${sql.raw(held)}.created_at_ms <= ${member("openFromMs")} and ${sql.raw(held)}.held_until_ms >= ${member("atMs")}
+  and invoice.expires_at_ms >= ${member("atMs")} and (invoice.cancelled_at_ms is null or invoice.cancelled_at_ms > ${member("atMs")})`;
+const key = (name: string) => sql.raw(amountKeySql(`${name}.`));
+const isNumber = (name: string) => sql.raw(`${name}.units not glob '*[^0-9]*'`);
+const onShelf = (name: string) => sql`${sql.raw(shelfSql(`${name}.`))} = shelf.value`;
+// Invoices of a place live about equally long, so most widths hold nothing, which one look at all of their shelves says.
+const shelvesOf = (rank: SQL) => sql`json_each(item.value, '$.shelves') width
+  cross join json_each(width.value, '$.each') shelf on exists (select 1 from amount_reservations some indexed by amount_reservations_open
+    where ${place("some")} and some.rank = ${rank} and ${sql.raw(shelfSql("some."))} between width.value ->> '$.from' and width.value ->> '$.to')`;
+// Each rank is read separately, by its own part of an index, so that the amounts of one rank never hide those of another.
+const ranks = sql.raw(`json_each('${JSON.stringify(RANKS)}') ranked`);
+const ofRank = (name: string) => sql`${place(name)} and ${sql.raw(name)}.rank = ranked.value`;
+const rank = sql<Rank>`ranked.value`.as("ranked");
+
+const above = (name: string) => sql`${key(name)} >= ${member("at")} and ${key(name)} <= ${member("highest")}`;
+const below = (name: string) => sql`${key(name)} < ${member("at")} and ${key(name)} >= ${member("lowest")}`;
+const asJson = (amounts: SQL) =>
+  sql`(select json_group_array(json_array(found.units, found.invoice_id)) from (${amounts}) found)`;
+const openSide = (range: SQL, order: string) =>
+  asJson(sql`select near.units, near.invoice_id from amount_reservations near indexed by amount_reservations_open
+    cross join invoices invoice on invoice.id = near.invoice_id where ${ofRank("near")} and ${onShelf("near")} and ${range} and ${isNumber("near")}
+    and ${wasOpen("near")} order by ${key("near")} ${sql.raw(order)} limit ${sql.raw(String(NEAR_AMOUNTS_READ))}`);
+
+/** What invoices that were open then hold around each amount, rank by rank and shelf by shelf: up to the nearest 200 amounts of each on either side. */
+export const selectOpenAround = prepared(
+  (name: string, wanted: readonly WantedAmount[]) => ({ network: name, list: listOf(wanted) }),
+  (db) =>
+    db
+      .select({
+        key: sql<string>`side.key`.as("wanted_key"),
+        rank: sql<Rank>`side.ranked`.as("ranked"),
+        above: sql`side.above`.mapWith(sideIn).as("above"),
+        below: sql`side.below`.mapWith(sideIn).as("below"),
+      })
+      .from(
+        sql`(with side as materialized (select ${member("key")} as key, ranked.value as ranked, ${openSide(above("near"), "asc")} as above,
+        ${openSide(below("near"), "desc")} as below from ${listed} cross join ${ranks} cross join ${shelvesOf(sql`ranked.value`)})
+        select * from side where above <> '[]' or below <> '[]') side`,
+      ),
+);
+
+function sideIn(json: string): Side {
+  return { held: heldIn(json), isCut: heldIn(json).length === NEAR_AMOUNTS_READ };
+}
+
+function heldIn(json: string): Side["held"] {
+  const held = parseJson<readonly (readonly [string, InvoiceId])[]>(json);
+  return held.map(([units, invoiceId]) => ({ units: BigInt(units), invoiceId }));
+}
+
+const overSide = (range: SQL, order: string) =>
+  asJson(sql`select any_one.units, any_one.invoice_id from (select near.* from amount_reservations near indexed by amount_reservations_amount
+      where ${ofRank("near")} and ${range} order by ${key("near")} ${sql.raw(order)} limit ${sql.raw(String(OVER_AMOUNTS_AMONG))}) any_one
+    cross join invoices invoice on invoice.id = any_one.invoice_id where ${isNumber("any_one")} and not (${wasOpen("any_one")})`);
+
+/** The nearest amounts of each rank that belong to invoices which were not open then: they explain why those were not matched. */
+export const selectOverAround = prepared(
+  (name: string, wanted: readonly WantedAmount[]) => ({ network: name, list: listOf(wanted) }),
+  (db) =>
+    db
+      .select({
+        key: sql<string>`${member("key")}`.as("wanted_key"),
+        rank,
+        above: sql`${overSide(above("near"), "asc")}`.mapWith(heldIn).as("above"),
+        below: sql`${overSide(below("near"), "desc")}`.mapWith(heldIn).as("below"),
+      })
+      .from(sql`${listed} cross join ${ranks}`),
+);
+
+// Real numbers: a figure for which is nearer. Goes through all amounts of the shelves.
+const wantedUnits = sql`cast(${member("units")} as real)`;
+
+/** The nearest amount of each of the nearest 200 invoices of these ranks that were open then, whatever number of amounts each holds. */
+export const selectOpenNearest = prepared(
+  (name: string, wanted: readonly (WantedAmount & { readonly ranks: readonly Rank[] })[]) => ({
+    network: name,
+    list: listOf(wanted),
+  }),
+  (db) =>
+    db
+      .select({
+        key: sql<string>`${member("key")}`.as("wanted_key"),
+        rank,
+        held: asJson(sql`select near.units, near.invoice_id,
+          min(abs(${wantedUnits} - cast(near.units as real)) / cast(near.units as real)) as distance
+        from ${shelvesOf(sql`ranked.value`)} cross join amount_reservations near indexed by amount_reservations_open on ${ofRank("near")} and ${onShelf("near")}
+          and ${key("near")} between ${member("lowest")} and ${member("highest")}
+        cross join invoices invoice on invoice.id = near.invoice_id where ${wasOpen("near")} and ${isNumber("near")}
+        group by near.invoice_id order by distance limit ${sql.raw(String(NEAR_AMOUNTS_READ))}`)
+          .mapWith(heldIn)
+          .as("held"),
+      })
+      .from(
+        sql`${listed} cross join ${ranks} on ranked.value in (select crowd.value from json_each(item.value, '$.ranks') crowd)`,
+      ),
+);
+
+const openOf = (of: Rank) =>
+  sql<number>`(select count(*) from (select distinct held.invoice_id from ${shelvesOf(sql.raw(String(of)))}
+    cross join amount_reservations held indexed by amount_reservations_open on ${place("held")} and held.rank = ${sql.raw(String(of))}
+      and ${onShelf("held")} cross join invoices invoice on invoice.id = held.invoice_id where ${wasOpen("held")} limit 2))`.as(
+    `open_${of}`,
+  );
+// Amounts released since: only those held to that time or longer, which are few for a recent payment.
+const hasReleased = sql<boolean>`exists (select 1 from released_amounts gone indexed by released_amounts_held
+  cross join invoices invoice on invoice.id = gone.invoice_id where ${place("gone")} and ${wasOpen("gone")})`
+  .mapWith(Boolean)
+  .as("has_released");
+
+/**
+ * How many invoices of each rank were open at the time of each amount and have a reservation at its place: 0, 1, or 2 for more; and whether
+ * others were open that have released theirs.
+ */
+export const selectOpenInvoices = prepared(
+  (name: string, wanted: readonly WantedAmount[]) => ({ network: name, list: listOf(wanted) }),
+  (db) =>
+    db
+      .select({
+        key: sql<string>`${member("key")}`.as("wanted_key"),
+        1: openOf(1),
+        2: openOf(2),
+        3: openOf(3),
+        hasReleased,
+      })
+      .from(listed),
+);
+
+// Of a long history only what can weigh a payment of that time, and the first: hundreds of candidates come in one answer.
+const quotesThen = sql`case when json_valid(method.quotes) and json_type(method.quotes) = 'array'
+  then (select json_group_array(json(quote.value)) from json_each(method.quotes) quote where quote.key = 0
+    or quote.value ->> '$.askedFromMs' <= ${member("atMs")} + ${member("slackMs")}
+    and quote.value ->> '$.lockedUntilMs' >= ${member("atMs")} - ${member("slackMs")}) || ''
+  else method.quotes end`;
+
+/** An amount that is held around a wanted one. */
+export interface ChosenAmount extends Pick<WantedAmount, "key" | "cryptocurrency" | "address" | "atMs" | "slackMs"> {
+  readonly units: bigint;
+  readonly invoiceId: InvoiceId;
+  /** Its invoice was open then. */
+  readonly isOpen: boolean;
+}
+
+/** The terms of these amounts, with the quotes that can weigh a payment of that time. One that is released meanwhile is left out. */
+export const selectChosen = prepared(
+  (name: string, amounts: readonly ChosenAmount[]) => {
+    const list = amounts.map((each) => ({ ...each, units: each.units.toString() }));
+    return { network: name, list: JSON.stringify(list) };
+  },
+  (db) =>
+    db
+      .select({
+        ...reservationTerms,
+        method: sql`json_set(${jsonObject(paymentMethods, "method", ["quotes"])}, '$.quotes', ${quotesThen})`
+          .mapWith(decodeMethod)
+          .as("method"),
+        key: sql<string>`${member("key")}`.as("wanted_key"),
+        isOpen: sql`${member("isOpen")}`.mapWith(Boolean).as("is_open"),
+      })
+      .from(
+        sql`${listed} cross join amount_reservations held on ${place("held")} and held.units = ${member("units")}
+        and held.invoice_id = ${member("invoiceId")} ${ofReservation}`,
+      ),
+);
+
+/** The invoices that held exactly these units at the time of each amount and have released them since. */
+export const selectReleasedExact = prepared(
+  (name: string, wanted: readonly WantedAmount[]) => ({ network: name, list: listOf(wanted) }),
+  (db) =>
+    db.select({ ...reservationTerms, key: sql<string>`${member("key")}`.as("wanted_key") }).from(
+      sql`${listed} cross join released_amounts held on ${place("held")} and held.units = ${member("units")}
+        and held.created_at_ms <= ${member("openFromMs")} and held.held_until_ms >= ${member("atMs")} ${ofReservation}`,
+    ),
+);

@@ -1,0 +1,218 @@
+// Applies everything that one look found about an invoice's payments, new and known, in one change. When another writer came first, the change is
+// decided anew from a fresh read, so that a transfer written meanwhile is never counted twice.
+
+import type { Network } from "../../chains/networks.ts";
+import { growthHeight, type Transfer, transferKey } from "../../chains/transfer.ts";
+import { type Change, type ChangeDependencies, changeInvoice } from "../../commerce/invoices/change-invoice.ts";
+import type { Invoice, InvoiceFile } from "../../commerce/invoices/invoice.ts";
+import { stateFacts } from "../../commerce/invoices/invoice-facts.ts";
+import type { AmountDependencies } from "../../commerce/invoices/reserve-amount.ts";
+import { reserveRemainders } from "../../commerce/invoices/reserve-remainder.ts";
+import { settlementChange } from "../../commerce/invoices/settle-invoice.ts";
+import {
+  type ChainHeights,
+  type ChainObservation,
+  newPayment,
+  newsOf,
+  observationOf,
+  paymentAfter,
+} from "../../commerce/payments/chain-observation.ts";
+import { isSeen, type Payment, type StoredPayment } from "../../commerce/payments/payment.ts";
+import { derivedId } from "../../lib/ids.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { changedFacts, SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
+import { isConflictOn } from "../../platform/db/conflict.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { countOnce } from "../growth/read-growth.ts";
+import { evidenceOf } from "./evidence.ts";
+import type { Place } from "./placement.ts";
+import { dropStatements } from "./record-unmatched.ts";
+import { assertTransfersNew, recountGap } from "./store.ts";
+
+export type CreditDependencies = Omit<ChangeDependencies, "trail"> & AmountDependencies;
+
+/** A transfer that a rule credits. */
+export interface Credit {
+  readonly transfer: Transfer;
+  readonly place: Extract<Place, { kind: "invoice" }>;
+  readonly usdMicros: bigint | null;
+  /** False where a second provider must agree first. */
+  readonly mayConfirm: boolean;
+  /** Rows of growth that it explains; those without an invoice are dropped in the same batch. */
+  readonly replaces?: readonly Payment[];
+}
+
+export interface Seen {
+  readonly payment: Payment;
+  readonly observation: ChainObservation;
+  readonly mayConfirm?: boolean;
+}
+
+export interface InvoiceLook {
+  readonly network: Network;
+  readonly heights: ChainHeights;
+  readonly credits: readonly Credit[];
+  readonly seen: readonly Seen[];
+  /** The invoice has no room for some of the credits; those are kept unmatched, and a user must review the invoice. */
+  readonly isOver?: boolean;
+}
+
+/** True when the invoice was changed. CONTENTION where another row has one of the transfers: the next look finds it there. */
+export async function creditInvoice(
+  deps: CreditDependencies,
+  file: InvoiceFile,
+  look: InvoiceLook,
+): Promise<Result<boolean, Failure>> {
+  const { merchantId, id } = file.invoice;
+  const lostSalts: number[] = [];
+  let tried: readonly number[] = [];
+  let isChanged = false;
+  const clock = { ...deps, trail: SYSTEM_TRAIL };
+  const done = await changeInvoice(clock, { merchantId, id, read: file }, async (read, conflict, operationId) => {
+    if (conflict?.kind === "assertion" || isConflictOn(conflict, "payments")) return err({ code: "CONTENTION" });
+    if (isConflictOn(conflict, "amount_reservations")) lostSalts.push(...tried);
+    const change = changeOf(deps, read, look, operationId);
+    isChanged = change !== undefined;
+    if (change === undefined) return ok(undefined);
+    const whole = await withRemainders(deps, read, change, { operationId, lostSalts });
+    tried = whole.tried;
+    return ok(whole.change);
+  });
+  return done.ok ? ok(isChanged) : done;
+}
+
+function changeOf(
+  deps: CreditDependencies,
+  file: InvoiceFile,
+  look: InvoiceLook,
+  operationId: string,
+): Change | undefined {
+  const pairs = [...seenPairs(file, look, deps.nowMs), ...creditPairs(file, look, deps.nowMs, operationId)];
+  const changed = pairs.filter(({ before, after }) => before !== after);
+  const news = changed.flatMap(({ before, after }) =>
+    newsOf(before, after).map((type) => ({ type, paymentId: after.id })),
+  );
+  const needsReview = changed.some((pair) => pair.needsReview);
+  const change = settlementChange(file, deps.nowMs, {
+    ...(needsReview || look.isOver === true ? { columns: { needsReview: true } } : {}),
+    payments: changed.map(({ after }) => after),
+    news,
+  });
+  if (change === undefined) return look.isOver === true ? reviewChange(file.invoice) : undefined;
+  const wallets = new Set(
+    changed.flatMap(({ before, after }) => {
+      if ((before !== undefined && isSeen(before)) === isSeen(after)) return [];
+      const own = file.methods.find(
+        (method) =>
+          method.addressIndex !== null && method.network === after.network && method.address === after.toAddress,
+      );
+      return own === undefined ? [] : [own.walletId];
+    }),
+  );
+  const fresh = changed.flatMap(({ created }) => created ?? []);
+  const replaced = look.credits.flatMap(({ replaces = [] }) => replaces);
+  const unmatchedPayments = replaced.filter(({ invoiceId }) => invoiceId === null);
+  return {
+    ...change,
+    asserts: [
+      ...(fresh.length === 0 ? [] : [assertTransfersNew(deps.db, look.network.name, fresh)]),
+      ...countOnce(deps.db, look.network, fresh, droppedWith(file, replaced)),
+    ],
+    statements: [
+      ...unmatchedPayments.flatMap((payment) => dropStatements(deps, payment, look)),
+      ...[...wallets].map((walletId) => recountGap(deps.db, walletId)),
+    ],
+  };
+}
+
+/** Sets `needsReview` and nothing else; undefined where it is set already. */
+function reviewChange(invoice: Invoice): Change | undefined {
+  if (invoice.needsReview) return undefined;
+  const columns = { needsReview: true };
+  const facts = changedFacts(stateFacts(invoice), stateFacts({ ...invoice, ...columns }));
+  return { columns, events: [{ type: "invoice.updated" }], audit: { action: "invoice.updated", ...facts } };
+}
+
+/** Growth that this batch drops: this invoice's own, seen as replaced, and growth without an invoice. That of other invoices was dropped before. */
+function droppedWith(file: InvoiceFile, replaced: readonly Payment[]): readonly Payment[] {
+  return replaced.filter(({ invoiceId }) => invoiceId === null || invoiceId === file.invoice.id);
+}
+
+interface Pair {
+  readonly before: Payment | undefined;
+  readonly after: Payment;
+  /** `after`, where it has no row yet. */
+  readonly created?: StoredPayment;
+  /** A user must review the invoice because of this change. */
+  readonly needsReview: boolean;
+}
+
+/** The invoice's known payments as the look now shows them, whether a rule credited them or a user assigned them. */
+function seenPairs(file: InvoiceFile, look: InvoiceLook, nowMs: number): readonly Pair[] {
+  const { network, heights, seen } = look;
+  return seen.flatMap(({ payment, observation, mayConfirm = true }) => {
+    const before = file.payments.find(({ id }) => id === payment.id);
+    if (before === undefined) return [];
+    const after = paymentAfter(before, observation, { network, heights, nowMs, mayConfirm });
+    return [{ before, after, needsReview: isUndone(before, observation, look.credits) }];
+  });
+}
+
+/**
+ * Whether a user's decision is undone: the user assigned growth to this invoice, and the transaction that explains it brings the invoice less.
+ * The rules decide about the transaction, so the user must hear of it.
+ */
+function isUndone(before: Payment, observation: ChainObservation, credits: readonly Credit[]): boolean {
+  if (observation.kind !== "replaced" || before.matchedBy !== "MANUAL" || growthHeight(before.txHash) === undefined)
+    return false;
+  const by = credits.find(({ replaces = [] }) => replaces.some(({ id }) => id === before.id));
+  return by === undefined || by.transfer.amountUnits < before.amountUnits;
+}
+
+function creditPairs(
+  file: InvoiceFile,
+  { network, heights, credits }: InvoiceLook,
+  nowMs: number,
+  operationId: string,
+): readonly Pair[] {
+  return credits.map(({ transfer, place, usdMicros, mayConfirm }, n) => {
+    const context = { network, heights, nowMs, mayConfirm };
+    const before = file.payments.find(
+      (each) => each.network === network.name && transferKey(each) === transferKey(transfer),
+    );
+    if (before !== undefined) {
+      return { before, after: paymentAfter(before, observationOf(transfer), context), needsReview: false };
+    }
+    const { invoice, method } = place.terms;
+    const after = newPayment({
+      id: derivedId("pay", operationId, n),
+      merchantId: invoice.merchantId,
+      transfer,
+      placement: {
+        kind: "CREDITED",
+        invoiceId: invoice.id,
+        matchedBy: place.matchedBy,
+        marketMicros: place.marketMicros,
+      },
+      requiredConfirmations: method.requiredConfirmations,
+      usdMicros,
+      evidence: evidenceOf(transfer, []),
+      context,
+    });
+    return { before, after, created: after, needsReview: place.needsReview };
+  });
+}
+
+/** Adds to the change the reservations of what is still due at shared addresses. `tried`: the new amounts' salts, for a retry after a collision. */
+export async function withRemainders(
+  deps: AmountDependencies,
+  file: InvoiceFile,
+  change: Change,
+  of: { readonly operationId: string; readonly lostSalts: readonly number[] },
+): Promise<{ readonly change: Change; readonly tried: readonly number[] }> {
+  const { status, receivedMicros } = { ...file.invoice, ...change.columns };
+  const after = { status: change.moves?.at(-1) ?? status, receivedMicros };
+  const { methods, statements, tried } = await reserveRemainders(deps, file, after, of);
+  if (methods.length === 0) return { change, tried };
+  return { change: { ...change, methods, statements: [...(change.statements ?? []), ...statements] }, tried };
+}

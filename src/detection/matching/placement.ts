@@ -1,0 +1,295 @@
+// Where a new transfer belongs (decisions 5; Interface 1): to the invoice whose address or amount it matches. Otherwise it stays unmatched, for
+// every merchant with a wallet on the address. The caller reads the facts; this file holds only the order of the rules.
+import { assetOn, type Network } from "../../chains/networks.ts";
+import type { Transfer } from "../../chains/transfer.ts";
+import type { Invoice, PaymentMethod } from "../../commerce/invoices/invoice.ts";
+import { MAX_WORTH_MICROS, weighingOf } from "../../commerce/invoices/value.ts";
+import { pricedOf } from "../../commerce/invoices/weighing.ts";
+import { isCreditedDust } from "../../commerce/payments/dust.ts";
+import {
+  type Candidate,
+  type Match,
+  matchDirect,
+  type OpenInvoices,
+  type Refusal,
+} from "../../commerce/payments/match.ts";
+import type { MatchRule } from "../../commerce/payments/payment.ts";
+import { isRowIntact, type MacKeys } from "../../commerce/wallets/row-mac.ts";
+import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
+import { minBig } from "../../lib/money.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import type { Rank } from "../../platform/column-values.ts";
+import { microsFor, quoteRate, type RateTable } from "../../rates/quote.ts";
+import { growthMatch } from "../growth/growth-match.ts";
+
+export type InvoiceTerms = Pick<
+  Invoice,
+  | "id"
+  | "merchantId"
+  | "amountMicros"
+  | "currency"
+  | "underpaidToleranceMicros"
+  | "overpaidToleranceMicros"
+  | "expiresAtMs"
+  | "cancelledAtMs"
+>;
+
+/** An invoice that could be meant, and the method that says so. */
+export interface Terms {
+  readonly invoice: InvoiceTerms;
+  readonly method: PaymentMethod;
+  /** The merchant's `quorumAboveAmount`; null where none is set. */
+  readonly quorumAboveMicros: bigint | null;
+}
+
+/** What is known of an invoice whose row, or whose method's, cannot be decoded. */
+export interface DamagedTerms extends Pick<Refusal, "invoiceId" | "merchantId"> {
+  readonly rank: Rank;
+  /** Since when it has asked for exactly the transfer's amount; null where it does not. */
+  readonly exactSinceMs: number | null;
+}
+
+export interface ReservedTerms extends Terms {
+  readonly rank: Rank;
+  readonly reservedUnits: bigint;
+  readonly reservedAtMs: number;
+  /** The end of the invoice's monitoring. */
+  readonly heldUntilMs: number;
+}
+
+export type Place =
+  | {
+      readonly kind: "invoice";
+      readonly terms: Terms;
+      readonly matchedBy: MatchRule;
+      readonly needsReview: boolean;
+      /** Worth in the invoice's currency by what weighs it; null where nothing prices it. */
+      readonly fiatMicros: bigint | null;
+      /** Worth now at the market rate, in the invoice's currency; null without a fresh rate. */
+      readonly marketMicros: bigint | null;
+    }
+  /** Too little to be a payment of the invoice that it would be credited to: kept for its merchant alone. */
+  | { readonly kind: "dust"; readonly merchantId: MerchantId }
+  | {
+      readonly kind: "unmatched";
+      readonly refused: readonly Refusal[];
+      /** Candidates whose damaged rows kept the rules from choosing. */
+      readonly unreadable?: readonly InvoiceId[];
+    };
+
+export interface PlaceFacts {
+  readonly network: Network;
+  readonly transfer: Transfer;
+  /** The payment's time: the block's, or now for what is in a mempool. */
+  readonly atMs: number;
+  /** Market rates at the time the transfer was first seen. */
+  readonly rates: FirstSeenRates;
+  readonly macKeys: MacKeys;
+  /** The invoice that the address belongs to alone. */
+  readonly owner: Terms | undefined;
+  /** Reservations at the address that could be meant, those of exactly these units among them. */
+  readonly reserved: readonly ReservedTerms[];
+  /** Invoices that own the address or an amount that could be meant, and whose rows cannot be decoded. */
+  readonly damaged: readonly DamagedTerms[];
+  readonly openInvoices: OpenInvoices;
+  /** Other invoices were open then, or may have been, and have since released their amounts: only an exact amount may match. */
+  readonly hasReleased: boolean;
+}
+
+export interface FirstSeenRates {
+  readonly table: RateTable;
+  readonly nowMs: number;
+}
+
+/**
+ * A block's time is in whole seconds and chosen by its producer, so it may be a little older than the block's transfers. A transfer to an amount or
+ * an own address still counts when it comes this long before the activation.
+ */
+export function clockSlackMs({ blockSeconds }: Pick<Network, "blockSeconds">): number {
+  return Math.max(30, 2 * blockSeconds) * SECOND_MS;
+}
+
+/**
+ * `undefined` owner and no reservation: an unmatched payment. A method whose HMAC fails credits nothing, whatever it says (security.md 4). Throws where the
+ * row of the invoice that it would be credited to is damaged.
+ */
+export function placeOf(facts: PlaceFacts): Place {
+  const { transfer, owner } = facts;
+  if (transfer.isUnexplained === true) return { kind: "unmatched", refused: [] };
+  if (owner !== undefined && transfer.growth !== undefined) return { kind: "unmatched", refused: [refusalOf(owner)] };
+  if (owner !== undefined) {
+    const before = askedBefore(facts, owner);
+    if (before !== undefined) return credited(facts, { terms: before, matchedBy: "EXACT_AMOUNT", needsReview: false });
+    if (isBeforeActivation(facts, owner)) return { kind: "unmatched", refused: [refusalOf(owner, "OUTSIDE_WINDOW")] };
+    const isOwn = owner.method.cryptocurrency === transfer.cryptocurrency && isIntact(facts.macKeys, owner.method);
+    if (isOwn) return credited(facts, { terms: owner, matchedBy: "ADDRESS", needsReview: false });
+    return { kind: "unmatched", refused: [refusalOf(owner)] };
+  }
+  const intact = facts.reserved.filter(({ method }) => isIntact(facts.macKeys, method));
+  const { amountUnits } = transfer;
+  const candidates = candidatesOf(facts, intact);
+  const found = matchDirect({ amountUnits, atMs: facts.atMs, candidates, openInvoices: facts.openInvoices });
+  const isByAmountAlone = transfer.growth !== undefined || facts.hasReleased;
+  const match = isByAmountAlone ? growthMatch(found, candidates) : found;
+  if (!isAboveDamaged(facts, match)) return waitingForDamaged(facts);
+  if (match.kind === "unmatched") {
+    const unreadable = candidates.flatMap(({ invoiceId, isUnreadable }) => (isUnreadable === true ? [invoiceId] : []));
+    return { kind: "unmatched", refused: match.refused, ...(unreadable.length > 0 ? { unreadable } : {}) };
+  }
+  const terms = intact.find(({ invoice }) => invoice.id === match.candidate.invoiceId);
+  if (terms === undefined) throw new Error("a match that is no candidate");
+  return credited(facts, { terms, matchedBy: match.matchedBy, needsReview: match.needsReview });
+}
+
+/**
+ * A direct wallet's address may be the first address of the same merchant's key. Then an exact amount that an older invoice still asks for there is
+ * credited to that invoice. Amounts of other merchants do not count here, because anybody who sees an own address may register it as a wallet.
+ */
+function askedBefore({ reserved, macKeys, transfer, atMs }: PlaceFacts, owner: Terms): ReservedTerms | undefined {
+  const { merchantId, id } = owner.invoice;
+  return reserved.find(
+    ({ invoice, method, reservedUnits, reservedAtMs }) =>
+      invoice.merchantId === merchantId &&
+      invoice.id !== id &&
+      reservedUnits === transfer.amountUnits &&
+      reservedAtMs <= atMs &&
+      reservedAtMs <= (owner.method.activatedAtMs ?? 0) &&
+      isIntact(macKeys, method),
+  );
+}
+
+/**
+ * An extended public key may have been in use before, so an own address may have older payments. Money from before the invoice was never meant for
+ * it, even if a user names its transaction.
+ */
+function isBeforeActivation({ network, atMs }: PlaceFacts, { method: { activatedAtMs } }: Terms): boolean {
+  return activatedAtMs === null || atMs < activatedAtMs - clockSlackMs(network);
+}
+
+/**
+ * Whether the damaged rows could not have changed the match: the matched invoice has a higher rank than each of them, and none of them asked for
+ * exactly this amount earlier.
+ */
+function isAboveDamaged({ damaged, transfer }: PlaceFacts, match: Match): boolean {
+  if (match.kind === "unmatched") return damaged.length === 0;
+  const { rank: own, held } = match.candidate;
+  const exact = held.filter(({ units }) => units === transfer.amountUnits);
+  const sinceMs = Math.min(...exact.map((each) => each.sinceMs));
+  return damaged.every(({ rank, exactSinceMs }) => own < rank && (exactSinceMs === null || exactSinceMs >= sinceMs));
+}
+
+/** The transfer stays unmatched while an invoice of that rank or a higher one could be meant and its row cannot be read. */
+function waitingForDamaged({ damaged, reserved }: PlaceFacts): Place {
+  const ids = new Set(damaged.map(({ invoiceId }) => invoiceId));
+  const others = new Map(reserved.map((each) => [each.invoice.id, refusalOf(each)]));
+  const refused = [
+    ...damaged.map(({ invoiceId, merchantId }) => ({ invoiceId, merchantId, reason: "AMBIGUOUS" as const })),
+    ...others.values(),
+  ];
+  return { kind: "unmatched", refused, unreadable: [...ids] };
+}
+
+/** Whether exactly this amount was reserved for an invoice then; if so, nothing else need be read. */
+export function isExact(
+  facts: Pick<PlaceFacts, "network" | "transfer" | "atMs">,
+  of: Pick<ReservedTerms, "reservedUnits" | "reservedAtMs" | "heldUntilMs"> & {
+    readonly method: Pick<PaymentMethod, "address">;
+  },
+): boolean {
+  const { reservedUnits, reservedAtMs, heldUntilMs, method } = of;
+  const sinceMs = reservedAtMs - clockSlackMs(facts.network);
+  const isInTime = sinceMs <= facts.atMs && facts.atMs <= heldUntilMs;
+  return isInTime && reservedUnits === facts.transfer.amountUnits && method.address === facts.transfer.toAddress;
+}
+
+/** What the transfer is worth now at the market rate, in the invoice's currency; null without a fresh rate. */
+function marketMicrosOf({ network, transfer, rates }: PlaceFacts, { currency }: InvoiceTerms): bigint | null {
+  const asset = assetOn(network, transfer.cryptocurrency);
+  if (asset === undefined) return null;
+  const quote = quoteRate({ ...rates, assetCode: asset.rateCode, currency });
+  if (!quote.ok) return null;
+  const micros = microsFor({ units: transfer.amountUnits, rate: quote.value.rate, decimals: asset.decimals });
+  return minBig(micros, MAX_WORTH_MICROS);
+}
+
+/** What it is worth to an invoice, by what weighs it at its time; null where nothing does. */
+function worthTo(facts: PlaceFacts, { invoice, method }: Terms) {
+  const marketMicros = marketMicrosOf(facts, invoice);
+  const { network: on, cryptocurrency, amountUnits } = { ...facts.transfer, network: facts.network.name };
+  const payment = { network: on, cryptocurrency, amountUnits, receivedAtMs: facts.atMs, marketMicros };
+  const { micros } = weighingOf(payment, { expectedMicros: invoice.amountMicros, methods: [pricedOf(method)] });
+  return { fiatMicros: micros, marketMicros };
+}
+
+function credited(
+  facts: PlaceFacts,
+  of: { readonly terms: Terms; readonly matchedBy: MatchRule; readonly needsReview: boolean },
+): Place {
+  const { network, transfer } = facts;
+  const { invoice } = of.terms;
+  const { cryptocurrency, amountUnits } = transfer;
+  const worth = worthTo(facts, of.terms);
+  const expectedMicros = invoice.amountMicros;
+  const valueMicros = worth.fiatMicros;
+  const { underpaidToleranceMicros } = invoice;
+  const worthOfIt = { expectedMicros, underpaidToleranceMicros, valueMicros };
+  const isDust = isCreditedDust({ network, cryptocurrency, amountUnits, ...worthOfIt });
+  return isDust ? { kind: "dust", merchantId: invoice.merchantId } : { kind: "invoice", ...of, ...worth };
+}
+
+/** One for each invoice with an amount there, as of the payment's time. */
+function candidatesOf(facts: PlaceFacts, reserved: readonly ReservedTerms[]): readonly Candidate[] {
+  const { network, atMs } = facts;
+  return [...Map.groupBy(reserved, ({ invoice }) => invoice.id).values()].flatMap((all) => {
+    const [terms] = all;
+    if (terms === undefined || terms.invoice.amountMicros === 0n) return [];
+    const { id: invoiceId, merchantId, amountMicros: expectedMicros, ...invoice } = terms.invoice;
+    const { underpaidToleranceMicros, overpaidToleranceMicros } = invoice;
+    const held = all.map(({ reservedUnits, reservedAtMs, heldUntilMs }) => ({
+      units: reservedUnits,
+      fromMs: reservedAtMs - clockSlackMs(network),
+      sinceMs: reservedAtMs,
+      untilMs: heldUntilMs,
+    }));
+    const isOpen = wasOpen(invoice, atMs);
+    const tolerances = { underpaidToleranceMicros, overpaidToleranceMicros };
+    const candidate = { invoiceId, merchantId, rank: terms.rank, expectedMicros, ...tolerances, held, isOpen };
+    return [{ ...candidate, ...weighedFor(facts, terms) }];
+  });
+}
+
+/** A damaged row may keep other invoices at its address from being credited, but it must not make the whole look fail. */
+function weighedFor(facts: PlaceFacts, terms: Terms): Pick<Candidate, "valueMicros" | "isUnreadable"> {
+  try {
+    return { valueMicros: worthTo(facts, terms).fiatMicros };
+  } catch {
+    return { valueMicros: null, isUnreadable: true };
+  }
+}
+
+/** The place of a transfer that cannot be decided: credited to nobody, and shown to every merchant whose invoice could be meant. */
+export function unplaced({
+  owner,
+  reserved,
+}: Pick<PlaceFacts, "owner" | "reserved">): Extract<Place, { kind: "unmatched" }> {
+  const meant = new Map([...(owner === undefined ? [] : [owner]), ...reserved].map((each) => [each.invoice.id, each]));
+  return {
+    kind: "unmatched",
+    refused: [...meant.values()].map((each) => ({ ...refusalOf(each), reason: "AMBIGUOUS" })),
+  };
+}
+
+/** Neither past its end nor cancelled at a moment. */
+function wasOpen({ expiresAtMs, cancelledAtMs }: Pick<InvoiceTerms, "expiresAtMs" | "cancelledAtMs">, atMs: number) {
+  return atMs <= expiresAtMs && (cancelledAtMs === null || atMs < cancelledAtMs);
+}
+
+function refusalOf({ invoice }: Terms, reason: Refusal["reason"] = "AMOUNT_DIFFERS"): Refusal {
+  return { invoiceId: invoice.id, merchantId: invoice.merchantId, reason };
+}
+
+function isIntact(macKeys: MacKeys, method: PaymentMethod): boolean {
+  const { invoiceId: row, merchantId, network, cryptocurrency, address } = method;
+  if (address === null) return false;
+  return isRowIntact(macKeys, { kind: "method", row, merchantId, network, cryptocurrency, target: address }, method);
+}

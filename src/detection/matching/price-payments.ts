@@ -1,0 +1,100 @@
+// Payments that nothing could price when they were first seen: no quote may be meant, and no rate was fresh. The first fresh rate within an hour
+// prices them, once; after that a user does (decisions 4, "As of the payment's time"). Runs on the schedule, so that no read decides a price.
+
+import { assetOn, networkNamed } from "../../chains/networks.ts";
+import { changeInvoice, readFile } from "../../commerce/invoices/change-invoice.ts";
+import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
+import { pairOf } from "../../commerce/invoices/payment-method.ts";
+import type { RefreshDependencies } from "../../commerce/invoices/refresh-invoice.ts";
+import { type AmountDependencies, mayBeOfAmounts } from "../../commerce/invoices/reserve-amount.ts";
+import { settlementChange } from "../../commerce/invoices/settle-invoice.ts";
+import { MAX_WORTH_MICROS } from "../../commerce/invoices/value.ts";
+import type { Payment } from "../../commerce/payments/payment.ts";
+import { selectUnpricedAssets, selectUnpricedInvoices, type UnpricedAsset } from "../../commerce/payments/store.ts";
+import { logAlert } from "../../lib/log.ts";
+import { minBig } from "../../lib/money.ts";
+import { ok } from "../../lib/result.ts";
+import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
+import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
+import { microsFor, quoteRate, type RateTable } from "../../rates/quote.ts";
+import { withRemainders } from "./credit-invoice.ts";
+
+/** How long after a payment was first seen a rate may still price it. */
+export const PRICED_WITHIN_MS = HOUR_MS;
+/** An invocation has 1,000 queries; a change of an invoice takes about five. */
+const INVOICES_A_RUN = 50;
+/** Each run takes other invoices out of this many, because some may fail in every run. */
+const INVOICES_READ = 1_000;
+
+export type PriceDependencies = Pick<RefreshDependencies, "body" | "sleep" | "newOperationId" | "table"> &
+  AmountDependencies;
+
+export async function pricePayments(deps: PriceDependencies): Promise<void> {
+  const sinceMs = deps.nowMs - PRICED_WITHIN_MS;
+  const wanted = await selectUnpricedAssets(deps.db, sinceMs);
+  if (wanted.length === 0) return;
+  const table = await deps.table();
+  // Payments whose rate is missing must not hold up those whose rate is there.
+  const assets = wanted.filter((each) => isPriced(table, each, deps.nowMs));
+  if (assets.length === 0) return;
+  const unpriced = await selectUnpricedInvoices(deps.db, { sinceMs, assets, limit: INVOICES_READ });
+  for (const { merchantId, invoiceId } of turnOf(unpriced, deps.nowMs)) {
+    try {
+      const read = await readFile(deps, merchantId, invoiceId);
+      if (read.ok) await priceInvoice(deps, read.value, { table, sinceMs, nowMs: deps.nowMs });
+    } catch (error) {
+      // An invoice that cannot be read or settled must not stop the others from being priced.
+      const name = error instanceof Error ? error.name : "unknown";
+      logAlert("an invoice cannot be priced", { invoiceId, error: name });
+    }
+  }
+}
+
+function isPriced(table: RateTable, { network, cryptocurrency, currency }: UnpricedAsset, nowMs: number): boolean {
+  const on = networkNamed(network);
+  const asset = on === undefined ? undefined : assetOn(on, cryptocurrency);
+  return asset !== undefined && quoteRate({ table, assetCode: asset.rateCode, currency, nowMs }).ok;
+}
+
+/** The share of one run, which begins every minute: the next 50, and from the first again after the last. */
+function turnOf<T>(all: readonly T[], nowMs: number): readonly T[] {
+  const from = all.length === 0 ? 0 : (Math.floor(nowMs / MINUTE_MS) * INVOICES_A_RUN) % all.length;
+  return [...all.slice(from), ...all.slice(0, from)].slice(0, INVOICES_A_RUN);
+}
+
+interface Pricing {
+  readonly table: RateTable;
+  readonly sinceMs: number;
+  readonly nowMs: number;
+}
+
+/** What fails is found again by the next run. */
+async function priceInvoice(deps: PriceDependencies, read: InvoiceFile, pricing: Pricing): Promise<void> {
+  const { merchantId, id } = read.invoice;
+  const lostSalts: number[] = [];
+  let tried: readonly number[] = [];
+  const clock = { ...deps, trail: SYSTEM_TRAIL };
+  await changeInvoice(clock, { merchantId, id, read }, async (file, conflict, operationId) => {
+    if (mayBeOfAmounts(conflict)) lostSalts.push(...tried);
+    const payments = file.payments.flatMap((payment) => priced(file, payment, pricing));
+    const change = payments.length === 0 ? undefined : settlementChange(file, deps.nowMs, { payments });
+    if (change === undefined) return ok(undefined);
+    const whole = await withRemainders(deps, file, change, { operationId, lostSalts });
+    tried = whole.tried;
+    return ok(whole.change);
+  });
+}
+
+/** The payment with its worth at the rate of now; none where it needs none, is too old, or no rate is fresh. */
+function priced(
+  { invoice: { currency } }: InvoiceFile,
+  payment: Payment,
+  { table, sinceMs, nowMs }: Pricing,
+): readonly Payment[] {
+  if (payment.weighedBy !== "NO_RATE" || payment.createdAtMs < sinceMs) return [];
+  const { asset } = pairOf(payment);
+  const quote = quoteRate({ table, assetCode: asset.rateCode, currency, nowMs });
+  if (!quote.ok) return [];
+  const micros = microsFor({ units: payment.amountUnits, rate: quote.value.rate, decimals: asset.decimals });
+  return [{ ...payment, marketMicros: minBig(micros, MAX_WORTH_MICROS), updatedAtMs: nowMs }];
+}

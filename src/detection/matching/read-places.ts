@@ -1,0 +1,240 @@
+// Reads what is needed to place new transfers: one round trip for all of them, and two more for every 25 whose exact amount no invoice
+// asked for. A thousand worthless transfers in one block must not use up the storage queries of a pass.
+import type { Network } from "../../chains/networks.ts";
+import { type Transfer, transferKey } from "../../chains/transfer.ts";
+import { RELEASED_KEPT_MS } from "../../commerce/amount-reservations/released.ts";
+import { quoteSlackMs } from "../../commerce/invoices/quotes.ts";
+import type { OpenInvoices } from "../../commerce/payments/match.ts";
+import type { Payment } from "../../commerce/payments/payment.ts";
+import type { MacKeys } from "../../commerce/wallets/row-mac.ts";
+import type { InvoiceId, MerchantId, PaymentId } from "../../lib/ids.ts";
+import { logAlert } from "../../lib/log.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import type { Rank } from "../../platform/column-values.ts";
+import { batch } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { RateTable } from "../../rates/quote.ts";
+import { readAround } from "./around/read-around.ts";
+import { isMissedBy, placeOfMissed } from "./missed.ts";
+import {
+  clockSlackMs,
+  type DamagedTerms,
+  isExact,
+  type Place,
+  type PlaceFacts,
+  placeOf,
+  type ReservedTerms,
+  type Terms,
+  unplaced,
+} from "./placement.ts";
+import { selectAddressOwners, selectExactAmounts, selectHolders, selectKnownTransfers } from "./store.ts";
+
+export interface ReadDependencies {
+  readonly db: Db;
+  readonly sleep: Sleep;
+  readonly nowMs: number;
+  readonly macKeys: MacKeys;
+  /** Market rates; asked only where a transfer is new. */
+  table(): Promise<RateTable>;
+}
+
+/** A merchant with a live wallet on an address. */
+export interface Holder {
+  readonly address: string;
+  readonly merchantId: MerchantId;
+  readonly requiredConfirmations: number;
+}
+
+export interface Placed {
+  readonly transfer: Transfer;
+  readonly place: Place;
+  /** Who has a wallet on its address. */
+  readonly holders: readonly Holder[];
+  /** Others have rows of it already: it is stored for this merchant alone. */
+  readonly onlyFor?: MerchantId | undefined;
+}
+
+export interface Places {
+  /** By `transferKey`: the rows that a transfer has already, of one merchant or of several. */
+  readonly known: ReadonlyMap<string, readonly Payment[]>;
+  /** Transfers without a row, or without a row of the merchant that named them. */
+  readonly placed: readonly Placed[];
+  /** Market rates as the new transfers were first seen; undefined where no transfer is new. */
+  readonly table: RateTable | undefined;
+}
+
+/** `askedBy`: the merchant that named the transfers, if one did. */
+export async function readPlaces(
+  deps: ReadDependencies,
+  network: Network,
+  transfers: readonly Transfer[],
+  askedBy?: MerchantId,
+): Promise<Result<Places, Failure>> {
+  if (transfers.length === 0) return ok({ known: new Map(), placed: [], table: undefined });
+  const identities = transfers.map(({ txHash, outputIndex }) => ({ txHash, outputIndex }));
+  const amounts = transfers.map(({ cryptocurrency, toAddress, amountUnits }) => ({
+    cryptocurrency,
+    address: toAddress,
+    units: amountUnits.toString(),
+  }));
+  const addresses = JSON.stringify([...new Set(transfers.map(({ toAddress }) => toAddress))]);
+  const { name } = network;
+  const read = await readWithRetry(deps.sleep, async () =>
+    batch(deps.db, [
+      selectKnownTransfers(deps.db, { network: name, list: JSON.stringify(identities) }),
+      selectAddressOwners(deps.db, { network: name, list: addresses }),
+      selectExactAmounts(deps.db, { network: name, list: JSON.stringify(amounts) }),
+      selectHolders(deps.db, { network: name, list: addresses }),
+    ]),
+  );
+  if (!read.ok) return read;
+  const [rows, owners, exact, holders] = read.value;
+  const known = Map.groupBy(
+    rows.flatMap(({ row }) => (row === null ? [] : [row])),
+    transferKey,
+  );
+  // A damaged row still makes its transfer known: nothing is written for it, and it is not new.
+  const damaged = rows.filter(({ row }) => row === null);
+  const damagedKeys = new Set(damaged.map(transferKey));
+  if (damaged.length > 0) alertOfPayments(network, damaged);
+  const fresh = transfers.filter((transfer) => {
+    const key = transferKey(transfer);
+    const rowsOfIt = known.get(key);
+    return !damagedKeys.has(key) && (rowsOfIt === undefined || isMissedBy(askedBy, rowsOfIt));
+  });
+  if (fresh.length === 0) return ok({ known, placed: [], table: undefined });
+  const rates = { table: await deps.table(), nowMs: deps.nowMs };
+  const facts = fresh.map((transfer) => ({ ...exactFacts(deps, network, transfer, { owners, exact }), rates }));
+  const decided = facts.filter(isDecided);
+  const around = await withAround(
+    deps,
+    network,
+    facts.filter((each) => !isDecided(each)),
+  );
+  if (!around.ok) return around;
+  const placed = [...decided, ...around.value].map((each) => {
+    const { transfer } = each;
+    const here = { transfer, holders: holders.filter(({ address }) => address === transfer.toAddress) };
+    const place = placeOrUnmatched(each);
+    if (askedBy === undefined || !known.has(transferKey(transfer))) return { ...here, place };
+    return { ...here, place: placeOfMissed(place, askedBy), onlyFor: askedBy };
+  });
+  return ok({ known, placed, table: rates.table });
+}
+
+/** The place of one transfer. A row that cannot be read is logged, and does not stop the other transfers of the look. */
+function placeOrUnmatched(facts: PlaceFacts): Place {
+  const { transfer, network } = facts;
+  try {
+    const place = placeOf(facts);
+    if (place.kind === "unmatched" && place.unreadable !== undefined) alert(network, transfer, place.unreadable);
+    return place;
+  } catch (error) {
+    const place = unplaced(facts);
+    const invoiceIds = place.refused.map(({ invoiceId }) => invoiceId);
+    alert(network, transfer, invoiceIds, error instanceof Error ? error.name : "unknown");
+    return place;
+  }
+}
+
+/** Ids and the kind of error alone: a message may quote what the row holds. */
+function alert(
+  { name: network }: Network,
+  { txHash, outputIndex }: Transfer,
+  invoiceIds: readonly InvoiceId[],
+  error?: string,
+): void {
+  const of = { network, txHash, outputIndex, invoiceIds, error };
+  logAlert("a transfer waits: an invoice cannot be read", of);
+}
+
+function alertOfPayments({ name: network }: Network, payments: readonly { readonly id: PaymentId }[]): void {
+  const of = { network, paymentIds: payments.map(({ id }) => id) };
+  logAlert("known payments cannot be read", of);
+}
+
+/** The facts about a transfer from own addresses and exact amounts. */
+function exactFacts(
+  { nowMs, macKeys }: ReadDependencies,
+  network: Network,
+  transfer: Transfer,
+  of: { readonly owners: readonly TermsRow[]; readonly exact: readonly ReservedRow[] },
+): Omit<PlaceFacts, "rates"> {
+  const atMs = transfer.block?.timeMs ?? nowMs;
+  const owners = of.owners.filter(({ address }) => address === transfer.toAddress);
+  const exact = of.exact.filter((row) => {
+    const { cryptocurrency, address, reservedUnits, reservedAtMs, heldUntilMs } = row;
+    const held = { reservedUnits: BigInt(reservedUnits), reservedAtMs, heldUntilMs, method: { address } };
+    return cryptocurrency === transfer.cryptocurrency && isExact({ network, transfer, atMs }, held);
+  });
+  const owner = owners.flatMap(termsOf)[0];
+  const damaged = [
+    ...owners.flatMap((row) => damagedOf({ ...row, rank: RANK_OF_OWNER }, null)),
+    ...exact.flatMap((row) => damagedOf(row, row.reservedAtMs)),
+  ];
+  const reserved = exact.flatMap(reservedOf);
+  return { network, transfer, atMs, macKeys, owner, reserved, damaged, openInvoices: NONE_OPEN, hasReleased: false };
+}
+
+/** Whether nothing else need be read. */
+function isDecided({ owner, reserved, damaged, transfer, atMs }: PlaceFacts): boolean {
+  // An amount that was reserved after the payment's time is weighed against the other amounts asked for then.
+  const isReserved = reserved.length > 0 && reserved.every(({ reservedAtMs }) => reservedAtMs <= atMs);
+  return owner !== undefined || isReserved || damaged.length > 0 || transfer.isUnexplained === true;
+}
+
+const NONE_OPEN: OpenInvoices = { 1: 0, 2: 0, 3: 0 };
+/** An invoice's own address belongs to no other, so the rank of its merchant does not matter. */
+const RANK_OF_OWNER: Rank = 1;
+
+/** Adds the reservations around each amount to the facts. */
+async function withAround(
+  deps: ReadDependencies,
+  network: Network,
+  facts: readonly PlaceFacts[],
+): Promise<Result<readonly PlaceFacts[], Failure>> {
+  const wanted = facts.map(({ transfer, atMs }) => {
+    const { cryptocurrency, toAddress: address, amountUnits: units } = transfer;
+    const times = { atMs, openFromMs: atMs + clockSlackMs(network), slackMs: quoteSlackMs(network) };
+    return { key: transferKey(transfer), cryptocurrency, address, units, ...times };
+  });
+  const read = await readAround(deps, network.name, wanted);
+  if (!read.ok) return read;
+  return ok(
+    facts.map((each) => {
+      const {
+        rows = [],
+        openInvoices = NONE_OPEN,
+        hasReleased = false,
+      } = read.value.get(transferKey(each.transfer)) ?? {};
+      const damaged = rows.filter(({ isOpen }) => isOpen).flatMap((row) => damagedOf(row, null));
+      const isForgotten = each.atMs < deps.nowMs - RELEASED_KEPT_MS;
+      const reserved = [...each.reserved, ...rows.flatMap(reservedOf)];
+      return { ...each, reserved, damaged, openInvoices, hasReleased: hasReleased || isForgotten };
+    }),
+  );
+}
+
+type TermsRow = Awaited<ReturnType<typeof selectAddressOwners>>[number];
+
+type ReservedRow = Awaited<ReturnType<typeof selectExactAmounts>>[number];
+
+/** Empty where the row is damaged. */
+function termsOf({ method, invoice, quorumAboveMicros }: TermsRow): readonly Terms[] {
+  if (method === null || invoice === null || !Number.isSafeInteger(quorumAboveMicros ?? 0)) return [];
+  return [{ method, invoice, quorumAboveMicros: quorumAboveMicros === null ? null : BigInt(quorumAboveMicros) }];
+}
+
+function damagedOf(row: TermsRow & Pick<ReservedRow, "rank">, exactSinceMs: number | null): readonly DamagedTerms[] {
+  const { invoiceId, merchantId, rank } = row;
+  return termsOf(row).length === 0 ? [{ invoiceId, merchantId, rank, exactSinceMs }] : [];
+}
+
+function reservedOf(row: ReservedRow): readonly ReservedTerms[] {
+  const { rank, reservedUnits, reservedAtMs, heldUntilMs } = row;
+  const held = { rank, reservedUnits: BigInt(reservedUnits), reservedAtMs, heldUntilMs };
+  return termsOf(row).map((terms) => ({ ...terms, ...held }));
+}

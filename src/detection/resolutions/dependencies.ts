@@ -1,0 +1,33 @@
+// Dependencies of a lookup, built from the environment once per request.
+
+import { watchedNetworks } from "../../chains/chain-sources.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import { withinLimit } from "../../platform/db/retry.ts";
+import type { GivenDependencies } from "../../platform/http/given.ts";
+import { waitOfMerchant } from "../../platform/http/rate-check.ts";
+import type { LookUpDependencies } from "./look-up-payment.ts";
+
+/** How long a caller waits for the answer; after that the lookup goes on alone. */
+const LOOK_LIMIT_MS = 15 * SECOND_MS;
+
+export function lookUpDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies): LookUpDependencies {
+  return {
+    db,
+    sleep,
+    hasSource: (network) => watchedNetworks(env.CHAIN_SOURCES).has(network),
+    look: async (network, named) => {
+      try {
+        return await withinLimit(sleep, env.NETWORK_WATCHER.getByName(network).lookUp(named), LOOK_LIMIT_MS);
+      } catch {
+        // An object that cannot be reached, or took too long: its own log has why.
+        return "UNAVAILABLE";
+      }
+    },
+    waitOf: (merchantId) =>
+      waitOfMerchant(env, merchantId, {
+        act: "lookups",
+        take: (limiter) => limiter.takeInHour(LIMITS.lookupsPerMerchantAndHour, nowMs),
+      }),
+  };
+}

@@ -1,0 +1,58 @@
+// Looks up a transaction that a merchant names. The rules of a pass decide what is stored of it; this file decides who may ask, how often,
+// and what the answer says.
+import { networkNamed } from "../../chains/networks.ts";
+import { transactionHash } from "../../chains/transaction-hash.ts";
+import { listPayments } from "../../commerce/payments/list-payments.ts";
+import { selectPaymentPage } from "../../commerce/payments/store.ts";
+import type { MerchantId } from "../../lib/ids.ts";
+import { MAX_LIMIT } from "../../lib/pagination.ts";
+import { err, type Result } from "../../lib/result.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { LookUpOutcome, NamedTransaction } from "../watchers/look-up-transaction.ts";
+
+export interface LookUpDependencies {
+  readonly db: Db;
+  readonly sleep: Sleep;
+  /** Whether a source is configured. */
+  readonly hasSource: (network: string) => boolean;
+  /** Never throws; what takes too long is UNAVAILABLE, and goes on. */
+  look(network: string, named: NamedTransaction): Promise<LookUpOutcome>;
+  /** Counts a lookup of the merchant; seconds to wait where there were too many, else 0. */
+  waitOf(merchantId: MerchantId): Promise<number>;
+}
+
+export interface LookUpRequest {
+  readonly merchantId: MerchantId;
+  /** Its name in the registry. */
+  readonly network: string;
+  /** As the body has it. */
+  readonly txHash: string;
+}
+
+/** The first page of the merchant's payments of the transaction, once it was read. Safe to repeat. */
+export async function lookUpPayment(
+  deps: LookUpDependencies,
+  request: LookUpRequest,
+): Promise<Result<object, Failure>> {
+  const { merchantId } = request;
+  const network = networkNamed(request.network);
+  const txHash = network === undefined ? undefined : transactionHash(network, request.txHash);
+  if (network === undefined || txHash === undefined) {
+    const message = `is no transaction's hash of ${network?.displayName ?? "the network"}`;
+    return err({ code: "VALIDATION_FAILED", details: [{ path: "txHash", message }] });
+  }
+  const { name } = network;
+  if (!deps.hasSource(name)) return err({ code: "NETWORK_NOT_WATCHED", network: name });
+  const waitSeconds = await deps.waitOf(merchantId);
+  if (waitSeconds > 0) return err({ code: "RATE_LIMITED", retryAfterSeconds: waitSeconds });
+  const outcome = await deps.look(name, { merchantId, txHash });
+  if (outcome === "NOT_FOUND") return err({ code: "TRANSACTION_NOT_FOUND", network: name });
+  if (outcome === "UNAVAILABLE") return err({ code: "CHAIN_UNAVAILABLE", network: name });
+  if (outcome === "NOT_STORED") return err({ code: "STORAGE_UNAVAILABLE" });
+  const page = { filter: { network: name, txHash }, after: undefined, limit: MAX_LIMIT + 1, offset: 0 };
+  const rows = await readWithRetry(deps.sleep, async () => selectPaymentPage(deps.db, merchantId, page));
+  return rows.ok ? listPayments({ rows: rows.value, total: 0 }, { limit: MAX_LIMIT }) : rows;
+}

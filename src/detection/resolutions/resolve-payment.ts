@@ -1,0 +1,220 @@
+// A user's decision about a payment that no rule credited. Two may decide at once, and a watcher may change it meanwhile: the batch asserts
+// that the row is as it was read. It binds its own merchant only: on a shared address each merchant has a row of its own.
+
+import { beginWatch } from "../../commerce/cursors/store.ts";
+import { type Change, type ChangeDependencies, changeInvoice } from "../../commerce/invoices/change-invoice.ts";
+import type { Invoice, InvoiceFile } from "../../commerce/invoices/invoice.ts";
+import { isSamePair, pairOf } from "../../commerce/invoices/payment-method.ts";
+import type { AmountDependencies } from "../../commerce/invoices/reserve-amount.ts";
+import { settlementChange } from "../../commerce/invoices/settle-invoice.ts";
+import { MAX_WORTH_MICROS, weighingOf } from "../../commerce/invoices/value.ts";
+import { pricedOf, weighed } from "../../commerce/invoices/weighing.ts";
+import { newsOf } from "../../commerce/payments/chain-observation.ts";
+import { MOST_PAYMENTS, type Payment, type PaymentResolution } from "../../commerce/payments/payment.ts";
+import type { PaymentFile } from "../../commerce/payments/payment-body.ts";
+import { assigned, ignored, resolutionRefusal } from "../../commerce/payments/resolution.ts";
+import { assertPaymentAsRead, putPayment, selectPaymentFile } from "../../commerce/payments/store.ts";
+import { derivedId } from "../../lib/ids.ts";
+import { formatMicros, maxBig, minBig } from "../../lib/money.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { isoTime } from "../../lib/time.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import { change, currentRow } from "../../platform/changes/change.ts";
+import { isConflictOn } from "../../platform/db/conflict.ts";
+import type { Failure } from "../../platform/failures.ts";
+import { microsFor, quoteRate, type RateTable, usdRate } from "../../rates/quote.ts";
+import { withRemainders } from "../matching/credit-invoice.ts";
+import { hasRoomByHand } from "../matching/payment-room.ts";
+import { recountGap } from "../matching/store.ts";
+
+export interface ResolveDependencies extends ChangeDependencies, Omit<AmountDependencies, "db" | "nowMs"> {
+  table(): Promise<RateTable>;
+  readonly hasSource: (network: string) => boolean;
+}
+
+export interface AssignRequest {
+  /** Of the same merchant; undefined where the merchant has no such invoice. */
+  readonly file: InvoiceFile | undefined;
+  readonly reason: string;
+  /** The merchant's `quorumAboveAmount`. */
+  readonly quorumAboveMicros: bigint | null;
+}
+
+/** Credits the payment to an invoice, and returns it as it is afterwards. */
+export async function assignPayment(
+  deps: ResolveDependencies,
+  read: PaymentFile,
+  request: AssignRequest,
+): Promise<Result<PaymentFile, Failure>> {
+  const refusal = resolutionRefusal(read, "ASSIGN", request.file?.invoice.id);
+  if (refusal !== undefined) return err(refusal);
+  if (request.file === undefined) return err({ code: "INVOICE_NOT_FOUND" });
+  const { merchantId, id } = request.file.invoice;
+  const lostSalts: number[] = [];
+  let tried: readonly number[] = [];
+  let seen = read;
+  const changed = await changeInvoice(
+    deps,
+    { merchantId, id, read: request.file },
+    async (file, conflict, operationId): Promise<Result<Change, Failure>> => {
+      const current = await currentPayment(deps, read, conflict === undefined ? 0 : 1);
+      if (!current.ok) return current;
+      seen = current.value;
+      if (isConflictOn(conflict, "amount_reservations")) lostSalts.push(...tried);
+      const change = await assignment(deps, seen, { ...request, file }, operationId);
+      if (!change.ok) return change;
+      const whole = await withRemainders(deps, file, change.value, { operationId, lostSalts });
+      tried = whole.tried;
+      return ok(whole.change);
+    },
+  );
+  if (!changed.ok) return changed;
+  return ok({ ...seen, ...changed.value.payments.find((payment) => payment.id === seen.id) });
+}
+
+async function assignment(
+  deps: ResolveDependencies,
+  payment: PaymentFile,
+  request: AssignRequest & { readonly file: InvoiceFile },
+  operationId: string,
+): Promise<Result<Change, Failure>> {
+  const refusal = resolutionRefusal(payment, "ASSIGN", request.file.invoice.id);
+  if (refusal !== undefined) return err(refusal);
+  const { file, quorumAboveMicros, reason } = request;
+  const isNew = payment.invoiceId === null;
+  if (isNew && !hasRoomByHand(file.payments)) return err({ code: "TOO_MANY_PAYMENTS", limit: MOST_PAYMENTS });
+  const market = await marketWorth(deps, file, payment);
+  if (!market.ok) return market;
+  const { network } = pairOf(payment);
+  const hasSource = deps.hasSource(network.name);
+  const { fiatMicros } = weighed(
+    { ...payment, marketMicros: market.value },
+    { invoice: file.invoice, methods: file.methods.map(pricedOf) },
+  );
+  const needsSecond =
+    quorumAboveMicros !== null && maxBig(file.invoice.amountMicros, fiatMicros ?? 0n) >= quorumAboveMicros;
+  const { tipHeight, finalizedHeight } = payment;
+  const credited = assigned({
+    ...{ payment, network, tipHeight, finalizedHeight, invoiceId: file.invoice.id, nowMs: deps.nowMs },
+    marketMicros: market.value,
+    requiredConfirmations: confirmationsFor(file, payment),
+    resolution: resolutionBy(deps, "ASSIGN", reason),
+    mayConfirm: !(hasSource && needsSecond),
+  });
+  const news = ["payment.matched" as const, ...newsOf(payment, credited)];
+  const change = settlementChange(file, deps.nowMs, {
+    payments: [credited],
+    news: news.map((type) => ({ type, paymentId: payment.id })),
+  });
+  if (change === undefined) throw new Error(`assigning ${payment.id} changes nothing`);
+  return ok({
+    ...change,
+    asserts: [assertPaymentAsRead(deps.db, payment)],
+    statements: [
+      auditOf(deps, payment, { ...credited, fiatMicros }, derivedId("aud", operationId, 1)),
+      // The payment was not watched any more, and must be confirmed after all.
+      ...(hasSource && credited.finalAtMs === null ? [beginWatch(deps.db, network.name, deps.nowMs)] : []),
+      ...file.methods
+        .filter(({ addressIndex, address }) => addressIndex !== null && address === payment.toAddress)
+        .map(({ walletId }) => recountGap(deps.db, walletId)),
+    ],
+  });
+}
+
+/** Sets the payment aside: it belongs to no invoice, and no event reports it. */
+export function ignorePayment(
+  deps: ResolveDependencies,
+  read: PaymentFile,
+  reason: string,
+): Promise<Result<PaymentFile, Failure>> {
+  const subject = { name: "ignoring a payment", read: (tries: number) => currentPayment(deps, read, tries) };
+  return change(deps, subject, (seen, { auditId }) => {
+    const refusal = resolutionRefusal(seen, "IGNORE");
+    if (refusal !== undefined) return err(refusal);
+    const after = ignored(seen, resolutionBy(deps, "IGNORE", reason), deps.nowMs);
+    return ok({
+      value: { ...seen, ...after },
+      statements: [assertPaymentAsRead(deps.db, seen), putPayment(deps.db, after), auditOf(deps, seen, after, auditId)],
+    });
+  });
+}
+
+/** The payment to decide about: as it was read, or from the second attempt on as it is now. */
+function currentPayment(
+  deps: ResolveDependencies,
+  read: PaymentFile,
+  tries: number,
+): Promise<Result<PaymentFile, Failure>> {
+  const again = () => selectPaymentFile(deps.db, read.merchantId, read.id);
+  return currentRow(deps, { read, again, missing: { code: "PAYMENT_NOT_FOUND" } }, tries);
+}
+
+/**
+ * The payment's market worth in the invoice's currency: its dollar worth when first seen, at today's rate; if no rate was known then, its whole
+ * amount at today's rate. Null without a rate, where a quote of its method weighs it anyway.
+ */
+async function marketWorth(
+  deps: ResolveDependencies,
+  { invoice, methods }: InvoiceFile,
+  payment: Payment,
+): Promise<Result<bigint | null, Failure>> {
+  const micros = microsAtRates(await deps.table(), invoice, payment, deps.nowMs);
+  if (micros.ok) return ok(minBig(micros.value, MAX_WORTH_MICROS));
+  const terms = { expectedMicros: invoice.amountMicros, methods: methods.map(pricedOf) };
+  const { by } = weighingOf({ ...payment, marketMicros: null }, terms);
+  return by === null ? err({ code: micros.error }) : ok(null);
+}
+
+function microsAtRates(
+  table: RateTable,
+  { currency }: Invoice,
+  payment: Payment,
+  nowMs: number,
+): Result<bigint, "RATE_UNAVAILABLE"> {
+  const { asset } = pairOf(payment);
+  if (payment.usdMicros !== null) {
+    const rate = usdRate({ table, currency, nowMs });
+    return rate.ok ? ok(microsFor({ units: payment.usdMicros, rate: rate.value, decimals: 6 })) : rate;
+  }
+  const quote = quoteRate({ table, assetCode: asset.rateCode, currency, nowMs });
+  if (!quote.ok) return quote;
+  return ok(microsFor({ units: payment.amountUnits, rate: quote.value.rate, decimals: asset.decimals }));
+}
+
+/** Those of the invoice's method for the pair, else of a method on the network, else the wallet's, which are in the row. */
+function confirmationsFor({ methods }: InvoiceFile, payment: Payment): number {
+  const active = methods.filter(({ status, network }) => status === "ACTIVE" && network === payment.network);
+  const method = active.find((each) => isSamePair(each, payment)) ?? active[0];
+  return method?.requiredConfirmations ?? payment.requiredConfirmations;
+}
+
+function resolutionBy(
+  deps: ResolveDependencies,
+  action: PaymentResolution["action"],
+  reason: string,
+): PaymentResolution {
+  return { action, reason, actor: deps.trail.actor.id ?? "", at: isoTime(deps.nowMs) };
+}
+
+/** The reason is kept with the payment, not in the audit log, which never forgets anything. */
+function auditOf(
+  deps: ResolveDependencies,
+  before: Payment,
+  after: Payment,
+  id: Parameters<typeof insertAudit>[2]["id"],
+) {
+  const facts = ({ status, invoiceId, fiatMicros }: Payment) => ({
+    ...{ status, invoiceId },
+    fiatAmount: fiatMicros === null ? null : formatMicros(fiatMicros),
+  });
+  const { merchantId, id: target } = after;
+  const entry = {
+    id,
+    merchantId,
+    target,
+    action: "payment.resolved",
+    before: facts(before),
+    after: facts(after),
+  } as const;
+  return insertAudit(deps.db, deps.trail, entry, deps.nowMs);
+}

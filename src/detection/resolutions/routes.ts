@@ -1,0 +1,130 @@
+import { type MountedRoute, routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
+import { fileOf } from "../../commerce/invoices/invoice.ts";
+import { paymentBodyOf } from "../../commerce/invoices/invoice-body.ts";
+import { invoiceReads } from "../../commerce/invoices/refresh-invoice.ts";
+import {
+  invoicePaymentsBody,
+  listPaymentsQuery,
+  lookUpPaymentBody,
+  paymentDetailsBody,
+  paymentListBody,
+  resolvePaymentBody,
+} from "../../commerce/payments/contract.ts";
+import { listPayments, paymentPageReads } from "../../commerce/payments/list-payments.ts";
+import { paymentDetailsOf } from "../../commerce/payments/payment-body.ts";
+import { paymentReads } from "../../commerce/payments/read-payment.ts";
+import { err, ok } from "../../lib/result.ts";
+import { jsonReply } from "../../platform/http/reply.ts";
+import { lookUpDependencies } from "./dependencies.ts";
+import { lookUpPayment } from "./look-up-payment.ts";
+import { assignPayment, ignorePayment } from "./resolve-payment.ts";
+
+const MERCHANT = "/api/v1/merchants/merchant/:merchantId";
+const BASE = `${MERCHANT}/payments`;
+const ONE = `${BASE}/:paymentId`;
+
+const list = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY" })
+  .get(BASE, {
+    operationId: "listPayments",
+    summary: "List payments, newest first",
+    description:
+      "What was seen on chain at your addresses: credited to invoices, UNMATCHED where no rule could tell for which, and IGNORED where it is too little.",
+    permission: "payment:view",
+    query: listPaymentsQuery,
+    answers: [{ status: 200, description: "One page", schema: paymentListBody }],
+    reads: ({ db, merchantId, request }) => paymentPageReads(db, merchantId, request?.query),
+    answer: async (call) => {
+      const [rows, counts] = call.read;
+      const page = listPayments({ rows, total: counts[0]?.total ?? 0 }, call.query);
+      return page.ok ? ok(jsonReply(200, page.value)) : page;
+    },
+  })
+  .get(ONE, {
+    operationId: "getPayment",
+    summary: "Read a payment with its evidence",
+    description:
+      "The block, the source's own words, the rule that credited it, the invoices it refused, the payers' claims.",
+    permission: "payment:view",
+    answers: [{ status: 200, description: "The payment", schema: paymentDetailsBody }],
+    refusals: ["PAYMENT_NOT_FOUND"],
+    reads: ({ db, merchantId, params }) => paymentReads(db, merchantId, params.paymentId ?? ""),
+    answer: async (call) => {
+      const [[file]] = call.read;
+      return file === undefined ? err({ code: "PAYMENT_NOT_FOUND" }) : ok(jsonReply(200, paymentDetailsOf(file)));
+    },
+  });
+
+const lookUp = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY", dependencies: lookUpDependencies }).post(
+  `${BASE}/lookup`,
+  {
+    operationId: "lookUpPayment",
+    summary: "Bring in a transaction by its hash",
+    description:
+      "It is read from the chain at once, and what it pays to your addresses is credited by the same rules as ever, or stored UNMATCHED though the day's limit of unmatched payments was reached. The answer is all that you have of it, at most 100: an empty list where it pays nothing to you. Safe to repeat; 60 in an hour.",
+    permission: "payment:resolve",
+    body: lookUpPaymentBody,
+    answers: [{ status: 200, description: "Your payments of this transaction", schema: paymentListBody }],
+    refusals: ["TRANSACTION_NOT_FOUND", "CHAIN_UNAVAILABLE", "NETWORK_NOT_WATCHED"],
+    answer: async (call) => {
+      const listed = await lookUpPayment(call.deps, { ...call.body, merchantId: call.merchant.id });
+      return listed.ok ? ok(jsonReply(200, listed.value)) : listed;
+    },
+  },
+);
+
+const resolve = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY", dependencies: invoiceDependencies }).post(
+  `${ONE}/resolve`,
+  {
+    operationId: "resolvePayment",
+    summary: "Decide about a payment that no rule credited",
+    description:
+      "ASSIGN credits it to one of your invoices, which is settled at once; IGNORE sets it aside. Where several merchants use the address, each decides for itself.",
+    permission: "payment:resolve",
+    body: resolvePaymentBody,
+    answers: [{ status: 200, description: "The payment", schema: paymentDetailsBody }],
+    refusals: [
+      "PAYMENT_NOT_FOUND",
+      "PAYMENT_NOT_RESOLVABLE",
+      "INVOICE_NOT_FOUND",
+      "TOO_MANY_PAYMENTS",
+      "RATE_UNAVAILABLE",
+    ],
+    reads: ({ db, merchantId, params, request }) => [
+      ...paymentReads(db, merchantId, params.paymentId ?? ""),
+      ...invoiceReads(db, merchantId, request?.body.invoiceId ?? ""),
+    ],
+    answer: async (call) => {
+      const [[payment], [row]] = call.read;
+      if (payment === undefined) return err({ code: "PAYMENT_NOT_FOUND" });
+      const deps = { ...call.deps, trail: call.trail };
+      const { action, reason } = call.body;
+      const { quorumAboveMicros } = call.merchant;
+      const file = row === undefined ? undefined : fileOf(row);
+      const resolved =
+        action === "IGNORE"
+          ? await ignorePayment(deps, payment, reason)
+          : await assignPayment(deps, payment, { file, reason, quorumAboveMicros });
+      return resolved.ok ? ok(jsonReply(200, paymentDetailsOf(resolved.value))) : resolved;
+    },
+  },
+);
+
+const ofInvoice = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY" }).get(
+  `${MERCHANT}/invoices/:invoiceId/payments`,
+  {
+    operationId: "listInvoicePayments",
+    summary: "Payments credited to an invoice",
+    permission: "payment:view",
+    answers: [{ status: 200, description: "Payments, oldest first", schema: invoicePaymentsBody }],
+    refusals: ["INVOICE_NOT_FOUND"],
+    reads: ({ db, merchantId, params }) => invoiceReads(db, merchantId, params.invoiceId ?? ""),
+    answer: async (call) => {
+      const [[row]] = call.read;
+      if (row === undefined) return err({ code: "INVOICE_NOT_FOUND" });
+      return ok(jsonReply(200, { data: row.payments.map((payment) => paymentBodyOf(payment, row.cursors)) }));
+    },
+  },
+);
+
+export const paymentRoutes: readonly MountedRoute[] = [...list, ...lookUp, ...resolve, ...ofInvoice];

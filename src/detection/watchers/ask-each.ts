@@ -1,0 +1,65 @@
+// Asks a source for many things one by one, and decides whether a failure is the fault of one thing or of the source (chains.md 3, "One address stops
+// nobody else"). The source is at fault if it does not even answer for what it has answered before; then no thing counts as refused. Otherwise
+// only the things that failed are refused, whatever the status, and everything else goes on.
+import type { Outage } from "../../lib/fetch-text.ts";
+import type { Result } from "../../lib/result.ts";
+
+/** Workers open six connections at once, and a pass needs some for storage. */
+const AT_ONCE = 4;
+/** After this many failures the source is asked for something that it has answered before. */
+const DOUBTS_AFTER = 4;
+/** Most things that may fail in one pass; those after them have their turn in the next. */
+export const MOST_REFUSED = 16;
+
+export interface Asked<T, R> {
+  readonly answers: ReadonlyMap<T, R>;
+  /** What failed although the source answers. */
+  readonly refused: ReadonlyMap<T, Outage>;
+  /** The source failed. What is in neither map was not asked, or may be asked again. */
+  readonly outage: Outage | undefined;
+}
+
+export interface Asking<T, R> {
+  ask(item: T): Promise<Result<R, Outage>>;
+  /** After this many refusals nothing more is begun. */
+  readonly mostRefused: number;
+  /** Asks for something else, that was answered now or before or that any source answers. */
+  control(answered: readonly T[], failed: ReadonlyMap<T, Outage>): Promise<Result<unknown, Outage>>;
+  nowMs(): number;
+  /** After this moment nothing more is begun. */
+  readonly untilMs: number;
+}
+
+export async function askEach<T, R>(items: Iterable<T>, of: Asking<T, R>): Promise<Asked<T, R>> {
+  const rest = [...items];
+  const answers = new Map<T, R>();
+  const refused = new Map<T, Outage>();
+  const isOver = () => rest.length === 0 || of.nowMs() > of.untilMs || refused.size >= of.mostRefused;
+  do {
+    const failed = await askSome(rest, answers, of);
+    const [last] = [...failed.values()].slice(-1);
+    if (last === undefined) continue;
+    const alive = await of.control([...answers.keys()], failed);
+    if (!alive.ok) return { answers, refused, outage: last };
+    for (const [item, outage] of failed) refused.set(item, outage);
+  } while (!isOver());
+  return { answers, refused, outage: undefined };
+}
+
+/** Takes from `rest` until all is asked, time is up or the source is in doubt; returns what failed. */
+async function askSome<T, R>(rest: T[], answers: Map<T, R>, of: Asking<T, R>): Promise<ReadonlyMap<T, Outage>> {
+  const failed = new Map<T, Outage>();
+  let isLimited = false;
+  async function takeTurns(): Promise<void> {
+    do {
+      const item = rest.shift();
+      if (item === undefined) return;
+      const answer = await of.ask(item);
+      if (answer.ok) answers.set(item, answer.value);
+      else failed.set(item, answer.error);
+      isLimited ||= !answer.ok && answer.error.kind === "RATE_LIMITED";
+    } while (!isLimited && failed.size < DOUBTS_AFTER && of.nowMs() <= of.untilMs);
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, takeTurns));
+  return failed;
+}

@@ -1,0 +1,234 @@
+// What a second source has for addresses whose invoices are about to expire (confirm-silence.ts). However slow it is and however much it holds, a
+// pass asks for a bounded part of it, says how far it came, and the next one reads on from there.
+import type { ChainClient, History, HistoryRequest } from "../../chains/chain-client.ts";
+import type { Network } from "../../chains/networks.ts";
+import type { BlockRef, Transfer } from "../../chains/transfer.ts";
+import { type Outage, outage } from "../../lib/fetch-text.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import { askEach, MOST_REFUSED } from "./ask-each.ts";
+import { askControl, askHistory } from "./by-address/ask-history.ts";
+import type { SecondPage, SecondWalk } from "./progress.ts";
+import type { Pass, WatchDependencies } from "./watch-pass.ts";
+
+/** Most addresses that one pass asks of a second source that is asked by address; the next pass continues: 24,000 an hour, at a pass each 30 s. */
+const ADDRESSES_A_PASS = 200;
+/** Pages of each look at one address after the first, and the number of looks. The first one shows how slow the source is. */
+const PAGES = 8;
+const LOOKS = 4;
+/** A source that takes longer for a page is asked for one at a time. */
+const SLOW_MS = 2 * SECOND_MS;
+/** Scans of a second source that reads blocks. */
+const SCANS = 4;
+/** Nothing more is asked for after this time. */
+const LONGEST_MS = 15 * SECOND_MS;
+/** How far back it is asked: days of most chains. */
+const MOST_BLOCKS = 5_000;
+
+/** What other sources answered; kept even if one of them fails on the way. */
+export interface Heard {
+  /** Transfers by recipient address, for addresses that were answered in full. */
+  readonly transfers: Map<string, readonly Transfer[]>;
+  /** Addresses that a source did not answer for, or in part, although it answers for others. */
+  readonly refused: Set<string>;
+  /** Transfers of partial answers. */
+  readonly parts: (readonly Transfer[])[];
+  /** Where to read on, for the first address that was answered in part. */
+  page: SecondPage | null;
+  /** Where to read on in the blocks; null where they were read to the end, or no blocks were asked for. */
+  walk: Omit<SecondWalk, "fromMs" | "upTo"> | null;
+}
+
+export interface AskedSecond {
+  /** In the order in which they are due. */
+  readonly recipients: ReadonlySet<string>;
+  /** The earliest of their activations; null where only what is newer than `to` can be missing. */
+  readonly sinceMs: number | null;
+  /** The first source's. */
+  readonly to: BlockRef;
+  readonly heard: Heard;
+}
+
+type Range = Omit<AskedSecond, "sinceMs"> & {
+  /** First block. */
+  readonly from: number;
+  /** The second source's own. */
+  readonly tip: BlockRef;
+};
+
+export async function askSecond(
+  deps: WatchDependencies,
+  second: ChainClient,
+  pass: Pass,
+  of: AskedSecond,
+): Promise<Result<true, Outage>> {
+  const { to, sinceMs } = of;
+  const tip = await second.tip();
+  if (!tip.ok) return tip;
+  if (tip.value.height < to.height) return err(outage("BEHIND", "the second source is behind the first"));
+  const from = sinceMs === null ? to.height : firstBlock(pass.network, to, sinceMs);
+  const range = { ...of, from, tip: tip.value };
+  return second.history === undefined ? scanOn(deps, second, pass, range) : askAddresses(deps, second, pass, range);
+}
+
+function firstBlock({ blockSeconds, overlapBlocks }: Network, to: BlockRef, sinceMs: number): number {
+  const blocks = Math.ceil((to.timeMs - sinceMs) / (blockSeconds * SECOND_MS)) + 2 * overlapBlocks;
+  return Math.max(0, to.height - Math.min(MOST_BLOCKS, blocks));
+}
+
+/** Some scans of a source that reads blocks, on from where an earlier pass came to. */
+async function scanOn(
+  deps: WatchDependencies,
+  second: ChainClient,
+  pass: Pass,
+  of: Range,
+): Promise<Result<true, Outage>> {
+  const { recipients, to, heard } = of;
+  const source = deps.pool.nameOf(second);
+  const known = await standingWalk(second, pass.progress.walk, source);
+  if (!known.ok) return known;
+  const read = await scanBlocks(deps, second, pass, { ...of, from: nextOf(known.value) ?? of.from });
+  if (!read.ok) return read;
+  const last = read.value.last ?? known.value?.read;
+  const open = known.value?.open ?? [];
+  if (last !== undefined && last.height < to.height) {
+    heard.parts.push(read.value.transfers);
+    heard.walk = { source, read: last, sinceMs: Math.min(known.value?.sinceMs ?? deps.nowMs(), deps.nowMs()), open };
+    return ok(true);
+  }
+  const mempool = await second.mempool(recipients);
+  if (!mempool.ok) return mempool;
+  const transfers = [...read.value.transfers, ...mempool.value];
+  const byAddress = Map.groupBy(transfers, ({ toAddress }) => toAddress);
+  for (const address of recipients) {
+    const own = byAddress.get(address) ?? [];
+    if (!open.includes(address)) heard.transfers.set(address, own);
+    else {
+      heard.parts.push(own);
+      heard.refused.add(address);
+    }
+  }
+  return ok(true);
+}
+
+/** The walk that an earlier pass left, if it was through this source and the source still has its block. */
+async function standingWalk(
+  second: ChainClient,
+  walk: SecondWalk | null,
+  source: string,
+): Promise<Result<SecondWalk | undefined, Outage>> {
+  if (walk?.source !== source) return ok(undefined);
+  const block = await second.block(walk.read.height);
+  if (!block.ok) return block;
+  return ok(block.value?.hash === walk.read.hash ? walk : undefined);
+}
+
+function nextOf(walk: SecondWalk | undefined): number | undefined {
+  return walk === undefined ? undefined : walk.read.height + 1;
+}
+
+/** `last`: how far it came; undefined where there was nothing to read. */
+async function scanBlocks(
+  deps: WatchDependencies,
+  second: ChainClient,
+  { network }: Pass,
+  { recipients, tip, from }: Range,
+): Promise<Result<{ readonly transfers: readonly Transfer[]; readonly last: BlockRef | undefined }, Outage>> {
+  // Of a source that reads whole blocks, only what its index has: their coins would cost it a request for each block.
+  const isByBlock = second.costsBy === "blocks" && network.family !== "bitcoin" && network.nativeBy !== "logs";
+  const assets = network.assets.filter(({ contract }) => contract !== null || !isByBlock);
+  const untilMs = deps.nowMs() + LONGEST_MS;
+  const transfers: Transfer[] = [];
+  let last: BlockRef | undefined;
+  for (let scans = 0, next = from; scans < SCANS && next <= tip.height && deps.nowMs() <= untilMs; scans++) {
+    const scan = await second.scan({ from: next, to: tip, recipients, assets });
+    // What was read before is kept.
+    if (!scan.ok) return last === undefined ? scan : ok({ transfers, last });
+    const { to } = scan.value;
+    if (to.height < next) return err(outage("BEHIND", "the second source read no new block"));
+    transfers.push(...scan.value.transfers);
+    last = to;
+    next = to.height + 1;
+  }
+  return ok({ transfers, last });
+}
+
+/** Asks for the first of the addresses that no source has answered for, in their order, as many as the source and the time of a pass allow. */
+async function askAddresses(
+  deps: WatchDependencies,
+  second: ChainClient,
+  { network, progress }: Pass,
+  { recipients, from, tip, heard }: Range,
+): Promise<Result<true, Outage>> {
+  const source = deps.pool.nameOf(second);
+  const place = await standingPage(second, progress.page, source);
+  if (!place.ok) return place;
+  const untilMs = deps.nowMs() + LONGEST_MS;
+  const begin = (address: string) =>
+    place.value?.address === address ? place.value : { source, address, from, to: tip, after: null };
+  const requestOf = (address: string): HistoryRequest => {
+    const { source: _, ...request } = begin(address);
+    return { ...request, assets: network.assets, pages: 1 };
+  };
+  const most = Math.min(ADDRESSES_A_PASS, progress.atMost[source] ?? ADDRESSES_A_PASS);
+  const rest = [...recipients].filter((address) => !heard.transfers.has(address));
+  const { answers, refused, outage } = await askEach(rest.slice(0, most), {
+    ask: (address) => readOn(deps, second, requestOf(address), untilMs),
+    control: (answered, failed) =>
+      askControl(network, [...answered, ...progress.controls(failed)], (address) =>
+        askHistory(second, { address, from, to: tip, assets: network.assets, after: null, pages: 1 }),
+      ),
+    nowMs: deps.nowMs,
+    mostRefused: MOST_REFUSED,
+    untilMs,
+  });
+  for (const [address, { transfers, next }] of answers) {
+    if (next === null) heard.transfers.set(address, transfers);
+    else {
+      heard.parts.push(transfers);
+      heard.refused.add(address);
+    }
+  }
+  for (const address of refused.keys()) heard.refused.add(address);
+  const first = rest.find((address) => (answers.get(address)?.next ?? null) !== null);
+  const after = first === undefined ? null : (answers.get(first)?.next ?? null);
+  if (first !== undefined && after !== null) heard.page = { ...begin(first), after };
+  progress.noteAnswered(source, answers.size);
+  if (outage === undefined) progress.askForMore(source);
+  else progress.askForLess(source);
+  return outage === undefined ? ok(true) : err(outage);
+}
+
+/** The place that an earlier pass left, where this source gave it and still has the block at which the reading began. */
+async function standingPage(
+  second: ChainClient,
+  page: SecondPage | null,
+  source: string,
+): Promise<Result<SecondPage | undefined, Outage>> {
+  if (page?.source !== source) return ok(undefined);
+  const block = await second.block(page.to.height);
+  if (!block.ok) return block;
+  return ok(block.value?.hash === page.to.hash ? page : undefined);
+}
+
+/** Reads on in a history until its end, or until time or looks are used up; `next` where there is still more. */
+async function readOn(
+  { nowMs }: Pick<WatchDependencies, "nowMs">,
+  client: ChainClient,
+  request: HistoryRequest,
+  untilMs: number,
+): Promise<Result<History, Outage>> {
+  const transfers: Transfer[] = [];
+  let { after } = request;
+  let pages = 1;
+  for (let look = 0; look <= LOOKS; look++) {
+    const begunMs = nowMs();
+    const part = await askHistory(client, { ...request, after, pages });
+    if (!part.ok) return part;
+    transfers.push(...part.value.transfers);
+    after = part.value.next;
+    if (after === null || nowMs() > untilMs) break;
+    pages = nowMs() - begunMs > SLOW_MS ? 1 : PAGES;
+  }
+  return ok({ transfers, next: after });
+}

@@ -1,0 +1,46 @@
+// A failing source may still answer for addresses without a history, such as the control address. So many refusals count against the source,
+// not against the addresses, if another source answers for some of them.
+import type { ChainClient, History } from "../../../chains/chain-client.ts";
+import { ok } from "../../../lib/result.ts";
+import type { Asked } from "../ask-each.ts";
+import type { Pass, WatchDependencies } from "../watch-pass.ts";
+import { askHistory } from "./ask-history.ts";
+
+/** How many of the refused addresses another source is asked for. */
+const SAMPLE = 3;
+
+export function hasHistory({ transfers, next }: History): boolean {
+  return transfers.length > 0 || next !== null;
+}
+
+/**
+ * Whether the source fails, not the addresses: it refuses more than half of what a pass asked for, answers for no address that is known to have a
+ * history, and another source, which can replace it, answers for what it refuses. If none can replace it, its answers are still used.
+ */
+export async function isSourceAtFault(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  { answers, refused, outage }: Asked<string, History>,
+): Promise<boolean> {
+  const isMost = refused.size > (answers.size + refused.size) / 2;
+  if (outage !== undefined || !isMost || !deps.pool.hasSecond()) return false;
+  if ([...answers.values()].some(hasHistory)) return false;
+  const look = (by: ChainClient, address: string) =>
+    askHistory(by, {
+      ...{ address, from: pass.tip.height, to: pass.tip, assets: pass.network.assets, after: null, pages: 1 },
+    });
+  for (const address of pass.progress.held.filter((each) => !refused.has(each))) {
+    if ((await look(client, address)).ok) return false;
+  }
+  const sample = [...refused.keys()].slice(-SAMPLE);
+  const other = await deps.pool.attemptWithout(client, deps.nowMs(), async (second) => {
+    const tip = await second.tip();
+    if (!tip.ok) return tip;
+    // A source that reads whole blocks cannot refuse a single address.
+    if (second.history === undefined) return ok(true);
+    for (const address of sample) if ((await look(second, address)).ok) return ok(true);
+    return ok(false);
+  });
+  return other.ok && other.value.value;
+}

@@ -1,0 +1,158 @@
+// Runs before an invoice may expire. An index that found nothing is no proof that there is no payment, so a second source, if one is
+// configured, is asked about what would expire (chains.md 1, provider rule e). Blocks that were read whole need no second source: they cannot
+// leave out their own transactions. But they say nothing about a mempool, or about newer blocks.
+import type { ChainClient } from "../../chains/chain-client.ts";
+import type { BlockRef } from "../../chains/transfer.ts";
+import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
+import { ok } from "../../lib/result.ts";
+import { MINUTE_MS } from "../../lib/time.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import { askSecond, type Heard } from "./ask-second.ts";
+import { onOwnChain } from "./find-shared.ts";
+import type { SecondWalk, Silent, WatchProgress } from "./progress.ts";
+import { selectExpiring } from "./store.ts";
+import { applied, type Pass, type Step, stored, type WatchDependencies } from "./watch-pass.ts";
+
+/** Methods that one pass asks about: a second source that reads whole blocks takes any number at once. */
+const METHODS_A_PASS = 1_000;
+/** A second source that cannot be asked, or refuses an address, holds invoices open for this long at most. */
+const HELD_FOR_MS = 5 * MINUTE_MS;
+/** A second source that is read block by block and does not reach the tip holds them open for this long at most. */
+const READ_FOR_MS = 30 * MINUTE_MS;
+
+/** Up to which moment everything has been read: `to.passedMs`, or the end of the first invoice that must wait for the second source. */
+export async function confirmSilence(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  cursor: NetworkCursor,
+  to: BlockRef & { readonly passedMs: number },
+): Promise<Step<number>> {
+  const { network, progress } = pass;
+  // A block's time may be in the future.
+  const passedMs = Math.max(cursor.passedMs, Math.min(to.passedMs, deps.nowMs()));
+  if (passedMs === cursor.passedMs || !deps.pool.hasSecond()) return ok(passedMs);
+  // Any number of invoices may end at one moment: those already asked about are not asked about again.
+  const after = progress.silent?.atMs === cursor.passedMs ? progress.silent.position : 0;
+  const window = { network: network.name, fromMs: cursor.passedMs, after, beforeMs: passedMs, limit: METHODS_A_PASS };
+  const rows = stored(await readWithRetry(deps.sleep, async () => selectExpiring(deps.db, window)));
+  if (!rows.ok) return rows;
+  const { page, last, walk } = pageOf(rows.value, progress.walk?.fromMs === cursor.passedMs ? progress.walk : null);
+  progress.walk = walk;
+  const reached = (next = last) => {
+    const reachedMs = next?.expiresAtMs ?? passedMs;
+    progress.silent = next === undefined ? null : { atMs: next.expiresAtMs, position: next.position };
+    if (progress.refused !== null && reachedMs >= progress.refused.upToMs) progress.refused = null;
+    return ok(reachedMs);
+  };
+  const due = page.filter(({ cryptocurrency }) => isIndexed(pass, client, cryptocurrency));
+  const [first] = due;
+  if (first === undefined) {
+    await noteSecond(deps, progress, client);
+    return reached();
+  }
+  const recipients = new Set(due.map(({ address }) => address));
+  const areBlocksProved = network.family === "bitcoin" && client.costsBy === "blocks";
+  const sinceMs = areBlocksProved ? null : Math.min(...due.map(({ activatedAtMs }) => activatedAtMs));
+  const heard: Heard = { transfers: new Map(), refused: new Set(), parts: [], page: null, walk: null };
+  const found = await deps.pool.attemptWithout(client, deps.nowMs(), (second) =>
+    askSecond(deps, second, pass, { recipients, sinceMs, to, heard }),
+  );
+  const { transfers: answers, refused } = heard;
+  // Answers from before it failed count as well.
+  if (!found.ok && answers.size === 0 && refused.size === 0) {
+    progress.unsecondedMs = Math.min(progress.unsecondedMs ?? deps.nowMs(), deps.nowMs());
+    return deps.nowMs() - progress.unsecondedMs < HELD_FOR_MS ? ok(first.expiresAtMs) : reached();
+  }
+  progress.unsecondedMs = null;
+  const judged = await judge(deps, pass, client, heard);
+  if (!judged.ok) return judged;
+  progress.walk = walkAfter(progress.walk, heard.walk, { first, page, open: judged.value });
+  if (progress.walk !== null && deps.nowMs() - progress.walk.sinceMs < READ_FOR_MS) return ok(first.expiresAtMs);
+  if (progress.walk !== null) {
+    progress.walk = null;
+    return reached();
+  }
+  notePage(progress, heard, judged.value);
+  const unasked = due.find(({ address }) => !answers.has(address) && !refused.has(address));
+  const open = due.slice(0, unasked && due.indexOf(unasked)).find(({ address }) => refused.has(address));
+  if (open !== undefined && isHeld(deps, progress, open.expiresAtMs, passedMs)) return ok(open.expiresAtMs);
+  return reached(unasked ?? last);
+}
+
+/** When no invoice needs the second source now: if it answers again, its earlier outage must not count when the next invoice ends. */
+async function noteSecond(deps: WatchDependencies, progress: WatchProgress, client: ChainClient): Promise<void> {
+  if (progress.unsecondedMs === null) return;
+  const tip = await deps.pool.attemptWithout(client, deps.nowMs(), (second) => second.tip());
+  if (tip.ok) progress.unsecondedMs = null;
+}
+
+/**
+ * Whether the first invoice whose address the second source refuses still waits for it. All invoices that have ended when the wait begins share
+ * it, or the refused ones of a backlog would wait one after the other. An invoice that ends later starts a new wait.
+ */
+function isHeld({ nowMs }: WatchDependencies, progress: WatchProgress, endsMs: number, passedMs: number): boolean {
+  const known = progress.refused;
+  const isKnown = known !== null && endsMs < known.upToMs;
+  const sinceMs = isKnown ? Math.min(known.sinceMs, nowMs()) : nowMs();
+  progress.refused = { upToMs: isKnown ? known.upToMs : passedMs, sinceMs };
+  return nowMs() - sinceMs < HELD_FOR_MS;
+}
+
+type Expiring = Awaited<ReturnType<typeof selectExpiring>>[number];
+
+/** What is asked for now, and where the next pass begins. A walk continues for the invoices that it was begun for. */
+function pageOf(rows: readonly Expiring[], walk: SecondWalk | null) {
+  const end = walk === null ? -1 : rows.findIndex((row) => isBehind(row, walk.upTo));
+  if (end > 0) return { page: rows.slice(0, end), last: rows[end], walk };
+  // The next pass asks for those after a full page.
+  const last = rows.length < METHODS_A_PASS ? undefined : rows.at(-1);
+  return { page: rows, last, walk: end === 0 ? null : walk };
+}
+
+function isBehind({ expiresAtMs, position }: Expiring, { atMs, position: of }: Silent): boolean {
+  return expiresAtMs > atMs || (expiresAtMs === atMs && position > of);
+}
+
+/** The walk as the next pass goes on with it; null where this one came to its end. */
+function walkAfter(
+  known: SecondWalk | null,
+  walk: Heard["walk"],
+  of: { readonly first: Expiring; readonly page: readonly Expiring[]; readonly open: ReadonlySet<string> },
+): SecondWalk | null {
+  if (walk === null) return null;
+  const { expiresAtMs: atMs, position } = of.page.at(-1) ?? of.first;
+  const open = [...new Set([...walk.open, ...of.open])];
+  return { ...walk, fromMs: of.first.expiresAtMs, upTo: known?.upTo ?? { atMs, position }, open };
+}
+
+/** Applies the transfers that the first source has too. Returns the addresses where it lacks some; they count as refused. */
+async function judge(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  { transfers: answers, refused, parts }: Heard,
+): Promise<Step<ReadonlySet<string>>> {
+  const transfers = [...answers.values(), ...parts].flat();
+  const shared = await onOwnChain(deps, pass, client, { purpose: "silence", transfers });
+  if (!shared.ok) return shared;
+  const stands = await applied(deps, pass, { transfers: shared.value.transfers, seen: [] });
+  if (!stands.ok) return stands;
+  // One source may have answered for an address that another one refused.
+  for (const address of answers.keys()) refused.delete(address);
+  // Two sources on two forks: a transfer that only the other one has is waited for, like an address that it refuses.
+  for (const address of shared.value.open) refused.add(address);
+  return ok(shared.value.open);
+}
+
+/** The place in a long history, once the first source has all that was read up to there. */
+function notePage(progress: WatchProgress, { page, transfers }: Heard, open: ReadonlySet<string>): void {
+  if (page !== null && !open.has(page.address)) progress.page = page;
+  else if (progress.page !== null && transfers.has(progress.page.address)) progress.page = null;
+}
+
+/** Whether payments of an asset were found by the first source's word alone: from an index of logs or addresses, or a mempool. */
+function isIndexed({ network }: Pass, client: ChainClient, cryptocurrency: string): boolean {
+  if (client.costsBy === "recipients" || network.family === "bitcoin") return true;
+  return cryptocurrency !== network.nativeCode || network.nativeBy === "logs";
+}

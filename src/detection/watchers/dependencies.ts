@@ -1,0 +1,54 @@
+// Dependencies of a watcher, built from the environment once per object.
+import { ChainPool } from "../../chains/chain-pool-client.ts";
+import { parseChainSources } from "../../chains/chain-sources.ts";
+import type { Network } from "../../chains/networks.ts";
+import { openChainClient } from "../../chains/open-chain-client.ts";
+import { parsePollSeconds } from "../../chains/poll-setting.ts";
+import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
+import { log } from "../../lib/log.ts";
+import { sleep } from "../../lib/sleep.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { openWakingDb } from "../../platform/db/waking.ts";
+import { applyTransfers } from "../matching/apply-transfers.ts";
+import type { WakeDependencies } from "./wake-watchers.ts";
+import type { WatchDependencies } from "./watch-pass.ts";
+
+/** A client for each source that is configured for the network, in the order of the setting; none where it has none or is refused. */
+export function watchDependencies(env: Env, network: Network): WatchDependencies {
+  // The object finishes the work that it has begun; the cron retries what fails.
+  const db = openWakingDb(env, (work) => void work.catch(() => undefined));
+  const report = (line: string) => log("warn", { alert: line });
+  const sources = parseChainSources(env.CHAIN_SOURCES);
+  const own = sources.ok ? (sources.value.get(network.name) ?? []) : [];
+  // Looked up at each call, because a bare reference to `fetch` loses its receiver.
+  const edge = { fetch: (url: string, init: RequestInit) => fetch(url, init), nowMs: () => Date.now() };
+  const clients = own.map((source) => openChainClient(source, network, edge));
+  return {
+    db,
+    sleep,
+    nowMs: () => Date.now(),
+    report,
+    pool: new ChainPool({ network: network.name, clients, random: Math.random, nowMs: edge.nowMs, report }),
+    apply: (look) => applyTransfers(invoiceDependencies(env, { db, nowMs: Date.now(), sleep }), look),
+  };
+}
+
+/** POLL_SECONDS; null leaves each network at its own pace. */
+export function pollSecondsOf(env: Env): number | null {
+  const parsed = parsePollSeconds(env.POLL_SECONDS);
+  return parsed.ok ? parsed.value : null;
+}
+
+export function wakeDependencies(
+  env: Env,
+  { db, nowMs }: { readonly db: Db; readonly nowMs: number },
+): WakeDependencies {
+  const sources = parseChainSources(env.CHAIN_SOURCES);
+  return {
+    db,
+    nowMs,
+    sources: sources.ok ? sources.value : undefined,
+    pollSeconds: pollSecondsOf(env),
+    watcher: (network) => env.NETWORK_WATCHER.getByName(network),
+  };
+}

@@ -1,0 +1,147 @@
+// What another source found counts only if its block is also on the chain of the source in charge: two sources may be on two branches, and an index
+// may show a block that lost. Each address is judged separately. A shared address may hold thousands of payments, so those already stored with
+// the same block are not checked again, and the rest is checked some blocks at each pass.
+import type { ChainClient } from "../../chains/chain-client.ts";
+import { type BlockRef, type Transfer, transferKey } from "../../chains/transfer.ts";
+import { ok } from "../../lib/result.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import { selectStoredBlocks } from "./by-address/store.ts";
+import { blockAt } from "./find-position.ts";
+import type { Shared } from "./progress.ts";
+import { type Pass, type Step, stored, type WatchDependencies } from "./watch-pass.ts";
+
+/** Blocks with transfers in them that one pass asks the first source for. */
+const BLOCKS_A_PASS = 60;
+/** No more blocks are asked for after this time. */
+const LONGEST_MS = 10 * SECOND_MS;
+
+export interface OnOwnChain {
+  /** Those that are not stored yet, in blocks that the first source has too or in none. */
+  readonly transfers: readonly Transfer[];
+  /** Addresses of which something is in a block that the first source does not have, or was not asked for yet. */
+  readonly open: ReadonlySet<string>;
+}
+
+type Mined = Transfer & { readonly block: BlockRef };
+
+/** Each `purpose` keeps its own place. The addresses are taken in the order in which they come. */
+export async function onOwnChain(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  { purpose, transfers }: { readonly purpose: "silence" | "elsewhere"; readonly transfers: readonly Transfer[] },
+): Promise<Step<OnOwnChain>> {
+  const fresh = await notStored(deps, pass, transfers);
+  if (!fresh.ok) return fresh;
+  const shared: Transfer[] = [];
+  const open = new Set<string>();
+  const budget: Budget = { hashes: new Map(), left: BLOCKS_A_PASS, untilMs: deps.nowMs() + LONGEST_MS };
+  for (const [address, all] of Map.groupBy(fresh.value, ({ toAddress }) => toAddress)) {
+    // Blocks above the tip are checked once the source in charge has reached them.
+    const mined = all
+      .filter(isMined)
+      .filter(({ block }) => block.height <= pass.tip.height)
+      .toSorted((a, b) => a.block.height - b.block.height);
+    const isAsked = new Set<Transfer>(mined);
+    shared.push(...all.filter((transfer) => !isAsked.has(transfer)));
+    const known = await placeOf(pass, client, { place: pass.progress.shared[purpose], address, mined });
+    if (!known.ok) return known;
+    const proved = await prove(deps, pass, client, { address, mined, place: known.value, budget });
+    if (!proved.ok) return proved;
+    shared.push(...proved.value.transfers);
+    if (proved.value.isOpen) open.add(address);
+    const isWorthKeeping = proved.value.isCut || pass.progress.shared[purpose]?.address === address;
+    if (isWorthKeeping && proved.value.place !== undefined) pass.progress.setShared(purpose, proved.value.place);
+  }
+  return ok({ transfers: shared, open });
+}
+
+function isMined(transfer: Transfer): transfer is Mined {
+  return transfer.block !== null;
+}
+
+/** The transfers that are not stored yet with the same block: stored ones were judged before, and nothing new is known about them. */
+async function notStored(
+  deps: WatchDependencies,
+  { network }: Pass,
+  transfers: readonly Transfer[],
+): Promise<Step<readonly Transfer[]>> {
+  const mined = transfers.filter(isMined);
+  if (mined.length === 0) return ok(transfers);
+  const list = JSON.stringify(mined.map(({ txHash, outputIndex }) => ({ txHash, outputIndex })));
+  const rows = stored(await readWithRetry(deps.sleep, async () => selectStoredBlocks(deps.db, network.name, list)));
+  if (!rows.ok) return rows;
+  const known = new Set(rows.value.map((row) => `${transferKey(row)} ${row.blockHash}`));
+  return ok(transfers.filter((each) => !known.has(`${transferKey(each)} ${each.block?.hash}`)));
+}
+
+interface Proved {
+  readonly transfers: readonly Transfer[];
+  readonly place: Shared | undefined;
+  readonly isOpen: boolean;
+  /** Time or requests were used up. */
+  readonly isCut: boolean;
+}
+
+interface Budget {
+  /** Of the first source, by height. */
+  readonly hashes: Map<number, string>;
+  left: number;
+  readonly untilMs: number;
+}
+
+/** How far an earlier pass has proved these, lowest first; undefined where the first source no longer has that block. */
+async function placeOf(
+  pass: Pass,
+  client: ChainClient,
+  of: { readonly place: Shared | undefined; readonly address: string; readonly mined: readonly Mined[] },
+): Promise<Step<Shared | undefined>> {
+  const { place, address, mined } = of;
+  if (place?.address !== address || place.height > pass.tip.height) return ok(undefined);
+  const covered = mined.filter(({ block }) => isCovered(place, block)).length;
+  if (covered === 0 || covered > place.count) return ok(undefined);
+  const own = await blockAt(pass, client, place.height);
+  if (!own.ok) return own;
+  return ok(own.value.hash === place.hash ? place : undefined);
+}
+
+function isCovered(place: Shared | undefined, { height }: BlockRef): boolean {
+  return place !== undefined && place.from <= height && height <= place.height;
+}
+
+/** Asks for the blocks from the lowest on, as many as the pass has left. */
+async function prove(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  of: {
+    readonly address: string;
+    readonly mined: readonly Mined[];
+    readonly place: Shared | undefined;
+    readonly budget: Budget;
+  },
+): Promise<Step<Proved>> {
+  const { address, budget, mined } = of;
+  const from = mined[0]?.block.height ?? 0;
+  const covered = mined.filter(({ block }) => isCovered(of.place, block));
+  // Some were stored meanwhile, so one of the rest may have come into the index since: they have all one ancestry, and are applied again.
+  const transfers: Transfer[] = covered.length === of.place?.count ? [] : [...covered];
+  let { place } = of;
+  let isOpen = false;
+  for (const [n, { block, ...rest }] of mined.entries()) {
+    if (isCovered(of.place, block)) continue;
+    const { height, hash } = block;
+    const known = budget.hashes.get(height);
+    if (known === undefined && (budget.left === 0 || deps.nowMs() > budget.untilMs))
+      return ok({ transfers, place, isOpen: true, isCut: true });
+    if (known === undefined) budget.left--;
+    const own = known === undefined ? await blockAt(pass, client, height) : ok({ hash: known });
+    if (!own.ok) return own;
+    budget.hashes.set(height, own.value.hash);
+    if (own.value.hash === hash) transfers.push({ ...rest, block });
+    else isOpen = true;
+    if (!isOpen) place = { address, from, height, hash, count: n + 1 };
+  }
+  return ok({ transfers, place, isOpen, isCut: false });
+}

@@ -1,0 +1,152 @@
+// How sources other than the one in charge see payments: a second opinion before a payment counts as gone or confirmed, and another source's
+// answer where the first refuses the transaction or denies it.
+import type { ChainClient, Lookup, LookupRequest } from "../../chains/chain-client.ts";
+import { type Transfer, transferKey } from "../../chains/transfer.ts";
+import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
+import type { Payment } from "../../commerce/payments/payment.ts";
+import { ok } from "../../lib/result.ts";
+import { type JsonOf, parseJson } from "../../lib/typed-json.ts";
+import type { SeenPayment } from "../matching/apply-transfers.ts";
+import type { Pass, WatchDependencies } from "./watch-pass.ts";
+
+/** A payment, its place in the table, what its transaction spends, and whether two sources must agree before it is confirmed. */
+export type OpenPayment = Payment & {
+  readonly position: number;
+  readonly spends: JsonOf<readonly string[]>;
+  readonly needsSecond: number;
+};
+
+/** Whether another source agrees on transaction, block, recipient and amount; true where there is none to ask (decisions 4). */
+export async function isSeconded(
+  deps: WatchDependencies,
+  client: ChainClient,
+  payment: OpenPayment,
+  blockHash: string,
+): Promise<boolean> {
+  if (!deps.pool.hasSecond()) return true;
+  const found = await lookUpWithout(deps, client, payment);
+  if (found?.kind !== "mined") return false;
+  const { block, transfers } = found;
+  return block.hash === blockHash && transfers.some((transfer) => isSameMoney(payment, transfer));
+}
+
+/** What a second source says of a payment that the first does not know: `none` where there is no second, `silent` where it cannot be asked. */
+type SecondObservation = ChainObservation | "none" | "silent";
+
+export async function secondObservation(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  payment: OpenPayment,
+): Promise<SecondObservation> {
+  if (!deps.pool.hasSecond()) return "none";
+  const found = await lookUpWithout(deps, client, payment);
+  if (found === undefined) return "silent";
+  const observation = observationIn(pass, found, payment);
+  if (observation.kind !== "mined") return observation;
+  // Two sources on two forks: it is known, and the scan of ours will find it where it is mined.
+  const own = await client.block(observation.block.height);
+  if (!own.ok) return "silent";
+  return own.value?.hash === observation.block.hash ? observation : knownElsewhere(pass);
+}
+
+/** The answer of the first other source that does not refuse the transaction. */
+async function lookUpWithout(
+  deps: WatchDependencies,
+  client: ChainClient,
+  payment: OpenPayment,
+): Promise<Lookup | undefined> {
+  const tried: ChainClient[] = [];
+  for (;;) {
+    // What is wrong may be the transaction: it is not held against the source.
+    const ask = async (other: ChainClient) => ok(await other.lookup(requestOf(payment)));
+    const found = await deps.pool.attemptWithout(client, deps.nowMs(), ask, tried);
+    if (!found.ok) return undefined;
+    if (found.value.value.ok) return found.value.value.value;
+    tried.push(found.value.client);
+  }
+}
+
+/** How another source sees a payment, if it has it in a block of the first source's chain or in a mempool. */
+export async function goodObservation(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  payment: OpenPayment,
+): Promise<ChainObservation | undefined> {
+  const observation = await secondObservation(deps, pass, client, payment);
+  return observation === "none" || observation === "silent" || isGone(observation) ? undefined : observation;
+}
+
+/**
+ * Asks another source about a payment that the source in charge refuses, or denies although its block is on the chain. One that two
+ * sources must agree on is not confirmed by one, and another source alone takes no payment out of its block.
+ */
+export async function lookElsewhere(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  payment: OpenPayment,
+): Promise<readonly SeenPayment[]> {
+  const observation = await goodObservation(deps, pass, client, payment);
+  if (observation === undefined || (observation.kind === "pending" && payment.blockHeight !== null)) return [];
+  return [{ payment, observation, mayConfirm: payment.needsSecond === 0 }];
+}
+
+function knownElsewhere({ network }: Pass): ChainObservation {
+  return network.family === "bitcoin" ? { kind: "pending" } : { kind: "unknown" };
+}
+
+/** What both sources together say; undefined where the first source's answer must wait for the second's. */
+export function agreed(first: ChainObservation, second: SecondObservation): ChainObservation | undefined {
+  if (second === "none") return first;
+  if (second === "silent") return undefined;
+  return second.kind === "unknown" && first.kind === "replaced" ? first : second;
+}
+
+export function isGone({ kind }: ChainObservation): boolean {
+  return kind === "unknown" || kind === "replaced";
+}
+
+export function requestOf(payment: Pick<OpenPayment, "txHash" | "toAddress" | "spends">): LookupRequest {
+  const spends = parseJson(payment.spends);
+  return { txHash: payment.txHash, spends, recipients: new Set([payment.toAddress]) };
+}
+
+/** 0 confirmations are shown where there is a mempool (chains.md 2); elsewhere a payment in no block counts as unknown. */
+export function observationIn(pass: Pick<Pass, "network">, found: Lookup, payment: Payment): ChainObservation {
+  switch (found.kind) {
+    case "mined":
+      return stands(found, payment) ? { kind: "mined", block: found.block } : { kind: "unknown" };
+    case "pending":
+      return pass.network.family === "bitcoin" ? { kind: "pending" } : { kind: "unknown" };
+    case "unknown":
+    case "replaced":
+      return { kind: found.kind };
+  }
+}
+
+/** Growth also holds when the source no longer has its balances, if the block is the same: what a block did to a balance never changes. */
+function stands({ block, transfers, isUnread }: Extract<Lookup, { kind: "mined" }>, payment: Payment): boolean {
+  if (isUnread === true) return block.hash === payment.blockHash;
+  return transfers.some((transfer) => isSameTransfer(payment, transfer));
+}
+
+/**
+ * The log's place must match too: mined again, a contract may emit other logs, and what it pays there is a separate transfer, which the
+ * scan finds. Matching by amount alone would credit the same money twice.
+ */
+function isSameTransfer(payment: Payment, transfer: Transfer): boolean {
+  return transferKey(payment) === transferKey(transfer) && isSameMoney(payment, transfer);
+}
+
+function isSameMoney(
+  payment: Payment,
+  transfer: Pick<Payment, "cryptocurrency" | "toAddress" | "amountUnits">,
+): boolean {
+  return (
+    payment.cryptocurrency === transfer.cryptocurrency &&
+    payment.toAddress === transfer.toAddress &&
+    payment.amountUnits === transfer.amountUnits
+  );
+}

@@ -1,0 +1,59 @@
+// One transaction, looked up at once because a payer claims that it pays (decisions 5). It only finds sooner what the next passes would find.
+import type { ChainClient, Lookup, LookupRequest } from "../../chains/chain-client.ts";
+import type { Network } from "../../chains/networks.ts";
+import type { Outage } from "../../lib/fetch-text.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import { refreshRecipients } from "./refresh-recipients.ts";
+import type { WatchDependencies, WatchMemory } from "./watch-pass.ts";
+
+export type LookOutcome = "FOUND" | "NOT_FOUND" | "UNAVAILABLE";
+
+/**
+ * FOUND: it pays a watched address, and that is applied. It confirms nothing: no hash link proves the block here, and one URL may serve nodes on
+ * two branches. The next pass confirms it, when it would have anyway.
+ */
+export async function lookTransaction(
+  deps: WatchDependencies,
+  network: Network,
+  memory: WatchMemory,
+  txHash: string,
+): Promise<LookOutcome> {
+  const book = await refreshRecipients(deps, network.name, memory);
+  if (!book.ok) return "UNAVAILABLE";
+  const recipients = book.value.addresses;
+  const looked = await lookUp(deps, { txHash, spends: [], recipients });
+  if (looked === undefined) return "UNAVAILABLE";
+  const transfers = "transfers" in looked ? looked.transfers : [];
+  // 0 confirmations are shown where a mempool is (chains.md 2).
+  const shown = transfers.filter(({ block }) => block !== null || network.family === "bitcoin");
+  if (shown.length === 0) return "NOT_FOUND";
+  const below = looked.kind === "mined" ? looked.block.height - 1 : 0;
+  const heights = { tipHeight: below, finalizedHeight: null };
+  const applied = await deps.apply({ network, heights, hasSecond: deps.pool.hasSecond(), transfers: shown, seen: [] });
+  return applied.ok ? "FOUND" : "UNAVAILABLE";
+}
+
+/** The answer of the first source that does not refuse the transaction; undefined if no source answers. */
+async function lookUp(deps: WatchDependencies, request: LookupRequest): Promise<Lookup | undefined> {
+  const ask = async (client: ChainClient): Promise<Result<Lookup | undefined, Outage>> => {
+    const looked = await client.lookup(request);
+    return looked.ok || !MAY_BE_THE_TRANSACTION.has(looked.error.kind) ? looked : ok(undefined);
+  };
+  let found = await deps.pool.attempt(deps.nowMs(), ask);
+  if (!found.ok) return undefined;
+  const { client: first } = found.value;
+  const tried: ChainClient[] = [];
+  while (found.ok && found.value.value === undefined) {
+    tried.push(found.value.client);
+    found = await deps.pool.attemptWithout(first, deps.nowMs(), ask, tried);
+  }
+  return found.ok ? found.value.value : undefined;
+}
+
+/** The payer chooses the transaction: a failure that the transaction may have caused must not count against the source. */
+export const MAY_BE_THE_TRANSACTION: ReadonlySet<Outage["kind"]> = new Set([
+  "UNEXPECTED_SHAPE",
+  "REFUSED",
+  "TOO_LARGE",
+  "BEHIND",
+]);

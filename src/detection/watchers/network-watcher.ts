@@ -1,0 +1,91 @@
+// The watcher of one network, named after it. Its alarm starts each pass. The alarm is set again before anything is done, so that a crash cannot
+// stop it, and deleted when nothing is watched (reliability.md 4). All that must survive the object is in D1.
+import { DurableObject } from "cloudflare:workers";
+import { type Network, networkNamed } from "../../chains/networks.ts";
+import { logAlert, safeMessage } from "../../lib/log.ts";
+import { pauseMs } from "./cursor-plan.ts";
+import { pollSecondsOf, watchDependencies } from "./dependencies.ts";
+import { type LookOutcome, lookTransaction } from "./look-transaction.ts";
+import { type LookUpOutcome, lookUpTransaction, type NamedTransaction } from "./look-up-transaction.ts";
+import { type PassOutcome, runPass } from "./watch-network.ts";
+import { type WatchDependencies, WatchMemory } from "./watch-pass.ts";
+
+/** What others ask of a watcher. */
+export interface WatcherRpc {
+  wake(): Promise<void>;
+  look(txHash: string): Promise<LookOutcome>;
+  lookUp(named: NamedTransaction): Promise<LookUpOutcome>;
+}
+
+export class NetworkWatcher extends DurableObject<Env> {
+  readonly #network: Network;
+  readonly #memory = new WatchMemory();
+  readonly #deps: WatchDependencies;
+  readonly #pollSeconds: number | null;
+  #running: Promise<PassOutcome> | undefined;
+  /** `wake` was called during a pass, which may have looked before there was something to see. */
+  #isWoken = false;
+
+  /** Tests pass other `dependencies`. */
+  constructor(ctx: DurableObjectState, env: Env, dependencies: typeof watchDependencies = watchDependencies) {
+    super(ctx, env);
+    const network = networkNamed(ctx.id.name ?? "");
+    if (network === undefined) throw new Error("a watcher is reached by the name of its network, never by a bare id");
+    this.#network = network;
+    this.#deps = dependencies(env, network);
+    this.#pollSeconds = pollSecondsOf(env);
+  }
+
+  /** Starts a pass soon, unless one is due anyway. */
+  async wake(): Promise<void> {
+    this.#isWoken = true;
+    const { storage } = this.ctx;
+    const nextMs = await storage.getAlarm();
+    const soonestMs = Date.now() + pauseMs(this.#network, this.#pollSeconds, false);
+    if (nextMs === null || nextMs > soonestMs) await storage.setAlarm(Date.now());
+  }
+
+  look(txHash: string): Promise<LookOutcome> {
+    return lookTransaction(this.#deps, this.#network, this.#memory, txHash);
+  }
+
+  async lookUp(named: NamedTransaction): Promise<LookUpOutcome> {
+    const outcome = await lookUpTransaction(this.#deps, this.#network, named);
+    if (outcome === "FOUND") await this.wake();
+    return outcome;
+  }
+
+  /** Runs one whole pass, after the one that may be running. */
+  async runNow(): Promise<PassOutcome> {
+    await this.#running;
+    return this.#pass();
+  }
+
+  override async alarm(): Promise<void> {
+    const { storage } = this.ctx;
+    this.#isWoken = false;
+    await storage.setAlarm(Date.now() + pauseMs(this.#network, this.#pollSeconds, false));
+    const outcome = await this.#pass();
+    if (outcome.kind === "resting" && !this.#isWoken) await storage.deleteAlarm();
+    else if (outcome.kind === "read" && outcome.isBehind)
+      await storage.setAlarm(Date.now() + pauseMs(this.#network, this.#pollSeconds, true));
+  }
+
+  /** Runs at most one pass at a time; a second caller waits for the same pass. Never throws. */
+  async #pass(): Promise<PassOutcome> {
+    this.#running ??= this.#runPass();
+    return this.#running;
+  }
+
+  async #runPass(): Promise<PassOutcome> {
+    try {
+      return await runPass(this.#deps, this.#network, this.#memory);
+    } catch (error) {
+      // A bug, or an unknown fault: the next pass begins where this one did.
+      logAlert("a watcher's pass failed", { network: this.#network.name, what: safeMessage(error) });
+      return { kind: "interrupted" };
+    } finally {
+      this.#running = undefined;
+    }
+  }
+}

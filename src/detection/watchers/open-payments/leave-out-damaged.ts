@@ -1,0 +1,27 @@
+// Payments that may still change, as read for a recheck. A row that cannot be read is left out and named in the log: it waits for a
+// user, and does not stop the others from being rechecked.
+import type { Network } from "../../../chains/networks.ts";
+import type { OpenPayment } from "../look-elsewhere.ts";
+import type { WatchDependencies } from "../watch-pass.ts";
+import type { OpenRow } from "./store.ts";
+
+/** How many of them one log line names. */
+const NAMED = 5;
+
+export function leaveOutDamaged(
+  deps: Pick<WatchDependencies, "report">,
+  { name }: Pick<Network, "name">,
+  rows: readonly OpenRow[],
+): readonly OpenPayment[] {
+  const readable = rows.flatMap(({ row, spends, position, needsSecond }) =>
+    row === null || spends === null ? [] : [{ ...row, spends, position, needsSecond }],
+  );
+  const damaged = rows.filter(({ row, spends }) => row === null || spends === null);
+  if (damaged.length > 0) {
+    const ids = damaged.slice(0, NAMED).map(({ id }) => id);
+    deps.report(
+      `watchers: ${name} has ${damaged.length} payments that cannot be read and are left out: ${ids.join(", ")}`,
+    );
+  }
+  return readable;
+}

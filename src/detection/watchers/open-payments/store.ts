@@ -1,0 +1,74 @@
+import { sql } from "drizzle-orm";
+import type { Payment } from "../../../commerce/payments/payment.ts";
+import { decodePayment, paymentJson } from "../../../commerce/payments/store.ts";
+import type { PaymentId } from "../../../lib/ids.ts";
+import type { JsonOf } from "../../../lib/typed-json.ts";
+import { orNull } from "../../../platform/db/json-rows.ts";
+import { prepared } from "../../../platform/db/prepared-statement.ts";
+import { payments } from "../../../platform/db/schema/payments.ts";
+import type { Page } from "../store.ts";
+
+const network = sql.placeholder("network");
+// An invoice of any amount is as big as what was paid.
+const needsSecond = sql<number>`coalesce((select max(invoice.amount_micros, coalesce(payments.fiat_micros, 0)) >= merchant.quorum_above_micros
+  from invoices invoice join merchants merchant on merchant.id = invoice.merchant_id where invoice.id = payments.invoice_id), 0)`;
+/** An open payment; `row` or `spends` is null where it cannot be read. */
+export interface OpenRow {
+  readonly id: PaymentId;
+  readonly row: Payment | null;
+  /** The outputs that its transaction spends. */
+  readonly spends: JsonOf<readonly string[]> | null;
+  /** Its place in the table. */
+  readonly position: number;
+  /** 1 where two sources must agree before it is confirmed. */
+  readonly needsSecond: number;
+}
+
+const openColumns = {
+  id: sql<PaymentId>`payments.id`.as("payment_id"),
+  row: sql`${paymentJson("payments")}`.mapWith(orNull(decodePayment)).as("row"),
+  spends: sql<
+    string | null
+  >`case when json_valid(payments.evidence) then coalesce(payments.evidence -> '$.spends', '[]') end`.as("spends"),
+  position: sql<number>`rowid`.as("position"),
+  needsSecond: needsSecond.as("needs_second"),
+};
+
+/** Open payments stored as mined above one height and up to another, in blocks that are not proved yet. */
+export const selectUnprovedPayments = prepared(
+  (page: Page & { readonly above: number; readonly upTo: number }) => page,
+  (db, of) =>
+    db
+      .select(openColumns)
+      .from(payments)
+      .where(
+        sql`network = ${network} and final_at_ms is null and rowid > ${of.after}
+        and block_height > ${of.above} and block_height <= ${of.upTo}`,
+      )
+      .orderBy(sql`rowid`)
+      .limit(of.limit),
+);
+
+/** Open payments of which a look could make something: in no block, or deep enough to be confirmed or final. */
+export const selectDuePayments = prepared(
+  (
+    page: Page & {
+      readonly provenHeight: number;
+      readonly tipHeight: number;
+      /** What is mined up to here is final. */
+      readonly finalHeight: number;
+    },
+  ) => page,
+  (db, of) =>
+    db
+      .select(openColumns)
+      .from(payments)
+      .where(
+        sql`network = ${network} and final_at_ms is null and rowid > ${of.after} and (block_height is null
+        or block_height <= min(${of.provenHeight}, ${of.finalHeight})
+        or status = 'DETECTED' and block_height <= min(${of.provenHeight},
+          ${of.tipHeight} + 1 - max(1, required_confirmations)))`,
+      )
+      .orderBy(sql`rowid`)
+      .limit(of.limit),
+);

@@ -1,0 +1,290 @@
+// Rechecks payments that are known already. What the cursor's hash link proves needs no request. An empty answer is no proof, so a
+// second source is asked before a payment counts as gone, and before a large one counts as confirmed (chains.md 1, provider rules e and f).
+import type { ChainClient, Lookup } from "../../chains/chain-client.ts";
+import { transferKey } from "../../chains/transfer.ts";
+import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
+import type { Outage } from "../../lib/fetch-text.ts";
+import { err, ok } from "../../lib/result.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { SeenPayment } from "../matching/apply-transfers.ts";
+import { type Asking, askEach, MOST_REFUSED } from "./ask-each.ts";
+import { behind } from "./find-position.ts";
+import {
+  agreed,
+  goodObservation,
+  isGone,
+  isSeconded,
+  lookElsewhere,
+  type OpenPayment,
+  observationIn,
+  requestOf,
+  secondObservation,
+} from "./look-elsewhere.ts";
+import { leaveOutDamaged } from "./open-payments/leave-out-damaged.ts";
+import { selectDuePayments, selectUnprovedPayments } from "./open-payments/store.ts";
+import { applied, asked, type Pass, type Step, type Stop, stored, type WatchDependencies } from "./watch-pass.ts";
+
+/** How many due payments a pass rechecks; the next pass goes on where it ended. */
+const DUE_A_PASS = 50;
+const PAGE = 500;
+/** How many payments undone by a fork a pass rechecks. Once rechecked, they are no longer among those that the next pass finds. */
+const UNPROVED_A_PASS = 200;
+/** No more payments are rechecked after this time. */
+const LONGEST_MS = 20 * SECOND_MS;
+
+/** All open payments said to be mined above `above`, which no hash link has proved yet. */
+export async function readUnproved(
+  deps: WatchDependencies,
+  pass: Pass,
+  above: number,
+): Promise<Step<readonly OpenPayment[]>> {
+  const unproved: OpenPayment[] = [];
+  for (let after = 0; ; ) {
+    const page = { network: pass.network.name, after, limit: PAGE, above, upTo: pass.tip.height };
+    const rows = stored(await readWithRetry(deps.sleep, async () => selectUnprovedPayments(deps.db, page)));
+    if (!rows.ok) return rows;
+    unproved.push(...leaveOutDamaged(deps, pass.network, rows.value));
+    const last = rows.value.at(-1);
+    if (last === undefined || rows.value.length < PAGE) return ok(unproved);
+    after = last.position;
+  }
+}
+
+/** Observations of some of the payments that a fork has undone. */
+export interface SomeSeen {
+  readonly seen: readonly SeenPayment[];
+  /** True if all were rechecked, so that the cursor may pass their blocks. */
+  readonly isWhole: boolean;
+}
+
+/** `lookAtUnproved` of as many as one pass rechecks; where there are more, only of those whose block has left the chain. */
+export async function lookAtSome(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  payments: readonly OpenPayment[],
+): Promise<Step<SomeSeen>> {
+  const lost = payments.length <= UNPROVED_A_PASS ? ok(payments) : await someLost(pass, client, payments);
+  if (!lost.ok) return lost;
+  const seen = await lookAtUnproved(deps, pass, client, lost.value.slice(0, UNPROVED_A_PASS));
+  return seen.ok ? ok({ seen: seen.value, isWhole: lost.value.length <= UNPROVED_A_PASS }) : seen;
+}
+
+/** Payments whose block is not on the chain: all of them, or one more than a pass rechecks. */
+async function someLost(
+  pass: Pass,
+  client: ChainClient,
+  payments: readonly OpenPayment[],
+): Promise<Step<readonly OpenPayment[]>> {
+  const hashes = new Map<number, string | undefined>();
+  const lost: OpenPayment[] = [];
+  for (const payment of payments) {
+    const { blockHeight: height, blockHash } = payment;
+    if (lost.length > UNPROVED_A_PASS) break;
+    if (height !== null && !hashes.has(height)) {
+      const block = height === pass.tip.height ? ok(pass.tip) : asked(await client.block(height));
+      if (!block.ok) return block;
+      hashes.set(height, block.value?.hash);
+    }
+    if (height === null || hashes.get(height) !== blockHash) lost.push(payment);
+  }
+  return ok(lost);
+}
+
+/**
+ * Rechecks payments that the scan did not find again. Each needs an observation, or the cursor could not pass its block. Where the
+ * second source cannot be asked, the first one's answer takes the payment out of its block, but does not end it.
+ */
+export async function lookAtUnproved(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  payments: readonly OpenPayment[],
+): Promise<Step<readonly SeenPayment[]>> {
+  const all = { untilMs: Number.POSITIVE_INFINITY, mostRefused: Number.POSITIVE_INFINITY };
+  const looked = await lookAtEach(deps, pass, client, {
+    payments,
+    ...all,
+    look: (each) => lookAtOrphan(deps, pass, client, each),
+  });
+  if (!looked.ok) return looked;
+  if (looked.value.outage !== undefined) return err({ kind: "outage", outage: looked.value.outage });
+  const seen = [...looked.value.seen];
+  for (const payment of looked.value.refused) {
+    const { blockHeight: height } = payment;
+    const own = height === null ? ok(null) : asked(await client.block(height));
+    if (!own.ok) return own;
+    // The block's hash proves the payment, whatever the source says about the transaction.
+    if (own.value !== null && own.value.hash === payment.blockHash) continue;
+    const elsewhere = await goodObservation(deps, pass, client, payment);
+    seen.push({ payment, observation: elsewhere ?? { kind: "unknown" } });
+  }
+  return ok(seen);
+}
+
+async function lookAtOrphan(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  payment: OpenPayment,
+): Promise<Step<readonly SeenPayment[]>> {
+  const observation = await observationBy(pass, client, payment);
+  if (!observation.ok || !isGone(observation.value))
+    return observation.ok ? ok([{ payment, observation: observation.value }]) : observation;
+  const second = await secondObservation(deps, pass, client, payment);
+  return ok([{ payment, observation: agreed(observation.value, second) ?? { kind: "unknown" } }]);
+}
+
+/**
+ * Rechecks payments whose state could have changed by now. True when there are more than one pass rechecks, and the source can be
+ * asked for them at once. What was seen is stored even if the source fails before the last.
+ */
+export async function lookAtDue(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  known: { readonly provenHeight: number; readonly unconfirmed: ReadonlySet<string> },
+): Promise<Step<boolean>> {
+  const { network, tip, finalizedHeight, progress } = pass;
+  const finalHeight = finalizedHeight ?? tip.height + 1 - network.reorgWindowBlocks;
+  const source = deps.pool.nameOf(client);
+  const most = progress.atMost[source];
+  const limit = Math.min(DUE_A_PASS, most ?? DUE_A_PASS);
+  const page = {
+    network: network.name,
+    after: progress.lookedAt,
+    limit,
+    provenHeight: known.provenHeight,
+    tipHeight: tip.height,
+    finalHeight,
+  };
+  const rows = stored(await readWithRetry(deps.sleep, async () => selectDuePayments(deps.db, page)));
+  if (!rows.ok) return rows;
+  const untilMs = deps.nowMs() + LONGEST_MS;
+  const due = leaveOutDamaged(deps, network, rows.value).filter(
+    (payment) => !known.unconfirmed.has(transferKey(payment)),
+  );
+  const looked = await lookAtEach(deps, pass, client, {
+    payments: due,
+    untilMs,
+    mostRefused: MOST_REFUSED,
+    look: (payment) => lookAtOne(deps, pass, client, payment),
+  });
+  if (!looked.ok) return looked;
+  const { first, outage } = looked.value;
+  const seen = [...looked.value.seen];
+  // Those left over when the time is up are asked for again at their next turn.
+  const refused = outage === undefined ? looked.value.refused : [];
+  for (const payment of refused)
+    if (deps.nowMs() <= untilMs) seen.push(...(await lookElsewhere(deps, pass, client, payment)));
+  const standing = await applied(deps, pass, { transfers: [], seen });
+  if (!standing.ok) return standing;
+  const hasMore = first !== undefined || rows.value.length === limit;
+  const last = first === undefined ? (rows.value.at(-1)?.position ?? 0) : first.position - 1;
+  progress.lookedAt = hasMore ? last : 0;
+  progress.noteAnswered(source, looked.value.seen.length);
+  if (outage !== undefined) return err({ kind: "outage", outage });
+  // A source that answers few requests is not asked again at once.
+  return ok(hasMore && most === undefined);
+}
+
+async function lookAtOne(
+  deps: WatchDependencies,
+  pass: Pass,
+  client: ChainClient,
+  payment: OpenPayment,
+): Promise<Step<readonly SeenPayment[]>> {
+  const { blockHeight: height, blockHash: hash, blockTimeMs: timeMs } = payment;
+  if (height === null || hash === null || timeMs === null) {
+    const observation = await observationBy(pass, client, payment);
+    if (!observation.ok) return observation;
+    if (!isGone(observation.value)) return ok([{ payment, observation: observation.value }]);
+    const gone = agreed(observation.value, await secondObservation(deps, pass, client, payment));
+    return ok(gone === undefined ? [] : [{ payment, observation: gone }]);
+  }
+  if (payment.status !== "DETECTED")
+    return ok([{ payment, observation: { kind: "mined", block: { height, hash, timeMs } } }]);
+  // About to be confirmed: only now is it looked up separately. A source that does not find it is asked again later.
+  const found = await lookUp(pass, client, payment);
+  if (!found.ok) return found;
+  const observation = observationIn(pass, found.value, payment);
+  if (observation.kind !== "mined") {
+    const own = asked(await client.block(height));
+    if (!own.ok) return own;
+    if (own.value === null || own.value.hash === hash) return ok(await lookElsewhere(deps, pass, client, payment));
+    // The chain has another block at its height.
+    return lookAtUnproved(deps, pass, client, [payment]);
+  }
+  const onChain = observation.block.hash === hash ? ok(observation) : await onOwnChain(client, observation);
+  if (!onChain.ok) return onChain;
+  const mayConfirm = payment.needsSecond === 0 || (await isSeconded(deps, client, payment, observation.block.hash));
+  return ok([{ payment, observation, mayConfirm }]);
+}
+
+async function observationBy(pass: Pass, client: ChainClient, payment: OpenPayment): Promise<Step<ChainObservation>> {
+  const found = await lookUp(pass, client, payment);
+  return found.ok ? onOwnChain(client, observationIn(pass, found.value, payment)) : found;
+}
+
+/** One URL may serve many nodes, and the one that answered may be on a branch that lost: a block counts only if it is found by its height too. */
+async function onOwnChain(client: ChainClient, observation: ChainObservation): Promise<Step<ChainObservation>> {
+  if (observation.kind !== "mined") return ok(observation);
+  const own = asked(await client.block(observation.block.height));
+  if (!own.ok) return own;
+  return own.value?.hash === observation.block.hash ? ok(observation) : behind("of two branches at once");
+}
+
+async function lookUp({ progress }: Pass, client: ChainClient, payment: OpenPayment): Promise<Step<Lookup>> {
+  const found = asked(await client.lookup(requestOf(payment)));
+  if (found.ok) progress.goodLookup = { txHash: payment.txHash, toAddress: payment.toAddress };
+  return found;
+}
+
+interface Looked {
+  readonly seen: readonly SeenPayment[];
+  readonly refused: readonly OpenPayment[];
+  /** The first that is still to be rechecked. */
+  readonly first: OpenPayment | undefined;
+  /** The source failed on the way. */
+  readonly outage: Outage | undefined;
+}
+
+interface Looking extends Pick<Asking<OpenPayment, unknown>, "untilMs" | "mostRefused"> {
+  readonly payments: readonly OpenPayment[];
+  look(payment: OpenPayment): Promise<Step<readonly SeenPayment[]>>;
+}
+
+/**
+ * Rechecks each payment separately. One whose transaction the source refuses gets no observation; it is rechecked later and does not hold up the
+ * others. The source has failed if it no longer answers for a transaction that it answered for before, or answers from two branches at once.
+ */
+async function lookAtEach(
+  deps: WatchDependencies,
+  { progress }: Pass,
+  client: ChainClient,
+  { payments, look, ...bounds }: Looking,
+): Promise<Step<Looked>> {
+  const known = progress.goodLookup;
+  let stop: Stop | undefined;
+  const { answers, refused, outage } = await askEach(payments, {
+    ...bounds,
+    ask: async (payment) => {
+      if (stop !== undefined) return ok([]);
+      const seen = await look(payment);
+      if (seen.ok) return seen;
+      if (seen.error.kind === "outage" && seen.error.outage.kind !== "BEHIND") return err(seen.error.outage);
+      stop = seen.error;
+      return ok([]);
+    },
+    control: async () => {
+      const { txHash, toAddress } = progress.goodLookup ?? known ?? {};
+      if (txHash === undefined || toAddress === undefined) return ok(true);
+      return client.lookup({ txHash, spends: [], recipients: new Set([toAddress]) });
+    },
+    nowMs: deps.nowMs,
+  });
+  if (stop !== undefined) return err(stop);
+  const first = payments.find((payment) => !answers.has(payment) && !refused.has(payment));
+  return ok({ seen: [...answers.values()].flat(), refused: [...refused.keys()], first, outage });
+}

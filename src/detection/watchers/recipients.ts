@@ -1,0 +1,56 @@
+// The watched addresses for a watcher that reads whole blocks: a set of texts, read from storage at the start and kept as long as the object lives.
+import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
+
+/** An activation appears in storage at most this long after its own time. */
+const LATE_ROWS_MS = 2 * MINUTE_MS;
+const RELOAD_AFTER_MS = HOUR_MS;
+
+/** A method that is watched. */
+export interface Recipient {
+  readonly address: string;
+  readonly cryptocurrency: string;
+}
+
+/** Addresses that may be ours and the assets that are asked for. Too many do no harm; a missing one could lose a payment. */
+export class RecipientBook {
+  /** Each text once, in the order of activation: with 100,000 of them nothing else may be kept. */
+  readonly #addresses = new Set<string>();
+  readonly #codes = new Set<string>();
+  readonly #loadedAtMs: number;
+  #readAtMs: number;
+
+  constructor(nowMs: number) {
+    this.#loadedAtMs = nowMs;
+    this.#readAtMs = nowMs;
+  }
+
+  get addresses(): ReadonlySet<string> {
+    return this.#addresses;
+  }
+
+  /** Codes of the assets that are asked for. */
+  get codes(): ReadonlySet<string> {
+    return this.#codes;
+  }
+
+  add(rows: readonly Recipient[]): void {
+    for (const { address, cryptocurrency } of rows) {
+      this.#codes.add(cryptocurrency);
+      this.#addresses.add(address);
+    }
+  }
+
+  /** Rows activated after this moment are to be read again. */
+  get refreshFromMs(): number {
+    return this.#readAtMs - LATE_ROWS_MS;
+  }
+
+  noteRefresh(nowMs: number): void {
+    this.#readAtMs = nowMs;
+  }
+
+  /** Whether it is time to read it all anew, which is how finished ones are forgotten. */
+  isOld(nowMs: number): boolean {
+    return nowMs - this.#loadedAtMs > RELOAD_AFTER_MS;
+  }
+}

@@ -1,0 +1,109 @@
+// What every step of a pass uses, and how its cursor moves: only after what was read is stored, and only if it still is the cursor that was read
+// (reliability.md 4). A pass that dies between two awaits therefore starts again from the stored cursor.
+import type { ChainPool } from "../../chains/chain-pool-client.ts";
+import type { Network } from "../../chains/networks.ts";
+import type { BlockRef } from "../../chains/transfer.ts";
+import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
+import type { Outage } from "../../lib/fetch-text.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { Applied, Look } from "../matching/apply-transfers.ts";
+import type { WatchProgress } from "./progress.ts";
+import type { RecipientBook } from "./recipients.ts";
+import { moveCursor } from "./store.ts";
+
+export interface WatchDependencies {
+  readonly db: Db;
+  readonly sleep: Sleep;
+  nowMs(): number;
+  readonly pool: Pick<
+    ChainPool,
+    "available" | "attempt" | "attemptWithout" | "hasSecond" | "nameOf" | "resume" | "states"
+  >;
+  /** `applyTransfers` with its own dependencies, as of now. */
+  apply(look: Look): Promise<Result<Applied, Failure>>;
+  /** One line for the log. */
+  report(line: string): void;
+}
+
+/** What an object keeps between its passes while it lives. A cache: an object that is idle for ten seconds is made anew without it. */
+export class WatchMemory {
+  book: RecipientBook | undefined;
+
+  forget(): void {
+    this.book = undefined;
+  }
+}
+
+/** One look at one network through one source. */
+export interface Pass {
+  readonly network: Network;
+  readonly memory: WatchMemory;
+  /** Written with the cursor and with the tick. */
+  readonly progress: WatchProgress;
+  readonly begunMs: number;
+  /** The source's tip, asked before the recipients are read, so that every address that a payer was shown before this block is among them. */
+  readonly tip: BlockRef;
+  readonly finalizedHeight: number | null;
+}
+
+/** Why a step ends early. */
+export type Stop =
+  | { readonly kind: "outage"; readonly outage: Outage }
+  /** Our own storage; the source is not to blame. */
+  | { readonly kind: "storage"; readonly code: Failure["code"] }
+  /** The cursor is no longer what was read: another pass has moved it. */
+  | { readonly kind: "lost" };
+
+export type Step<T> = Result<T, Stop>;
+
+/** An answer of a source as a step. */
+export function asked<T>(answer: Result<T, Outage>): Step<T> {
+  return answer.ok ? answer : err({ kind: "outage", outage: answer.error });
+}
+
+/** An answer of storage as a step. */
+export function stored<T>(answer: Result<T, Failure>): Step<T> {
+  return answer.ok ? answer : err({ kind: "storage", code: answer.error.code });
+}
+
+/** Applies what a look found; unless all of it is stored, the pass ends here. */
+export async function applied(
+  deps: WatchDependencies,
+  pass: Pass,
+  found: Pick<Look, "transfers" | "seen">,
+): Promise<Step<true>> {
+  if (found.transfers.length === 0 && found.seen.length === 0) return ok(true);
+  const heights = { tipHeight: pass.tip.height, finalizedHeight: pass.finalizedHeight };
+  const answer = stored(
+    await deps.apply({ network: pass.network, heights, hasSecond: deps.pool.hasSecond(), ...found }),
+  );
+  return answer.ok ? ok(true) : answer;
+}
+
+/** The cursor's row once it has moved; `read` itself when there was nothing to move. */
+export async function moveTo(
+  deps: WatchDependencies,
+  pass: Pass,
+  read: NetworkCursor,
+  to: Partial<Pick<NetworkCursor, "height" | "hash" | "checkpoints" | "passedMs">>,
+): Promise<Step<NetworkCursor>> {
+  const moved = { ...read, ...to };
+  if (moved.height === read.height && moved.hash === read.hash && moved.passedMs === read.passedMs) return ok(read);
+  const nowMs = deps.nowMs();
+  const row: NetworkCursor = {
+    ...moved,
+    lastMovedAtMs: nowMs,
+    tipHeight: pass.tip.height,
+    tipTimeMs: pass.tip.timeMs,
+    finalizedHeight: pass.finalizedHeight,
+    tickedAtMs: nowMs,
+    progress: pass.progress.print(),
+  };
+  const answer = stored(await readWithRetry(deps.sleep, async () => moveCursor(deps.db, read, row)));
+  if (!answer.ok) return answer;
+  return answer.value.length === 1 ? ok(row) : err({ kind: "lost" });
+}

@@ -1,0 +1,102 @@
+// The work of one queue message: deliver what an endpoint is owed, round after round, within the limits of one invocation. Nothing is kept in
+// memory: the deliveries of a worker that dies are free again when its lease ends, and the next worker begins by claiming
+// (webhooks.md "Delivery", reliability.md 5).
+
+import type { Sleep } from "../../lib/sleep.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import { batch } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import { liveSecrets, type WebhookSecret } from "../webhooks/webhook.ts";
+import { type PostDependencies, postRound } from "./post-round.ts";
+import { type RecordDependencies, recordRound } from "./record-round.ts";
+import { endsRound, ROUNDS_AN_INVOCATION, type Round } from "./round.ts";
+import { claimBatch, selectNextDue, selectWaiting } from "./store.ts";
+
+export interface DeliverDependencies extends PostDependencies, RecordDependencies {
+  readonly db: Db;
+  readonly sleep: Sleep;
+  /** Throws where one does not open. */
+  readonly open: (secrets: readonly WebhookSecret[]) => Promise<readonly string[]>;
+}
+
+/** How long an endpoint rests after a round that was cut short. */
+const REST_SECONDS = 5;
+
+/**
+ * Delivers what is due to an endpoint; nothing for an unknown one. May run any number of times, also concurrently: a worker that finds enough
+ * others at work leaves, so each of those checks for more when it is done, for this endpoint and for the merchant's others.
+ */
+export async function deliverTo(deps: DeliverDependencies, webhookId: string): Promise<void> {
+  for (let made = 0; made < ROUNDS_AN_INVOCATION; made++) {
+    const round = await claimRound(deps, webhookId);
+    if (round === undefined) return made > 0 ? wakeForNext(deps, webhookId) : undefined;
+    const secrets = await secretsOf(deps, round);
+    // Their leases run out, and they are due again.
+    if (secrets === undefined) return;
+    const posted = await postRound(deps, round, secrets);
+    await recordRound(deps, round.webhook, posted);
+    if (posted.untried.length > 0 || posted.attempts.some(endsRound)) return rest(deps, webhookId);
+  }
+  await wakeForNext(deps, webhookId);
+}
+
+/** What is due within this time gets a queue message; the cron finds what is due later. */
+const SOON_MS = 30 * SECOND_MS;
+
+/** An endpoint due for so long was perhaps refused a worker, since its merchant had enough; a message takes less time to arrive. */
+const WAITED_MS = 5 * SECOND_MS;
+
+/**
+ * Wakes the endpoint for what is due next, and hands the worker's place to those of the merchant's endpoints that have waited longest without one,
+ * in front of this one. Only a worker that delivered something does this, so that messages which find nothing to do end there.
+ */
+async function wakeForNext(deps: DeliverDependencies, webhookId: string): Promise<void> {
+  const nowMs = deps.nowMs();
+  const rows = await readWithRetry(deps.sleep, async () =>
+    batch(deps.db, [
+      selectNextDue(deps.db, { webhookId, beforeMs: nowMs + SOON_MS }),
+      waitingBefore(deps, webhookId, nowMs),
+    ]),
+  );
+  if (!rows.ok) return;
+  const [[next], waiting] = rows.value;
+  for (const each of waiting) await deps.wake(each.webhookId, 0);
+  const leastSeconds = waiting.length === 0 ? 0 : REST_SECONDS;
+  if (next !== undefined)
+    await deps.wake(webhookId, Math.max(leastSeconds, Math.ceil((next.dueMs - nowMs) / SECOND_MS)));
+}
+
+/** Pauses an endpoint whose round was cut short. */
+async function rest(deps: DeliverDependencies, webhookId: string): Promise<void> {
+  await deps.wake(webhookId, REST_SECONDS);
+  const rows = await readWithRetry(deps.sleep, async () => waitingBefore(deps, webhookId, deps.nowMs()));
+  for (const each of rows.ok ? rows.value : []) await deps.wake(each.webhookId, 0);
+}
+
+function waitingBefore(deps: DeliverDependencies, webhookId: string, nowMs: number) {
+  return selectWaiting(deps.db, { webhookId, dueMs: nowMs - WAITED_MS, nowMs });
+}
+
+/** Undefined where nothing due may be claimed, and where storage does not answer: the cron tries again. */
+async function claimRound(deps: DeliverDependencies, webhookId: string): Promise<Round | undefined> {
+  const of = { webhookId, token: deps.newUlid(), nowMs: deps.nowMs() };
+  const rows = await readWithRetry(deps.sleep, async () => batch(deps.db, claimBatch(deps.db, of)));
+  if (!rows.ok) return undefined;
+  const [, , claimed, [webhook]] = rows.value;
+  if (webhook === undefined || claimed.length === 0) return undefined;
+  const deliveries = claimed.map(({ id, claim, attempts, step, eventId, ...event }) => {
+    return { id, claim, attempts, step, event: { ...event, id: eventId } };
+  });
+  return { webhook, deliveries, claimedAtMs: of.nowMs };
+}
+
+async function secretsOf(deps: DeliverDependencies, { webhook }: Round): Promise<readonly string[] | undefined> {
+  try {
+    return await deps.open(liveSecrets(webhook, deps.nowMs()));
+  } catch {
+    // Whose key is gone: nothing can be signed, and nothing is the receiver's fault.
+    deps.report("secrets of an endpoint do not open", { webhookId: webhook.id });
+    return undefined;
+  }
+}

@@ -1,0 +1,92 @@
+// The POSTs of one round, a few at a time. None begins once one of them got no answer: an endpoint that hangs costs one or two
+// time limits, not one for each delivery that it is owed.
+
+import { SECOND_MS } from "../../lib/time.ts";
+import { eventText } from "../../platform/events/event-body.ts";
+import type { Resolution } from "../../platform/resolver/host-resolver-client.ts";
+import { type EndpointRules, parseEndpointUrl } from "../webhooks/endpoint-url.ts";
+import type { ReceiverAnswer, ReceiverRequest } from "../webhooks/receiver-client.ts";
+import { signedHeaders } from "../webhooks/signature.ts";
+import type { Webhook } from "../webhooks/webhook.ts";
+import {
+  type Attempt,
+  type AttemptError,
+  type Claimed,
+  endsRound,
+  mayBegin,
+  POSTS_AT_ONCE,
+  type Round,
+} from "./round.ts";
+
+export interface PostDependencies {
+  readonly nowMs: () => number;
+  readonly rules: EndpointRules;
+  readonly resolve: (host: string) => Promise<Resolution>;
+  readonly post: (request: ReceiverRequest) => Promise<ReceiverAnswer>;
+}
+
+export interface Posted {
+  /** In the order in which they ended. */
+  readonly attempts: readonly Attempt[];
+  readonly untried: readonly Claimed[];
+}
+
+/**
+ * Makes a round's POSTs, signed with `secrets`. Where the URL is refused, or its host cannot be resolved, only the first delivery fails:
+ * the others would fail for the same reason, and each has a limited number of attempts.
+ */
+export async function postRound(deps: PostDependencies, round: Round, secrets: readonly string[]): Promise<Posted> {
+  const { webhook, deliveries } = round;
+  const target = await targetOf(deps, webhook);
+  const [first, ...others] = deliveries;
+  if (typeof target === "string" && first !== undefined)
+    return { attempts: [unsent(deps.nowMs(), first, target)], untried: others };
+  const beganMs = deps.nowMs();
+  const attempts: Attempt[] = [];
+  const waiting = [...deliveries];
+  const lane = async (): Promise<void> => {
+    while (!attempts.some(endsRound) && mayBegin(round, { beganMs, nowMs: deps.nowMs() })) {
+      const delivery = waiting.shift();
+      if (delivery === undefined) return;
+      attempts.push(await attemptOf(deps, webhook, delivery, secrets));
+    }
+  };
+  await Promise.all(Array.from({ length: POSTS_AT_ONCE }, lane));
+  return { attempts, untried: waiting };
+}
+
+/** Checked before every round, as the rules or the name may have changed since the endpoint was made. Undefined: the URL is allowed. */
+async function targetOf(deps: PostDependencies, { url }: Webhook): Promise<AttemptError | undefined> {
+  const parsed = parseEndpointUrl(url, deps.rules);
+  if (!parsed.ok) return "URL_REFUSED";
+  if (parsed.value.isLoopback) return undefined;
+  const { kind } = await deps.resolve(parsed.value.host);
+  switch (kind) {
+    case "public":
+      return undefined;
+    case "refused":
+      return "URL_REFUSED";
+    case "unknown":
+      return "RESOLVE_FAILED";
+  }
+}
+
+function unsent(nowMs: number, delivery: Claimed, error: AttemptError): Attempt {
+  const answer = { statusCode: null, error, latencyMs: 0, response: null, retryAfter: null };
+  return { delivery, atMs: nowMs, endedMs: nowMs, requestHeaders: {}, answer };
+}
+
+async function attemptOf(
+  deps: PostDependencies,
+  { id: webhookId, url, timeoutMs }: Webhook,
+  delivery: Claimed,
+  secrets: readonly string[],
+): Promise<Attempt> {
+  const body = eventText(delivery.event);
+  const atMs = deps.nowMs();
+  const timestampSeconds = Math.floor(atMs / SECOND_MS);
+  const of = { eventId: delivery.event.id, deliveryId: delivery.id, webhookId, body, timestampSeconds, secrets };
+  const requestHeaders = await signedHeaders(of);
+  const answer = await deps.post({ url, headers: requestHeaders, body, timeoutMs });
+  return { delivery, atMs, endedMs: deps.nowMs(), requestHeaders, answer };
+}

@@ -1,0 +1,44 @@
+// Records the result of a round in one batch: each attempt, the new state of its delivery, and the health of the endpoint.
+
+import type { Sleep } from "../../lib/sleep.ts";
+import { batch } from "../../platform/db/batch.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Schedule } from "../webhooks/retry-schedule.ts";
+import type { Webhook } from "../webhooks/webhook.ts";
+import { type DisableDependencies, disableEndpoint } from "./disable-endpoint.ts";
+import type { Posted } from "./post-round.ts";
+import { type Outcome, outcomeOf, verdictOn, wakesAfter } from "./round.ts";
+import { recordOutcomes, updateHealth } from "./store.ts";
+
+export interface RecordDependencies extends DisableDependencies {
+  readonly db: Db;
+  readonly sleep: Sleep;
+  readonly nowMs: () => number;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly schedule: Schedule;
+  /** Sends a queue message for the endpoint; the cron makes up for lost ones. */
+  readonly wake: (webhookId: string, delaySeconds: number) => Promise<void>;
+}
+
+/** Repeating the batch changes nothing. Where storage fails, the deliveries are due again when their leases end. */
+export async function recordRound(
+  deps: RecordDependencies,
+  webhook: Webhook,
+  { attempts, untried }: Posted,
+): Promise<void> {
+  const outcomes: readonly Outcome[] = [
+    ...attempts.map((attempt) => outcomeOf(attempt, webhook, { schedule: deps.schedule, random: deps.random() })),
+    ...untried.map((delivery) => ({ kind: "UNTRIED", delivery }) as const),
+  ];
+  const verdict = verdictOn(webhook, attempts);
+  const statements = [
+    ...recordOutcomes(deps.db, outcomes, { nowMs: deps.nowMs() }),
+    updateHealth(deps.db, webhook.id, webhook, verdict),
+  ] as const;
+  const recorded = await readWithRetry(deps.sleep, async () => batch(deps.db, statements));
+  if (!recorded.ok) return deps.report("attempts could not be recorded", { webhookId: webhook.id });
+  if (verdict.disable !== null) await disableEndpoint(deps, webhook, { ...verdict, disable: verdict.disable });
+  for (const seconds of wakesAfter(outcomes, deps.nowMs())) await deps.wake(webhook.id, seconds);
+}

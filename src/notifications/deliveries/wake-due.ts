@@ -1,0 +1,32 @@
+// The cron's part: wakes endpoints for what the queue lost, for retries after a long gap, and for what a dead worker held. One message each.
+import type { Db } from "../../platform/db/client.ts";
+import { type DueEndpoint, fairShare } from "./round.ts";
+import { selectDueEndpoints } from "./store.ts";
+
+export interface WakeDueDependencies {
+  readonly db: Db;
+  readonly nowMs: number;
+  readonly wakeAll: (webhookIds: readonly string[]) => Promise<void>;
+}
+
+const WAKES_A_RUN = 1_000;
+const PAGE = 1_000;
+/** Pages of endpoints that one run reads; those with nothing due, or switched off, cost a step of an index each. */
+const MOST_PAGES = 50;
+
+/** Wakes at most 1,000 endpoints: those that waited longest first, in turn among merchants. */
+export async function wakeDue(deps: WakeDueDependencies): Promise<void> {
+  const found: DueEndpoint[] = [];
+  let after = "";
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const rows = await selectDueEndpoints(deps.db, { after, limit: PAGE, nowMs: deps.nowMs });
+    for (const { webhookId, merchantId, dueMs } of rows) {
+      if (webhookId !== null && merchantId !== null && dueMs !== null) found.push({ webhookId, merchantId, dueMs });
+    }
+    const last = rows.at(-1);
+    if (rows.length < PAGE || last === undefined) break;
+    after = last.lastId;
+  }
+  const woken = fairShare(found, WAKES_A_RUN);
+  if (woken.length > 0) await deps.wakeAll(woken);
+}

@@ -1,0 +1,79 @@
+// What an endpoint was owed and with what result, as its merchant sees it (webhooks.md "API").
+import type { DeliveryId, EventId, WebhookId } from "../../lib/ids.ts";
+import { isoTime } from "../../lib/time.ts";
+import { type JsonOf, parseJson } from "../../lib/typed-json.ts";
+
+export const DELIVERY_STATUSES = ["PENDING", "SUCCEEDED", "FAILED"] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+export interface Attempt {
+  readonly number: number;
+  readonly atMs: number;
+  readonly latencyMs: number;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  /** JSON object. */
+  readonly requestHeaders: JsonOf<Readonly<Record<string, string>>>;
+  readonly response: string | null;
+}
+
+export interface Delivery {
+  readonly id: DeliveryId;
+  readonly webhookId: WebhookId;
+  readonly eventId: EventId;
+  readonly eventType: string;
+  readonly status: DeliveryStatus;
+  readonly attempts: number;
+  readonly nextAttemptMs: number;
+  readonly claim: string | null;
+  /** Null before the first, and where it is no longer kept. */
+  readonly lastAttempt: Attempt | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** As it is read alone. */
+export interface DeliveryFile extends Delivery {
+  /** Newest first; the newest of many. */
+  readonly log: readonly Attempt[];
+  /** Whether its event is still kept. */
+  readonly hasEvent: boolean;
+}
+
+export function deliveryBodyOf(delivery: Delivery) {
+  const { status, nextAttemptMs, lastAttempt, createdAtMs, updatedAtMs } = delivery;
+  return {
+    id: delivery.id,
+    webhookId: delivery.webhookId,
+    eventId: delivery.eventId,
+    eventType: delivery.eventType,
+    status,
+    attempts: delivery.attempts,
+    // A redelivery has `nextAttemptMs` 0: it is due since its update.
+    nextAttemptAt: status === "PENDING" ? isoTime(Math.max(nextAttemptMs, updatedAtMs)) : null,
+    lastAttempt: lastAttempt === null ? null : attemptBodyOf(lastAttempt),
+    createdAt: isoTime(createdAtMs),
+    updatedAt: isoTime(updatedAtMs),
+  };
+}
+
+export function deliveryDetailsOf(file: DeliveryFile) {
+  return { ...deliveryBodyOf(file), attemptLog: file.log.map(attemptBodyOf) };
+}
+
+function attemptBodyOf(attempt: Attempt) {
+  const requestHeaders = parseJson(attempt.requestHeaders);
+  const { number, atMs, statusCode, error, latencyMs, response } = attempt;
+  return { number, at: isoTime(atMs), requestHeaders, statusCode, error, latencyMs, response };
+}
+
+/** Whether a worker is delivering it now: its lease has not ended. */
+export function isHeld({ status, claim, nextAttemptMs }: Delivery, nowMs: number): boolean {
+  return status === "PENDING" && claim !== null && nextAttemptMs > nowMs;
+}
+
+/** Due now and before all else, with the schedule from its first step; earlier attempts stay in the log. */
+export function reopened<T extends Delivery>(delivery: T, nowMs: number): T {
+  const updatedAtMs = Math.max(nowMs, delivery.updatedAtMs);
+  return { ...delivery, status: "PENDING", nextAttemptMs: 0, claim: null, updatedAtMs };
+}

@@ -1,0 +1,66 @@
+import type { MerchantId } from "../../lib/ids.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import { parseJson } from "../../lib/typed-json.ts";
+import { throwUnlessContention } from "../../platform/db/conflict.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import { typesNamed } from "../../platform/events/event.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
+import { type ChangeOf, standingHeld, standingOf, type WebhookDependencies } from "../webhooks/change-webhook.ts";
+import { countReplay, insertReplay, wakeWebhook } from "./store.ts";
+
+const MAX_EVENTS = LIMITS.eventsPerReplay;
+/** Twenty in a second leave room for what happens meanwhile. */
+const PACE = { atOnce: 100, everyMs: 5_000 } as const;
+
+export interface ReplayDependencies extends WebhookDependencies {
+  /** Counts a replay of the merchant; seconds to wait where there were too many, else 0. */
+  waitOf(merchantId: MerchantId): Promise<number>;
+}
+
+export interface ReplayOf extends ChangeOf {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Names as of subscriptions; undefined for what the endpoint subscribes to. */
+  readonly types: readonly string[] | undefined;
+}
+
+/**
+ * The work of one replay, for `runOnce`: the merchant's events of a time range are owed to an endpoint again, whatever their first result.
+ * Pings were for one endpoint and are not repeated. REPLAY_TOO_LARGE above 10,000 events, WEBHOOK_INACTIVE where nothing goes out,
+ * RATE_LIMITED where the merchant asked too often.
+ */
+export function replayEvents(deps: ReplayDependencies, of: ReplayOf): Work {
+  return async (_operationId, conflict, tries): Promise<Prepared> => {
+    throwUnlessContention("a replay", conflict);
+    const standing = await standingOf(deps, of, tries);
+    if (!standing.ok) return refused(standing.error);
+    const { row: webhook } = standing.value;
+    if (!webhook.isActive) return refused({ code: "WEBHOOK_INACTIVE" });
+    // Before the count, which may read as many rows as the replay writes.
+    const waitSeconds = tries > 0 ? 0 : await deps.waitOf(of.merchantId);
+    if (waitSeconds > 0) return refused({ code: "RATE_LIMITED", retryAfterSeconds: waitSeconds });
+    const named = (of.types ?? parseJson(webhook.events)).flatMap(typesNamed);
+    const types = [...new Set(named)].filter((type) => type !== "ping");
+    const replay = { merchantId: of.merchantId, fromMs: of.fromMs, toMs: of.toMs, types };
+    const counted = await readWithRetry(deps.sleep, async () => countReplay(deps.db, replay, MAX_EVENTS + 1));
+    if (!counted.ok) return refused(counted.error);
+    const scheduled = counted.value[0]?.count ?? 0;
+    if (scheduled > MAX_EVENTS) return refused({ code: "REPLAY_TOO_LARGE", limit: MAX_EVENTS });
+    const how = { webhookId: webhook.id, most: MAX_EVENTS, ...PACE, nowMs: deps.nowMs };
+    return {
+      kind: "ready",
+      status: 202,
+      body: JSON.stringify({ scheduled }),
+      statements: [
+        ...standingHeld(deps, standing.value),
+        insertReplay(deps.db, replay, how),
+        wakeWebhook(deps.db, webhook.id),
+      ],
+    };
+  };
+}
+
+function refused(failure: Failure): Prepared {
+  return { kind: "refused", failure };
+}

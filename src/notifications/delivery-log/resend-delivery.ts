@@ -1,0 +1,46 @@
+import { throwUnlessContention } from "../../platform/db/conflict.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
+import { type ChangeOf, standingHeld, standingOf, type WebhookDependencies } from "../webhooks/change-webhook.ts";
+import { type DeliveryFile, deliveryDetailsOf, isHeld, reopened } from "./delivery-body.ts";
+import { reopenDelivery, selectDelivery, wakeWebhook } from "./store.ts";
+
+export interface ResendOf extends ChangeOf {
+  readonly deliveryId: string;
+  /** As it was read with the caller; undefined when there is none. */
+  readonly delivery: DeliveryFile | undefined;
+}
+
+/**
+ * The work of one redelivery, for `runOnce`: the delivery is due at once, before all else, with the whole schedule anew. One that is being
+ * delivered now is returned as it is. WEBHOOK_INACTIVE where nothing goes out, EVENT_NOT_FOUND where the event is no longer kept.
+ */
+export function resendDelivery(deps: WebhookDependencies, of: ResendOf): Work {
+  return async (_operationId, conflict, tries): Promise<Prepared> => {
+    throwUnlessContention("a redelivery", conflict);
+    const standing = await standingOf(deps, of, tries);
+    if (!standing.ok) return refused(standing.error);
+    const { row: webhook } = standing.value;
+    const rows = tries === 0 ? undefined : await readWithRetry(deps.sleep, async () => selectDelivery(deps.db, of));
+    if (rows?.ok === false) return refused(rows.error);
+    const delivery = rows === undefined ? of.delivery : rows.value[0];
+    if (delivery === undefined) return refused({ code: "DELIVERY_NOT_FOUND" });
+    if (!webhook.isActive) return refused({ code: "WEBHOOK_INACTIVE" });
+    if (!delivery.hasEvent) return refused({ code: "EVENT_NOT_FOUND" });
+    const isTaken = isHeld(delivery, deps.nowMs);
+    return {
+      kind: "ready",
+      status: 200,
+      body: JSON.stringify(deliveryDetailsOf(isTaken ? delivery : reopened(delivery, deps.nowMs))),
+      statements: [
+        ...standingHeld(deps, standing.value),
+        ...(isTaken ? [] : [reopenDelivery(deps.db, delivery.id, deps.nowMs), wakeWebhook(deps.db, webhook.id)]),
+      ],
+    };
+  };
+}
+
+function refused(failure: Failure): Prepared {
+  return { kind: "refused", failure };
+}

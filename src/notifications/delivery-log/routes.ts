@@ -1,0 +1,103 @@
+import { answerOnce } from "../../accounts/pipeline/answer-once.ts";
+import type { MerchantCall } from "../../accounts/pipeline/call.ts";
+import { type MountedRoute, routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { err, ok } from "../../lib/result.ts";
+import { jsonReply } from "../../platform/http/reply.ts";
+import { webhookDependencies } from "../webhooks/dependencies.ts";
+import { webhookReads } from "../webhooks/read-webhook.ts";
+import type { Webhook } from "../webhooks/webhook.ts";
+import { deliveryDetailsBody, deliveryListBody, listDeliveriesQuery, replayAnswer, replayBody } from "./contract.ts";
+import { deliveryDetailsOf } from "./delivery-body.ts";
+import { replayDependencies } from "./dependencies.ts";
+import { deliveryPageReads, deliveryReads, listDeliveries } from "./list-deliveries.ts";
+import { replayEvents } from "./replay-events.ts";
+import { resendDelivery } from "./resend-delivery.ts";
+
+const HOOK = "/api/v1/merchants/merchant/:merchantId/webhooks/:webhookId";
+const BASE = `${HOOK}/deliveries`;
+const ONE = `${BASE}/:deliveryId`;
+
+const deliveries = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", dependencies: webhookDependencies })
+  .get(BASE, {
+    operationId: "listDeliveries",
+    summary: "List what a webhook endpoint was owed, newest first",
+    description: "Kept for 30 days after the last attempt.",
+    permission: "webhook:view",
+    query: listDeliveriesQuery,
+    answers: [{ status: 200, description: "One page", schema: deliveryListBody }],
+    refusals: ["WEBHOOK_NOT_FOUND"],
+    reads: ({ db, merchantId, params, request }) =>
+      deliveryPageReads(db, { merchantId, webhookId: params.webhookId ?? "" }, request?.query),
+    answer: async ({ read: [[webhook], rows], query }) => {
+      if (webhook === undefined) return err({ code: "WEBHOOK_NOT_FOUND" });
+      const page = listDeliveries(rows, query);
+      return page.ok ? ok(jsonReply(200, page.value)) : page;
+    },
+  })
+  .get(ONE, {
+    operationId: "getDelivery",
+    summary: "Read a delivery with its attempts",
+    permission: "webhook:view",
+    answers: [{ status: 200, description: "The delivery", schema: deliveryDetailsBody }],
+    refusals: ["WEBHOOK_NOT_FOUND", "DELIVERY_NOT_FOUND"],
+    reads: ({ db, merchantId, params }) => deliveryReads(db, pathOf(merchantId, params)),
+    answer: async ({ read: [[webhook], [delivery]] }) => {
+      if (webhook === undefined) return err({ code: "WEBHOOK_NOT_FOUND" });
+      return delivery === undefined
+        ? err({ code: "DELIVERY_NOT_FOUND" })
+        : ok(jsonReply(200, deliveryDetailsOf(delivery)));
+    },
+  })
+  .post(`${ONE}/redeliver`, {
+    operationId: "redeliver",
+    summary: "Deliver an event to an endpoint again",
+    description:
+      "At once and before all that waits, by the whole schedule anew; also what succeeded. What is being delivered this moment is left alone.",
+    permission: "webhook:update",
+    isIdempotent: true,
+    answers: [{ status: 200, description: "The delivery as it now is", schema: deliveryDetailsBody }],
+    refusals: ["WEBHOOK_NOT_FOUND", "DELIVERY_NOT_FOUND", "WEBHOOK_INACTIVE", "EVENT_NOT_FOUND"],
+    reads: ({ db, merchantId, params }) => deliveryReads(db, pathOf(merchantId, params)),
+    answer: async (call) => {
+      const [[webhook], [delivery]] = call.read;
+      const { deliveryId = "" } = call.params;
+      return answerOnce(call, resendDelivery(call.deps, { ...callerOf(call, webhook), deliveryId, delivery }));
+    },
+  });
+
+const replay = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", dependencies: replayDependencies }).post(
+  `${HOOK}/replay`,
+  {
+    operationId: "replayEvents",
+    summary: "Deliver the events of a range of times again",
+    description:
+      "At most 10,000, in their order, 20 a second, whatever became of them before. Pings are not repeated. A merchant may ask for 10 in an hour, of all its endpoints together; then 429 with Retry-After.",
+    permission: "webhook:update",
+    isIdempotent: true,
+    body: replayBody,
+    answers: [{ status: 202, description: "What is under way", schema: replayAnswer }],
+    refusals: ["WEBHOOK_NOT_FOUND", "WEBHOOK_INACTIVE", "REPLAY_TOO_LARGE", "RATE_LIMITED"],
+    reads: ({ db, merchantId, params }) => webhookReads(db, merchantId, params.webhookId),
+    answer: async (call) => {
+      const [[webhook]] = call.read;
+      const { from: fromMs, to: toMs, types } = call.body;
+      return answerOnce(call, replayEvents(call.deps, { ...callerOf(call, webhook), fromMs, toMs, types }));
+    },
+  },
+);
+
+export const deliveryLogRoutes: readonly MountedRoute[] = [...deliveries, ...replay];
+
+function pathOf(merchantId: string, { webhookId = "", deliveryId = "" }: Readonly<Record<string, string>>) {
+  return { merchantId, webhookId, deliveryId };
+}
+
+/** Who sends again, and to which endpoint. */
+function callerOf(
+  { principal, trail, params }: Pick<MerchantCall<unknown>, "principal" | "trail" | "params">,
+  read: Webhook | undefined,
+) {
+  const { merchantId } = principal;
+  const seat = principal.kind === "USER" ? principal : undefined;
+  return { merchantId, trail, permission: "webhook:update", seat, webhookId: params.webhookId ?? "", read } as const;
+}

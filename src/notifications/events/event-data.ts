@@ -1,0 +1,21 @@
+// The `data` of each type of event. Features declare their own types; docs/events.md is generated from all of them.
+import type { ApiKeyEvents } from "../../accounts/api-keys/api-key-events.ts";
+import type { TeamEvents } from "../../accounts/teams/team-events.ts";
+import type { InvoiceEvents } from "../../commerce/invoices/invoice-events.ts";
+import type { WalletEvents } from "../../commerce/wallets/wallet-events.ts";
+import type { UnmatchedEvents } from "../../detection/matching/unmatched-events.ts";
+import type { WatchEvents } from "../../detection/watchers/degraded-events.ts";
+import type { EventType } from "../../platform/events/event.ts";
+import type { EndpointEvents } from "../deliveries/endpoint-events.ts";
+
+interface Data
+  extends InvoiceEvents,
+    UnmatchedEvents,
+    WalletEvents,
+    WatchEvents,
+    TeamEvents,
+    ApiKeyEvents,
+    EndpointEvents {}
+
+/** No type is missing. */
+export type EventData = { readonly [T in EventType]: Data[T] };

@@ -1,0 +1,34 @@
+import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import { err, ok } from "../../lib/result.ts";
+import { eventBody, eventListBody, listEventsQuery } from "../../platform/events/contract.ts";
+import { eventText } from "../../platform/events/event-body.ts";
+import { eventPageReads, eventReads, listEvents } from "../../platform/events/list-events.ts";
+
+const BASE = "/api/v1/merchants/merchant/:merchantId/events";
+
+export const eventRoutes = routesOf({ tag: "Events", callers: "MEMBER_OR_KEY" })
+  .get(BASE, {
+    operationId: "listEvents",
+    summary: "List events, newest first, or poll for new ones",
+    description:
+      "To poll, begin with `after=0`, handle `data` in its order, and ask again with `after` set to `nextCursor`, at once while pages are full. The order is that of the commits, not of `timestamp`; nothing is missed.",
+    permission: "webhook:view",
+    query: listEventsQuery,
+    answers: [{ status: 200, description: "One page", schema: eventListBody }],
+    refusals: ["EVENT_NOT_FOUND"],
+    reads: ({ db, merchantId, request }) => eventPageReads(db, merchantId, request?.query),
+    answer: async ({ read: [rows, [place]], query }) => {
+      const text = listEvents({ rows, place }, query);
+      return text.ok ? ok({ status: 200, body: text.value }) : text;
+    },
+  })
+  .get(`${BASE}/:eventId`, {
+    operationId: "getEvent",
+    summary: "Read an event, as it is delivered",
+    permission: "webhook:view",
+    answers: [{ status: 200, description: "The event", schema: eventBody }],
+    refusals: ["EVENT_NOT_FOUND"],
+    reads: ({ db, merchantId, params }) => eventReads(db, merchantId, params.eventId),
+    answer: async ({ read: [[event]] }) =>
+      event === undefined ? err({ code: "EVENT_NOT_FOUND" }) : ok({ status: 200, body: eventText(event) }),
+  });

@@ -1,0 +1,25 @@
+// Dependencies of the cron's notices: what writes the mails of each kind.
+
+import { readWalletMails } from "../../commerce/wallet-alerts/read-wallet-mails.ts";
+import { parseMacKeys } from "../../commerce/wallets/row-mac.ts";
+import { sleep } from "../../lib/sleep.ts";
+import type { Db } from "../../platform/db/client.ts";
+import { publicUrl } from "../../platform/http/deployment.ts";
+import { mailerOf } from "../../platform/mail/dependencies.ts";
+import { readEndpointMails } from "../deliveries/read-endpoint-mails.ts";
+import type { NoticeDependencies } from "./send-notices.ts";
+
+export function noticeDependencies(
+  env: Env,
+  given: { readonly db: Db; readonly nowMs: number; readonly background: (work: Promise<unknown>) => void },
+): NoticeDependencies {
+  const { db, nowMs } = given;
+  const macKeys = parseMacKeys(env.ROW_MAC_KEY);
+  const deps = { db, nowMs, sleep, publicUrl: publicUrl(env), macKeys: macKeys.ok ? macKeys.value : undefined };
+  return {
+    ...{ db, nowMs, sleep },
+    mailer: mailerOf(env, given),
+    mailsOf: (notice) =>
+      notice.kind === "ENDPOINT_DISABLED" ? readEndpointMails(deps, notice) : readWalletMails(deps, notice),
+  };
+}

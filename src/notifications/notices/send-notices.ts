@@ -1,0 +1,27 @@
+// The cron's part: mails the joined notices, with the state at the time of sending. Each run is bounded, and may overlap another or be skipped.
+
+import { type DueNotice, forgetQuietNotices, selectDueNotices, takeNotice } from "../../accounts/notices/store.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import type { Db } from "../../platform/db/client.ts";
+import type { Mail, Mailer } from "../../platform/mail/mail.ts";
+
+const NOTICES_A_RUN = 20;
+
+export interface NoticeDependencies {
+  readonly db: Db;
+  readonly sleep: Sleep;
+  readonly nowMs: number;
+  readonly mailer: Mailer;
+  /** The mails of one notice; none where what it is about is gone. */
+  readonly mailsOf: (notice: DueNotice) => Promise<readonly Mail[]>;
+}
+
+export async function sendNotices(deps: NoticeDependencies): Promise<void> {
+  const { db, nowMs } = deps;
+  await forgetQuietNotices(db, nowMs);
+  for (const notice of await selectDueNotices(db, { nowMs, limit: NOTICES_A_RUN })) {
+    const taken = await takeNotice(db, notice, nowMs);
+    if (taken.length === 0) continue;
+    for (const mail of await deps.mailsOf(notice)) await deps.mailer.post(mail);
+  }
+}

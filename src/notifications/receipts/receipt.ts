@@ -1,0 +1,74 @@
+// Receipts by mail: who gets one, when it is tried, and when it is not owed after all. The batch that makes an invoice PAID or OVERPAID also
+// writes that a receipt is owed (store.ts); the mails go out with the cron, at least once, each under the same id however often it is tried.
+
+import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
+import type { Mail } from "../../platform/mail/mail.ts";
+import { isLanguage } from "../../platform/texts/languages.ts";
+import type { PaidWith, ReceiptFacts } from "./receipt-mail.ts";
+import { customerMail, merchantMail } from "./receipt-mail.ts";
+
+/** CUSTOMER: who paid. MERCHANT: every OWNER and ADMIN. */
+export type Recipient = "CUSTOMER" | "MERCHANT";
+
+export interface ReceiptMail {
+  /** The same for every try, and no other mail's. */
+  readonly id: string;
+  readonly mail: Mail;
+}
+
+/** `REVERSED`: not owed now, and owed anew when the invoice is paid again. `UNWANTED`: no longer owed. */
+export type ReceiptPlan = "REVERSED" | "UNWANTED" | readonly [ReceiptMail, ...ReceiptMail[]];
+
+/** What to do with a receipt that is due. The current settings apply: a merchant who switches receipts off gets no late one. */
+export function planReceipt(
+  recipient: Recipient,
+  facts: ReceiptFacts,
+  context: { readonly publicUrl: string },
+): ReceiptPlan {
+  if (facts.status !== "PAID" && facts.status !== "OVERPAID") return "REVERSED";
+  if (!facts.isMerchantLive) return "UNWANTED";
+  const id = `receipt-${facts.invoiceId}-${recipient}`;
+  switch (recipient) {
+    case "CUSTOMER": {
+      const { customerEmail: to, language } = facts;
+      if (to === null || !facts.mailReceiptsToCustomers || !facts.payments.some(isConfirmed)) return "UNWANTED";
+      const read = language !== null && isLanguage(language) ? language : "en";
+      return [{ id, mail: customerMail(facts, { ...context, to, language: read }) }];
+    }
+    case "MERCHANT": {
+      const [first, ...more] = facts.mailReceiptsToMerchant ? facts.stewards : [];
+      if (first === undefined) return "UNWANTED";
+      const mailTo = ({ userId, email: to }: typeof first): ReceiptMail => ({
+        id: `${id}-${userId}`,
+        mail: merchantMail(facts, { ...context, to }),
+      });
+      return [mailTo(first), ...more.map(mailTo)];
+    }
+  }
+}
+
+/** A customer's receipt needs confirmed money: an invoice that a team accepts without any does not concern the customer's mailbox. */
+function isConfirmed({ status }: PaidWith): boolean {
+  return status === "CONFIRMED";
+}
+
+/** How long a claimed receipt is leased to one worker: longer than a mail's tries can take. */
+export const LEASE_MS = 5 * MINUTE_MS;
+
+/** Together about three days, as long as an outage of a provider may go unnoticed. */
+const PAUSES_MS: readonly number[] = [
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  6 * HOUR_MS,
+  12 * HOUR_MS,
+  24 * HOUR_MS,
+  24 * HOUR_MS,
+];
+
+/** When to try again after the `attempts`-th failure, from 1; null when it is given up. */
+export function nextAttemptMs(attempts: number, nowMs: number): number | null {
+  const pause = PAUSES_MS[attempts - 1];
+  return pause === undefined ? null : nowMs + pause;
+}

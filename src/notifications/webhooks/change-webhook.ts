@@ -1,0 +1,111 @@
+// Every change of a stored endpoint: one batch with its audit entry, which aborts unless the endpoint and the seat of who changes it are as they
+// were read.
+
+import type { Seat } from "../../accounts/merchants/store.ts";
+import { currentStanding, type Standing, seatHeld } from "../../accounts/teams/check-seat.ts";
+import type { Permission } from "../../accounts/teams/permissions.ts";
+import { derivedId, type MerchantId, type WebhookId } from "../../lib/ids.ts";
+import { ok, type Result } from "../../lib/result.ts";
+import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import { type CommitDependencies, change } from "../../platform/changes/change.ts";
+import type { Statement } from "../../platform/db/batch.ts";
+import type { Failure } from "../../platform/failures.ts";
+import type { EndpointRules } from "./endpoint-url.ts";
+import { secretKeyPreview, webhookSecret } from "./secret.ts";
+import { assertWebhookAsRead, selectWebhook } from "./store.ts";
+import { secretContext, type Webhook, type WebhookSecret } from "./webhook.ts";
+
+const SECRET_BYTES = 32;
+
+export interface WebhookDependencies extends CommitDependencies {
+  readonly urlRules: EndpointRules;
+  /** Fresh bytes of the system's generator. */
+  randomBytes(count: number): Uint8Array;
+  /** Under SECRETS_AES_KEY; throws where it is not configured. */
+  seal(context: string, text: string): Promise<string>;
+}
+
+export interface WebhookActor {
+  readonly merchantId: MerchantId;
+  /** Of a user; undefined for a key. */
+  readonly seat: Seat | undefined;
+  readonly trail: Trail;
+  /** What they need for what they do. */
+  readonly permission: Permission;
+}
+
+export interface ChangeOf extends WebhookActor {
+  readonly webhookId: string;
+  /** As it was read with the caller; undefined when there is none. */
+  readonly read: Webhook | undefined;
+}
+
+export interface WebhookChange {
+  /** To show. */
+  readonly webhook: Webhook;
+  readonly statements: readonly Statement[];
+  readonly entry: Pick<AuditEntry, "action" | "before" | "after">;
+}
+
+/** Answers the endpoint to show. `decide` returns undefined where there is nothing to do. */
+export function changeWebhook(
+  deps: WebhookDependencies,
+  of: ChangeOf,
+  decide: (webhook: Webhook) => WebhookChange | undefined,
+): Promise<Result<Webhook, Failure>> {
+  const subject = { name: "a change of a webhook", read: (tries: number) => standingOf(deps, of, tries) };
+  return change(deps, subject, (standing, { operationId }) => {
+    const decided = decide(standing.row);
+    if (decided === undefined) return ok({ value: standing.row });
+    const statements = changeStatements(deps, { ...standing, trail: of.trail }, decided, operationId);
+    return ok({ value: decided.webhook, statements });
+  });
+}
+
+/** The endpoint and the seat to decide on: as they were read with the caller, or from the second attempt on as they are now. */
+export function standingOf(
+  deps: WebhookDependencies,
+  of: ChangeOf,
+  tries: number,
+): Promise<Result<Standing<Webhook>, Failure>> {
+  const row = { again: () => selectWebhook(deps.db, of), missing: { code: "WEBHOOK_NOT_FOUND" } } as const;
+  return currentStanding(deps, { ...of, ...row }, tries);
+}
+
+/** Aborts the batch unless the endpoint and the seat are as they were read. */
+export function standingHeld(deps: Pick<WebhookDependencies, "db">, { row, seat }: Standing<Webhook>) {
+  return [assertWebhookAsRead(deps.db, row), ...seatHeld(deps, seat)];
+}
+
+/** The batch of a change; assertions first. */
+export function changeStatements(
+  deps: Pick<WebhookDependencies, "db" | "nowMs">,
+  { trail, ...standing }: Standing<Webhook> & Pick<WebhookActor, "trail">,
+  { statements, entry }: WebhookChange,
+  operationId: string,
+): readonly Statement[] {
+  const { merchantId, id: target } = standing.row;
+  const audit = { id: derivedId("aud", operationId), merchantId, target, ...entry };
+  return [...standingHeld(deps, standing), ...statements, insertAudit(deps.db, trail, audit, deps.nowMs)];
+}
+
+/** Batches assert `updated_at_ms`, so each change moves it on. */
+export function movedOn({ nowMs }: Pick<WebhookDependencies, "nowMs">, { updatedAtMs }: Webhook): number {
+  return Math.max(nowMs, updatedAtMs + 1);
+}
+
+/** A secret in the clear, for the one answer that shows it, and the row that keeps it. */
+export async function newSecret(
+  deps: WebhookDependencies,
+  of: { readonly operationId: string; readonly webhookId: WebhookId; readonly createdAtMs: number },
+): Promise<{ readonly secret: string; readonly row: WebhookSecret }> {
+  const { operationId, webhookId, createdAtMs } = of;
+  const secret = webhookSecret(deps.randomBytes(SECRET_BYTES));
+  const id = derivedId("whs", operationId);
+  const sealed = await deps.seal(secretContext(id), secret);
+  return {
+    secret,
+    row: { id, webhookId, sealed, preview: secretKeyPreview(secret), expiresAtMs: null, createdAtMs },
+  };
+}

@@ -1,0 +1,111 @@
+// The wire of endpoints (webhooks.md "Endpoint").
+import * as z from "zod";
+import { isAnyGiven, textField, time } from "../../lib/fields.ts";
+import { nearestSubscription, SUBSCRIPTIONS } from "./subscription.ts";
+
+const fields = () => ({
+  // What is wrong with a URL is a refusal of its own.
+  url: z.string().meta({
+    description: "https on port 443, to a host of the public Internet; no user name, no IP address, no fragment.",
+    examples: ["https://shop.example.com/webhooks/edgetill"],
+    maxLength: 2_048,
+  }),
+  events: z
+    .array(z.string().meta({ enum: [...SUBSCRIPTIONS] }))
+    .min(1)
+    .max(50)
+    // Names only the first unknown type: finding the nearest costs too much for a body full of them.
+    .transform((names, context) => {
+      const at = names.findIndex((name) => !SUBSCRIPTIONS.includes(name));
+      const unknown = names[at];
+      if (unknown === undefined) return JSON.stringify([...new Set(names)]);
+      const message = `is no type of event; the nearest is ${nearestSubscription(unknown)}`;
+      context.addIssue({ code: "custom", path: [at], message });
+      return z.NEVER;
+    })
+    .meta({
+      description: "Types of events, `invoice.*` for all of a domain, `*` for all.",
+      examples: [["invoice.*", "payment.confirmed"]],
+    }),
+  description: textField(500, 0).nullable(),
+  isActive: z.boolean(),
+  retryCount: z.int().min(0).max(9).meta({ description: "Attempts after the first." }),
+  timeout: z.int().min(1_000).max(30_000).meta({ description: "Milliseconds to wait for your answer." }),
+});
+
+export const createWebhookBody = () =>
+  z
+    .strictObject({
+      ...fields(),
+      description: fields().description.default(null),
+      isActive: fields().isActive.default(true),
+      retryCount: fields().retryCount.default(9),
+      timeout: fields().timeout.default(15_000),
+    })
+    .transform(({ timeout: timeoutMs, ...rest }) => ({ ...rest, timeoutMs }));
+
+/** Every member is optional: absent keeps. */
+export const updateWebhookBody = () =>
+  z
+    .strictObject(fields())
+    .partial()
+    .refine(isAnyGiven, "must name at least one field")
+    .transform(({ timeout: timeoutMs, ...rest }) => ({ ...rest, timeoutMs }));
+
+// ---- answers
+
+export const webhookBody = () =>
+  z
+    .object({
+      id: z.string(),
+      merchantId: z.string(),
+      url: z.string().meta({ format: "uri" }),
+      events: z.array(z.string()),
+      description: z.string().nullable(),
+      isActive: z.boolean(),
+      retryCount: z.int(),
+      timeout: z.int(),
+      webhookSecrets: z
+        .array(
+          z.object({
+            id: z.string(),
+            webhookId: z.string(),
+            secretKeyPreview: z.string().meta({ examples: ["whsec_jtkJ...9Zq="] }),
+            isActive: z.boolean(),
+            expiresAt: time().nullable(),
+          }),
+        )
+        .meta({ description: "Newest first. Each delivery is signed with every active one." }),
+      disabledReason: z.enum(["GONE", "FAILING"]).nullable().meta({
+        description: "Why we switched it off: it answered 410, or only failed for five days.",
+      }),
+      disabledAt: time().nullable().meta({
+        description:
+          "Since when it is switched off. Events from then on wait up to 30 days, and are sent when it is on again.",
+      }),
+      failuresInRow: z.int(),
+      failingSince: time().nullable(),
+      createdAt: time(),
+      updatedAt: time(),
+    })
+    .meta({ title: "Webhook" });
+
+export const newWebhookBody = () =>
+  webhookBody()
+    .extend({
+      secret: z.string().meta({ description: "Verifies signatures: shown this once.", examples: ["whsec_..."] }),
+    })
+    .meta({ title: "NewWebhook" });
+
+export const webhookListBody = () => z.array(webhookBody());
+
+export const pingBody = () =>
+  z
+    .object({
+      id: z.string(),
+      eventId: z.string(),
+      eventType: z.literal("ping"),
+      status: z.literal("PENDING"),
+      createdAt: time(),
+    })
+    .meta({ title: "Ping" });

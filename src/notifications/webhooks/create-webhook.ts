@@ -1,0 +1,69 @@
+import { actingSeat, seatHeld } from "../../accounts/teams/check-seat.ts";
+import { derivedId, makeId, type WebhookId } from "../../lib/ids.ts";
+import { limitReached } from "../../lib/limits.ts";
+import { ok } from "../../lib/result.ts";
+import { insertAudit } from "../../platform/audit/store.ts";
+import { throwUnlessContention } from "../../platform/db/conflict.ts";
+import { readWithRetry } from "../../platform/db/retry.ts";
+import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
+import { newSecret, type WebhookActor, type WebhookDependencies } from "./change-webhook.ts";
+import { parseEndpointUrl } from "./endpoint-url.ts";
+import { HEALTHY } from "./retry-schedule.ts";
+import { assertRoom, insertWebhook, selectWebhookIds } from "./store.ts";
+import { MAX_WEBHOOKS, type Webhook, type WebhookSettings, webhookFacts } from "./webhook.ts";
+import { webhookBodyOf } from "./webhook-body.ts";
+
+/** Endpoints that the merchant has, as they were read with the caller. */
+type Existing = readonly { readonly id: WebhookId }[];
+
+/**
+ * The work of one creation, for `runOnce`, whose answer must be sealed: with a rotation it is the only place that ever shows a secret. A second
+ * try draws another one, and only the one of the batch that committed is returned.
+ */
+export function createWebhook(
+  deps: WebhookDependencies,
+  actor: WebhookActor & { readonly existing: Existing },
+  wanted: WebhookSettings,
+): Work {
+  return async (operationId, conflict, tries): Promise<Prepared> => {
+    throwUnlessContention("an endpoint", conflict);
+    const url = parseEndpointUrl(wanted.url, deps.urlRules);
+    if (!url.ok) return { kind: "refused", failure: { code: "WEBHOOK_URL_REFUSED", reason: url.error } };
+    const seat = await actingSeat(deps, actor, tries);
+    if (!seat.ok) return { kind: "refused", failure: seat.error };
+    const { merchantId } = actor;
+    const existing =
+      tries === 0
+        ? ok(actor.existing)
+        : await readWithRetry(deps.sleep, async () => selectWebhookIds(deps.db, merchantId));
+    if (!existing.ok) return { kind: "refused", failure: existing.error };
+    const id = makeId("whk", operationId);
+    // Our own earlier batch may have committed: then this one aborts on its operation id and the stored answer is given.
+    if (existing.value.filter((other) => other.id !== id).length >= MAX_WEBHOOKS)
+      return { kind: "refused", failure: limitReached("webhookEndpointsPerMerchant") };
+    const { secret, row } = await newSecret(deps, { operationId, webhookId: id, createdAtMs: deps.nowMs });
+    const webhook: Webhook = {
+      ...{ ...wanted, ...HEALTHY, id, merchantId, url: url.value.href, disabledReason: null, disabledAtMs: null },
+      ...{ createdAtMs: deps.nowMs, updatedAtMs: deps.nowMs, secrets: [row] },
+    };
+    const auditId = derivedId("aud", operationId);
+    const entry = {
+      id: auditId,
+      merchantId,
+      action: "webhook.created",
+      target: id,
+      after: webhookFacts(webhook),
+    } as const;
+    return {
+      kind: "ready",
+      status: 201,
+      body: JSON.stringify({ ...webhookBodyOf(webhook, deps.nowMs), secret }),
+      statements: [
+        assertRoom(deps.db, merchantId),
+        ...seatHeld(deps, seat.value),
+        ...insertWebhook(deps.db, webhook),
+        insertAudit(deps.db, actor.trail, entry, deps.nowMs),
+      ],
+    };
+  };
+}

@@ -1,0 +1,35 @@
+// Dependencies of endpoint operations, and the rules for where endpoints may be.
+
+import { newOperationId } from "../../accounts/pipeline/answer-once.ts";
+import { parseKeyring } from "../../lib/keyring.ts";
+import { seal } from "../../lib/seal.ts";
+import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
+import type { GivenDependencies } from "../../platform/http/given.ts";
+import type { WebhookDependencies } from "./change-webhook.ts";
+import type { EndpointRules } from "./endpoint-url.ts";
+
+/** Dependencies of endpoint operations, built once per request. */
+export function webhookDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies): WebhookDependencies {
+  return {
+    db,
+    nowMs,
+    sleep,
+    newOperationId,
+    urlRules: endpointRules(env),
+    randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+    seal: async (context, text) => {
+      const keys = parseKeyring("SECRETS_AES_KEY", env.SECRETS_AES_KEY);
+      if (!keys.ok) throw new Error(keys.error);
+      return seal(keys.value, context, text);
+    },
+  };
+}
+
+/** Where endpoints of this deployment may be: checked at registration and before every attempt. */
+export function endpointRules(env: Pick<Env, "ENVIRONMENT" | "WEBHOOK_LOOPBACK" | "PUBLIC_URL">): EndpointRules {
+  const own = publicUrl(env);
+  return {
+    isLoopbackOpen: isDevelopment(env) && env.WEBHOOK_LOOPBACK === "on",
+    ownHost: URL.canParse(own) ? new URL(own).host : undefined,
+  };
+}

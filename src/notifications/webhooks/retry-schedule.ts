@@ -1,0 +1,117 @@
+// When a delivery is tried again, and what failures mean for its endpoint (webhooks.md). Times are those at which an attempt ended.
+import { err, ok, type Result } from "../../lib/result.ts";
+import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
+
+/** Seconds to wait before each attempt, the first included. */
+export type Schedule = readonly number[];
+
+/** At once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h: ten attempts in about 76 hours. */
+export const SCHEDULE: Schedule = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
+
+/** A gap is this much shorter or longer by chance, so that what failed together does not come back together. */
+const JITTER = 0.2;
+/** The longest wait that a receiver may ask for. */
+const LONGEST_WAIT_MS = DAY_MS;
+const LONGEST_GAP_SECONDS = 86_400;
+const GAP = /^\d{1,5}(\.\d{1,3})?$/;
+
+/**
+ * WEBHOOK_SCHEDULE_SECONDS: gaps that replace the schedule, `0,1,1,1` or `0,0.2`; empty leaves it. It changes only when deliveries are tried:
+ * the number of attempts is the endpoint's, and the last gap is repeated for all after it. The error is a sentence.
+ */
+export function parseSchedule(text: string | undefined, isDevelopment: boolean): Result<Schedule, string> {
+  const setting = (text ?? "").trim();
+  if (setting === "") return ok(SCHEDULE);
+  if (!isDevelopment) return err("WEBHOOK_SCHEDULE_SECONDS is for ENVIRONMENT=development only");
+  const parts = setting.split(",").map((part) => part.trim());
+  const isList = parts.length <= SCHEDULE.length && parts.every((part) => GAP.test(part));
+  const gaps = isList ? parts.map(Number) : [];
+  if (isList && gaps.every((gap) => gap <= LONGEST_GAP_SECONDS)) return ok(gaps);
+  return err(
+    `WEBHOOK_SCHEDULE_SECONDS must be 1 to ${SCHEDULE.length} numbers of seconds from 0 to ${LONGEST_GAP_SECONDS}, comma-separated`,
+  );
+}
+
+/** Milliseconds to wait before an attempt, 1 for the first. `random` in [0, 1). */
+export function gapMs(schedule: Schedule, attempt: number, random: number): number {
+  const seconds = schedule[attempt - 1] ?? schedule.at(-1);
+  if (attempt < 1 || seconds === undefined) throw new Error(`no gap before attempt ${attempt} of ${schedule.length}`);
+  return Math.round(seconds * SECOND_MS * (1 - JITTER + 2 * JITTER * random));
+}
+
+export interface FailedAttempt {
+  readonly nowMs: number;
+  /** Attempts of the present schedule, this one included. */
+  readonly step: number;
+  /** Attempts that the endpoint wants after the first, 0..9. */
+  readonly retryCount: number;
+  /** The header's text, of any answer. */
+  readonly retryAfter: string | null;
+  /** In [0, 1). */
+  readonly random: number;
+  readonly schedule: Schedule;
+}
+
+/** When a delivery that failed is tried again; null when that was the last attempt. A receiver can ask for later, never for sooner. */
+export function nextAttemptMs(of: FailedAttempt): number | null {
+  if (of.step > of.retryCount) return null;
+  const wait = gapMs(of.schedule, of.step + 1, of.random);
+  return of.nowMs + Math.max(wait, retryAfterMs(of.retryAfter, of.nowMs) ?? 0);
+}
+
+/** The three forms of a date that a recipient must read (RFC 9110 "Date/Time Formats"); all are UTC, which the last does not say. */
+const HTTP_DATE =
+  /^[A-Z][a-z]{2,8}(, \d\d[ -][A-Z][a-z]{2}[ -]\d{2,4} \d\d:\d\d:\d\d GMT| [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})$/;
+
+/** Milliseconds that a Retry-After asks for, at most 24 hours and at least 0; undefined when it is absent or says nothing. */
+export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
+  const text = (header ?? "").trim();
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * SECOND_MS, LONGEST_WAIT_MS);
+  const atMs = HTTP_DATE.test(text) ? Date.parse(text.endsWith("GMT") ? text : `${text} GMT`) : Number.NaN;
+  return Number.isNaN(atMs) ? undefined : Math.min(Math.max(atMs - nowMs, 0), LONGEST_WAIT_MS);
+}
+
+/** The outcome of an attempt: only 2xx is a success; a redirect is not followed, so it is a failure. */
+export function judge({ statusCode }: { readonly statusCode: number | null }): "SUCCESS" | "FAILURE" {
+  return statusCode !== null && statusCode >= 200 && statusCode <= 299 ? "SUCCESS" : "FAILURE";
+}
+
+/** How an endpoint has been answering. */
+export interface Health {
+  readonly failuresInRow: number;
+  /** The first of them; null while all is well. */
+  readonly failingSinceMs: number | null;
+  /** While it is probed: nothing goes to it before, and then one delivery. */
+  readonly probeAtMs: number | null;
+}
+
+export interface Verdict {
+  readonly health: Health;
+  /** Why the endpoint is switched off from here on. */
+  readonly disable: "GONE" | "FAILING" | null;
+}
+
+export const HEALTHY: Health = { failuresInRow: 0, failingSinceMs: null, probeAtMs: null };
+
+/** Failures in a row from which on an endpoint is only probed, and without which it is not switched off for failing. */
+export const MANY_FAILURES = 20;
+const PROBE_GAP_MS = 15 * MINUTE_MS;
+const PATIENCE_MS = 5 * DAY_MS;
+
+/** One success clears all failures before it. */
+export function afterSuccess(): Verdict {
+  return { health: HEALTHY, disable: null };
+}
+
+/** With 410 the receiver itself says that it is gone. Days alone switch nothing off: two failures a week apart say little of an endpoint. */
+export function afterFailure(
+  before: Health,
+  { nowMs, statusCode }: { readonly nowMs: number; readonly statusCode: number | null },
+): Verdict {
+  const failuresInRow = before.failuresInRow + 1;
+  const failingSinceMs = before.failingSinceMs ?? nowMs;
+  const isFailing = failuresInRow >= MANY_FAILURES;
+  const health = { failuresInRow, failingSinceMs, probeAtMs: isFailing ? nowMs + PROBE_GAP_MS : null };
+  if (statusCode === 410) return { health, disable: "GONE" };
+  return { health, disable: isFailing && nowMs - failingSinceMs >= PATIENCE_MS ? "FAILING" : null };
+}

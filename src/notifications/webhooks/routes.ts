@@ -1,0 +1,133 @@
+import { answerOnce } from "../../accounts/pipeline/answer-once.ts";
+import type { MerchantCall } from "../../accounts/pipeline/call.ts";
+import { routesOf } from "../../accounts/pipeline/routes-of.ts";
+import type { Permission } from "../../accounts/teams/permissions.ts";
+import { err, ok } from "../../lib/result.ts";
+import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
+import type { WebhookActor, WebhookDependencies } from "./change-webhook.ts";
+import {
+  createWebhookBody,
+  newWebhookBody,
+  pingBody,
+  updateWebhookBody,
+  webhookBody,
+  webhookListBody,
+} from "./contract.ts";
+import { createWebhook } from "./create-webhook.ts";
+import { deleteWebhook } from "./delete-webhook.ts";
+import { webhookDependencies } from "./dependencies.ts";
+import { existingReads, webhookListReads, webhookReads } from "./read-webhook.ts";
+import { rotateSecret } from "./rotate-secret.ts";
+import { sendPing } from "./send-ping.ts";
+import { updateWebhook } from "./update-webhook.ts";
+import { webhookBodyOf } from "./webhook-body.ts";
+
+const BASE = "/api/v1/merchants/merchant/:merchantId/webhooks";
+const ONE = `${BASE}/:webhookId`;
+
+export const webhookRoutes = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", dependencies: webhookDependencies })
+  .post(BASE, {
+    operationId: "createWebhook",
+    summary: "Register a webhook endpoint",
+    description: "The answer is the only one that shows the secret. Events from now on are delivered.",
+    permission: "webhook:create",
+    needsStepUp: true,
+    isIdempotent: true,
+    body: createWebhookBody,
+    answers: [{ status: 201, description: "The endpoint, with its secret", schema: newWebhookBody }],
+    refusals: ["WEBHOOK_URL_REFUSED", "LIMIT_REACHED"],
+    reads: ({ db, merchantId }) => existingReads(db, merchantId),
+    answer: async (call) => {
+      const actor = { ...actorOf(call, "webhook:create"), existing: call.read[0] };
+      return answerOnce(call, createWebhook(call.deps, actor, call.body), { isSecret: true });
+    },
+  })
+  .get(BASE, {
+    operationId: "listWebhooks",
+    summary: "List the webhook endpoints, oldest first",
+    description: "A plain array: a merchant has at most 20.",
+    permission: "webhook:view",
+    answers: [{ status: 200, description: "All endpoints", schema: webhookListBody }],
+    reads: ({ db, merchantId }) => webhookListReads(db, merchantId),
+    answer: async ({ read: [webhooks], nowMs }) =>
+      ok(
+        jsonReply(
+          200,
+          webhooks.map((webhook) => webhookBodyOf(webhook, nowMs)),
+        ),
+      ),
+  })
+  .get(ONE, {
+    operationId: "getWebhook",
+    summary: "Read a webhook endpoint, without its secret",
+    permission: "webhook:view",
+    answers: [{ status: 200, description: "The endpoint", schema: webhookBody }],
+    refusals: ["WEBHOOK_NOT_FOUND"],
+    reads: ({ db, merchantId, params }) => webhookReads(db, merchantId, params.webhookId),
+    answer: async ({ read: [[webhook]], nowMs }) =>
+      webhook === undefined ? err({ code: "WEBHOOK_NOT_FOUND" }) : ok(jsonReply(200, webhookBodyOf(webhook, nowMs))),
+  })
+  .patch(ONE, {
+    operationId: "updateWebhook",
+    summary: "Change a webhook endpoint",
+    description: "Switched on again, it receives what has waited for it since it was switched off.",
+    permission: "webhook:update",
+    needsStepUp: true,
+    body: updateWebhookBody,
+    answers: [{ status: 200, description: "The endpoint as it now is", schema: webhookBody }],
+    refusals: ["WEBHOOK_NOT_FOUND", "WEBHOOK_URL_REFUSED"],
+    reads: ({ db, merchantId, params }) => webhookReads(db, merchantId, params.webhookId),
+    answer: async (call) => {
+      const changed = await updateWebhook(call.deps, changeOf(call, "webhook:update"), call.body);
+      return changed.ok ? ok(jsonReply(200, webhookBodyOf(changed.value, call.nowMs))) : changed;
+    },
+  })
+  .delete(ONE, {
+    operationId: "deleteWebhook",
+    summary: "Delete a webhook endpoint",
+    description: "With its secrets; what still waited for it is never delivered.",
+    permission: "webhook:delete",
+    needsStepUp: true,
+    answers: [{ status: 204, description: "It is gone" }],
+    refusals: ["WEBHOOK_NOT_FOUND"],
+    reads: ({ db, merchantId, params }) => webhookReads(db, merchantId, params.webhookId),
+    answer: async (call) => {
+      const deleted = await deleteWebhook(call.deps, changeOf(call, "webhook:delete"));
+      return deleted.ok ? ok(emptyReply()) : deleted;
+    },
+  })
+  .post(`${ONE}/ping`, {
+    operationId: "pingWebhook",
+    summary: "Send a ping to a webhook endpoint",
+    description: "An event `ping` for this endpoint alone, whatever it subscribes to, before all that waits for it.",
+    permission: "webhook:update",
+    isIdempotent: true,
+    answers: [{ status: 201, description: "What will be delivered", schema: pingBody }],
+    refusals: ["WEBHOOK_NOT_FOUND", "WEBHOOK_INACTIVE"],
+    reads: ({ db, merchantId, params }) => webhookReads(db, merchantId, params.webhookId),
+    answer: async (call) => answerOnce(call, sendPing(call.deps, changeOf(call, "webhook:update"))),
+  })
+  .post(`${ONE}/rotate-secret`, {
+    operationId: "rotateWebhookSecret",
+    summary: "Give a webhook endpoint a new secret",
+    description:
+      "For 24 hours deliveries are signed with the old one too (the newest five, if you rotate often). The answer is the only one that shows the new one.",
+    permission: "webhook:update",
+    needsStepUp: true,
+    isIdempotent: true,
+    answers: [{ status: 200, description: "The endpoint, with its new secret", schema: newWebhookBody }],
+    refusals: ["WEBHOOK_NOT_FOUND"],
+    reads: ({ db, merchantId, params }) => webhookReads(db, merchantId, params.webhookId),
+    answer: async (call) =>
+      answerOnce(call, rotateSecret(call.deps, changeOf(call, "webhook:update")), { isSecret: true }),
+  });
+
+function actorOf({ principal, trail }: MerchantCall<WebhookDependencies>, permission: Permission): WebhookActor {
+  const { merchantId } = principal;
+  return { merchantId, trail, permission, seat: principal.kind === "USER" ? principal : undefined };
+}
+
+/** Who changes the endpoint of the path. */
+function changeOf(call: MerchantCall<WebhookDependencies, ReturnType<typeof webhookReads>>, permission: Permission) {
+  return { ...actorOf(call, permission), webhookId: call.params.webhookId ?? "", read: call.read[0][0] };
+}

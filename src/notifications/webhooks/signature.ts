@@ -1,0 +1,46 @@
+// The headers of one attempt (webhooks.md): Standard Webhooks 1.0, and the t=,v1= form for consumers that were written for that.
+// Both are over the exact body and the moment of the attempt, so each attempt is signed anew and carries the same `webhook-id`.
+import { base64 } from "@scure/base";
+import { bytesToHex, utf8ToBytes } from "../../lib/bytes.ts";
+import { hmacSha256 } from "../../lib/hmac.ts";
+import { webhookKey } from "./secret.ts";
+
+export interface Signable {
+  readonly eventId: string;
+  readonly deliveryId: string;
+  readonly webhookId: string;
+  /** As it will be sent. */
+  readonly body: string;
+  /** Unix seconds of this attempt. */
+  readonly timestampSeconds: number;
+  /** Those in force, newest first; while one replaces the other, each signs. */
+  readonly secrets: readonly string[];
+}
+
+/** All headers that we set, names in lower case. A malformed secret is a bug and throws, without its text. */
+export async function signedHeaders(of: Signable): Promise<Readonly<Record<string, string>>> {
+  const { eventId, timestampSeconds: t, body, secrets } = of;
+  if (secrets.length === 0 || !Number.isSafeInteger(t)) throw new Error(`${secrets.length} secrets sign at ${t}`);
+  const standardText = utf8ToBytes(`${eventId}.${t}.${body}`);
+  const plainText = utf8ToBytes(`${t}.${body}`);
+  const standard = secrets.map(async (secret) => `v1,${base64.encode(await hmacSha256(keyOf(secret), standardText))}`);
+  // The other form's key is the text as the merchant has it, prefix included.
+  const plain = secrets.map(async (each) => `v1=${bytesToHex(await hmacSha256(utf8ToBytes(each), plainText))}`);
+  return {
+    "content-type": "application/json",
+    "user-agent": "Edgetill-Webhooks/1",
+    "webhook-id": eventId,
+    "webhook-timestamp": String(t),
+    "webhook-signature": (await Promise.all(standard)).join(" "),
+    "x-signature": [`t=${t}`, ...(await Promise.all(plain))].join(","),
+    "x-webhook-id": of.webhookId,
+    "x-event-id": eventId,
+    "x-delivery-id": of.deliveryId,
+  };
+}
+
+function keyOf(secret: string): Uint8Array<ArrayBuffer> {
+  const key = webhookKey(secret);
+  if (key === undefined) throw new Error("a webhook secret is not whsec_ and base64");
+  return key;
+}

@@ -1,0 +1,29 @@
+// What an endpoint may subscribe to: types of events by name, all of one domain, or all (webhooks.md "Subscriptions").
+import { EVENT_TYPES } from "../../platform/events/event.ts";
+
+const domains = EVENT_TYPES.filter((type) => type.includes(".")).map((type) => type.replace(/\..*/, ".*"));
+
+export const SUBSCRIPTIONS: readonly string[] = [...EVENT_TYPES, ...new Set(domains), "*"];
+
+const LONGEST_COMPARED = 60;
+
+/** The subscription most like what was written, however unlike that is. */
+export function nearestSubscription(text: string): string {
+  const written = text.toLowerCase().slice(0, LONGEST_COMPARED);
+  const candidates = SUBSCRIPTIONS.map((name) => ({ name, distance: editDistance(written, name) }));
+  return candidates.reduce((best, each) => (each.distance < best.distance ? each : best)).name;
+}
+
+/** How many characters must be put in, taken out or changed (Levenshtein). */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
+  for (const [i, letter] of [...from].entries()) {
+    const next = [i + 1];
+    for (let j = 1; j <= to.length; j++) {
+      const changed = (row[j - 1] ?? 0) + (letter === to[j - 1] ? 0 : 1);
+      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

@@ -1,7 +1,0 @@
-import type { Db } from "../db/client.ts";
-import { selectPaymentFile } from "./store.ts";
-
-/** The read of one payment, for the call that proves the caller. */
-export function paymentReads(db: Db, merchantId: string, paymentId: string) {
-  return [selectPaymentFile(db, merchantId, paymentId)] as const;
-}

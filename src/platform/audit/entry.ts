@@ -1,0 +1,107 @@
+// What the audit log can say (decisions 10): a closed list of actions, who acted, and what the change touched. Never a secret: values are
+// fingerprints or names where the thing itself must not be read again.
+import type { ApiKeyId, AuditId, MerchantId, RequestId, UserId } from "../../lib/ids.ts";
+
+export const AUDIT_ACTIONS = [
+  "merchant.created",
+  "merchant.updated",
+  "merchant.deleted",
+  "settings.updated",
+  "team.security_updated",
+  "team.member_joined",
+  "team.member_removed",
+  "team.member_left",
+  "team.role_changed",
+  "team.invitation_created",
+  "team.invitation_resent",
+  "team.invitation_revoked",
+  "team.invitation_accepted",
+  "api_key.created",
+  "api_key.updated",
+  "api_key.rotated",
+  "api_key.deleted",
+  "wallet.created",
+  "wallet.updated",
+  "wallet.deleted",
+  "wallet.frozen",
+  "wallet.disabled_by_link",
+  "invoice.created",
+  "invoice.updated",
+  "invoice.payment_method_activated",
+  "invoice.requoted",
+  "invoice.status_changed",
+  "invoice.cancelled",
+  "invoice.resolved",
+  "payment.resolved",
+  "product.created",
+  "product.updated",
+  "product.deleted",
+  "customer.created",
+  "customer.updated",
+  "customer.deleted",
+  "image.uploaded",
+  "webhook.created",
+  "webhook.updated",
+  "webhook.deleted",
+  "webhook.secret_rotated",
+  // of a user's own account; these belong to no merchant
+  "user.created",
+  "user.updated",
+  "session.created",
+  "session.revoked",
+  "session.stepped_up",
+  "passkey.added",
+  "passkey.renamed",
+  "passkey.removed",
+  "passkey.counter_rolled_back",
+  "totp.enabled",
+  "totp.disabled",
+  "totp.backup_codes_replaced",
+  "email_otp.enabled",
+  "email_otp.disabled",
+  "identity.linked",
+  "identity.unlinked",
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+export const ACTOR_KINDS = ["USER", "API_KEY", "SYSTEM"] as const;
+
+export type Actor =
+  | { readonly kind: "USER"; readonly id: UserId }
+  | { readonly kind: "API_KEY"; readonly id: ApiKeyId }
+  | { readonly kind: "SYSTEM"; readonly id: null };
+
+/** Who asked, from where, by which request: what every audit entry of that request carries. */
+export interface Trail {
+  readonly actor: Actor;
+  readonly ip: string | null;
+  readonly requestId: RequestId | null;
+}
+
+/** The clock and the sweep act for nobody. */
+export const SYSTEM_TRAIL: Trail = { actor: { kind: "SYSTEM", id: null }, ip: null, requestId: null };
+
+/** Fields of the change by name; only JSON, never a secret. */
+export type AuditFacts = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+
+export interface AuditEntry {
+  readonly id: AuditId;
+  /** Null for a change of the user's own account. */
+  readonly merchantId: MerchantId | null;
+  readonly action: AuditAction;
+  /** The id of what was changed. */
+  readonly target: string;
+  readonly before?: AuditFacts | undefined;
+  readonly after?: AuditFacts | undefined;
+}
+
+/** The members of `after` that differ from `before`, and what they were: what an update puts into its entry. */
+export function changedFacts(
+  before: AuditFacts,
+  after: AuditFacts,
+): { readonly before: AuditFacts; readonly after: AuditFacts } {
+  const names = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+  const pick = (from: AuditFacts) => Object.fromEntries(names.map((name) => [name, from[name] ?? null]));
+  return { before: pick(before), after: pick(after) };
+}

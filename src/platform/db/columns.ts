@@ -1,0 +1,26 @@
+// Column types of our own. D1 returns integers as `number`, so base units (up to 78 digits) are decimal TEXT: in SQL compared for equality, and
+// ordered only among texts of one length. Micro-units stay below 2^53 (at most 10^12 expected, received sums are checked by the rules) and are
+// INTEGER.
+import { customType, text } from "drizzle-orm/sqlite-core";
+import type { JsonOf } from "../../lib/typed-json.ts";
+
+/** Base units of an asset: bigint here, decimal text in the table. */
+export const baseUnits = customType<{ data: bigint; driverData: string }>({
+  dataType: () => "text",
+  toDriver: (units) => units.toString(),
+  fromDriver: (text) => BigInt(text),
+});
+
+/** Micro-units of the invoice currency: bigint here, INTEGER in the table. */
+export const micros = customType<{ data: bigint; driverData: number }>({
+  dataType: () => "integer",
+  toDriver: (units) => {
+    const value = Number(units);
+    if (!Number.isSafeInteger(value)) throw new Error(`micro-units out of the table's range: ${units}`);
+    return value;
+  },
+  fromDriver: (value) => BigInt(value),
+});
+
+/** JSON as text, with the type of what it holds; `parseJson` reads it where it is looked at. */
+export const jsonText = <T>(name: string) => text(name).$type<JsonOf<T>>();

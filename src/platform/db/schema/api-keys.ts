@@ -1,0 +1,29 @@
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { ApiKeyId, MerchantId } from "../../../lib/ids.ts";
+import { jsonText } from "../columns.ts";
+
+/** API keys. The secret itself is not stored: only its SHA-256 and the form that may be shown. */
+export const apiKeys = sqliteTable(
+  "api_keys",
+  {
+    id: text("id").$type<ApiKeyId>().primaryKey(),
+    merchantId: text("merchant_id").$type<MerchantId>().notNull(),
+    kind: text("kind", { enum: ["SECRET", "PUBLIC"] }).notNull(),
+    name: text("name").notNull(),
+    hash: text("hash").notNull().unique(),
+    display: text("display").notNull(),
+    /** The secret before the last rotation, good until its overlap ends (security.md 2). */
+    previousHash: text("previous_hash").unique(),
+    previousExpiresAtMs: integer("previous_expires_at_ms"),
+    /** Names in upper snake (decisions 7). */
+    permissions: jsonText<readonly string[]>("permissions").notNull(),
+    /** CIDRs; null allows any address. */
+    allowedIps: jsonText<readonly string[]>("allowed_ips"),
+    expiresAtMs: integer("expires_at_ms"),
+    revokedAtMs: integer("revoked_at_ms"),
+    createdBy: text("created_by"),
+    lastUsedAtMs: integer("last_used_at_ms"),
+    createdAtMs: integer("created_at_ms").notNull(),
+  },
+  (t) => [index("api_keys_merchant").on(t.merchantId), index("api_keys_listed").on(t.merchantId, t.createdAtMs, t.id)],
+);

@@ -1,0 +1,28 @@
+import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { AuditId, MerchantId, RequestId } from "../../../lib/ids.ts";
+import type { AuditAction } from "../../audit/entry.ts";
+
+/** Who changed what (decisions 10): append-only, in the batch of the change. `merchant_id` is null where a user changed their own account. */
+export const auditEvents = sqliteTable(
+  "audit_events",
+  {
+    id: text("id").$type<AuditId>().primaryKey(),
+    merchantId: text("merchant_id").$type<MerchantId>(),
+    actorKind: text("actor_kind", { enum: ["USER", "API_KEY", "SYSTEM"] }).notNull(),
+    actorId: text("actor_id"),
+    action: text("action").$type<AuditAction>().notNull(),
+    /** The id of what was changed. */
+    target: text("target").notNull(),
+    /** JSON of the fields that the change touched; never a secret. */
+    before: text("before"),
+    after: text("after"),
+    ip: text("ip"),
+    requestId: text("request_id").$type<RequestId>(),
+    createdAtMs: integer("created_at_ms").notNull(),
+  },
+  (t) => [
+    index("audit_events_listed").on(t.merchantId, t.createdAtMs, t.id),
+    index("audit_events_actor").on(t.merchantId, t.actorId, t.createdAtMs, t.id),
+    index("audit_events_action").on(t.merchantId, t.action, t.createdAtMs, t.id),
+  ],
+);

@@ -1,0 +1,42 @@
+import { sql } from "drizzle-orm";
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { CustomerId, MerchantId } from "../../../lib/ids.ts";
+import { jsonText } from "../columns.ts";
+
+/** A merchant's customers; one per email, compared in lower case. */
+export const customers = sqliteTable(
+  "customers",
+  {
+    id: text("id").$type<CustomerId>().primaryKey(),
+    merchantId: text("merchant_id").$type<MerchantId>().notNull(),
+    email: text("email"),
+    emailKey: text("email_key"),
+    name: text("name"),
+    address: text("address"),
+    phoneNumber: text("phone_number"),
+    metadata: jsonText<Record<string, string>>("metadata"),
+    createdAtMs: integer("created_at_ms").notNull(),
+    updatedAtMs: integer("updated_at_ms").notNull(),
+    deletedAtMs: integer("deleted_at_ms"),
+  },
+  (t) => [
+    uniqueIndex("customers_email").on(t.merchantId, t.emailKey).where(sql`deleted_at_ms is null`),
+    index("customers_listed").on(t.merchantId, t.createdAtMs, t.id).where(sql`deleted_at_ms is null`),
+    index("customers_name").on(t.merchantId, t.name).where(sql`deleted_at_ms is null and name is not null`),
+  ],
+);
+
+/**
+ * Where a customer's checkout page was opened last, as the edge estimated it. A table of its own, so that a visit by a stranger neither
+ * touches the customer's row nor shows in what is made of it.
+ */
+export const customerLocations = sqliteTable("customer_locations", {
+  customerId: text("customer_id").$type<CustomerId>().primaryKey(),
+  merchantId: text("merchant_id").$type<MerchantId>().notNull(),
+  /** ISO 3166-1 alpha-2. */
+  country: text("country").notNull(),
+  city: text("city"),
+  visitedAtMs: integer("visited_at_ms").notNull(),
+  /** When as many changes as at first may be made at once again. */
+  allowanceFullAtMs: integer("allowance_full_at_ms").notNull(),
+});

@@ -1,0 +1,174 @@
+import { sql } from "drizzle-orm";
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { CustomerId, InvoiceId, MerchantId, ProductId, TimelineItemId, WalletId } from "../../../lib/ids.ts";
+import type { InvoiceOrigin, InvoiceStatus, Rank } from "../../column-values.ts";
+import { amountKeySql, shelfSql } from "../amount-order.ts";
+import { baseUnits, jsonText, micros } from "../columns.ts";
+
+/** Invoices. Tolerances, late policy and monitor window are copies of the merchant's settings at creation (decisions 4). */
+export const invoices = sqliteTable(
+  "invoices",
+  {
+    id: text("id").$type<InvoiceId>().primaryKey(),
+    merchantId: text("merchant_id").$type<MerchantId>().notNull(),
+    customerId: text("customer_id").$type<CustomerId>(),
+    productId: text("product_id").$type<ProductId>(),
+    externalId: text("external_id"),
+    name: text("name").notNull(),
+    description: text("description"),
+    redirectUrl: text("redirect_url"),
+    metadata: jsonText<Record<string, string>>("metadata"),
+    amountMicros: micros("amount_micros").notNull(),
+    currency: text("currency").notNull(),
+    status: text("status").$type<InvoiceStatus>().notNull(),
+    receivedMicros: micros("received_micros").notNull(),
+    confirmedMicros: micros("confirmed_micros").notNull(),
+    isLate: integer("is_late", { mode: "boolean" }).notNull(),
+    needsReview: integer("needs_review", { mode: "boolean" }).notNull(),
+    /** JSON `{ action, reason, actor, at, txHash }`, or null. */
+    resolution: text("resolution"),
+    /** Codes. */
+    warnings: jsonText<readonly string[]>("warnings").notNull(),
+    underpaidToleranceMicros: micros("underpaid_tolerance_micros").notNull(),
+    overpaidToleranceMicros: micros("overpaid_tolerance_micros").notNull(),
+    latePaymentPolicy: text("late_payment_policy", { enum: ["REVIEW", "ACCEPT"] }).notNull(),
+    rateLockSeconds: integer("rate_lock_seconds").notNull(),
+    monitorSeconds: integer("monitor_seconds").notNull(),
+    origin: text("origin").$type<InvoiceOrigin>().notNull().default("API"),
+    /** Sequence of the newest event and position of the newest timeline item. */
+    eventSequence: integer("event_sequence").notNull(),
+    timelinePosition: integer("timeline_position").notNull(),
+    expiresAtMs: integer("expires_at_ms").notNull(),
+    monitorUntilMs: integer("monitor_until_ms").notNull(),
+    cancelledAtMs: integer("cancelled_at_ms"),
+    /** When every watched network had passed `expiresAt`; once set it stays. */
+    closedAtMs: integer("closed_at_ms"),
+    createdAtMs: integer("created_at_ms").notNull(),
+    updatedAtMs: integer("updated_at_ms").notNull(),
+  },
+  (t) => [
+    index("invoices_feed").on(t.merchantId, t.createdAtMs, t.id),
+    index("invoices_by_status").on(t.merchantId, t.status, t.createdAtMs, t.id),
+    index("invoices_by_customer")
+      .on(t.merchantId, t.customerId, t.createdAtMs, t.id)
+      .where(sql`customer_id is not null`),
+    uniqueIndex("invoices_external_id").on(t.merchantId, t.externalId).where(sql`external_id is not null`),
+    index("invoices_due").on(t.expiresAtMs).where(sql`status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')`),
+    index("invoices_due_of_merchant")
+      .on(t.merchantId, t.expiresAtMs)
+      .where(sql`status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')`),
+    index("invoices_in_review").on(t.merchantId, t.createdAtMs, t.id).where(sql`needs_review = 1`),
+  ],
+);
+
+/** Status changes only, numbered from 1 within the invoice. */
+export const timelineItems = sqliteTable(
+  "timeline_items",
+  {
+    id: text("id").$type<TimelineItemId>().primaryKey(),
+    invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
+    position: integer("position").notNull(),
+    paymentStatus: text("payment_status").$type<InvoiceStatus>().notNull(),
+    timeMs: integer("time_ms").notNull(),
+  },
+  (t) => [uniqueIndex("timeline_items_position").on(t.invoiceId, t.position)],
+);
+
+/** One (cryptocurrency, network) of an invoice that was activated, or tried at creation. All that the payer is shown is copied here. */
+export const paymentMethods = sqliteTable(
+  "payment_methods",
+  {
+    invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
+    cryptocurrency: text("cryptocurrency").notNull(),
+    network: text("network").notNull(),
+    merchantId: text("merchant_id").$type<MerchantId>().notNull(),
+    walletId: text("wallet_id").$type<WalletId>().notNull(),
+    walletType: text("wallet_type", { enum: ["DIRECT_WALLET", "XPUB_WALLET"] }).notNull(),
+    status: text("status", { enum: ["ACTIVE", "UNAVAILABLE"] }).notNull(),
+    reason: text("reason"),
+    address: text("address"),
+    addressIndex: integer("address_index"),
+    /** What is asked, in base units; null while UNAVAILABLE and on an any-amount invoice. */
+    amountUnits: baseUnits("amount_units"),
+    /** Price of one whole coin in the invoice currency, decimal text. */
+    rate: text("rate"),
+    rateAtMs: integer("rate_at_ms"),
+    /** Names. */
+    rateSources: jsonText<readonly string[]>("rate_sources"),
+    /** From when the current quote is asked, its fiat value, and when its lock ends. */
+    quotedAtMs: integer("quoted_at_ms"),
+    quoteForMicros: micros("quote_for_micros"),
+    lockedUntilMs: integer("locked_until_ms"),
+    /** JSON array of `{ amountUnits, rate, forMicros, askedFromMs, lockedUntilMs }`, oldest first: what payments are weighed by. */
+    quotes: text("quotes").notNull().default("[]"),
+    requiredConfirmations: integer("required_confirmations").notNull(),
+    mac: text("mac"),
+    macKeyId: text("mac_key_id"),
+    activatedAtMs: integer("activated_at_ms"),
+    /** After a partial payment to a shared address: the amount reserved for what is still due; null elsewhere. */
+    remainderUnits: baseUnits("remainder_units"),
+    /** Activated by a public key, from a browser. */
+    isFromPublicKey: integer("is_from_public_key", { mode: "boolean" }).notNull().default(false),
+  },
+  (t) => [
+    primaryKey({ columns: [t.invoiceId, t.cryptocurrency, t.network] }),
+    index("payment_methods_wallet").on(t.walletId, t.addressIndex),
+    index("payment_methods_public")
+      .on(t.merchantId, t.activatedAtMs)
+      .where(sql`is_from_public_key = 1 and address_index is not null`),
+    index("payment_methods_address").on(t.network, t.address).where(sql`address is not null`),
+    index("payment_methods_own").on(t.network, t.address).where(sql`address_index is not null`),
+    index("payment_methods_watch").on(t.network, t.activatedAtMs).where(sql`status = 'ACTIVE'`),
+    index("payment_methods_turns")
+      .on(t.network, t.merchantId, t.activatedAtMs)
+      .where(sql`status = 'ACTIVE' and address is not null`),
+  ],
+);
+
+/**
+ * Amounts in use on a shared address: the unique key is what keeps two invoices of merchants of one rank from asking for the same units; what a
+ * higher rank holds, or the merchant itself, an assertion of the batch keeps free (`assertMayHold`).
+ * `priceUnits` is the plain quote before any salt, `salt` its number (0 = plain): together they find the next free amount of a price.
+ */
+export const amountReservations = sqliteTable(
+  "amount_reservations",
+  {
+    network: text("network").notNull(),
+    cryptocurrency: text("cryptocurrency").notNull(),
+    address: text("address").notNull(),
+    units: baseUnits("units").notNull(),
+    priceUnits: baseUnits("price_units").notNull(),
+    salt: integer("salt").notNull(),
+    invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
+    merchantId: text("merchant_id").$type<MerchantId>().notNull(),
+    /** The end of the invoice's monitor window; an active invoice holds its amounts whatever it says. */
+    heldUntilMs: integer("held_until_ms").notNull(),
+    createdAtMs: integer("created_at_ms").notNull(),
+    /** The end of the invoice: with `createdAtMs` it says on which shelf the amount lies (amount-order.ts). */
+    openUntilMs: integer("open_until_ms").notNull().default(0),
+    /** The merchant's rank at the address when the invoice was first given an amount there; it stays, whatever is proved later. */
+    rank: integer("rank").$type<Rank>().notNull().default(3),
+    /** Its invoice was made by a browser: such ones leave the merchant's server half of what it could hold. */
+    isPublic: integer("is_public", { mode: "boolean" }).notNull().default(false),
+  },
+  (t) => [
+    primaryKey({ columns: [t.network, t.cryptocurrency, t.address, t.units, t.rank] }),
+    // Decimal texts of one length are in the order of their numbers: so what a rank holds between two amounts is counted.
+    index("amount_reservations_rank").on(t.network, t.cryptocurrency, t.address, t.rank, t.units, t.merchantId),
+    index("amount_reservations_amount").on(t.network, t.cryptocurrency, t.address, t.rank, sql.raw(amountKeySql())),
+    index("amount_reservations_open").on(
+      t.network,
+      t.cryptocurrency,
+      t.address,
+      t.rank,
+      sql.raw(shelfSql()),
+      sql.raw(amountKeySql()),
+    ),
+    index("amount_reservations_held").on(t.heldUntilMs),
+    index("amount_reservations_price").on(t.network, t.cryptocurrency, t.address, t.priceUnits, t.salt),
+    index("amount_reservations_invoice").on(t.invoiceId),
+    index("amount_reservations_public")
+      .on(t.network, t.cryptocurrency, t.address, t.merchantId, t.units)
+      .where(sql`is_public = 1`),
+  ],
+);

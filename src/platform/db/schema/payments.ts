@@ -1,0 +1,93 @@
+import { sql } from "drizzle-orm";
+import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import type { ClaimId, InvoiceId, MerchantId, PaymentId } from "../../../lib/ids.ts";
+import { baseUnits, micros } from "../columns.ts";
+
+/**
+ * Transfers as merchants see them (decisions 5). A transfer is (network, transaction, output). One that no rule credits is a row of each
+ * merchant with a live wallet on its address, and each may assign its own by hand; the rules credit it once in all, so that none pays twice.
+ */
+export const payments = sqliteTable(
+  "payments",
+  {
+    id: text("id").$type<PaymentId>().primaryKey(),
+    merchantId: text("merchant_id").$type<MerchantId>().notNull(),
+    invoiceId: text("invoice_id").$type<InvoiceId>(),
+    network: text("network").notNull(),
+    cryptocurrency: text("cryptocurrency").notNull(),
+    chainId: integer("chain_id"),
+    txHash: text("tx_hash").notNull(),
+    /** UTXO output, the log's ordinal within its receipt, or "native". */
+    outputIndex: text("output_index").notNull(),
+    fromAddress: text("from_address"),
+    toAddress: text("to_address").notNull(),
+    amountUnits: baseUnits("amount_units").notNull(),
+    /** Worth in the invoice's currency by what weighs it; null while it has no invoice, and where nothing could price it. */
+    fiatMicros: micros("fiat_micros"),
+    /** Worth in the invoice's currency at the market rate when first seen; null while it has no invoice, and where no rate was fresh. */
+    marketMicros: micros("market_micros"),
+    /** What weighs it: a rule that chose a quote, the market, or nothing; null while it has no invoice. */
+    weighedBy: text("weighed_by", { enum: ["EXACT_UNITS", "IN_FORCE", "LAST_ENDED", "MARKET_RATE", "NO_RATE"] }),
+    /** JSON of the quote that weighs it; null where none does. */
+    weighedQuote: text("weighed_quote"),
+    /** Worth in US dollars when first seen, for a payment that is assigned by hand later; null where no rate was known. */
+    usdMicros: micros("usd_micros"),
+    status: text("status", { enum: ["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"] }).notNull(),
+    confirmations: integer("confirmations").notNull(),
+    requiredConfirmations: integer("required_confirmations").notNull(),
+    /** Height, hash and time of its block as last read; null in a mempool and where it left the chain. */
+    blockHeight: integer("block_height"),
+    blockHash: text("block_hash"),
+    blockTimeMs: integer("block_time_ms"),
+    isLate: integer("is_late", { mode: "boolean" }).notNull(),
+    matchedBy: text("matched_by", { enum: ["ADDRESS", "EXACT_AMOUNT", "TOLERANCE", "SOLE_CANDIDATE", "MANUAL"] }),
+    receivedAtMs: integer("received_at_ms").notNull(),
+    confirmedAtMs: integer("confirmed_at_ms"),
+    reorgedAtMs: integer("reorged_at_ms"),
+    /** When a source last knew the transaction: one that no source has known for 72 h is dropped. */
+    lastKnownAtMs: integer("last_known_at_ms").notNull().default(0),
+    /** Since when it can change no more, so that no pass checks it. */
+    finalAtMs: integer("final_at_ms"),
+    /** It was IGNORED when it left the chain, and is so again when it is back. */
+    wasIgnored: integer("was_ignored", { mode: "boolean" }).notNull().default(false),
+    /** JSON of `PaymentEvidence`. Written once, with the row; only what shows or looks up one payment reads it. */
+    evidence: text("evidence").notNull().default("{}"),
+    /** JSON `{ action, reason, actor, at }` of a manual decision, or null. */
+    resolution: text("resolution"),
+    createdAtMs: integer("created_at_ms").notNull(),
+    updatedAtMs: integer("updated_at_ms").notNull(),
+  },
+  (t) => [
+    uniqueIndex("payments_identity").on(t.merchantId, t.network, t.txHash, t.outputIndex),
+    uniqueIndex("payments_credit")
+      .on(t.network, t.txHash, t.outputIndex)
+      .where(sql`invoice_id is not null and matched_by <> 'MANUAL'`),
+    index("payments_transaction").on(t.network, t.txHash),
+    index("payments_invoice").on(t.invoiceId),
+    index("payments_native").on(t.network, t.blockHeight, t.toAddress).where(sql`output_index = 'native'`),
+    index("payments_open").on(t.network).where(sql`final_at_ms is null`),
+    index("payments_unweighed").on(t.createdAtMs).where(sql`weighed_by = 'NO_RATE'`),
+    index("payments_feed").on(t.merchantId, t.createdAtMs, t.id),
+    index("payments_by_status").on(t.merchantId, t.status, t.createdAtMs, t.id),
+    index("payments_unmatched").on(t.network, t.toAddress, t.createdAtMs).where(sql`status = 'UNMATCHED'`),
+  ],
+);
+
+/** Payers' claims that they paid (decisions 5): kept as evidence; a claim hurries a check and never decides. */
+export const paymentClaims = sqliteTable(
+  "payment_claims",
+  {
+    id: text("id").$type<ClaimId>().primaryKey(),
+    invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
+    merchantId: text("merchant_id").$type<MerchantId>().notNull(),
+    network: text("network").notNull(),
+    txHash: text("tx_hash").notNull(),
+    /** What the check found: FOUND, NOT_FOUND or UNAVAILABLE. */
+    outcome: text("outcome").notNull(),
+    createdAtMs: integer("created_at_ms").notNull(),
+  },
+  (t) => [
+    index("payment_claims_of_invoice").on(t.invoiceId, t.createdAtMs),
+    index("payment_claims_transaction").on(t.network, t.txHash),
+  ],
+);

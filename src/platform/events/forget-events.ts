@@ -1,0 +1,16 @@
+import { DAY_MS } from "../../lib/time.ts";
+import type { Db } from "../db/client.ts";
+import { forgetOldEvents } from "./store.ts";
+
+/** webhooks.md "API". */
+const KEPT_MS = 90 * DAY_MS;
+const A_PASS = 1_000;
+const PASSES = 20;
+
+/** Events of 90 days ago; at most 20 passes of 1,000 each. */
+export async function forgetEvents(db: Db, nowMs: number): Promise<void> {
+  for (let pass = 0; pass < PASSES; pass++) {
+    const { meta } = await forgetOldEvents(db, { beforeMs: nowMs - KEPT_MS, limit: A_PASS });
+    if (meta.changes < A_PASS) return;
+  }
+}

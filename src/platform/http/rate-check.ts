@@ -1,0 +1,100 @@
+// Asks the limiter of one caller (security.md 3). When it cannot be asked, the API stays open.
+
+import { type CallerNetwork, callersOf, isLoopback } from "../../lib/ip-network.ts";
+import { LIMITS } from "../../lib/limits.ts";
+import type { Failure } from "../failures.ts";
+import { type AppContext, callerIp } from "./context.ts";
+import { isDevelopment } from "./deployment.ts";
+import { type RateLimiterRpc, type RateVerdict, rateLimitHeaders } from "./rate-limit.ts";
+
+/** The configured limit of one caller in a minute, 0 for none; what is not a whole number is the default. */
+export function requestsPerMinute(env: Pick<Env, "RATE_LIMIT_PER_MINUTE">): number {
+  const text: string | undefined = env.RATE_LIMIT_PER_MINUTE;
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : LIMITS.requestsPerCallerAndMinute;
+}
+
+/** Counts one request of the caller `name`; writes its headers into `headers` (`isShown` always, otherwise when refused). */
+export async function checkRate(
+  c: AppContext,
+  of: { readonly name: string; readonly perMinute: number; readonly isShown: boolean },
+  headers: Record<string, string>,
+): Promise<Failure | undefined> {
+  const verdict = await take(c, of.name, of.perMinute);
+  if (verdict === undefined) return undefined;
+  if (of.isShown || !verdict.isAllowed) Object.assign(headers, rateLimitHeaders(of.perMinute, verdict));
+  return verdict.isAllowed ? undefined : { code: "RATE_LIMITED", retryAfterSeconds: verdict.resetSeconds };
+}
+
+/** Counts one request of a caller's address among requests of the kind `act`; past the limit it writes the headers of a refusal. */
+export async function checkRateOfIp(
+  c: AppContext,
+  of: { readonly act: string; readonly ip: string; readonly perMinute: number },
+  headers: Record<string, string>,
+): Promise<Failure | undefined> {
+  for (const { network, times } of callersOf(of.ip)) {
+    const counted = { name: `${of.act}:${network}`, perMinute: of.perMinute * times, isShown: false };
+    const refused = await checkRate(c, counted, headers);
+    if (refused !== undefined) return refused;
+  }
+  return undefined;
+}
+
+/** Counts one request of a caller of whom only the address is known, where the edge tells it (decisions 8). */
+export async function limitByIp(c: AppContext, headers: Record<string, string>): Promise<Failure | undefined> {
+  const perMinute = requestsPerMinute(c.env);
+  const ip = callerIp(c);
+  if (perMinute === 0 || ip === undefined) return undefined;
+  return checkRateOfIp(c, { act: "ip", ip, perMinute }, headers);
+}
+
+/** Who is counted for an address: nobody if it is unknown or a development server's own machine. */
+export function countedCallers(env: Pick<Env, "ENVIRONMENT">, ip: string | null): readonly CallerNetwork[] {
+  return ip === null || (isDevelopment(env) && isLoopback(ip)) ? [] : callersOf(ip);
+}
+
+/**
+ * Counts one act of a caller's address, as `of` takes it from the limiter of that kind of act, `times` its limit: seconds to wait where there
+ * were too many, else 0. If the limiter cannot be asked, the act is let through.
+ */
+export async function waitOfIp(
+  env: Pick<Env, "RATE_LIMITER" | "ENVIRONMENT">,
+  ip: string | null,
+  of: { readonly act: string; readonly take: (limiter: RateLimiterRpc, times: number) => Promise<RateVerdict> },
+): Promise<number> {
+  for (const { network, times } of countedCallers(env, ip)) {
+    const waitSeconds = await waitBy(env, `${of.act}:${network}`, (limiter) => of.take(limiter, times));
+    if (waitSeconds > 0) return waitSeconds;
+  }
+  return 0;
+}
+
+/** The same for an act of a merchant, whichever caller acts. */
+export async function waitOfMerchant(
+  env: Pick<Env, "RATE_LIMITER">,
+  merchantId: string,
+  of: { readonly act: string; readonly take: (limiter: RateLimiterRpc) => Promise<RateVerdict> },
+): Promise<number> {
+  return waitBy(env, `${of.act}:${merchantId}`, of.take);
+}
+
+/** Seconds to wait; if counting fails the request is let through, as everywhere. */
+async function waitBy(
+  env: Pick<Env, "RATE_LIMITER">,
+  name: string,
+  counted: (limiter: RateLimiterRpc) => Promise<RateVerdict>,
+): Promise<number> {
+  try {
+    const { isAllowed, resetSeconds } = await counted(env.RATE_LIMITER.getByName(name));
+    return isAllowed ? 0 : resetSeconds;
+  } catch {
+    return 0;
+  }
+}
+
+async function take(c: AppContext, name: string, perMinute: number): Promise<RateVerdict | undefined> {
+  try {
+    return await c.env.RATE_LIMITER.getByName(name).take(perMinute, c.get("nowMs"));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,113 @@
+// Who runs an operation. One table per merchant: an idempotency key, what it was first used for, and the operation it names. A key
+// keeps its operation id for its whole 24 hours; ending a lease never forgets it. Forgetting it on a fault doubles invoices, because a
+// batch whose answer was lost may still have committed (reliability.md 1.4).
+// Every method is one synchronous turn: no other call can come between its statements, and an object's writes of one turn are one commit.
+import type { ObjectStorage } from "../../lib/object-storage.ts";
+import { DAY_MS, SECOND_MS } from "../../lib/time.ts";
+
+/** How long a runner may work before another caller may take over. */
+export const LEASE_MS = 30 * SECOND_MS;
+/** How long a key is remembered, from its first use: a replay at 24 h - 1 ms, a new operation at 24 h. */
+export const REMEMBERED_MS = DAY_MS;
+
+export type Claim =
+  | { readonly kind: "first"; readonly operationId: string; readonly attempt: number }
+  | { readonly kind: "known"; readonly operationId: string; readonly leaseUntilMs: number }
+  | { readonly kind: "conflict" };
+
+export type TakeOver =
+  | { readonly kind: "granted"; readonly attempt: number }
+  | { readonly kind: "wait"; readonly leaseUntilMs: number }
+  | { readonly kind: "gone" };
+
+/** What operations need of a merchant's keys: the object's stub, or in the simulator the class below. */
+export interface Keys {
+  claim(keyHash: string, fingerprint: string, nowMs: number): Promise<Claim>;
+  takeOver(keyHash: string, operationId: string, nowMs: number): Promise<TakeOver>;
+  endLease(keyHash: string, operationId: string, attempt: number): Promise<void>;
+}
+
+export class Claims {
+  readonly #sql: ObjectStorage["sql"];
+  readonly #newOperationId: (nowMs: number) => string;
+
+  /** `newOperationId` makes a fresh ULID; it is called once for every claim, known or not. */
+  constructor(storage: ObjectStorage, newOperationId: (nowMs: number) => string) {
+    this.#sql = storage.sql;
+    this.#newOperationId = newOperationId;
+    this.#sql.exec(
+      `CREATE TABLE IF NOT EXISTS claims (
+        key_hash TEXT PRIMARY KEY, fingerprint TEXT NOT NULL, operation_id TEXT NOT NULL, attempt INTEGER NOT NULL,
+        lease_until_ms INTEGER NOT NULL, expires_at_ms INTEGER NOT NULL
+      ) WITHOUT ROWID`,
+    );
+    this.#sql.exec("CREATE INDEX IF NOT EXISTS claims_expiry ON claims (expires_at_ms)");
+  }
+
+  /** Claims a key: `first` may run the operation, `known` reads what came of it. One statement when the key is new; a known key writes nothing. */
+  claim(keyHash: string, fingerprint: string, nowMs: number): Claim {
+    const operationId = this.#newOperationId(nowMs);
+    const claimed = this.#rows(
+      `INSERT INTO claims (key_hash, fingerprint, operation_id, attempt, lease_until_ms, expires_at_ms) VALUES (?, ?, ?, 1, ?, ?)
+       ON CONFLICT (key_hash) DO UPDATE SET fingerprint = excluded.fingerprint, operation_id = excluded.operation_id, attempt = 1,
+         lease_until_ms = excluded.lease_until_ms, expires_at_ms = excluded.expires_at_ms
+       WHERE claims.expires_at_ms <= ?
+       RETURNING attempt`,
+      [keyHash, fingerprint, operationId, nowMs + LEASE_MS, nowMs + REMEMBERED_MS, nowMs],
+    );
+    if (claimed.length === 1) return { kind: "first", operationId, attempt: 1 };
+    const [known] = this.#rows("SELECT fingerprint, operation_id, lease_until_ms FROM claims WHERE key_hash = ?", [
+      keyHash,
+    ]);
+    if (known === undefined) throw new Error("a claim was neither made nor found");
+    if (known.fingerprint !== fingerprint) return { kind: "conflict" };
+    return { kind: "known", operationId: String(known.operation_id), leaseUntilMs: Number(known.lease_until_ms) };
+  }
+
+  /** Compare-and-set: a new attempt at the same operation, once the last one's lease is over. `gone`: the key no longer names it. */
+  takeOver(keyHash: string, operationId: string, nowMs: number): TakeOver {
+    const [granted] = this.#rows(
+      `UPDATE claims SET attempt = attempt + 1, lease_until_ms = ?
+       WHERE key_hash = ? AND operation_id = ? AND lease_until_ms <= ? AND expires_at_ms > ? RETURNING attempt`,
+      [nowMs + LEASE_MS, keyHash, operationId, nowMs, nowMs],
+    );
+    if (granted !== undefined) return { kind: "granted", attempt: Number(granted.attempt) };
+    const [held] = this.#rows(
+      "SELECT lease_until_ms FROM claims WHERE key_hash = ? AND operation_id = ? AND expires_at_ms > ?",
+      [keyHash, operationId, nowMs],
+    );
+    return held === undefined ? { kind: "gone" } : { kind: "wait", leaseUntilMs: Number(held.lease_until_ms) };
+  }
+
+  /** Lets the next caller take over at once. Ignored when `attempt` is no longer the current one: a zombie cannot end its successor's lease. */
+  endLease(keyHash: string, operationId: string, attempt: number): void {
+    this.#rows("UPDATE claims SET lease_until_ms = 0 WHERE key_hash = ? AND operation_id = ? AND attempt = ?", [
+      keyHash,
+      operationId,
+      attempt,
+    ]);
+  }
+
+  /** Deletes at most `limit` keys that expired at or before `nowMs`; returns how many. */
+  deleteExpired(nowMs: number, limit: number): number {
+    return this.#rows(
+      `DELETE FROM claims WHERE key_hash IN (
+         SELECT key_hash FROM claims WHERE expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?
+       ) RETURNING 1 AS deleted`,
+      [nowMs, limit],
+    ).length;
+  }
+
+  /** When the next key expires; undefined when none is left. */
+  nextExpiryMs(): number | undefined {
+    const [next] = this.#rows("SELECT expires_at_ms FROM claims ORDER BY expires_at_ms LIMIT 1", []);
+    return next === undefined ? undefined : Number(next.expires_at_ms);
+  }
+
+  #rows(
+    query: string,
+    bindings: readonly (string | number | null)[],
+  ): Record<string, string | number | null | ArrayBuffer>[] {
+    return this.#sql.exec(query, ...bindings).toArray();
+  }
+}

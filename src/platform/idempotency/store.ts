@@ -1,0 +1,37 @@
+import { and, eq, inArray, lt } from "drizzle-orm";
+import { type MerchantId, type UserId, ulidTime } from "../../lib/ids.ts";
+import { HOUR_MS } from "../../lib/time.ts";
+import type { Db } from "../db/client.ts";
+import { prepared, preparedInsert } from "../db/prepared-statement.ts";
+import { operations } from "../db/schema/operations.ts";
+
+/** A plain insert on purpose: a second batch of the same operation violates it and aborts whole (reliability.md 1.2). */
+export const insertOperation = preparedInsert(operations);
+
+/** The stored answer of an operation of this merchant; no row until it has committed. */
+export const selectOperation = prepared(
+  (of: { readonly merchantId: MerchantId | UserId; readonly operationId: string }) => ({
+    id: of.operationId,
+    merchantId: of.merchantId,
+  }),
+  (db, of) =>
+    db
+      .select({ status: operations.status, body: operations.body })
+      .from(operations)
+      .where(and(eq(operations.id, of.id), eq(operations.merchantId, of.merchantId))),
+);
+
+/** An hour longer than keys are remembered: a key never outlives its stored answer. */
+const KEPT_MS = 25 * HOUR_MS;
+const OPERATIONS_A_RUN = 2_000;
+
+/** Deletes stored answers whose keys are forgotten; bounded, oldest first (ids begin with their time). */
+export function forgetOperations(db: Db, nowMs: number) {
+  const old = db
+    .select({ id: operations.id })
+    .from(operations)
+    .where(lt(operations.id, ulidTime(nowMs - KEPT_MS)))
+    .orderBy(operations.id)
+    .limit(OPERATIONS_A_RUN);
+  return db.delete(operations).where(inArray(operations.id, old));
+}

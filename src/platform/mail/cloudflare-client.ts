@@ -1,0 +1,43 @@
+// Cloudflare's `send_email` binding (developers.cloudflare.com/email-service/api/send-emails/workers-api): `send` resolves with a message id or
+// throws an error with a code such as E_RATE_LIMIT_EXCEEDED. Its message may repeat an address and is not read.
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Mail, MailClient, MailProblem } from "./mail.ts";
+import type { Sender } from "./provider.ts";
+
+export interface CloudflareMailSettings {
+  readonly binding: Pick<SendEmail, "send">;
+  readonly from: Sender;
+  readonly timeoutMs: number;
+}
+
+export function cloudflareMailClient(of: CloudflareMailSettings): MailClient {
+  return { name: "cloudflare", send: (mail) => send(of, mail) };
+}
+
+async function send(of: CloudflareMailSettings, mail: Mail): Promise<Result<undefined, MailProblem>> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<Result<undefined, MailProblem>>((resolve) => {
+    // It may have been sent all the same: better a second mail with the same code than none.
+    timer = setTimeout(() => resolve(err({ reason: "no answer in time", isPassing: true })), of.timeoutMs);
+  });
+  const { to, subject, text, html } = mail;
+  const from = of.from.name === "" ? of.from.email : of.from;
+  const sent = of.binding.send({ from, to, subject, text, html }).then(
+    () => ok(undefined),
+    (error: unknown) => err(problemOf(error)),
+  );
+  try {
+    return await Promise.race([sent, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Errors that no retry cures: a sender, a recipient or content that is not allowed. */
+const LASTING = /^E_(VALIDATION|FIELD|TOO_MANY|SENDER|RECIPIENT|HEADER|CONTENT|DAILY)/;
+
+function problemOf(error: unknown): MailProblem {
+  const code = typeof error === "object" && error !== null && "code" in error ? String(error.code) : "";
+  const reason = /^[A-Z][A-Z_]{1,60}$/.test(code) ? code : "the binding threw";
+  return { reason, isPassing: !LASTING.test(reason) };
+}

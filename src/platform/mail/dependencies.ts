@@ -1,0 +1,88 @@
+// The mailer that the operator configured (MAIL_PROVIDER, MAIL_FROM), built from the environment once per request.
+
+import { logAlert } from "../../lib/log.ts";
+import { err, ok, type Result } from "../../lib/result.ts";
+import { sleep } from "../../lib/sleep.ts";
+import { isoTime } from "../../lib/time.ts";
+import { isDevelopment } from "../http/deployment.ts";
+import { cloudflareMailClient } from "./cloudflare-client.ts";
+import type { KeptMail } from "./dev-mailbox.ts";
+import type { MailClient, Mailer } from "./mail.ts";
+import { type MailProvider, parseMailProvider, parseSender } from "./provider.ts";
+import { resendClient } from "./resend-client.ts";
+import { sendMail, TRY_LIMIT_MS } from "./send-mail.ts";
+
+/**
+ * Where nothing can be sent because a variable is wrong, mails are lost and the log says so: what depends on no mail goes on, and no answer
+ * tells a stranger how we are set up.
+ */
+export function mailerOf(
+  env: Env,
+  given: { readonly nowMs: number; readonly background: (work: Promise<unknown>) => void },
+): Mailer {
+  const provider = parseMailProvider(env.MAIL_PROVIDER, isDevelopment(env));
+  if (!provider.ok) return losing(provider.error);
+  if (provider.value.kind === "mailbox") {
+    const at = isoTime(given.nowMs);
+    return { post: async (mail) => mailboxOf(env).keep({ ...mail, at }) };
+  }
+  const client = clientOf(env, provider.value);
+  if (!client.ok) return losing(client.error);
+  const deps = { sleep, random: Math.random, report: logAlert };
+  return { post: async (mail) => given.background(sendMail(deps, client.value, mail, crypto.randomUUID())) };
+}
+
+/** For callers that keep account of what was sent. A wrong variable makes every mail fail. */
+export function mailClientOf(env: Env, nowMs: () => number): MailClient {
+  const provider = parseMailProvider(env.MAIL_PROVIDER, isDevelopment(env));
+  if (!provider.ok) return failingClient(provider.error);
+  if (provider.value.kind === "mailbox") return mailboxClient(env, nowMs);
+  const client = clientOf(env, provider.value);
+  return client.ok ? client.value : failingClient(client.error);
+}
+
+function failingClient(reason: string): MailClient {
+  return { name: "none", send: async () => err({ reason, isPassing: false }) };
+}
+
+function mailboxClient(env: Env, nowMs: () => number): MailClient {
+  const kept = () => ok(undefined);
+  const failed = () => err({ reason: "the mailbox threw", isPassing: true });
+  return {
+    name: "mailbox",
+    send: (mail) =>
+      mailboxOf(env)
+        .keep({ ...mail, at: isoTime(nowMs()) })
+        .then(kept, failed),
+  };
+}
+
+/** The development mailbox, newest first; `to` in any case, all where it is absent. */
+export function mailboxReader(env: Env): {
+  readonly list: (to: string | undefined) => Promise<readonly KeptMail[]>;
+} {
+  return { list: async (to) => mailboxOf(env).list(to) };
+}
+
+function mailboxOf(env: Env) {
+  return env.DEV_MAILBOX.getByName("mailbox");
+}
+
+function losing(reason: string): Mailer {
+  return { post: async () => logAlert("a mail was lost", { reason }) };
+}
+
+function clientOf(env: Env, provider: Exclude<MailProvider, { readonly kind: "mailbox" }>): Result<MailClient, string> {
+  const from = parseSender(env.MAIL_FROM);
+  if (!from.ok) return from;
+  const common = { from: from.value, timeoutMs: TRY_LIMIT_MS };
+  switch (provider.kind) {
+    case "cloudflare":
+      if (env.SEND_EMAIL === undefined) return err("MAIL_PROVIDER: the binding SEND_EMAIL is missing");
+      return ok(cloudflareMailClient({ ...common, binding: env.SEND_EMAIL }));
+    case "resend": {
+      const { url: baseUrl, apiKey } = provider;
+      return ok(resendClient({ ...common, baseUrl, apiKey, fetch: (url, init) => fetch(url, init) }));
+    }
+  }
+}

@@ -1,0 +1,45 @@
+// The development mailbox: mails that would have been sent, kept for `/dev/mail`. An object of its own, so that no code or link of a mail
+// is ever stored in the database in the clear. Opened by ENVIRONMENT=development only (decisions 1).
+import { DurableObject } from "cloudflare:workers";
+import { parseJson } from "../../lib/typed-json.ts";
+import type { Mail } from "./mail.ts";
+
+/** Older ones are dropped. */
+const KEPT = 500;
+
+export interface KeptMail extends Mail {
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+export interface MailboxRpc {
+  keep(mail: KeptMail): Promise<void>;
+  /** Newest first; `to` in any case. */
+  list(to: string | undefined): Promise<KeptMail[]>;
+}
+
+export class DevMailbox extends DurableObject implements MailboxRpc {
+  readonly #sql: SqlStorage;
+
+  constructor(state: DurableObjectState, env: Cloudflare.Env) {
+    super(state, env);
+    this.#sql = state.storage.sql;
+    this.#sql.exec("create table if not exists mails (n integer primary key autoincrement, recipient text, mail text)");
+  }
+
+  async keep(mail: KeptMail): Promise<void> {
+    this.#sql.exec("insert into mails (recipient, mail) values (?, ?)", mail.to.toLowerCase(), JSON.stringify(mail));
+    this.#sql.exec("delete from mails where n <= (select max(n) from mails) - ?", KEPT);
+  }
+
+  async list(to: string | undefined): Promise<KeptMail[]> {
+    const rows =
+      to === undefined
+        ? this.#sql.exec<{ mail: string }>("select mail from mails order by n desc")
+        : this.#sql.exec<{ mail: string }>(
+            "select mail from mails where recipient = ? order by n desc",
+            to.toLowerCase(),
+          );
+    return rows.toArray().map(({ mail }) => parseJson<KeptMail>(mail));
+  }
+}

@@ -1,0 +1,50 @@
+// Resend `POST /emails` (resend.com/docs/api-reference/emails/send-email): a bearer key, JSON, 200 with an id. Its Idempotency-Key makes a
+// repeat safe for 24 hours; it refuses a request without a User-Agent. What it answers beside the status is not read: it may repeat the mail.
+import { err, ok, type Result } from "../../lib/result.ts";
+import type { Mail, MailClient, MailProblem } from "./mail.ts";
+import { type Sender, senderText } from "./provider.ts";
+
+export interface ResendSettings {
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly from: Sender;
+  readonly timeoutMs: number;
+}
+
+export function resendClient(of: ResendSettings): MailClient {
+  return { name: "resend", send: (mail, id) => post(of, mail, id) };
+}
+
+async function post(of: ResendSettings, mail: Mail, id: string): Promise<Result<undefined, MailProblem>> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), of.timeoutMs);
+  const { to, subject, text, html } = mail;
+  try {
+    const response = await of.fetch(`${of.baseUrl.replace(/\/+$/, "")}/emails`, {
+      method: "POST",
+      redirect: "manual",
+      signal: abort.signal,
+      headers: {
+        authorization: `Bearer ${of.apiKey}`,
+        "content-type": "application/json",
+        "user-agent": "edgetill",
+        "idempotency-key": id,
+      },
+      body: JSON.stringify({ from: senderText(of.from), to: [to], subject, text, html }),
+    });
+    await response.body?.cancel();
+    if (response.ok) return ok(undefined);
+    return err({ reason: `status ${response.status}`, isPassing: isPassing(response.status) });
+  } catch {
+    // Why is in the error's message, which may name anything; which of the two it was is enough to look into it.
+    return err({ reason: abort.signal.aborted ? "no answer in time" : "no connection", isPassing: true });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** 409: another try with the same key is still running. */
+function isPassing(status: number): boolean {
+  return status >= 500 || status === 429 || status === 408 || status === 409;
+}

@@ -1,0 +1,46 @@
+// Hands a mail to a provider: at most three tries, full-jitter pauses between them. The log says that a mail was lost and why, never whose it
+// was or what it said: it may hold a code.
+import { fullJitterMs } from "../../lib/backoff.ts";
+import type { Report } from "../../lib/log.ts";
+import type { Sleep } from "../../lib/sleep.ts";
+import { SECOND_MS } from "../../lib/time.ts";
+import type { Mail, MailClient, MailProblem } from "./mail.ts";
+
+/** For one try; three of them and the pauses fit into the 30 seconds that work behind an answer has. */
+export const TRY_LIMIT_MS = 8 * SECOND_MS;
+const TRIES = 3;
+const PAUSE = { baseMs: SECOND_MS, capMs: 2 * SECOND_MS };
+
+export interface DeliveryDependencies {
+  readonly sleep: Sleep;
+  /** In [0, 1). */
+  readonly random: () => number;
+  /** Nothing of a mail. */
+  readonly report: Report;
+}
+
+/** Resolves whatever becomes of the mail. */
+export async function sendMail(deps: DeliveryDependencies, client: MailClient, mail: Mail, id: string): Promise<void> {
+  const { problem, tries } = await trySending(deps, client, mail, id);
+  if (problem === undefined) return;
+  deps.report("a mail was lost", { provider: client.name, reason: problem.reason, tries });
+}
+
+/** The same for callers that keep account of it; `problem` is undefined if it was sent. */
+export async function trySending(
+  deps: Omit<DeliveryDependencies, "report">,
+  client: MailClient,
+  mail: Mail,
+  id: string,
+): Promise<{ readonly problem: MailProblem | undefined; readonly tries: number }> {
+  let problem: MailProblem = { reason: "never tried", isPassing: true };
+  let tries = 0;
+  while (tries < TRIES && problem.isPassing) {
+    if (tries > 0) await deps.sleep(fullJitterMs({ ...PAUSE, attempt: tries, random: deps.random() }));
+    const sent = await client.send(mail, id);
+    tries += 1;
+    if (sent.ok) return { problem: undefined, tries };
+    problem = sent.error;
+  }
+  return { problem, tries };
+}

@@ -1,0 +1,43 @@
+// Which drafts of a history are thrown away: those in which no reading could know what decides.
+import { type History, type InvoiceFact, isUnaskedRest, SHARED_ADDRESS, type TransferFact } from "./as-of-facts.ts";
+import { asKnownAt, payeeOf, paymentTimeMs, weightOf } from "./as-of-oracle.ts";
+
+type Kind = History["kind"];
+
+/**
+ * Whether the first reading can know all that decides: what is asked, or who opens, after it and within a slack of the payment's time is the
+ * one thing that it cannot. So also where an orphaned block and the one that stands have times by which another invoice is meant.
+ */
+export function isKnowable(history: History, transfer: TransferFact): boolean {
+  const [first] = transfer.blocks;
+  const shownMs = transfer.pendingMs ?? first?.visibleMs ?? 0;
+  const known = asKnownAt(history, Math.max(shownMs, transfer.readFromMs));
+  const timeMs = paymentTimeMs(transfer);
+  const firstMs = transfer.pendingMs ?? first?.timeMs ?? timeMs;
+  if (transfer.address !== SHARED_ADDRESS && !known.invoices.some(({ address }) => address === transfer.address))
+    return false;
+  const payees = [
+    payeeOf(history, transfer, timeMs),
+    payeeOf(known, transfer, timeMs),
+    payeeOf(known, transfer, firstMs),
+  ];
+  const [{ invoice } = { invoice: null }, ...others] = payees;
+  if (others.some((other) => other.invoice?.id !== invoice?.id)) return false;
+  if (history.invoices.some((each) => isUnaskedRest(history, each, transfer))) return false;
+  // What left a rest was that invoice's, in part.
+  const isPart = transfer.readByMs === null || (invoice !== null && hasRestAfter(history.kind, invoice, transfer));
+  if (!isPart) return false;
+  const knownInvoice = known.invoices.find(({ id }) => id === invoice?.id);
+  if (invoice === null || knownInvoice === undefined) return invoice === null;
+  const all = weightOf(history.kind, invoice, transfer.units, timeMs);
+  const then = weightOf(history.kind, knownInvoice, transfer.units, timeMs);
+  const isBefore = timeMs < invoice.openedMs && !all.by.startsWith("exact");
+  return !isBefore && all.quote?.askedFromMs === then.quote?.askedFromMs;
+}
+
+function hasRestAfter(kind: Kind, invoice: InvoiceFact, transfer: TransferFact): boolean {
+  const { quote } = weightOf(kind, invoice, transfer.units, paymentTimeMs(transfer));
+  const rest = invoice.asked.at(-1);
+  if (quote === null || rest === undefined) return false;
+  return rest.forMicros === invoice.expectedMicros - (quote.forMicros * transfer.units) / quote.units;
+}

@@ -1,0 +1,98 @@
+// Merchants who meet at one address or one extended key, and a chain that pays them: for what strangers may take of each other there.
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { expect } from "vitest";
+import { networkNamed } from "../../src/chains/networks.ts";
+import { invoiceDependencies } from "../../src/commerce/invoices/dependencies.ts";
+import { applyTransfers, type Look } from "../../src/detection/matching/apply-transfers.ts";
+import { sleep } from "../../src/lib/sleep.ts";
+import { amountReservations } from "../../src/platform/db/schema/invoices.ts";
+import { payments } from "../../src/platform/db/schema/payments.ts";
+import { randomHex } from "./wallet-bodies.ts";
+import { type Answer, freshMerchant, type TestMerchant, testDb } from "./worker-merchant.ts";
+
+export interface Pair {
+  readonly cryptocurrency: string;
+  readonly network: string;
+}
+
+export async function expectStatus(answer: Promise<Answer>, status: number): Promise<Answer["body"]> {
+  const { status: told, body, text } = await answer;
+  expect(told, text).toBe(status);
+  return body;
+}
+
+/** A merchant with this wallet and no other. */
+export async function holderOf(wallet: object): Promise<TestMerchant> {
+  const shop = await freshMerchant();
+  await expectStatus(shop.post("/wallets", wallet), 201);
+  return shop;
+}
+
+export function holdersOf(count: number, wallet: object): Promise<readonly TestMerchant[]> {
+  return Promise.all(Array.from({ length: count }, () => holderOf(wallet)));
+}
+
+/** The method of a new invoice, and the invoice's id. */
+export async function ordered(shop: TestMerchant, pair: Pair, rawAmount: number, more: object = {}) {
+  const body = { name: "Order", rawAmount, paymentMethods: [pair], ...more };
+  const invoice = await expectStatus(shop.post("/invoices", body), 201);
+  return { invoiceId: invoice.id, ...invoice.paymentMethods[0] };
+}
+
+export type Ordered = Awaited<ReturnType<typeof ordered>>;
+
+/** Invoices, in turn, until three in a row came back without a way to pay: what somebody can take. */
+export async function takeAll(shop: TestMerchant, pair: Pair, rawAmount: number, most: number): Promise<Ordered[]> {
+  const taken: Ordered[] = [];
+  for (let refused = 0; refused < 3 && taken.length < most; ) {
+    const method = await ordered(shop, pair, rawAmount);
+    if (method.status === "ACTIVE") taken.push(method);
+    else refused++;
+  }
+  return taken;
+}
+
+export const unitsOf = (amount: string, decimals: number): bigint => {
+  const [whole = "0", fraction = ""] = amount.split(".");
+  return BigInt(whole + fraction.padEnd(decimals, "0"));
+};
+
+/** What a watcher tells of a network. */
+async function look({ network: name }: Pair, of: Pick<Look, "seen" | "transfers">): Promise<void> {
+  const network = networkNamed(name);
+  if (network === undefined) throw new Error("no such network");
+  const deps = invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep });
+  const heights = { tipHeight: 100, finalizedHeight: null };
+  expect((await applyTransfers(deps, { network, heights, ...of })).ok).toBe(true);
+}
+
+const rowsOf = (txHash: string) => testDb.select().from(payments).where(eq(payments.txHash, txHash));
+
+/** A confirmed transfer, and its row or rows. */
+export async function paid(pair: Pair, toAddress: string, amountUnits: bigint, timeMs = Date.now()) {
+  const txHash = randomHex(32);
+  const block = { height: 100, hash: randomHex(32), timeMs };
+  const what = { cryptocurrency: pair.cryptocurrency, txHash, outputIndex: "0", fromAddress: null };
+  const transfer = { ...what, toAddress, amountUnits, block, spends: [], raw: "{}" };
+  await look(pair, { seen: [], transfers: [transfer] });
+  return rowsOf(txHash);
+}
+
+/** No block holds the transaction any more. */
+export async function vanish(pair: Pair, txHash: string): Promise<void> {
+  const seen = (await rowsOf(txHash)).map((payment) => ({ payment, observation: { kind: "unknown" } as const }));
+  await look(pair, { seen, transfers: [] });
+}
+
+/** The merchant has been paid this much there, exactly as asked; the transaction. */
+export async function prove(shop: TestMerchant, pair: Pair, of: { readonly usd: number; readonly decimals: number }) {
+  const { address, amount, invoiceId } = await ordered(shop, pair, of.usd);
+  // A payer took some time: what is paid the moment that it is asked proves nothing.
+  const [payment] = await paid(pair, address, unitsOf(amount, of.decimals), Date.now() + 61_000);
+  expect(payment).toMatchObject({ invoiceId, status: "CONFIRMED" });
+  return payment?.txHash ?? "";
+}
+
+export const amountsAt = (address: string) =>
+  testDb.select().from(amountReservations).where(eq(amountReservations.address, address));

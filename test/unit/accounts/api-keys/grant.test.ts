@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { KEY_PERMISSION_NAMES, ungrantable } from "../../../../src/accounts/api-keys/grant.ts";
+import { ROLES } from "../../../../src/accounts/teams/roles.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const KINDS = ["SECRET", "PUBLIC"] as const;
+/** decisions 7, by hand. */
+const PERSON_ONLY =
+  "MERCHANT_DELETE MERCHANT_BILLING TEAM_INVITE TEAM_UPDATE TEAM_REMOVE API_KEY_CREATE API_KEY_DELETE".split(" ");
+const PUBLIC = ["INVOICE_VIEW", "INVOICE_CREATE", "PRODUCT_VIEW"];
+const MEMBERS_EDITS = "INVOICE_CREATE INVOICE_UPDATE PRODUCT_CREATE PRODUCT_UPDATE CUSTOMER_UPDATE".split(" ");
+
+const grantable = (kind: (typeof KINDS)[number], role: (typeof ROLES)[number]) => {
+  const refused = ungrantable({ kind, names: KEY_PERMISSION_NAMES, role });
+  return KEY_PERMISSION_NAMES.filter((name) => !refused.includes(name));
+};
+const views = KEY_PERMISSION_NAMES.filter((name) => name.endsWith("_VIEW"));
+
+describe("what a person may put into a key", () => {
+  it("is of the 34 permissions all that a secret key may hold, for an owner and an admin: 27", () => {
+    expect(KEY_PERMISSION_NAMES).toHaveLength(34);
+    for (const role of ["OWNER", "ADMIN"] as const) {
+      expect(grantable("SECRET", role)).toEqual(KEY_PERMISSION_NAMES.filter((name) => !PERSON_ONLY.includes(name)));
+      expect(grantable("SECRET", role)).toHaveLength(27);
+    }
+  });
+
+  it("is never more than the person's own role has", () => {
+    expect(grantable("SECRET", "MEMBER").toSorted()).toEqual([...views, ...MEMBERS_EDITS].toSorted());
+    expect(grantable("SECRET", "VIEWER")).toEqual(views);
+  });
+
+  it("is for a public key what may sit in a browser", () => {
+    for (const role of ["OWNER", "ADMIN", "MEMBER"] as const) {
+      expect(grantable("PUBLIC", role).toSorted()).toEqual(PUBLIC.toSorted());
+    }
+    expect(grantable("PUBLIC", "VIEWER").toSorted()).toEqual(["INVOICE_VIEW", "PRODUCT_VIEW"]);
+  });
+
+  it("leaves out names that are none, and says so in the order given", () => {
+    const names = ["NO_SUCH", "INVOICE_VIEW", "MERCHANT_DELETE", "invoice:view", ""];
+    const refused = ["NO_SUCH", "MERCHANT_DELETE", "invoice:view", ""];
+    expect(ungrantable({ kind: "SECRET", names, role: "OWNER" })).toEqual(refused);
+  });
+
+  it("is judged name by name: what is refused of a list is what is refused of each", () => {
+    const names = fc.array(fc.oneof(fc.constantFrom(...KEY_PERMISSION_NAMES), fc.string()), { maxLength: 40 });
+    fc.assert(
+      fc.property(names, fc.constantFrom(...KINDS), fc.constantFrom(...ROLES), (list, kind, role) => {
+        const one = (name: string) => ungrantable({ kind, names: [name], role });
+        expect(ungrantable({ kind, names: list, role })).toEqual(list.flatMap(one));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});

@@ -1,0 +1,128 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isIpAllowed, isIpRange } from "../../../../src/accounts/auth/ip-allow-list.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const cases: readonly [string, string, boolean][] = [
+  ["192.0.2.1", "192.0.2.1", true],
+  ["192.0.2.2", "192.0.2.1", false],
+  ["192.0.2.1", "192.0.2.1/32", true],
+  ["192.0.2.0", "192.0.2.0/31", true],
+  ["192.0.2.1", "192.0.2.0/31", true],
+  ["192.0.2.2", "192.0.2.0/31", false],
+  ["192.0.1.255", "192.0.2.0/24", false],
+  ["192.0.2.0", "192.0.2.0/24", true],
+  ["192.0.2.255", "192.0.2.0/24", true],
+  ["192.0.3.0", "192.0.2.0/24", false],
+  ["192.0.2.77", "192.0.2.9/24", true],
+  ["255.255.255.255", "0.0.0.0/0", true],
+  ["0.0.0.0", "0.0.0.0/0", true],
+  ["2001:db8::1", "2001:db8::1", true],
+  ["2001:0db8:0000:0000:0000:0000:0000:0001", "2001:db8::1", true],
+  ["2001:DB8::1", "2001:db8::1", true],
+  ["2001:db8::2", "2001:db8::1", false],
+  ["2001:db8::", "2001:db8::/127", true],
+  ["2001:db8::1", "2001:db8::/127", true],
+  ["2001:db8::2", "2001:db8::/127", false],
+  ["2001:db8:0:0:ffff:ffff:ffff:ffff", "2001:db8::/64", true],
+  ["2001:db8:0:1::", "2001:db8::/64", false],
+  ["ffff::", "::/0", true],
+  // An IPv4 caller seen through IPv6 is that IPv4 caller.
+  ["::ffff:192.0.2.1", "192.0.2.1", true],
+  ["::ffff:c000:201", "192.0.2.0/24", true],
+  ["::ffff:192.0.3.1", "192.0.2.0/24", false],
+  ["192.0.2.1", "::ffff:192.0.2.1", true],
+  // One family never matches the other.
+  ["192.0.2.1", "::/0", false],
+  ["2001:db8::1", "0.0.0.0/0", false],
+];
+
+const GARBAGE = [
+  "",
+  " ",
+  "localhost",
+  "192.0.2.1.1",
+  "192.0.2.256",
+  "192.0.2.1 ",
+  "192.0.2.1, 198.51.100.1",
+  "192.0.2.1:443",
+  "[2001:db8::1]",
+  "2001:db8:::1",
+  "null",
+  "%",
+  "*",
+];
+
+describe("the addresses a key may be used from", () => {
+  it.each(cases)("%s in %s: %s", (ip, range, isIn) => {
+    expect(isIpAllowed(ip, [range])).toBe(isIn);
+  });
+
+  it("are those of any range of the list, and none of an empty one", () => {
+    const list = ["198.51.100.0/24", "2001:db8::/32", "192.0.2.7"];
+    expect(["198.51.100.9", "2001:db8:9::1", "192.0.2.7", "192.0.2.8"].map((ip) => isIpAllowed(ip, list))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+    expect(isIpAllowed("192.0.2.7", [])).toBe(false);
+  });
+
+  it.each(GARBAGE)("never hold the caller %j, nor one who is unknown", (ip) => {
+    expect(isIpAllowed(ip, ["0.0.0.0/0", "::/0", ip])).toBe(false);
+    expect(isIpAllowed(undefined, ["0.0.0.0/0", "::/0"])).toBe(false);
+  });
+
+  it.each([
+    ...GARBAGE,
+    "192.0.2.0/33",
+    "192.0.2.0/-1",
+    "192.0.2.0/",
+    "192.0.2.0/24/24",
+    "2001:db8::/129",
+    "/24",
+    "192.0.2.0/a",
+  ])("are not opened by the range %j, and the list goes on behind it", (range) => {
+    expect(isIpRange(range)).toBe(false);
+    expect(isIpAllowed("192.0.2.1", [range])).toBe(false);
+    expect(isIpAllowed("192.0.2.1", [range, "192.0.2.1"])).toBe(true);
+  });
+
+  // Forms of inet_aton: `010.0.0.1` would be 8.0.0.1, and `192.0.2` 192.0.0.2.
+  it.each(["192.0.2", "192.2", "3221225985", "0xC0.0.2.1", "0300.0.2.1", "192.0.2.01"])(
+    "are written in four decimal parts: %s is no address",
+    (text) => {
+      expect(isIpRange(text)).toBe(false);
+      expect(isIpRange(`${text}/24`)).toBe(false);
+      expect(isIpAllowed(text, ["0.0.0.0/0"])).toBe(false);
+    },
+  );
+
+  it("agree with arithmetic on 32 bits, over any address and any CIDR", () => {
+    const address = fc.integer({ min: 0, max: 2 ** 32 - 1 });
+    const text = (value: number) => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join(".");
+    // Neighbours of the range's edges as often as anything else.
+    const caller = fc.tuple(address, fc.integer({ min: -1, max: 256 }), fc.boolean());
+    fc.assert(
+      fc.property(address, fc.integer({ min: 0, max: 32 }), caller, (base, bits, [any, near, isNear]) => {
+        const ip = isNear ? Math.min(2 ** 32 - 1, Math.max(0, base + near)) : any;
+        const size = 2 ** (32 - bits);
+        const range = `${text(base)}/${bits}`;
+        expect(isIpAllowed(text(ip), [range])).toBe(Math.floor(ip / size) === Math.floor(base / size));
+        expect(isIpRange(range)).toBe(true);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("are never guessed from any other text", () => {
+    fc.assert(
+      fc.property(fc.string(), (textOfSomeKind) => {
+        fc.pre(!/^[0-9a-f.:x]+$/i.test(textOfSomeKind));
+        expect(isIpAllowed(textOfSomeKind, ["0.0.0.0/0", "::/0"])).toBe(false);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});

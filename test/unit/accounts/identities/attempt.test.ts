@@ -1,0 +1,97 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isReturnPath, isToken, parseAttempt, proofPath } from "../../../../src/accounts/identities/attempt.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const ORIGIN = "https://pay.example";
+
+describe("where a browser may go after signing in", () => {
+  it.each(["/", "/sign-in", "/a/b?c=d&e=f#g", "/invitations?next=%2F%2Fevil.example", "/é/ü", "/.", "/@evil.example"])(
+    "%s is on our origin",
+    (path) => {
+      expect(isReturnPath(path)).toBe(true);
+    },
+  );
+
+  it.each([
+    ["nothing", ""],
+    ["no path", "sign-in"],
+    ["another origin", "https://evil.example/"],
+    ["another origin without its scheme", "//evil.example"],
+    ["another origin in a backslash", "/\\evil.example"],
+    ["a backslash alone", "\\\\evil.example"],
+    ["two slashes further on", "/a/..//evil.example"],
+    ["a tab that parsers drop", "/\t/evil.example"],
+    ["a line end that parsers drop", "/\n/evil.example"],
+    ["a header", "/a\r\nset-cookie: session=x"],
+    ["NUL", "/a\0"],
+    ["a C1 control", "/a\u0085b"],
+    ["a line separator", "/a\u2028b"],
+    ["a lone surrogate", "/\ud800"],
+    ["a scheme", "javascript:alert(1)"],
+    ["a space before", " /a"],
+    ["more than 1,000 characters", `/${"a".repeat(1_000)}`],
+  ])("%s is refused", (_, path) => {
+    expect(isReturnPath(path)).toBe(false);
+  });
+
+  it("no text that passes leads to another origin", () => {
+    const nasty = fc.string({ unit: fc.constantFrom("/", "\\", ".", ":", "@", "?", "#", "\t", "\n", "e", "%2f", " ") });
+    fc.assert(
+      fc.property(nasty, (text) => {
+        for (const path of [text, `/${text}`]) {
+          if (!isReturnPath(path)) continue;
+          expect(new URL(path, ORIGIN).origin).toBe(ORIGIN);
+          expect(new URL(proofPath(path, "a@example.com"), ORIGIN).origin).toBe(ORIGIN);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("the path of a proof", () => {
+  it.each([
+    ["/sign-in", "/sign-in#proof=a%2Bb%40example.com"],
+    ["/sign-in?x=1#old", "/sign-in?x=1#proof=a%2Bb%40example.com"],
+  ])("%s becomes %s", (returnTo, path) => {
+    expect(proofPath(returnTo, "a+b@example.com")).toBe(path);
+  });
+});
+
+describe("a token of ours", () => {
+  it.each([
+    ["a".repeat(43), true],
+    [`${"A-_9".repeat(10)}abc`, true],
+    ["a".repeat(42), false],
+    ["a".repeat(44), false],
+    [`${"a".repeat(42)}=`, false],
+    [`${"a".repeat(43)}\n`, false],
+    ["", false],
+    [undefined, false],
+  ])("%j: %s", (text, isOne) => {
+    expect(isToken(text)).toBe(isOne);
+  });
+});
+
+describe("a stored attempt", () => {
+  const attempt = {
+    provider: "google",
+    purpose: "SIGN_IN",
+    nonce: "n",
+    codeVerifier: "v",
+    browserHash: "h",
+    returnTo: "/",
+  } as const;
+
+  it("comes back as it was written", () => {
+    expect(parseAttempt(JSON.stringify(attempt))).toEqual(attempt);
+  });
+
+  it.each([{ ...attempt, purpose: "BOTH" }, { ...attempt, provider: "gitlab" }, { ...attempt, more: 1 }, {}])(
+    "is a bug when it is none",
+    (other) => {
+      expect(() => parseAttempt(JSON.stringify(other))).toThrow();
+    },
+  );
+});

@@ -1,0 +1,196 @@
+// What a provider can do to us beside telling the truth: hang, flood, redirect, point elsewhere. Over HTTP they are met in test/contract.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { githubClient } from "../../../../src/accounts/identities/github-client.ts";
+import { googleClient } from "../../../../src/accounts/identities/google-client.ts";
+import { PROVIDER_LIMIT_MS, type ProviderClient } from "../../../../src/accounts/identities/provider-client.ts";
+
+const ISSUER = "https://accounts.example";
+const CLIENT = { clientId: "id", clientSecret: "canary" };
+const ATTEMPT = { state: "s".repeat(43), nonce: "n".repeat(43), codeVerifier: "v".repeat(43) };
+const ANSWER = { code: "a-code", iss: undefined };
+const METADATA = {
+  issuer: ISSUER,
+  authorization_endpoint: `${ISSUER}/authorize?tenant=1`,
+  token_endpoint: `${ISSUER}/token`,
+  jwks_uri: `${ISSUER}/keys`,
+};
+
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+const json = (body: unknown, status = 200) =>
+  new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } });
+/** Never answers, but for being aborted. */
+const hanging: Fetch = (_, { signal }) =>
+  new Promise((_resolve, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+
+function google(fetch: Fetch, isLoopbackAllowed = false, issuer = ISSUER): ProviderClient {
+  return googleClient({ fetch, redirectUri: "https://pay.example/back", isLoopbackAllowed }, { ...CLIENT, issuer });
+}
+
+function github(fetch: Fetch): ProviderClient {
+  const urls = { authorizeUrl: `${ISSUER}/authorize`, tokenUrl: `${ISSUER}/token`, apiUrl: `${ISSUER}/api` };
+  return githubClient(
+    { fetch, redirectUri: "https://pay.example/back", isLoopbackAllowed: false },
+    { ...CLIENT, ...urls },
+  );
+}
+
+const outage = (problem: RegExp) => ({
+  ok: false,
+  error: { kind: "UNAVAILABLE", problem: expect.stringMatching(problem) },
+});
+
+describe("Google is asked", () => {
+  it("with PKCE S256, the state and the nonce, at the address that its metadata name", async () => {
+    const url = await google(async () => json(METADATA)).authorizeUrl(ATTEMPT);
+    const { searchParams } = new URL(url.ok ? url.value : "");
+    expect(url.ok && url.value).toMatch(/^https:\/\/accounts\.example\/authorize\?/);
+    expect(Object.fromEntries(searchParams)).toEqual({
+      tenant: "1",
+      client_id: "id",
+      redirect_uri: "https://pay.example/back",
+      response_type: "code",
+      scope: "openid email",
+      state: ATTEMPT.state,
+      nonce: ATTEMPT.nonce,
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: "S256",
+    });
+  });
+
+  const metadata: readonly [string, Fetch, RegExp][] = [
+    ["are another issuer's", async () => json({ ...METADATA, issuer: "https://evil.example" }), /COMPARISON/],
+    ["are none", async () => new Response("<html>canary</html>", { headers: { "content-type": "text/html" } }), /JSON/],
+    ["name an issuer that is no address", async () => json({ ...METADATA, issuer: "canary" }), /unknown/],
+    [
+      "send the browser to plain http",
+      async () => json({ ...METADATA, authorization_endpoint: "http://evil.example" }),
+      /https/,
+    ],
+    [
+      "send the browser to a script",
+      async () => json({ ...METADATA, authorization_endpoint: "javascript:x()" }),
+      /https/,
+    ],
+    ["name no place for a browser", async () => json({ ...METADATA, authorization_endpoint: undefined }), /https/],
+    [
+      "are elsewhere",
+      async () => new Response(null, { status: 302, headers: { location: "https://evil.example" } }),
+      /CONFORM/,
+    ],
+    ["are missing", async () => new Response(null, { status: 204 }), /status 204/],
+    ["cannot be reached", async () => Promise.reject(new TypeError("canary")), /cannot be reached/],
+    ["never end", async () => json({ ...METADATA, padding: "x".repeat(300_000) }), /too large/],
+  ];
+  it.each(metadata)("and is an outage when its metadata %s", async (_, fetch, problem) => {
+    const told = await google(fetch).authorizeUrl(ATTEMPT);
+    expect(told).toMatchObject(outage(problem));
+    expect(JSON.stringify(told)).not.toContain("canary");
+    expect(await google(fetch).identify(ATTEMPT, ANSWER)).toMatchObject({ ok: false });
+  });
+
+  it("over plain http on this very machine alone, and only where that is allowed", async () => {
+    const asked: string[] = [];
+    const fetch: Fetch = async (url) => {
+      asked.push(url);
+      return json({ ...METADATA, issuer: "http://127.0.0.1:1" });
+    };
+    expect(await google(fetch, false, "http://127.0.0.1:1").authorizeUrl(ATTEMPT)).toMatchObject({ ok: false });
+    expect(asked).toEqual([]);
+    expect(await google(fetch, true, "http://127.0.0.1:1").authorizeUrl(ATTEMPT)).toMatchObject({ ok: true });
+    expect(await google(fetch, true, "http://evil.example").authorizeUrl(ATTEMPT)).toMatchObject(outage(/https/));
+    expect(asked).toHaveLength(1);
+  });
+
+  it("never for a token over plain http, whatever its metadata say", async () => {
+    const asked: string[] = [];
+    const fetch: Fetch = async (url) => {
+      asked.push(url);
+      return json({ ...METADATA, token_endpoint: "http://evil.example/token" });
+    };
+    for (const isLoopbackAllowed of [false, true])
+      expect(await google(fetch, isLoopbackAllowed).identify(ATTEMPT, ANSWER)).toMatchObject({ ok: false });
+    expect(asked.filter((url) => url.includes("evil"))).toEqual([]);
+  });
+});
+
+describe("a provider that hangs", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const steps: readonly [string, (fetch: Fetch) => Promise<unknown>][] = [
+    ["Google before the sign-in", (fetch) => google(fetch).authorizeUrl(ATTEMPT)],
+    ["Google after it", (fetch) => google(fetch).identify(ATTEMPT, ANSWER)],
+    ["GitHub after it", (fetch) => github(fetch).identify(ATTEMPT, ANSWER)],
+  ];
+  it.each(steps)("is an outage after 5 seconds in all: %s", async (_, step) => {
+    const told = step(hanging);
+    await vi.advanceTimersByTimeAsync(PROVIDER_LIMIT_MS - 1);
+    expect(await Promise.race([told, "still asking"])).toBe("still asking");
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await told).toMatchObject(outage(/time limit/));
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("has no longer for many answers than for one", async () => {
+    let calls = 0;
+    const slow: Fetch = async (url, init) => {
+      calls += 1;
+      if (calls > 1) return hanging(url, init);
+      await new Promise((resolve) => setTimeout(resolve, PROVIDER_LIMIT_MS - 1_000));
+      return json(METADATA);
+    };
+    const told = google(slow).identify(ATTEMPT, ANSWER);
+    await vi.advanceTimersByTimeAsync(PROVIDER_LIMIT_MS);
+    expect(await told).toMatchObject(outage(/time limit/));
+    expect(calls).toBe(2);
+  });
+
+  it("leaves no timer behind when it answers", async () => {
+    await google(async () => json(METADATA)).authorizeUrl(ATTEMPT);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe("GitHub", () => {
+  const EMAILS = [{ email: "ann@example.com", primary: true, verified: true }];
+  const answers =
+    (changes: Readonly<Record<string, () => Response>>): Fetch =>
+    async (url) => {
+      const { pathname } = new URL(url);
+      const honest: Readonly<Record<string, () => Response>> = {
+        "/token": () => json({ access_token: "gho_canary", token_type: "bearer" }),
+        "/api/user": () => json({ id: 583_231 }),
+        "/api/user/emails": () => json(EMAILS),
+      };
+      return (changes[pathname] ?? honest[pathname])?.() ?? json({}, 404);
+    };
+
+  it("names its account by a number, and its email by the primary verified one", async () => {
+    expect(await github(answers({})).identify(ATTEMPT, ANSWER)).toEqual({
+      ok: true,
+      value: { provider: "github", subject: "583231", email: "ann@example.com" },
+    });
+  });
+
+  const nonsense: readonly [string, Readonly<Record<string, () => Response>>][] = [
+    ["an account without a number", { "/api/user": () => json({ login: "ann" }) }],
+    ["a number in words", { "/api/user": () => json({ id: "583231" }) }],
+    ["a number that is not whole", { "/api/user": () => json({ id: 1.5 }) }],
+    ["no JSON", { "/api/user": () => new Response("<html>") }],
+    ["addresses that are no list", { "/api/user/emails": () => json({ email: "ann@example.com" }) }],
+    ["a limit that is reached", { "/api/user/emails": () => json({ message: "canary" }, 403) }],
+    ["a client secret that it does not know", { "/token": () => json({ error: "incorrect_client_credentials" }) }],
+  ];
+  it.each(nonsense)("with %s is an outage", async (_, changes) => {
+    const told = await github(answers(changes)).identify(ATTEMPT, ANSWER);
+    expect(told).toMatchObject(outage(/./));
+    expect(JSON.stringify(told)).not.toContain("canary");
+  });
+
+  it("with an address that is none is refused", async () => {
+    const emails = [{ email: "ann <ann@example.com>", primary: true, verified: true }];
+    const told = await github(answers({ "/api/user/emails": () => json(emails) })).identify(ATTEMPT, ANSWER);
+    expect(told).toMatchObject({ ok: false, error: { kind: "REFUSED" } });
+  });
+});

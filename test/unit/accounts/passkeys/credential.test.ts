@@ -1,0 +1,102 @@
+import { base64urlnopad } from "@scure/base";
+import { describe, expect, test } from "vitest";
+import {
+  type Answerer,
+  browserData,
+  type Challenge,
+  type ChallengeKind,
+  isChallengeOf,
+  isHandleOf,
+  isRolledBack,
+  relyingPartyOf,
+  userHandleOf,
+} from "../../../../src/accounts/passkeys/credential.ts";
+import { makeId } from "../../../../src/lib/ids.ts";
+
+const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const userId = makeId("usr", ULID);
+const session = { id: makeId("ses", ULID), userId };
+
+describe("the relying party", () => {
+  test.each([
+    ["https://pay.example.com", "pay.example.com", "https://pay.example.com"],
+    ["https://pay.example.com/shop", "pay.example.com", "https://pay.example.com"],
+    ["http://localhost:8787", "localhost", "http://localhost:8787"],
+  ])("%s has the id %s and the origin %s", (publicUrl, id, origin) => {
+    expect(relyingPartyOf(publicUrl)).toEqual({ id, origin });
+  });
+
+  test("there is none without a PUBLIC_URL", () => {
+    expect(() => relyingPartyOf("")).toThrow();
+  });
+});
+
+describe("whose a challenge is", () => {
+  const KINDS: readonly ChallengeKind[] = ["PASSKEY_REGISTRATION", "PASSKEY_SIGN_IN", "PASSKEY_STEP_UP"];
+  const given = (kind: string): Challenge =>
+    kind === "PASSKEY_SIGN_IN"
+      ? { hash: "", kind, userId: null, sessionId: null, data: browserData("nonce"), expiresAtMs: 10 }
+      : { hash: "", kind, userId, sessionId: session.id, data: null, expiresAtMs: 10 };
+  const answerer = (kind: ChallengeKind): Answerer =>
+    kind === "PASSKEY_SIGN_IN" ? { kind, nonce: "nonce" } : { kind, session };
+
+  test("each kind is for its own purpose alone", () => {
+    for (const kind of [...KINDS, "OAUTH"])
+      for (const purpose of KINDS) expect(isChallengeOf(given(kind), answerer(purpose), 9)).toBe(kind === purpose);
+  });
+
+  test("it ends at its time", () => {
+    for (const kind of KINDS) expect(isChallengeOf(given(kind), answerer(kind), 10)).toBe(false);
+  });
+
+  test.each<[string, Answerer]>([
+    ["another browser", { kind: "PASSKEY_SIGN_IN", nonce: "other" }],
+    ["a browser without a nonce", { kind: "PASSKEY_SIGN_IN", nonce: undefined }],
+    [
+      "another session",
+      { kind: "PASSKEY_STEP_UP", session: { ...session, id: makeId("ses", "01ARZ3NDEKTSV4RRFFQ69G5FAW") } },
+    ],
+    [
+      "another person",
+      { kind: "PASSKEY_STEP_UP", session: { ...session, userId: makeId("usr", "01ARZ3NDEKTSV4RRFFQ69G5FAW") } },
+    ],
+  ])("%s has no part in it", (_, who) => {
+    expect(isChallengeOf(given(who.kind), who, 9)).toBe(false);
+  });
+});
+
+describe("a signature counter", () => {
+  test.each([
+    [0, 0, false],
+    [0, 1, false],
+    [1, 2, false],
+    [1, 1, true],
+    [2, 1, true],
+    [1, 0, true],
+    [4_294_967_295, 0, true],
+  ])("stored %i, given %i: rolled back %s", (stored, now, isBack) => {
+    expect(isRolledBack(stored, now)).toBe(isBack);
+  });
+});
+
+describe("the handle of an account", () => {
+  const own = base64urlnopad.encode(userHandleOf(userId));
+  test("is the id, and no longer than authenticators keep (64 bytes)", () => {
+    expect(Buffer.from(own, "base64url").toString()).toBe(userId);
+    expect(userHandleOf(userId).length).toBeLessThanOrEqual(64);
+  });
+
+  test.each<[string | null | undefined, ChallengeKind, boolean]>([
+    [own, "PASSKEY_SIGN_IN", true],
+    [own, "PASSKEY_STEP_UP", true],
+    [null, "PASSKEY_SIGN_IN", false],
+    [undefined, "PASSKEY_SIGN_IN", false],
+    ["", "PASSKEY_SIGN_IN", false],
+    [null, "PASSKEY_STEP_UP", true],
+    [undefined, "PASSKEY_STEP_UP", true],
+    ["AAAA", "PASSKEY_SIGN_IN", false],
+    ["AAAA", "PASSKEY_STEP_UP", false],
+  ])("%s at %s: %s", (handle, kind, isOwn) => {
+    expect(isHandleOf(userId, handle, kind)).toBe(isOwn);
+  });
+});

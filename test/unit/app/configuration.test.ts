@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import { configurationFaults } from "../../../src/app/configuration.ts";
+
+const KEY = `k1:${btoa("0123456789abcdef0123456789abcdef")}`;
+const GOOD = {
+  ENVIRONMENT: "production",
+  PUBLIC_URL: "https://pay.example",
+  RATE_SOURCE: "coinbase,kraken",
+  ROW_MAC_KEY: KEY,
+  CHAIN_SOURCES: '{"ETH":[{"kind":"evm-rpc","url":"https://node.example"}]}',
+  POLL_SECONDS: "2.5",
+  CODE_PEPPER: KEY,
+  SECRETS_AES_KEY: KEY,
+  SIGNING_KEY: KEY,
+  SIGN_IN_PROVIDERS: '{"google":{"clientId":"a","clientSecret":"b"}}',
+  MAIL_PROVIDER: '{"kind":"resend","apiKey":"re_1"}',
+  MAIL_FROM: "Shop <pay@example.com>",
+  WEBHOOK_LOOPBACK: "",
+  WEBHOOK_SCHEDULE_SECONDS: "",
+};
+const codes = (changes: Partial<Record<keyof typeof GOOD, string | undefined>>) =>
+  configurationFaults({ ...GOOD, ...changes }).map((fault) => fault.code);
+
+describe("the variables of a deployment", () => {
+  it("good ones have no fault", () => {
+    expect(codes({})).toEqual([]);
+  });
+
+  it("each wrong one is named, and only a missing row key is fatal", () => {
+    const faults = configurationFaults({
+      ENVIRONMENT: undefined,
+      PUBLIC_URL: undefined,
+      RATE_SOURCE: undefined,
+      ROW_MAC_KEY: undefined,
+      CHAIN_SOURCES: "[]",
+      POLL_SECONDS: "soon",
+      CODE_PEPPER: undefined,
+      SECRETS_AES_KEY: undefined,
+      SIGNING_KEY: undefined,
+      SIGN_IN_PROVIDERS: "[]",
+      MAIL_PROVIDER: undefined,
+      MAIL_FROM: undefined,
+      WEBHOOK_LOOPBACK: undefined,
+      WEBHOOK_SCHEDULE_SECONDS: undefined,
+    });
+    expect(faults.map(({ code, isFatal }) => [code, isFatal])).toEqual([
+      ["ROW_MAC_KEY_INVALID", true],
+      ["RATE_SOURCE_INVALID", false],
+      ["CHAIN_SOURCES_INVALID", false],
+      ["POLL_SECONDS_INVALID", false],
+      ["CODE_PEPPER_INVALID", false],
+      ["SECRETS_AES_KEY_INVALID", false],
+      ["SIGNING_KEY_INVALID", false],
+      ["SIGN_IN_PROVIDERS_INVALID", false],
+      ["MAIL_PROVIDER_INVALID", false],
+      ["MAIL_FROM_INVALID", false],
+      ["PUBLIC_URL_MISSING", false],
+    ]);
+  });
+
+  it.each([
+    [{ ROW_MAC_KEY: "k1:short" }, "ROW_MAC_KEY_INVALID"],
+    [{ RATE_SOURCE: "coinbase" }, "RATE_SOURCE_INVALID"],
+    [{ RATE_SOURCE: "fixed" }, "RATE_SOURCE_INVALID"],
+    [{ CHAIN_SOURCES: '{"ETH":[]}' }, "CHAIN_SOURCES_INVALID"],
+    [{ POLL_SECONDS: "0" }, "POLL_SECONDS_INVALID"],
+    [{ PUBLIC_URL: " " }, "PUBLIC_URL_MISSING"],
+    [{ CODE_PEPPER: "" }, "CODE_PEPPER_INVALID"],
+    [{ SECRETS_AES_KEY: "k1:short" }, "SECRETS_AES_KEY_INVALID"],
+    [{ SIGNING_KEY: undefined }, "SIGNING_KEY_INVALID"],
+    [{ SIGNING_KEY: `${KEY},${KEY}` }, "SIGNING_KEY_INVALID"],
+    [{ SIGN_IN_PROVIDERS: '{"google":{}}' }, "SIGN_IN_PROVIDERS_INVALID"],
+    [{ MAIL_PROVIDER: '{"kind":"smtp"}' }, "MAIL_PROVIDER_INVALID"],
+    [{ MAIL_PROVIDER: '{"kind":"mailbox"}' }, "MAIL_PROVIDER_INVALID"],
+    [{ MAIL_FROM: "" }, "MAIL_FROM_INVALID"],
+  ])("%j in production is %s", (changes, code) => {
+    expect(codes(changes)).toEqual([code]);
+  });
+
+  it("development may use fixed rates and do without a public address", () => {
+    expect(codes({ ENVIRONMENT: "development", RATE_SOURCE: "fixed", PUBLIC_URL: "" })).toEqual([]);
+  });
+
+  it("development may keep its mails, and then needs no sender", () => {
+    const mailbox = { MAIL_PROVIDER: '{"kind":"mailbox"}', MAIL_FROM: "" };
+    expect(codes({ ENVIRONMENT: "development", ...mailbox })).toEqual([]);
+  });
+
+  it.each([{ WEBHOOK_LOOPBACK: "on" }, { WEBHOOK_SCHEDULE_SECONDS: "0,1" }])(
+    "%j is for development, and fatal in production",
+    (setting) => {
+      expect(configurationFaults({ ...GOOD, ...setting })).toMatchObject([
+        { code: "DEVELOPMENT_SETTING_IN_PRODUCTION", isFatal: true },
+      ]);
+      const mailbox = { MAIL_PROVIDER: '{"kind":"mailbox"}', MAIL_FROM: "" };
+      expect(codes({ ...setting, ...mailbox, ENVIRONMENT: "development", RATE_SOURCE: "fixed" })).toEqual([]);
+      const soon = { WEBHOOK_SCHEDULE_SECONDS: "soon", ENVIRONMENT: "development", RATE_SOURCE: "fixed" };
+      expect(codes({ ...mailbox, ...soon })).toEqual(["WEBHOOK_SCHEDULE_SECONDS_INVALID"]);
+    },
+  );
+
+  it("no problem repeats a secret", () => {
+    const faults = configurationFaults({
+      ...GOOD,
+      ROW_MAC_KEY: "hunter2",
+      CHAIN_SOURCES: '{"ETH":[{"kind":"evm-rpc","url":"https://node.example","headers":{"x-key":["hunter2"]}}]}',
+      POLL_SECONDS: "hunter2",
+      CODE_PEPPER: "hunter2",
+      SECRETS_AES_KEY: "hunter2",
+      SIGNING_KEY: "hunter2",
+      SIGN_IN_PROVIDERS: '{"google":{"clientId":"a","clientSecret":["hunter2"]}}',
+      MAIL_PROVIDER: '{"kind":"resend","apiKey":["hunter2"]}',
+      MAIL_FROM: "hunter2",
+    });
+    expect(faults).toHaveLength(9);
+    expect(JSON.stringify(faults)).not.toContain("hunter2");
+  });
+});

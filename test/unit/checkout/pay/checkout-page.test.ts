@@ -1,0 +1,328 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { checkoutMain, checkoutPage } from "../../../../src/checkout/pay/checkout-page.tsx";
+import { NOTES, type Note } from "../../../../src/checkout/pay/note.ts";
+import { problemPage } from "../../../../src/checkout/pay/problem-page.tsx";
+import type { CheckoutView } from "../../../../src/checkout/pay/view.ts";
+import { LANGUAGES, type Language } from "../../../../src/platform/texts/languages.ts";
+import { textsOf } from "../../../../src/platform/texts/texts.ts";
+import {
+  checkoutViewOf,
+  chromeOf,
+  EVM_METHOD,
+  METHOD,
+  NOW,
+  PAYMENT,
+  STAGES,
+  wayOf,
+} from "../../../support/checkout-views.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const ALL_LANGUAGES = Object.keys(LANGUAGES) as Language[];
+
+function page(view: CheckoutView, of: { language?: Language; note?: Note | null } = {}): string {
+  return String(checkoutPage({ chrome: chromeOf(of.language), view, note: of.note ?? null }));
+}
+
+/** What the script fills in, and the style, are no texts of the page. */
+function texts(html: string): string {
+  return html.replaceAll(/<style.*?<\/style>/gs, "").replaceAll(/ data-[a-z-]+="[^"]*"/g, "");
+}
+
+/** As a browser shows it. */
+function shownText(html: string): string {
+  const bare = texts(html).replaceAll(/<[^>]*>/g, "");
+  const entities = { "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&amp;": "&" };
+  return Object.entries(entities).reduce((text, [entity, sign]) => text.replaceAll(entity, sign), bare);
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
+}
+
+describe("every stage in every language", () => {
+  const cases = STAGES.flatMap((stage) => ALL_LANGUAGES.map((language) => ({ stage, language })));
+
+  it.each(cases)("$stage in $language has one heading, no gap in a text, no id and no part twice", (of) => {
+    const { stage, language } = of;
+    const variants = [
+      checkoutViewOf(stage),
+      checkoutViewOf(stage, { method: EVM_METHOD, acceptsLate: true, isTest: true, canReturn: false }),
+      checkoutViewOf(stage, { method: null, description: null, imageUrl: null, payments: [], claimNetworks: [] }),
+      checkoutViewOf(stage, {
+        method: { ...METHOD, amount: null, requiredConfirmations: 1 },
+        total: { micros: 0n, currency: "USD" },
+        shop: { name: "S", color: null, logoUrl: null, supportUrl: null },
+        payments: [{ ...PAYMENT, state: "gone", isLate: true }],
+      }),
+    ];
+    for (const view of variants) {
+      const html = page(view, { language });
+      expect(texts(html)).not.toMatch(/\{\w+\}|undefined|\[object/);
+      expect(html).toContain(`<html lang="${language}" dir="${LANGUAGES[language].direction}">`);
+      expect(html.match(/<h1[ >]/g)).toHaveLength(1);
+      for (const name of ["id", "data-part"]) {
+        const values = [...html.matchAll(new RegExp(` ${name}="([^"]*)"`, "g"))].map(([, value]) => value);
+        expect(values).toEqual([...new Set(values)]);
+      }
+      expect(html).toMatch(/<h1 tabindex="-1">[^<]/);
+    }
+  });
+
+  it.each(NOTES)("shows what came of a form: %s", (note) => {
+    for (const language of ALL_LANGUAGES) {
+      const html = page(checkoutViewOf("pay"), { language, note });
+      const [, said = ""] = /<p class="note[^"]*">([^<]+)<\/p>/.exec(html) ?? [];
+      expect(said.length).toBeGreaterThan(4);
+      expect(texts(html)).not.toMatch(/\{\w+\}/);
+      expect(html.includes('<details class="claim" open')).toBe(note.startsWith("claim-"));
+    }
+  });
+
+  it("says in problems what went wrong, in the reader's language", () => {
+    for (const language of ALL_LANGUAGES) {
+      const html = String(problemPage(chromeOf(language), { code: "INVOICE_NOT_FOUND" }));
+      expect(shownText(html)).toContain(textsOf(language).problemNotFound);
+    }
+  });
+
+  it("leads back from a problem to the invoice that there is, in the language that was named", () => {
+    const chrome = chromeOf("de");
+    const refused = (path: string, code: "INVOICE_NOT_FOUND" | "CONTENTION") =>
+      String(problemPage({ ...chrome, path }, { code }));
+    const link = `href="${chrome.path}?lang=de"`;
+    expect(refused(`${chrome.path}/return`, "CONTENTION")).toContain(link);
+    expect(refused(`${chrome.path}/return`, "INVOICE_NOT_FOUND")).not.toContain(link);
+    expect(refused("/buy/prd_1", "CONTENTION")).not.toContain(textsOf("de").problemBack);
+  });
+});
+
+describe("safety", () => {
+  it("asks nobody else for anything, and has no script or style but those with the nonce", () => {
+    for (const stage of STAGES) {
+      const html = page(checkoutViewOf(stage, { method: EVM_METHOD }));
+      const loaded = [...html.matchAll(/<(?:script|img|link|iframe|source)[^>]*? (?:src|href)="([^"]*)"/g)];
+      expect(loaded.length).toBeGreaterThan(2);
+      for (const [, address] of loaded) expect(address).toMatch(/^(\/[a-z]|data:,$)/);
+      expect(html).not.toMatch(/ style="| on[a-z]+="/);
+      for (const [tag] of html.matchAll(/<(?:script|style)[^>]*>/g)) expect(tag).toContain('nonce="nonce-of-the-test"');
+      expect(html.match(/<script/g)).toHaveLength(1);
+    }
+  });
+
+  it("shows names as text, whatever they are", () => {
+    const hostile = fc.array(
+      fc.oneof(
+        fc.constantFrom("</title>", "<script>alert(1)</script>", '" onload="x', "'", "&lt;", "{shop}", "{total}", "$&"),
+        fc.constantFrom(
+          "</style>",
+          "<!--",
+          "]]>",
+          "<img src=x onerror=x>",
+          "javascript:",
+          "\\",
+          "`",
+          "&amp;",
+          "\u0627",
+        ),
+        fc.string({ maxLength: 8, unit: "grapheme" }),
+      ),
+      { maxLength: 6 },
+    );
+    const stage = fc.constantFrom(...STAGES);
+    const language = fc.constantFrom(...ALL_LANGUAGES);
+    fc.assert(
+      fc.property(hostile, stage, language, (parts, at, to) => {
+        const text = parts.join("").slice(0, 150);
+        const render = (name: string) =>
+          page(
+            checkoutViewOf(at, {
+              title: `${name}.`,
+              description: `${name}.`,
+              shop: { ...checkoutViewOf(at).shop, name: `${name}.` },
+            }),
+            { language: to },
+          );
+        // Two renderings differ in nothing but the escaped name.
+        expect(render(text)).toBe(render("Zyxw").replaceAll("Zyxw", () => escaped(text)));
+        expect(escaped(text)).not.toMatch(/[<>"']/);
+        expect(shownText(render(text))).toContain(text);
+      }),
+      { numRuns: RUNS / 5 },
+    );
+  });
+});
+
+describe("paying", () => {
+  it.each([METHOD, EVM_METHOD])(
+    "shows the whole address of $key in groups, and copies it and the amount exactly",
+    (method) => {
+      const html = page(checkoutViewOf("pay", { method }));
+      const [, groups = ""] = /<p class="address">(.*?)<\/p>/.exec(html) ?? [];
+      expect(groups.replaceAll(/<[^>]*>/g, "")).toBe(method.address);
+      expect(groups.match(/<span>/g)).toHaveLength(Math.ceil(method.address.length / 4));
+      const copied = [...html.matchAll(/ data-copy="([^"]*)"/g)].map(([, text]) => text);
+      expect(copied).toEqual([method.amount, method.address]);
+      expect(html).toContain(`href="${escaped(method.uri)}"`);
+      expect(shownText(html)).toContain(`${method.amount} ${method.code}`);
+    },
+  );
+
+  it("has a code of the address, and a second one only where the payment link says more", () => {
+    expect(page(checkoutViewOf("pay")).match(/<svg[^>]* role="img"/g)).toHaveLength(2);
+    const bare = { ...METHOD, uri: METHOD.address };
+    const html = page(checkoutViewOf("pay", { method: bare }));
+    expect(html.match(/<svg[^>]* role="img"/g)).toHaveLength(1);
+    expect(html).not.toContain('type="radio"');
+  });
+
+  it("tells wallets in the browser the exact transfer, and others nothing", () => {
+    const html = page(checkoutViewOf("pay", { method: EVM_METHOD }));
+    const [, transfer = ""] = / data-wallets="([^"]*)"/.exec(html) ?? [];
+    expect(JSON.parse(transfer.replaceAll("&quot;", '"'))).toEqual(EVM_METHOD.transfer);
+    // The script fills in the wallet; the network it is told.
+    expect(html).toMatch(/data-pay-with="[^"]*\{wallet\}/);
+    expect(html).toMatch(/data-wrong-network="[^"]*Ethereum/);
+    expect(page(checkoutViewOf("pay"))).not.toContain("data-wallets");
+  });
+
+  it("counts down to the end of the amount and says what comes then", () => {
+    const { atRequote, atExpiry } = textsOf("en");
+    const html = page(checkoutViewOf("pay"));
+    expect(html).toContain(`data-deadline="${METHOD.deadlineMs}" datetime="2026-10-02T10:14:59.000Z"`);
+    expect(shownText(html)).toContain("Oct 2, 2026, 10:14");
+    expect(html).toContain(atRequote);
+    expect(page(checkoutViewOf("pay", { method: EVM_METHOD }))).toContain(atExpiry);
+    expect(html).toContain(`data-now="${NOW}"`);
+  });
+
+  it("shows no address where nothing should be sent", () => {
+    const sendable = STAGES.filter((stage) => page(checkoutViewOf(stage)).includes("data-copy"));
+    expect(sendable).toEqual(["pay", "partial"]);
+    for (const stage of STAGES) {
+      const isShown = shownText(page(checkoutViewOf(stage))).includes(METHOD.address);
+      expect(isShown).toBe(sendable.includes(stage));
+    }
+    // Where the shop takes what comes late, what is missing can be added.
+    expect(page(checkoutViewOf("underpaid", { acceptsLate: true }))).toContain(`data-copy="${METHOD.address}"`);
+    expect(page(checkoutViewOf("underpaid", { acceptsLate: true, isMonitored: false }))).not.toContain("data-copy");
+  });
+
+  it("leads back to the choice while there is one", () => {
+    expect(page(checkoutViewOf("pay"))).toContain("?choose=1");
+    expect(page(checkoutViewOf("pay", { canChoose: false }))).not.toContain("?choose=1");
+  });
+});
+
+describe("choosing", () => {
+  it("has one button for each way, found by coin, network and standard", () => {
+    const html = page(checkoutViewOf("choose"));
+    const ways = [...html.matchAll(/<button type="submit"[^>]* name="method" value="([^"]*)" data-find="([^"]*)"/g)];
+    expect(ways.map(([, key]) => key)).toEqual(["BTC_BTC", "ETH_ETH", "USDT_ETH", "USDT_TRX"]);
+    expect(ways[3]?.[2]).toBe("usdt tether usd trx tron trc-20");
+    expect(html).toContain('<form method="post" action="/pay/inv_01JAB2C3D4E5F6G7H8J9KMNPQR/methods"');
+  });
+
+  it("marks a way on a test network where not all are, and says it once of all", () => {
+    const { testNetwork } = textsOf("en");
+    const [first] = checkoutViewOf("choose").choices;
+    const test = {
+      code: "LTC",
+      name: "Litecoin",
+      ways: [{ ...wayOf("LTC_LTC", "Litecoin testnet", null), isTest: true }],
+    };
+    const said = (changes: Partial<CheckoutView>) =>
+      page(checkoutViewOf("choose", changes)).split(testNetwork).length - 1;
+    expect(first).toBeDefined();
+    expect(said({})).toBe(0);
+    expect(said({ choices: first === undefined ? [] : [first, test] })).toBe(1);
+    expect(page(checkoutViewOf("choose", { choices: [test] }))).toMatch(
+      new RegExp(`value="LTC_LTC".*<small>${testNetwork}`),
+    );
+    expect(said({ choices: [test], isTest: true })).toBe(1);
+  });
+
+  it("can be searched when there is much of it", () => {
+    const many = Array.from({ length: 9 }, (_, n) => ({
+      code: `C${n}`,
+      name: `Coin ${n}`,
+      ways: [wayOf(`C${n}_N`, "N", null)],
+    }));
+    expect(page(checkoutViewOf("choose", { choices: many }))).toMatch(/<input type="search"[^>]* hidden/);
+    expect(page(checkoutViewOf("choose", { choices: many.slice(1) }))).not.toContain('type="search"');
+  });
+});
+
+describe("following", () => {
+  it("shows how far a payment is", () => {
+    const html = page(checkoutViewOf("seen"));
+    expect(html).toContain('<progress max="19" value="7"');
+    expect(shownText(html)).toContain("7 of 19 confirmations");
+    expect(shownText(html)).toContain(PAYMENT.txHash);
+    expect(page(checkoutViewOf("paid"))).not.toContain("<progress");
+  });
+
+  it("tells the script where to look, in the language and of the way that is shown", () => {
+    const html = page(checkoutViewOf("pay"), { language: "de" });
+    expect(html).toContain('data-state-url="/pay/inv_01JAB2C3D4E5F6G7H8J9KMNPQR/state?method=USDT_TRX&amp;lang=de"');
+    expect(html).toContain('data-live-url="/pay/inv_01JAB2C3D4E5F6G7H8J9KMNPQR/live"');
+    expect(page(checkoutViewOf("choose"))).toContain("/state?choose=1");
+  });
+
+  it("draws the same <main> alone as in the page", () => {
+    for (const stage of STAGES) {
+      const of = { chrome: chromeOf(), view: checkoutViewOf(stage), note: null };
+      expect(String(checkoutPage(of))).toContain(String(checkoutMain(of)));
+    }
+  });
+
+  it("goes back to the shop by itself only where it may, and never where nobody can stop it", () => {
+    const refresh = (view: CheckoutView, note: Note | null = null) =>
+      /<noscript><meta http-equiv="refresh" content="([^"]*)"\/?><\/noscript>/.exec(page(view, { note }))?.[1];
+    expect(refresh(checkoutViewOf("paid"))).toBeUndefined();
+    expect(page(checkoutViewOf("paid"))).toContain('href="/pay/inv_01JAB2C3D4E5F6G7H8J9KMNPQR/return"');
+    expect(page(checkoutViewOf("paid"))).toContain('data-return-seconds="8"');
+    for (const stage of STAGES) {
+      const view = checkoutViewOf(stage, { canReturn: false });
+      expect(page(view)).not.toMatch(/data-return-url|\/return/);
+      expect(refresh(view)).toBe(view.pollSeconds > 0 && stage !== "choose" ? "30" : undefined);
+    }
+    // What a form came to can be read at leisure.
+    expect(refresh(checkoutViewOf("pay"), "claim-invalid")).toBeUndefined();
+  });
+
+  it("asks for a hash where money may be under way, on the networks that are watched", () => {
+    const asking = STAGES.filter((stage) => page(checkoutViewOf(stage)).includes('name="txHash"'));
+    expect(asking).toEqual(["pay", "partial", "checking", "underpaid", "expired"]);
+    expect(page(checkoutViewOf("expired"))).toContain('<input type="hidden" name="network" value="TRX"');
+    const two = [
+      { network: "TRX", networkName: "TRON" },
+      { network: "ETH", networkName: "Ethereum" },
+    ];
+    expect(page(checkoutViewOf("expired", { claimNetworks: two }))).toContain(
+      '<select id="claim-network" name="network"',
+    );
+  });
+
+  it("says of late money that the shop decides", () => {
+    const late = checkoutViewOf("expired", { payments: [{ ...PAYMENT, state: "confirmed", isLate: true }] });
+    expect(shownText(page(late))).toContain("will decide about it");
+    expect(shownText(page(checkoutViewOf("expired")))).not.toContain("will decide about it");
+  });
+});
+
+describe("the switch of languages", () => {
+  it("keeps what is shown, and names each language by itself", () => {
+    const html = page(checkoutViewOf("pay"), { language: "ar" });
+    expect(html).toContain('<input type="hidden" name="method" value="USDT_TRX"');
+    for (const [code, { name }] of Object.entries(LANGUAGES)) {
+      expect(html).toMatch(new RegExp(`<option value="${code}" lang="${code}"( selected="")?>${name}</option>`));
+    }
+    expect(html).toContain('<option value="ar" lang="ar" selected="">');
+  });
+});

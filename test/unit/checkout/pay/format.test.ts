@@ -1,0 +1,178 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { FIAT_CODES } from "../../../../src/lib/fiat-codes.ts";
+import { formatMicros } from "../../../../src/lib/money.ts";
+import { addressGroups, moneyText, timeText, trimZeros } from "../../../../src/platform/texts/format.ts";
+import { LANGUAGES, type Language } from "../../../../src/platform/texts/languages.ts";
+import { KNOWN_CURRENCIES } from "../../../../src/rates/currencies.ts";
+import { FORMATTED, FORMATTED_MONEY, FORMATTED_MS, visible } from "../../../support/formatted.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const ALL = Object.keys(LANGUAGES) as Language[];
+const languages = fc.constantFrom(...ALL);
+const currencies = fc.constantFrom(...KNOWN_CURRENCIES);
+const amounts = fc.oneof(
+  fc.bigInt({ min: 0n, max: 1_000_000_000_000n }),
+  fc.bigInt({ min: 0n, max: 10n ** 24n }),
+  fc.bigInt({ min: 0n, max: 1_000_000n }).map((units) => units * 1_000_000n),
+  fc.bigInt({ min: 0n, max: 100_000_000n }).map((cents) => cents * 10_000n),
+);
+
+/** The sign between whole and fraction. */
+const POINTS: Readonly<Record<Language, "." | ",">> = {
+  en: ".",
+  es: ",",
+  pt: ",",
+  fr: ",",
+  de: ",",
+  tr: ",",
+  ru: ",",
+  ar: ".",
+  zh: ".",
+  ja: ".",
+};
+
+/** What somebody who knows the language reads: its number as decimal text, undefined where it is no plain number. */
+function readNumber(language: Language, text: string): string | undefined {
+  const point = POINTS[language];
+  const [number = ""] = /\d(?:.*\d)?/s.exec(text) ?? [];
+  const [whole = "", fraction, ...more] = number.split(point);
+  const groups = whole.split(/[.,\u00a0\u202f]/);
+  const isGrouped =
+    groups.length === 1 || groups.every((group, index) => group.length === 3 || (index === 0 && group.length < 3));
+  if (!isGrouped || more.length > 0 || !/^\d+$/.test(groups.join("")) || !/^\d*$/.test(fraction ?? ""))
+    return undefined;
+  return fraction === undefined ? groups.join("") : `${groups.join("")}.${fraction}`;
+}
+
+describe("an amount in a language", () => {
+  it.each(FORMATTED)("is written the way of %s", (language, ...texts) => {
+    const money = FORMATTED_MONEY.map((each) => moneyText(language, each));
+    expect([...money, timeText(language, FORMATTED_MS)].map(visible)).toEqual(texts);
+  });
+
+  it("is read back as exactly what it is, in every language and currency: nothing is rounded", () => {
+    fc.assert(
+      fc.property(languages, currencies, amounts, (language, currency, micros) => {
+        const read = readNumber(language, moneyText(language, { micros, currency }));
+        expect(read === undefined ? undefined : trimZeros(read)).toBe(trimZeros(formatMicros(micros)));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("has the digits of a keyboard, and none of a power of ten", () => {
+    fc.assert(
+      fc.property(languages, currencies, amounts, (language, currency, micros) => {
+        const text = moneyText(language, { micros, currency });
+        expect(text.replaceAll(/[0-9]/g, "")).not.toMatch(/\p{N}/u);
+        expect(text).not.toMatch(/\d[eE]|∞|NaN/);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("has as many fraction digits as its currency at least, and more only where they are there", () => {
+    const fraction = (language: Language, micros: bigint, currency: string) =>
+      readNumber(language, moneyText(language, { micros, currency }))?.split(".")[1] ?? "";
+    for (const language of ALL) {
+      for (const currency of FIAT_CODES) {
+        const own = ["JPY", "KRW", "ISK", "HUF", "IDR"].includes(currency) ? 0 : 2;
+        expect(fraction(language, 49_000_000n, currency), `${language} ${currency}`).toBe("".padEnd(own, "0"));
+        expect(fraction(language, 49_500_000n, currency), `${language} ${currency}`).toBe("5".padEnd(own, "0"));
+        expect(fraction(language, 49_123_456n, currency), `${language} ${currency}`).toBe("123456");
+      }
+      expect(fraction(language, 1_000_000n, "BTC")).toBe("");
+      expect(fraction(language, 1_230_000n, "USDT")).toBe("23");
+    }
+  });
+
+  it("says which currency it is: no two are written alike in one language", () => {
+    for (const language of ALL) {
+      const texts = KNOWN_CURRENCIES.map((currency) =>
+        moneyText(language, { micros: 1_000_000n, currency }).replaceAll(/[\d.,\s\u200f]/g, ""),
+      );
+      expect(new Set(texts).size, language).toBe(KNOWN_CURRENCIES.length);
+    }
+  });
+
+  it("names a coin by its code behind the number, however many letters it has", () => {
+    for (const language of ALL)
+      for (const currency of KNOWN_CURRENCIES.filter((code) => !FIAT_CODES.some((fiat) => fiat === code)))
+        expect(moneyText(language, { micros: 2_000_000n, currency })).toBe(`2\u00a0${currency}`);
+  });
+
+  it("never breaks between number and currency", () => {
+    for (const language of ALL)
+      for (const currency of KNOWN_CURRENCIES)
+        expect(moneyText(language, { micros: 1_234_500_000n, currency })).not.toContain(" ");
+  });
+});
+
+describe("a moment in a language", () => {
+  it("is of UTC and says so, with year, day and minute", () => {
+    fc.assert(
+      fc.property(languages, fc.integer({ min: 1_600_000_000_000, max: 4_000_000_000_000 }), (language, ms) => {
+        const text = timeText(language, ms);
+        const [year = "", , day = ""] = new Date(ms).toISOString().slice(0, 10).split("-");
+        const minute = new Date(ms).toISOString().slice(14, 16);
+        const numbers: readonly string[] = text.match(/[0-9]+/g) ?? [];
+        expect(text).toMatch(/ UTC$/);
+        expect(numbers).toContain(year);
+        expect(numbers.map(Number)).toContain(Number(day));
+        expect(numbers.at(-1)).toBe(minute);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("an address in groups", () => {
+  it("is the address when they are put together, in groups of four but for the last", () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 120 }), (address) => {
+        const groups = addressGroups(address);
+        expect(groups.join("")).toBe(address);
+        expect(groups.slice(0, -1).every((group) => [...group].length === 4)).toBe(true);
+        expect([...(groups.at(-1) ?? "last")].length).toBeLessThanOrEqual(4);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it.each([
+    ["", []],
+    ["abc", ["abc"]],
+    ["TXYZopQR", ["TXYZ", "opQR"]],
+    ["bc1qw508d6qejxt", ["bc1q", "w508", "d6qe", "jxt"]],
+  ])("%s", (address, groups) => {
+    expect(addressGroups(address)).toEqual(groups);
+  });
+});
+
+describe("a decimal without trailing zeros", () => {
+  it.each([
+    ["0.500000", "0.5"],
+    ["0.000000", "0"],
+    ["100", "100"],
+    ["100.00", "100"],
+    ["10.01", "10.01"],
+    ["0.000001", "0.000001"],
+    ["-1.50", "-1.5"],
+  ])("%s is %s", (decimal, trimmed) => {
+    expect(trimZeros(decimal)).toBe(trimmed);
+  });
+
+  it("is the same number, and is left alone the second time", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (micros) => {
+        const trimmed = trimZeros(formatMicros(micros));
+        expect(trimZeros(trimmed)).toBe(trimmed);
+        expect(trimmed).not.toMatch(/\.$|\.\d*0$/);
+        const [whole = "", fraction = ""] = trimmed.split(".");
+        expect(BigInt(whole + fraction.padEnd(6, "0"))).toBe(micros);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});

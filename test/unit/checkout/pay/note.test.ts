@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { NETWORKS } from "../../../../src/chains/networks.ts";
+import { claimNote, NOTES, pickNote } from "../../../../src/checkout/pay/note.ts";
+import { pairNamed } from "../../../../src/checkout/pay/pick-method.ts";
+import { canonicalPairs, pairKey } from "../../../../src/commerce/invoices/payment-method.ts";
+import { SAMPLES } from "../../../../src/platform/http/refusals.ts";
+
+describe("why a way to pay could not be picked", () => {
+  it.each([
+    ["RATE_UNAVAILABLE", "rate"],
+    ["AMOUNTS_EXHAUSTED", "taken"],
+    ["LIMIT_REACHED", "taken"],
+    ["PUBLIC_ADDRESS_LIMIT", "taken"],
+    ["CONTENTION", "taken"],
+    ["NETWORK_NOT_WATCHED", "network"],
+    ["INVOICE_NOT_PAYABLE", "closed"],
+    ["NO_ENABLED_WALLET", "closed"],
+    ["UNSUPPORTED_PAIR", "closed"],
+    ["ANY_AMOUNT_NEEDS_OWN_ADDRESS", "closed"],
+    ["WALLET_FROZEN", "frozen"],
+    ["RATE_LIMITED", "too-many"],
+    ["STORAGE_UNAVAILABLE", "other"],
+    ["UNAUTHORIZED", "other"],
+  ] as const)("%s is %s", (code, note) => {
+    expect(pickNote(SAMPLES[code])).toBe(note);
+  });
+
+  it("is never a word about a claim, whatever the refusal", () => {
+    for (const failure of Object.values(SAMPLES)) {
+      const note = pickNote(failure);
+      expect(NOTES).toContain(note);
+      expect(note.startsWith("claim-")).toBe(false);
+    }
+  });
+});
+
+describe("what came of a claim", () => {
+  it("is what was found, or why nobody looked", () => {
+    const outcomes = (["FOUND", "NOT_FOUND", "UNAVAILABLE"] as const).map((outcome) =>
+      claimNote({ ok: true, value: { outcome } }),
+    );
+    expect(outcomes).toEqual(["claim-found", "claim-not-found", "claim-unavailable"]);
+    const refused = (code: keyof typeof SAMPLES) => claimNote({ ok: false, error: SAMPLES[code] });
+    expect(refused("VALIDATION_FAILED")).toBe("claim-invalid");
+    expect(refused("NETWORK_NOT_OFFERED")).toBe("claim-invalid");
+    expect(refused("RATE_LIMITED")).toBe("claim-too-many");
+    expect(refused("STORAGE_UNAVAILABLE")).toBe("claim-unavailable");
+    expect(refused("CONTENTION")).toBe("claim-unavailable");
+  });
+});
+
+describe("the key of a form", () => {
+  it("is read as the pair that it was written from, for every pair of the registry", () => {
+    for (const network of NETWORKS)
+      for (const asset of network.assets) {
+        const pair = { cryptocurrency: asset.code, network: network.name };
+        expect(canonicalPairs([pairNamed(pairKey(pair))])).toEqual({ ok: true, value: [pair] });
+      }
+  });
+
+  it.each(["", "_", "USDT", "USDT_", "_ETH", "USDT_ETH_", "USDT ETH", "__proto___x"])("%j names no pair", (key) => {
+    expect(canonicalPairs([pairNamed(key)]).ok).toBe(false);
+  });
+});

@@ -1,0 +1,76 @@
+import fc from "fast-check";
+import { decodeQR } from "qr/decode.js";
+import { describe, expect, test } from "vitest";
+import { NETWORKS } from "../../../../src/chains/networks.ts";
+import { paymentUri } from "../../../../src/chains/payment-uri.ts";
+import { qrPath } from "../../../../src/checkout/pay/qr.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const ADDRESSES = {
+  bitcoin: [
+    "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
+    "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2",
+    "bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr",
+  ],
+  evm: ["0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"],
+  tron: ["TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH"],
+} as const;
+
+const QUIET = 4;
+const PIXELS = 3;
+
+/** What a camera would see: strokes of width 1, three pixels to a module, and the quiet zone. */
+function pictureOf({ size, path }: ReturnType<typeof qrPath>) {
+  const side = (size + 2 * QUIET) * PIXELS;
+  const data = new Uint8Array(side * side * 4).fill(255);
+  let x = 0;
+  let y = 0;
+  for (const [, letter, one, other, run] of path.matchAll(/([Mm])(-?[\d.]+) (-?[\d.]+)h(\d+)/g)) {
+    x = Number(one) + (letter === "m" ? x : 0);
+    y = Number(other) + (letter === "m" ? y : 0);
+    for (let row = (y - 0.5 + QUIET) * PIXELS; row < (y + 0.5 + QUIET) * PIXELS; row++) {
+      for (let column = (x + QUIET) * PIXELS; column < (x + Number(run) + QUIET) * PIXELS; column++)
+        data.fill(0, (row * side + column) * 4, (row * side + column) * 4 + 3);
+    }
+    x += Number(run);
+  }
+  return { width: side, height: side, data };
+}
+
+describe("a QR code", () => {
+  const uris = NETWORKS.flatMap((network) =>
+    ADDRESSES[network.family].flatMap((address) =>
+      network.assets.flatMap((asset) =>
+        [null, 123_456_789_012_345n].map((amountUnits) =>
+          paymentUri({ network, asset, address, amountUnits, label: "Café Alpenrose, order 17" }),
+        ),
+      ),
+    ),
+  );
+
+  test.each([...new Set([...Object.values(ADDRESSES).flat(), ...uris])])("is read as %s", (text) => {
+    expect(decodeQR(pictureOf(qrPath(text)))).toBe(text);
+  });
+
+  test("is read as whatever text it was made of", () => {
+    const texts = fc.string({ unit: "grapheme", minLength: 1, maxLength: 120 }).filter((text) => text.isWellFormed());
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(decodeQR(pictureOf(qrPath(text)))).toBe(text);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test("is one path of strokes and nothing else, in few bytes", () => {
+    const { size, path } = qrPath("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
+    expect(size).toBe(29);
+    expect(path).toMatch(/^M0 0\.5h7(m-?\d+ [01]h\d+)+$/);
+    expect(path.length).toBeLessThan(1_600);
+  });
+
+  test("has room for the longest text that its kind of code takes, and says so past it", () => {
+    expect(qrPath("a".repeat(2_331)).size).toBe(177);
+    expect(() => qrPath("a".repeat(2_332))).toThrow();
+  });
+});

@@ -1,0 +1,231 @@
+// What can be proved of a translation without reading it: nothing missing, nothing left in English, nothing that breaks a page.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { en } from "../../../../src/platform/texts/en.ts";
+import { LANGUAGES, type Language } from "../../../../src/platform/texts/languages.ts";
+import { fill, textsOf } from "../../../../src/platform/texts/texts.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+type Key = keyof typeof en;
+
+const KEYS = Object.keys(en) as Key[];
+const ALL = Object.keys(LANGUAGES) as Language[];
+const TRANSLATED = ALL.filter((language) => language !== "en");
+const EVERY = ALL.flatMap((language) => KEYS.map((key) => ({ language, key, text: textsOf(language)[key] })));
+
+/** The texts of `among` for which `isWrong` holds, to be compared with none. */
+function wrong(isWrong: (text: string, key: Key) => boolean, among: readonly Language[] = ALL): readonly string[] {
+  return EVERY.filter(({ language, key, text }) => among.includes(language) && isWrong(text, key)).map(
+    ({ language, key, text }) => `${language}.${key}: ${text}`,
+  );
+}
+
+function placeholders(text: string): readonly string[] {
+  return [...text.matchAll(/\{[^}]*\}/g)].map(([name]) => name).toSorted();
+}
+
+/** Without its placeholders, and without the names that are the same in every language. */
+function ownWords(text: string): string {
+  return text.replaceAll(/\{\w+\}|Edgetill|\bQR\b|TxID|\bhash\b|\bmemo\b|\btag\b|[a-z]+@example\.com/g, "");
+}
+
+describe("every catalogue", () => {
+  it.each(TRANSLATED)("%s has the keys of the English one, in its order", (language) => {
+    expect(Object.keys(textsOf(language))).toEqual(KEYS);
+  });
+
+  it("has the placeholders of the English one in every text", () => {
+    expect(wrong((text, key) => placeholders(text).join() !== placeholders(en[key]).join())).toEqual([]);
+    expect(wrong((text) => placeholders(text).some((name) => !/^\{[a-z]+\}$/.test(name)))).toEqual([]);
+  });
+
+  it("has no text that is empty, or begins or ends with a space", () => {
+    expect(wrong((text) => text === "" || text.trim() !== text || /\s{2}/.test(text))).toEqual([]);
+  });
+
+  it("leaves nothing in English but words that the language shares", () => {
+    const shared = [
+      "es.total: Total",
+      "pt.total: Total",
+      "fr.total: Total",
+      "fr.transaction: Transaction",
+      "de.receiptStatus: Status",
+      "de.buyName: Name",
+    ];
+    expect(wrong((text, key) => text === en[key], TRANSLATED)).toEqual(shared);
+  });
+
+  it("has no markup, no quotation mark that ends an attribute, no line break, no invisible character", () => {
+    expect(wrong((text) => /[<>&"`\\]/.test(text))).toEqual([]);
+    expect(wrong((text) => /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]/u.test(text))).toEqual([]);
+    expect(wrong((text) => text.normalize("NFC") !== text)).toEqual([]);
+  });
+
+  it("is punctuated where the English one is: sentences end, and a colon stands before what is to be sent", () => {
+    const ends: Readonly<Record<string, string>> = { "。": ".", "？": "?", "؟": "?", "：": ":" };
+    const endOf = (text: string) => {
+      const last = text.at(-1) ?? "";
+      return ends[last] ?? (/[.?:]/.test(last) ? last : "");
+    };
+    const known = [
+      // An address stands last, where a full stop would look like a part of it in a line from right to left.
+      /^ar\.buyEmailInvalid:/,
+      // Requests, where English asks.
+      /^(zh|ja)\.chooseTitle:/,
+    ];
+    const differing = wrong((text, key) => endOf(text) !== endOf(en[key]), TRANSLATED);
+    expect(differing.filter((each) => !known.some((pattern) => pattern.test(each)))).toEqual([]);
+  });
+
+  it("names what must never be wrong: the coin and the network, the exact amount, the shop", () => {
+    for (const language of ALL) {
+      const texts = textsOf(language);
+      expect(texts.warnNetwork.match(/\{(coin|network)\}/g), language).toHaveLength(2);
+      expect(texts.exchangeArrive, language).toMatch(/\{amount\} \{coin\}/);
+      for (const key of ["payTo", "poweredBy", "paid", "cancelled", "expired", "underpaidReview"] as const)
+        expect(texts[key], `${language}.${key}`).toContain("{shop}");
+    }
+  });
+});
+
+describe("each language", () => {
+  const scripts: Readonly<Record<Language, RegExp>> = {
+    en: /\p{Script=Latin}/u,
+    es: /\p{Script=Latin}/u,
+    pt: /\p{Script=Latin}/u,
+    fr: /\p{Script=Latin}/u,
+    de: /\p{Script=Latin}/u,
+    tr: /\p{Script=Latin}/u,
+    ru: /\p{Script=Cyrillic}/u,
+    ar: /\p{Script=Arabic}/u,
+    zh: /\p{Script=Han}/u,
+    ja: /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u,
+  };
+
+  it.each(ALL)("%s is written in its own letters", (language) => {
+    expect(wrong((text) => !scripts[language].test(text), [language])).toEqual([]);
+  });
+
+  it("has no letters of another one, so that no look-alike hides in a word", () => {
+    const foreign: Readonly<Record<Language, RegExp>> = {
+      en: /[^\p{Script=Latin}\P{L}]/u,
+      es: /[^\p{Script=Latin}\P{L}]/u,
+      pt: /[^\p{Script=Latin}\P{L}]/u,
+      fr: /[^\p{Script=Latin}\P{L}]/u,
+      de: /[^\p{Script=Latin}\P{L}]/u,
+      tr: /[^\p{Script=Latin}\P{L}]/u,
+      ru: /[^\p{Script=Cyrillic}\P{L}]/u,
+      ar: /[^\p{Script=Arabic}\P{L}]/u,
+      zh: /[^\p{Script=Han}\P{L}]/u,
+      // The sign that lengthens a vowel belongs to both kana, and so to neither.
+      ja: /[^\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}ー\P{L}]/u,
+    };
+    for (const language of ALL) {
+      // The hexadecimal digits of a hash are named as such, and the x that stands before them.
+      const isForeign = (text: string, key: Key) =>
+        foreign[language].test(key === "claimHashHint" ? ownWords(text).replaceAll(/[afx]/g, "") : ownWords(text));
+      expect(wrong(isForeign, [language])).toEqual([]);
+    }
+  });
+
+  it.each([
+    // Some letter of its own alphabet that its neighbours lack, somewhere.
+    ["es", /¿|ñ|ción/],
+    ["pt", /[ãõ]/],
+    ["fr", /[èêœù]/],
+    ["de", /[äöüß]/],
+    ["tr", /[ğış]/],
+    ["ru", /[ёыэъ]/],
+    ["ar", /[ةىئ]/],
+    ["ja", /[ぁ-ん]/],
+  ] as const)("%s has letters that tell it from its neighbours", (language, letters) => {
+    const share = KEYS.filter((key) => letters.test(textsOf(language)[key])).length;
+    expect(share).toBeGreaterThan(KEYS.length / 20);
+  });
+
+  it.each([
+    ["de", /(^|[^\p{L}])(du|dich|dir|dein\p{L}*|euch|euer|eure\p{L}*)($|[^\p{L}])/iu],
+    ["fr", /(^|[^\p{L}])(tu|toi|te|ton|ta|tes)($|[^\p{L}])/iu],
+    ["es", /(^|[^\p{L}])(tú|tu|tus|ti|contigo|vosotr\w+|vuestr\w+)($|[^\p{L}])/iu],
+    ["pt", /(^|[^\p{L}])(tu|teu|tua|teus|tuas|ti)($|[^\p{L}])/iu],
+    ["ru", /(^|[^\p{L}])(ты|тебя|тебе|тво\p{L}+)($|[^\p{L}])/iu],
+    ["zh", /你/],
+  ] as const)("%s speaks to a payer politely, all the way", (language, familiar) => {
+    expect(wrong((text) => familiar.test(text), [language])).toEqual([]);
+  });
+
+  it("is set as its readers set it", () => {
+    // A no-break space before what the French set apart, for it must not begin a line.
+    expect(wrong((text) => /(^|[^\u00a0])[:;?!]/.test(text), ["fr"])).toEqual([]);
+    expect(wrong((text) => (text.match(/\?/g) ?? []).length !== (text.match(/¿/g) ?? []).length, ["es"])).toEqual([]);
+    expect(wrong((text) => /[?;]|,(?!\d)/.test(text), ["ar"])).toEqual([]);
+    expect(
+      wrong(
+        (text) => /[?;:!]|,(?!\d)|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]\./u.test(text),
+        ["zh", "ja"],
+      ),
+    ).toEqual([]);
+    expect(wrong((text) => /'/.test(text), TRANSLATED)).toEqual([]);
+  });
+});
+
+describe("a text that stands on a button", () => {
+  /** In letters of the Latin alphabet, of which those of Chinese and Japanese are two wide. */
+  function width(text: string): number {
+    const shown = text.replaceAll(/\{\w+\}/g, "");
+    return [...shown].reduce((sum, letter) => sum + (/[\u3000-\uffef]/.test(letter) ? 2 : 1), 0);
+  }
+
+  it.each([
+    // The small button beside an amount, which has a fixed place.
+    [12, ["copy", "copied"]],
+    // Two beside each other.
+    [15, ["qrAddress", "qrUri"]],
+    [12, ["changeLanguage", "receiptPrint", "receiptBack", "showReceipt", "claimSend"]],
+    [20, ["changeMethod", "stay"]],
+    // With a name behind it, which is cut or wrapped.
+    [15, ["payWith", "returnToShop"]],
+    // Alone in its line, on a screen that is 320 px wide.
+    [26, ["openInWallet", "buyGo"]],
+    [36, ["copyFailed"]],
+  ] as const satisfies readonly (readonly [number, readonly Key[]])[])("is at most %d wide: %j", (most, keys) => {
+    expect(wrong((text, key) => keys.some((each) => each === key) && width(text) > most)).toEqual([]);
+  });
+});
+
+it.each(ALL)(
+  "%s names the copy buttons by the word that stands on them, for people who press them by voice",
+  (language) => {
+    // WCAG 2.2, 2.5.3 "Label in Name".
+    const { copy, copyAmount, copyAddress } = textsOf(language);
+    const word = copy.toLocaleLowerCase(language);
+    expect(copyAmount.toLocaleLowerCase(language)).toContain(word);
+    expect(copyAddress.toLocaleLowerCase(language)).toContain(word);
+  },
+);
+
+describe("fill", () => {
+  it("replaces every placeholder that has a value, each time", () => {
+    expect(fill("{a} of {b}, {a}", { a: 1, b: "two" })).toBe("1 of two, 1");
+  });
+
+  it("leaves a placeholder without a value as it is", () => {
+    expect(fill("{a} {b}", { a: 0 })).toBe("0 {b}");
+  });
+
+  it("takes a value as it is, whatever stands in it", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.constantFrom("$&", "{b}", "$1", "$$", ""), (text, sign) => {
+        const value = `${text}${sign}`;
+        expect(fill("<{a}> <{b}>", { a: value, b: "b" })).toBe(`<${value}> <b>`);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it.each(ALL)("%s leaves nothing unfilled where all values are given", (language) => {
+    const names = [...new Set(KEYS.flatMap((key) => placeholders(en[key])))];
+    const values = Object.fromEntries(names.map((name) => [name.slice(1, -1), "x"]));
+    for (const key of KEYS) expect(fill(textsOf(language)[key], values)).not.toMatch(/[{}]/);
+  });
+});

@@ -1,0 +1,44 @@
+import { createPublicKey, verify } from "node:crypto";
+import { expect, it } from "vitest";
+import { returnText } from "../../../../src/checkout/signed-redirect/return-url.ts";
+import { listPublicKeys, returnUrlFor } from "../../../../src/checkout/signed-redirect/sign-return.ts";
+import { parseSigningKeys } from "../../../../src/checkout/signed-redirect/signing-key.ts";
+import { logLine, type Report } from "../../../../src/lib/log.ts";
+
+const keyring = (...ids: readonly string[]) =>
+  ids.map((id) => `${id}:${Buffer.alloc(32, id).toString("base64")}`).join(",");
+const OF = {
+  invoiceId: "inv_01M7ZZZZZZZZZZZZZZZZZZZZZZ",
+  status: "OVERPAID",
+  nowMs: Date.UTC(2026, 10, 21),
+} as const;
+const REDIRECT = "https://shop.example/thanks?order=7";
+
+function worldWith(text: string | undefined) {
+  const lines: string[] = [];
+  const report: Report = (alert, facts) => void lines.push(logLine("error", { alert, ...facts }));
+  return { lines, deps: { signingKeys: parseSigningKeys(text), report } };
+}
+
+it("a return is signed by the newest key, and another implementation finds the signature good", async () => {
+  const { deps, lines } = worldWith(keyring("k2", "k1"));
+  const url = new URL(await returnUrlFor(deps, { ...OF, redirectUrl: REDIRECT }));
+  const { order, keyId, signature = "" } = Object.fromEntries(url.searchParams);
+  expect([order, keyId, lines]).toEqual(["7", "k2", []]);
+  const [newest] = await listPublicKeys(deps);
+  const key = createPublicKey({ key: { ...newest }, format: "jwk" });
+  const isGood = (text: string) => verify(null, Buffer.from(text), key, Buffer.from(signature, "base64url"));
+  expect([isGood(returnText(OF)), isGood(returnText({ ...OF, status: "PAID" }))]).toEqual([true, false]);
+});
+
+it.each([undefined, "", "k1:hunter2"])(
+  "with SIGNING_KEY=%s the customer comes back all the same, nothing is claimed, and the log says so",
+  async (text) => {
+    const { deps, lines } = worldWith(text);
+    expect(await returnUrlFor(deps, { ...OF, redirectUrl: REDIRECT })).toBe(`${REDIRECT}&invoiceId=${OF.invoiceId}`);
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { level: "error", alert: "a return was not signed", reason: expect.stringContaining("SIGNING_KEY must be") },
+    ]);
+    expect(lines.join()).not.toContain("hunter2");
+  },
+);

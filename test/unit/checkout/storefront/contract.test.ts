@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { orderOf, typedFields } from "../../../../src/checkout/storefront/contract.ts";
+import { type Asking, askedFields } from "../../../../src/checkout/storefront/order.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const PLAIN: Asking = { askForName: false, askForAddress: false, askForPhoneNumber: false, priceMicros: 1n };
+const ALL: Asking = { askForName: true, askForAddress: true, askForPhoneNumber: true, priceMicros: 0n };
+const FILLED = { name: "Jane", address: "1 Main St", phone: "+1 555" };
+
+describe("a product's form", () => {
+  it("asks for the email always, for the rest as the product says; only what the product asks is needed", () => {
+    expect(askedFields(PLAIN)).toMatchObject([{ name: "email", isRequired: false }]);
+    expect(askedFields(ALL)).toMatchObject([
+      { name: "amount", isRequired: false },
+      { name: "name", isRequired: true },
+      { name: "email", isRequired: false },
+      { name: "address", isRequired: true },
+      { name: "phone", isRequired: true },
+    ]);
+  });
+
+  it("is an order of what was typed, without space around it", () => {
+    expect(orderOf(ALL, { ...FILLED, name: "  Jane\n", email: " jane@example.com ", amount: "2,5" })).toEqual({
+      ok: true,
+      value: {
+        customerName: "Jane",
+        customerEmail: "jane@example.com",
+        customerAddress: "1 Main St",
+        customerPhoneNumber: "+1 555",
+        rawAmount: 2_500_000n,
+      },
+    });
+  });
+
+  it("takes nothing that the product does not ask for", () => {
+    expect(typedFields(PLAIN, { ...FILLED, amount: "5", email: "" })).toEqual({});
+    expect(orderOf(PLAIN, { ...FILLED, name: "x".repeat(1_000), amount: "many" }).ok).toBe(true);
+  });
+
+  it.each([
+    ["nothing typed", {}, { name: "required", address: "required", phone: "required" }],
+    ["only spaces", { ...FILLED, name: " \t" }, { name: "required" }],
+    ["a name of 201 characters", { ...FILLED, name: "x".repeat(201) }, { name: "long" }],
+    ["an address of 501 characters", { ...FILLED, address: "x".repeat(501) }, { address: "long" }],
+    ["a phone number of 51 characters", { ...FILLED, phone: "1".repeat(51) }, { phone: "long" }],
+    ["an email that is none", { ...FILLED, email: "jane@" }, { email: "email" }],
+    ["an email of 321 characters", { ...FILLED, email: `${"x".repeat(309)}@example.com` }, { email: "email" }],
+    ["an amount that is none", { ...FILLED, amount: "much" }, { amount: "amount" }],
+    ["an amount below 0", { ...FILLED, amount: "-1" }, { amount: "amount" }],
+    [
+      "all at once",
+      { email: "no", amount: "no", name: "x".repeat(201) },
+      { name: "long", email: "email", amount: "amount", address: "required", phone: "required" },
+    ],
+  ])("is refused with what is wrong: %s", (_, form, problems) => {
+    expect(orderOf(ALL, form)).toEqual({ ok: false, error: problems });
+  });
+
+  it.each([
+    ["a name of 200 characters, each two units long", { name: "🏦".repeat(200) }],
+    ["an address of 500 lines", { address: `a${"\n".repeat(498)}b` }],
+  ])("takes %s", (_, fields) => {
+    expect(orderOf(ALL, { ...FILLED, ...fields }).ok).toBe(true);
+  });
+
+  it("is either an order or says what is wrong with a field that it has, whatever is sent", () => {
+    const text = fc.option(fc.string(), { nil: undefined });
+    const form = fc.record({ token: text, email: text, name: text, address: text, phone: text, amount: text });
+    fc.assert(
+      fc.property(form, fc.constantFrom(PLAIN, ALL), (sent, product) => {
+        const order = orderOf(product, sent);
+        const names = askedFields(product).map(({ name }) => String(name));
+        const wrong = order.ok ? [] : Object.keys(order.error);
+        expect(order.ok).toBe(wrong.length === 0);
+        for (const name of wrong) expect(names).toContain(name);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});

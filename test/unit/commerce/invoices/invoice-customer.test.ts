@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { newCustomer } from "../../../../src/commerce/customers/customer.ts";
+import { type AskedCustomer, customerOf, metadataOf } from "../../../../src/commerce/invoices/invoice-customer.ts";
+import { makeId } from "../../../../src/lib/ids.ts";
+
+const ULID = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const merchant = { id: makeId("mer", ULID) };
+const KNOWN = newCustomer(makeId("cus", ULID), merchant.id, {
+  customerEmail: "jane@example.com",
+  customerName: "Jane",
+});
+const nobody = { customer: undefined };
+
+const SECRET = { origin: "API" } as const;
+const PUBLIC = { origin: "PUBLIC_KEY" } as const;
+const PAGE = { origin: "PRODUCT_PAGE" } as const;
+
+const asked = (from: object, invoice: AskedCustomer["invoice"], facts: AskedCustomer["facts"] = nobody) =>
+  ({ merchant, invoice, facts, ...from }) as AskedCustomer;
+
+describe("the customer of an invoice", () => {
+  it.each([
+    ["a secret key", SECRET],
+    ["a public key", PUBLIC],
+    ["a product's page", PAGE],
+  ])("is nobody where %s says nothing of one", (_, from) => {
+    expect(customerOf(asked(from, {}), ULID)).toBeUndefined();
+  });
+
+  it.each([
+    ["a secret key", SECRET, true],
+    ["a public key", PUBLIC, false],
+    ["a product's page", PAGE, true],
+  ])("without an email, of %s, is made: %j", (_, from, isMade) => {
+    const customer = customerOf(asked(from, { customerName: "Jane" }), ULID);
+    expect(customer !== undefined).toBe(isMade);
+    if (isMade) expect(customer).toMatchObject({ email: null, name: "Jane" });
+  });
+
+  it.each([
+    ["a secret key", SECRET],
+    ["a public key", PUBLIC],
+    ["a product's page", PAGE],
+  ])("of a new email, of %s, is made with all that was said", (_, from) => {
+    const invoice = { customerEmail: "new@example.com", customerName: "Jane", customerPhoneNumber: "1" };
+    const customer = customerOf(asked(from, invoice), ULID);
+    expect(customer).toMatchObject({ email: "new@example.com", name: "Jane", phoneNumber: "1", address: null });
+  });
+
+  it("of a known email is changed by a secret key, and by nobody else", () => {
+    const invoice = { customerEmail: "jane@example.com", customerName: "Janet" };
+    const facts = { customer: KNOWN };
+    expect(customerOf(asked(SECRET, invoice, facts), ULID)).toEqual({ ...KNOWN, name: "Janet" });
+    for (const from of [PUBLIC, PAGE]) expect(customerOf(asked(from, invoice, facts), ULID)).toBe(KNOWN);
+  });
+});
+
+describe("the metadata of an invoice", () => {
+  const invoice = { customerEmail: "jane@example.com", customerName: "Janet", customerAddress: "1 Main St" };
+  const facts = { customer: KNOWN };
+
+  it("has what was typed into a product's page and could not go to a customer who is known", () => {
+    expect(metadataOf(asked(PAGE, invoice, facts))).toEqual({ customerName: "Janet", customerAddress: "1 Main St" });
+    expect(metadataOf(asked(PAGE, { ...invoice, customerName: "Jane" }, facts))).toEqual({
+      customerAddress: "1 Main St",
+    });
+  });
+
+  it("says nothing that the customer says already", () => {
+    expect(metadataOf(asked(PAGE, invoice))).toBeUndefined();
+    const same = { customerEmail: "jane@example.com", customerName: "Jane" };
+    expect(metadataOf(asked(PAGE, same, facts))).toBeUndefined();
+  });
+
+  it("is what a key says, and nothing more", () => {
+    for (const from of [SECRET, PUBLIC]) expect(metadataOf(asked(from, invoice, facts))).toBeUndefined();
+    const metadata = { order: "7" };
+    expect(metadataOf(asked(SECRET, { ...invoice, metadata }, facts))).toBe(metadata);
+  });
+});

@@ -1,0 +1,264 @@
+// What the chain did to an invoice's payments, and watchers that saw it at very different moments: however they looked, the invoice ends
+// where one that looks once, at the end, puts it. A watcher here is the two rules in the order in which the service applies them: `paymentAfter`
+// for what a look shows, then `settle`, each outcome stored.
+//
+// One fact is a watcher's own by definition: the *earliest* time that it saw a payment at, in a mempool or in a block that was orphaned since
+// (decisions 4, "As of the payment's time"). So a generated payment has all its moments, blocks and mempools, on one side of what its moment
+// decides: a quote that begins or ends to be meant, the expiry, the end of monitoring.
+import { expect, it } from "vitest";
+import { type InvoiceFacts, settle } from "../../../../src/commerce/invoices/status.ts";
+import type { PricedMethod } from "../../../../src/commerce/invoices/value.ts";
+import {
+  type ChainObservation,
+  type ObservationContext,
+  paymentAfter,
+} from "../../../../src/commerce/payments/chain-observation.ts";
+import type { Payment } from "../../../../src/commerce/payments/payment.ts";
+import { makeId } from "../../../../src/lib/ids.ts";
+import { HOUR_MS } from "../../../../src/lib/time.ts";
+import { Dice } from "../../../support/dice.ts";
+import {
+  asked,
+  asking,
+  BTC,
+  cursorAt,
+  E,
+  EXPIRES,
+  factsOf,
+  MONITOR_UNTIL,
+  OVER,
+  stored,
+  TOL,
+  USDT,
+} from "../../../support/invoice-facts.ts";
+import { BITCOIN, ETHEREUM, firstSeen, PAID_INVOICE, transferOf } from "../../../support/payment-facts.ts";
+
+const HISTORIES = process.env.DEEP ? 500_000 : 20_000;
+const END = 3_000_000;
+const QUOTED_AGAIN = EXPIRES / 2;
+const LOCKED_UNTIL = EXPIRES - 200_000;
+const SLACK = USDT.slackMs;
+/** The same asset at half the units first; nobody asks for a third quote when the second is over. */
+const REQUOTED = { ...USDT, quotes: [asked(E / 2n, 0, QUOTED_AGAIN), asked(E, QUOTED_AGAIN, LOCKED_UNTIL)] };
+/** What a payment's moment decides changes between these. */
+const SIDES = [
+  [0, QUOTED_AGAIN - 1 - SLACK],
+  [QUOTED_AGAIN - SLACK, QUOTED_AGAIN - 1],
+  [QUOTED_AGAIN, QUOTED_AGAIN - 1 + SLACK],
+  [QUOTED_AGAIN + SLACK, LOCKED_UNTIL],
+  [LOCKED_UNTIL + 1, LOCKED_UNTIL + SLACK],
+  [LOCKED_UNTIL + SLACK + 1, EXPIRES],
+  [EXPIRES + 1, MONITOR_UNTIL],
+  [MONITOR_UNTIL + 1, END],
+] as const;
+/** After all that happens: a look when everything is in, and one when nobody hopes any more for what is nowhere. */
+const LAST_LOOKS = [END, END + 100 * HOUR_MS];
+
+/** What the chain says of a payment from `sinceMs` on; nothing before the first. */
+interface Turn {
+  readonly sinceMs: number;
+  readonly observation: ChainObservation;
+}
+
+interface Story {
+  readonly asset: typeof USDT;
+  readonly amountUnits: bigint;
+  readonly turns: readonly Turn[];
+}
+
+interface History {
+  readonly stories: readonly Story[];
+  readonly invoice: Partial<InvoiceFacts["invoice"]>;
+  readonly cancelledAtMs: number | null;
+  readonly acceptedAtMs: number | null;
+  readonly lagMs: number;
+}
+
+const SHARES = [1n, E / 3n, E / 2n, E - TOL - 1n, E - TOL, E, E + OVER, E + OVER + 1n, 3n * E];
+
+function historyOf(dice: Dice): History {
+  const isAnyAmount = dice.chance(0.1);
+  return {
+    stories: Array.from({ length: dice.between(1, 4) }, () => storyOf(dice)),
+    invoice: {
+      latePaymentPolicy: dice.oneOf(["REVIEW", "ACCEPT"] as const),
+      ...(isAnyAmount && { amountMicros: 0n, underpaidToleranceMicros: 0n, overpaidToleranceMicros: 0n }),
+    },
+    cancelledAtMs: dice.chance(0.1) ? dice.below(EXPIRES) : null,
+    acceptedAtMs: dice.chance(0.1) ? dice.below(END) : null,
+    lagMs: dice.oneOf([0, 0, dice.below(500_000)]),
+  };
+}
+
+/** A transaction that is broadcast, mined, thrown out, mined elsewhere, replaced and forgotten, as it comes. */
+function storyOf(dice: Dice): Story {
+  const [least, most] = dice.oneOf(SIDES);
+  const asset = dice.oneOf([USDT, BTC]);
+  const moments = Array.from({ length: dice.between(1, 6) }, () => dice.between(least, most)).toSorted((a, b) => a - b);
+  const turns = moments.map((sinceMs, i): Turn => {
+    const isLast = i === moments.length - 1;
+    const kind = dice.oneOf(["mined", "mined", "mined", "pending", "unknown", "replaced"] as const);
+    const isShown = kind !== "pending" || (asset === BTC && !isLast);
+    if (kind !== "mined" && isShown) return { sinceMs, observation: { kind } };
+    const block = { height: dice.between(90, 100), hash: `block-${i}`, timeMs: dice.between(least, sinceMs) };
+    return { sinceMs, observation: { kind: "mined", block } };
+  });
+  // What is in a mempool is no longer there when its side ends, or its first sight there would be the watcher's.
+  return { asset, amountUnits: asset === USDT ? dice.oneOf(SHARES) : BigInt(dice.between(1, 450_000)), turns };
+}
+
+/** One look: which payments, when, and through what kind of source. */
+interface Look {
+  readonly atMs: number;
+  readonly stories: readonly number[];
+  /** The source says of a payment what is not so, or has a tip that lags. */
+  readonly isLying?: boolean;
+}
+
+type Pattern = (history: History, dice: Dice) => readonly Look[];
+
+const all = ({ stories }: History) => stories.map((_, n) => n);
+const steps = ({ stories }: History) => stories.flatMap(({ turns }) => turns.map(({ sinceMs }) => sinceMs));
+const moments = (dice: Dice) => Array.from({ length: dice.below(10) }, () => dice.below(END));
+
+const PATTERNS: Readonly<Record<string, Pattern>> = {
+  "at every change, and just before it": (history) =>
+    steps(history).flatMap((atMs) => [atMs - 1, atMs].map((each) => ({ atMs: each, stories: all(history) }))),
+  "at any moments": (history, dice) => moments(dice).map((atMs) => ({ atMs, stories: all(history) })),
+  "at a steady pace, twice each time": (history) =>
+    Array.from({ length: 24 }, (_, n) => ({ atMs: Math.floor(n / 2) * (END / 12), stories: all(history) })),
+  "one payment at a time, in any order": (history, dice) =>
+    [...moments(dice), ...steps(history)].map((atMs) => ({ atMs, stories: [dice.below(history.stories.length)] })),
+  "through sources that forget, lag and lie": (history, dice) =>
+    [...moments(dice), ...steps(history)].map((atMs) => ({ atMs, stories: all(history), isLying: true })),
+  "only around the moments that decide, newest payment first": (history) =>
+    [...SIDES.flat(), EXPIRES + 1, MONITOR_UNTIL + 2].map((atMs) => ({ atMs, stories: all(history).reverse() })),
+};
+
+/** What the chain says of a payment at a moment; undefined before it was broadcast. */
+function truthAt({ turns }: Story, atMs: number): ChainObservation | undefined {
+  return turns.findLast(({ sinceMs }) => sinceMs <= atMs)?.observation;
+}
+
+function lieOf(truth: ChainObservation, dice: Dice): ChainObservation {
+  // No pending: that would be a first sight in a mempool.
+  const lies: readonly ChainObservation[] = [truth, { kind: "unknown" }, { kind: "replaced" }];
+  return dice.oneOf(lies);
+}
+
+function replay(history: History, looks: readonly Look[], dice: Dice) {
+  const { stories, lagMs } = history;
+  const isAnyAmount = history.invoice.amountMicros === 0n;
+  const methods = isAnyAmount ? [asking(USDT, null, 0n), asking(BTC, null, 0n)] : [REQUOTED, BTC];
+  const payments: (Payment | undefined)[] = stories.map(() => undefined);
+  let facts = factsOf(history.invoice, { methods });
+  let isForReview = false;
+  const lastLooks = LAST_LOOKS.map((atMs) => ({ atMs, stories: all(history), isLying: false }));
+  for (const look of [...looks.toSorted((a, b) => a.atMs - b.atMs), ...lastLooks]) {
+    const { atMs: nowMs } = look;
+    for (const n of look.stories) payments[n] = seen(stories[n] as Story, payments[n], { look, n, dice });
+    const cancelledAtMs =
+      history.cancelledAtMs !== null && history.cancelledAtMs <= nowMs ? history.cancelledAtMs : null;
+    const isAccepted = history.acceptedAtMs !== null && history.acceptedAtMs <= nowMs;
+    facts = {
+      ...facts,
+      invoice: { ...facts.invoice, cancelledAtMs },
+      methods: methods.map((method) => knownAt(method, nowMs)),
+      resolution: isAccepted ? { action: "ACCEPT" } : null,
+      watches: [cursorAt(nowMs - lagMs, nowMs)],
+    };
+    const credited = payments.flatMap((payment) => (payment === undefined ? [] : [payment]));
+    const asFacts = credited.map((payment) => ({ ...payment, reorgWindowMs: 3_600_000 }));
+    const after = stored(facts, asFacts, settle(facts, asFacts, nowMs));
+    facts = after.facts;
+    const marks = new Map(after.payments.map(({ id, isLate }) => [id, isLate]));
+    for (const [n, payment] of payments.entries()) {
+      const isLate = payment === undefined ? false : (marks.get(payment.id) ?? false);
+      if (payment !== undefined && payment.isLate !== isLate) payments[n] = { ...payment, isLate };
+    }
+    isForReview ||= facts.invoice.needsReview;
+  }
+  const { status, receivedMicros, confirmedMicros, isLate } = facts.invoice;
+  return {
+    invoice: { status, receivedMicros, confirmedMicros, isLate },
+    // One that left before anybody looked is no payment; who saw it has it as gone.
+    payments: payments.map((payment) => (payment === undefined || isGone(payment) ? "gone" : shownOf(payment))),
+    isForReview,
+  };
+}
+
+/** What was asked by then: a later quote may be meant by a payment that was read before it. */
+function knownAt(method: PricedMethod, nowMs: number): PricedMethod {
+  return { ...method, quotes: method.quotes.filter(({ askedFromMs }) => askedFromMs <= nowMs) };
+}
+
+function isGone({ status }: Payment): boolean {
+  return status === "REORGED" || status === "DROPPED";
+}
+
+function shownOf({ status, blockHash, blockTimeMs, isLate, finalAtMs }: Payment) {
+  return { status, blockHash, blockTimeMs, isLate, isFinal: finalAtMs !== null };
+}
+
+function seen(
+  story: Story,
+  payment: Payment | undefined,
+  { look, n, dice }: { readonly look: Look; readonly n: number; readonly dice: Dice },
+): Payment | undefined {
+  const truth = truthAt(story, look.atMs);
+  if (truth === undefined) return payment;
+  const observation = look.isLying === true ? lieOf(truth, dice) : truth;
+  const tipHeight = look.isLying === true ? dice.between(85, 110) : 110;
+  const context: ObservationContext = {
+    network: story.asset === BTC ? BITCOIN : ETHEREUM,
+    heights: { tipHeight, finalizedHeight: story.asset === BTC ? null : tipHeight - 8 },
+    nowMs: look.atMs,
+    mayConfirm: look.isLying !== true || dice.chance(0.5),
+  };
+  if (payment !== undefined) return paymentAfter(payment, observation, context);
+  if (observation.kind === "unknown" || observation.kind === "replaced") return undefined;
+  const { cryptocurrency } = story.asset;
+  return firstSeen(context, {
+    id: makeId("pay", String(n).padStart(26, "0")),
+    transfer: transferOf({
+      cryptocurrency,
+      txHash: `tx-${n}`,
+      amountUnits: story.amountUnits,
+      block: observation.kind === "mined" ? observation.block : null,
+    }),
+    // The rate of the first sight is the watcher's own too: here it stands still, at a price of no quote.
+    placement: {
+      kind: "CREDITED",
+      invoiceId: PAID_INVOICE,
+      matchedBy: "ADDRESS",
+      marketMicros: 3n * story.amountUnits,
+    },
+  });
+}
+
+const patterns = Object.entries(PATTERNS);
+
+it(`ends where one look at the end does, in ${HISTORIES} hostile histories and ${patterns.length} patterns of looking`, () => {
+  const ends = new Map<string, number>();
+  for (let seed = 1; seed <= HISTORIES; seed++) {
+    const history = historyOf(new Dice(seed));
+    const once = replay(history, [], new Dice(seed));
+    ends.set(once.invoice.status, (ends.get(once.invoice.status) ?? 0) + 1);
+    for (const [i, [name, pattern]] of patterns.entries()) {
+      const dice = new Dice(seed * 10 + i);
+      const often = replay(history, pattern(history, dice), dice);
+      const isSame = text(often.invoice) === text(once.invoice) && text(often.payments) === text(once.payments);
+      // A person is asked to look at least where one look would have asked.
+      if (isSame && (often.isForReview || !once.isForReview)) continue;
+      expect(often, `seed ${seed}, looked at ${name}`).toEqual(once);
+      throw new Error(`seed ${seed}, looked at ${name}: a mark for a person was lost`);
+    }
+  }
+  // All of the table was reached: an open invoice would be a history that has not ended.
+  expect([...ends.keys()].toSorted()).toEqual(["CANCELLED", "EXPIRED", "OVERPAID", "PAID", "UNDERPAID"]);
+  for (const [status, times] of ends) expect(times, status).toBeGreaterThan(HISTORIES / 50);
+}, 300_000);
+
+function text(value: unknown): string {
+  return JSON.stringify(value, (_, each) => (typeof each === "bigint" ? `${each}` : each));
+}

@@ -1,0 +1,166 @@
+// What must hold of every history of looks at a payment, however the chain and its sources behave. sight.test.ts has the cases.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type ChainObservation,
+  type Placement,
+  paymentAfter,
+} from "../../../../src/commerce/payments/chain-observation.ts";
+import { HOUR_MS } from "../../../../src/lib/time.ts";
+import { blockAt, firstSeen, lookAt, PAID_INVOICE } from "../../../support/payment-facts.ts";
+import { type Look, mined, PENDING, REPLACED, story, UNKNOWN } from "../../../support/payment-story.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+describe("any history of looks", () => {
+  const height = fc.integer({ min: 100, max: 104 });
+  const anyObservation: fc.Arbitrary<ChainObservation> = fc.oneof(
+    { weight: 4, arbitrary: fc.tuple(height, fc.constantFrom("", "b")).map(([h, fork]) => mined(h, fork)) },
+    { weight: 1, arbitrary: fc.constantFrom(PENDING, UNKNOWN, REPLACED) },
+  );
+  const anyLook = fc.record({
+    observation: anyObservation,
+    tip: fc.integer({ min: 99, max: 112 }),
+    finalized: fc.option(fc.integer({ min: 95, max: 108 }), { nil: undefined, freq: 3 }),
+    mayConfirm: fc.option(fc.boolean(), { nil: undefined, freq: 4 }),
+    afterMs: fc.oneof(fc.nat({ max: 600_000 }), fc.nat({ max: 100 * HOUR_MS })),
+  });
+  const anyPlacement: fc.Arbitrary<Placement> = fc.constantFrom(
+    { kind: "CREDITED", invoiceId: PAID_INVOICE, matchedBy: "ADDRESS", marketMicros: null },
+    { kind: "CREDITED", invoiceId: PAID_INVOICE, matchedBy: "EXACT_AMOUNT", marketMicros: null },
+    { kind: "UNMATCHED" },
+    { kind: "IGNORED" },
+  );
+  const anyHistory = fc.record({
+    placement: anyPlacement,
+    first: anyObservation.filter(({ kind }) => kind === "mined" || kind === "pending"),
+    looks: fc.array(anyLook, { minLength: 1, maxLength: 12 }),
+  });
+
+  type History = typeof anyHistory extends fc.Arbitrary<infer H> ? H : never;
+
+  function looksOf({ first, looks }: History): Look[] {
+    let nowMs = 0;
+    return looks.map(({ observation, tip, finalized, mayConfirm, afterMs }, i) => {
+      nowMs += afterMs;
+      const changes = {
+        nowMs,
+        ...(finalized !== undefined && { finalized }),
+        ...(mayConfirm !== undefined && { mayConfirm }),
+      };
+      return [i === 0 ? first : observation, lookAt(tip, changes)] as const;
+    });
+  }
+
+  /** The times that count of what was seen: the blocks', and the first sight in a mempool. */
+  function timesOf(looks: readonly Look[]): readonly number[] {
+    const blocks = looks.flatMap(([observation]) => (observation.kind === "mined" ? [observation.block.timeMs] : []));
+    const pending = looks.find(([{ kind }]) => kind === "pending");
+    return pending === undefined ? blocks : [...blocks, pending[1].nowMs];
+  }
+
+  it("only ever moves its time earlier: to the earliest of the first sight in a mempool and of all its blocks", () => {
+    fc.assert(
+      fc.property(anyHistory, (history) => {
+        const looks = looksOf(history);
+        const { states } = story(looks, history.placement);
+        const received = states.map(({ receivedAtMs }) => receivedAtMs);
+        expect(received).toEqual(looks.map((_, i) => Math.min(...timesOf(looks.slice(0, i + 1)))));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("looks twice as well as once", () => {
+    fc.assert(
+      fc.property(anyHistory, (history) => {
+        const looks = looksOf(history);
+        const { states } = story(looks, history.placement);
+        for (const [i, [observation, context]] of looks.entries()) {
+          const state = states[i];
+          if (state !== undefined) expect(paymentAfter(state, observation, context)).toBe(state);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("keeps what must be true of every row", () => {
+    fc.assert(
+      fc.property(anyHistory, (history) => {
+        const looks = looksOf(history);
+        const { states } = story(looks, history.placement);
+        for (const [i, state] of states.entries()) {
+          const { status } = state;
+          const isInBlock = state.blockHeight !== null;
+          expect([state.blockHash !== null, state.blockTimeMs !== null]).toEqual([isInBlock, isInBlock]);
+          if (status === "CONFIRMED") expect(state.confirmations).toBeGreaterThan(0);
+          expect(state.confirmedAtMs !== null).toBe(status === "CONFIRMED");
+          if (status === "REORGED" || status === "DROPPED") expect(isInBlock).toBe(false);
+          if (status === "DROPPED") expect(state.finalAtMs).not.toBeNull();
+          if (status === "DETECTED") expect(state.finalAtMs).toBeNull();
+          if (state.invoiceId === null) expect(["DETECTED", "CONFIRMED"]).not.toContain(status);
+          else expect(["UNMATCHED", "IGNORED"]).not.toContain(status);
+          const before = states[i - 1];
+          const look = looks[i];
+          const isSameBlock = isInBlock && before?.blockHash === state.blockHash;
+          if (isSameBlock && before?.status === "CONFIRMED") expect(status).toBe("CONFIRMED");
+          if (isSameBlock && before?.finalAtMs !== null) expect(state.finalAtMs).toBe(before?.finalAtMs);
+          if (look?.[0].kind === "mined") expect(state.blockHash).toBe(look[0].block.hash);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("ends where the last look says, whatever came before: only the earliest time is remembered", () => {
+    fc.assert(
+      fc.property(anyHistory, height, (history, at) => {
+        const looks = looksOf(history);
+        const nowMs = (looks.at(-1)?.[1].nowMs ?? 0) + 1;
+        const last = [mined(at, "c"), lookAt(at + 8, { nowMs })] as const;
+        const { payment } = story([...looks, last], history.placement);
+        const fresh = story([last], history.placement).payment;
+        const { createdAtMs, reorgedAtMs, wasIgnored, receivedAtMs, confirmedAtMs, ...columns } = payment;
+        expect(fresh).toMatchObject(columns);
+        expect(receivedAtMs).toBe(Math.min(...timesOf([...looks, last])));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("tells a story whose end is the row", () => {
+    fc.assert(
+      fc.property(anyHistory, (history) => {
+        const { states, told } = story(looksOf(history), history.placement);
+        let heard: string | undefined;
+        for (const [i, state] of states.entries()) {
+          for (const news of told[i] ?? []) heard = news;
+          const isOver = heard === "payment.reorged" || heard === "payment.dropped";
+          if (history.placement.kind === "IGNORED") expect(heard).toBeUndefined();
+          else if (state.invoiceId === null) expect(["payment.detected", "payment.confirmed"]).not.toContain(heard);
+          else expect(heard === "payment.confirmed").toBe(state.status === "CONFIRMED");
+          if (state.status === "DROPPED" && heard !== undefined) expect(heard).toBe("payment.dropped");
+          if (state.status === "REORGED" && heard !== undefined) expect(isOver).toBe(true);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("is written at most twice more while its block only grows old", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 40 }), fc.boolean(), (requiredConfirmations, isFinalizing) => {
+        let payment = firstSeen(lookAt(100), { block: blockAt(100), requiredConfirmations });
+        let writes = 0;
+        for (let tip = 101; tip < 160; tip++) {
+          const after = paymentAfter(payment, mined(100), lookAt(tip, isFinalizing ? { finalized: tip - 20 } : {}));
+          if (after !== payment) writes++;
+          payment = after;
+        }
+        expect(payment.finalAtMs).not.toBeNull();
+        expect(writes).toBeLessThanOrEqual(2);
+      }),
+      { numRuns: Math.min(RUNS, 10_000) },
+    );
+  });
+});

@@ -1,0 +1,137 @@
+// Whose a payment is where merchants of several ranks hold amounts at one address: the higher rank's, and what a lower one holds changes nothing for
+// it, but for an amount that it alone holds exactly.
+import fc from "fast-check";
+import { expect, it, test } from "vitest";
+import { type Candidate, type Match, matchDirect } from "../../../../src/commerce/payments/match.ts";
+import { PROVEN, RANKS, UNPROVEN } from "../../../../src/commerce/ranks/rank.ts";
+import { makeId } from "../../../../src/lib/ids.ts";
+import type { Rank } from "../../../../src/platform/column-values.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const CENTS = 10_000n;
+const AT = 5_000;
+
+/** An open invoice whose units are micro-units: 1 % may be missing, 5 % be too much. */
+function offer(n: number, rank: Rank, cents: number, more: Partial<Candidate> = {}, fromMs = 1_000): Candidate {
+  const units = BigInt(cents) * CENTS;
+  return {
+    invoiceId: makeId("inv", String(n).padStart(26, "0")),
+    merchantId: makeId("mer", String(n).padStart(26, "0")),
+    rank,
+    held: [{ units, fromMs, sinceMs: fromMs, untilMs: 9_000 }],
+    expectedMicros: units,
+    underpaidToleranceMicros: units / 100n,
+    overpaidToleranceMicros: units / 20n,
+    valueMicros: null,
+    isOpen: true,
+    ...more,
+  };
+}
+
+function paid(cents: number, offers: readonly Candidate[]): Match {
+  const amountUnits = BigInt(cents) * CENTS;
+  const candidates = offers.map((each) => ({ ...each, valueMicros: amountUnits }));
+  const openTo = (rank: Rank) => Math.min(2, offers.filter((each) => each.isOpen && each.rank <= rank).length);
+  const openInvoices = { 1: openTo(1), 2: openTo(2), 3: openTo(3) };
+  return matchDirect({ amountUnits, atMs: AT, candidates, openInvoices });
+}
+
+const outcomeOf = (found: Match): string =>
+  found.kind === "unmatched" ? "nobody" : `${Number(found.candidate.invoiceId.slice(4))} ${found.matchedBy}`;
+
+test.each<[string, number, readonly Candidate[], string]>([
+  ["an amount that both hold", 10_000, [offer(1, UNPROVEN, 10_000), offer(2, PROVEN, 10_000)], "2 EXACT_AMOUNT"],
+  [
+    "an amount that one without proof asked for first",
+    10_000,
+    [offer(1, UNPROVEN, 10_000, {}, 999), offer(2, PROVEN, 10_000)],
+    "nobody",
+  ],
+  ["an amount that a signature holds, too", 10_000, [offer(1, 1, 10_000), offer(2, PROVEN, 10_000)], "1 EXACT_AMOUNT"],
+  ["an amount that two with proof hold", 10_000, [offer(1, PROVEN, 10_000), offer(2, PROVEN, 10_000)], "nobody"],
+  [
+    "an amount that two with proof and one without hold",
+    10_000,
+    [offer(1, PROVEN, 10_000), offer(2, PROVEN, 10_000), offer(3, UNPROVEN, 10_000)],
+    "nobody",
+  ],
+  [
+    "what only a merchant without proof holds",
+    9_900,
+    [offer(1, UNPROVEN, 9_900), offer(2, PROVEN, 10_000)],
+    "1 EXACT_AMOUNT",
+  ],
+  ["near both", 9_950, [offer(1, UNPROVEN, 9_951), offer(2, PROVEN, 10_000)], "2 TOLERANCE"],
+  [
+    "half of the only invoice with proof",
+    5_000,
+    [offer(1, UNPROVEN, 5_001), offer(2, PROVEN, 10_000)],
+    "2 SOLE_CANDIDATE",
+  ],
+  [
+    "near one without proof, with proof far off",
+    5_000,
+    [offer(1, UNPROVEN, 5_010), offer(2, PROVEN, 90_000)],
+    "1 TOLERANCE",
+  ],
+  [
+    "near one without proof, and not far from one with",
+    9_850,
+    [offer(1, UNPROVEN, 9_851), offer(2, PROVEN, 10_000), offer(3, PROVEN, 90_000)],
+    "nobody",
+  ],
+  [
+    "near one with proof, where a row without cannot be read",
+    9_950,
+    [offer(1, UNPROVEN, 9_000, { isUnreadable: true }), offer(2, PROVEN, 10_000)],
+    "2 TOLERANCE",
+  ],
+  [
+    "near one without proof, where a row with proof cannot be read",
+    9_950,
+    [offer(1, UNPROVEN, 10_000), offer(2, PROVEN, 90_000, { isUnreadable: true })],
+    "nobody",
+  ],
+])("%s", (_, cents, offers, expected) => {
+  expect(outcomeOf(paid(cents, offers))).toBe(expected);
+});
+
+const anyOffers = fc
+  .uniqueArray(
+    fc.record({
+      n: fc.integer({ min: 1, max: 6 }),
+      rank: fc.constantFrom(...RANKS),
+      cents: fc.constantFrom(4_950, 9_000, 9_800, 9_900, 9_950, 10_000, 10_050, 20_000),
+      isOpen: fc.boolean(),
+      fromMs: fc.constantFrom(1_000, 2_000),
+    }),
+    { maxLength: 6, selector: ({ n }) => n },
+  )
+  .map((all) => all.map(({ n, rank, cents, isOpen, fromMs }) => offer(n, rank, cents, { isOpen }, fromMs)));
+
+it("what lower ranks hold changes nothing for a higher one, but for what they alone hold exactly, or asked for first", () => {
+  fc.assert(
+    fc.property(
+      anyOffers,
+      fc.integer({ min: 4_000, max: 21_000 }),
+      fc.constantFrom(...RANKS),
+      (offers, cents, rank) => {
+        const above = offers.filter((each) => each.rank <= rank);
+        const among = paid(cents, above);
+        const all = paid(cents, offers);
+        const isExact = all.kind === "credited" && all.matchedBy === "EXACT_AMOUNT" && all.candidate.rank > rank;
+        const isContested =
+          among.kind === "credited" &&
+          among.matchedBy === "EXACT_AMOUNT" &&
+          offers.some(
+            ({ held: [one] }) =>
+              one?.units === BigInt(cents) * CENTS && one.fromMs < (among.candidate.held[0]?.fromMs ?? 0),
+          );
+        if (isContested) expect(all.kind).toBe("unmatched");
+        else if (among.kind === "credited") expect(isExact || outcomeOf(all) === outcomeOf(among)).toBe(true);
+        else if (all.kind === "credited") expect(all.candidate.rank).toBeGreaterThan(rank);
+      },
+    ),
+    { numRuns: RUNS },
+  );
+});

@@ -1,0 +1,401 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type Candidate,
+  type DirectFacts,
+  type HeldUnits,
+  type Match,
+  matchDirect,
+} from "../../../../src/commerce/payments/match.ts";
+import { UNPROVEN } from "../../../../src/commerce/ranks/rank.ts";
+import { makeId } from "../../../../src/lib/ids.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const MERCHANT = makeId("mer", "0".repeat(26));
+const AT = 5_000;
+const invoiceId = (n: number) => makeId("inv", String(n).padStart(26, "0"));
+
+/** An invoice with a price instead of the worth of one transfer: `askedUnits` are worth E, null where nothing prices it. */
+interface Offer extends Omit<Candidate, "valueMicros"> {
+  readonly askedUnits: bigint | null;
+}
+
+function held(units: bigint, changes: Partial<HeldUnits> = {}): HeldUnits {
+  return { units, fromMs: 1_000, sinceMs: changes.fromMs ?? 1_000, untilMs: 9_000, ...changes };
+}
+
+/** An open invoice of 100 USD at the default tolerances, where a base unit is worth a micro-unit: 99 to 105 USD are within. */
+function offerOf(n: number, changes: Partial<Offer> = {}): Offer {
+  return {
+    invoiceId: invoiceId(n),
+    merchantId: MERCHANT,
+    rank: UNPROVEN,
+    held: [heldBy(n)],
+    expectedMicros: 100_000_000n,
+    underpaidToleranceMicros: 1_000_000n,
+    overpaidToleranceMicros: 5_000_000n,
+    askedUnits: 100_000_000n,
+    isOpen: true,
+    ...changes,
+  };
+}
+
+/** The amount of its own that an offer holds. */
+function heldBy(n: number, changes: Partial<HeldUnits> = {}): HeldUnits {
+  return held(100_000_000n - BigInt(n), changes);
+}
+
+/** An offer at another price, for which units are micro-units too. */
+function pricedAt(n: number, micros: bigint, changes: Partial<Offer> = {}): Offer {
+  return offerOf(n, { expectedMicros: micros, askedUnits: micros, ...changes });
+}
+
+/** Ten times the price: never near the others. */
+function dearOf(n: number, changes: Partial<Offer> = {}): Offer {
+  const micros = 1_000_000_000n;
+  const tolerances = { underpaidToleranceMicros: 5_000_000n, overpaidToleranceMicros: 50_000_000n };
+  return pricedAt(n, micros, { held: [held(micros)], ...tolerances, ...changes });
+}
+
+const CENTS = 10_000n;
+
+function candidateOf({ askedUnits, ...offer }: Offer, amountUnits: bigint): Candidate {
+  const valueMicros = askedUnits === null ? null : (offer.expectedMicros * amountUnits) / askedUnits;
+  return { ...offer, valueMicros };
+}
+
+function isHeldAt(offer: Pick<Offer, "held">, atMs: number): boolean {
+  return offer.held.some(({ fromMs, untilMs }) => fromMs <= atMs && atMs <= untilMs);
+}
+
+/** How many are open where nobody has proved anything. */
+const openOf = (count: number): DirectFacts["openInvoices"] => ({ 1: 0, 2: 0, 3: count });
+
+function match(amountUnits: bigint, offers: readonly Offer[], changes: Partial<DirectFacts> = {}): Match {
+  const { atMs = AT } = changes;
+  const open = offers.filter((offer) => offer.isOpen && isHeldAt(offer, atMs)).length;
+  const candidates = offers.map((offer) => candidateOf(offer, amountUnits));
+  return matchDirect({ amountUnits, atMs, candidates, openInvoices: openOf(Math.min(open, 2)), ...changes });
+}
+
+/** `<invoice> <rule>`, or the reasons. */
+function outcomeOf(found: Match): string {
+  if (found.kind === "unmatched") {
+    return found.refused.map((each) => `${Number(each.invoiceId.slice(4))} ${each.reason}`).join(", ");
+  }
+  const review = found.needsReview ? ", for review" : "";
+  return `${Number(found.candidate.invoiceId.slice(4))} by ${found.matchedBy}${review}`;
+}
+
+const OVER = { isOpen: false };
+
+const cases: [string, bigint, readonly Offer[], string][] = [
+  // Rule 1
+  [
+    "the exact amount credits the one that asked for it",
+    99_999_998n,
+    [offerOf(1), offerOf(2), offerOf(3)],
+    "2 by EXACT_AMOUNT",
+  ],
+  [
+    "an amount asked for in an older quote is exact too",
+    42n,
+    [offerOf(1, { held: [held(42n), heldBy(1)] }), offerOf(2)],
+    "1 by EXACT_AMOUNT",
+  ],
+  [
+    "the amount reserved for a remainder is exact too",
+    42n,
+    [offerOf(1, { held: [heldBy(1), held(42n, { fromMs: 2_000 })] })],
+    "1 by EXACT_AMOUNT",
+  ],
+  [
+    "an amount that nothing prices any more is exact too",
+    99_999_999n,
+    [offerOf(1, { askedUnits: null }), offerOf(2)],
+    "1 by EXACT_AMOUNT",
+  ],
+  [
+    "an invoice whose time was over is credited its exact amount",
+    99_999_999n,
+    [offerOf(1, OVER), offerOf(2)],
+    "1 by EXACT_AMOUNT",
+  ],
+  ["exactly at activation", 99_999_999n, [offerOf(1, { held: [heldBy(1, { fromMs: AT })] })], "1 by EXACT_AMOUNT"],
+  [
+    "exactly at the end of monitoring",
+    99_999_999n,
+    [offerOf(1, { ...OVER, held: [heldBy(1, { untilMs: AT })] })],
+    "1 by EXACT_AMOUNT",
+  ],
+  ["not before activation", 99_999_999n, [offerOf(1, { held: [heldBy(1, { fromMs: AT + 1 })] })], "1 OUTSIDE_WINDOW"],
+  [
+    "not after the end of monitoring",
+    99_999_999n,
+    [offerOf(1, { held: [heldBy(1, { untilMs: AT - 1 })] })],
+    "1 OUTSIDE_WINDOW",
+  ],
+  [
+    "not by an amount that it held at another time only",
+    42n,
+    [offerOf(1, { held: [heldBy(1), held(42n, { fromMs: AT + 1 }), held(42n, { untilMs: AT - 1 })] })],
+    "1 AMOUNT_DIFFERS",
+  ],
+  [
+    "the one that held the amount then, whoever held it before and after",
+    42n,
+    [
+      offerOf(1, { held: [held(42n, { untilMs: AT - 1 })] }),
+      offerOf(2, { ...OVER, held: [held(42n, { fromMs: AT, untilMs: AT })] }),
+      offerOf(3, { held: [held(42n, { fromMs: AT + 1 })] }),
+    ],
+    "2 by EXACT_AMOUNT",
+  ],
+  [
+    "two that held the amount within the slack of a block's time",
+    42n,
+    [offerOf(1, { ...OVER, held: [held(42n)] }), offerOf(2, { held: [held(42n)] })],
+    "1 AMBIGUOUS, 2 AMBIGUOUS",
+  ],
+  // Rule 2
+  ["the only one within tolerance, at its lower end", 99_000_000n, [offerOf(1), dearOf(2)], "1 by TOLERANCE"],
+  ["the only one within tolerance, at its upper end", 105_000_000n, [offerOf(1), dearOf(2)], "1 by TOLERANCE"],
+  [
+    "the only one within tolerance, whose time was over",
+    99_000_000n,
+    [offerOf(1, OVER), dearOf(2)],
+    "1 AMOUNT_DIFFERS, 2 AMOUNT_DIFFERS",
+  ],
+  ["two within tolerance", 99_500_000n, [offerOf(1), offerOf(2)], "1 AMBIGUOUS, 2 AMBIGUOUS"],
+  [
+    "one within, another within twice that, below",
+    104_000_000n,
+    [offerOf(1), pricedAt(2, 95_000_000n)],
+    "1 AMBIGUOUS, 2 AMOUNT_DIFFERS",
+  ],
+  [
+    "one within, another within twice that, above",
+    99_000_000n,
+    [offerOf(1), pricedAt(2, 101_000_000n)],
+    "1 AMBIGUOUS, 2 AMOUNT_DIFFERS",
+  ],
+  [
+    "one within, another just outside twice that",
+    99_000_000n,
+    [offerOf(1), pricedAt(2, 101_000_001n)],
+    "1 by TOLERANCE",
+  ],
+  [
+    "one within, another as near whose time was over",
+    99_500_000n,
+    [offerOf(1), offerOf(2, OVER), offerOf(3, OVER)],
+    "1 by TOLERANCE",
+  ],
+  [
+    "one within, another as near but no longer monitored",
+    99_500_000n,
+    [offerOf(1), offerOf(2, { held: [heldBy(2, { untilMs: AT - 1 })] })],
+    "1 by TOLERANCE",
+  ],
+  [
+    "one within, another as near but not activated yet",
+    99_500_000n,
+    [offerOf(1), offerOf(2, { held: [heldBy(2, { fromMs: AT + 1 })] })],
+    "1 by TOLERANCE",
+  ],
+  [
+    "one within, another that nothing prices",
+    99_500_000n,
+    [offerOf(1), offerOf(2, { askedUnits: null })],
+    "1 by TOLERANCE",
+  ],
+  [
+    "several reservations of one invoice are no competition",
+    99_500_000n,
+    [offerOf(1, { held: [heldBy(1), held(7n)] }), dearOf(2)],
+    "1 by TOLERANCE",
+  ],
+  // Rule 3
+  ["the only open one, a tenth", 10_000_000n, [offerOf(1), dearOf(2, OVER)], "1 by SOLE_CANDIDATE"],
+  ["the only open one, less than a tenth", 9_999_999n, [offerOf(1)], "1 AMOUNT_DIFFERS"],
+  ["the only open one, the double", 200_000_000n, [offerOf(1)], "1 by SOLE_CANDIDATE, for review"],
+  ["the only open one, more than the double", 200_000_001n, [offerOf(1)], "1 AMOUNT_DIFFERS"],
+  ["the only open one, just over", 105_000_001n, [offerOf(1)], "1 by SOLE_CANDIDATE, for review"],
+  ["two open ones", 50_000_000n, [offerOf(1), offerOf(2)], "1 AMOUNT_DIFFERS, 2 AMOUNT_DIFFERS"],
+  [
+    "two open ones, one of which nothing prices",
+    50_000_000n,
+    [offerOf(1), offerOf(2, { askedUnits: null })],
+    "1 AMOUNT_DIFFERS, 2 AMOUNT_DIFFERS",
+  ],
+  ["the only open one, which nothing prices", 50_000_000n, [offerOf(1, { askedUnits: null })], "1 AMOUNT_DIFFERS"],
+  ["one alone, whose time was over", 50_000_000n, [offerOf(1, OVER)], "1 AMOUNT_DIFFERS"],
+  [
+    "the only open one, and others within tolerance whose time was over",
+    100_000_000n,
+    [pricedAt(1, 150_000_000n), offerOf(2, OVER), offerOf(3, OVER)],
+    "1 by SOLE_CANDIDATE",
+  ],
+  [
+    "the only open one, activated after the block",
+    50_000_000n,
+    [offerOf(1, { held: [heldBy(1, { fromMs: AT + 1 })] })],
+    "1 OUTSIDE_WINDOW",
+  ],
+  [
+    "the only open one then, and another that was activated since",
+    50_000_000n,
+    [offerOf(1), offerOf(2, { held: [heldBy(2, { fromMs: AT + 1 })] })],
+    "1 by SOLE_CANDIDATE",
+  ],
+  // Rule 4
+  ["nobody there", 50_000_000n, [], ""],
+  [
+    "the likeliest first",
+    99_500_000n,
+    [offerOf(1, { held: [heldBy(1, { fromMs: 6_000 })] }), dearOf(2), offerOf(4), offerOf(3)],
+    "3 AMBIGUOUS, 4 AMBIGUOUS, 2 AMOUNT_DIFFERS, 1 OUTSIDE_WINDOW",
+  ],
+];
+
+describe("the direct match", () => {
+  it.each(cases)("%s", (_, amountUnits, offers, expected) => {
+    expect(outcomeOf(match(amountUnits, offers))).toBe(expected);
+  });
+
+  it("credits nobody as the sole candidate where another invoice was open at the place and was not read", () => {
+    expect(outcomeOf(match(50_000_000n, [offerOf(1)], { openInvoices: openOf(2) }))).toBe("1 AMOUNT_DIFFERS");
+    expect(outcomeOf(match(50_000_000n, [offerOf(1)], { openInvoices: openOf(0) }))).toBe("1 AMOUNT_DIFFERS");
+    const two = [offerOf(1), offerOf(2)];
+    expect(outcomeOf(match(50_000_000n, two, { openInvoices: openOf(1) }))).toBe("1 AMOUNT_DIFFERS, 2 AMOUNT_DIFFERS");
+  });
+
+  it("weighs by what was asked and not by a price: half of the units is half of the value", () => {
+    const bitcoin = { askedUnits: 147_059n, held: [held(147_059n)] };
+    expect(outcomeOf(match(145_588n, [offerOf(1, bitcoin)]))).toBe("1 by SOLE_CANDIDATE");
+    expect(outcomeOf(match(145_589n, [offerOf(1, bitcoin), dearOf(2)]))).toBe("1 by TOLERANCE");
+  });
+
+  const anyWindow = fc.record({
+    saltCents: fc.nat({ max: 800 }),
+    fromMs: fc.constantFrom(1_000, 4_000, AT, AT + 1),
+    untilMs: fc.constantFrom(4_000, AT, 9_000),
+  });
+  const anyOffer = fc
+    .record({
+      n: fc.integer({ min: 1, max: 4 }),
+      priceCents: fc.constantFrom(9_000, 9_800, 10_000, 10_100, 10_500, 20_000),
+      windows: fc.array(anyWindow, { minLength: 1, maxLength: 3 }),
+      isOpen: fc.boolean(),
+      isPriced: fc.constantFrom(true, true, true, false),
+    })
+    .map(({ n, priceCents, windows, isOpen, isPriced }) => {
+      const own = BigInt(priceCents + 100 * n) * CENTS;
+      const amounts = windows.map(({ saltCents, ...window }) => held(own - BigInt(saltCents) * CENTS, window));
+      return pricedAt(n, own, { held: amounts, isOpen, ...(!isPriced && { askedUnits: null }) });
+    });
+  const anyOffers = fc.uniqueArray(anyOffer, { maxLength: 4, selector: (each) => each.invoiceId });
+  const anyPlace = anyOffers.chain((offers) => {
+    const amounts = offers.flatMap((offer) => offer.held.map(({ units }) => units));
+    const anyAmount = fc.integer({ min: 500, max: 45_000 }).map((cents) => BigInt(cents) * CENTS);
+    const amountUnits = amounts.length === 0 ? anyAmount : fc.oneof(anyAmount, fc.constantFrom(...amounts));
+    return fc.record({ offers: fc.constant(offers), amountUnits });
+  });
+
+  it("does not depend on the order in which the candidates and their amounts were read", () => {
+    const shuffled = anyPlace.chain((place) =>
+      fc.tuple(fc.constant(place), fc.shuffledSubarray(place.offers, { minLength: place.offers.length }), fc.boolean()),
+    );
+    fc.assert(
+      fc.property(shuffled, ([{ offers, amountUnits }, others, isReversed]) => {
+        const turned = others.map((each) => ({ ...each, held: isReversed ? each.held.toReversed() : each.held }));
+        expect(outcomeOf(match(amountUnits, turned))).toBe(outcomeOf(match(amountUnits, offers)));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("does not depend on what was asked after the payment's time, nor on what was no longer held", () => {
+    const elsewhen = fc.record({ n: fc.integer({ min: 1, max: 8 }), isLater: fc.boolean(), isOwn: fc.boolean() });
+    fc.assert(
+      fc.property(anyPlace, fc.array(elsewhen, { maxLength: 6 }), ({ offers, amountUnits }, more) => {
+        const since = new Map(offers.map((offer) => [offer.invoiceId, offer]));
+        for (const { n, isLater, isOwn } of more) {
+          const window = isLater ? { fromMs: AT + 1 } : { untilMs: AT - 1 };
+          const { held: before, ...offer } = since.get(invoiceId(n)) ?? offerOf(n, { held: [] });
+          since.set(offer.invoiceId, { ...offer, held: [...before, held(isOwn ? amountUnits : 1n, window)] });
+        }
+        const then = match(amountUnits, offers);
+        const now = match(amountUnits, [...since.values()]);
+        const isKnown = (id: string) => offers.some((offer) => offer.invoiceId === id);
+        if (then.kind === "credited" || now.kind === "credited") expect(outcomeOf(now)).toBe(outcomeOf(then));
+        else {
+          expect(now.refused.filter((each) => isKnown(each.invoiceId))).toEqual(then.refused);
+          const others = now.refused.filter((each) => !isKnown(each.invoiceId));
+          expect(others.every(({ reason }) => reason === "OUTSIDE_WINDOW")).toBe(true);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("never credits by value an invoice whose time was over, and counts none of them", () => {
+    fc.assert(
+      fc.property(anyPlace, ({ offers, amountUnits }) => {
+        const isExact = offers.some((offer) =>
+          isHeldAt({ held: offer.held.filter(({ units }) => units === amountUnits) }, AT),
+        );
+        fc.pre(!isExact);
+        const found = match(amountUnits, offers);
+        const open = match(
+          amountUnits,
+          offers.filter(({ isOpen }) => isOpen),
+        );
+        if (found.kind === "credited") expect(found.candidate.isOpen).toBe(true);
+        expect(found.kind).toBe(open.kind);
+        if (open.kind === "credited") expect(outcomeOf(found)).toBe(outcomeOf(open));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("is the four rules of decisions 5, written out a second time: no transfer pays two", () => {
+    fc.assert(
+      fc.property(anyPlace, fc.boolean(), ({ offers, amountUnits }, isCrowded) => {
+        const live = offers.filter((each) => isHeldAt(each, AT));
+        const open = live.filter((each) => each.isOpen);
+        const value = (of: Offer) => candidateOf(of, amountUnits).valueMicros ?? -(10n ** 30n);
+        const lies = (of: Offer, times: bigint) =>
+          value(of) >= of.expectedMicros - times * of.underpaidToleranceMicros &&
+          value(of) <= of.expectedMicros + times * of.overpaidToleranceMicros;
+        const exact = offers.filter((each) =>
+          each.held.some((own) => own.units === amountUnits && own.fromMs <= AT && AT <= own.untilMs),
+        );
+        const within = open.filter((each) => lies(each, 1n));
+        const twice = open.filter((each) => lies(each, 2n));
+        const openInvoices = Math.min(open.length + Number(isCrowded), 2);
+        const [sole] = open;
+        const fits =
+          sole !== undefined && value(sole) * 10n >= sole.expectedMicros && value(sole) <= 2n * sole.expectedMicros;
+        const lines: [boolean, Offer | undefined, string][] = [
+          [exact.length === 1, exact[0], "EXACT_AMOUNT"],
+          [within.length === 1 && twice.length === 1, within[0], "TOLERANCE"],
+          [openInvoices === 1 && fits, sole, "SOLE_CANDIDATE"],
+        ];
+        const line = lines.find(([holds]) => holds);
+        const found = match(amountUnits, offers, { openInvoices: openOf(openInvoices) });
+        if (found.kind === "credited") {
+          expect([found.candidate.invoiceId, found.matchedBy]).toEqual([line?.[1]?.invoiceId, line?.[2]]);
+          const { expectedMicros, overpaidToleranceMicros, valueMicros } = found.candidate;
+          const isOver = (valueMicros ?? 0n) > expectedMicros + overpaidToleranceMicros;
+          expect(found.needsReview).toBe(found.matchedBy === "SOLE_CANDIDATE" && isOver);
+        } else {
+          expect(line).toBeUndefined();
+          const ids = offers.map((each) => each.invoiceId);
+          expect(found.refused.map((each) => each.invoiceId).toSorted()).toEqual(ids.toSorted());
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});

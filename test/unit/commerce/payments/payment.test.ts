@@ -1,0 +1,10 @@
+import { expect, it, test } from "vitest";
+import { isSeen, PAYMENT_STATUSES } from "../../../../src/commerce/payments/payment.ts";
+
+test.each(PAYMENT_STATUSES)("a payment %s is there only while detected or confirmed", (status) => {
+  expect(isSeen({ status })).toBe(["DETECTED", "CONFIRMED"].includes(status));
+});
+
+it("has the six statuses of decisions 5", () => {
+  expect(PAYMENT_STATUSES).toEqual(["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"]);
+});

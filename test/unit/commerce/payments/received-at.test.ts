@@ -1,0 +1,112 @@
+// The payment's time (decisions 4, "As of the payment's time"). That it is so after any history is in sight-properties.test.ts.
+import { describe, expect, it } from "vitest";
+import { MINUTE_MS } from "../../../../src/lib/time.ts";
+import { blockAt, lookAt } from "../../../support/payment-facts.ts";
+import { type Look, mined, PENDING, story, UNKNOWN } from "../../../support/payment-story.ts";
+
+describe("when a payment was received", () => {
+  const at = (minutes: number) => lookAt(100, { nowMs: blockAt(100).timeMs + minutes * MINUTE_MS });
+  const receivedAfter = (looks: readonly Look[]) =>
+    (story(looks).payment.receivedAtMs - blockAt(100).timeMs) / MINUTE_MS;
+  const cases: [string, Look[], number][] = [
+    ["the block's time", [[mined(100), at(3)]], 0],
+    [
+      "the first sight in a mempool, if that was earlier",
+      [
+        [PENDING, at(-5)],
+        [mined(100), at(3)],
+      ],
+      -5,
+    ],
+    [
+      "the block's time, if that was earlier than the first sight in a mempool",
+      [
+        [PENDING, at(5)],
+        [mined(100), at(6)],
+      ],
+      0,
+    ],
+    [
+      "the orphaned block's time after a reorg",
+      [
+        [mined(100), at(3)],
+        [mined(101, "b"), at(15)],
+      ],
+      0,
+    ],
+    [
+      "the new block's time after a reorg, if that is earlier",
+      [
+        [mined(101), at(15)],
+        [mined(100, "b"), at(16)],
+      ],
+      0,
+    ],
+    [
+      "the orphaned block's time after it was out of the chain",
+      [
+        [mined(100), at(3)],
+        [UNKNOWN, at(4)],
+        [mined(101, "b"), at(15)],
+      ],
+      0,
+    ],
+    [
+      "the orphaned block's time once it is back in a mempool",
+      [
+        [mined(100), at(3)],
+        [PENDING, at(4)],
+      ],
+      0,
+    ],
+    [
+      "the time of a block that took it for a while, though it was first seen in a mempool after that",
+      [
+        [PENDING, at(5)],
+        [mined(100), at(6)],
+        [mined(101, "b"), at(15)],
+      ],
+      0,
+    ],
+    [
+      "the earliest of many blocks, wherever it came",
+      [
+        [mined(102), at(25)],
+        [UNKNOWN, at(26)],
+        [mined(100, "b"), at(27)],
+        [mined(103, "c"), at(35)],
+      ],
+      0,
+    ],
+    [
+      "the first sight in a mempool, after a block whose maker's clock was ahead",
+      [
+        [mined(100), at(-5)],
+        [PENDING, at(-3)],
+        [mined(101, "b"), at(15)],
+      ],
+      -3,
+    ],
+    [
+      "the first sight of several in a mempool",
+      [
+        [PENDING, at(-5)],
+        [mined(100), at(6)],
+        [PENDING, at(7)],
+        [mined(101, "b"), at(15)],
+      ],
+      -5,
+    ],
+    [
+      "what it was, while it is nowhere",
+      [
+        [mined(100), at(3)],
+        [UNKNOWN, at(4)],
+      ],
+      0,
+    ],
+  ];
+  it.each(cases)("is %s", (_, looks, minutes) => {
+    expect(receivedAfter(looks)).toBe(minutes);
+  });
+});

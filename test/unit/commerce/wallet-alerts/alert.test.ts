@@ -1,0 +1,177 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { User } from "../../../../src/accounts/users/user.ts";
+import { type Audience, alertMail, isMailOnly, type WalletNews } from "../../../../src/commerce/wallet-alerts/alert.ts";
+import { isWalletOpen, usableFrom, type Wallet } from "../../../../src/commerce/wallets/wallet.ts";
+import { fingerprintOf, walletFacts } from "../../../../src/commerce/wallets/wallet-facts.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const HOUR_MS = 3_600_000;
+const NOW_MS = Date.parse("2026-11-21T12:00:00.000Z");
+const ADDRESS = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu";
+// BIP84, "Test vectors": account 0.
+const ZPUB =
+  "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
+const TOKEN = "t".repeat(43);
+
+const wallet: Wallet = {
+  id: "wal_01M7Y116S5004EM2R6G33SCWPC",
+  merchantId: "mer_01M7Y116S5004EM2R6G33SCWPC",
+  walletType: "DIRECT_WALLET",
+  cryptocurrency: "BTC",
+  network: "BTC",
+  address: ADDRESS,
+  xpub: null,
+  derivationPath: null,
+  scheme: null,
+  keyHash: null,
+  requiredConfirmations: 3,
+  isEnabled: true,
+  lastUsedIndex: null,
+  nextIndex: null,
+  gap: null,
+  mac: "",
+  macKeyId: "",
+  frozenAtMs: null,
+  usableFromMs: 0,
+  createdAtMs: 0,
+  updatedAtMs: 0,
+  deletedAtMs: null,
+};
+const keyed: Wallet = { ...wallet, walletType: "XPUB_WALLET", address: null, xpub: ZPUB };
+
+function mailOf(news: WalletNews, token: string | null = null, isIntact = true) {
+  const audience: Audience = { merchantName: "Shop", author: "ada@example.com", readers: [] };
+  const reader = { userId: "usr_01M7Y116S5004EM2R6G33SCWPC", email: "bob@example.com", token } as const;
+  const context = { publicUrl: "https://pay.example", nowMs: NOW_MS, isIntact: () => isIntact };
+  return alertMail(news, audience, reader, context);
+}
+
+describe("the mail about a change of a wallet", () => {
+  it("says what became of which wallet, by whom and when, with what it was and is", () => {
+    const after = { ...wallet, isEnabled: false };
+    const mail = mailOf({ action: "wallet.updated", before: wallet, after });
+    expect([mail.to, mail.subject]).toEqual(["bob@example.com", "A wallet of Shop was changed"]);
+    const print = fingerprintOf(wallet);
+    expect(mail.text).toContain(
+      "The wallet for BTC on BTC of Shop was changed by ada@example.com at 2026-11-21T12:00:00.000Z.",
+    );
+    expect(mail.text).toContain(`Before: ${ADDRESS}, fingerprint ${print}, enabled, 3 confirmations\n`);
+    expect(mail.text).toContain(`Now: ${ADDRESS}, fingerprint ${print}, disabled, 3 confirmations\n`);
+  });
+
+  it("names old and new where one wallet takes another's place, and none where there is none", () => {
+    const old = { ...wallet, address: "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g" };
+    const { text } = mailOf({ action: "wallet.created", before: old, after: wallet });
+    for (const each of [old, wallet]) expect(text).toContain(`${each.address}, fingerprint ${fingerprintOf(each)}`);
+    expect(mailOf({ action: "wallet.created", before: undefined, after: wallet }).text).toContain("Before: none\n");
+    expect(mailOf({ action: "wallet.deleted", before: wallet, after: undefined }).text).toContain("Now: none\n");
+  });
+
+  it("never shows an extended key in full, and no address of a row that was altered", () => {
+    const news: WalletNews = { action: "wallet.created", before: keyed, after: { ...keyed, isEnabled: false } };
+    const { text, html } = mailOf(news);
+    expect(text).toContain("extended key zpub6rFR...tZYs, fingerprint");
+    expect(`${text}${html}`).not.toContain(ZPUB.slice(8, 20));
+    const altered = mailOf({ action: "wallet.updated", before: wallet, after: wallet }, null, false);
+    expect(altered.text).not.toContain(ADDRESS);
+    expect(altered.text).toContain("its row was altered");
+  });
+
+  it("says from when on the wallet is used, while that is to come", () => {
+    const news = (usableFromMs: number): WalletNews => ({
+      action: "wallet.created",
+      before: undefined,
+      after: { ...wallet, usableFromMs },
+    });
+    expect(mailOf(news(NOW_MS + HOUR_MS)).text).toContain("in use from 2026-11-21T13:00:00.000Z");
+    expect(mailOf(news(NOW_MS)).text).not.toContain("in use from");
+  });
+
+  it("tells a reader without a link what they can still do about the wallet as it is now", () => {
+    const advised = (after: Wallet | undefined) => mailOf({ action: "wallet.updated", before: wallet, after }).text;
+    expect(advised(wallet)).toContain("sign in, disable the wallet and check");
+    expect(advised({ ...wallet, isEnabled: false })).toContain("sign in, look at the wallets and check");
+    expect(advised(undefined)).toContain("sign in, look at the wallets and check");
+    expect(advised({ ...wallet, requiredConfirmations: 1 })).toMatch(/, 1 confirmation$/m);
+  });
+
+  it("carries the link, its token in the fragment, for a reader who has one and a wallet that stands", () => {
+    const link = `https://pay.example/wallets/disable#token=${TOKEN}`;
+    const news: WalletNews = { action: "wallet.updated", before: wallet, after: wallet };
+    expect(mailOf(news, TOKEN).text).toContain(link);
+    expect(mailOf(news).text).not.toContain("/wallets/disable");
+    expect(mailOf({ ...news, action: "wallet.deleted", after: undefined }, TOKEN).text).not.toContain(TOKEN);
+  });
+});
+
+describe("whether somebody has nothing but mail", () => {
+  const user: User = {
+    id: "usr_01M7Y116S5004EM2R6G33SCWPC",
+    email: "ada@example.com",
+    emailKey: "ada@example.com",
+    name: null,
+    isEmailVerified: true,
+    hasTotp: false,
+    hasEmailOtp: false,
+    hasPasskey: false,
+    hasGoogle: false,
+    hasGithub: false,
+  };
+  it.each<[string, Partial<User>, boolean]>([
+    ["nothing at all", {}, true],
+    ["codes by mail as a second factor", { hasEmailOtp: true }, true],
+    ["a linked account", { hasGoogle: true, hasGithub: true }, true],
+    ["a passkey", { hasPasskey: true }, false],
+    ["an authenticator app", { hasTotp: true, hasEmailOtp: true }, false],
+  ])("with %s", (_, has, isOnly) => {
+    expect(isMailOnly({ ...user, ...has })).toBe(isOnly);
+  });
+});
+
+describe("a fingerprint", () => {
+  it("is the first 16 hex digits of the SHA-256 of the address or the key, and facts hold it instead of them", () => {
+    // printf %s <text> | sha256sum
+    expect(fingerprintOf(wallet)).toBe("9fccb3234066f7b5");
+    expect(fingerprintOf(keyed)).toBe("e06675e6ba2f9ddd");
+    expect(walletFacts(keyed)).toEqual({
+      network: "BTC",
+      cryptocurrency: "BTC",
+      walletType: "XPUB_WALLET",
+      fingerprint: fingerprintOf(keyed),
+      isEnabled: true,
+      requiredConfirmations: 3,
+    });
+  });
+});
+
+describe("a wallet's delay", () => {
+  it.each([
+    ["none is set", 0, 0, 0],
+    ["none is set and one was", 0, NOW_MS + 5, NOW_MS + 5],
+    ["an hour", 1, 0, NOW_MS + HOUR_MS],
+    ["an hour, and two were told before", 1, NOW_MS + 2 * HOUR_MS, NOW_MS + 2 * HOUR_MS],
+  ])("where %s ends when it should", (_, delayHours, beforeMs, endsMs) => {
+    expect(usableFrom({ nowMs: NOW_MS, delayHours, beforeMs })).toBe(endsMs);
+  });
+
+  it("is never cut short by another change, and keeps an enabled wallet closed until its very end", () => {
+    const time = fc.integer({ min: 0, max: 2 ** 45 });
+    fc.assert(
+      fc.property(
+        time,
+        fc.integer({ min: 0, max: 720 }),
+        time,
+        fc.boolean(),
+        (nowMs, delayHours, beforeMs, isEnabled) => {
+          const endsMs = usableFrom({ nowMs, delayHours, beforeMs });
+          expect(endsMs).toBeGreaterThanOrEqual(beforeMs);
+          if (delayHours > 0) expect(endsMs).toBeGreaterThan(nowMs);
+          const isOpenAt = (atMs: number) => isWalletOpen({ isEnabled, usableFromMs: endsMs }, atMs);
+          expect([isOpenAt(endsMs - 1), isOpenAt(endsMs)]).toEqual([false, isEnabled]);
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+});

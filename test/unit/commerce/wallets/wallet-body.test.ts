@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest";
+import { isAltered } from "../../../../src/commerce/wallets/freeze-wallet.ts";
+import { type MacKeys, signRow } from "../../../../src/commerce/wallets/row-mac.ts";
+import { type Wallet, walletMacSubject } from "../../../../src/commerce/wallets/wallet.ts";
+import { walletBodyOf } from "../../../../src/commerce/wallets/wallet-body.ts";
+
+const OLD = { id: "old", secret: new Uint8Array(32).fill(1) };
+const NEW = { id: "new", secret: new Uint8Array(32).fill(2) };
+const KEYS: MacKeys = [NEW, OLD];
+const CONTEXT = { macKeys: KEYS, watchedNetworks: new Set(["BTC"]), nowMs: 10_000 };
+
+function walletOf(changes: Partial<Wallet> = {}, keys: MacKeys = KEYS): Wallet {
+  const wallet: Wallet = {
+    id: "wal_01M7Y116S5004EM2R6G33SCWPC",
+    merchantId: "mer_01M7Y116S5004EM2R6G33SCWPC",
+    walletType: "DIRECT_WALLET",
+    cryptocurrency: "BTC",
+    network: "BTC",
+    address: "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
+    xpub: null,
+    derivationPath: null,
+    scheme: null,
+    keyHash: null,
+    requiredConfirmations: 3,
+    isEnabled: true,
+    lastUsedIndex: null,
+    nextIndex: null,
+    gap: null,
+    mac: "",
+    macKeyId: "",
+    frozenAtMs: null,
+    usableFromMs: 0,
+    createdAtMs: 0,
+    updatedAtMs: 1_500,
+    deletedAtMs: null,
+    ...changes,
+  };
+  return { ...wallet, ...signRow(keys, walletMacSubject(wallet)) };
+}
+
+describe("the body of a wallet", () => {
+  it("has the fields of decisions 3 and no other", () => {
+    expect(walletBodyOf(walletOf(), CONTEXT)).toStrictEqual({
+      id: "wal_01M7Y116S5004EM2R6G33SCWPC",
+      merchantId: "mer_01M7Y116S5004EM2R6G33SCWPC",
+      walletType: "DIRECT_WALLET",
+      cryptocurrency: "BTC",
+      network: "BTC",
+      address: "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu",
+      xpub: null,
+      derivationPath: null,
+      requiredConfirmations: 3,
+      isEnabled: true,
+      lastUsedIndex: null,
+      nextIndex: null,
+      gap: null,
+      scheme: null,
+      warnings: [],
+      usableFrom: null,
+      createdAt: "1970-01-01T00:00:00.000Z",
+      updatedAt: "1970-01-01T00:00:01.500Z",
+    });
+  });
+
+  it.each([
+    ["fewer confirmations than recommended", { requiredConfirmations: 2 }, ["LOW_CONFIRMATIONS"]],
+    ["a network without a chain source", { network: "LTC", requiredConfirmations: 6 }, ["NETWORK_NOT_WATCHED"]],
+    ["a network of its own", { network: "LTC_REGTEST", requiredConfirmations: 1 }, ["NETWORK_NOT_WATCHED"]],
+    ["both", { network: "LTC" }, ["LOW_CONFIRMATIONS", "NETWORK_NOT_WATCHED"]],
+    ["a wallet frozen before", { frozenAtMs: 1 }, ["INTEGRITY_CHECK_FAILED"]],
+    ["a change that waits", { usableFromMs: 10_001 }, ["CHANGE_PENDING"]],
+    ["nothing, once the wait is over", { usableFromMs: 10_000 }, []],
+  ])("warns of %s", (_, changes, warnings) => {
+    expect(walletBodyOf(walletOf(changes), CONTEXT).warnings).toEqual(warnings);
+  });
+
+  it("says from when on it is used, while that is still to come", () => {
+    const usableFrom = (usableFromMs: number) => walletBodyOf(walletOf({ usableFromMs }), CONTEXT).usableFrom;
+    expect([9_999, 10_000, 10_001].map(usableFrom)).toEqual([null, null, "1970-01-01T00:00:10.001Z"]);
+  });
+
+  it.each<[string, Partial<Wallet>]>([
+    ["another address", { address: "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g" }],
+    ["a key beside the address", { address: null, xpub: "xpub" }],
+    ["another merchant", { merchantId: "mer_01M7Y116S5004EM2R6G33SCWPD" }],
+    ["another id", { id: "wal_01M7Y116S5004EM2R6G33SCWPD" }],
+    ["another network", { network: "BTC_TESTNET" }],
+    ["another coin", { cryptocurrency: "LTC" }],
+    ["no HMAC", { mac: "" }],
+    ["the HMAC under the other key's name", { macKeyId: "old" }],
+  ])("shows neither address nor key of a row with %s, and the row counts as altered", (_, changes) => {
+    const altered = { ...walletOf(), ...changes };
+    expect(walletBodyOf(altered, CONTEXT)).toMatchObject({ address: null, xpub: null });
+    expect(walletBodyOf(altered, CONTEXT).warnings).toContain("INTEGRITY_CHECK_FAILED");
+    expect(isAltered(KEYS, altered)).toBe(true);
+  });
+
+  it("shows a wallet whose HMAC is by an older key that still verifies", () => {
+    const wallet = walletOf({}, [OLD]);
+    expect(wallet.macKeyId).toBe("old");
+    expect(walletBodyOf(wallet, CONTEXT).address).toBe(wallet.address);
+    expect(isAltered(KEYS, wallet)).toBe(false);
+  });
+
+  it("hides a wallet whose HMAC's key is gone, without calling it altered", () => {
+    const wallet = walletOf({}, [OLD]);
+    expect(walletBodyOf(wallet, { ...CONTEXT, macKeys: [NEW] }).address).toBeNull();
+    expect(isAltered([NEW], wallet)).toBe(false);
+  });
+});

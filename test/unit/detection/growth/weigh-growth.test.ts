@@ -1,0 +1,127 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { explainerMark, growthIdentity, type Transfer, transferKey } from "../../../../src/chains/transfer.ts";
+import type { StoredPayment } from "../../../../src/commerce/payments/payment.ts";
+import { type PlaceInBlock, type StandingGrowth, weighPlace } from "../../../../src/detection/growth/weigh-growth.ts";
+import { makeId } from "../../../../src/lib/ids.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const block = { height: 7, hash: "h7", timeMs: 1 };
+const hashOf = (n: number) => `0x${String(n).padStart(64, "0").split("").toReversed().join("")}`;
+
+const transferOf = (n: number, amountUnits: bigint): Transfer => ({
+  ...{ cryptocurrency: "ETH", txHash: hashOf(n), outputIndex: "native", fromAddress: null },
+  ...{ toAddress: ADDRESS, amountUnits, block, spends: [], raw: "{}" },
+});
+const growthOf = (units: bigint, explainedBy: readonly string[] = []): Transfer => ({
+  ...transferOf(0, units),
+  ...growthIdentity({ height: block.height, toAddress: ADDRESS, units }),
+  growth: { explainedBy },
+});
+const rowOf = ({ txHash, outputIndex, amountUnits, growth }: Transfer): StoredPayment => ({
+  ...{ id: makeId("pay", "0".repeat(26)), merchantId: makeId("mer", "0".repeat(26)), invoiceId: null },
+  ...{ network: "ETH", cryptocurrency: "ETH", chainId: 1, txHash, outputIndex, fromAddress: null, toAddress: ADDRESS },
+  ...{
+    amountUnits,
+    fiatMicros: null,
+    usdMicros: null,
+    wasIgnored: false,
+    status: "UNMATCHED",
+    confirmations: 1,
+    isLate: false,
+  },
+  ...{ requiredConfirmations: 1, blockHeight: 7, blockHash: "h7", blockTimeMs: 1, matchedBy: null },
+  ...{ receivedAtMs: 1, confirmedAtMs: null, reorgedAtMs: null, lastKnownAtMs: 1, finalAtMs: null, resolution: null },
+  ...{ marketMicros: null, weighedBy: null, weighedQuote: null, createdAtMs: 1, updatedAtMs: 1 },
+  evidence: JSON.stringify({ raw: "{}", spends: [], candidates: [], explainedBy: growth?.explainedBy }),
+});
+
+/** Storage of one place: what a look makes of it, in the two batches that there are. */
+class Ledger {
+  readonly payments = new Map<string, Transfer>();
+  readonly growth = new Map<string, Transfer>();
+
+  look(told: { readonly growth: Transfer | undefined; readonly fresh: readonly Transfer[] }, diesBetween = false) {
+    const standing = [...this.growth.values()].map(
+      (each): StandingGrowth => ({
+        rows: [rowOf(each)],
+        units: each.amountUnits,
+        explainedBy: each.growth?.explainedBy ?? [],
+      }),
+    );
+    const stored = [...this.payments.values()].map(({ txHash, amountUnits: units }) => ({ txHash, units }));
+    const weighed = weighPlace({ ...told, standing, stored } satisfies PlaceInBlock);
+    for (const each of told.fresh) this.payments.set(transferKey(each), each);
+    for (const row of weighed.replaced) this.growth.delete(transferKey(row));
+    if (weighed.growth !== null && !diesBetween && !this.growth.has(transferKey(weighed.growth)))
+      this.growth.set(transferKey(weighed.growth), weighed.growth);
+  }
+
+  get units(): bigint {
+    return [...this.payments.values(), ...this.growth.values()].reduce((sum, each) => sum + each.amountUnits, 0n);
+  }
+}
+
+/**
+ * What came to an address in a block: by transactions, and by contracts. A source shows some of the transactions and takes them off what the
+ * balance rose by; a claim shows one transaction alone.
+ */
+const facts = fc.record({
+  paid: fc.array(fc.bigInt({ min: 1n, max: 9n }), { maxLength: 4 }),
+  inside: fc.bigInt({ min: 0n, max: 9n }),
+  looks: fc.array(
+    fc.oneof(
+      fc.record({ kind: fc.constant("source" as const), knows: fc.array(fc.nat(3), { maxLength: 4 }) }),
+      fc.record({ kind: fc.constant("claim" as const), of: fc.nat(3) }),
+    ),
+    { minLength: 1, maxLength: 8 },
+  ),
+});
+
+describe("growth and what explains it", () => {
+  it("no coin counts twice and, once a source has looked, none is missing, in whichever order they are told", () => {
+    fc.assert(
+      fc.property(facts, ({ paid, inside, looks }) => {
+        const ledger = new Ledger();
+        const rose = paid.reduce((sum, units) => sum + units, inside);
+        const transfers = paid.map((units, n) => transferOf(n + 1, units));
+        let isRead = false;
+        for (const each of looks) {
+          const known = each.kind === "claim" ? [each.of] : each.knows;
+          const fresh = transfers.filter((_, n) => known.includes(n));
+          const units = rose - fresh.reduce((sum, { amountUnits }) => sum + amountUnits, 0n);
+          const marks = fresh.map(({ txHash }) => explainerMark(txHash));
+          const growth = each.kind === "claim" || units === 0n ? undefined : growthOf(units, marks);
+          ledger.look({ growth, fresh });
+          isRead ||= each.kind === "source";
+          expect(ledger.units).toBeLessThanOrEqual(rose);
+          if (isRead) expect(ledger.units).toBe(rose);
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("what is told again changes nothing", () => {
+    const growth = growthOf(5n, [explainerMark(hashOf(1))]);
+    const standing = [{ rows: [rowOf(growth)], units: 5n, explainedBy: [explainerMark(hashOf(1))] }];
+    const stored = [{ txHash: hashOf(1), units: 2n }];
+    const weighed = weighPlace({ growth, fresh: [transferOf(1, 2n)], standing, stored });
+    expect(weighed).toEqual({ growth, replaced: [], by: null });
+  });
+
+  it("of two sources that hold two balances for true, the first is kept", () => {
+    const standing = [{ rows: [rowOf(growthOf(5n))], units: 5n, explainedBy: [] }];
+    const weighed = weighPlace({ growth: growthOf(6n), fresh: [], standing, stored: [] });
+    expect(weighed).toEqual({ growth: null, replaced: [], by: null });
+  });
+
+  it("a stored explanation is nobody's batch to wait for", () => {
+    const standing = [{ rows: [rowOf(growthOf(5n))], units: 5n, explainedBy: [] }];
+    const stored = [{ txHash: hashOf(1), units: 5n }];
+    const weighed = weighPlace({ growth: undefined, fresh: [transferOf(1, 5n)], standing, stored });
+    expect(weighed).toMatchObject({ growth: null, by: null });
+    expect(weighed.replaced).toHaveLength(1);
+  });
+});

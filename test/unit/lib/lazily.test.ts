@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { lazily } from "../../../src/lib/lazily.ts";
+
+it("a value is made when it is first asked for, and once, undefined too", () => {
+  const made: string[] = [];
+  const text = lazily(() => {
+    made.push("text");
+    return "a";
+  });
+  const nothing = lazily(() => void made.push("nothing"));
+  expect(made).toEqual([]);
+  expect([text(), text(), nothing(), nothing()]).toEqual(["a", "a", undefined, undefined]);
+  expect(made).toEqual(["text", "nothing"]);
+});
+
+it("what could not be made is tried again", () => {
+  const answers = [
+    () => {
+      throw new Error("not yet");
+    },
+    () => "a",
+  ];
+  const value = lazily(() => answers.shift()?.());
+  expect(value).toThrow("not yet");
+  expect([value(), value()]).toEqual(["a", "a"]);
+});

@@ -1,0 +1,39 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { log, logAlert, logLine, safeError, safeMessage } from "../../../src/lib/log.ts";
+
+const QUERY = 'Failed query: insert into "x" values (?)\nparams: secret';
+
+/** As drizzle wraps an error of D1. */
+const wrapped = (cause?: unknown) => new Error(QUERY, { cause });
+
+const circle = new Error("round");
+circle.cause = circle;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("a line of the log", () => {
+  it("is one JSON object on the console of its level", () => {
+    const error = vi.spyOn(console, "error").mockReturnValue();
+    const warn = vi.spyOn(console, "warn").mockReturnValue();
+    logAlert("a mail was lost", { tries: 3 });
+    log("warn", { provider: "google" });
+    expect(error.mock.calls).toEqual([['{"level":"error","alert":"a mail was lost","tries":3}']]);
+    expect(warn.mock.calls).toEqual([['{"level":"warn","provider":"google"}']]);
+    expect(logLine("error", {})).toBe('{"level":"error"}');
+  });
+
+  it.each([
+    ["an error", new TypeError("no such wallet"), "no such wallet", "TypeError: no such wallet"],
+    ["the cause of a failed query", wrapped(new Error("D1_ERROR: overloaded")), "D1_ERROR: overloaded"],
+    ["a failed query without a cause", wrapped(), "a query failed", "a query failed"],
+    ["a failed query within an error", new Error("outer", { cause: wrapped() }), "a query failed", "a query failed"],
+    ["what is no error", "secret", "a thrown value that is no Error", "a thrown value that is no Error"],
+    ["causes in a circle", circle, "round"],
+  ])("says of %s what may be said", (_, thrown, message, named = `Error: ${message}`) => {
+    expect(safeMessage(thrown)).toBe(message);
+    expect(safeError(thrown).error).toBe(named);
+    expect(JSON.stringify(safeError(thrown))).not.toContain("secret");
+  });
+});

@@ -1,0 +1,23 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+
+const SRC = join(import.meta.dirname, "../../src");
+const sources = readdirSync(SRC, { recursive: true, encoding: "utf8" })
+  .map((path) => path.replaceAll("\\", "/"))
+  .filter((path) => /\.tsx?$/.test(path) && !path.endsWith(".generated.ts") && !path.includes("/browser"))
+  .map((path) => [path, readFileSync(join(SRC, path), "utf8")] as const);
+
+it.each([
+  ["sends a batch", /\.batch\(/, ["platform/db/batch.ts"]],
+  ["names a member that drizzle keeps to itself", /\b_prepare\b|\bBatchItem\b/, []],
+  ["reads a body chunk by chunk", /\.getReader\(|for await \(const \w+ of [\w.]*body\b/, ["lib/read-bytes.ts"]],
+  ["writes to the console", /\bconsole\.\w+\(/, ["lib/log.ts", "rates/rate-book.ts", "rates/rate-source.ts"]],
+] as const)("only the file that is there for it %s", (_, pattern, files) => {
+  expect(sources.length).toBeGreaterThan(500);
+  expect(sources.filter(([, text]) => pattern.test(text)).map(([path]) => path)).toEqual(
+    expect.arrayContaining([...files]),
+  );
+  const elsewhere = sources.filter(([path, text]) => pattern.test(text) && !files.some((file) => file === path));
+  expect(elsewhere.map(([path]) => path)).toEqual([]);
+});

@@ -1,0 +1,58 @@
+// What a migration must keep to so that every splitter of statements, D1's own too, runs it as it was written.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const FOLDER = join(import.meta.dirname, "../../../../migrations");
+
+interface Entry {
+  readonly idx: number;
+  readonly when: number;
+  readonly tag: string;
+}
+
+const files = readdirSync(FOLDER)
+  .filter((name) => name.endsWith(".sql"))
+  .sort();
+const journal: { readonly entries: readonly Entry[] } = JSON.parse(
+  readFileSync(join(FOLDER, "meta/_journal.json"), "utf8"),
+);
+const snapshot = (name: string): { readonly id: string; readonly prevId: string } =>
+  JSON.parse(readFileSync(join(FOLDER, "meta", name), "utf8"));
+
+/** The statements without their comments, which may speak of anything. */
+function codeOf(file: string): string {
+  return readFileSync(join(FOLDER, file), "utf8")
+    .replaceAll(/--.*$/gm, "")
+    .replaceAll(/\/\*.*?\*\//gs, "");
+}
+
+describe("the migrations", () => {
+  it("are there, with triggers to be careful about", () => {
+    expect(files.length).toBeGreaterThanOrEqual(1);
+    expect(files.map(codeOf).join("\n")).toMatch(/CREATE TRIGGER/);
+  });
+
+  it.each(files)("%s has no CASE: D1's splitter takes the END of one for the end of a trigger", (file) => {
+    expect(codeOf(file)).not.toMatch(/\bCASE\b/i);
+  });
+
+  it.each(files)("%s has one END for each BEGIN, each at the end of its statement", (file) => {
+    const code = codeOf(file);
+    expect(code.match(/\bEND\b/gi)?.length ?? 0).toBe(code.match(/\bBEGIN\b/gi)?.length ?? 0);
+    expect(code.match(/\bEND\b(?!;)/gi)).toBeNull();
+  });
+
+  it("are those of the journal, each once and in the order of their numbers", () => {
+    expect(journal.entries.map(({ tag }) => `${tag}.sql`)).toEqual(files);
+    expect(journal.entries.map(({ idx }) => idx)).toEqual(files.map((_, at) => at));
+    expect(files.map((name) => Number(name.slice(0, 4)))).toEqual(files.map((_, at) => at));
+    const times = journal.entries.map(({ when }) => when);
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+  });
+
+  it("have a snapshot each, every one after the one before it", () => {
+    const snapshots = files.map((name) => snapshot(`${name.slice(0, 4)}_snapshot.json`));
+    expect(snapshots.slice(1).map(({ prevId }) => prevId)).toEqual(snapshots.slice(0, -1).map(({ id }) => id));
+  });
+});

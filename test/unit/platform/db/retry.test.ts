@@ -1,0 +1,112 @@
+import { describe, expect, it, vi } from "vitest";
+import { Cancellation, requestSleep, sleep } from "../../../../src/lib/sleep.ts";
+import { faultKind, readWithRetry, TimeLimitError } from "../../../../src/platform/db/retry.ts";
+import { inScriptedWorld, type Script } from "../../../support/scripted-world.ts";
+
+const read = (fates: Script[string]) =>
+  inScriptedWorld({ read: fates }, ({ effect, client, world }) =>
+    readWithRetry(world.sleepOf(client), () => effect("read", () => 42)),
+  );
+const UNAVAILABLE = { ok: false, error: { code: "STORAGE_UNAVAILABLE" } };
+
+describe("a read of storage", () => {
+  it("is repeated at most twice after a lost answer", async () => {
+    expect((await read([])).seen.read).toBe(1);
+    expect(await read(["lost before", "answer lost"])).toMatchObject({
+      result: { ok: true, value: 42 },
+      seen: { read: 3 },
+    });
+    expect(await read(["lost before", "answer lost", "lost before"])).toMatchObject({
+      result: UNAVAILABLE,
+      seen: { read: 3 },
+    });
+  });
+
+  it("has three seconds for each attempt", async () => {
+    const stalled = await read(["hangs"]);
+    expect(stalled).toMatchObject({ result: { ok: true, value: 42 }, seen: { read: 2 } });
+    expect(stalled.elapsedMs).toBe(3_050);
+    expect(await read(["hangs", "hangs", "hangs"])).toMatchObject({ result: UNAVAILABLE, elapsedMs: 9_150 });
+  });
+
+  it("is not repeated when storage is overloaded", async () => {
+    expect(await read(["overloaded"])).toMatchObject({ result: UNAVAILABLE, seen: { read: 1 }, elapsedMs: 0 });
+  });
+
+  it("throws what is not a fault of storage", async () => {
+    const bug = readWithRetry(sleep, async () => {
+      throw new TypeError("undefined is not a function");
+    });
+    await expect(bug).rejects.toThrow(TypeError);
+  });
+});
+
+describe("an error of storage or of an object", () => {
+  const flagged = (flags: object) => Object.assign(new Error("jsg.Error: something"), flags);
+  it.each([
+    ["a connection lost", new Error("D1_ERROR: Network connection lost."), "transient"],
+    [
+      "inside drizzle's error",
+      new Error("Failed query: x", { cause: new Error("Network connection lost.") }),
+      "transient",
+    ],
+    ["an object reset by a new version", new Error("Durable Object reset because its code was updated."), "transient"],
+    ["our own time limit", new TimeLimitError("late"), "transient"],
+    ["one the platform marks as safe to repeat", flagged({ retryable: true }), "transient"],
+    [
+      "one the platform marks as overloaded, although repeatable",
+      flagged({ retryable: true, overloaded: true }),
+      "overloaded",
+    ],
+    ["a full queue", new Error("D1_ERROR: D1 DB is overloaded. Requests queued for too long."), "overloaded"],
+    ["a file that another program has locked", new Error("database is locked: SQLITE_BUSY"), "transient"],
+    ["a mistake in SQL", new Error("D1_ERROR: no such table: x: SQLITE_ERROR"), "other"],
+    ["a bound value that reads like a fault", new Error("Failed query: x params: Network connection lost"), "other"],
+    ["no error", "Network connection lost.", "other"],
+  ])("%s: %s is %s", (_, error, kind) => {
+    expect(faultKind(error)).toBe(kind);
+  });
+});
+
+describe("the sleep of a request", () => {
+  it("wakes its sleepers in order of their times, whatever order they came in", async () => {
+    vi.useFakeTimers();
+    try {
+      const rest = requestSleep();
+      const woken: string[] = [];
+      for (const [ms, name] of [
+        [30, "late"],
+        [1, "early"],
+        [15, "between"],
+      ] as const) {
+        rest(ms).then(() => woken.push(name));
+      }
+      for (const step of [1, 14, 15]) await vi.advanceTimersByTimeAsync(step);
+      expect(woken).toEqual(["early", "between", "late"]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("ends at once when it is cancelled, and wakes the others all the same", async () => {
+    const rest = requestSleep();
+    const cancellation = new Cancellation();
+    const other = rest(5);
+    const slept = rest(1_000_000, cancellation);
+    cancellation.cancel();
+    await slept;
+    await rest(1_000_000, cancellation);
+    await other;
+  });
+});
+
+describe("sleep", () => {
+  it("ends at once when it is cancelled, before or after it began", async () => {
+    const cancellation = new Cancellation();
+    const slept = sleep(1_000_000, cancellation);
+    cancellation.cancel();
+    await slept;
+    await sleep(1_000_000, cancellation);
+    await sleep(0);
+  });
+});

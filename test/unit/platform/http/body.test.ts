@@ -1,0 +1,238 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MAX_BODY_BYTES, MAX_DEPTH, readBody } from "../../../../src/platform/http/body.ts";
+import { RUNS } from "../../../support/property-runs.ts";
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+function requestOf(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = JSON_TYPE): Request {
+  return new Request("http://localhost/", { method: "POST", body, headers });
+}
+
+/** A body that comes in pieces and says nothing of its length; `taken` tells how many pieces were asked for. */
+function streamOf(chunks: readonly Uint8Array[]): { readonly request: Request; readonly taken: () => number } {
+  let next = 0;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const chunk = chunks[next++];
+        if (chunk === undefined) controller.close();
+        else controller.enqueue(chunk);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const init: RequestInit & { duplex: "half" } = { method: "POST", body, headers: JSON_TYPE, duplex: "half" };
+  return { request: new Request("http://localhost/", init), taken: () => next };
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(new TextEncoder().encode(text));
+}
+
+/** JSON text of exactly so many bytes. */
+function jsonOfSize(size: number): string {
+  return `{"a":"${"x".repeat(size - 8)}"}`;
+}
+
+async function codeOf(request: Request): Promise<string> {
+  const read = await readBody(request);
+  return read.ok ? "ok" : read.error.code;
+}
+
+describe("the size of a body", () => {
+  it("is at most 64 KiB to the byte", async () => {
+    expect(MAX_BODY_BYTES).toBe(65_536);
+    expect(await codeOf(requestOf(jsonOfSize(65_536)))).toBe("ok");
+    expect(await codeOf(requestOf(jsonOfSize(65_537)))).toBe("BODY_TOO_LARGE");
+  });
+
+  it("counts bytes, not characters", async () => {
+    const text = JSON.stringify("€".repeat(21_845));
+    expect(text.length).toBeLessThan(MAX_BODY_BYTES);
+    expect(await codeOf(requestOf(text))).toBe("BODY_TOO_LARGE");
+  });
+
+  it("is refused by its content-length alone, before anything is read", async () => {
+    const { request, taken } = streamOf([bytesOf("{}")]);
+    request.headers.set("content-length", String(MAX_BODY_BYTES + 1));
+    expect(await codeOf(request)).toBe("BODY_TOO_LARGE");
+    expect(taken()).toBe(0);
+  });
+
+  it("is not believed when it claims to be small, and no more is read than needed to know", async () => {
+    const chunks = Array.from({ length: 100 }, () => new Uint8Array(16_384).fill(0x20));
+    const { request, taken } = streamOf(chunks);
+    request.headers.set("content-length", "2");
+    expect(await codeOf(request)).toBe("BODY_TOO_LARGE");
+    expect(taken()).toBeLessThanOrEqual(6);
+  });
+
+  it("does not depend on how a stream is cut, not even inside a character", async () => {
+    const text = '{"name":"Grüße 👋🏽 €"}';
+    const bytes = bytesOf(text);
+    for (let at = 0; at <= bytes.length; at++) {
+      const { request } = streamOf([bytes.slice(0, at), bytes.slice(at)]);
+      expect(await readBody(request)).toEqual({ ok: true, value: { json: JSON.parse(text) } });
+    }
+    const letters = streamOf([...bytesOf(jsonOfSize(2_000))].map((byte) => Uint8Array.of(byte)));
+    expect(await codeOf(letters.request)).toBe("ok");
+  });
+
+  it("is refused over the limit, however a stream is cut", async () => {
+    const whole = bytesOf(jsonOfSize(MAX_BODY_BYTES + 1));
+    expect(await codeOf(streamOf([whole.slice(0, 65_536), whole.slice(65_536)]).request)).toBe("BODY_TOO_LARGE");
+    const fits = bytesOf(jsonOfSize(MAX_BODY_BYTES));
+    expect(await codeOf(streamOf([fits.slice(0, 40_000), fits.slice(40_000)]).request)).toBe("ok");
+  });
+});
+
+describe("the content type", () => {
+  it.each([
+    "application/json",
+    "APPLICATION/JSON",
+    "application/json; charset=utf-8",
+    "Application/Json;charset=UTF-8",
+    " application/json ; charset=utf-8",
+  ])("may be %j", async (type) => {
+    expect(await codeOf(requestOf("{}", { "content-type": type }))).toBe("ok");
+  });
+
+  it.each([
+    "text/plain",
+    "text/json",
+    "application/jsonp",
+    "application/json-patch+json",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data",
+    "application/json, text/plain",
+    "json",
+    "",
+  ])("may not be %j", async (type) => {
+    expect(await codeOf(requestOf("{}", { "content-type": type }))).toBe("UNSUPPORTED_MEDIA_TYPE");
+  });
+
+  it("may not be left out where there is a body", async () => {
+    expect(await codeOf(requestOf(bytesOf("{}"), {}))).toBe("UNSUPPORTED_MEDIA_TYPE");
+  });
+
+  it("is not needed without a body, and does not matter there", async () => {
+    const none = { ok: true, value: { json: undefined } };
+    expect(await readBody(new Request("http://localhost/", { method: "POST" }))).toEqual(none);
+    expect(await readBody(new Request("http://localhost/"))).toEqual(none);
+    expect(await readBody(requestOf(new Uint8Array(), { "content-type": "text/plain" }))).toEqual(none);
+    expect(await readBody(streamOf([]).request)).toEqual(none);
+  });
+});
+
+describe("the text of a body", () => {
+  it.each([
+    ["cut JSON", "{"],
+    ["two values", "{}{}"],
+    ["a comma too many", '{"a":1,}'],
+    ["single quotes", "{'a':1}"],
+    ["a comment", "{} // x"],
+    ["NaN", '{"rawAmount":NaN}'],
+    ["Infinity", '{"rawAmount":Infinity}'],
+    ["white space alone", "  \n"],
+    ["a leading zero", '{"a":01}'],
+    ["a raw line break in a string", '"a\nb"'],
+    ["a form", "a=1&b=2"],
+  ])("that is %s is malformed", async (_, text) => {
+    expect(await codeOf(requestOf(text))).toBe("MALFORMED_JSON");
+  });
+
+  it.each([
+    ["a lone continuation byte", [0x22, 0x80, 0x22]],
+    ["an overlong slash", [0x22, 0xc0, 0xaf, 0x22]],
+    ["an encoded surrogate", [0x22, 0xed, 0xa0, 0x80, 0x22]],
+    ["beyond the last code point", [0x22, 0xf4, 0x90, 0x80, 0x80, 0x22]],
+    ["a cut character", [0x22, 0xe2, 0x82, 0x22]],
+    ["UTF-16", [0x22, 0x00, 0x61, 0x00, 0x22, 0x00]],
+    ["Latin-1", [0x22, 0xfc, 0x22]],
+  ])("that holds %s is no UTF-8, and malformed", async (_, bytes) => {
+    expect(await codeOf(requestOf(Uint8Array.from(bytes)))).toBe("MALFORMED_JSON");
+  });
+
+  it("may begin with a byte order mark, which RFC 8259 lets a parser skip", async () => {
+    const read = await readBody(requestOf(Uint8Array.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d])));
+    expect(read).toEqual({ ok: true, value: { json: {} } });
+  });
+
+  it("may be any JSON value", async () => {
+    for (const text of ["null", "0", "false", '""', "[]", "{}"]) {
+      expect(await readBody(requestOf(text))).toEqual({ ok: true, value: { json: JSON.parse(text) } });
+    }
+  });
+
+  const refused: readonly [string, string][] = [
+    ["NUL", String.raw`"a\u0000b"`],
+    ["NUL in a member", String.raw`{"a":{"b":["\u0000"]}}`],
+    ["NUL in a key", String.raw`{"a":{"\u0000":1}}`],
+    ["a lone high surrogate", String.raw`"\ud83d"`],
+    ["a lone low surrogate", String.raw`["\ude00 "]`],
+    ["surrogates the wrong way round", String.raw`"\ude00\ud83d"`],
+    ["a lone surrogate in a key", String.raw`{"\ud83d":1}`],
+  ];
+  it.each(refused)("may not hold %s", async (_, text) => {
+    expect(await codeOf(requestOf(text))).toBe("VALIDATION_FAILED");
+  });
+
+  it("may hold everything else, bidi and control characters too, and comes as it was sent", async () => {
+    const texts = [
+      "\u202e evil",
+      "\u0001\u001f\u007f",
+      "👩‍👩‍👧‍👦",
+      "\ufeff",
+      "\ufffd",
+      "\u2028",
+      "e\u0301",
+      "\ud83d\ude00",
+    ];
+    for (const text of texts) {
+      expect(await readBody(requestOf(JSON.stringify({ [text]: text })))).toEqual({
+        ok: true,
+        value: { json: { [text]: text } },
+      });
+    }
+  });
+
+  it("comes as it was sent, for any JSON of few levels", async () => {
+    const value = fc.jsonValue({ maxDepth: 3 }).filter((each) => !JSON.stringify(each).includes(String.raw`\u0000`));
+    await fc.assert(
+      fc.asyncProperty(value, async (json) => {
+        const text = JSON.stringify(json);
+        expect(await readBody(requestOf(text))).toEqual({ ok: true, value: { json: JSON.parse(text) } });
+      }),
+      { numRuns: RUNS / 5 },
+    );
+  });
+});
+
+describe("the depth of a body", () => {
+  const arrays = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+  const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
+
+  it("is at most 8 levels", async () => {
+    expect(MAX_DEPTH).toBe(8);
+    expect(await codeOf(requestOf(arrays(8)))).toBe("ok");
+    expect(await codeOf(requestOf(objects(8)))).toBe("ok");
+    expect(await codeOf(requestOf(arrays(9)))).toBe("VALIDATION_FAILED");
+    expect(await codeOf(requestOf(objects(9)))).toBe("VALIDATION_FAILED");
+  });
+
+  it("is refused at 1,000 and at 32,768 levels without filling the stack", async () => {
+    expect(await codeOf(requestOf(arrays(1_000)))).toBe("VALIDATION_FAILED");
+    expect(await codeOf(requestOf(objects(1_000)))).toBe("VALIDATION_FAILED");
+    expect(await codeOf(requestOf(arrays(32_768)))).toBe("VALIDATION_FAILED");
+  });
+
+  it("is found behind shallow members too", async () => {
+    expect(await codeOf(requestOf(`{"a":[1,2],"b":"x","c":${arrays(8)}}`))).toBe("VALIDATION_FAILED");
+    expect(await codeOf(requestOf(`{"a":[1,2],"b":"x","c":${arrays(7)}}`))).toBe("ok");
+  });
+
+  it("is not width", async () => {
+    expect(await codeOf(requestOf(`[${Array.from({ length: 20_000 }, () => "[]").join(",")}]`))).toBe("ok");
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { clearCookie, readCookie, setCookie } from "../../../../src/platform/http/cookies.ts";
+
+const HTTPS = { PUBLIC_URL: "https://pay.example.com" };
+const LOCAL = { PUBLIC_URL: "http://localhost:8787" };
+
+describe("a cookie", () => {
+  it("is held to one origin and https by its name", () => {
+    expect(setCookie(HTTPS, "session", "t", 60)).toBe(
+      "__Host-session=t; Path=/; Max-Age=60; Secure; HttpOnly; SameSite=Lax",
+    );
+    expect(clearCookie(HTTPS, "signin")).toBe("__Host-signin=; Path=/; Max-Age=0; Secure; HttpOnly; SameSite=Lax");
+  });
+
+  it.each([
+    "http://localhost:8787",
+    "http://127.0.0.1:1",
+    "http://[::1]:8787",
+    "http://localhost",
+    "http://localhost:8787/ ",
+  ])("drops the prefix and Secure at %s", (PUBLIC_URL) => {
+    expect(setCookie({ PUBLIC_URL }, "session", "t", 60)).toBe("session=t; Path=/; Max-Age=60; HttpOnly; SameSite=Lax");
+  });
+
+  it.each([
+    "",
+    "http://pay.example.com",
+    "http://localhost.example.com",
+    "http://localhost@evil.example",
+    "https://localhost",
+  ])("keeps them at %j", (PUBLIC_URL) => {
+    expect(setCookie({ PUBLIC_URL }, "session", "t", 60)).toMatch(/^__Host-session=.*; Secure;/);
+  });
+
+  it.each([
+    [LOCAL, "session=a; other=b", "a"],
+    [LOCAL, "other=b;session=a", "a"],
+    [LOCAL, "xsession=a", undefined],
+    [LOCAL, "__Host-session=a", undefined],
+    [HTTPS, "__Host-session=a", "a"],
+    [HTTPS, "session=a", undefined],
+    [LOCAL, "session", undefined],
+    [LOCAL, undefined, undefined],
+  ])("%j finds in %j the session %j", (env, header, value) => {
+    expect(readCookie(env, header, "session")).toBe(value);
+  });
+});

@@ -1,0 +1,267 @@
+import { describe, expect, it } from "vitest";
+import { derivedId, type MerchantId } from "../../../../src/lib/ids.ts";
+import { events } from "../../../../src/platform/db/schema/events.ts";
+import { Claims } from "../../../../src/platform/idempotency/claims.ts";
+import { type OnceDependencies, type Prepared, runOnce } from "../../../../src/platform/idempotency/run-once.ts";
+import type { Lab } from "../../../simulation/lab.ts";
+import type { Effect } from "../../../simulation/sqlite-d1.ts";
+import type { Client, World } from "../../../simulation/world.ts";
+import { inScriptedWorld, type Script } from "../../../support/scripted-world.ts";
+
+const MERCHANT: MerchantId = "mer_00000000000000000000000000";
+const REQUEST = { merchantId: MERCHANT, key: { hash: "h", fingerprint: "f" } };
+const UNAVAILABLE = { kind: "refused", failure: { code: "STORAGE_UNAVAILABLE" } };
+const REFUSED = { kind: "refused", failure: { code: "AMOUNTS_EXHAUSTED" } } as const;
+
+type Given = { effect: Effect; client: Client; world: World; lab: Lab };
+
+function claimsOf({ lab, world }: Given): Claims {
+  return lab.object("keys", (storage) => new Claims(storage, () => world.newUlid()));
+}
+
+function effectsOf(given: Given): OnceDependencies {
+  const { effect, client, world, lab } = given;
+  const claims = claimsOf(given);
+  return {
+    db: lab.db(effect),
+    keys: {
+      claim: (...args) => effect("claim", () => claims.claim(...args)),
+      takeOver: (...args) => effect("take over", () => claims.takeOver(...args)),
+      endLease: (...args) => effect("end lease", () => claims.endLease(...args)),
+    },
+    nowMs: () => world.nowMs,
+    sleep: world.sleepOf(client),
+    background: () => {},
+    newOperationId: () => world.newUlid(),
+  };
+}
+
+function ready(deps: OnceDependencies, operationId: string, body = "the answer"): Prepared {
+  const event = deps.db.insert(events).values({
+    id: derivedId("evt", operationId),
+    merchantId: MERCHANT,
+    type: "invoice.created",
+    data: body,
+    createdAtMs: 0,
+  });
+  return { kind: "ready", status: 201, body, statements: [event] };
+}
+
+async function once(script: Script, prepare = ready) {
+  const { result, seen, elapsedMs, lab } = await inScriptedWorld(script, async (given) => {
+    const deps = effectsOf(given);
+    return runOnce(deps, REQUEST, async (operationId) => prepare(deps, operationId));
+  });
+  return { result, seen, elapsedMs, events: lab.rows("SELECT * FROM events").length };
+}
+
+describe("a batch whose answer is lost", () => {
+  it("is sent again, finds itself, and answers what stands as the first answer", async () => {
+    const run = await once({ "d1 write": ["answer lost"] });
+    expect(run.result).toEqual({ kind: "answer", status: 201, body: "the answer", isReplay: false });
+    expect(run).toMatchObject({ seen: { "d1 write": 2, "d1 read": 1 }, events: 1 });
+  });
+
+  it("that never landed is sent again and stands", async () => {
+    const run = await once({ "d1 write": ["lost before", "hangs"] });
+    expect(run).toMatchObject({ result: { kind: "answer", isReplay: false }, seen: { "d1 write": 3 }, events: 1 });
+  });
+
+  it("three times over is looked up by its operation", async () => {
+    const run = await once({ "d1 write": ["answer lost", "hangs", "hangs"] });
+    expect(run).toMatchObject({
+      result: { kind: "answer", isReplay: false },
+      seen: { "d1 write": 3, "d1 read": 1 },
+      events: 1,
+    });
+  });
+
+  it("and that is not found is neither confirmed nor refused: 503, and the lease stays", async () => {
+    const run = await once({ "d1 write": ["lands late", "hangs", "hangs"] });
+    expect(run).toMatchObject({ result: UNAVAILABLE, events: 1 });
+    expect(run.seen["end lease"]).toBeUndefined();
+  });
+
+  it("makes a later refusal no last word, for the batch may still land", async () => {
+    const run = await inScriptedWorld({ "d1 write": ["lands late"] }, async (given) => {
+      const deps = effectsOf(given);
+      await given.lab
+        .db((_, work) => Promise.resolve(work()))
+        .insert(events)
+        .values({
+          id: "evt_taken",
+          merchantId: MERCHANT,
+          type: "x",
+          data: "",
+          createdAtMs: 0,
+        });
+      return runOnce(deps, REQUEST, async (operationId, conflict) => {
+        if (conflict !== undefined) return REFUSED;
+        const taken = deps.db
+          .insert(events)
+          .values({ id: "evt_taken", merchantId: MERCHANT, type: operationId, data: "", createdAtMs: 0 });
+        return { kind: "ready", status: 201, body: "", statements: [taken] };
+      });
+    });
+    expect(run.result).toEqual(UNAVAILABLE);
+    expect(run.seen["end lease"]).toBeUndefined();
+  });
+
+  it("is looked up when the database then turns the repeat away, and answers what stands", async () => {
+    const run = await once({ "d1 write": ["answer lost", "overloaded"] });
+    expect(run).toMatchObject({
+      result: { kind: "answer", status: 201, body: "the answer", isReplay: false },
+      seen: { "d1 write": 2, "d1 read": 1 },
+      events: 1,
+    });
+  });
+
+  it.each([
+    ["only loses against others", ["lands late"]],
+    ["loses once and is then turned away", ["lands late", "happens", "overloaded"]],
+  ] as const)("and that then %s is neither confirmed nor refused: 503, and the lease stays", async (_, fates) => {
+    const run = await inScriptedWorld({ "d1 write": [...fates] }, async (given) => {
+      const deps = effectsOf(given);
+      const row = { id: "evt_taken", merchantId: MERCHANT, type: "x", data: "", createdAtMs: 0 } as const;
+      await given.lab
+        .db((_, work) => Promise.resolve(work()))
+        .insert(events)
+        .values(row);
+      return runOnce(deps, REQUEST, async () => {
+        return { kind: "ready", status: 201, body: "", statements: [deps.db.insert(events).values(row)] };
+      });
+    });
+    expect(run.result).toEqual(UNAVAILABLE);
+    expect(run.seen["end lease"]).toBeUndefined();
+  });
+});
+
+describe("storage that turns a batch away", () => {
+  it("is not asked again, and the lease ends because nothing was done", async () => {
+    const run = await once({ "d1 write": ["overloaded"] });
+    expect(run).toMatchObject({ result: UNAVAILABLE, seen: { "d1 write": 1, "end lease": 1 }, events: 0 });
+  });
+
+  it("after an attempt that may have landed, leaves the lease", async () => {
+    const run = await once({ "d1 write": ["lands late", "overloaded"] });
+    expect(run).toMatchObject({ result: UNAVAILABLE, seen: { "d1 write": 2 }, events: 1 });
+    expect(run.seen["end lease"]).toBeUndefined();
+  });
+});
+
+describe("a second request with the key of a running one", () => {
+  const follow = (
+    meanwhile: (given: Given, operationId: string, deps: OnceDependencies) => Promise<unknown>,
+    waitMs = 0,
+  ) =>
+    inScriptedWorld({}, async (given) => {
+      const deps = effectsOf(given);
+      const claim = claimsOf(given).claim("h", "f", deps.nowMs());
+      const operationId = claim.kind === "first" ? claim.operationId : "";
+      const startMs = deps.nowMs();
+      const first = given.world
+        .sleepOf(given.client)(waitMs)
+        .then(() => meanwhile(given, operationId, deps));
+      const answer = await runOnce(deps, REQUEST, async (id) => ready(deps, id, "from the second"));
+      const waitedMs = deps.nowMs() - startMs;
+      await first;
+      return { answer, waitedMs };
+    });
+
+  it("waits for it and replays its bytes", async () => {
+    const run = await follow(
+      (_, operationId, deps) =>
+        runOnce({ ...deps, newOperationId: () => operationId }, { ...REQUEST, key: undefined }, async (id) =>
+          ready(deps, id),
+        ),
+      1_000,
+    );
+    expect(run.result.answer).toEqual({ kind: "answer", status: 201, body: "the answer", isReplay: true });
+    expect(run.result.waitedMs).toBeLessThan(2_500);
+  });
+
+  it("gives up after ten seconds with a 503 that says when the lease is over", async () => {
+    const run = await follow(async () => {});
+    expect(run.result).toEqual({
+      answer: { kind: "refused", failure: { code: "OPERATION_IN_PROGRESS", retryAfterSeconds: 20 } },
+      waitedMs: 10_000,
+    });
+  });
+
+  it("takes over as soon as the first has been refused", async () => {
+    const run = await follow(async (given, operationId) => claimsOf(given).endLease("h", operationId, 1), 1_000);
+    expect(run.result.answer).toMatchObject({ kind: "answer", body: "from the second", isReplay: false });
+    expect(run.result.waitedMs).toBeLessThan(2_500);
+  });
+});
+
+describe("a work that fails", () => {
+  it("on a fault of storage is a 503 and ends the lease", async () => {
+    const run = await once({}, () => {
+      throw new Error("Network connection lost.");
+    });
+    expect(run).toMatchObject({ result: UNAVAILABLE, seen: { "end lease": 1 } });
+  });
+
+  it("on a bug throws it and ends the lease", async () => {
+    const ended: string[] = [];
+    const bug = inScriptedWorld({}, async (given) => {
+      const deps = effectsOf(given);
+      const keys = { ...deps.keys, endLease: async (_: string, operationId: string) => void ended.push(operationId) };
+      return runOnce({ ...deps, keys }, REQUEST, async () => {
+        throw new TypeError("a bug");
+      });
+    });
+    await expect(bug).rejects.toThrow("a bug");
+    expect(ended).toHaveLength(1);
+  });
+});
+
+describe("what follows a batch", () => {
+  async function followed(script: Script, requests = 1) {
+    let times = 0;
+    const run = await inScriptedWorld(script, async (given) => {
+      const deps = effectsOf(given);
+      const answers: Awaited<ReturnType<typeof runOnce>>["kind"][] = [];
+      for (let n = 0; n < requests; n++) {
+        const answer = await runOnce(deps, REQUEST, async (operationId) => ({
+          ...ready(deps, operationId),
+          afterwards: async () => void times++,
+        }));
+        answers.push(answer.kind);
+      }
+      return answers;
+    });
+    return [times, ...run.result];
+  }
+
+  it.each<[string, Script, number, readonly unknown[]]>([
+    ["once that stands", {}, 1, [1, "answer"]],
+    ["not again of a replay", {}, 3, [1, "answer", "answer", "answer"]],
+    ["when its answer was lost and it is found to stand", { "d1 write": ["answer lost"] }, 1, [1, "answer"]],
+    ["when all its answers were lost", { "d1 write": ["answer lost", "hangs", "hangs"] }, 1, [1, "answer"]],
+    ["never where nothing is known to stand", { "d1 write": ["lands late", "hangs", "hangs"] }, 1, [0, "refused"]],
+    ["never of one that was turned away", { "d1 write": ["overloaded"] }, 1, [0, "refused"]],
+  ])("is done %s", async (_, script, requests, wanted) => {
+    expect(await followed(script, requests)).toEqual(wanted);
+  });
+});
+
+describe("an answer that carries a secret", () => {
+  it("is stored sealed and replayed open", async () => {
+    const run = await inScriptedWorld({}, async (given) => {
+      const deps: OnceDependencies = {
+        ...effectsOf(given),
+        seal: async (body) => `sealed:${body}`,
+        open: async (stored) => stored.slice("sealed:".length),
+      };
+      const work = async (operationId: string) => ready(deps, operationId);
+      return [await runOnce(deps, REQUEST, work), await runOnce(deps, REQUEST, work)];
+    });
+    expect(run.result.map((answer) => (answer.kind === "answer" ? answer.body : ""))).toEqual([
+      "the answer",
+      "the answer",
+    ]);
+    expect(run.lab.rows("SELECT body FROM operations")).toEqual([{ body: "sealed:the answer" }]);
+  });
+});

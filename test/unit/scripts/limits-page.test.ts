@@ -1,0 +1,32 @@
+import { readFile } from "node:fs/promises";
+import { getTableConfig } from "drizzle-orm/sqlite-core";
+import { expect, test } from "vitest";
+import { LIMITS_PAGE, limitsPage } from "../../../scripts/write-limits.ts";
+import { LIMITS } from "../../../src/lib/limits.ts";
+import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+
+test("the page of limits is as `npm run docs:limits` writes it, with every limit once", async () => {
+  const page = await readFile(LIMITS_PAGE, "utf8");
+  expect(page).toBe(limitsPage());
+  expect([...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)).toEqual(Object.keys(LIMITS));
+});
+
+test("what wrangler.toml sets of the limits is what the page says", async () => {
+  const wrangler = await readFile("wrangler.toml", "utf8");
+  const shields = [...wrangler.matchAll(/^\[\[ratelimits\]\]\n((?:[^[\n].*\n?)*)/gm)].map(
+    ([, section = ""]) => section,
+  );
+  const [shield = ""] = shields;
+  expect(shields).toHaveLength(1);
+  expect(shield).toContain('name = "IP_SHIELD"');
+  expect(shield).toContain(`simple = { limit = ${LIMITS.requestsPerIpAndMinute}, period = 60 }`);
+  expect(wrangler).toContain(`\nRATE_LIMIT_PER_MINUTE = "${LIMITS.requestsPerCallerAndMinute}"\n`);
+});
+
+test("a merchant begins with the limits of active invoices that the page says", () => {
+  const defaults = Object.fromEntries(getTableConfig(merchants).columns.map((column) => [column.name, column.default]));
+  expect(defaults).toMatchObject({
+    max_active_invoices: LIMITS.maxActiveInvoices,
+    max_public_invoices: LIMITS.maxPublicInvoices,
+  });
+});
