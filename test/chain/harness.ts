@@ -2,6 +2,7 @@
 // shop and its nodes in `beforeAll` and ends them in `afterAll`:
 //
 //   shop = await startShop({ sources: { ETH: [{ kind: "evm-rpc", url: chain.url }] }, pollSeconds: POLL_SECONDS });
+import { readFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { HDKey } from "@scure/bip32";
 import { describe, expect, it } from "vitest";
@@ -13,19 +14,53 @@ import {
   type Shop,
   type ShopOptions,
   type Sources,
-  startShop,
+  startShop as startShopAlone,
 } from "../../scripts/demo-story/shop.ts";
-import { until } from "../../scripts/demo-story/until.ts";
+import { until as untilAlone } from "../../scripts/demo-story/until.ts";
 import { decodeBase58check, encodeBase58check } from "../../src/chains/address-text.ts";
 import { type Coin, type CoreNode, howToInstall, isInstalled } from "../support/core-node.ts";
 
 export type { Invoice, Pair, Payment, PaymentMethod, Shop, ShopOptions, Sources };
-export { startShop, until };
 
 /** Often enough that a scenario takes seconds, and not so often that passes overlap on two cores. */
 export const POLL_SECONDS = 0.25;
 /** No measure of anything, only an end to what will never be. */
 export const SEEN_WITHIN_MS = 200_000;
+
+const shops = new Set<Shop>();
+
+export async function startShop(options?: ShopOptions): Promise<Shop> {
+  const shop = await startShopAlone(options);
+  shops.add(shop);
+  const stop = async () => {
+    shops.delete(shop);
+    await shop.stop();
+  };
+  return { ...shop, stop };
+}
+
+/** As the demo's; what comes too late is told with what the shops of this file say of themselves. */
+export async function until<T>(read: () => Promise<T>, isIt: (value: T) => boolean, boundMs: number): Promise<T> {
+  try {
+    return await untilAlone(read, isIt, boundMs);
+  } catch (error) {
+    const told = await Promise.all([...shops].map(tell));
+    throw new Error([error instanceof Error ? error.message : error, ...told].join("\n"), { cause: error });
+  }
+}
+
+/** Characters at the end of a server's log. */
+const LOG_SHOWN = 4_000;
+
+async function tell({ raw, logFile }: Shop): Promise<string> {
+  const health = await raw("GET", "/healthz").catch(String);
+  const lines = readFileSync(logFile, "utf8").split("\n");
+  const log = lines
+    .filter((line) => !/ GET .* 200 OK/.test(line))
+    .join("\n")
+    .slice(-LOG_SHOWN);
+  return `/healthz: ${typeof health === "string" ? health : health.text}\nthe end of its log:\n${log}`;
+}
 
 /** Reads the invoice until `isIt` holds. */
 export async function untilInvoice(

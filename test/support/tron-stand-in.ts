@@ -52,6 +52,7 @@ interface Transaction {
 interface Block {
   readonly number: string;
   readonly hash: string;
+  readonly parentHash: string;
   readonly timestamp: string;
   readonly transactions: readonly Transaction[];
 }
@@ -312,17 +313,18 @@ export async function startTron(rpc: Rpc, { solidLag = 19 } = {}): Promise<TronS
     }
   }
 
-  async function tokenRows(block: Block, account: string, contract: string | null) {
-    const range = {
-      fromBlock: block.number,
-      toBlock: block.number,
-      topics: [TRANSFER, null, `0x${account.padStart(64, "0")}`],
-    };
+  async function tokenLogs(tip: number, account: string, contract: string | null): Promise<readonly Log[]> {
+    const topics = [TRANSFER, null, `0x${account.padStart(64, "0")}`];
+    const range = { fromBlock: "0x0", toBlock: hex(tip), topics };
     const logs = state.isBlind ? [] : await ask<readonly Log[]>("eth_getLogs", range);
+    return logs.filter(
+      ({ topics, address }) => topics.length === 3 && (contract === null || bare(address) === hexOfAddress(contract)),
+    );
+  }
+
+  function tokenRows(block: Block, logs: readonly Log[], account: string) {
     return logs
-      .filter(
-        ({ topics, address }) => topics.length === 3 && (contract === null || bare(address) === hexOfAddress(contract)),
-      )
+      .filter(({ blockNumber }) => Number(blockNumber) === Number(block.number))
       .map(({ transactionHash, address, topics, data }) => ({
         transaction_id: bare(transactionHash),
         // Whatever the contract calls itself.
@@ -333,6 +335,19 @@ export async function startTron(rpc: Rpc, { solidLag = 19 } = {}): Promise<TronS
         type: "Transfer",
         value: BigInt(data).toString(),
       }));
+  }
+
+  const blocksByHash = new Map<string, Block>();
+  /** Each block is asked for once: a client waits for a list no longer than for anything else, however busy the machine is. */
+  async function* blocksDownFrom(height: number): AsyncGenerator<Block> {
+    let block = await ask<Block | null>("eth_getBlockByNumber", hex(height), true);
+    while (block !== null) {
+      blocksByHash.set(block.hash, block);
+      yield block;
+      if (Number(block.number) === 0) return;
+      block =
+        blocksByHash.get(block.parentHash) ?? (await ask<Block | null>("eth_getBlockByHash", block.parentHash, true));
+    }
   }
 
   async function nativeRows(block: Block, account: string) {
@@ -355,15 +370,13 @@ export async function startTron(rpc: Rpc, { solidLag = 19 } = {}): Promise<TronS
     const account = hexOfAddress(address);
     if (account === undefined) return null;
     const rows: unknown[] = [];
-    for (let height = await tip(); height >= 0; height--) {
-      const block = await blockAt(height);
-      const timeMs = Number(block?.timestamp) * 1000;
-      if (block === null || timeMs > Number(query.get("max_timestamp") ?? Number.MAX_SAFE_INTEGER)) continue;
+    const newest = await tip();
+    const logs = isToken ? await tokenLogs(newest, account, query.get("contract_address")) : [];
+    for await (const block of blocksDownFrom(newest)) {
+      const timeMs = Number(block.timestamp) * 1000;
+      if (timeMs > Number(query.get("max_timestamp") ?? Number.MAX_SAFE_INTEGER)) continue;
       if (timeMs < Number(query.get("min_timestamp") ?? 0)) break;
-      const found = isToken
-        ? await tokenRows(block, account, query.get("contract_address"))
-        : await nativeRows(block, account);
-      rows.push(...found);
+      rows.push(...(isToken ? tokenRows(block, logs, account) : await nativeRows(block, account)));
     }
     // An internal transaction is a row of another shape.
     if (!isToken && query.get("search_internal") !== "false")
