@@ -2,6 +2,7 @@
 // so that no amount passes through a float. A node's refusal of a call is an `RpcError`; every other failure is an outage.
 import * as z from "zod";
 import { fetchExactJson, fetchPlainJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
+import { lazily } from "../lib/lazily.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import type { ChainClientSettings } from "./chain-client.ts";
 
@@ -26,12 +27,14 @@ export type RpcEdge = Pick<ChainClientSettings, "fetch" | "url" | "headers" | "t
 /** More than any block of the chains we read has; a bound, not a promise. */
 const LIMIT_BYTES = 32 * 1_048_576;
 
-const ErrorMember = z.object({ code: z.coerce.number(), message: z.string() });
-const Answer = z.object({
-  id: z.union([z.string(), z.number().transform(String), z.null()]).optional(),
-  result: z.unknown().optional(),
-  error: ErrorMember.nullish(),
-});
+const ErrorMember = lazily(() => z.object({ code: z.coerce.number(), message: z.string() }));
+const Answer = lazily(() =>
+  z.object({
+    id: z.union([z.string(), z.number().transform(String), z.null()]).optional(),
+    result: z.unknown().optional(),
+    error: ErrorMember().nullish(),
+  }),
+);
 
 /** Many calls in one request; the answers in the order of the calls. An answer that is missing fails the request. */
 export async function rpcBatch(
@@ -70,7 +73,7 @@ export async function rpcCall(
 /** A call whose refusal is an outage as well, parsed by a schema. */
 export async function rpcValue<T>(
   edge: RpcEdge,
-  schema: z.ZodType<T>,
+  schema: () => z.ZodType<T>,
   method: string,
   params: readonly unknown[],
 ): Promise<Result<T, Outage>> {
@@ -86,8 +89,8 @@ export function outageOf({ code, message }: RpcError): Outage {
   return outage(isThrottled ? "RATE_LIMITED" : "REFUSED", `error ${code}`);
 }
 
-export function shaped<T>(schema: z.ZodType<T>, value: unknown, what: string): Result<T, Outage> {
-  const parsed = schema.safeParse(value);
+export function shaped<T>(schema: () => z.ZodType<T>, value: unknown, what: string): Result<T, Outage> {
+  const parsed = schema().safeParse(value);
   if (parsed.success) return ok(parsed.data);
   const at = parsed.error.issues[0]?.path.join(".") ?? "";
   return err(outage("UNEXPECTED_SHAPE", `${what}: ${at === "" ? "not the shape agreed" : at}`));
@@ -111,7 +114,7 @@ function tolerant(fetch: RpcEdge["fetch"]): RpcEdge["fetch"] {
 }
 
 function answerOf(value: unknown): { readonly id: string; readonly answer: RpcAnswer } | undefined {
-  const parsed = Answer.safeParse(value);
+  const parsed = Answer().safeParse(value);
   if (!parsed.success) return undefined;
   const { id, result, error } = parsed.data;
   if (error !== null && error !== undefined) return { id: id ?? "", answer: err(error) };
@@ -122,14 +125,14 @@ function answerOf(value: unknown): { readonly id: string; readonly answer: RpcAn
 function refusal(value: JsonText): Result<never, Outage> {
   const text = JSON.stringify(value).slice(0, 400);
   const isThrottled = /lack of computing resources|frequency limit|rate limit|too many requests/i.test(text);
-  const parsed = Answer.safeParse(value);
+  const parsed = Answer().safeParse(value);
   if (parsed.success && parsed.data.error) return err(outageOf(parsed.data.error));
   return err(outage(isThrottled ? "RATE_LIMITED" : "UNEXPECTED_SHAPE", "an answer that is no JSON-RPC"));
 }
 
 /** What was parsed from JSON is JSON. */
 function jsonOf(value: unknown): JsonText {
-  return JsonValue.parse(value);
+  return JsonValue().parse(value);
 }
 
-const JsonValue = z.custom<JsonText>((value) => value !== undefined);
+const JsonValue = lazily(() => z.custom<JsonText>((value) => value !== undefined));

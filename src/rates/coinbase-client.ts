@@ -2,6 +2,7 @@
 // bitcoin still has twelve significant ones. A coin's price is the inverse. The answer has no time: it counts as of when we asked.
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
+import { lazily } from "../lib/lazily.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { positiveDecimal, quotient } from "./decimal-text.ts";
 import type { PricePoint } from "./quote.ts";
@@ -11,7 +12,9 @@ export const COINBASE_URL = "https://api.coinbase.com";
 const SOURCE = "coinbase";
 const LIMIT_BYTES = 262_144;
 
-const answer = z.object({ data: z.object({ currency: z.literal("USD"), rates: z.record(z.string(), z.string()) }) });
+const answer = lazily(() =>
+  z.object({ data: z.object({ currency: z.literal("USD"), rates: z.record(z.string(), z.string()) }) }),
+);
 
 /** Prices of those `codes` that Coinbase knows; no price at all is an outage. */
 export function parseCoinbase(
@@ -19,7 +22,7 @@ export function parseCoinbase(
   codes: readonly string[],
   atMs: number,
 ): Result<readonly PricePoint[], Outage> {
-  const parsed = answer.safeParse(json);
+  const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
   const { rates } = parsed.data.data;
   const points = codes.flatMap((asset): PricePoint[] => {

@@ -2,6 +2,7 @@
 // tells when the price was true, in seconds: CoinGecko answers from a cache of its own, and a coin that stopped trading keeps its price.
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
+import { lazily } from "../lib/lazily.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { SECOND_MS } from "../lib/time.ts";
 import { positiveDecimal } from "./decimal-text.ts";
@@ -28,20 +29,22 @@ const IDS: Readonly<Record<string, string>> = {
 };
 
 /** Numbers are text here (fetch-text.ts). */
-const answer = z.record(
-  z.string(),
-  z.object({
-    usd: z.string().nullish(),
-    last_updated_at: z
-      .string()
-      .regex(/^\d{1,11}$/)
-      .nullish(),
-  }),
+const answer = lazily(() =>
+  z.record(
+    z.string(),
+    z.object({
+      usd: z.string().nullish(),
+      last_updated_at: z
+        .string()
+        .regex(/^\d{1,11}$/)
+        .nullish(),
+    }),
+  ),
 );
 
 /** Prices of those `codes` that came with a time; no price at all is an outage. */
 export function parseCoingecko(json: JsonText, codes: readonly string[]): Result<readonly PricePoint[], Outage> {
-  const parsed = answer.safeParse(json);
+  const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
   const points = codes.flatMap((asset): PricePoint[] => {
     const id = Object.hasOwn(IDS, asset) ? IDS[asset] : undefined;

@@ -2,6 +2,7 @@
 // source text. They come on working days; a date four days old over a holiday is normal (chains.md 6).
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
+import { lazily } from "../lib/lazily.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { positiveDecimal } from "./decimal-text.ts";
 import type { FiatPoint } from "./quote.ts";
@@ -12,16 +13,18 @@ const SOURCE = "frankfurter";
 const LIMIT_BYTES = 65_536;
 
 /** Numbers are text here (fetch-text.ts): `amount` is "1.0" or "1". */
-const answer = z.object({
-  amount: z.string().regex(/^1(\.0+)?$/),
-  base: z.literal("USD"),
-  date: z.iso.date(),
-  rates: z.record(z.string(), z.string()),
-});
+const answer = lazily(() =>
+  z.object({
+    amount: z.string().regex(/^1(\.0+)?$/),
+    base: z.literal("USD"),
+    date: z.iso.date(),
+    rates: z.record(z.string(), z.string()),
+  }),
+);
 
 /** Rates of those `codes` that the bank publishes; no rate at all is an outage. */
 export function parseFrankfurter(json: JsonText, codes: readonly string[]): Result<readonly FiatPoint[], Outage> {
-  const parsed = answer.safeParse(json);
+  const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
   const { date, rates } = parsed.data;
   const dateMs = Date.parse(`${date}T00:00:00Z`);

@@ -3,6 +3,7 @@
 // pairs that have been there for years. The answer has no time: it counts as of when we asked.
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
+import { lazily } from "../lib/lazily.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { median, positiveDecimal } from "./decimal-text.ts";
 import type { PricePoint } from "./quote.ts";
@@ -38,11 +39,13 @@ const PAIRS: Readonly<Record<string, Pair>> = {
 };
 
 /** [price, whole lot volume, lot volume]; only the price is read. */
-const side = z.array(z.string()).min(1);
-const answer = z.object({
-  error: z.array(z.string()),
-  result: z.record(z.string(), z.object({ a: side, b: side })).optional(),
-});
+const side = lazily(() => z.array(z.string()).min(1));
+const answer = lazily(() =>
+  z.object({
+    error: z.array(z.string()),
+    result: z.record(z.string(), z.object({ a: side(), b: side() })).optional(),
+  }),
+);
 
 /** Prices of those `codes` that Kraken answered; no price at all is an outage. */
 export function parseKraken(
@@ -50,7 +53,7 @@ export function parseKraken(
   codes: readonly string[],
   atMs: number,
 ): Result<readonly PricePoint[], Outage> {
-  const parsed = answer.safeParse(json);
+  const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
   const { error, result } = parsed.data;
   if (error.length > 0) return err(refusal(error));

@@ -3,6 +3,7 @@
 // old point drops out by itself and is never mixed in.
 import * as z from "zod";
 import { fullJitterMs } from "../lib/backoff.ts";
+import { lazily } from "../lib/lazily.ts";
 import type { ObjectStorage } from "../lib/object-storage.ts";
 import { err, type Result } from "../lib/result.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/time.ts";
@@ -32,19 +33,23 @@ export interface RateRefreshParts {
   readonly report: (line: string) => void;
 }
 
-const pricePoint = z.object({ source: z.string(), asset: z.string(), usd: z.string(), atMs: z.number() });
-const fiatPoint = z.object({ source: z.string(), code: z.string(), perUsd: z.string(), dateMs: z.number() });
-const keptState = z.object({
-  /** When the last refresh began; null before the first. */
-  refreshedAtMs: z.number().nullable(),
-  /** Assets that had a rate when it ended. */
-  known: z.array(z.string()).readonly(),
-  prices: z.array(pricePoint).readonly(),
-  fiat: z.array(fiatPoint).readonly(),
-  /** By source: not to be asked before `untilMs`; `failures` in a row. */
-  pauses: z.record(z.string(), z.object({ failures: z.number(), untilMs: z.number() })),
-});
-type KeptState = z.infer<typeof keptState>;
+const pricePoint = lazily(() => z.object({ source: z.string(), asset: z.string(), usd: z.string(), atMs: z.number() }));
+const fiatPoint = lazily(() =>
+  z.object({ source: z.string(), code: z.string(), perUsd: z.string(), dateMs: z.number() }),
+);
+const keptState = lazily(() =>
+  z.object({
+    /** When the last refresh began; null before the first. */
+    refreshedAtMs: z.number().nullable(),
+    /** Assets that had a rate when it ended. */
+    known: z.array(z.string()).readonly(),
+    prices: z.array(pricePoint()).readonly(),
+    fiat: z.array(fiatPoint()).readonly(),
+    /** By source: not to be asked before `untilMs`; `failures` in a row. */
+    pauses: z.record(z.string(), z.object({ failures: z.number(), untilMs: z.number() })),
+  }),
+);
+type KeptState = z.infer<ReturnType<typeof keptState>>;
 
 const NOTHING: KeptState = { refreshedAtMs: null, known: [], prices: [], fiat: [], pauses: {} };
 
@@ -161,7 +166,7 @@ export class RateRefresh implements RateSource {
   #load(): KeptState {
     const [row] = this.#parts.storage.sql.exec("SELECT state FROM book WHERE id = 1").toArray();
     if (row === undefined) return NOTHING;
-    const parsed = keptState.safeParse(JSON.parse(String(row.state)));
+    const parsed = keptState().safeParse(JSON.parse(String(row.state)));
     return parsed.success ? parsed.data : NOTHING;
   }
 }

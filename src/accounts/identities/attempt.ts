@@ -1,24 +1,27 @@
 // One attempt to sign in elsewhere or to link an account there: what must come back unchanged, sealed while the browser is away. It works once,
 // within 10 minutes, and only in the browser that began it (security.md 1).
 import * as z from "zod";
+import { lazily } from "../../lib/lazily.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
 
 export const ATTEMPT_LIFETIME_MS = 10 * MINUTE_MS;
 
-const attempt = z.strictObject({
-  provider: z.enum(["google", "github"]),
-  purpose: z.enum(["SIGN_IN", "LINK"]),
-  /** Of the ID token, where the provider gives one. */
-  nonce: z.string(),
-  /** PKCE. */
-  codeVerifier: z.string(),
-  /** SHA-256 of the browser's nonce cookie. */
-  browserHash: z.string(),
-  /** A path on our own origin. */
-  returnTo: z.string(),
-});
+const attempt = lazily(() =>
+  z.strictObject({
+    provider: z.enum(["google", "github"]),
+    purpose: z.enum(["SIGN_IN", "LINK"]),
+    /** Of the ID token, where the provider gives one. */
+    nonce: z.string(),
+    /** PKCE. */
+    codeVerifier: z.string(),
+    /** SHA-256 of the browser's nonce cookie. */
+    browserHash: z.string(),
+    /** A path on our own origin. */
+    returnTo: z.string(),
+  }),
+);
 
-export type Attempt = Readonly<z.output<typeof attempt>>;
+export type Attempt = Readonly<z.output<ReturnType<typeof attempt>>>;
 
 /** What a sealed attempt is bound to: it opens in no other row. */
 export function attemptContext(hash: string): string {
@@ -27,7 +30,7 @@ export function attemptContext(hash: string): string {
 
 /** Reads what `JSON.stringify` wrote; throws for anything else, which only a bug can have written. */
 export function parseAttempt(json: string): Attempt {
-  return attempt.parse(JSON.parse(json));
+  return attempt().parse(JSON.parse(json));
 }
 
 /** Whether a text can be one of our tokens at all: 256 bits in base64url. */

@@ -1,6 +1,7 @@
 // GitHub: OAuth with PKCE, no ID token. Its API says whose account it is, by the access token, which is then forgotten.
 import * as oauth from "oauth4webapi";
 import * as z from "zod";
+import { lazily } from "../../lib/lazily.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { ProvedIdentity, ProviderProblem } from "./identity.ts";
 import {
@@ -19,9 +20,9 @@ import type { GithubClient } from "./providers.ts";
 /** The public profile needs none. */
 const SCOPE = "user:email";
 
-const account = z.object({ id: z.int().positive() });
-const emails = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }));
-const bareEmail = z.email().max(320);
+const account = lazily(() => z.object({ id: z.int().positive() }));
+const emails = lazily(() => z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() })));
+const bareEmail = lazily(() => z.email().max(320));
 
 export function githubClient(deps: ProviderDependencies, of: GithubClient): ProviderClient {
   const { clientId, authorizeUrl } = of;
@@ -48,12 +49,12 @@ async function identify(
   const { options } = step;
   const token = await accessToken(deps, of, step);
   const api = of.apiUrl.replace(/\/+$/, "");
-  const user = account.safeParse(await getJson(options, `${api}/user`, token));
+  const user = account().safeParse(await getJson(options, `${api}/user`, token));
   if (!user.success) return unavailable("its API does not say whose the token is");
-  const listed = emails.safeParse(await getJson(options, `${api}/user/emails?per_page=100`, token));
+  const listed = emails().safeParse(await getJson(options, `${api}/user/emails?per_page=100`, token));
   if (!listed.success) return unavailable("its API does not list the account's addresses");
   const primary = listed.data.find((each) => each.primary && each.verified);
-  const email = bareEmail.safeParse(primary?.email);
+  const email = bareEmail().safeParse(primary?.email);
   if (!email.success) return refused("the GitHub account has no primary email address that is verified");
   return ok({ provider: "github", subject: String(user.data.id), email: email.data });
 }

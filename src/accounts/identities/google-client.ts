@@ -2,6 +2,7 @@
 // and signature are all checked (OpenID Connect Core 3.1.3.7).
 import * as oauth from "oauth4webapi";
 import * as z from "zod";
+import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { ProvedIdentity, ProviderProblem } from "./identity.ts";
 import {
@@ -20,8 +21,8 @@ import { type GoogleClient, isEndpoint } from "./providers.ts";
 
 const SCOPE = "openid email";
 
-const claimsOf = z.object({ sub: z.string().min(1).max(255) });
-const verifiedEmail = z.object({ email: z.email().max(320), email_verified: z.literal(true) });
+const claimsOf = lazily(() => z.object({ sub: z.string().min(1).max(255) }));
+const verifiedEmail = lazily(() => z.object({ email: z.email().max(320), email_verified: z.literal(true) }));
 
 export function googleClient(deps: ProviderDependencies, of: GoogleClient): ProviderClient {
   return {
@@ -102,9 +103,9 @@ function validCallback(
 }
 
 function identityIn(claims: unknown): Result<ProvedIdentity, ProviderProblem> {
-  const subject = claimsOf.safeParse(claims);
+  const subject = claimsOf().safeParse(claims);
   if (!subject.success) return refused("the ID token is not valid");
-  const email = verifiedEmail.safeParse(claims);
+  const email = verifiedEmail().safeParse(claims);
   if (!email.success) return refused("Google has not verified an email address of this account");
   return ok({ provider: "google", subject: subject.data.sub, email: email.data.email });
 }

@@ -1,28 +1,33 @@
 // Which providers of sign-in the operator has set up: the secret SIGN_IN_PROVIDERS, JSON. Google is OpenID Connect, found by its issuer;
 // GitHub is OAuth with three addresses of its own. The addresses are configurable, for GitHub Enterprise and for tests.
 import * as z from "zod";
+import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { SignInProvider } from "../teams/security-policy.ts";
 
-const text = z.string().min(1).max(500);
-const endpoint = z.url().refine((url) => isEndpoint(url, true), "must be https");
-const google = z.strictObject({
-  clientId: text,
-  clientSecret: text,
-  issuer: endpoint.default("https://accounts.google.com"),
-});
-const github = z.strictObject({
-  clientId: text,
-  clientSecret: text,
-  authorizeUrl: endpoint.default("https://github.com/login/oauth/authorize"),
-  tokenUrl: endpoint.default("https://github.com/login/oauth/access_token"),
-  apiUrl: endpoint.default("https://api.github.com"),
-});
-const providers = z.strictObject({ google: google.optional(), github: github.optional() });
+const text = lazily(() => z.string().min(1).max(500));
+const endpoint = lazily(() => z.url().refine((url) => isEndpoint(url, true), "must be https"));
+const google = lazily(() =>
+  z.strictObject({
+    clientId: text(),
+    clientSecret: text(),
+    issuer: endpoint().default("https://accounts.google.com"),
+  }),
+);
+const github = lazily(() =>
+  z.strictObject({
+    clientId: text(),
+    clientSecret: text(),
+    authorizeUrl: endpoint().default("https://github.com/login/oauth/authorize"),
+    tokenUrl: endpoint().default("https://github.com/login/oauth/access_token"),
+    apiUrl: endpoint().default("https://api.github.com"),
+  }),
+);
+const providers = lazily(() => z.strictObject({ google: google().optional(), github: github().optional() }));
 
-export type GoogleClient = z.output<typeof google>;
-export type GithubClient = z.output<typeof github>;
-export type Providers = z.output<typeof providers>;
+export type GoogleClient = z.output<ReturnType<typeof google>>;
+export type GithubClient = z.output<ReturnType<typeof github>>;
+export type Providers = z.output<ReturnType<typeof providers>>;
 
 /** Parses SIGN_IN_PROVIDERS; empty means none. The problem never repeats a value: it holds client secrets. */
 export function parseProviders(json: string | undefined): Result<Providers, string> {
@@ -34,7 +39,7 @@ export function parseProviders(json: string | undefined): Result<Providers, stri
   } catch {
     return problem;
   }
-  const parsed = providers.safeParse(value);
+  const parsed = providers().safeParse(value);
   if (parsed.success) return ok(parsed.data);
   const [first] = parsed.error.issues;
   return first === undefined ? problem : err(`SIGN_IN_PROVIDERS: ${first.path.join(".")}: ${first.code}`);

@@ -1,6 +1,7 @@
 // Codes sent by mail (security.md 1): what they look like, how long they live, and what their HMAC is bound to.
 import * as z from "zod";
 import { lengthPrefixed } from "../../lib/bytes.ts";
+import { lazily } from "../../lib/lazily.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
 
@@ -30,16 +31,18 @@ export function codeMacText(of: {
   return lengthPrefixed(["email code", of.purpose, of.emailKey, of.boundTo, of.id, of.code]);
 }
 
-const pendingIdentity = z.object({
-  provider: z.enum(["google", "github"]),
-  subject: z.string().min(1),
-  email: z.string().nullable(),
-});
+const pendingIdentity = lazily(() =>
+  z.object({
+    provider: z.enum(["google", "github"]),
+    subject: z.string().min(1),
+    email: z.string().nullable(),
+  }),
+);
 
 /** An account elsewhere that is linked once the mailbox is proved. */
-export type PendingIdentity = Readonly<z.output<typeof pendingIdentity>>;
+export type PendingIdentity = Readonly<z.output<ReturnType<typeof pendingIdentity>>>;
 
 /** Reads what `JSON.stringify` wrote into a code's row; throws for anything else. */
 export function pendingIdentityIn(json: string | null): PendingIdentity | undefined {
-  return json === null ? undefined : pendingIdentity.parse(JSON.parse(json));
+  return json === null ? undefined : pendingIdentity().parse(JSON.parse(json));
 }

@@ -1,47 +1,52 @@
 // What Blockbook's API v2 says, parsed: amounts in satoshi as text. Fields that are empty or zero are left out.
 import * as z from "zod";
+import { lazily } from "../../lib/lazily.ts";
 import type { BlockRef } from "../transfer.ts";
 import { Count, Digits, Hash, Units, type UtxoOutput, type UtxoTransaction } from "./utxo-transaction.ts";
 
 /** `addresses` may also hold what an OP_RETURN says or the keys of a bare multisig; `isAddress` tells an address that is paid. */
-const Output = z.looseObject({
-  value: z.string().optional(),
-  n: Digits.optional(),
-  addresses: z.array(z.string()).nullish(),
-  isAddress: z.boolean().optional(),
-  spentTxId: Hash.optional(),
-});
+const Output = lazily(() =>
+  z.looseObject({
+    value: z.string().optional(),
+    n: Digits().optional(),
+    addresses: z.array(z.string()).nullish(),
+    isAddress: z.boolean().optional(),
+    spentTxId: Hash().optional(),
+  }),
+);
 
-export const BlockbookTransaction = z
-  .object({
-    txid: Hash,
-    vin: z.array(z.object({ txid: Hash.optional(), vout: Digits.optional() })),
-    vout: z.array(Output),
-    blockHash: Hash.optional(),
-    /** -1 in a mempool. */
-    blockHeight: z.string().optional(),
-    /** In a mempool, when Blockbook saw it first. */
-    blockTime: Count.optional(),
-  })
-  .transform((of, context): UtxoTransaction & { readonly spenders: readonly (string | undefined)[] } => {
-    const outputs = of.vout.flatMap((raw, place): UtxoOutput[] => {
-      const { n: index = String(place), value = "0", addresses, isAddress = false } = raw;
-      const units = Units.safeParse(value);
-      if (!units.success) context.addIssue("no amount");
-      const [address, more] = addresses ?? [];
-      if (!units.success || !isAddress || address === undefined || more !== undefined) return [];
-      return [{ index, address, amountUnits: units.data, raw }];
-    });
-    const block = blockOf(of);
-    if (block === undefined) context.addIssue("mined in no block");
-    return {
-      txHash: of.txid,
-      spends: of.vin.flatMap(({ txid, vout = "0" }) => (txid === undefined ? [] : [`${txid}:${vout}`])),
-      outputs,
-      block: block ?? null,
-      spenders: of.vout.map(({ spentTxId }) => spentTxId),
-    };
-  });
+export const BlockbookTransaction = lazily(() =>
+  z
+    .object({
+      txid: Hash(),
+      vin: z.array(z.object({ txid: Hash().optional(), vout: Digits().optional() })),
+      vout: z.array(Output()),
+      blockHash: Hash().optional(),
+      /** -1 in a mempool. */
+      blockHeight: z.string().optional(),
+      /** In a mempool, when Blockbook saw it first. */
+      blockTime: Count().optional(),
+    })
+    .transform((of, context): UtxoTransaction & { readonly spenders: readonly (string | undefined)[] } => {
+      const outputs = of.vout.flatMap((raw, place): UtxoOutput[] => {
+        const { n: index = String(place), value = "0", addresses, isAddress = false } = raw;
+        const units = Units().safeParse(value);
+        if (!units.success) context.addIssue("no amount");
+        const [address, more] = addresses ?? [];
+        if (!units.success || !isAddress || address === undefined || more !== undefined) return [];
+        return [{ index, address, amountUnits: units.data, raw }];
+      });
+      const block = blockOf(of);
+      if (block === undefined) context.addIssue("mined in no block");
+      return {
+        txHash: of.txid,
+        spends: of.vin.flatMap(({ txid, vout = "0" }) => (txid === undefined ? [] : [`${txid}:${vout}`])),
+        outputs,
+        block: block ?? null,
+        spenders: of.vout.map(({ spentTxId }) => spentTxId),
+      };
+    }),
+);
 
 interface Mined {
   readonly blockHash?: string | undefined;
@@ -51,28 +56,39 @@ interface Mined {
 
 /** Null in a mempool; undefined where the answer has only some of the block's fields. */
 function blockOf({ blockHash: hash, blockHeight, blockTime }: Mined): BlockRef | null | undefined {
-  const height = Count.safeParse(blockHeight);
+  const height = Count().safeParse(blockHeight);
   const isHigh = height.success && height.data > 0;
   if (hash === undefined) return isHigh ? undefined : null;
   return isHigh && blockTime !== undefined ? { height: height.data, hash, timeMs: blockTime * 1000 } : undefined;
 }
 
 /** `itemsOnPage`: most mined transactions on a page; those of the mempool come before them on the first page. */
-export const BlockbookHistory = z.object({
-  page: Count.optional(),
-  itemsOnPage: Count.optional(),
-  transactions: z.array(BlockbookTransaction).nullish(),
-});
+export const BlockbookHistory = lazily(() =>
+  z.object({
+    page: Count().optional(),
+    itemsOnPage: Count().optional(),
+    transactions: z.array(BlockbookTransaction()).nullish(),
+  }),
+);
 
 /** Of a height; empty or absent above the tip. */
-export const BlockbookHash = z
-  .object({ blockHash: z.union([Hash, z.literal("")]).optional() })
-  .transform(({ blockHash }) => (blockHash === undefined || blockHash === "" ? null : blockHash));
+export const BlockbookHash = lazily(() =>
+  z
+    .object({ blockHash: z.union([Hash(), z.literal("")]).optional() })
+    .transform(({ blockHash }) => (blockHash === undefined || blockHash === "" ? null : blockHash)),
+);
 
-export const BlockbookBlock = z
-  .object({ hash: Hash, height: Count.optional(), time: Count })
-  .transform((of): BlockRef => ({ height: of.height ?? 0, hash: of.hash, timeMs: of.time * 1000 }));
+export const BlockbookBlock = lazily(() =>
+  z
+    .object({ hash: Hash(), height: Count().optional(), time: Count() })
+    .transform((of): BlockRef => ({ height: of.height ?? 0, hash: of.hash, timeMs: of.time * 1000 })),
+);
 
-export const BlockbookStatus = z
-  .object({ blockbook: z.object({ bestHeight: Count.optional(), initialSync: z.boolean().optional() }) })
-  .transform(({ blockbook }) => ({ bestHeight: blockbook.bestHeight ?? 0, isSyncing: blockbook.initialSync === true }));
+export const BlockbookStatus = lazily(() =>
+  z
+    .object({ blockbook: z.object({ bestHeight: Count().optional(), initialSync: z.boolean().optional() }) })
+    .transform(({ blockbook }) => ({
+      bestHeight: blockbook.bestHeight ?? 0,
+      isSyncing: blockbook.initialSync === true,
+    })),
+);

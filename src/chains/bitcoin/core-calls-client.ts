@@ -15,7 +15,7 @@ const ABSENT: readonly number[] = [-5, -8, -1];
 /** Null where the node says that there is no such thing. */
 export async function coreValue<T>(
   edge: RpcEdge,
-  schema: z.ZodType<T>,
+  schema: () => z.ZodType<T>,
   { method, params }: RpcCall,
 ): Promise<Result<T | null, Outage>> {
   const sent = await rpcCall(edge, method, params);
@@ -36,7 +36,10 @@ export async function coreAnswers(
   return ok(answers);
 }
 
-export async function coreHeader(edge: RpcEdge, hash: string): Promise<Result<z.infer<typeof CoreHeader>, Outage>> {
+export async function coreHeader(
+  edge: RpcEdge,
+  hash: string,
+): Promise<Result<z.infer<ReturnType<typeof CoreHeader>>, Outage>> {
   return demanded(await coreValue(edge, CoreHeader, { method: "getblockheader", params: [hash] }));
 }
 
@@ -53,7 +56,7 @@ export function rawTransactionCall(txid: string): RpcCall {
 }
 
 /** Null where the node says that there is no such thing. */
-export function parsed<T>(schema: z.ZodType<T>, answer: RpcAnswer): Result<T | null, Outage> {
+export function parsed<T>(schema: () => z.ZodType<T>, answer: RpcAnswer): Result<T | null, Outage> {
   if (answer.ok) return shaped(schema, answer.value, "the answer");
   return ABSENT.includes(answer.error.code) ? ok(null) : err(outageOf(answer.error));
 }

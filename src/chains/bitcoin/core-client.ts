@@ -95,7 +95,7 @@ export function coreClient(settings: ChainClientSettings): ChainClient {
     recipients: ReadonlySet<string>,
     after: string | null,
   ): Promise<Result<MempoolPart, Outage>> {
-    const txids = await rpcValue(settings, z.array(Hash), "getrawmempool", []);
+    const txids = await rpcValue(settings, () => z.array(Hash()), "getrawmempool", []);
     if (!txids.ok) return txids;
     const { fresh, waiting } = index.unseen(txids.value);
     const arrived = fresh.slice(0, LOOK_TRANSACTIONS);
@@ -115,10 +115,10 @@ export function coreClient(settings: ChainClientSettings): ChainClient {
   /** Those that are still there and in no block. */
   async function readTransactions(
     txids: readonly string[],
-  ): Promise<Result<readonly z.infer<typeof CoreTransaction>[], Outage>> {
+  ): Promise<Result<readonly z.infer<ReturnType<typeof CoreTransaction>>[], Outage>> {
     const answers = await coreAnswers(settings, txids.map(rawTransactionCall));
     if (!answers.ok) return answers;
-    const unconfirmed: z.infer<typeof CoreTransaction>[] = [];
+    const unconfirmed: z.infer<ReturnType<typeof CoreTransaction>>[] = [];
     const all = answers.value.map((answer) => parsed(CoreTransaction, answer));
     const refused = all.find((found) => !found.ok);
     // A transaction that the node cannot show must not hide the others.

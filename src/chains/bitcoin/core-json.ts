@@ -1,5 +1,6 @@
 // What Bitcoin Core and Litecoin Core say, parsed. Amounts are JSON numbers of the coin ("1e-8" is one of them): exact only from their text.
 import * as z from "zod";
+import { lazily } from "../../lib/lazily.ts";
 import { parseUnits } from "../../lib/money.ts";
 import type { BlockRef } from "../transfer.ts";
 import { Count, Digits, Hash, type UtxoOutput, type UtxoTransaction } from "./utxo-transaction.ts";
@@ -18,76 +19,90 @@ const SCRIPTS: readonly string[] = [
   "witness_v1_taproot",
 ];
 
-const Script = z.looseObject({
-  type: z.string(),
-  address: z.string().nullish(),
-  /** Before version 22, and in Litecoin Core. */
-  addresses: z.array(z.string()).nullish(),
-});
+const Script = lazily(() =>
+  z.looseObject({
+    type: z.string(),
+    address: z.string().nullish(),
+    /** Before version 22, and in Litecoin Core. */
+    addresses: z.array(z.string()).nullish(),
+  }),
+);
 
-const PaidOutput = z
-  .looseObject({ n: Digits, value: z.string(), scriptPubKey: Script })
-  .transform((raw, context): UtxoOutput | null => {
-    const units = parseUnits(raw.value, DECIMALS);
-    if (!units.ok || units.value < 0n) {
-      context.addIssue("no amount");
-      return null;
-    }
-    const address = addressOf(raw.scriptPubKey);
-    return address === undefined ? null : { index: raw.n, address, amountUnits: units.value, raw };
-  });
+const PaidOutput = lazily(() =>
+  z
+    .looseObject({ n: Digits(), value: z.string(), scriptPubKey: Script() })
+    .transform((raw, context): UtxoOutput | null => {
+      const units = parseUnits(raw.value, DECIMALS);
+      if (!units.ok || units.value < 0n) {
+        context.addIssue("no amount");
+        return null;
+      }
+      const address = addressOf(raw.scriptPubKey);
+      return address === undefined ? null : { index: raw.n, address, amountUnits: units.value, raw };
+    }),
+);
 /** Inside MWEB neither amount nor receiver is shown. */
-const HiddenOutput = z.object({ ismweb: z.literal(true) }).transform(() => null);
+const HiddenOutput = lazily(() => z.object({ ismweb: z.literal(true) }).transform(() => null));
 /** A script that no wallet uses needs no other field: a new kind of script must not make a block unreadable. */
-const OtherScript = z.union([
-  z.object({ type: z.string().refine((type) => !SCRIPTS.includes(type)) }),
-  z.object({ address: z.null().optional(), addresses: z.null().optional() }),
-]);
-const OtherOutput = z.object({ scriptPubKey: OtherScript }).transform(() => null);
+const OtherScript = lazily(() =>
+  z.union([
+    z.object({ type: z.string().refine((type) => !SCRIPTS.includes(type)) }),
+    z.object({ address: z.null().optional(), addresses: z.null().optional() }),
+  ]),
+);
+const OtherOutput = lazily(() => z.object({ scriptPubKey: OtherScript() }).transform(() => null));
 
 /** An output that may pay a wallet must have all its fields. */
-const Output = z.union([HiddenOutput, PaidOutput, OtherOutput]);
+const Output = lazily(() => z.union([HiddenOutput(), PaidOutput(), OtherOutput()]));
 
 /** What an input spends; undefined for a coinbase, and for what is inside MWEB. */
-const Input = z.unknown().transform((of) => {
-  const input = Spent.safeParse(of);
-  return input.success ? `${input.data.txid}:${input.data.vout}` : undefined;
-});
-const Spent = z.object({ txid: Hash, vout: Digits });
+const Input = lazily(() =>
+  z.unknown().transform((of) => {
+    const input = Spent().safeParse(of);
+    return input.success ? `${input.data.txid}:${input.data.vout}` : undefined;
+  }),
+);
+const Spent = lazily(() => z.object({ txid: Hash(), vout: Digits() }));
 
-function addressOf({ type, address, addresses }: z.infer<typeof Script>): string | undefined {
+function addressOf({ type, address, addresses }: z.infer<ReturnType<typeof Script>>): string | undefined {
   if (!SCRIPTS.includes(type)) return undefined;
   return address ?? (addresses?.length === 1 ? addresses[0] : undefined);
 }
 
 /** Its `block` is null: a node answers only the block's hash, and for a block's transactions not even that. */
-export const CoreTransaction = z
-  .object({
-    txid: Hash,
-    blockhash: Hash.nullish(),
-    vin: z.array(Input),
-    vout: z.array(Output),
-  })
-  .transform(({ txid, blockhash, vin, vout }): UtxoTransaction & { readonly blockHash: string | undefined } => ({
-    txHash: txid,
-    spends: vin.filter((spent) => spent !== undefined),
-    outputs: vout.filter((output) => output !== null),
-    block: null,
-    blockHash: blockhash ?? undefined,
-  }));
+export const CoreTransaction = lazily(() =>
+  z
+    .object({
+      txid: Hash(),
+      blockhash: Hash().nullish(),
+      vin: z.array(Input()),
+      vout: z.array(Output()),
+    })
+    .transform(({ txid, blockhash, vin, vout }): UtxoTransaction & { readonly blockHash: string | undefined } => ({
+      txHash: txid,
+      spends: vin.filter((spent) => spent !== undefined),
+      outputs: vout.filter((output) => output !== null),
+      block: null,
+      blockHash: blockhash ?? undefined,
+    })),
+);
 
-const Header = { hash: Hash, height: Count, time: Count };
+const Header = lazily(() => ({ hash: Hash(), height: Count(), time: Count() }));
 const refOf = ({ hash, height, time }: { readonly hash: string; readonly height: number; readonly time: number }) =>
   ({ height, hash, timeMs: time * 1000 }) satisfies BlockRef;
 
-export const CoreHeader = z
-  .object({ ...Header, confirmations: z.string() })
-  // -1 is a block that the best chain has left.
-  .transform((of) => ({ block: refOf(of), isOnChain: !of.confirmations.startsWith("-") }));
+export const CoreHeader = lazily(() =>
+  z
+    .object({ ...Header(), confirmations: z.string() })
+    // -1 is a block that the best chain has left.
+    .transform((of) => ({ block: refOf(of), isOnChain: !of.confirmations.startsWith("-") })),
+);
 
-export const CoreBlock = z
-  .object({ ...Header, previousblockhash: Hash.optional(), tx: z.array(CoreTransaction) })
-  .transform((of) => ({ block: refOf(of), previousHash: of.previousblockhash, transactions: of.tx }));
+export const CoreBlock = lazily(() =>
+  z
+    .object({ ...Header(), previousblockhash: Hash().optional(), tx: z.array(CoreTransaction()) })
+    .transform((of) => ({ block: refOf(of), previousHash: of.previousblockhash, transactions: of.tx })),
+);
 
 /** An unspent output; its transaction is mined if it has confirmations. */
-export const CoreUnspent = z.object({ bestblock: Hash, confirmations: Count }).nullable();
+export const CoreUnspent = lazily(() => z.object({ bestblock: Hash(), confirmations: Count() }).nullable());

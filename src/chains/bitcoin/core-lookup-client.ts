@@ -21,7 +21,7 @@ const PROBED_OUTPUTS = 25;
 
 const UNKNOWN = { kind: "unknown" } as const satisfies Lookup;
 
-type Found = z.infer<typeof CoreTransaction>;
+type Found = z.infer<ReturnType<typeof CoreTransaction>>;
 
 export async function coreLookup(edge: ChainClientSettings, request: LookupRequest): Promise<Result<Lookup, Outage>> {
   const found = await coreValue(edge, CoreTransaction, rawTransactionCall(request.txHash));

@@ -1,6 +1,7 @@
 // Esplora's HTTP API, as blockstream.info, mempool.space, litecoinspace.org and one's own electrs serve it.
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
+import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { ChainClient, ChainClientSettings } from "../chain-client.ts";
 import { type AddressPage, type AddressPages, addressIndexClient, samePage } from "./address-index-client.ts";
@@ -11,7 +12,7 @@ import { Hash, type UtxoTransaction } from "./utxo-transaction.ts";
 /** A first page may be full of unconfirmed ones and leave the confirmed out. */
 const CROWDED = 10;
 
-const History = z.array(EsploraTransaction);
+const History = lazily(() => z.array(EsploraTransaction()));
 type Pages = Result<AddressPage, Outage>;
 
 export function esploraClient(settings: ChainClientSettings): ChainClient {
@@ -20,7 +21,7 @@ export function esploraClient(settings: ChainClientSettings): ChainClient {
   async function hash(path: string): Promise<Result<string | null, Outage>> {
     const text = await restText(edge, path);
     if (!text.ok || text.value === null) return text;
-    const parsed = Hash.safeParse(text.value.trim());
+    const parsed = Hash().safeParse(text.value.trim());
     if (parsed.success) return ok(parsed.data);
     return err(outage(text.value.includes("<") ? "NOT_JSON" : "UNEXPECTED_SHAPE", "no hash"));
   }

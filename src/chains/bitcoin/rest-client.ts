@@ -35,7 +35,7 @@ export async function restText(edge: RestEdge, path: string): Promise<Result<str
 export async function restJson<T>(
   edge: RestEdge,
   path: string,
-  schema: z.ZodType<T>,
+  schema: () => z.ZodType<T>,
 ): Promise<Result<T | null, Outage>> {
   const text = await restText(edge, path);
   if (!text.ok || text.value === null) return text.ok ? ok(null) : text;

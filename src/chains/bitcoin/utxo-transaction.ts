@@ -1,6 +1,7 @@
 // A transaction of a Bitcoin-like chain in the form common to all sources, and its transfers (chains.md 2): each output to a watched
 // address is one, identified by transaction and output number, however often it is mined.
 import * as z from "zod";
+import { lazily } from "../../lib/lazily.ts";
 import type { BlockRef, Transfer } from "../transfer.ts";
 
 export interface UtxoTransaction {
@@ -53,12 +54,14 @@ function rawOf(evidence: { readonly txid: string; readonly vout: string; readonl
 }
 
 /** Of a block or a transaction. */
-export const Hash = z.string().regex(/^[0-9a-f]{64}$/);
+export const Hash = lazily(() => z.string().regex(/^[0-9a-f]{64}$/));
 /** A height, an output's number or a time, as it was parsed: text. */
-export const Digits = z.string().regex(/^(0|[1-9]\d{0,9})$/);
-export const Count = Digits.transform(Number);
+export const Digits = lazily(() => z.string().regex(/^(0|[1-9]\d{0,9})$/));
+export const Count = lazily(() => Digits().transform(Number));
 /** An amount in base units. */
-export const Units = z
-  .string()
-  .regex(/^\d{1,18}$/)
-  .transform(BigInt);
+export const Units = lazily(() =>
+  z
+    .string()
+    .regex(/^\d{1,18}$/)
+    .transform(BigInt),
+);

@@ -42,7 +42,7 @@ export async function pinned(
 /** The answers to all calls, parsed by one schema, in their order; one refused call fails all. */
 export async function batched<T>(
   edge: RpcEdge,
-  schema: z.ZodType<T>,
+  schema: () => z.ZodType<T>,
   calls: readonly RpcCall[],
   atOnce = SMALL_AT_ONCE,
 ): Promise<Result<readonly T[], Outage>> {
@@ -63,12 +63,12 @@ export async function batched<T>(
 /** Looks transactions up by hash; BEHIND where one is missing, because the node reported all of them before. */
 export async function byHash<T>(
   edge: RpcEdge,
-  schema: z.ZodType<T>,
+  schema: () => z.ZodType<T>,
   method: "eth_getTransactionReceipt" | "eth_getTransactionByHash",
   hashes: readonly string[],
 ): Promise<Result<ReadonlyMap<string, T>, Outage>> {
   const calls = hashes.map((hash) => ({ method, params: [hash] }));
-  const read = await batched(edge, schema.nullable(), calls);
+  const read = await batched(edge, () => schema().nullable(), calls);
   if (!read.ok) return read;
   const found = new Map<string, T>();
   for (const [place, hash] of hashes.entries()) {
@@ -116,7 +116,7 @@ export async function* fullBlocks(
   }
 }
 
-function valueIn<T>(answer: RpcAnswer | undefined, schema: z.ZodType<T>, what: string): Result<T, Outage> {
+function valueIn<T>(answer: RpcAnswer | undefined, schema: () => z.ZodType<T>, what: string): Result<T, Outage> {
   if (answer === undefined) throw new Error("a batch with fewer answers than calls");
   return answer.ok ? shaped(schema, answer.value, what) : err(outageOf(answer.error));
 }

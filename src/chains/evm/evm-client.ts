@@ -95,12 +95,12 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
     const wanted = wantedOf(recipients, network.assets);
     const height = growthHeight(txHash);
     if (height !== undefined) return lookupGrowth(height, wanted);
-    const hash = Hash.safeParse(txHash);
+    const hash = Hash().safeParse(txHash);
     if (!hash.success) return ok({ kind: "unknown" });
-    const known = await rpcValue(edge, RpcTransaction.nullable(), "eth_getTransactionByHash", [hash.data]);
+    const known = await rpcValue(edge, () => RpcTransaction().nullable(), "eth_getTransactionByHash", [hash.data]);
     if (!known.ok) return known;
     if (known.value === null) return ok({ kind: "unknown" });
-    const receipt = await rpcValue(edge, RpcReceipt.nullable(), "eth_getTransactionReceipt", [hash.data]);
+    const receipt = await rpcValue(edge, () => RpcReceipt().nullable(), "eth_getTransactionReceipt", [hash.data]);
     if (!receipt.ok) return receipt;
     if (receipt.value === null) return ok({ kind: "pending", transfers: [] });
     const at = await block(receipt.value.blockNumber);

@@ -2,6 +2,7 @@
 // from some hundred topics or from 10,000 results on, each with its own error message (chains.md 1).
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
+import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { outageOf, type RpcEdge, type RpcError, shaped } from "../json-rpc-client.ts";
 import type { BlockRef } from "../transfer.ts";
@@ -36,7 +37,7 @@ export interface ScannedLogs {
 /** Why a request must be made smaller. */
 type TooMuch = "blocks" | "topics";
 
-const FoundLogs = z.array(FoundLog);
+const FoundLogs = lazily(() => z.array(FoundLog()));
 
 /**
  * All logs in the range. A window that is refused is halved, in blocks or in topics as the refusal says, and what was learned holds for the

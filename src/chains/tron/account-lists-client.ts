@@ -3,6 +3,7 @@
 // any client can read on from there.
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
+import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Asset } from "../assets.ts";
 import type { Network } from "../network.ts";
@@ -55,29 +56,33 @@ export interface Account {
   readonly to: BlockRef;
 }
 
-const TokenRow = z
-  .object({
-    transaction_id: z.string(),
-    block_timestamp: Digits,
-    type: z.string().nullish(),
-    to: z.string().nullish(),
-    value: z.string().nullish(),
-  })
-  .transform(({ transaction_id: txHash, block_timestamp, ...of }) => ({
-    txHash,
-    timeMs: Number(block_timestamp),
-    ...of,
-  }));
-const NativeRow = WalletTransaction.required({ txID: true, block_timestamp: true }).extend({
-  blockNumber: Digits.optional(),
-});
+const TokenRow = lazily(() =>
+  z
+    .object({
+      transaction_id: z.string(),
+      block_timestamp: Digits(),
+      type: z.string().nullish(),
+      to: z.string().nullish(),
+      value: z.string().nullish(),
+    })
+    .transform(({ transaction_id: txHash, block_timestamp, ...of }) => ({
+      txHash,
+      timeMs: Number(block_timestamp),
+      ...of,
+    })),
+);
+const NativeRow = lazily(() =>
+  WalletTransaction().required({ txID: true, block_timestamp: true }).extend({
+    blockNumber: Digits().optional(),
+  }),
+);
 /** Internal transactions are rows of another shape. */
-const OtherRow = z.object({ txID: z.undefined().optional() }).transform(() => null);
+const OtherRow = lazily(() => z.object({ txID: z.undefined().optional() }).transform(() => null));
 
 const pageOf = <T extends z.ZodType>(row: T) =>
   z.object({ data: z.array(row), meta: z.object({ fingerprint: z.string().optional() }) });
-const TokenPage = pageOf(TokenRow);
-const NativePage = pageOf(z.union([NativeRow, OtherRow]));
+const TokenPage = lazily(() => pageOf(TokenRow()));
+const NativePage = lazily(() => pageOf(z.union([NativeRow(), OtherRow()])));
 
 interface Row {
   readonly timeMs: number;
@@ -172,7 +177,7 @@ function mayPayCoins({ network, address, to }: Account, row: WalletTransaction):
 }
 
 /** False for a row that itself says that it moves nothing, or nothing to the account. */
-function mayPayTokens({ address }: Account, { type, to, value }: z.infer<typeof TokenRow>): boolean {
+function mayPayTokens({ address }: Account, { type, to, value }: z.infer<ReturnType<typeof TokenRow>>): boolean {
   const isTransfer = (type ?? "Transfer") === "Transfer";
   const isOurs = to === null || to === undefined || (addressOfHex(to) ?? to) === address;
   return isTransfer && isOurs && !/^0+$/.test(value ?? "");

@@ -1,29 +1,38 @@
 // What java-tron's `/jsonrpc` says, parsed. It looks like Ethereum's and is not: hashes of blocks begin with the height, nonces are empty,
 // and the `value` of a transaction is the amount of whatever its contract moves, a worthless TRC-10 token or a vote as well as TRX.
 import * as z from "zod";
+import { lazily } from "../../lib/lazily.ts";
 import type { BlockRef } from "../transfer.ts";
 import type { ReceiptLog } from "./token-logs.ts";
 import { bareHash } from "./tron-hex.ts";
 
-export const Height = z
-  .string()
-  .regex(/^0x[0-9a-f]{1,12}$/i)
-  .transform(Number);
-export const Hash = z.string().transform((text, context) => {
-  const hash = bareHash(text);
-  if (hash === undefined) context.addIssue("no hash");
-  return hash ?? "";
-});
+export const Height = lazily(() =>
+  z
+    .string()
+    .regex(/^0x[0-9a-f]{1,12}$/i)
+    .transform(Number),
+);
+export const Hash = lazily(() =>
+  z.string().transform((text, context) => {
+    const hash = bareHash(text);
+    if (hash === undefined) context.addIssue("no hash");
+    return hash ?? "";
+  }),
+);
 
-const Header = { number: Height, hash: Hash, timestamp: Height };
+const Header = lazily(() => ({ number: Height(), hash: Hash(), timestamp: Height() }));
 /** Timestamps are in seconds; null is a block above the tip. */
-export const RpcBlock = z
-  .object(Header)
-  .transform((of): BlockRef => ({ height: of.number, hash: of.hash, timeMs: of.timestamp * 1000 }))
-  .nullable();
+export const RpcBlock = lazily(() =>
+  z
+    .object(Header())
+    .transform((of): BlockRef => ({ height: of.number, hash: of.hash, timeMs: of.timestamp * 1000 }))
+    .nullable(),
+);
 
-export const RpcTransaction = z.object({ hash: Hash, to: z.string().nullish(), value: z.string().nullish() });
-export type RpcTransaction = z.infer<typeof RpcTransaction>;
+export const RpcTransaction = lazily(() =>
+  z.object({ hash: Hash(), to: z.string().nullish(), value: z.string().nullish() }),
+);
+export type RpcTransaction = z.infer<ReturnType<typeof RpcTransaction>>;
 
 export interface FullBlock {
   readonly block: BlockRef;
@@ -31,14 +40,16 @@ export interface FullBlock {
   readonly transactions: readonly RpcTransaction[];
 }
 
-export const FullBlock = z
-  .object({ ...Header, parentHash: Hash, transactions: z.array(RpcTransaction) })
-  .transform((of) => ({
-    block: { height: of.number, hash: of.hash, timeMs: of.timestamp * 1000 } satisfies BlockRef,
-    parentHash: of.parentHash,
-    transactions: of.transactions,
-  }))
-  .nullable();
+export const FullBlock = lazily(() =>
+  z
+    .object({ ...Header(), parentHash: Hash(), transactions: z.array(RpcTransaction()) })
+    .transform((of) => ({
+      block: { height: of.number, hash: of.hash, timeMs: of.timestamp * 1000 } satisfies BlockRef,
+      parentHash: of.parentHash,
+      transactions: of.transactions,
+    }))
+    .nullable(),
+);
 
 export interface Receipt {
   readonly txHash: string;
@@ -48,24 +59,26 @@ export interface Receipt {
   readonly logs: readonly ReceiptLog[];
 }
 
-export const RpcReceipt = z
-  .object({
-    transactionHash: Hash,
-    blockNumber: Height,
-    blockHash: Hash,
-    status: z.string(),
-    logs: z.array(z.object({ address: z.string(), topics: z.array(z.string()), data: z.string() })),
-  })
-  .transform(
-    (of): Receipt => ({
-      txHash: of.transactionHash,
-      height: of.blockNumber,
-      blockHash: of.blockHash,
-      isSuccess: of.status === "0x1",
-      logs: of.logs,
-    }),
-  )
-  .nullable();
+export const RpcReceipt = lazily(() =>
+  z
+    .object({
+      transactionHash: Hash(),
+      blockNumber: Height(),
+      blockHash: Hash(),
+      status: z.string(),
+      logs: z.array(z.object({ address: z.string(), topics: z.array(z.string()), data: z.string() })),
+    })
+    .transform(
+      (of): Receipt => ({
+        txHash: of.transactionHash,
+        height: of.blockNumber,
+        blockHash: of.blockHash,
+        isSuccess: of.status === "0x1",
+        logs: of.logs,
+      }),
+    )
+    .nullable(),
+);
 
 /** Whether it may move coins to one of `accounts`, 40 digits each: the amount is another contract's as well as a transfer's. */
 export function mayPay({ to, value }: RpcTransaction, accounts: ReadonlySet<string>): boolean {

@@ -191,7 +191,7 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
     const txHash = bareHash(asked);
     if (txHash === undefined) return ok({ kind: "unknown" });
     const params = [`0x${txHash}`];
-    const transaction = await rpcValue(edge, RpcTransaction.nullable(), "eth_getTransactionByHash", params);
+    const transaction = await rpcValue(edge, () => RpcTransaction().nullable(), "eth_getTransactionByHash", params);
     if (!transaction.ok) return transaction;
     if (transaction.value === null) return ok({ kind: "unknown" });
     const receipt = await rpcValue(edge, RpcReceipt, "eth_getTransactionReceipt", params);

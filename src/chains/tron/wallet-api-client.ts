@@ -2,6 +2,7 @@
 // of computing resources"}`, TronGrid with 403 and "exceeds the frequency limit ... suspended for 30s".
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../../lib/fetch-text.ts";
+import { lazily } from "../../lib/lazily.ts";
 import { readBytes } from "../../lib/read-bytes.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { ChainClientSettings } from "../chain-client.ts";
@@ -14,7 +15,9 @@ const LIMIT_BYTES = 32 * 1_048_576;
 const REFUSAL_BYTES = 4_096;
 
 /** A block without transactions is `{}` or `[]`. */
-const BlockInfos = z.union([z.array(TransactionInfo), z.object({}).transform((): TransactionInfo[] => [])]);
+const BlockInfos = lazily(() =>
+  z.union([z.array(TransactionInfo()), z.object({}).transform((): TransactionInfo[] => [])]),
+);
 
 export type TronEdge = Pick<ChainClientSettings, "fetch" | "url" | "headers" | "timeoutMs">;
 
@@ -34,16 +37,18 @@ async function withMeantStatus(response: Response): Promise<Response> {
   return new Response(null, { status: 429, headers: seconds === undefined ? {} : { "retry-after": seconds } });
 }
 
-const Refusal = z.object({
-  Error: z.string().optional(),
-  error: z.string().optional(),
-  success: z.unknown().optional(),
-});
+const Refusal = lazily(() =>
+  z.object({
+    Error: z.string().optional(),
+    error: z.string().optional(),
+    success: z.unknown().optional(),
+  }),
+);
 
 /** GET, or POST where a body is given; what the API says against it is an outage. */
 export async function walletCall<T>(
   edge: TronEdge,
-  of: { readonly path: string; readonly schema: z.ZodType<T>; readonly body?: Readonly<Record<string, unknown>> },
+  of: { readonly path: string; readonly schema: () => z.ZodType<T>; readonly body?: Readonly<Record<string, unknown>> },
 ): Promise<Result<T, Outage>> {
   const { fetch, url, headers, timeoutMs } = edge;
   const json = of.body === undefined ? {} : { json: JSON.stringify(of.body) };
@@ -55,7 +60,7 @@ export async function walletCall<T>(
 }
 
 function refusalIn(value: JsonText): Outage | undefined {
-  const parsed = Refusal.safeParse(value);
+  const parsed = Refusal().safeParse(value);
   if (!parsed.success) return undefined;
   const { Error: java, error, success } = parsed.data;
   const text = java ?? (success === false ? (error ?? "") : undefined);

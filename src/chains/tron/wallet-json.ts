@@ -1,53 +1,62 @@
 // What java-tron's HTTP API (`/wallet`, `/walletsolidity`) and TronGrid's v1 say, parsed. Numbers come as text. The API leaves out what is
 // zero or empty, and answers `{}` for what it does not know.
 import * as z from "zod";
+import { lazily } from "../../lib/lazily.ts";
 import type { Network } from "../network.ts";
 import type { BlockRef, Transfer } from "../transfer.ts";
 import { addressOfHex, bareHash } from "./tron-hex.ts";
 
-export const Digits = z.string().regex(/^\d{1,30}$/);
-const Hash = z.string().transform((text, context) => {
-  const hash = bareHash(text);
-  if (hash === undefined) context.addIssue("no hash");
-  return hash ?? "";
-});
+export const Digits = lazily(() => z.string().regex(/^\d{1,30}$/));
+const Hash = lazily(() =>
+  z.string().transform((text, context) => {
+    const hash = bareHash(text);
+    if (hash === undefined) context.addIssue("no hash");
+    return hash ?? "";
+  }),
+);
 
 /** `{}` is no block. */
-export const WalletBlock = z
-  .object({
-    blockID: Hash.optional(),
-    block_header: z
-      .object({ raw_data: z.object({ number: Digits.default("0"), timestamp: Digits.default("0") }) })
-      .optional(),
-  })
-  .transform(({ blockID, block_header }): BlockRef | null => {
-    if (blockID === undefined || block_header === undefined) return null;
-    const { number, timestamp } = block_header.raw_data;
-    return { height: Number(number), hash: blockID, timeMs: Number(timestamp) };
-  });
+export const WalletBlock = lazily(() =>
+  z
+    .object({
+      blockID: Hash().optional(),
+      block_header: z
+        .object({ raw_data: z.object({ number: Digits().default("0"), timestamp: Digits().default("0") }) })
+        .optional(),
+    })
+    .transform(({ blockID, block_header }): BlockRef | null => {
+      if (blockID === undefined || block_header === undefined) return null;
+      const { number, timestamp } = block_header.raw_data;
+      return { height: Number(number), hash: blockID, timeMs: Number(timestamp) };
+    }),
+);
 
 /** `{}` is a transaction that is in no block. */
-const InternalTransaction = z.object({
-  caller_address: z.string().default(""),
-  transferTo_address: z.string().default(""),
-  callValueInfo: z.array(z.object({ callValue: Digits.default("0"), tokenId: z.string().default("") })).default([]),
-  rejected: z.unknown().optional(),
-});
+const InternalTransaction = lazily(() =>
+  z.object({
+    caller_address: z.string().default(""),
+    transferTo_address: z.string().default(""),
+    callValueInfo: z.array(z.object({ callValue: Digits().default("0"), tokenId: z.string().default("") })).default([]),
+    rejected: z.unknown().optional(),
+  }),
+);
 
-export const TransactionInfo = z.object({
-  id: Hash.optional(),
-  blockNumber: Digits.optional(),
-  blockTimeStamp: Digits.optional(),
-  receipt: z.object({ result: z.string().default("SUCCESS") }).default({ result: "SUCCESS" }),
-  /** `FAILED`, or absent. */
-  result: z.string().optional(),
-  log: z
-    .array(z.object({ address: z.string(), topics: z.array(z.string()).default([]), data: z.string().default("") }))
-    .default([]),
-  /** In the order in which the contract made them; only of nodes that keep them (`saveInternalTx`). */
-  internal_transactions: z.array(InternalTransaction).default([]),
-});
-export type TransactionInfo = z.infer<typeof TransactionInfo>;
+export const TransactionInfo = lazily(() =>
+  z.object({
+    id: Hash().optional(),
+    blockNumber: Digits().optional(),
+    blockTimeStamp: Digits().optional(),
+    receipt: z.object({ result: z.string().default("SUCCESS") }).default({ result: "SUCCESS" }),
+    /** `FAILED`, or absent. */
+    result: z.string().optional(),
+    log: z
+      .array(z.object({ address: z.string(), topics: z.array(z.string()).default([]), data: z.string().default("") }))
+      .default([]),
+    /** In the order in which the contract made them; only of nodes that keep them (`saveInternalTx`). */
+    internal_transactions: z.array(InternalTransaction()).default([]),
+  }),
+);
+export type TransactionInfo = z.infer<ReturnType<typeof TransactionInfo>>;
 
 /** Reverted, out of energy, or failed in another way: nothing was moved. */
 export function isFailed(info: TransactionInfo): boolean {
@@ -79,17 +88,21 @@ export function internalTransfers(info: TransactionInfo, { network, block, recip
   });
 }
 
-export const WalletTransaction = z.object({
-  txID: Hash.optional(),
-  block_timestamp: Digits.optional(),
-  ret: z.array(z.object({ contractRet: z.string().optional() })).default([]),
-  raw_data: z
-    .object({ contract: z.array(z.object({ type: z.string(), parameter: z.object({ value: z.unknown() }) })) })
-    .optional(),
-});
-export type WalletTransaction = z.infer<typeof WalletTransaction>;
+export const WalletTransaction = lazily(() =>
+  z.object({
+    txID: Hash().optional(),
+    block_timestamp: Digits().optional(),
+    ret: z.array(z.object({ contractRet: z.string().optional() })).default([]),
+    raw_data: z
+      .object({ contract: z.array(z.object({ type: z.string(), parameter: z.object({ value: z.unknown() }) })) })
+      .optional(),
+  }),
+);
+export type WalletTransaction = z.infer<ReturnType<typeof WalletTransaction>>;
 
-const TransferValue = z.object({ amount: Digits, owner_address: z.string().max(64), to_address: z.string() });
+const TransferValue = lazily(() =>
+  z.object({ amount: Digits(), owner_address: z.string().max(64), to_address: z.string() }),
+);
 
 /**
  * The transfer of TRX that a transaction is, to one of the recipients; undefined where it is none. Only a TransferContract moves TRX at the
@@ -99,7 +112,7 @@ export function nativeTransfer(of: WalletTransaction, { network, block, recipien
   const contract = of.raw_data?.contract[0];
   if (of.txID === undefined || contract?.type !== "TransferContract") return undefined;
   if (of.ret[0]?.contractRet !== "SUCCESS") return undefined;
-  const value = TransferValue.safeParse(contract.parameter.value);
+  const value = TransferValue().safeParse(contract.parameter.value);
   const toAddress = value.success ? addressOfHex(value.data.to_address) : undefined;
   if (!value.success || toAddress === undefined || !recipients.has(toAddress)) return undefined;
   const amountUnits = BigInt(value.data.amount);

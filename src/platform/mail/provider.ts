@@ -1,26 +1,31 @@
 // How the operator has mail sent: the secret MAIL_PROVIDER, JSON, and the variable MAIL_FROM.
 import * as z from "zod";
+import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 
 export const RESEND_URL = "https://api.resend.com";
 
 /** The key travels with each mail: in the clear only to the operator's own machine. */
-const baseUrl = z
-  .url()
-  .max(500)
-  .refine((url) => /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/.test(url), "must be https");
-const provider = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("mailbox") }),
-  z.strictObject({ kind: z.literal("cloudflare") }),
-  z.strictObject({
-    kind: z.literal("resend"),
-    apiKey: z.string().regex(/^[\x21-\x7e]{1,500}$/),
-    url: baseUrl.default(RESEND_URL),
-  }),
-]);
+const baseUrl = lazily(() =>
+  z
+    .url()
+    .max(500)
+    .refine((url) => /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1|\[::1\])[:/])/.test(url), "must be https"),
+);
+const provider = lazily(() =>
+  z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("mailbox") }),
+    z.strictObject({ kind: z.literal("cloudflare") }),
+    z.strictObject({
+      kind: z.literal("resend"),
+      apiKey: z.string().regex(/^[\x21-\x7e]{1,500}$/),
+      url: baseUrl().default(RESEND_URL),
+    }),
+  ]),
+);
 
 /** `mailbox` keeps mails for `/dev/mail`; `cloudflare` is the binding SEND_EMAIL; `resend` an HTTP service. */
-export type MailProvider = z.output<typeof provider>;
+export type MailProvider = z.output<ReturnType<typeof provider>>;
 
 /** Parses MAIL_PROVIDER. The problem never repeats a value: it may hold an API key. */
 export function parseMailProvider(text: string | undefined, isDevelopment: boolean): Result<MailProvider, string> {
@@ -31,7 +36,7 @@ export function parseMailProvider(text: string | undefined, isDevelopment: boole
   } catch {
     return problem;
   }
-  const parsed = provider.safeParse(value);
+  const parsed = provider().safeParse(value);
   if (!parsed.success) {
     const [first] = parsed.error.issues;
     return first === undefined || first.path.length === 0
@@ -49,7 +54,7 @@ export interface Sender {
   readonly name: string;
 }
 
-const address = z.email().max(320);
+const address = lazily(() => z.email().max(320));
 
 /** Parses MAIL_FROM: `pay@example.com` or `Shop payments <pay@example.com>`; `localhost` will do as a domain. */
 export function parseSender(text: string | undefined): Result<Sender, string> {
@@ -57,7 +62,7 @@ export function parseSender(text: string | undefined): Result<Sender, string> {
     /^\s*(?:(?:"([^"\\]*)"|([^"<>]*?))\s*<([^<>\s]+)>|([^<>\s]+))\s*$/.exec(text ?? "") ?? [];
   const email = inBrackets ?? bare ?? "";
   const name = quoted ?? plain ?? "";
-  const isAddress = address.safeParse(email.replace(/@localhost$/, "@localhost.example")).success;
+  const isAddress = address().safeParse(email.replace(/@localhost$/, "@localhost.example")).success;
   if (!isAddress || /[\p{Cc},;]/u.test(name)) return err('MAIL_FROM must be "Shop payments <pay@example.com>"');
   return ok({ email, name });
 }

@@ -4,6 +4,7 @@
 import * as z from "zod";
 import { type BoundedRequest, fetchPlainJson, type Outage, outage } from "../../lib/fetch-text.ts";
 import { addressScope } from "../../lib/global-address.ts";
+import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 
@@ -18,11 +19,13 @@ const NO_ERROR = 0;
 const NO_SUCH_NAME = 3;
 const TYPES = { A: 1, AAAA: 28 } as const;
 
-const answer = z.object({
-  Status: z.int(),
-  TC: z.boolean().optional(),
-  Answer: z.array(z.object({ type: z.int(), data: z.string() })).optional(),
-});
+const answer = lazily(() =>
+  z.object({
+    Status: z.int(),
+    TC: z.boolean().optional(),
+    Answer: z.array(z.object({ type: z.int(), data: z.string() })).optional(),
+  }),
+);
 
 export interface ResolverSettings {
   readonly fetch: BoundedRequest["fetch"];
@@ -70,7 +73,7 @@ async function ask(
 
 /** Addresses of either family at the end of whatever chain of aliases. None where the name, or a record of the type, is not there. */
 function addressesIn(json: unknown): Result<readonly string[], Outage> {
-  const parsed = answer.safeParse(json);
+  const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
   const { Status, TC, Answer = [] } = parsed.data;
   if (Status !== NO_ERROR && Status !== NO_SUCH_NAME) return err(outage("REFUSED", `response code ${Status}`));

@@ -38,7 +38,7 @@ const paying = (n: number, where: object, outputs: readonly object[] = [toShop])
 
 function parsed(value: object) {
   const json = parseExactJson(JSON.stringify(value));
-  return BlockbookTransaction.safeParse(json.ok ? json.value : undefined);
+  return BlockbookTransaction().safeParse(json.ok ? json.value : undefined);
 }
 
 describe("a transaction as Blockbook tells it", () => {

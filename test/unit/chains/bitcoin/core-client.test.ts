@@ -31,7 +31,7 @@ function parsedOf(outputs: readonly string[], inputs = `[{"txid":"${id(7)}","vou
   const json = parseExactJson(
     `{"txid":"${id(1)}","size":222,"vin":${inputs},"vout":[${outputs.join(",")}],"hex":"02"}`,
   );
-  return CoreTransaction.safeParse(json.ok ? json.value : undefined);
+  return CoreTransaction().safeParse(json.ok ? json.value : undefined);
 }
 
 function paidBy(outputs: readonly string[], inputs?: string, recipients = new Set([SHOP])) {
@@ -169,7 +169,7 @@ describe("a transaction as a node tells it", () => {
     const whole = `{"hash":"${id(5)}","height":434,"time":1795252039,"previousblockhash":"${id(4)}","tx":[{"txid":"${id(1)}","vin":[],"vout":[]}]}`;
     const read = (text: string) => {
       const json = parseExactJson(text);
-      return CoreBlock.safeParse(json.ok ? json.value : undefined);
+      return CoreBlock().safeParse(json.ok ? json.value : undefined);
     };
     expect(read(whole).data).toMatchObject({
       block: { height: 434, hash: id(5), timeMs: 1_795_252_039_000 },
@@ -182,8 +182,8 @@ describe("a transaction as a node tells it", () => {
     ])
       expect(read(broken).success).toBe(false);
     const header = { hash: id(5), height: "434", time: "1", confirmations: "-1" };
-    expect(CoreHeader.parse(header).isOnChain).toBe(false);
-    expect(CoreHeader.parse({ ...header, confirmations: "1" }).isOnChain).toBe(true);
+    expect(CoreHeader().parse(header).isOnChain).toBe(false);
+    expect(CoreHeader().parse({ ...header, confirmations: "1" }).isOnChain).toBe(true);
   });
 });
 

@@ -16,7 +16,7 @@ const of = { network: network("TRX"), block, recipients: new Set([addressOfHex(s
 const value = { amount: "12500000", owner_address: payer, to_address: shop };
 const contract = (type: string, changes: object = {}) => ({ type, parameter: { value: { ...value, ...changes } } });
 const transaction = (contracts: readonly object[], contractRet = "SUCCESS") =>
-  WalletTransaction.parse({ txID, ret: [{ contractRet }], raw_data: { contract: contracts } });
+  WalletTransaction().parse({ txID, ret: [{ contractRet }], raw_data: { contract: contracts } });
 
 describe("a transaction of TRON's HTTP API", () => {
   test("a TransferContract that succeeded is a transfer of TRX", () => {
@@ -45,11 +45,11 @@ describe("a transaction of TRON's HTTP API", () => {
     ["no contract", transaction([])],
     [
       "one whose end is not told",
-      WalletTransaction.parse({ txID, raw_data: { contract: [contract("TransferContract")] } }),
+      WalletTransaction().parse({ txID, raw_data: { contract: [contract("TransferContract")] } }),
     ],
     [
       "TronGrid's row of an internal transaction",
-      WalletTransaction.parse({ internal_tx_id: "ab", tx_id: txID, data: {} }),
+      WalletTransaction().parse({ internal_tx_id: "ab", tx_id: txID, data: {} }),
     ],
   ])("%s is none", (_, found) => {
     expect(nativeTransfer(found, of)).toBeUndefined();
@@ -59,14 +59,14 @@ describe("a transaction of TRON's HTTP API", () => {
 describe("blocks and ends of TRON's HTTP API", () => {
   test("what is zero is left out, and {} is nothing", () => {
     const hash = "00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc";
-    expect(WalletBlock.parse({ blockID: hash, block_header: { raw_data: {} } })).toEqual({
+    expect(WalletBlock().parse({ blockID: hash, block_header: { raw_data: {} } })).toEqual({
       height: 0,
       hash,
       timeMs: 0,
     });
-    expect(WalletBlock.parse({})).toBeNull();
-    expect(TransactionInfo.parse({})).toMatchObject({ log: [] });
-    expect(WalletTransaction.parse({}).txID).toBeUndefined();
+    expect(WalletBlock().parse({})).toBeNull();
+    expect(TransactionInfo().parse({})).toMatchObject({ log: [] });
+    expect(WalletTransaction().parse({}).txID).toBeUndefined();
   });
 
   test.each([
@@ -77,6 +77,6 @@ describe("blocks and ends of TRON's HTTP API", () => {
     [{ receipt: { result: "OUT_OF_ENERGY" }, result: "FAILED" }, true],
     [{ result: "FAILED" }, true],
   ])("%j failed: %j", (info, failed) => {
-    expect(isFailed(TransactionInfo.parse({ id: txID, ...info }))).toBe(failed);
+    expect(isFailed(TransactionInfo().parse({ id: txID, ...info }))).toBe(failed);
   });
 });
