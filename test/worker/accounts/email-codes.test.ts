@@ -1,0 +1,151 @@
+// Codes as operations use them, whatever they are for: what HTTP cannot bring about on purpose.
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { describe, expect, test } from "vitest";
+import { newOperationId } from "../../../src/accounts/pipeline/answer-once.ts";
+import { type SendDependencies, sendCode } from "../../../src/accounts/sign-in/send-code.ts";
+import { useCode } from "../../../src/accounts/sign-in/use-code.ts";
+import { verifySignIn } from "../../../src/accounts/sign-in/verify-sign-in.ts";
+import { sha256Hex } from "../../../src/lib/bytes.ts";
+import { makeId, newUlid } from "../../../src/lib/ids.ts";
+import { parseKeyring } from "../../../src/lib/keyring.ts";
+import { sleep } from "../../../src/lib/sleep.ts";
+import { openDb } from "../../../src/platform/db/client.ts";
+import { batchConflict } from "../../../src/platform/db/conflict.ts";
+import { emailCodes, identities, passkeys, sessions, users } from "../../../src/platform/db/schema/users.ts";
+import type { Mail } from "../../../src/platform/mail/mail.ts";
+import { freshEmail } from "../../support/browser.ts";
+import { seedUser } from "../../support/people.ts";
+
+const db = openDb(env.DB);
+
+function world(changes: Partial<SendDependencies> = {}): SendDependencies & { readonly mails: Mail[] } {
+  const pepper = parseKeyring("CODE_PEPPER", env.CODE_PEPPER);
+  if (!pepper.ok) throw new Error(pepper.error);
+  const mails: Mail[] = [];
+  const mailer = { post: async (mail: Mail) => void mails.push(mail) };
+  const common = { db, nowMs: Date.now(), sleep, newOperationId, isCounted: () => false };
+  return { ...common, pepper: pepper.value, mailer, mails, ...changes };
+}
+
+const codeIn = (mail: Mail | undefined) => String(/^\d{8}$/m.exec(mail?.text ?? "")?.[0]);
+const place = () => ({ purpose: "STEP_UP", email: freshEmail(), boundTo: `ses_${crypto.randomUUID()}` }) as const;
+const INVALID = { ok: false, error: { code: "INVALID_CODE" } };
+
+describe("a code of a session", () => {
+  test("works for the purpose, the address and the session that it was made for, and no other", async () => {
+    const deps = world();
+    const of = place();
+    await sendCode(deps, { ...of, ip: null });
+    const code = codeIn(deps.mails[0]);
+    for (const wrong of [{ purpose: "SECOND_FACTOR" as const }, { email: freshEmail() }, { boundTo: "ses_other" }])
+      expect(await useCode(deps, { ...of, code, ...wrong })).toEqual(INVALID);
+    expect(await useCode(deps, { ...of, code })).toMatchObject({ ok: true, value: { email: of.email } });
+  });
+
+  test("ends with the next one, and the next one has all its tries", async () => {
+    const deps = world();
+    const of = place();
+    await sendCode(deps, { ...of, ip: null });
+    for (let i = 0; i < 3; i++) await useCode(deps, { ...of, code: "00000000" });
+    await sendCode(deps, { ...of, ip: null });
+    const [first, second] = deps.mails.map(codeIn);
+    for (let i = 0; i < 4; i++) expect(await useCode(deps, { ...of, code: String(first) })).toEqual(INVALID);
+    expect(await useCode(deps, { ...of, code: String(second) })).toMatchObject({ ok: true });
+    const rows = await db.select().from(emailCodes).where(eq(emailCodes.boundTo, of.boundTo));
+    expect(rows.map(({ tries }) => tries).toSorted()).toEqual([3, 5]);
+  });
+
+  test("is used up by one batch: the next that rests on it aborts", async () => {
+    const deps = world();
+    const of = place();
+    await sendCode(deps, { ...of, ip: null });
+    const code = codeIn(deps.mails[0]);
+    const [one, other] = await Promise.all([useCode(deps, { ...of, code }), useCode(deps, { ...of, code })]);
+    if (!one.ok || !other.ok) throw new Error("both are right while it is unused");
+    await db.batch([...one.value.statements]);
+    const second = db.batch([...other.value.statements]).then(
+      () => "committed",
+      (error: unknown) => batchConflict(error),
+    );
+    expect(await second).toEqual({ kind: "assertion" });
+    expect(await useCode(deps, { ...of, code })).toEqual(INVALID);
+  });
+
+  test("made under an older pepper works while that is in the ring, and under an unknown one never", async () => {
+    const of = place();
+    const older = world();
+    await sendCode(older, { ...of, ip: null });
+    const code = codeIn(older.mails[0]);
+    const newKey = { id: "new", secret: new Uint8Array(32).fill(7) } as const;
+    expect(await useCode(world({ pepper: [newKey] }), { ...of, code })).toEqual(INVALID);
+    expect(await useCode(world({ pepper: [newKey, ...older.pepper] }), { ...of, code })).toMatchObject({ ok: true });
+  });
+});
+
+describe("a sign-in that meets another change", () => {
+  const attempt = (email: string, code: string, nonce: string) => ({
+    ...{ email, code, nonce, oldToken: undefined, ip: null, userAgent: null },
+    requestId: makeId("req", newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)))),
+  });
+
+  test("owes the factor that is switched on between its look and its word", async () => {
+    const { email, userId } = await seedUser();
+    const nonce = crypto.randomUUID();
+    const deps = world();
+    await sendCode(deps, { purpose: "SIGN_IN", email, boundTo: sha256Hex(nonce), ip: null });
+    let decided = 0;
+    const late = world({
+      newOperationId: () => {
+        // Sent before the batch of the sign-in, and so carried out before it.
+        if (decided++ === 0)
+          db.update(users).set({ totpEnabledAtMs: 5 }).where(eq(users.id, userId)).execute().catch(expect.unreachable);
+        return newOperationId();
+      },
+    });
+    const signedIn = await verifySignIn(late, attempt(email, codeIn(deps.mails[0]), nonce));
+    expect([signedIn, decided]).toMatchObject([{ ok: true, value: { state: "PENDING_2FA" } }, 2]);
+  });
+
+  test("links nothing where a passkey is added between its look and its word", async () => {
+    const { email, userId } = await seedUser();
+    const nonce = crypto.randomUUID();
+    const identity = { provider: "google", subject: crypto.randomUUID(), email } as const;
+    const deps = world();
+    await sendCode(deps, { purpose: "SIGN_IN", email, boundTo: sha256Hex(nonce), ip: null, identity });
+    const passkey = {
+      id: makeId("pky", newOperationId()),
+      userId,
+      credentialId: nonce,
+      publicKey: "",
+      transports: "[]",
+    };
+    let decided = 0;
+    const late = world({
+      newOperationId: () => {
+        if (decided++ === 0)
+          db.insert(passkeys)
+            .values({ ...passkey, counter: 0, name: "Key", isBackedUp: false, createdAtMs: 1 })
+            .execute()
+            .catch(expect.unreachable);
+        return newOperationId();
+      },
+    });
+    const signedIn = await verifySignIn(late, attempt(email, codeIn(deps.mails[0]), nonce));
+    expect([signedIn, decided]).toMatchObject([{ ok: true, value: { state: "ACTIVE" } }, 2]);
+    expect(await db.select().from(identities).where(eq(identities.userId, userId))).toEqual([]);
+  });
+
+  test("with one code of a known person opens one session, however many come at once", async () => {
+    const { email, userId } = await seedUser();
+    const nonce = crypto.randomUUID();
+    const deps = world();
+    await sendCode(deps, { purpose: "SIGN_IN", email, boundTo: sha256Hex(nonce), ip: null });
+    const code = codeIn(deps.mails[0]);
+    const all = await Promise.all(Array.from({ length: 5 }, () => verifySignIn(deps, attempt(email, code, nonce))));
+    expect(all.filter(({ ok }) => ok)).toHaveLength(1);
+    expect(all.filter((result) => !result.ok)).toEqual(Array.from({ length: 4 }, () => INVALID));
+    // The one that `seedPerson` made, and this.
+    expect(await db.select().from(sessions).where(eq(sessions.userId, userId))).toHaveLength(2);
+  });
+});

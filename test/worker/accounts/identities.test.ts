@@ -1,0 +1,542 @@
+// What becomes of an identity that a provider vouches for, with the provider played behind its interface; the providers themselves are met over
+// HTTP in test/contract.
+import { env } from "cloudflare:workers";
+import { and, eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { ATTEMPT_LIFETIME_MS } from "../../../src/accounts/identities/attempt.ts";
+import { type AttemptToBegin, beginAttempt } from "../../../src/accounts/identities/begin-attempt.ts";
+import { identityDependencies } from "../../../src/accounts/identities/dependencies.ts";
+import { type Callback, finishAttempt } from "../../../src/accounts/identities/finish-attempt.ts";
+import type { ProvedIdentity, ProviderProblem } from "../../../src/accounts/identities/identity.ts";
+import { sha256Hex } from "../../../src/lib/bytes.ts";
+import { makeId, newUlid, type UserId } from "../../../src/lib/ids.ts";
+import { ok, type Result } from "../../../src/lib/result.ts";
+import { sleep } from "../../../src/lib/sleep.ts";
+import { openDb } from "../../../src/platform/db/client.ts";
+import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
+import {
+  emailCodes,
+  identities,
+  passkeys,
+  sessions,
+  singleUseTokens,
+  users,
+} from "../../../src/platform/db/schema/users.ts";
+import type { Failure } from "../../../src/platform/failures.ts";
+import { expectRefusal, send, sendWith } from "../../support/access.ts";
+import { ORIGIN, seedSession, seedUser, type TestUser } from "../../support/people.ts";
+
+const db = openDb(env.DB);
+const fresh = () => crypto.randomUUID();
+const freshUlid = (nowMs: number) => newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)));
+
+/** What the played provider says of whoever comes back. */
+type Verdict = Result<ProvedIdentity, ProviderProblem>;
+
+function identityOf(changes: Partial<ProvedIdentity> = {}): ProvedIdentity {
+  return { provider: "google", subject: fresh(), email: `Ann-${fresh()}@Example.com`, ...changes };
+}
+
+/** The Worker's own effects at some time, with the provider played; `seen` is what it was asked. */
+function world(verdict: Verdict, nowMs = Date.now()) {
+  const seen: { state: string; nonce: string; codeVerifier: string; code: string; iss: string | undefined }[] = [];
+  const background = () => undefined;
+  const deps = {
+    ...identityDependencies(env, { db, nowMs, sleep, background }),
+    newOperationId: () => freshUlid(nowMs),
+    client: () => ({
+      authorizeUrl: async ({ state }: { state: string }) => ok(`https://provider.example/authorize?state=${state}`),
+      identify: async (
+        attempt: { state: string; nonce: string; codeVerifier: string },
+        answer: { code: string; iss: string | undefined },
+      ) => {
+        seen.push({ ...attempt, ...answer });
+        return verdict;
+      },
+    }),
+  };
+  return { deps, seen };
+}
+
+interface Walk {
+  readonly verdict: Verdict;
+  readonly begin?: Partial<AttemptToBegin>;
+  readonly back?: Partial<Callback>;
+  /** How long the browser stays away. */
+  readonly awayMs?: number;
+}
+
+/** There and back again. */
+async function walk({ verdict, begin = {}, back = {}, awayMs = 0 }: Walk) {
+  const { deps } = world(verdict);
+  const provider = verdict.ok ? verdict.value.provider : "google";
+  const begun = await beginAttempt(deps, { provider, browserToken: undefined, returnTo: "/", linkTo: null, ...begin });
+  if (!begun.ok) throw new Error(begun.error.code);
+  const callback = callbackOf(begun.value, { provider, ...back });
+  return { callback, finished: await finishAttempt({ ...deps, nowMs: deps.nowMs + awayMs }, callback) };
+}
+
+function callbackOf(begun: { url: string; browserToken: string }, changes: Partial<Callback>): Callback {
+  return {
+    provider: "google",
+    state: new URL(begun.url).searchParams.get("state") ?? "",
+    code: "a-code",
+    iss: undefined,
+    error: undefined,
+    browserToken: begun.browserToken,
+    sessionToken: undefined,
+    knownBrowser: undefined,
+    ip: null,
+    userAgent: "a browser",
+    requestId: makeId("req", freshUlid(Date.now())),
+    ...changes,
+  };
+}
+
+const refusedWith = (reason: RegExp) => ({
+  ok: false,
+  error: { code: "SIGN_IN_REFUSED", reason: expect.stringMatching(reason) },
+});
+const ownersOf = ({ provider, subject }: ProvedIdentity) =>
+  db
+    .select()
+    .from(identities)
+    .where(and(eq(identities.provider, provider), eq(identities.subject, subject)));
+const usersNamed = (email: string) => db.select().from(users).where(eq(users.emailKey, email.toLowerCase()));
+const auditOf = async (userId: UserId) =>
+  (await db.select().from(auditEvents).where(eq(auditEvents.actorId, userId)))
+    .map(({ action, target, before, after }) => ({ action, target, before, after }))
+    .sort((a, b) => a.action.localeCompare(b.action));
+
+const hasApp = async ({ userId }: TestUser) => {
+  await db.update(users).set({ totpEnabledAtMs: 1 }).where(eq(users.id, userId));
+};
+const hasPasskey = async ({ userId }: TestUser) => {
+  const of = {
+    id: makeId("pky", freshUlid(Date.now())),
+    userId,
+    credentialId: fresh(),
+    publicKey: "",
+    transports: "[]",
+  };
+  await db.insert(passkeys).values({ ...of, counter: 0, name: "Key", isBackedUp: false, createdAtMs: 1 });
+};
+
+/** Gives the code of the newest mail in the browser that holds the nonce. */
+async function proveMailbox(email: string, nonce: string | undefined) {
+  const [mail] = await env.DEV_MAILBOX.getByName("mailbox").list(email);
+  const [code] = /\b\d{8}\b/.exec(mail?.text ?? "") ?? [];
+  const headers = { origin: ORIGIN, cookie: `signin=${nonce}` };
+  return send("/api/v1/auth/email/verify", { method: "POST", body: { email, code }, headers });
+}
+
+/** A session of a person as the browser holds it. */
+async function sessionOf(userId: UserId, changes: Partial<typeof sessions.$inferInsert> = {}) {
+  const headers = await seedSession(userId, changes);
+  const token = headers.cookie?.replace("session=", "") ?? "";
+  const [row] = await db
+    .select()
+    .from(sessions)
+    .where(eq(sessions.tokenHash, sha256Hex(token)));
+  if (row === undefined) throw new Error("no session");
+  return { token, sessionId: row.id, headers };
+}
+
+/** A walk that links to the person of a session. */
+async function linkWalk(userId: UserId, identity: ProvedIdentity, back: Partial<Callback> = {}) {
+  const { token, sessionId } = await sessionOf(userId);
+  return walk({
+    verdict: ok(identity),
+    begin: { linkTo: { userId, sessionId } },
+    back: { sessionToken: token, ...back },
+  });
+}
+
+describe("an identity that nobody knows", () => {
+  it("makes an account with its verified email, linked and signed in, and the audit log says so", async () => {
+    const identity = identityOf();
+    const { finished } = await walk({ verdict: ok(identity), begin: { returnTo: "/after?x=1" } });
+    expect(finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN", state: "ACTIVE", returnTo: "/after?x=1" } });
+    const [user] = await usersNamed(identity.email);
+    expect(user).toMatchObject({ email: identity.email, emailVerifiedAtMs: expect.any(Number) });
+    expect(await ownersOf(identity)).toMatchObject([{ userId: user?.id, email: identity.email }]);
+    expect(await auditOf(user?.id ?? "usr_")).toMatchObject([
+      { action: "identity.linked", target: `google:${identity.subject}` },
+      { action: "session.created", after: JSON.stringify({ signedInWith: "GOOGLE", state: "ACTIVE" }) },
+      { action: "user.created", target: user?.id },
+    ]);
+  });
+
+  it("makes one account and one identity, however many callbacks arrive at once", async () => {
+    const identity = identityOf({ provider: "github", subject: "4711" });
+    const walks = await Promise.all(Array.from({ length: 8 }, () => walk({ verdict: ok(identity) })));
+    expect(walks.map(({ finished }) => finished.ok)).toEqual(walks.map(() => true));
+    const [user, ...others] = await usersNamed(identity.email);
+    expect(others).toEqual([]);
+    expect(await ownersOf(identity)).toMatchObject([{ userId: user?.id }]);
+    const mine = await db
+      .select()
+      .from(sessions)
+      .where(eq(sessions.userId, user?.id ?? "usr_"));
+    expect(mine).toHaveLength(8);
+    expect((await auditOf(user?.id ?? "usr_")).filter(({ action }) => action === "user.created")).toHaveLength(1);
+  });
+
+  it("makes one account for one email, when two identities with it arrive at once: the other must prove the mailbox", async () => {
+    const google = identityOf();
+    const github = identityOf({ provider: "github", email: google.email.toUpperCase() });
+    const walks = await Promise.all([google, github].map((identity) => walk({ verdict: ok(identity) })));
+    const kinds = walks.map(({ finished }) => (finished.ok ? finished.value.kind : finished.error.code));
+    expect(kinds.sort()).toEqual(["PROOF_REQUIRED", "SIGNED_IN"]);
+    expect(await usersNamed(google.email)).toHaveLength(1);
+  });
+
+  it("signs nobody in where its email is an account's already: a code goes to that mailbox, and links with it", async () => {
+    const user = await seedUser();
+    const identity = identityOf({ email: user.email.toUpperCase() });
+    const { finished, callback } = await walk({ verdict: ok(identity) });
+    expect(finished).toEqual({ ok: true, value: { kind: "PROOF_REQUIRED", email: identity.email, returnTo: "/" } });
+    expect(await ownersOf(identity)).toEqual([]);
+    const [mail] = await env.DEV_MAILBOX.getByName("mailbox").list(user.email);
+    const [code] = /\b\d{8}\b/.exec(mail?.text ?? "") ?? [];
+    const body = { email: user.email, code };
+    const elsewhere = { origin: ORIGIN, cookie: `signin=${fresh()}` };
+    expectRefusal(
+      await send("/api/v1/auth/email/verify", { method: "POST", body, headers: elsewhere }),
+      401,
+      "INVALID_CODE",
+    );
+    const headers = { origin: ORIGIN, cookie: `signin=${callback.browserToken}` };
+    const proved = await send("/api/v1/auth/email/verify", { method: "POST", body, headers });
+    expect(proved).toMatchObject({ status: 200, json: { state: "active", user: { id: user.userId } } });
+    expect(await ownersOf(identity)).toMatchObject([{ userId: user.userId }]);
+    const again = await walk({ verdict: ok(identity) });
+    expect(again.finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN", user: { id: user.userId } } });
+  });
+});
+
+describe("an identity whose email is an account's that asks for more than a mail", () => {
+  it.each([
+    ["an authenticator app", "pending_2fa", (user: TestUser) => hasApp(user)],
+    ["a passkey", "active", (user: TestUser) => hasPasskey(user)],
+  ])("is not linked by the code of the mail to a person with %s", async (_, state, equip) => {
+    const user = await seedUser();
+    await equip(user);
+    const identity = identityOf({ email: user.email });
+    const { callback } = await walk({ verdict: ok(identity) });
+    const proved = await proveMailbox(user.email, callback.browserToken);
+    expect(proved).toMatchObject({ status: 200, json: { state, user: { id: user.userId } } });
+    expect(await ownersOf(identity)).toEqual([]);
+    expect((await auditOf(user.userId)).map(({ action }) => action)).toEqual(["session.created"]);
+    expect((await walk({ verdict: ok(identity) })).finished).toMatchObject({ value: { kind: "PROOF_REQUIRED" } });
+  });
+});
+
+describe("an identity that is linked", () => {
+  it("signs its person in whatever its email says now, and the new email is noted beside it alone", async () => {
+    const user = await seedUser();
+    const other = await seedUser();
+    const identity = identityOf();
+    await linkWalk(user.userId, identity);
+    const moved = { ...identity, email: other.email };
+    const { finished } = await walk({ verdict: ok(moved) });
+    expect(finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN", user: { id: user.userId } } });
+    expect(await ownersOf(identity)).toMatchObject([{ userId: user.userId, email: other.email }]);
+    expect(await usersNamed(user.email)).toMatchObject([{ id: user.userId, email: user.email }]);
+  });
+
+  it.each([
+    ["an authenticator app", { totpEnabledAtMs: 1 }],
+    ["a code by mail as second factor", { emailOtpEnabledAtMs: 1 }],
+  ])("opens a session that owes the second factor to a person with %s", async (_, changes) => {
+    const user = await seedUser(changes);
+    const identity = identityOf();
+    await linkWalk(user.userId, identity);
+    const { finished } = await walk({ verdict: ok(identity) });
+    expect(finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN", state: "PENDING_2FA" } });
+    if (!finished.ok || finished.value.kind !== "SIGNED_IN") throw new Error("not signed in");
+    const headers = { cookie: `session=${finished.value.token}` };
+    expectRefusal(await send("/api/v1/me/identities", { headers }), 403, "SECOND_FACTOR_REQUIRED");
+  });
+
+  it("ends the session that the browser had", async () => {
+    const user = await seedUser();
+    const identity = identityOf();
+    await linkWalk(user.userId, identity);
+    const { token, headers } = await sessionOf(user.userId);
+    await walk({ verdict: ok(identity), back: { sessionToken: token } });
+    expectRefusal(await send("/api/v1/me/identities", { headers }), 401, "UNAUTHORIZED");
+  });
+});
+
+describe("linking", () => {
+  it("gives the identity to the session's person, also where its email is another account's", async () => {
+    const user = await seedUser();
+    const other = await seedUser();
+    const identity = identityOf({ email: other.email });
+    const { finished } = await linkWalk(user.userId, identity);
+    expect(finished).toEqual({ ok: true, value: { kind: "LINKED", identity, returnTo: "/" } });
+    expect(await ownersOf(identity)).toMatchObject([{ userId: user.userId }]);
+    expect(await auditOf(user.userId)).toMatchObject([
+      { action: "identity.linked", target: `google:${identity.subject}` },
+    ]);
+  });
+
+  it("changes nothing the second time", async () => {
+    const user = await seedUser();
+    const identity = identityOf();
+    for (let time = 0; time < 2; time++)
+      expect((await linkWalk(user.userId, identity)).finished).toMatchObject({ ok: true });
+    expect(await auditOf(user.userId)).toHaveLength(1);
+  });
+
+  it("refuses one that is another person's", async () => {
+    const [first, second] = await Promise.all([seedUser(), seedUser()]);
+    const identity = identityOf();
+    await linkWalk(first.userId, identity);
+    const { finished } = await linkWalk(second.userId, identity);
+    expect(finished).toEqual({ ok: false, error: { code: "IDENTITY_TAKEN" } });
+    expect(await ownersOf(identity)).toMatchObject([{ userId: first.userId }]);
+  });
+
+  it("gives one identity to one of many who link it at once", async () => {
+    const people = await Promise.all(Array.from({ length: 6 }, () => seedUser()));
+    const identity = identityOf();
+    const walks = await Promise.all(people.map(({ userId }) => linkWalk(userId, identity)));
+    const told = walks.map(({ finished }) => (finished.ok ? finished.value.kind : finished.error.code));
+    expect(told.sort()).toEqual([...Array(5).fill("IDENTITY_TAKEN"), "LINKED"]);
+    expect(await ownersOf(identity)).toHaveLength(1);
+  });
+
+  const sessionGone: readonly [string, (userId: UserId) => Promise<Partial<Callback>>][] = [
+    ["no session", async () => ({ sessionToken: undefined })],
+    ["another session of the same person", async (userId) => ({ sessionToken: (await sessionOf(userId)).token })],
+    ["another person's session", async () => ({ sessionToken: (await sessionOf((await seedUser()).userId)).token })],
+  ];
+  it.each(sessionGone)("is refused with %s", async (_, backWith) => {
+    const user = await seedUser();
+    const identity = identityOf();
+    const { finished } = await linkWalk(user.userId, identity, await backWith(user.userId));
+    expect(finished).toMatchObject(refusedWith(/session/));
+    expect(await ownersOf(identity)).toEqual([]);
+  });
+
+  it("is refused once the session that asked was revoked", async () => {
+    const user = await seedUser();
+    const { token, sessionId } = await sessionOf(user.userId);
+    const { deps } = world(ok(identityOf()));
+    const linkTo = { userId: user.userId, sessionId };
+    const begun = await beginAttempt(deps, { provider: "google", browserToken: undefined, returnTo: "/", linkTo });
+    if (!begun.ok) throw new Error(begun.error.code);
+    await db.update(sessions).set({ revokedAtMs: Date.now() }).where(eq(sessions.id, sessionId));
+    const finished = await finishAttempt(deps, callbackOf(begun.value, { sessionToken: token }));
+    expect(finished).toMatchObject(refusedWith(/session/));
+  });
+
+  it("never signs anybody in, and a sign-in never links", async () => {
+    const user = await seedUser();
+    const { token } = await sessionOf(user.userId);
+    const identity = identityOf();
+    const { finished } = await walk({ verdict: ok(identity), back: { sessionToken: token } });
+    expect(finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN" } });
+    expect(await ownersOf(identity)).not.toMatchObject([{ userId: user.userId }]);
+  });
+});
+
+describe("an attempt", () => {
+  it("works once, of any number of callbacks at once", async () => {
+    const { deps, seen } = world(ok(identityOf()));
+    const begun = await beginAttempt(deps, {
+      provider: "google",
+      browserToken: undefined,
+      returnTo: "/",
+      linkTo: null,
+    });
+    if (!begun.ok) throw new Error(begun.error.code);
+    const callback = callbackOf(begun.value, {});
+    const all = await Promise.all(Array.from({ length: 6 }, () => finishAttempt(deps, callback)));
+    expect(all.filter((each) => each.ok)).toHaveLength(1);
+    for (const each of all) if (!each.ok) expect(each).toMatchObject(refusedWith(/unknown, used, expired/));
+    expect(seen).toHaveLength(1);
+  });
+
+  const spoiled: readonly [string, Omit<Walk, "verdict">, RegExp][] = [
+    ["after 10 minutes", { awayMs: ATTEMPT_LIFETIME_MS }, /expired/],
+    ["in another browser", { back: { browserToken: "A".repeat(43) } }, /another browser/],
+    ["in a browser without the cookie", { back: { browserToken: undefined } }, /another browser/],
+    ["with another state", { back: { state: "A".repeat(43) } }, /unknown/],
+    ["with a state that is none", { back: { state: "' or 1=1" } }, /unknown/],
+    ["without a state", { back: { state: undefined } }, /unknown/],
+    ["at another provider's callback", { back: { provider: "github" } }, /unknown/],
+    ["without a code", { back: { code: undefined } }, /no code/],
+    ["with an empty code", { back: { code: "" } }, /no code/],
+    ["that was cancelled", { back: { code: undefined, error: "access_denied" } }, /cancelled/],
+    ["that ended in an error", { back: { error: "<script>alert(1)</script>" } }, /^the provider reported an error$/],
+  ];
+  it.each(spoiled)("is refused %s, and makes nobody", async (_, how, reason) => {
+    const identity = identityOf();
+    const { finished } = await walk({ verdict: ok(identity), ...how });
+    expect(finished).toMatchObject(refusedWith(reason));
+    expect(await usersNamed(identity.email)).toEqual([]);
+  });
+
+  it("is good a millisecond before its 10 minutes are over", async () => {
+    const { finished } = await walk({ verdict: ok(identityOf()), awayMs: ATTEMPT_LIFETIME_MS - 1 });
+    expect(finished).toMatchObject({ ok: true });
+  });
+
+  it("is used up by a callback that was refused", async () => {
+    const { callback } = await walk({ verdict: ok(identityOf()), back: { error: "access_denied" } });
+    const { deps } = world(ok(identityOf()));
+    expect(await finishAttempt(deps, { ...callback, error: undefined })).toMatchObject(refusedWith(/unknown, used/));
+  });
+
+  const problems: readonly [ProviderProblem, Failure][] = [
+    [
+      { kind: "REFUSED", reason: "the ID token has expired" },
+      { code: "SIGN_IN_REFUSED", reason: "the ID token has expired" },
+    ],
+    [
+      { kind: "UNAVAILABLE", problem: "status 502" },
+      { code: "PROVIDER_UNAVAILABLE", provider: "google" },
+    ],
+  ];
+  it.each(problems)("ends as the provider's problem says: %o", async (problem, failure) => {
+    const { finished } = await walk({ verdict: { ok: false, error: problem } });
+    expect(finished).toEqual({ ok: false, error: failure });
+  });
+
+  it("keeps the browser's nonce that is one of ours, and replaces whatever else it has", async () => {
+    const { deps } = world(ok(identityOf()));
+    const nonce = "b".repeat(43);
+    const tokenFor = async (browserToken: string | undefined) => {
+      const begun = await beginAttempt(deps, { provider: "google", browserToken, returnTo: "/", linkTo: null });
+      return begun.ok ? begun.value.browserToken : undefined;
+    };
+    expect(await tokenFor(nonce)).toBe(nonce);
+    for (const other of [undefined, "", "short", `${nonce};x`]) expect(await tokenFor(other)).toMatch(/^[\w-]{43}$/);
+  });
+
+  it("leaves none of its secrets in a table in the clear", async () => {
+    const { deps, seen } = world(ok(identityOf()));
+    const begun = await beginAttempt(deps, {
+      provider: "google",
+      browserToken: undefined,
+      returnTo: "/",
+      linkTo: null,
+    });
+    if (!begun.ok) throw new Error(begun.error.code);
+    const stored = JSON.stringify(await db.select().from(singleUseTokens));
+    const finished = await finishAttempt(deps, callbackOf(begun.value, {}));
+    if (!finished.ok || finished.value.kind !== "SIGNED_IN") throw new Error("not signed in");
+    const [secrets] = seen;
+    const after = JSON.stringify([
+      await db.select().from(sessions),
+      await db.select().from(auditEvents),
+      await db.select().from(emailCodes),
+    ]);
+    expect(secrets).toMatchObject({ state: expect.stringMatching(/^[\w-]{43}$/) });
+    for (const secret of [secrets?.state, secrets?.nonce, secrets?.codeVerifier, begun.value.browserToken]) {
+      expect(stored).not.toContain(secret);
+      expect(after).not.toContain(secret);
+    }
+    expect(after).not.toContain(finished.value.token);
+  });
+});
+
+describe("my identities", () => {
+  it("are listed to me alone, and unlinked by me alone after a step-up", async () => {
+    const [user, other] = await Promise.all([seedUser(), seedUser()]);
+    const identity = identityOf({ provider: "github", subject: "12/3 4" });
+    await linkWalk(user.userId, identity);
+    const path = `/api/v1/me/identities/github/${encodeURIComponent(identity.subject)}`;
+    const { headers } = user;
+    const row = { provider: "github", subject: "12/3 4", email: identity.email };
+    expect((await send("/api/v1/me/identities", { headers })).json).toMatchObject({ data: [row], nextCursor: null });
+    expect((await send("/api/v1/me/identities", other)).json).toEqual({
+      data: [],
+      nextCursor: null,
+      pagination: { page: 1, limit: 100, total: 0, lastPage: 1 },
+    });
+    expectRefusal(await send(path, { method: "DELETE", headers: other.headers }), 404, "IDENTITY_NOT_FOUND");
+    const stale = await seedSession(user.userId, { factor: null, factorAtMs: null });
+    expectRefusal(await send(path, { method: "DELETE", headers: stale }), 403, "STEP_UP_REQUIRED");
+    expect((await send(path, { method: "DELETE", headers })).status).toBe(204);
+    expect(await ownersOf(identity)).toEqual([]);
+    expectRefusal(await send(path, { method: "DELETE", headers }), 404, "IDENTITY_NOT_FOUND");
+    const unlinked = (await auditOf(user.userId)).filter(({ action }) => action === "identity.unlinked");
+    expect(unlinked).toMatchObject([{ target: "github:12/3 4" }]);
+  });
+
+  it("unlinks once, of many at once", async () => {
+    const user = await seedUser();
+    const identity = identityOf();
+    await linkWalk(user.userId, identity);
+    const path = `/api/v1/me/identities/google/${identity.subject}`;
+    const ask = { method: "DELETE", headers: user.headers };
+    const statuses = await Promise.all(Array.from({ length: 6 }, async () => (await send(path, ask)).status));
+    expect(statuses.sort()).toEqual([204, 404, 404, 404, 404, 404]);
+  });
+});
+
+describe("the routes", () => {
+  const GITHUB = '{"github":{"clientId":"id","clientSecret":"canary-secret"}}';
+  const START = "/api/v1/auth/github/start";
+
+  it("send a browser to the provider with PKCE, a state and our own redirect address, and bind it by a cookie", async () => {
+    const answer = await sendWith({ SIGN_IN_PROVIDERS: GITHUB }, `${START}?returnTo=/invitations`);
+    expect([answer.status, answer.text]).toEqual([302, ""]);
+    const url = new URL(answer.headers.get("location") ?? "");
+    expect(`${url.origin}${url.pathname}`).toBe("https://github.com/login/oauth/authorize");
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      client_id: "id",
+      redirect_uri: "http://localhost:8787/api/v1/auth/github/callback",
+      response_type: "code",
+      scope: "user:email",
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: "S256",
+    });
+    expect(answer.headers.get("set-cookie")).toMatch(
+      /^signin=[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/,
+    );
+  });
+
+  it.each(["google", "gitlab", "email", "constructor", "%3Cb%3E"])("know no sign-in with %s here", async (name) => {
+    for (const step of ["start", "callback"]) {
+      const answer = await sendWith({ SIGN_IN_PROVIDERS: GITHUB }, `/api/v1/auth/${name}/${step}`);
+      const { message } = expectRefusal(answer, 422, "PROVIDER_NOT_CONFIGURED");
+      expect(message).toMatch(/with (google|this provider)$/);
+    }
+  });
+
+  it("know no sign-in at all where the setting is wrong, and do not repeat it", async () => {
+    const answer = await sendWith({ SIGN_IN_PROVIDERS: '{"github":{"clientSecret":"canary-secret"}}' }, START);
+    expectRefusal(answer, 422, "PROVIDER_NOT_CONFIGURED");
+    expect(answer.text).not.toContain("canary");
+  });
+
+  it("refuse to come back to another origin", async () => {
+    const answer = await sendWith({ SIGN_IN_PROVIDERS: GITHUB }, `${START}?returnTo=//evil.example`);
+    expect(expectRefusal(answer, 400, "VALIDATION_FAILED").details).toMatchObject([{ path: "returnTo" }]);
+    expect(answer.text).not.toContain("evil");
+  });
+
+  it("begin a link for a person who stepped up alone, and give the address to them", async () => {
+    const user = await seedUser();
+    const path = "/api/v1/me/identities/github";
+    const stale = await seedSession(user.userId, { factorAtMs: Date.now() - 300_000 });
+    const ask = (headers: Readonly<Record<string, string>>) =>
+      sendWith({ SIGN_IN_PROVIDERS: GITHUB }, path, { method: "POST", headers });
+    expectRefusal(await ask(stale), 403, "STEP_UP_REQUIRED");
+    const answer = await ask(user.headers);
+    expect(answer).toMatchObject({ status: 200, json: { url: expect.stringMatching(/^https:\/\/github\.com\//) } });
+    const state = new URL(String(answer.json?.url)).searchParams.get("state") ?? "";
+    const [row] = await db
+      .select()
+      .from(singleUseTokens)
+      .where(eq(singleUseTokens.hash, sha256Hex(state)));
+    expect(row).toMatchObject({ kind: "OAUTH", userId: user.userId, sessionId: expect.stringMatching(/^ses_/) });
+    expectRefusal(await send(path, { method: "POST", headers: user.headers }), 422, "PROVIDER_NOT_CONFIGURED");
+  });
+});

@@ -1,0 +1,99 @@
+// What nothing shows any more is removed after a week, and nothing earlier; a name that was read just before is told gone, never kept dangling.
+import { createExecutionContext, createScheduledController } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { base64 } from "@scure/base";
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { forgetImages } from "../../../src/accounts/images/forget-images.ts";
+import { imageName } from "../../../src/accounts/images/image.ts";
+import worker from "../../../src/app/worker.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/lib/time.ts";
+import { imageFacts, images, products } from "../../../src/platform/db/schema/products.ts";
+import { send } from "../../support/access.ts";
+import { png } from "../../support/images.ts";
+import { freshUser } from "../../support/teams.ts";
+import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+
+const upload = (size: number) => ({ contentType: "image/png", data: base64.encode(png(size)) });
+const namesOf = async (shop: TestMerchant) =>
+  (await testDb.select({ name: images.name }).from(images).where(eq(images.merchantId, shop.merchantId)))
+    .map(({ name }) => name)
+    .toSorted();
+const factsOf = (shop: TestMerchant) =>
+  testDb.select().from(imageFacts).where(eq(imageFacts.merchantId, shop.merchantId));
+
+/** Two sweeps of an otherwise idle deployment: the first finds what is unused, the second ends it once a week has passed. */
+async function sweptAfter(ageMs: number, beganMs = Date.now() + 25 * HOUR_MS) {
+  await forgetImages(testDb, beganMs);
+  await forgetImages(testDb, beganMs + ageMs);
+}
+
+describe("an image", () => {
+  it("that nothing shows is removed after seven days; a logo and the image of a product stay", async () => {
+    const shop = await freshMerchant();
+    for (const size of [70, 71, 72]) await shop.post("/images", upload(size));
+    const [logo, shown, unused] = [70, 71, 72].map((size) => imageName(png(size)));
+    expect((await shop.patch("/settings", { brand: { logo } })).status).toBe(200);
+    expect((await shop.post("/products", { name: "a", price: 1, image: shown })).status).toBe(201);
+    await sweptAfter(7 * DAY_MS - 1);
+    expect(await namesOf(shop)).toEqual([logo, shown, unused].toSorted());
+    await sweptAfter(7 * DAY_MS);
+    expect(await namesOf(shop)).toEqual([logo, shown].toSorted());
+    expect(await factsOf(shop)).toHaveLength(2);
+    expect((await send(`/images/${shop.merchantId}/${unused}`)).status).toBe(404);
+  });
+
+  it("is removed by the cron", async () => {
+    const shop = await freshMerchant();
+    await shop.post("/images", upload(70));
+    const longAgo = Date.now() - 8 * DAY_MS;
+    await testDb
+      .update(imageFacts)
+      .set({ sweptAtMs: longAgo, unusedSinceMs: longAgo })
+      .where(eq(imageFacts.merchantId, shop.merchantId));
+    await worker.scheduled(createScheduledController(), env, createExecutionContext());
+    expect(await namesOf(shop)).toEqual([]);
+  });
+
+  it("that is sent or named again has its week anew", async () => {
+    const shop = await freshMerchant();
+    for (const size of [70, 71]) await shop.post("/images", upload(size));
+    await forgetImages(testDb, Date.now() + 25 * HOUR_MS);
+    expect((await factsOf(shop)).every(({ unusedSinceMs }) => unusedSinceMs !== null)).toBe(true);
+    await shop.post("/images", upload(70));
+    await shop.post("/products", { name: "a", price: 1, image: imageName(png(71)) });
+    await forgetImages(testDb, Date.now() + 25 * HOUR_MS + 7 * DAY_MS);
+    expect(await namesOf(shop)).toEqual([imageName(png(70)), imageName(png(71))].toSorted());
+  });
+
+  it("of a deleted product stays while an invoice of it may be open, and the product names none after that", async () => {
+    const shop = await freshMerchant();
+    const image = `data:image/png;base64,${base64.encode(png())}`;
+    const { id } = (await shop.post("/products", { name: "a", price: 1, image })).body;
+    expect((await shop.delete(`/products/${id}`)).status).toBe(200);
+    const deletedAt = (days: number) =>
+      testDb
+        .update(products)
+        .set({ deletedAtMs: Date.now() - days * DAY_MS })
+        .where(eq(products.id, id));
+    await deletedAt(20);
+    await sweptAfter(8 * DAY_MS);
+    expect(await namesOf(shop)).toHaveLength(1);
+    await deletedAt(40);
+    await sweptAfter(8 * DAY_MS, Date.now() + 11 * DAY_MS);
+    expect(await namesOf(shop)).toEqual([]);
+    expect(await testDb.select({ image: products.image }).from(products).where(eq(products.id, id))).toEqual([
+      { image: null },
+    ]);
+  });
+
+  it("goes with its merchant", async () => {
+    const user = await freshUser();
+    const { id, name } = (await user.as.post("/api/v1/merchants", { name: "Shop" })).body;
+    const path = `/api/v1/merchants/merchant/${id}`;
+    expect((await user.as.post(`${path}/images`, upload(70))).status).toBe(201);
+    expect((await user.as.delete(path, { name })).status).toBe(204);
+    expect(await testDb.$count(images, eq(images.merchantId, id))).toBe(0);
+    expect(await testDb.$count(imageFacts, eq(imageFacts.merchantId, id))).toBe(0);
+  });
+});

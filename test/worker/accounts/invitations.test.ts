@@ -1,0 +1,419 @@
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { sha256Hex } from "../../../src/lib/bytes.ts";
+import { DAY_MS } from "../../../src/lib/time.ts";
+import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { invitations, members } from "../../../src/platform/db/schema/teams.ts";
+import { seedKey, send } from "../../support/access.ts";
+import { seedSession } from "../../support/people.ts";
+import {
+  ACCEPT,
+  acceptById,
+  type Caller,
+  callerWith,
+  freshTeam,
+  freshUser,
+  invited,
+  tally,
+  tokensMailedTo,
+} from "../../support/teams.ts";
+import { freshId, testDb } from "../../support/worker-merchant.ts";
+
+const freshEmail = () => `${freshId("usr").toLowerCase()}@example.com`;
+const expire = (id: string) =>
+  testDb
+    .update(invitations)
+    .set({ expiresAtMs: Date.now() - 1 })
+    .where(eq(invitations.id, id as `tin_${string}`));
+
+describe("an invitation", () => {
+  it("is answered without its token, mailed with it, and stored as its SHA-256 alone", async () => {
+    const { team, owner } = await freshTeam();
+    const email = `Guest.${freshEmail()}`;
+    const answer = await owner.as.post(`${team.path}/invitations`, { email, role: "MEMBER" });
+    expect([answer.status, answer.body]).toEqual([
+      201,
+      {
+        id: expect.stringMatching(/^tin_/),
+        merchantId: team.merchantId,
+        email,
+        role: "MEMBER",
+        status: "pending",
+        invitedBy: owner.userId,
+        createdAt: expect.any(String),
+        expiresAt: expect.any(String),
+        acceptedAt: null,
+        mailedAt: answer.body.createdAt,
+      },
+    ]);
+    expect(Date.parse(answer.body.expiresAt) - Date.parse(answer.body.createdAt)).toBe(7 * DAY_MS);
+    const [mail] = await env.DEV_MAILBOX.getByName("mailbox").list(email);
+    expect(mail).toMatchObject({ to: email, subject: "Invitation to the team of Test shop" });
+    const [token = "", ...others] = await tokensMailedTo(email);
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect(others).toEqual([]);
+    const [row] = await team.invitations();
+    expect(row?.tokenHash).toBe(sha256Hex(token));
+    for (const table of ["invitations", "audit_events", "events", "operations", "members"]) {
+      const { results } = await env.DB.prepare(`select * from ${table}`).all();
+      expect(JSON.stringify(results).includes(token)).toBe(false);
+    }
+    expect(await team.audit()).toEqual([
+      {
+        actorId: owner.userId,
+        action: "team.invitation_created",
+        target: answer.body.id,
+        before: null,
+        after: { email, role: "MEMBER" },
+      },
+    ]);
+  });
+
+  it("names merchant and inviter in its mail without their line breaks, tags and direction marks", async () => {
+    const { team, owner } = await freshTeam();
+    await testDb
+      .update(merchants)
+      .set({ name: "Shop\r\nBcc: all\u202e<img src=x>" })
+      .where(eq(merchants.id, team.merchantId));
+    const email = freshEmail();
+    await invited(team, owner, email, "VIEWER");
+    const [mail] = await env.DEV_MAILBOX.getByName("mailbox").list(email);
+    expect(mail?.subject).toBe("Invitation to the team of Shop Bcc: all<img src=x>");
+    for (const each of ["<img", "\u202e"]) expect(mail?.html.includes(each)).toBe(false);
+  });
+
+  it.each([
+    ["OWNER", "OWNER"],
+    ["ADMIN", "OWNER"],
+    ["ADMIN", "ADMIN"],
+  ] as const)("by %s to %s is refused, and nobody is mailed", async (inviter, role) => {
+    const { team, owner } = await freshTeam();
+    const actor = inviter === "OWNER" ? owner : await team.join(inviter);
+    const email = freshEmail();
+    expect(await actor.as.post(`${team.path}/invitations`, { email, role })).toMatchObject({
+      status: 403,
+      body: { code: "INSUFFICIENT_RANK" },
+    });
+    expect(await tokensMailedTo(email)).toEqual([]);
+    expect(await team.invitations()).toEqual([]);
+  });
+
+  it.each([
+    [{ email: "not an address", role: "MEMBER" }, "email"],
+    [{ email: "a@example.com\r\nBcc: b@example.com", role: "MEMBER" }, "email"],
+    [{ email: "a@example.com", role: "BOSS" }, "role"],
+    [{ email: "a@example.com", role: "MEMBER", note: "hi" }, "note"],
+  ])("with %j is not valid", async (body, path) => {
+    const { team, owner } = await freshTeam();
+    const answer = await owner.as.post(`${team.path}/invitations`, body);
+    expect(answer).toMatchObject({ status: 400, body: { code: "VALIDATION_FAILED", details: [{ path }] } });
+  });
+
+  it("is refused for a member, and for an address that one waits for, in whatever case", async () => {
+    const { team, owner } = await freshTeam();
+    const member = await team.join("VIEWER");
+    const path = `${team.path}/invitations`;
+    const toMember = await owner.as.post(path, { email: member.email.toUpperCase(), role: "ADMIN" });
+    expect(toMember).toMatchObject({ status: 409, body: { code: "ALREADY_MEMBER" } });
+    const email = freshEmail();
+    const { id } = await invited(team, owner, email, "VIEWER");
+    const again = await owner.as.post(path, { email: email.toUpperCase(), role: "ADMIN" });
+    expect(again).toMatchObject({ status: 409, body: { code: "INVITATION_EXISTS", invitationId: id } });
+    expect(await tokensMailedTo(email)).toHaveLength(1);
+  });
+
+  it("that has expired makes room for a new one, and is revoked by it", async () => {
+    const { team, owner } = await freshTeam();
+    const guest = await freshUser();
+    const old = await invited(team, owner, guest.email, "VIEWER");
+    await expire(old.id);
+    const fresh = await invited(team, owner, guest.email, "MEMBER");
+    expect(fresh.id).not.toBe(old.id);
+    const list = await owner.as.get(`${team.path}/invitations`);
+    expect(
+      Object.fromEntries(list.body.data.map((each: { id: string; status: string }) => [each.id, each.status])),
+    ).toEqual({ [old.id]: "revoked", [fresh.id]: "pending" });
+    expect(await team.audit("team.invitation_revoked")).toMatchObject([{ target: old.id }]);
+    expect((await guest.as.post(ACCEPT, { token: old.token })).status).toBe(404);
+    expect(await guest.as.post(ACCEPT, { token: fresh.token })).toMatchObject({
+      status: 200,
+      body: { role: "MEMBER" },
+    });
+  });
+
+  it("to a role that changes wallets and keys takes a step-up, as giving a member that role does", async () => {
+    const { team, owner } = await freshTeam();
+    const admin = await team.join("ADMIN");
+    const stale = callerWith(await seedSession(owner.userId, { factorAtMs: Date.now() - 6 * 60_000 }));
+    const invite = (as: Caller, role: string) => as.post(`${team.path}/invitations`, { email: freshEmail(), role });
+    expect(await invite(stale, "ADMIN")).toMatchObject({ status: 403, body: { code: "STEP_UP_REQUIRED" } });
+    expect(await team.invitations()).toEqual([]);
+    for (const role of ["MEMBER", "VIEWER"]) expect((await invite(stale, role)).status).toBe(201);
+    expect((await invite(owner.as, "ADMIN")).status).toBe(201);
+    // Whoever has not the rank is told so, stepped up or not.
+    const old = callerWith(await seedSession(admin.userId, { factorAtMs: null, factor: null }));
+    expect(await invite(old, "ADMIN")).toMatchObject({ status: 403, body: { code: "INSUFFICIENT_RANK" } });
+  });
+
+  it("replayed under its Idempotency-Key is the same answer and no second mail", async () => {
+    const { team, owner } = await freshTeam();
+    const email = freshEmail();
+    const headers = { "idempotency-key": "invite 1" };
+    const post = (role: string) => owner.as.post(`${team.path}/invitations`, { email, role }, headers);
+    const [first, second] = [await post("MEMBER"), await post("MEMBER")];
+    expect([first.status, second.status, second.text]).toEqual([201, 201, first.text]);
+    expect(second.headers.get("idempotent-replayed")).toBe("true");
+    expect(await tokensMailedTo(email)).toHaveLength(1);
+    expect((await post("VIEWER")).status).toBe(409);
+    const many = { "idempotency-key": "invite 2" };
+    const other = freshEmail();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        owner.as.post(`${team.path}/invitations`, { email: other, role: "VIEWER" }, many),
+      ),
+    );
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(await tokensMailedTo(other)).toHaveLength(1);
+  });
+
+  it("is one of as many as are wanted: 60 at once", async () => {
+    const { team, owner } = await freshTeam();
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () =>
+        owner.as.post(`${team.path}/invitations`, { email: freshEmail(), role: "VIEWER" }),
+      ),
+    );
+    expect(tally(answers)).toEqual({ "201": 60 });
+    const list = await owner.as.get(`${team.path}/invitations?limit=100`);
+    expect(list.body.data).toHaveLength(60);
+    expect(list.body.nextCursor).toBeNull();
+    const page = await owner.as.get(`${team.path}/invitations`);
+    expect(page.body.pagination).toEqual({ page: 1, limit: 20, total: 60, lastPage: 3 });
+  });
+});
+
+describe("accepting", () => {
+  it.each(["token", "id"] as const)("by %s makes the member, ends the invitation, and is told", async (by) => {
+    const { team, owner } = await freshTeam();
+    const guest = await freshUser();
+    const { id, token } = await invited(team, owner, guest.email.toUpperCase(), "ADMIN");
+    const accept = () => (by === "token" ? guest.as.post(ACCEPT, { token }) : guest.as.post(acceptById(id)));
+    const answer = await accept();
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      {
+        id: expect.stringMatching(/^mem_/),
+        merchantId: team.merchantId,
+        userId: guest.userId,
+        email: guest.email,
+        name: null,
+        role: "ADMIN",
+        joinedAt: expect.any(String),
+      },
+    ]);
+    expect(await team.roles()).toEqual({ [owner.userId]: "OWNER", [guest.userId]: "ADMIN" });
+    expect((await owner.as.get(`${team.path}/invitations`)).body.data).toMatchObject([
+      { id, status: "accepted", acceptedAt: expect.any(String) },
+    ]);
+    const entries = await team.audit();
+    expect(entries).toHaveLength(3);
+    expect(entries).toEqual(
+      expect.arrayContaining([
+        {
+          actorId: guest.userId,
+          action: "team.invitation_accepted",
+          target: id,
+          before: null,
+          after: { memberId: answer.body.id, role: "ADMIN" },
+        },
+        {
+          actorId: guest.userId,
+          action: "team.member_joined",
+          target: answer.body.id,
+          before: null,
+          after: { userId: guest.userId, role: "ADMIN" },
+        },
+      ]),
+    );
+    const { merchantId: _, ...member } = answer.body;
+    expect(await team.events()).toEqual([{ type: "team.member_joined", data: { memberId: member.id, member } }]);
+    expect((await guest.as.get(`${team.path}/members`)).status).toBe(200);
+    expect(await accept()).toMatchObject({ status: 404, body: { code: "INVITATION_NOT_FOUND" } });
+  });
+
+  it("under an Idempotency-Key is answered alike when the answer was lost", async () => {
+    const { team, owner } = await freshTeam();
+    const guest = await freshUser();
+    const { token } = await invited(team, owner, guest.email, "VIEWER");
+    const accept = () => guest.as.post(ACCEPT, { token }, { "idempotency-key": "a" });
+    const [first, second] = [await accept(), await accept()];
+    expect([first.status, second.status, second.text]).toEqual([200, 200, first.text]);
+    expect(await team.audit("team.member_joined")).toHaveLength(1);
+  });
+
+  it("is for the verified holder of the address alone, by token and by id", async () => {
+    const { team, owner } = await freshTeam();
+    const guest = await freshUser({ emailVerifiedAtMs: null });
+    const stranger = await freshUser();
+    const { id, token } = await invited(team, owner, guest.email, "VIEWER");
+    const answers = [
+      await guest.as.post(ACCEPT, { token }),
+      await guest.as.post(acceptById(id)),
+      await stranger.as.post(ACCEPT, { token }),
+      await stranger.as.post(acceptById(id)),
+    ];
+    expect(tally(answers)).toEqual({ "403 INVITATION_EMAIL_MISMATCH": 4 });
+    expect((await guest.as.get("/api/v1/team/invitations")).body.data).toEqual([]);
+    expect(Object.keys(await team.roles())).toEqual([owner.userId]);
+  });
+
+  it("knows no token that was not mailed, and no id that is none, in one and the same answer", async () => {
+    const guest = await freshUser();
+    const answers = [
+      await guest.as.post(ACCEPT, { token: "x" }),
+      await guest.as.post(ACCEPT, { token: "A".repeat(43) }),
+      await guest.as.post(acceptById("tin_01ARZ3NDEKTSV4RRFFQ69G5FAV")),
+      await guest.as.post(acceptById("x")),
+    ];
+    expect(tally(answers)).toEqual({ "404 INVITATION_NOT_FOUND": 4 });
+    expect((await guest.as.post(ACCEPT, {})).status).toBe(400);
+  });
+
+  it("does not work with what a copy of the database holds", async () => {
+    const { team, owner } = await freshTeam();
+    const guest = await freshUser();
+    await invited(team, owner, guest.email, "VIEWER");
+    const [row] = await team.invitations();
+    expect((await guest.as.post(ACCEPT, { token: row?.tokenHash })).status).toBe(404);
+  });
+
+  it("is over after 7 days, and open again when it is sent anew", async () => {
+    const { team, owner } = await freshTeam();
+    const guest = await freshUser();
+    const { id, token } = await invited(team, owner, guest.email, "VIEWER");
+    await expire(id);
+    const gone = { status: 410, body: { code: "INVITATION_EXPIRED" } };
+    expect(await guest.as.post(ACCEPT, { token })).toMatchObject(gone);
+    expect(await guest.as.post(acceptById(id))).toMatchObject(gone);
+    expect((await guest.as.get("/api/v1/team/invitations")).body.data).toEqual([]);
+    expect((await owner.as.get(`${team.path}/invitations`)).body.data).toMatchObject([{ id, status: "expired" }]);
+    expect(await owner.as.post(`${team.path}/invitations/${id}/resend`)).toMatchObject({ status: 200 });
+    expect((await guest.as.post(acceptById(id))).status).toBe(200);
+  });
+
+  it("ends with the inviter's rank: demoted, removed, gone, or the merchant deleted", async () => {
+    const { team, owner } = await freshTeam();
+    const admin = await team.join("ADMIN");
+    const guest = await freshUser();
+    const demote = (role: "VIEWER" | "ADMIN") =>
+      testDb.update(members).set({ role }).where(eq(members.id, admin.memberId));
+    const { id, token } = await invited(team, admin, guest.email, "MEMBER");
+    const accept = async () => tally([await guest.as.post(ACCEPT, { token }), await guest.as.post(acceptById(id))]);
+    // By hand, past the routes that would have revoked the invitation: it is asked again at acceptance.
+    await demote("VIEWER");
+    expect(await accept()).toEqual({ "404 INVITATION_NOT_FOUND": 2 });
+    expect((await guest.as.get("/api/v1/team/invitations")).body.data).toEqual([]);
+    await testDb.delete(members).where(eq(members.id, admin.memberId));
+    expect(await accept()).toEqual({ "404 INVITATION_NOT_FOUND": 2 });
+    const { team: dead, owner: last } = await freshTeam();
+    const offer = await invited(dead, last, guest.email, "MEMBER");
+    await testDb.update(merchants).set({ deletedAtMs: Date.now() }).where(eq(merchants.id, dead.merchantId));
+    expect((await guest.as.post(ACCEPT, { token: offer.token })).status).toBe(404);
+    expect((await guest.as.get("/api/v1/team/invitations")).body.data).toEqual([]);
+    expect(Object.keys(await team.roles())).toEqual([owner.userId]);
+  });
+
+  it("is not for whoever is a member already", async () => {
+    const { team, owner } = await freshTeam();
+    const guest = await freshUser();
+    const { token } = await invited(team, owner, guest.email, "ADMIN");
+    const nowMs = Date.now();
+    await testDb.insert(members).values({
+      ...{ id: freshId("mem"), merchantId: team.merchantId, userId: guest.userId, role: "VIEWER" },
+      ...{ createdAtMs: nowMs, updatedAtMs: nowMs },
+    });
+    expect(await guest.as.post(ACCEPT, { token })).toMatchObject({ status: 409, body: { code: "ALREADY_MEMBER" } });
+    expect((await team.roles())[guest.userId]).toBe("VIEWER");
+  });
+
+  it("waits in the list of the invitee with the names that let them decide", async () => {
+    const { team, owner } = await freshTeam();
+    const { team: second, owner: other } = await freshTeam();
+    const guest = await freshUser();
+    const { id } = await invited(team, owner, guest.email.toUpperCase(), "MEMBER");
+    const later = await invited(second, other, guest.email, "VIEWER");
+    const { status, body } = await guest.as.get("/api/v1/team/invitations");
+    expect(status).toBe(200);
+    expect(body.pagination).toEqual({ page: 1, limit: 20, total: 2, lastPage: 1 });
+    expect(body.data.map((each: { id: string }) => each.id).sort()).toEqual([id, later.id].sort());
+    expect(body.data.find((each: { id: string }) => each.id === id)).toMatchObject({
+      merchantId: team.merchantId,
+      merchantName: "Test shop",
+      role: "MEMBER",
+      inviterEmail: owner.email,
+      expiresAt: expect.any(String),
+    });
+    const paged = await guest.as.get("/api/v1/team/invitations?limit=1");
+    const next = await guest.as.get(`/api/v1/team/invitations?limit=1&cursor=${paged.body.nextCursor}`);
+    const ids = [...paged.body.data, ...next.body.data].map((each: { id: string }) => each.id);
+    expect(ids.sort()).toEqual([id, later.id].sort());
+    expect((await (await freshUser()).as.get("/api/v1/team/invitations")).body.data).toEqual([]);
+  });
+});
+
+describe("sending anew", () => {
+  it("kills the old link, mails a new one, and makes the sender's rank vouch for it", async () => {
+    const { team, owner } = await freshTeam();
+    const admin = await team.join("ADMIN");
+    const guest = await freshUser();
+    const { id, token } = await invited(team, admin, guest.email, "MEMBER");
+    const answer = await owner.as.post(`${team.path}/invitations/${id}/resend`);
+    expect(answer).toMatchObject({ status: 200, body: { id, status: "pending", invitedBy: owner.userId } });
+    const [second, first] = await tokensMailedTo(guest.email);
+    expect(first).toBe(token);
+    expect(second).not.toBe(token);
+    expect(answer.text).not.toContain(second);
+    expect(await team.audit("team.invitation_resent")).toMatchObject([{ actorId: owner.userId, target: id }]);
+    expect((await guest.as.post(ACCEPT, { token })).status).toBe(404);
+    // The first inviter may go: the invitation is the owner's now.
+    await owner.as.delete(`${team.path}/members/${admin.memberId}`);
+    expect((await guest.as.post(ACCEPT, { token: second })).status).toBe(200);
+  });
+
+  it("needs the rank to invite, and an invitation that is open", async () => {
+    const { team, owner } = await freshTeam();
+    const admin = await team.join("ADMIN");
+    const guest = await freshUser();
+    const high = await invited(team, owner, freshEmail(), "ADMIN");
+    const path = (id: string, rest = "/resend") => `${team.path}/invitations/${id}${rest}`;
+    expect(await admin.as.post(path(high.id))).toMatchObject({ status: 403, body: { code: "INSUFFICIENT_RANK" } });
+    const used = await invited(team, owner, guest.email, "VIEWER");
+    await guest.as.post(ACCEPT, { token: used.token });
+    expect(await admin.as.delete(path(high.id, ""))).toMatchObject({ status: 204, text: "" });
+    const { team: elsewhere, owner: stranger } = await freshTeam();
+    const foreign = await invited(elsewhere, stranger, freshEmail(), "VIEWER");
+    const ids = [used.id, high.id, foreign.id, "tin_01ARZ3NDEKTSV4RRFFQ69G5FAV", "x"];
+    const answers = await Promise.all(ids.flatMap((id) => [owner.as.post(path(id)), owner.as.delete(path(id, ""))]));
+    expect(tally(answers)).toEqual({ "404 INVITATION_NOT_FOUND": 10 });
+    expect((await elsewhere.invitations())[0]?.revokedAtMs).toBeNull();
+  });
+});
+
+it("a revoked invitation is told in the audit log and cannot be accepted", async () => {
+  const { team, owner } = await freshTeam();
+  const guest = await freshUser();
+  const { id, token } = await invited(team, owner, guest.email, "VIEWER");
+  expect((await owner.as.delete(`${team.path}/invitations/${id}`)).status).toBe(204);
+  expect(await team.audit("team.invitation_revoked")).toMatchObject([{ actorId: owner.userId, target: id }]);
+  expect((await guest.as.post(ACCEPT, { token })).status).toBe(404);
+  expect((await guest.as.post(acceptById(id))).status).toBe(404);
+});
+
+it("API keys neither see nor make a team", async () => {
+  const { team } = await freshTeam();
+  const key = await seedKey(team.merchantId);
+  const ask = { key, method: "POST", body: { email: "a@example.com", role: "VIEWER" } };
+  for (const answer of [await send(`${team.path}/invitations`, ask), await send(`${team.path}/members`, { key })])
+    expect(answer).toMatchObject({ status: 403, json: { code: "SESSION_REQUIRED" } });
+});

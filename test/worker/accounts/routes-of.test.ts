@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { type MountedRoute, routesOf } from "../../../src/accounts/pipeline/routes-of.ts";
+import { ok } from "../../../src/lib/result.ts";
+import { jsonReply } from "../../../src/platform/http/reply.ts";
+
+const answers = [{ status: 200, description: "It" }];
+const answer = async () => ok(jsonReply(200, {}));
+const said = { operationId: "x", summary: "X", answers, answer };
+const specsOf = (routes: Iterable<MountedRoute>) => [...routes].map(({ spec }) => spec);
+
+describe("a group of routes", () => {
+  it("holds its routes in the order in which they were declared", () => {
+    const group = routesOf({ tag: "Service", callers: "ANYBODY" });
+    const routes = group.get("/a", said).post("/b", said).patch("/c", said).delete("/d", said);
+    expect(specsOf(routes).map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "GET /a",
+      "POST /b",
+      "PATCH /c",
+      "DELETE /d",
+    ]);
+  });
+
+  it("says for its routes what they have in common, and a route says otherwise for itself", () => {
+    const group = routesOf({ tag: "Wallets", callers: "MEMBER_OR_KEY", isForPublicKeys: true, isIdempotent: true });
+    const specs = specsOf(
+      group
+        .get("/a", { ...said, permission: "wallet:view" })
+        .post("/b", { ...said, permission: "wallet:create", isForPublicKeys: false }),
+    );
+    expect(
+      specs.map(({ permission, isForPublicKeys, isIdempotent }) => [permission, isForPublicKeys, isIdempotent]),
+    ).toEqual([
+      ["wallet:view", true, true],
+      ["wallet:create", false, true],
+    ]);
+  });
+});
+
+describe("a route that says nothing more", () => {
+  const [spec] = specsOf(routesOf({ tag: "Service", callers: "ANYBODY" }).post("/a", said));
+
+  it("is not for public keys, not idempotent, of no permission, and has no refusals of its own", () => {
+    expect(spec).toMatchObject({ isForPublicKeys: false, isIdempotent: false, permission: null, refusals: [] });
+  });
+
+  it("takes no body and no query", () => {
+    expect(spec?.body().safeParse(undefined).success).toBe(true);
+    expect(spec?.body().safeParse({ a: 1 }).success).toBe(false);
+    expect(spec?.query().parse({ a: "1" })).toEqual({});
+  });
+});
+
+describe("a route of a merchant", () => {
+  it("does not compile without the permission that it needs", () => {
+    const group = routesOf({ tag: "Wallets", callers: "MEMBER" });
+    // @ts-expect-error it names no permission
+    expect(specsOf(group.get("/a", said))).toHaveLength(1);
+  });
+});
+
+describe("a schema", () => {
+  it("is built when it is first asked for, and once", () => {
+    let built = 0;
+    const body = () => {
+      built++;
+      return z.object({});
+    };
+    const [spec] = specsOf(routesOf({ tag: "Service", callers: "ANYBODY" }).post("/a", { ...said, body }));
+    expect(built).toBe(0);
+    expect(spec?.body()).toBe(spec?.body());
+    expect(built).toBe(1);
+  });
+});

@@ -1,0 +1,37 @@
+// What a change of a team reads, however large the team and however busy its merchant (decisions 1 "Constant cost").
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+import { selectMailRoom, selectMailsDue } from "../../../src/accounts/invitations/store.ts";
+import { selectMembers } from "../../../src/accounts/teams/store.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+async function planOf(query: { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } }) {
+  const { sql, params } = query.toSQL();
+  const plan = await env.DB.prepare(`explain query plan ${sql}`)
+    .bind(...params)
+    .all<{ detail: string }>();
+  return plan.results.map(({ detail }) => detail).join("\n");
+}
+
+it("looks members up by their ids, and does not walk through the team", async () => {
+  const plan = await planOf(selectMembers(testDb, "mer_1", ["mem_1", "mem_2"]));
+  expect(plan).toMatch(/SEARCH members USING INDEX sqlite_autoindex_members_1 \(id=\?\)/);
+});
+
+it("counts the day's mails of a merchant, of a person and of a mailbox by themselves, and finds what waits without a walk", async () => {
+  const plan = await planOf(
+    selectMailRoom(testDb, { merchantId: "mer_1", userId: "usr_1", emailKey: "a@b.example", nowMs: 1_000 }),
+  );
+  for (const index of [
+    "invitation_mails_merchant (merchant_id=? AND at_ms>?)",
+    "invitation_mails_user (user_id=? AND at_ms>?)",
+    "invitations_mail_due_of_merchant (merchant_id=?",
+    "invitation_mails_mailbox (email_key=? AND at_ms>?)",
+    "invitations_mail_due_of_inviter (invited_by=?",
+    "invitations_mail_due_of_mailbox (email_key=?",
+  ])
+    expect(plan).toContain(index);
+  expect(await planOf(selectMailsDue(testDb, { nowMs: 1_000, limit: 1 }))).toContain(
+    "invitations_mail_due (mail_due_at_ms<?)",
+  );
+});

@@ -1,0 +1,200 @@
+// Many at once, on real D1: exactly one OWNER, nobody twice, and no role that whoever gave it could not give.
+import { beforeEach, describe, expect, it } from "vitest";
+import { seedSession } from "../../support/people.ts";
+import {
+  ACCEPT,
+  acceptById,
+  callerWith,
+  freshTeam,
+  freshUser,
+  invited,
+  type Teammate,
+  type TestTeam,
+  tally,
+  tokensMailedTo,
+} from "../../support/teams.ts";
+
+const AT_ONCE = 20;
+const times = <T>(count: number, make: (i: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, i) => make(i)));
+
+let team: TestTeam;
+let owner: Teammate;
+
+beforeEach(async () => {
+  ({ team, owner } = await freshTeam());
+});
+
+const transfer = (by: Teammate, to: Teammate) => by.as.post(`${team.path}/members/${to.memberId}/transfer-ownership`);
+const remove = (by: Teammate, whom: Teammate) => by.as.delete(`${team.path}/members/${whom.memberId}`);
+
+describe("20 at once", () => {
+  it("transfers to 20 members make one of them the OWNER and leave the others as they were", async () => {
+    const members = await times(AT_ONCE, () => team.join("VIEWER"));
+    const answers = await Promise.all(members.map((member) => transfer(owner, member)));
+    expect(tally(answers)).toEqual({ "200": 1, "403 OWNER_REQUIRED": AT_ONCE - 1 });
+    const roles = Object.values(await team.roles()).sort();
+    expect(roles).toEqual(["ADMIN", "OWNER", ...new Array(AT_ONCE - 1).fill("VIEWER")]);
+    expect(await team.audit("team.role_changed")).toHaveLength(2);
+    expect(await team.events()).toHaveLength(1);
+  });
+
+  it("transfers to one member happen once", async () => {
+    const member = await team.join("ADMIN");
+    const answers = await times(AT_ONCE, () => transfer(owner, member));
+    expect(tally(answers)).toEqual({ "200": 1, "403 OWNER_REQUIRED": AT_ONCE - 1 });
+    expect(await team.roles()).toEqual({ [owner.userId]: "ADMIN", [member.userId]: "OWNER" });
+    expect(await team.events()).toHaveLength(1);
+  });
+
+  it("acceptances by one person, by token and by id, in many sessions, make one member", async () => {
+    const guest = await freshUser();
+    const { id, token } = await invited(team, owner, guest.email, "MEMBER");
+    const answers = await times(AT_ONCE, async (i) => {
+      const as = callerWith(await seedSession(guest.userId));
+      return i % 2 === 0 ? as.post(ACCEPT, { token }) : as.post(acceptById(id));
+    });
+    expect(tally(answers)).toEqual({ "200": 1, "404 INVITATION_NOT_FOUND": AT_ONCE - 1 });
+    expect(await team.roles()).toEqual({ [owner.userId]: "OWNER", [guest.userId]: "MEMBER" });
+    expect(await team.audit("team.member_joined")).toHaveLength(1);
+    expect(await team.events("team.member_joined")).toHaveLength(1);
+  });
+
+  it("acceptances by 20 people let in the one that was invited", async () => {
+    const guests = await times(AT_ONCE, () => freshUser());
+    const [guest] = guests;
+    if (guest === undefined) throw new Error("no guest");
+    const { token } = await invited(team, owner, guest.email, "MEMBER");
+    const answers = await Promise.all(guests.map(({ as }) => as.post(ACCEPT, { token })));
+    const { "200": made, ...rest } = tally(answers);
+    expect(made).toBe(1);
+    expect(Object.keys(rest).every((each) => /MISMATCH|NOT_FOUND/.test(each))).toBe(true);
+    expect(Object.keys(await team.roles()).sort()).toEqual([owner.userId, guest.userId].sort());
+  });
+
+  it("removals of one member happen once", async () => {
+    const admins = await times(AT_ONCE - 1, () => team.join("ADMIN"));
+    const member = await team.join("MEMBER");
+    const answers = await Promise.all([owner, ...admins].map((by) => remove(by, member)));
+    expect(tally(answers)).toEqual({ "204": 1, "404 MEMBER_NOT_FOUND": AT_ONCE - 1 });
+    expect(await team.audit("team.member_removed")).toHaveLength(1);
+    expect(await team.events("team.member_removed")).toHaveLength(1);
+  });
+
+  it("invitations of one address leave one pending, and one mail", async () => {
+    const guest = await freshUser();
+    const answers = await times(AT_ONCE, () =>
+      owner.as.post(`${team.path}/invitations`, { email: guest.email, role: "VIEWER" }),
+    );
+    expect(tally(answers)).toEqual({ "201": 1, "409 INVITATION_EXISTS": AT_ONCE - 1 });
+    expect(await team.invitations()).toHaveLength(1);
+    expect(await tokensMailedTo(guest.email)).toHaveLength(1);
+  });
+
+  it("changes of one role all stand one after the other: the log leads from each to the next", async () => {
+    const member = await team.join("VIEWER");
+    const answers = await times(AT_ONCE, (i) =>
+      owner.as.patch(`${team.path}/members/${member.memberId}`, { role: i % 2 === 0 ? "MEMBER" : "ADMIN" }),
+    );
+    const { "200": stood = 0, "503 CONTENTION": lost = 0, ...rest } = tally(answers);
+    expect(rest).toEqual({});
+    expect(stood + lost).toBe(AT_ONCE);
+    expect(stood).toBeGreaterThan(1);
+    const entries = await team.audit("team.role_changed");
+    const last = (await team.roles())[member.userId];
+    const steps = (key: "before" | "after", role: string) => entries.filter((each) => each[key].role === role).length;
+    for (const role of ["VIEWER", "MEMBER", "ADMIN"]) {
+      const isFirst = role === "VIEWER" ? 1 : 0;
+      const isLast = role === last ? 1 : 0;
+      expect(steps("after", role) - steps("before", role)).toBe(isLast - isFirst);
+    }
+  });
+});
+
+describe.each(Array.from({ length: 6 }, (_, i) => i))("whoever comes first, round %i:", () => {
+  it("a transfer against the removal of its target leaves one OWNER, who is a member", async () => {
+    const target = await team.join("MEMBER");
+    const admin = await team.join("ADMIN");
+    const [moved, removed] = await Promise.all([transfer(owner, target), remove(admin, target)]);
+    const roles = await team.roles();
+    expect(await team.owners()).toBe(1);
+    if (moved.status === 200) {
+      expect(roles[target.userId]).toBe("OWNER");
+      expect(removed).toMatchObject({ status: 403, body: { code: "INSUFFICIENT_RANK" } });
+    } else {
+      expect([moved.status, moved.body.code, removed.status]).toEqual([404, "MEMBER_NOT_FOUND", 204]);
+      expect(roles).toEqual({ [owner.userId]: "OWNER", [admin.userId]: "ADMIN" });
+    }
+  });
+
+  it("a transfer against the target's leaving leaves one OWNER, who is a member", async () => {
+    const target = await team.join("ADMIN");
+    const [moved, left] = await Promise.all([transfer(owner, target), target.as.post(`${team.path}/leave`)]);
+    expect(await team.owners()).toBe(1);
+    if (moved.status === 200) expect(left).toMatchObject({ status: 403, body: { code: "OWNER_CANNOT_LEAVE" } });
+    else expect([moved.body.code, left.status]).toEqual(["MEMBER_NOT_FOUND", 204]);
+  });
+
+  it("a transfer against the old OWNER's changes: what they did as OWNER came before", async () => {
+    const [target, admin] = [await team.join("MEMBER"), await team.join("ADMIN")];
+    const [moved, removed] = await Promise.all([transfer(owner, target), remove(owner, admin)]);
+    expect(moved.status).toBe(200);
+    // After it they are an ADMIN, who removes no ADMIN.
+    expect([204, 403]).toContain(removed.status);
+    expect(admin.userId in (await team.roles())).toBe(removed.status !== 204);
+    expect(await team.owners()).toBe(1);
+  });
+
+  it("the demotion of an inviter against the acceptance: nobody holds a role that was given after it", async () => {
+    const admin = await team.join("ADMIN");
+    const guest = await freshUser();
+    const { token } = await invited(team, admin, guest.email, "MEMBER");
+    const [demoted, accepted] = await Promise.all([
+      owner.as.patch(`${team.path}/members/${admin.memberId}`, { role: "VIEWER" }),
+      guest.as.post(ACCEPT, { token }),
+    ]);
+    expect(demoted.status).toBe(200);
+    const [row] = await team.invitations();
+    if (accepted.status === 200) {
+      expect((await team.roles())[guest.userId]).toBe("MEMBER");
+      expect([row?.acceptedAtMs === null, row?.revokedAtMs]).toEqual([false, null]);
+    } else {
+      expect(accepted).toMatchObject({ status: 404, body: { code: "INVITATION_NOT_FOUND" } });
+      expect(guest.userId in (await team.roles())).toBe(false);
+      expect([row?.acceptedAtMs, row?.revokedAtMs === null]).toEqual([null, false]);
+    }
+  });
+
+  it("a revocation against the acceptance: one of them stands", async () => {
+    const guest = await freshUser();
+    const { id, token } = await invited(team, owner, guest.email, "MEMBER");
+    const [revoked, accepted] = await Promise.all([
+      owner.as.delete(`${team.path}/invitations/${id}`),
+      guest.as.post(ACCEPT, { token }),
+    ]);
+    expect([revoked.status, accepted.status].sort()).toEqual(accepted.status === 200 ? [200, 404] : [204, 404]);
+    expect(guest.userId in (await team.roles())).toBe(accepted.status === 200);
+  });
+
+  it("sending anew against the acceptance: an accepted invitation is not sent, a sent one not accepted by its old link", async () => {
+    const guest = await freshUser();
+    const { id, token } = await invited(team, owner, guest.email, "MEMBER");
+    const [resent, accepted] = await Promise.all([
+      owner.as.post(`${team.path}/invitations/${id}/resend`),
+      guest.as.post(ACCEPT, { token }),
+    ]);
+    expect([resent.status, accepted.status].sort()).toEqual([200, 404]);
+    expect(guest.userId in (await team.roles())).toBe(accepted.status === 200);
+  });
+
+  it("two owners-to-be: a transfer and a change of the target's role leave one OWNER", async () => {
+    const target = await team.join("MEMBER");
+    const [moved, changed] = await Promise.all([
+      transfer(owner, target),
+      owner.as.patch(`${team.path}/members/${target.memberId}`, { role: "ADMIN" }),
+    ]);
+    expect(moved.status).toBe(200);
+    expect([200, 403]).toContain(changed.status);
+    expect(await team.roles()).toEqual({ [owner.userId]: "ADMIN", [target.userId]: "OWNER" });
+  });
+});

@@ -1,0 +1,127 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { ROLES, type Role } from "../../../src/accounts/teams/roles.ts";
+import type { MerchantId } from "../../../src/lib/ids.ts";
+import { type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant } from "../../support/access.ts";
+import { knock, specNamed, UNKNOWN_ULID } from "../../support/access-knock.ts";
+import { KEY_OR_MEMBER, MEMBER_ONLY, ROLE_HOLDS } from "../../support/access-table.ts";
+import { seedMember, seedPolicy, seedSession, seedUser } from "../../support/people.ts";
+
+const NOWHERE = `mer_${UNKNOWN_ULID}`;
+const LONG_AGO_MS = 40 * 86_400_000;
+
+let merchantId: MerchantId;
+let strictId: MerchantId;
+let elsewhereId: MerchantId;
+
+beforeAll(async () => {
+  [merchantId, strictId, elsewhereId] = [await seedMerchant(), await seedMerchant(), await seedMerchant()];
+  await seedPolicy(strictId, { enforceTfa: true, enforcePasskey: true, enforceGithubLogin: true });
+});
+
+/** A new person with this role: some routes take the seat or the session away. */
+async function memberOf(id: MerchantId, role: Role) {
+  const shop = role === "OWNER" && id === merchantId ? await seedMerchant() : id;
+  const user = await seedUser();
+  await seedMember(shop, user.userId, role);
+  return { ...user, merchantId: shop };
+}
+
+describe.each(Object.entries({ ...KEY_OR_MEMBER, ...MEMBER_ONLY }))("%s", (name, { permission, demands }) => {
+  const isChange = !name.startsWith("GET ");
+  const refuse = async (ask: Ask, status: number, code: string, path: string = merchantId) => {
+    const answers = await knock(specNamed(name), { merchantId: path }, ask);
+    const told = answers.map((answer) => expectRefusal(answer, status, code));
+    expect(new Set(told.map((each) => JSON.stringify(each))).size).toBe(1);
+    return told[0];
+  };
+
+  it.each(ROLES)("is open to a member with the role %s exactly when the role holds its permission", async (role) => {
+    const { headers, merchantId: shop } = await memberOf(merchantId, role);
+    if (!ROLE_HOLDS[role](permission)) {
+      const told = await refuse({ headers }, 403, "PERMISSION_DENIED", shop);
+      expect(told).toMatchObject({ permission: permission.toLowerCase().replace(/_(?=[a-z]+$)/, ":") });
+      return;
+    }
+    if (demands.includes("owner") && role !== "OWNER") {
+      await refuse({ headers }, 403, "OWNER_REQUIRED", shop);
+      return;
+    }
+    for (const answer of await knock(specNamed(name), { merchantId: shop }, { headers })) {
+      expectHeaders(answer);
+      // Leaving is the one thing that an owner may call and never do.
+      if (answer.json?.code === "OWNER_CANNOT_LEAVE") continue;
+      expect([200, 201, 204, 400, 404, 413, 415, 422]).toContain(answer.status);
+    }
+  });
+
+  it("is closed to a session that is unknown, over, idle or revoked, with one and the same 401", async () => {
+    const { userId } = await memberOf(merchantId, "ADMIN");
+    const nowMs = Date.now();
+    const dead = [
+      { cookie: "session=unknown", origin: "http://localhost:8787" },
+      await seedSession(userId, { revokedAtMs: nowMs }),
+      await seedSession(userId, { createdAtMs: nowMs - LONG_AGO_MS }),
+      await seedSession(userId, { lastSeenAtMs: nowMs - LONG_AGO_MS }),
+    ];
+    const told = await Promise.all(dead.map((headers) => refuse({ headers }, 401, "UNAUTHORIZED")));
+    expect(new Set(told.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(await refuse({}, 401, "UNAUTHORIZED")).toEqual(told[0]);
+  });
+
+  it("is closed to a session that owes its second factor", async () => {
+    const { userId } = await seedUser({ totpEnabledAtMs: Date.now() });
+    await seedMember(merchantId, userId, "ADMIN");
+    const headers = await seedSession(userId, { state: "PENDING_2FA" });
+    expect(await refuse({ headers }, 403, "SECOND_FACTOR_REQUIRED")).toMatchObject({
+      factors: ["totp", "backup_code"],
+    });
+  });
+
+  it("does not exist for a member of another merchant, the same as where there is no merchant", async () => {
+    const { headers } = await memberOf(elsewhereId, "ADMIN");
+    const told = await refuse({ headers }, 404, "MERCHANT_NOT_FOUND");
+    for (const path of [NOWHERE, "mer_1", "x", "%00"])
+      expect(await refuse({ headers }, 404, "MERCHANT_NOT_FOUND", path)).toEqual(told);
+  });
+
+  it("is closed to a member who lacks what the team demands, and names it; an API key is not asked", async () => {
+    const { headers } = await memberOf(strictId, "ADMIN");
+    const told = await refuse({ headers }, 403, "SECURITY_REQUIREMENT_NOT_MET", strictId);
+    // GitHub is not configured here, so it cannot be demanded.
+    expect(told).toMatchObject({ error: "SECURITY_REQUIREMENT_NOT_MET", missing: ["tfa", "passkey"] });
+    const key = await seedKey(strictId);
+    const answers = await knock(specNamed(name), { merchantId: strictId }, { key });
+    expect(answers.filter(({ json }) => json?.code === "SECURITY_REQUIREMENT_NOT_MET")).toEqual([]);
+  });
+
+  if (isChange) {
+    it("is closed to a session from another origin, and from none", async () => {
+      const { headers } = await memberOf(merchantId, "ADMIN");
+      const { cookie = "" } = headers;
+      await refuse({ headers: { cookie } }, 403, "ORIGIN_NOT_ALLOWED");
+      await refuse({ headers: { cookie, origin: "https://evil.example" } }, 403, "ORIGIN_NOT_ALLOWED");
+      await refuse({ headers: { cookie, origin: "null" } }, 403, "ORIGIN_NOT_ALLOWED");
+    });
+  }
+
+  if (demands.includes("step-up")) {
+    it("wants a factor of the last 5 minutes from a person: their strongest kind", async () => {
+      const role = demands.includes("owner") ? "OWNER" : "ADMIN";
+      const { userId, merchantId: shop } = await memberOf(merchantId, role);
+      const old = await seedSession(userId, { factorAtMs: Date.now() - 300_001 });
+      expect(await refuse({ headers: old }, 403, "STEP_UP_REQUIRED", shop)).toMatchObject({ factors: ["email_code"] });
+      const strong = await seedUser({ totpEnabledAtMs: Date.now() });
+      const other = demands.includes("owner") ? await seedMerchant() : shop;
+      await seedMember(other, strong.userId, role);
+      const told = await refuse({ headers: strong.headers }, 403, "STEP_UP_REQUIRED", other);
+      expect(told).toMatchObject({ factors: ["totp", "backup_code"] });
+    });
+  }
+
+  it("lets the key decide when a session comes with it", async () => {
+    const { headers } = await memberOf(merchantId, "ADMIN");
+    await refuse({ key: "letmein", headers }, 401, "UNAUTHORIZED");
+    const foreign = await seedKey(elsewhereId);
+    await refuse({ key: foreign, headers }, 403, "MERCHANT_MISMATCH");
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from "vitest";
+import { type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant, send } from "../../support/access.ts";
+import { knock, pathOf, specNamed } from "../../support/access-knock.ts";
+import { FROM_ANY_PAGE, OPEN, PAGES, PERSON } from "../../support/access-table.ts";
+import { seedMember, seedPolicy, seedSession, seedUser } from "../../support/people.ts";
+
+describe.each(Object.entries(PERSON))("%s", (name, demands) => {
+  const isChange = !name.startsWith("GET ");
+  const refuse = async (ask: Ask, status: number, code: string) => {
+    const answers = await knock(specNamed(name), {}, ask);
+    const told = answers.map((answer) => expectRefusal(answer, status, code));
+    expect(new Set(told.map((each) => JSON.stringify(each))).size).toBe(1);
+    return told[0];
+  };
+  const isLetIn = async (headers: Readonly<Record<string, string>>) => {
+    for (const answer of await knock(specNamed(name), {}, { headers })) {
+      expectHeaders(answer);
+      // A session that an earlier body of the same knock has ended is the only 401, a wrong code the only other.
+      if (answer.status === 401) expect(["UNAUTHORIZED", "INVALID_CODE"]).toContain(answer.json?.code);
+      else expect([200, 201, 202, 204, 400, 404, 409, 413, 415, 422]).toContain(answer.status);
+    }
+  };
+
+  it("is open to a signed-in person, also where a team locks them out", async () => {
+    const { userId, headers } = await seedUser();
+    const strict = await seedMerchant();
+    await seedPolicy(strict, { enforceTfa: true, enforcePasskey: true });
+    await seedMember(strict, userId, "MEMBER");
+    await isLetIn(headers);
+  });
+
+  it("is closed to whoever is not signed in, with one and the same 401", async () => {
+    const { userId } = await seedUser();
+    const revoked = await seedSession(userId, { revokedAtMs: Date.now() });
+    const told = await Promise.all([{}, { headers: revoked }].map((ask) => refuse(ask, 401, "UNAUTHORIZED")));
+    expect(told[0]).toEqual(told[1]);
+  });
+
+  it("is closed to API keys: a good one is told so, a bad one nothing", async () => {
+    const merchantId = await seedMerchant();
+    const { headers } = await seedUser();
+    const publicKey = await seedKey(merchantId, { kind: "PUBLIC" });
+    await refuse({ key: await seedKey(merchantId), headers }, 403, "SESSION_REQUIRED");
+    await refuse({ key: publicKey }, 403, "SESSION_REQUIRED");
+    const expired = await seedKey(merchantId, { expiresAtMs: Date.now() - 1 });
+    for (const key of ["letmein", expired]) await refuse({ key, headers }, 401, "UNAUTHORIZED");
+  });
+
+  it(`is ${demands.includes("pending") ? "open" : "closed"} while the second factor is owed`, async () => {
+    const { userId } = await seedUser({ emailOtpEnabledAtMs: Date.now() });
+    const headers = await seedSession(userId, { state: "PENDING_2FA" });
+    if (demands.includes("pending")) await isLetIn(headers);
+    else expect(await refuse({ headers }, 403, "SECOND_FACTOR_REQUIRED")).toMatchObject({ factors: ["email_code"] });
+  });
+
+  if (isChange) {
+    it("is closed to a session from another origin, and from none", async () => {
+      const { headers } = await seedUser();
+      const { cookie = "" } = headers;
+      await refuse({ headers: { cookie } }, 403, "ORIGIN_NOT_ALLOWED");
+      await refuse({ headers: { cookie, origin: "https://evil.example" } }, 403, "ORIGIN_NOT_ALLOWED");
+    });
+  }
+
+  if (demands.includes("step-up")) {
+    it("wants a factor of the last 5 minutes", async () => {
+      const { userId } = await seedUser();
+      const headers = await seedSession(userId, { factorAtMs: Date.now() - 300_001 });
+      await refuse({ headers }, 403, "STEP_UP_REQUIRED");
+    });
+  }
+});
+
+describe.each(OPEN)("%s", (name) => {
+  it("is open to anybody, and a bad key or session does not close it", async () => {
+    const spec = specNamed(name);
+    const asks: readonly Ask[] = [{}, { key: "letmein" }, { headers: { cookie: "session=unknown" } }];
+    const answers = await Promise.all(
+      asks.map((ask) =>
+        send(pathOf(spec), { method: spec.method, ...(spec.method === "GET" ? {} : { body: {} }), ...ask }),
+      ),
+    );
+    for (const answer of answers) {
+      expectHeaders(answer);
+      expect([200, 202, 302, 303, 400, 404, 422]).toContain(answer.status);
+      expect(answer.json?.code).not.toBe("UNAUTHORIZED");
+    }
+    expect(new Set(answers.map(({ status }) => status)).size).toBe(1);
+  });
+
+  if (name.startsWith("GET ")) return;
+  const isOpen = FROM_ANY_PAGE.includes(name);
+  it(`is ${isOpen ? "open" : "closed"} to a page of another origin, and never with credentials`, async () => {
+    const spec = specNamed(name);
+    const answer = await send(pathOf(spec), {
+      method: spec.method,
+      body: {},
+      headers: { origin: "https://shop.example" },
+    });
+    if (isOpen) expectRefusal(answer, 400, "VALIDATION_FAILED");
+    else expectRefusal(answer, 403, "ORIGIN_NOT_ALLOWED");
+    expect(answer.headers.get("access-control-allow-origin")).toBe(isOpen ? "*" : null);
+    expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
+  });
+});
+
+describe.each(PAGES)("%s", (name) => {
+  const spec = specNamed(name);
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  const isForm = spec.method !== "GET";
+
+  it("is open to anybody, from wherever they come, and no key or session changes what they see", async () => {
+    const asks: readonly Ask[] = [
+      {},
+      { key: "letmein" },
+      { headers: { cookie: "session=unknown" } },
+      { headers: { origin: "https://shop.example" } },
+    ];
+    const answers = await Promise.all(
+      asks.map((ask) =>
+        send(pathOf(spec), {
+          ...ask,
+          method: spec.method,
+          ...(isForm ? { body: "unknown=1" } : {}),
+          headers: { ...(isForm ? form : {}), ...ask.headers },
+        }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status)).size).toBe(1);
+    for (const answer of answers) {
+      expect([303, 400, 404]).toContain(answer.status);
+      expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+      expect(answer.headers.get("set-cookie")).toBeNull();
+    }
+  });
+
+  it("refuses with a page of its own policy, never with our envelope", async () => {
+    const answer = await send(pathOf(spec), { method: spec.method, ...(isForm ? { body: "{}", headers: form } : {}) });
+    expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(answer.headers.get("content-security-policy")).toMatch(/^default-src 'none'; script-src 'nonce-/);
+    expect(answer.text).toMatch(/^<!doctype html>/i);
+    expect(answer.text).toContain('lang="en"');
+  });
+
+  if (!isForm) return;
+  it("takes forms only, of at most 64 KiB, and no private key in them", async () => {
+    const refused = async (body: string, headers: Record<string, string>) =>
+      (await send(pathOf(spec), { method: "POST", body, headers })).status;
+    expect(await refused("{}", { "content-type": "application/json" })).toBeGreaterThanOrEqual(400);
+    expect(await refused(`a=${"x".repeat(65_536)}`, form)).toBeGreaterThanOrEqual(400);
+  });
+});

@@ -1,0 +1,167 @@
+// Every stranger at once, each taking all they can, while the merchant's own server works: all that it asks for is made and can be paid
+// (docs/limits.md). Without proof of its address a server that shares it has some amounts at a price, and strangers cannot make them fewer.
+import { eq, inArray } from "drizzle-orm";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { LIMITS } from "../../../src/lib/limits.ts";
+import { paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { appHolder, pendingBrowser, SECOND_FACTOR, stopClock, wrongCode } from "../../support/factors.ts";
+import { inTens, openShop } from "../../support/public-shop.ts";
+import { type Ordered, ordered, prove } from "../../support/shared-place.ts";
+import {
+  burglars,
+  buyers,
+  claimants,
+  freshIps,
+  greedyBrowser,
+  hoarders,
+  intruders,
+  lookers,
+  manyBrowsers,
+  onlookers,
+  squatters,
+} from "../../support/strangers.ts";
+import { BTC, directWallet, USDT, xpubWallet } from "../../support/wallet-bodies.ts";
+import { type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+
+const AS_DEPLOYED: Partial<Env> = {};
+const PRICE = 10;
+const MAX_PUBLIC = 40;
+const SQUATTERS = 6;
+/** As many as it takes one address to have all the claims that it may. */
+const CLAIMED = LIMITS.claimsPerIpAndHour / LIMITS.claimsPerInvoiceAndHour + 1;
+
+/** What the public leaves of `amountsWithoutProof` at a price: half. */
+const SERVERS_AMOUNTS = LIMITS.amountsWithoutProof / 2;
+
+/** A shop as anybody may know it: its public key, its product's page, its owner's address. */
+async function knownShop() {
+  const direct = directWallet();
+  const extended = xpubWallet();
+  const of = { price: PRICE, wallets: [direct, extended], env: AS_DEPLOYED };
+  const open = await openShop({ maxPublicInvoices: MAX_PUBLIC }, of);
+  const { email, secret } = await appHolder();
+  const burglar = await pendingBrowser(email);
+  const guess = () => burglar.post(`${SECOND_FACTOR}/verify`, { code: wrongCode(secret) });
+  // Their customers know these, and so may anybody.
+  const orders = await inTens(CLAIMED, () => ordered(open.shop, USDT, 50));
+  return { open, direct, extended, owner: { email, guess }, orders: orders.map(({ invoiceId }) => String(invoiceId)) };
+}
+
+type KnownShop = Awaited<ReturnType<typeof knownShop>>;
+
+/** All of them, each refused in the end; `extended`: the key that they have registered. */
+async function everyStranger({ open, direct, owner, orders }: KnownShop, extended: object) {
+  const ip = freshIps();
+  const browsers = async () => {
+    const [greedy, bought] = await Promise.all([greedyBrowser(open, ip, BTC), buyers(open, ip)]);
+    const many = await manyBrowsers(open, ip, USDT);
+    return { greedy, bought, many, late: await open.buy(ip(61)) };
+  };
+  const [public_, amounts, addresses, intruded, burgled, claimed, viewed, looked, hoarded] = await Promise.all([
+    browsers(),
+    squatters(SQUATTERS, direct, USDT),
+    squatters(SQUATTERS, extended, BTC),
+    intruders(open),
+    burglars(owner.email, ip, owner.guess),
+    claimants(orders, ip),
+    onlookers(orders[0] ?? "", ip),
+    lookers(),
+    hoarders(),
+  ]);
+  return { ...public_, amounts, addresses, intruded, burgled, claimed, viewed, looked, hoarded };
+}
+
+/** Each met the limit that is there for them. */
+function expectAllRefused(met: Awaited<ReturnType<typeof everyStranger>>): void {
+  expect(met.amounts.taken).toHaveLength(SQUATTERS * LIMITS.amountsWithoutProof);
+  expect(met.addresses.taken).toHaveLength(SQUATTERS * LIMITS.addressesWithoutProof);
+  expect(met.greedy.made).toHaveLength(LIMITS.publicInvoicesPerIp);
+  const { amounts, addresses, greedy, ...others } = met;
+  expect({ ...others, amounts: amounts.refused, addresses: addresses.refused, greedy: greedy.refused }).toMatchObject({
+    amounts: { "LIMIT_REACHED amountsWithoutProof": SQUATTERS },
+    addresses: { "LIMIT_REACHED addressesWithoutProof": SQUATTERS },
+    greedy: { "LIMIT_REACHED publicInvoicesPerIp": 10, RATE_LIMITED: 10 },
+    bought: { 429: 2 },
+    many: { "LIMIT_REACHED maxPublicInvoices": 14 },
+    late: 409,
+    claimed: { "claims of one address": 6, "claims of one invoice": 6 },
+    viewed: { socket: 3, view: 10 },
+    intruded: { UNAUTHORIZED: 30, MERCHANT_MISMATCH: 30, PUBLIC_KEY_FORBIDDEN: 30, BODY_TOO_LARGE: 30 },
+    burgled: { RATE_LIMITED: 3, INVALID_CODE: 10, TOO_MANY_ATTEMPTS: 4 },
+    looked: { TRANSACTION_NOT_FOUND: 60, RATE_LIMITED: 2 },
+    hoarded: {
+      ...{ "LIMIT_REACHED merchantsMadePerUserAndDay": 2, "LIMIT_REACHED imagesPerMerchant": 3, "mail waits": 3 },
+    },
+  });
+}
+
+/** Invoices of the server, one of each wallet in turn; `priceOf` is the price of the nth on the shared address. */
+const work = (shop: TestMerchant, count: number, priceOf: (n: number) => number): Promise<readonly Ordered[]> =>
+  inTens(count, (n) => (n % 2 === 0 ? ordered(shop, USDT, priceOf(n / 2)) : ordered(shop, BTC, PRICE)));
+
+async function indexesOf(invoices: readonly Ordered[]): Promise<readonly number[]> {
+  const indexes: number[] = [];
+  for (let at = 0; at < invoices.length; at += 50) {
+    const ids = invoices.slice(at, at + 50).map(({ invoiceId }) => invoiceId);
+    const rows = await testDb.select().from(paymentMethods).where(inArray(paymentMethods.invoiceId, ids));
+    indexes.push(...rows.flatMap(({ addressIndex }) => (addressIndex === null ? [] : [addressIndex])));
+  }
+  return indexes;
+}
+
+/** Every one can be paid, and none like another. */
+async function expectServed(made: readonly Ordered[]): Promise<void> {
+  expect(made.filter(({ status }) => status !== "ACTIVE").map(({ reason }) => reason)).toEqual([]);
+  const direct = made.filter(({ network }) => network === "ETH");
+  const extended = made.filter(({ network }) => network === "BTC");
+  expect([direct.length, extended.length]).toEqual([made.length / 2, made.length / 2]);
+  expect(new Set(direct.map(({ amount }) => amount)).size).toBe(direct.length);
+  expect(new Set(extended.map(({ address }) => address)).size).toBe(extended.length);
+  const indexes = await indexesOf(extended);
+  expect(new Set(indexes).size).toBe(extended.length);
+  // One after the other, with none between that was not another's: the address of the proof, the strangers', and those of their refused invoices.
+  expect(Math.max(...indexes)).toBeLessThan(
+    extended.length + 1 + SQUATTERS * LIMITS.addressesWithoutProof + MAX_PUBLIC,
+  );
+}
+
+const countsOf = async ({ merchantId }: TestMerchant) => {
+  const [row] = await testDb.select().from(merchants).where(eq(merchants.id, merchantId));
+  return { active: row?.activeInvoices, public: row?.publicInvoices };
+};
+
+// So that no minute ends, after which everybody may ask again, however long the machine takes.
+beforeEach(stopClock);
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("the server of a merchant whom every stranger works against", () => {
+  it("makes all of its 200 invoices of one price, where it has proof of its address and its key", async () => {
+    const known = await knownShop();
+    const { shop } = known.open;
+    await prove(shop, USDT, { usd: 60, decimals: 6 });
+    await prove(shop, BTC, { usd: 60, decimals: 8 });
+    const [met, made] = await Promise.all([everyStranger(known, known.extended), work(shop, 200, () => PRICE)]);
+    expectAllRefused(met);
+    // And goes on when all have taken what they can.
+    const more = await work(shop, 20, () => PRICE);
+    await expectServed([...made, ...more]);
+    expect(await countsOf(shop)).toEqual({ active: 220 + CLAIMED, public: MAX_PUBLIC });
+  });
+
+  it("makes all of its 200 at 25 prices, where it has proof of nothing and strangers have registered its address", async () => {
+    const known = await knownShop();
+    const { shop } = known.open;
+    // The strangers' own price comes last, when they have had their time. An extended key is nobody's but its owner's, until they show it.
+    const theirs = xpubWallet();
+    const [met, made] = await Promise.all([
+      everyStranger(known, theirs),
+      work(shop, 200, (n) => PRICE + 24 - Math.floor(n / SERVERS_AMOUNTS)),
+    ]);
+    expectAllRefused(met);
+    await expectServed(made);
+    expect(await countsOf(shop)).toEqual({ active: 200 + CLAIMED, public: MAX_PUBLIC });
+  });
+});

@@ -1,0 +1,67 @@
+// What /healthz says of the networks of a deployment.
+import { beforeEach, describe, expect, it } from "vitest";
+import { networkCursors, stuckAddresses } from "../../../src/platform/db/schema/network-cursors.ts";
+import { sendWith } from "../../support/access.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+const CHAIN_SOURCES = JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "https://node.example" }] });
+const NOTHING = {
+  height: null,
+  tipHeight: null,
+  lagSeconds: null,
+  isResting: true,
+  degradedSince: null,
+  unreadAddresses: 0,
+};
+const blank = { network: "ETH", sinceMs: 0, checkpoints: "[]", lastMovedAtMs: 0, isResting: false };
+
+async function eth(): Promise<unknown> {
+  const answer = await sendWith({ CHAIN_SOURCES }, "/healthz");
+  expect(answer.status).toBe(200);
+  expect(answer.text).not.toContain("node.example");
+  return (answer.json as { networks: { ETH: unknown } }).networks.ETH;
+}
+
+beforeEach(async () => {
+  await testDb.delete(networkCursors);
+  await testDb.delete(stuckAddresses);
+});
+
+describe("a configured network", () => {
+  it("that was never watched has no height and no lag", async () => {
+    expect(await eth()).toEqual(NOTHING);
+  });
+
+  it("shows how far it was read, the source's newest block, the lag, and since when it fails", async () => {
+    const passedMs = Date.now() - 90_000;
+    const degradedSinceMs = 1_800_000_000_000;
+    await testDb
+      .insert(networkCursors)
+      .values({ ...blank, height: 7, hash: "h", tipHeight: 9, passedMs, degradedSinceMs, lastOutage: "TIMEOUT" });
+    const stuck = {
+      network: "ETH",
+      source: "1 trongrid",
+      readHeight: 1,
+      passedMs: 1,
+      failures: 9,
+      sinceMs: 1,
+      nextAtMs: 1,
+    };
+    await testDb.insert(stuckAddresses).values([
+      { ...stuck, address: "0x01", reason: "BAD_STATUS", toldAtMs: 1 },
+      { ...stuck, address: "0x02", reason: "BAD_STATUS" },
+    ]);
+    const shown = (await eth()) as { lagSeconds: number };
+    expect(shown).toEqual({
+      ...{ height: 7, tipHeight: 9, isResting: false, degradedSince: "2027-01-15T08:00:00.000Z", unreadAddresses: 1 },
+      lagSeconds: expect.any(Number),
+    });
+    expect(shown.lagSeconds).toBeGreaterThanOrEqual(90);
+    expect(shown.lagSeconds).toBeLessThan(120);
+  });
+
+  it("has no lag while nothing on it is watched", async () => {
+    await testDb.insert(networkCursors).values({ ...blank, isResting: true, height: 7, hash: "h", passedMs: 0 });
+    expect(await eth()).toEqual({ ...NOTHING, height: 7 });
+  });
+});

@@ -1,0 +1,39 @@
+// The two documents are made when the Worker is built: a request for one costs no work, and none at all where a reader has it.
+import { describe, expect, it } from "vitest";
+import { send, sendWith } from "../../support/access.ts";
+
+const PATHS = ["/openapi.json", "/docs"];
+
+describe.each(PATHS)("%s", (path) => {
+  const known = (tag: string) => send(path, { headers: { "if-none-match": tag } });
+
+  it("is kept for minutes, and 304 without a body for whoever names its tag", async () => {
+    const { headers, text } = await send(path);
+    expect(headers.get("cache-control")).toBe("public, max-age=300");
+    const tag = headers.get("etag") ?? "";
+    expect(tag).toMatch(/^"[0-9a-f-]{16,}"$/);
+    for (const named of [tag, `W/${tag}`, `"other", ${tag}`, "*"]) {
+      const answer = await known(named);
+      expect([answer.status, answer.text, answer.headers.get("etag")]).toEqual([304, "", tag]);
+      expect(answer.headers.get("x-request-id")).toMatch(/^req_/);
+    }
+    for (const other of ["", '"other"', tag.slice(1, -1)]) {
+      const answer = await known(other);
+      expect([answer.status, answer.text]).toEqual([200, text]);
+    }
+  });
+});
+
+describe("the document of a deployment", () => {
+  it("names its own origin, under a tag of its own, and is otherwise the same", async () => {
+    const [here, there] = [
+      await send(PATHS[0] ?? ""),
+      await sendWith({ PUBLIC_URL: "https://pay.example/" }, PATHS[0] ?? ""),
+    ];
+    const [one, other] = [JSON.parse(here.text), JSON.parse(there.text)];
+    expect(one.servers).toEqual([{ url: "http://localhost:8787" }]);
+    expect(other.servers).toEqual([{ url: "https://pay.example" }]);
+    expect({ ...one, servers: [] }).toEqual({ ...other, servers: [] });
+    expect(here.headers.get("etag")).not.toBe(there.headers.get("etag"));
+  });
+});

@@ -1,0 +1,324 @@
+// What a request costs in calls to storage, one after the other (ARCHITECTURE "One request"): counted on bindings, in order, the ones that
+// only touch memory (limiter, rate book) beside those that touch storage.
+import { HDKey } from "@scure/bip32";
+import { beforeAll, describe, expect, it } from "vitest";
+import { decodeBase58check, encodeBase58check } from "../../../src/chains/address-text.ts";
+import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
+import { type Answer, type Ask, type Shop, seedKey, seedMerchant, send, sendWith } from "../../support/access.ts";
+import { countingEnv } from "../../support/counting-env.ts";
+import { seedPayment } from "../../support/payments.ts";
+
+const ZPUB_VERSION = 0x04b24746;
+const ETH_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+/** Answered from memory; the rest is storage. */
+const IN_MEMORY = ["RATE_LIMITER.take", "RATE_BOOK.table"];
+
+/** A shop whose keys were used just now, so that no last use is noted beside the request. */
+async function freshShop(): Promise<Shop> {
+  const merchantId = await seedMerchant();
+  const lastUsedAtMs = Date.now();
+  const secretKey = await seedKey(merchantId, { lastUsedAtMs });
+  return { merchantId, secretKey, publicKey: await seedKey(merchantId, { kind: "PUBLIC", lastUsedAtMs }) };
+}
+
+function freshZpub(): string {
+  const account = HDKey.fromMasterSeed(crypto.getRandomValues(new Uint8Array(32))).derive("m/84'/0'/0'");
+  const payload = Uint8Array.from(decodeBase58check(account.publicExtendedKey) ?? []);
+  new DataView(payload.buffer).setUint32(0, ZPUB_VERSION);
+  return encodeBase58check(payload);
+}
+
+const pathOf = ({ merchantId }: Shop, rest: string) => `/api/v1/merchants/merchant/${merchantId}${rest}`;
+
+async function withWallets(shop: Shop, kinds: readonly ("direct" | "xpub")[]): Promise<Shop> {
+  const bodies = {
+    direct: { walletType: "DIRECT_WALLET", cryptocurrency: "USDT", network: "ETH", address: ETH_ADDRESS },
+    xpub: {
+      walletType: "XPUB_WALLET",
+      cryptocurrency: "BTC",
+      network: "BTC",
+      xpub: freshZpub(),
+      derivationPath: "m/84'/0'/0'",
+    },
+  };
+  for (const kind of kinds) {
+    const { status, text } = await send(pathOf(shop, "/wallets"), {
+      method: "POST",
+      key: shop.secretKey,
+      body: bodies[kind],
+    });
+    expect([status, text]).toEqual([201, text]);
+  }
+  return shop;
+}
+
+/** One request, and what it called. */
+async function counted(
+  shop: Shop,
+  rest: string,
+  ask: Ask = {},
+  changes: Partial<Env> = {},
+): Promise<{ readonly answer: Answer; readonly calls: readonly string[]; readonly storage: readonly string[] }> {
+  const { bindings, calls } = countingEnv(changes);
+  const answer = await sendWith(bindings, pathOf(shop, rest), { key: shop.secretKey, ...ask });
+  return { answer, calls: [...calls], storage: calls.filter((call) => !IN_MEMORY.includes(call)) };
+}
+
+const create = (body: object = {}): Ask => ({
+  method: "POST",
+  headers: { "idempotency-key": crypto.randomUUID() },
+  body: { name: "Order", rawAmount: 25, ...body },
+});
+const BTC = { cryptocurrency: "BTC", network: "BTC" };
+const USDT = { cryptocurrency: "USDT", network: "ETH" };
+
+/** Market rates without a market: the book is an object of the test's, counted like the real one. */
+function market(): Partial<Env> {
+  const RATE_BOOK = { getByName: () => ({ table: async () => fixedRateTable(Date.now()) }) };
+  return { RATE_SOURCE: "coinbase,kraken", RATE_BOOK } as unknown as Partial<Env>;
+}
+
+let bare: Shop;
+let direct: Shop;
+let both: Shop;
+
+beforeAll(async () => {
+  bare = await freshShop();
+  direct = await withWallets(await freshShop(), ["direct"]);
+  both = await withWallets(await freshShop(), ["direct", "xpub"]);
+});
+
+describe("creating an invoice", () => {
+  it("without a payment method: one read, one claim, one batch", async () => {
+    const { answer, calls } = await counted(bare, "/invoices", create());
+    expect([answer.status, answer.json?.paymentMethods]).toEqual([201, []]);
+    expect(calls).toEqual(["D1 read", "RATE_LIMITER.take", "IDEMPOTENCY_KEYS.claim", "D1 write"]);
+  });
+
+  it("where two could be picked and none is: the same three", async () => {
+    const { answer, storage } = await counted(both, "/invoices", create());
+    expect([answer.status, answer.json?.paymentMethods]).toEqual([201, []]);
+    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim", "D1 write"]);
+  });
+
+  it("with a method of an extended key: one call of its allocator more", async () => {
+    const { answer, storage } = await counted(both, "/invoices", create({ paymentMethods: [BTC] }));
+    expect([answer.status, answer.json?.paymentMethods]).toMatchObject([201, [{ status: "ACTIVE", ...BTC }]]);
+    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim", "ADDRESS_ALLOCATOR.allocate", "D1 write"]);
+  });
+
+  it("with a named direct method: the same three, amounts of that price standing or not", async () => {
+    for (let nth = 0; nth < 3; nth++) {
+      const { answer, storage } = await counted(direct, "/invoices", create({ paymentMethods: [USDT] }));
+      expect([answer.status, answer.json?.paymentMethods]).toMatchObject([201, [{ status: "ACTIVE", ...USDT }]]);
+      expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim", "D1 write"]);
+    }
+  });
+
+  it("with both: no more than with the extended key alone", async () => {
+    const { answer, storage } = await counted(both, "/invoices", create({ paymentMethods: [USDT, BTC] }));
+    expect([answer.status, answer.json?.paymentMethods]).toMatchObject([
+      201,
+      [{ status: "ACTIVE" }, { status: "ACTIVE" }],
+    ]);
+    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim", "ADDRESS_ALLOCATOR.allocate", "D1 write"]);
+  });
+
+  it("with a customer: the same three, whether known or new", async () => {
+    for (const rawAmount of [10, 20]) {
+      const body = { rawAmount, customerEmail: "payer@shop.example", customerName: `Payer of ${rawAmount}` };
+      const { answer, storage } = await counted(bare, "/invoices", create(body));
+      expect(answer.status).toBe(201);
+      expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim", "D1 write"]);
+    }
+  });
+
+  it("of a product: the same three, its terms taken or given, a direct method named or not", async () => {
+    const product = { name: "Coffee", price: 31.25 };
+    const made = await send(pathOf(direct, "/products"), { method: "POST", key: direct.secretKey, body: product });
+    const productId = made.json?.id;
+    for (const terms of [{}, { name: "Order", rawAmount: 25.5, currency: "USD", paymentMethods: [USDT] }]) {
+      const ask = { ...create(), body: { productId, ...terms } };
+      const { answer, storage } = await counted(direct, "/invoices", ask);
+      expect([answer.status, answer.json], answer.text).toMatchObject([201, { productId, product: { id: productId } }]);
+      expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim", "D1 write"]);
+    }
+  });
+
+  it("without an Idempotency-Key: one read, one batch", async () => {
+    const { answer, storage } = await counted(bare, "/invoices", { ...create(), headers: {} });
+    expect(answer.status).toBe(201);
+    expect(storage).toEqual(["D1 read", "D1 write"]);
+  });
+
+  it("at market rates: asks the rate book in memory, never a source, and storage no more often", async () => {
+    const { answer, calls, storage } = await counted(direct, "/invoices", create({ paymentMethods: [USDT] }), market());
+    expect([answer.status, answer.json?.paymentMethods]).toMatchObject([201, [{ status: "ACTIVE", ...USDT }]]);
+    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim", "D1 write"]);
+    expect(calls.filter((call) => call === "RATE_BOOK.table").length).toBeGreaterThanOrEqual(1);
+    expect(calls.filter((call) => call === "RATE_BOOK.table").length).toBeLessThanOrEqual(2);
+  });
+});
+
+describe("picking a payment method", () => {
+  it("costs the read, the claim, one read of the wallets and the batch; an extended key its allocator too", async () => {
+    const { answer } = await counted(both, "/invoices", create());
+    const pick = async (pair: object) => {
+      const ask = { ...create(), body: pair };
+      const { answer: picked, storage } = await counted(both, `/invoices/${answer.json?.id}/payment-methods`, ask);
+      return [picked.status, ...storage];
+    };
+    expect(await pick(USDT)).toEqual([201, "D1 read", "IDEMPOTENCY_KEYS.claim", "D1 read", "D1 write"]);
+    expect(await pick(BTC)).toEqual([
+      201,
+      "D1 read",
+      "IDEMPOTENCY_KEYS.claim",
+      "D1 read",
+      "ADDRESS_ALLOCATOR.allocate",
+      "D1 write",
+    ]);
+  });
+});
+
+describe("news of an invoice", () => {
+  it("is told to its open pages behind the answer, in one call; an edit's too, a create's and a picked method's never", async () => {
+    const { answer, calls } = await counted(both, "/invoices", create({ paymentMethods: [USDT] }));
+    const one = `/invoices/${answer.json?.id}`;
+    const picked = await counted(both, `${one}/payment-methods`, { ...create(), body: BTC });
+    expect([answer.status, picked.answer.status]).toEqual([201, 201]);
+    expect([...calls, ...picked.calls].filter((call) => call.startsWith("CHECKOUT_ROOM"))).toEqual([]);
+    const edited = await counted(both, one, { method: "PATCH", body: { description: "Two of them" } });
+    expect([edited.answer.status, ...edited.storage]).toEqual([200, "D1 read", "D1 write", "CHECKOUT_ROOM.tell"]);
+    const cancelled = await counted(both, `${one}/cancel`, { method: "POST" });
+    expect([cancelled.answer.status, ...cancelled.storage]).toEqual([200, "D1 read", "D1 write", "CHECKOUT_ROOM.tell"]);
+  });
+});
+
+describe("a replay", () => {
+  it("is one read, one claim that writes nothing, one read, and the same bytes", async () => {
+    const ask = create({ paymentMethods: [BTC] });
+    const first = await counted(both, "/invoices", ask);
+    const again = await counted(both, "/invoices", ask);
+    expect(again.answer.headers.get("idempotent-replayed")).toBe("true");
+    expect(again.answer.text).toBe(first.answer.text);
+    expect(again.calls).toEqual(["D1 read", "RATE_LIMITER.take", "IDEMPOTENCY_KEYS.claim", "D1 read"]);
+  });
+
+  it("of a key that was used for another body is refused without another look at storage", async () => {
+    const ask = create();
+    await counted(bare, "/invoices", ask);
+    const other = await counted(bare, "/invoices", { ...ask, body: { name: "Another", rawAmount: 1 } });
+    expect(other.answer.status).toBe(409);
+    expect(other.storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim"]);
+  });
+});
+
+describe("reading", () => {
+  it("an invoice, a list, its methods, its payments, a wallet, a customer, a product: one call to D1 in all", async () => {
+    const body = { paymentMethods: [USDT], customerEmail: "payer@shop.example" };
+    const { answer } = await counted(both, "/invoices", create(body));
+    const product = await counted(both, "/products", { ...create(), body: { name: "Coffee", price: 1 } });
+    const payment = await seedPayment(both.merchantId);
+    const one = `/invoices/${answer.json?.id}`;
+    const paths = [
+      "/invoices",
+      "/invoices?limit=5",
+      "/invoices?page=2",
+      one,
+      `${one}/payment-methods`,
+      `${one}/payments`,
+      "/payments",
+      "/payments?status=UNMATCHED&limit=5",
+      `/payments/${payment.id}`,
+      "/wallets",
+      "/products",
+      "/products?search=Co",
+      `/products/${product.answer.json?.id}`,
+      "/customers",
+      "/customers?search=payer@shop.example",
+      `/customers/${answer.json?.customerId}`,
+      `/customers/${answer.json?.customerId}/resume`,
+    ];
+    for (const path of paths) {
+      const read = await counted(both, path);
+      expect([path, read.answer.status, read.calls]).toEqual([path, 200, ["D1 read", "RATE_LIMITER.take"]]);
+    }
+  });
+
+  it("what is not there: one call as well", async () => {
+    const ulid = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    for (const path of [`/invoices/inv_${ulid}`, `/wallets/wal_${ulid}`, `/payments/pay_${ulid}`]) {
+      const read = await counted(both, path);
+      expect([read.answer.status, read.storage]).toEqual([404, ["D1 read"]]);
+    }
+  });
+
+  it("as a public key from a browser: a second limit in memory, no more storage", async () => {
+    const { answer } = await counted(bare, "/invoices", create());
+    const read = await counted(bare, `/invoices/${answer.json?.id}`, {
+      key: bare.publicKey,
+      headers: { "cf-connecting-ip": "198.51.100.9" },
+    });
+    expect([read.answer.status, read.calls]).toEqual([200, ["D1 read", "RATE_LIMITER.take", "RATE_LIMITER.take"]]);
+  });
+});
+
+describe("a request that is turned away", () => {
+  it("without a well-formed key touches nothing at all, whatever it asks for", async () => {
+    const asks: readonly [string, Ask][] = [
+      ["/invoices", {}],
+      ["/wallets", {}],
+      ["/invoices", create()],
+      ["/invoices", create({ paymentMethods: [USDT] })],
+    ];
+    for (const key of ["letmein", `sk_${"0".repeat(38)}`, ""]) {
+      for (const [path, ask] of asks) {
+        const turned = await counted(direct, path, { ...ask, key });
+        expect([turned.answer.status, turned.calls]).toEqual([401, []]);
+      }
+    }
+  });
+
+  it("without a well-formed key does not ask for rates either", async () => {
+    const ask = { ...create({ paymentMethods: [USDT] }), key: "letmein" };
+    const turned = await counted(direct, "/invoices", ask, market());
+    expect([turned.answer.status, turned.calls]).toEqual([401, []]);
+  });
+
+  it("with a good key and a bad body costs the one read, and claims no key", async () => {
+    const { answer, storage } = await counted(bare, "/invoices", { ...create(), body: { name: 1 } });
+    expect([answer.status, storage]).toEqual([400, ["D1 read"]]);
+  });
+
+  it("by its permission or its merchant costs the one read, and is not counted by the limiter", async () => {
+    const poor = await seedKey(bare.merchantId, { permissions: [] });
+    for (const key of [poor, direct.secretKey]) {
+      const { answer, calls } = await counted(bare, "/invoices", { ...create(), key });
+      expect([answer.status, calls]).toEqual([403, ["D1 read"]]);
+    }
+  });
+});
+
+describe("the last use of a key", () => {
+  it("is noted beside the answer at most once a minute", async () => {
+    const key = await seedKey(bare.merchantId);
+    const first = await counted(bare, "/invoices", { key });
+    expect(first.storage).toEqual(["D1 read", "D1 write"]);
+    const second = await counted(bare, "/invoices", { key });
+    expect(second.storage).toEqual(["D1 read"]);
+  });
+});
+
+describe("the count itself", () => {
+  it("would see another call", async () => {
+    const { bindings, calls } = countingEnv();
+    const DB = bindings.DB;
+    if (DB === undefined) throw new Error("no database");
+    await DB.prepare("SELECT ?").bind(1).first();
+    await DB.batch([DB.prepare("SELECT 1"), DB.prepare("select ?").bind(2)]);
+    await DB.batch([DB.prepare("SELECT 1"), DB.prepare("DELETE FROM merchants WHERE id = ?").bind("none")]);
+    await DB.prepare("UPDATE merchants SET name = name WHERE id = 'none'").run();
+    await bindings.RATE_LIMITER?.getByName("x").take(1, 0);
+    expect(calls).toEqual(["D1 read", "D1 read", "D1 write", "D1 write", "RATE_LIMITER.take"]);
+  });
+});

@@ -1,0 +1,187 @@
+// decisions 3: what looks like a private key is refused on every route that takes a body, wherever in the body it stands, and shown nowhere.
+import { eq } from "drizzle-orm";
+import { beforeAll, describe, expect, it } from "vitest";
+import { SECRET_KEY_PERMISSIONS } from "../../../src/accounts/teams/permissions.ts";
+import { SPECS } from "../../../src/app/app.ts";
+import { events } from "../../../src/platform/db/schema/events.ts";
+import { invoices } from "../../../src/platform/db/schema/invoices.ts";
+import { operations } from "../../../src/platform/db/schema/operations.ts";
+import type { RouteSpec } from "../../../src/platform/http/route.ts";
+import { textsOf } from "../../../src/platform/texts/texts.ts";
+import { type Answer, type Ask, expectRefusal, type Shop, seedShop, send, sendWith } from "../../support/access.ts";
+import { pathOf } from "../../support/access-knock.ts";
+import { seedMember, seedUser, type TestUser } from "../../support/people.ts";
+import { BTC, directWallet, extendedPrivateKey, randomHex, wif } from "../../support/wallet-bodies.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+const PHRASE = "legal winner thank year wave sausage worth useful legal winner thank yellow";
+/** Bitcoin Wiki, "Mini private key format". */
+const MINI_KEY = "S6c56bnXQiBjk9mqSYE7ykVQ7NzrRy";
+/** Casascius coins, as the same page has it. */
+const SHORT_MINI_KEY = "SzavMBLoXU6kDrqtUVmffv";
+
+const CHANGING = SPECS.filter((spec) => spec.method !== "GET");
+
+/** Where in the form of a page one can stand. */
+const FORM_PLACES: readonly (readonly [string, (secret: string) => Record<string, string>])[] = [
+  ["as the name of a field", (secret) => ({ [secret]: "1" })],
+  ["as a field", (secret) => ({ email: secret })],
+  ["within a field", (secret) => ({ txHash: `paid from ${secret}!` })],
+];
+
+/** Where in a body a secret can stand: names of members too, in objects, lists, or alone. */
+const PLACES: readonly (readonly [string, (secret: string) => unknown])[] = [
+  ["as the name of a member", (secret) => ({ [secret]: 1 })],
+  ["as a value", (secret) => ({ note: secret })],
+  ["as a name far inside", (secret) => ({ note: [{ deep: [[{ [`key ${secret}`]: null }]] }] })],
+  ["as a value far inside", (secret) => ({ note: { deep: [{ deeper: [1, `key ${secret}!`] }] } })],
+  ["as an item of a list", (secret) => [[secret]]],
+  ["as the whole body", (secret) => JSON.stringify(secret)],
+];
+
+let shop: Shop;
+let owner: TestUser;
+let walletId: string;
+let invoiceId: string;
+
+const at = (rest: string) => `/api/v1/merchants/merchant/${shop.merchantId}${rest}`;
+const post = (rest: string, body: unknown) => send(at(rest), { method: "POST", key: shop.secretKey, body });
+const patch = (rest: string, body: unknown) => send(at(rest), { method: "PATCH", key: shop.secretKey, body });
+
+/** Whoever may call it: a key where a key can, else the owner in a session. */
+function callerOf(spec: RouteSpec): Pick<Ask, "key" | "headers"> {
+  if (spec.callers === "ANYBODY") return {};
+  const isForKeys = SECRET_KEY_PERMISSIONS.some((each) => each === spec.permission);
+  return spec.callers === "MEMBER_OR_KEY" && isForKeys ? { key: shop.secretKey } : { headers: owner.headers };
+}
+
+function expectRefusedUnseen(answer: Answer, secret: string): void {
+  expectRefusal(answer, 400, "PRIVATE_KEY_REFUSED");
+  expect(`${JSON.stringify([...answer.headers])}${answer.text}`).not.toContain(secret);
+}
+
+const rowsOf = (table: typeof invoices | typeof events | typeof operations) =>
+  testDb.select().from(table).where(eq(table.merchantId, shop.merchantId));
+
+/** Everything the merchant has in storage that a body can reach. */
+async function stored(): Promise<string> {
+  const rows = await Promise.all([rowsOf(invoices), rowsOf(events), rowsOf(operations)]);
+  return JSON.stringify(rows, (_, value) => (typeof value === "bigint" ? String(value) : value));
+}
+
+beforeAll(async () => {
+  shop = await seedShop();
+  owner = await seedUser();
+  await seedMember(shop.merchantId, owner.userId, "OWNER");
+  walletId = String((await post("/wallets", directWallet())).json?.id);
+  invoiceId = String((await post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [] })).json?.id);
+  expect([walletId, invoiceId]).toEqual([expect.stringMatching(/^wal_/), expect.stringMatching(/^inv_/)]);
+});
+
+describe("a body with a private key", () => {
+  it("is tried on every route that is not a GET", () => {
+    expect(CHANGING.length).toBeGreaterThanOrEqual(7);
+    expect(new Set(CHANGING.map(({ method }) => method))).toEqual(new Set(["POST", "PATCH", "DELETE"]));
+  });
+
+  it.each(CHANGING.filter(({ isPage }) => isPage).map((spec) => [spec.operationId, spec] as const))(
+    "is refused by the page %s with a page, wherever in its form it stands, and nothing of it is shown or stored",
+    async (_, spec) => {
+      const before = await stored();
+      for (const secret of [extendedPrivateKey(), wif()]) {
+        for (const [place, formWith] of FORM_PLACES) {
+          const answer = await send(pathOf(spec, { invoiceId }), {
+            method: spec.method,
+            body: new URLSearchParams(formWith(secret)).toString(),
+            headers: { "content-type": "application/x-www-form-urlencoded" },
+          });
+          expect([place, answer.status], answer.text).toEqual([place, 400]);
+          expect(answer.text).toContain(textsOf("en").fieldInvalid);
+          expect(`${JSON.stringify([...answer.headers])}${answer.text}`).not.toContain(secret);
+        }
+      }
+      expect(await stored()).toBe(before);
+    },
+  );
+
+  it.each(CHANGING.filter(({ isPage }) => !isPage).map((spec) => [spec.operationId, spec] as const))(
+    "is refused by %s, wherever it stands, and nothing of it is answered or stored",
+    async (_, spec) => {
+      const before = await stored();
+      for (const secret of [extendedPrivateKey(), wif()]) {
+        for (const [place, bodyWith] of PLACES) {
+          const { key, headers } = callerOf(spec);
+          const ask = { method: spec.method, key, body: bodyWith(secret) };
+          // One owner asks more than the limit lets one person.
+          const answer = await sendWith(
+            { RATE_LIMIT_PER_MINUTE: "0" } as Partial<Env>,
+            pathOf(spec, { merchantId: shop.merchantId, walletId, invoiceId }),
+            { ...ask, headers: { ...headers, "idempotency-key": crypto.randomUUID() } },
+          );
+          expect([place, answer.status], answer.text).toEqual([place, 400]);
+          expectRefusedUnseen(answer, secret);
+        }
+      }
+      expect(await stored()).toBe(before);
+    },
+  );
+
+  it("is refused in every text of an invoice, with a public key too", async () => {
+    for (const secret of [extendedPrivateKey(), wif()]) {
+      const told = `paid from ${secret}`;
+      const texts = [
+        { name: told },
+        { description: told },
+        { customerName: told },
+        { customerAddress: told },
+        { metadata: { note: told } },
+        { metadata: { [told]: "note" } },
+        { redirectUrl: `https://shop.example/?key=${secret}` },
+      ];
+      for (const text of texts) {
+        const body = { name: "Order", rawAmount: 10, ...text };
+        expectRefusedUnseen(await post("/invoices", body), secret);
+        expectRefusedUnseen(await patch(`/invoices/${invoiceId}`, text), secret);
+        expectRefusedUnseen(await send(at("/invoices"), { method: "POST", key: shop.publicKey, body }), secret);
+      }
+    }
+  });
+
+  it.each([
+    ["a mini key", MINI_KEY],
+    ["a short mini key", SHORT_MINI_KEY],
+    ["64 hexadecimal digits", randomHex(32)],
+    ["twelve words", PHRASE],
+  ])("is refused in every member of a pick: %s", async (_, secret) => {
+    const rest = `/invoices/${invoiceId}/payment-methods`;
+    expectRefusedUnseen(await post(rest, { ...BTC, network: secret }), secret);
+    expectRefusedUnseen(await post(rest, { ...BTC, cryptocurrency: secret }), secret);
+    expectRefusedUnseen(await post(rest, { ...BTC, [secret]: "BTC" }), secret);
+  });
+});
+
+describe("free text of an invoice", () => {
+  it("is refused with a recovery phrase, or with digits that it calls a private key", async () => {
+    for (const text of [`Order, ${PHRASE.toUpperCase()}.`, `private key: ${randomHex(32)}`]) {
+      expectRefusedUnseen(await post("/invoices", { name: "Order", rawAmount: 10, description: text }), text);
+      expectRefusedUnseen(await patch(`/invoices/${invoiceId}`, { metadata: { note: text } }), text);
+    }
+  });
+
+  it.each([
+    ["the hash of a transaction", randomHex(32)],
+    ["a sentence of twelve words", PHRASE.replace("yellow", "above")],
+  ])("may be %s, at creation and later", async (_, text) => {
+    const texts = {
+      name: text,
+      description: text,
+      customerName: text,
+      customerAddress: text,
+      metadata: { note: text, [text]: "1" },
+    };
+    const made = await post("/invoices", { ...texts, rawAmount: 10, externalId: text });
+    expect([made.status, made.json?.name, made.json?.metadata], made.text).toEqual([201, text, texts.metadata]);
+    const changed = await patch(`/invoices/${invoiceId}`, texts);
+    expect([changed.status, changed.json?.description], changed.text).toEqual([200, text]);
+  });
+});

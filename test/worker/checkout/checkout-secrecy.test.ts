@@ -1,0 +1,361 @@
+// What a payer is never shown (security.md 4): an address that was altered, anything of the customer, what a name would do to a page, and the
+// shop's address before payment.
+import { env } from "cloudflare:workers";
+import { base64urlnopad } from "@scure/base";
+import { and, eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { returnText } from "../../../src/checkout/signed-redirect/return-url.ts";
+import { INVOICE_STATUSES } from "../../../src/platform/column-values.ts";
+import { paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { wallets } from "../../../src/platform/db/schema/wallets.ts";
+import { expectHeaders, expectRefusal, send } from "../../support/access.ts";
+import {
+  api,
+  everyAnswer,
+  freshOrder,
+  leadsTo,
+  type Order,
+  page,
+  put,
+  putInStatus,
+  putMerchant,
+  sendForm,
+} from "../../support/checkouts.ts";
+import { seedPayment } from "../../support/payments.ts";
+import { BTC, randomHex, USDT } from "../../support/wallet-bodies.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+const methodRow = ({ id }: Order) =>
+  and(eq(paymentMethods.invoiceId, id), eq(paymentMethods.cryptocurrency, USDT.cryptocurrency));
+
+describe("an address that somebody altered in the database is shown nowhere", () => {
+  const evil = `0x${"e71".repeat(13)}e`;
+
+  async function expectHidden(order: Order, ...addresses: readonly string[]) {
+    for (const [name, { text }] of Object.entries(await everyAnswer(order)))
+      for (const address of addresses) {
+        const part = address.slice(2, 38).toLowerCase();
+        // In groups too, and inside the calls of a wallet.
+        const flat = text.toLowerCase().replaceAll(/<[^>]*>|\s/g, "");
+        expect([name, text.toLowerCase().includes(part), flat.includes(part)]).toEqual([name, false, false]);
+      }
+  }
+
+  it.each([
+    ["its method's address", { address: evil }],
+    ["its method's HMAC", { mac: "0".repeat(64) }],
+    ["its method's HMAC, taken away", { mac: null }],
+    ["the id of its HMAC's key", { macKeyId: "other" }],
+    ["its network", { network: "BNB" }],
+  ] as const)("by %s", async (_, change) => {
+    const order = await freshOrder({ paymentMethods: [USDT] });
+    expect((await page(order)).text).toContain(order.address);
+    await testDb.update(paymentMethods).set(change).where(methodRow(order));
+    await expectHidden(order, order.address, evil);
+    const { json } = await api(order);
+    const hidden = { status: "UNAVAILABLE", reason: "INTEGRITY_CHECK_FAILED", address: null };
+    expect(json?.paymentMethods).toContainEqual(expect.objectContaining(hidden));
+  });
+
+  it("by a method that was copied from another invoice", async () => {
+    const [order, other] = [await freshOrder({ paymentMethods: [USDT] }), await freshOrder({ paymentMethods: [USDT] })];
+    const [row] = await testDb.select().from(paymentMethods).where(methodRow(other));
+    const { address, mac, macKeyId } = row ?? {};
+    await testDb.update(paymentMethods).set({ address, mac, macKeyId }).where(methodRow(order));
+    await expectHidden(order, order.address, other.address);
+  });
+
+  it("by the wallet's address, before it is picked", async () => {
+    const order = await freshOrder();
+    const [wallet] = await testDb.select().from(wallets).where(eq(wallets.merchantId, order.merchantId));
+    await testDb.update(wallets).set({ address: evil, xpub: null }).where(eq(wallets.merchantId, order.merchantId));
+    await expectHidden(order, evil, wallet?.address ?? "nowhere, certainly not here, in no case");
+    expect((await page(order)).text).toContain('data-stage="unavailable"');
+    await sendForm(order, "/methods", { method: "USDT_ETH" });
+    await api(order, "/payment-methods", { method: "POST", body: USDT });
+    await expectHidden(order, evil);
+  });
+
+  it("but a wallet that is altered later leaves the address that an invoice has been shown", async () => {
+    const order = await freshOrder({ paymentMethods: [USDT] });
+    await testDb.update(wallets).set({ address: evil, xpub: null }).where(eq(wallets.merchantId, order.merchantId));
+    await expectHidden(order, evil);
+    expect((await page(order)).text).toContain(order.address);
+  });
+});
+
+describe("what is known of the customer", () => {
+  it("is in no answer", async () => {
+    const canaries = {
+      customerEmail: "canary.email@customer.example",
+      customerName: "Canary Payer",
+      customerAddress: "1 Canarystreet",
+      customerPhoneNumber: "+49 30 5550199",
+      externalId: "canary-external-7",
+      metadata: { canaryNote: "canary-metadata-8" },
+    };
+    const order = await freshOrder({ paymentMethods: [USDT], ...canaries });
+    const { body } = await order.shop.get(`/invoices/${order.id}`);
+    const fromAddress = `0x${randomHex(20)}`;
+    const paid = { invoiceId: order.id, fromAddress, toAddress: order.address, fiatMicros: 10_000_000n } as const;
+    await seedPayment(order.merchantId, { ...paid, status: "CONFIRMED", confirmations: 3 });
+    for (const status of ["AWAITING_PAYMENT", "PAID"] as const) {
+      if (status === "PAID") await putInStatus(order, status);
+      for (const [name, { text }] of Object.entries(await everyAnswer(order))) {
+        expect([name, /canary|5550199/i.test(text)]).toEqual([name, false]);
+        for (const secret of [body.customerId, fromAddress, fromAddress.slice(2)])
+          expect([name, text.includes(secret)]).toEqual([name, false]);
+      }
+    }
+    const { json } = await api(order);
+    expect(json).toMatchObject({ customer: null, customerId: null, externalId: null, metadata: null });
+    expect(json?.payments).toMatchObject([{ fromAddress: null }]);
+  });
+});
+
+describe("a hostile name", () => {
+  const control = "\u0007\u202e\u2066\u200f\u001b[31m\u0085\u2028";
+  const markup = `"><script>alert(1)</script><img src=x onerror=alert(1)>'"&{{7*7}}\${7*7}`;
+  const hostile = `${control}${markup}${control}`;
+
+  it("is text on every page, with no control or direction character left", async () => {
+    const order = await freshOrder({ name: hostile, description: hostile, paymentMethods: [USDT] });
+    const brand = JSON.stringify({
+      name: hostile,
+      color: "#aa0000",
+      supportUrl: "https://shop.example/help",
+      logo: null,
+    });
+    await putMerchant(order, { name: hostile, brand });
+    const { page: whole, json } = await everyAnswer(order);
+    for (const status of INVOICE_STATUSES) {
+      await putInStatus(order, status);
+      const { json: _, ...pages } = await everyAnswer(order);
+      for (const { text, headers } of Object.values(pages)) {
+        expect(text).not.toMatch(/[\p{Bidi_Control}\u2028\u2029\u0085]|(?![\n\t\r])\p{Cc}/u);
+        expect(text).not.toMatch(/<script>alert|<img src=x/);
+        expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+      }
+    }
+    expect(whole?.text).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
+    // Programs are told what the merchant wrote; who shows it strips and escapes.
+    expect(json?.json).toMatchObject({ name: hostile, description: hostile, merchant: { name: hostile } });
+    expect(json?.headers.get("content-type")).toBe("application/json; charset=utf-8");
+  });
+
+  it("of nothing but such characters leaves no page without a title, and no shop without a name", async () => {
+    const order = await freshOrder({ name: control.replace("[31m", ""), paymentMethods: [USDT] });
+    await putMerchant(order, { name: "\u202e" });
+    const { text } = await page(order);
+    expect(text).toMatch(/<title>[^<]*\w[^<]*<\/title>/);
+    expect(text).toContain(order.id);
+  });
+
+  it("in a form or an address is not on the page that it leads to", async () => {
+    const order = await freshOrder({ paymentMethods: [USDT] });
+    const answers = [
+      await sendForm(order, "/methods", { method: markup }),
+      await sendForm(order, "/claims", { network: markup, txHash: markup }),
+    ];
+    for (const answer of answers) expect(leadsTo(answer)).toMatch(/^\/pay\/inv_\w{26}\?[\w=&-]*$/);
+    const query = new URLSearchParams({ method: markup, note: markup, lang: markup });
+    expect((await page(order, `?${query}`)).text).not.toContain("alert(1)");
+  });
+});
+
+describe("the shop's address", () => {
+  const redirectUrl = "https://shop.example/thanks?order=canary-redirect";
+
+  it.each(INVOICE_STATUSES)("is told only once it is paid: %s", async (status) => {
+    const order = await freshOrder({ redirectUrl, paymentMethods: [USDT] });
+    await putInStatus(order, status);
+    const isPaid = status === "PAID" || status === "OVERPAID";
+    const answers = await everyAnswer(order);
+    if (!isPaid)
+      for (const [name, { text }] of Object.entries(answers))
+        expect([name, text.includes("canary-redirect")]).toEqual([name, false]);
+    const location = leadsTo(await page(order, "/return"));
+    expect(location.startsWith(isPaid ? redirectUrl : `/pay/${order.id}`)).toBe(true);
+    expect(answers.json?.json?.redirectUrl).toEqual(isPaid ? expect.stringContaining(redirectUrl) : null);
+  });
+
+  it("is signed by a key that the public can look up", async () => {
+    const order = await freshOrder({ redirectUrl });
+    await putInStatus(order, "PAID");
+    const { json } = await api(order);
+    const keys = (await send("/.well-known/edgetill-keys.json")).json?.keys as { kid: string; x: string }[];
+    for (const url of [leadsTo(await page(order, "/return")), String(json?.redirectUrl)]) {
+      const said = Object.fromEntries(new URL(url).searchParams);
+      expect(said).toMatchObject({ order: "canary-redirect", invoiceId: order.id, status: "PAID" });
+      const jwk = keys.find(({ kid }) => kid === said.keyId);
+      const raw = base64urlnopad.decode(jwk?.x ?? "");
+      const key = await crypto.subtle.importKey("raw", raw, "Ed25519", false, ["verify"]);
+      const signedAtMs = Date.parse(said.timestamp ?? "");
+      expect(Math.abs(Date.now() - signedAtMs)).toBeLessThan(60_000);
+      const text = returnText({ invoiceId: order.id, status: "PAID", nowMs: signedAtMs });
+      const signature = base64urlnopad.decode(said.signature ?? "");
+      expect(await crypto.subtle.verify("Ed25519", key, signature, new TextEncoder().encode(text))).toBe(true);
+    }
+  });
+
+  it("is nowhere to go where the merchant named none", async () => {
+    const order = await freshOrder();
+    await putInStatus(order, "PAID");
+    expect(leadsTo(await page(order, "/return"))).toBe(`/pay/${order.id}`);
+    expect((await api(order)).json?.redirectUrl).toBeNull();
+  });
+});
+
+describe("the JSON of a checkout", () => {
+  it("is the invoice as its payer may see it, with the ways that can be picked, for pages of any origin", async () => {
+    const order = await freshOrder({ paymentMethods: [USDT], description: "Two coffees" });
+    await order.shop.patch("/settings", { brand: { name: "Coffee House", color: "#aa3300" } });
+    const answer = await api(order, "", { headers: { origin: "https://shop.example" } });
+    expectHeaders(answer);
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    expect(answer.headers.get("access-control-expose-headers")?.split(", ")).toContain("retry-after");
+    const { body } = await order.shop.get(`/invoices/${order.id}`);
+    const { amountConfirmed, isLate, needsReview, origin, resolution, warnings, ...shown } = body;
+    expect(answer.json).toStrictEqual({
+      ...shown,
+      customer: null,
+      customerId: null,
+      metadata: null,
+      externalId: null,
+      redirectUrl: null,
+      paymentMethods: [
+        {
+          ...shown.paymentMethods[0],
+          coinName: "Tether USD",
+          networkName: "Ethereum",
+          standard: "ERC-20",
+          isTest: false,
+          isAddressShared: true,
+          validUntil: shown.expiresAt,
+        },
+        expect.objectContaining({
+          ...{ ...BTC, status: "AVAILABLE", address: null, reason: null },
+          ...{ coinName: "Bitcoin", networkName: "Bitcoin", standard: null, isTest: false },
+          ...{ isAddressShared: null, validUntil: null },
+        }),
+      ],
+      merchant: { name: "Coffee House", color: "#aa3300", logo: null, supportUrl: null },
+      now: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    });
+  });
+
+  it("names the merchant by itself where it has no brand, and gives its logo by a whole address", async () => {
+    const order = await freshOrder();
+    expect((await api(order)).json?.merchant).toEqual({ name: "Shop", color: null, logo: null, supportUrl: null });
+    const logo = "a".repeat(64);
+    await testDb
+      .update(merchants)
+      .set({ brand: JSON.stringify({ logo }) })
+      .where(eq(merchants.id, order.merchantId));
+    const { merchant } = (await api(order)).json as { merchant: { logo: string } };
+    expect(merchant.logo).toBe(`${env.PUBLIC_URL}/images/${order.merchantId}/${logo}`);
+    // On pages it is relative: they may be open under another name of ours.
+    expect((await page(order)).text).toContain(`"/images/${order.merchantId}/${logo}"`);
+  });
+
+  it("says until when an amount is good, which is sooner than the end where the rate is locked for less", async () => {
+    const order = await freshOrder();
+    await put(order, { rateLockSeconds: 60 });
+    await api(order, "/payment-methods", { method: "POST", body: USDT });
+    const { json } = await api(order);
+    const methods = json?.paymentMethods as { quotedAt: string | null; validUntil: string | null }[];
+    // What a countdown is set by.
+    expect(Math.abs(Date.parse(String(json?.now)) - Date.now())).toBeLessThan(60_000);
+    const [quoted] = methods.filter(({ quotedAt }) => quotedAt !== null);
+    expect(Date.parse(quoted?.validUntil ?? "") - Date.parse(quoted?.quotedAt ?? "")).toBe(60_000);
+  });
+
+  it("is settled as of now", async () => {
+    const order = await freshOrder({ paymentMethods: [USDT] });
+    await put(order, { expiresAtMs: Date.now() - 1_000 });
+    expect((await api(order)).json).toMatchObject({ status: "EXPIRED" });
+  });
+
+  it("is not there where the invoice is not, or its merchant is gone", async () => {
+    for (const id of ["inv_1", "x"]) expectRefusal(await api({ id }), 404, "INVOICE_NOT_FOUND");
+    const order = await freshOrder();
+    await putMerchant(order, { deletedAtMs: Date.now() });
+    expectRefusal(await api(order), 404, "INVOICE_NOT_FOUND");
+    expectRefusal(await api(order, "/payment-methods", { method: "POST", body: USDT }), 404, "INVOICE_NOT_FOUND");
+  });
+});
+
+describe("a claim of the page", () => {
+  const look = (outcome: () => Promise<string> | string) =>
+    ({
+      NETWORK_WATCHER: { getByName: () => ({ look: async () => outcome() }) },
+      CHAIN_SOURCES: JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] }),
+    }) as unknown as Partial<Env>;
+  const claim = async (order: Order, fields: Readonly<Record<string, string>>, changes: Partial<Env> = {}) =>
+    leadsTo(await sendForm(order, "/claims", { network: "ETH", ...fields }, { changes }));
+  const hash = () => `0x${randomHex(32)}`;
+
+  it("leads back with what was found", async () => {
+    const order = await freshOrder({ paymentMethods: [USDT] });
+    const back = (note: string) => `/pay/${order.id}?note=claim-${note}`;
+    expect(
+      await claim(
+        order,
+        { txHash: hash() },
+        look(() => "NOT_FOUND"),
+      ),
+    ).toBe(back("not-found"));
+    expect(
+      await claim(
+        order,
+        { txHash: hash() },
+        look(() => Promise.reject(new Error("gone"))),
+      ),
+    ).toBe(back("unavailable"));
+    const txHash = hash();
+    const found = look(async () => {
+      await seedPayment(order.merchantId, { txHash, toAddress: order.address });
+      return "FOUND";
+    });
+    expect(await claim(order, { txHash: ` ${txHash}\n` }, found)).toBe(back("found"));
+    for (const note of ["found", "not-found", "unavailable", "invalid", "too-many"])
+      expect((await page(order, `?note=claim-${note}`)).status).toBe(200);
+  });
+
+  it("is invalid where it is no hash of that network, or the network is not the invoice's", async () => {
+    const order = await freshOrder({ paymentMethods: [USDT] });
+    const bad = [
+      {},
+      { txHash: "0x1" },
+      { txHash: hash(), network: "BTC" },
+      { txHash: "x".repeat(9_000) },
+      { txHash: hash(), network: "" },
+    ];
+    for (const fields of bad)
+      expect(
+        await claim(
+          order,
+          fields as Readonly<Record<string, string>>,
+          look(() => "FOUND"),
+        ),
+      ).toBe(`/pay/${order.id}?note=claim-invalid`);
+  });
+
+  it("is one of six an hour", async () => {
+    const order = await freshOrder({ paymentMethods: [USDT] });
+    const notes: string[] = [];
+    for (let n = 0; n < 7; n++)
+      notes.push(
+        await claim(
+          order,
+          { txHash: hash() },
+          look(() => "NOT_FOUND"),
+        ),
+      );
+    expect(notes.map((each) => each.replace(/^.*note=/, ""))).toEqual([
+      ...new Array(6).fill("claim-not-found"),
+      "claim-too-many",
+    ]);
+  });
+});

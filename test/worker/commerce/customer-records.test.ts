@@ -1,0 +1,467 @@
+// Customers as a merchant keeps them (decisions 10): made and changed by email, found, summed up, and forgotten without losing the ledger.
+import { env } from "cloudflare:workers";
+import { and, asc, eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { customerBody, customerListBody, salesSummaryBody } from "../../../src/commerce/customers/contract.ts";
+import type { CustomerId, InvoiceId } from "../../../src/lib/ids.ts";
+import type { InvoiceStatus } from "../../../src/platform/column-values.ts";
+import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
+import { customers } from "../../../src/platform/db/schema/customers.ts";
+import { invoices } from "../../../src/platform/db/schema/invoices.ts";
+import { seedKey } from "../../support/access.ts";
+import { sendBeaten } from "../../support/before-write.ts";
+import { expectDocumented } from "../../support/documented.ts";
+import { type Answer, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+
+const NOBODY = "cus_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+const ADA = {
+  email: "Ada@shop.example",
+  name: "Ada",
+  address: "1 Long Road",
+  phoneNumber: "+49 1",
+  metadata: { tier: "gold" },
+};
+const NOTHING = { email: null, name: null, address: null, phoneNumber: null, metadata: null };
+
+async function recorded(shop: TestMerchant, body: object, status = 201): Promise<Answer["body"]> {
+  const answer = await shop.post("/customers", body);
+  expect(answer.status, answer.text).toBe(status);
+  return answer.body;
+}
+
+async function invoiced(shop: TestMerchant, body: object): Promise<Answer["body"]> {
+  const answer = await shop.post("/invoices", { name: "Order", rawAmount: 10, ...body });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body;
+}
+
+const rowsOf = (shop: TestMerchant) =>
+  testDb.select().from(customers).where(eq(customers.merchantId, shop.merchantId)).orderBy(customers.createdAtMs);
+
+async function entriesOf(shop: TestMerchant, target: string) {
+  const rows = await testDb
+    .select()
+    .from(auditEvents)
+    .where(and(eq(auditEvents.merchantId, shop.merchantId), eq(auditEvents.target, target)))
+    .orderBy(asc(auditEvents.createdAtMs), asc(auditEvents.id));
+  return rows.map(({ action, before, after }) => [action, JSON.parse(before ?? "null"), JSON.parse(after ?? "null")]);
+}
+
+describe("a customer", () => {
+  it("is answered with exactly the fields of decisions 10, and read so again", async () => {
+    const shop = await freshMerchant();
+    const customer = await recorded(shop, ADA);
+    expect(customer).toEqual({
+      id: expect.stringMatching(/^cus_[0-9A-Z]{26}$/),
+      merchantId: shop.merchantId,
+      ...ADA,
+      createdAt: customer.createdAt,
+      updatedAt: customer.createdAt,
+      deletedAt: null,
+    });
+    expect((await shop.get(`/customers/${customer.id}`)).body).toEqual({ ...customer, location: null });
+    expect((await shop.get("/customers")).body.data).toEqual([customer]);
+  });
+
+  it("is as the document says, alone, in a list, summed up and deleted", async () => {
+    const shop = await freshMerchant();
+    const customer = await recorded(shop, ADA);
+    expectDocumented(customerBody, customer);
+    expectDocumented(customerListBody, (await shop.get("/customers")).body);
+    expectDocumented(salesSummaryBody, (await shop.get(`/customers/${customer.id}/resume`)).body);
+    expectDocumented(customerBody, (await shop.delete(`/customers/${customer.id}`)).body);
+  });
+
+  it("of a known email is changed by what is given, keeps the rest, and is 200", async () => {
+    const shop = await freshMerchant();
+    const before = await recorded(shop, ADA);
+    const said = { email: "ADA@shop.example", name: "Ada L.", phoneNumber: null };
+    const after = await recorded(shop, said, 200);
+    expect(after).toEqual({ ...before, ...said, updatedAt: after.updatedAt });
+    expect(await recorded(shop, said, 200)).toEqual(after);
+    expect(await rowsOf(shop)).toHaveLength(1);
+    expect((await entriesOf(shop, before.id)).map(([action]) => action)).toEqual([
+      "customer.created",
+      "customer.updated",
+    ]);
+  });
+
+  it("without an email is a new one each time", async () => {
+    const shop = await freshMerchant();
+    const made = [await recorded(shop, { name: "Ada" }), await recorded(shop, { name: "Ada" })];
+    expect(new Set(made.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it("is one customer however many requests bring a new email at once, and all that they say is kept", async () => {
+    const shop = await freshMerchant();
+    const said = [{ name: "Ada" }, { address: "1 Long Road" }, { phoneNumber: "+49 1" }, { metadata: { a: "b" } }];
+    const answers = await Promise.all(said.map((each) => shop.post("/customers", { email: "a@b.example", ...each })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 201]);
+    expect(await rowsOf(shop)).toMatchObject([
+      { name: "Ada", address: "1 Long Road", phoneNumber: "+49 1", metadata: '{"a":"b"}' },
+    ]);
+  });
+
+  it("is made once under one Idempotency-Key, and the same answer is given again, 201 as it was", async () => {
+    const shop = await freshMerchant();
+    const headers = { "idempotency-key": "ada" };
+    const first = await shop.post("/customers", ADA, headers);
+    await shop.patch(`/customers/${first.body.id}`, { name: "Another" });
+    const again = await shop.post("/customers", ADA, headers);
+    expect([again.status, again.text]).toEqual([201, first.text]);
+    expect((await shop.get(`/customers/${first.body.id}`)).body.name).toBe("Another");
+  });
+
+  it.each([
+    ["nothing at all", {}],
+    ["nothing but nulls", { name: null }],
+    ["an email that is none", { email: "ada" }],
+    ["an empty name", { name: "" }],
+    ["a name of 201 characters", { name: "🏦".repeat(201) }],
+    ["an address of 501 characters", { address: "x".repeat(501) }],
+    ["a phone number of 51 characters", { phoneNumber: "1".repeat(51) }],
+    ["metadata that is no text", { metadata: { a: 1 } }],
+    ["51 keys of metadata", { metadata: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`k${n}`, ""])) }],
+    ["metadata of 8,193 bytes", { metadata: { a: "x".repeat(8_193 - '{"a":""}'.length) } }],
+    ["an unknown field", { vat: "1" }],
+  ])("is refused with %s", async (_, body) => {
+    const shop = await freshMerchant();
+    const answer = await shop.post("/customers", body);
+    expect([answer.status, answer.body.code], answer.text).toEqual([400, "VALIDATION_FAILED"]);
+    expect(await rowsOf(shop)).toEqual([]);
+  });
+
+  it("has metadata of 50 keys and 8,192 bytes", async () => {
+    const shop = await freshMerchant();
+    const { id } = await recorded(shop, ADA);
+    for (const metadata of [
+      Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, ""])),
+      { a: "x".repeat(8_192 - '{"a":""}'.length) },
+    ]) {
+      expect((await shop.patch(`/customers/${id}`, { metadata })).body.metadata).toEqual(metadata);
+    }
+  });
+});
+
+describe("a change of a customer", () => {
+  it("touches what it names, clears what it says is null, and writes nothing when nothing changes", async () => {
+    const shop = await freshMerchant();
+    const before = await recorded(shop, ADA);
+    const change = { email: "lovelace@shop.example", address: null, metadata: null };
+    const answer = await shop.patch(`/customers/${before.id}`, change);
+    expect([answer.status, answer.body], answer.text).toEqual([
+      200,
+      { ...before, ...change, updatedAt: answer.body.updatedAt },
+    ]);
+    expect((await shop.patch(`/customers/${before.id}`, change)).body).toEqual(answer.body);
+    expect((await shop.patch(`/customers/${before.id}`, {})).status).toBe(400);
+    expect(await entriesOf(shop, before.id)).toHaveLength(2);
+    expect((await recorded(shop, { email: "LOVELACE@shop.example" }, 200)).id).toBe(before.id);
+    expect((await recorded(shop, { email: ADA.email })).id).not.toBe(before.id);
+  });
+
+  it("to an email that another has is refused and names them; their own email in another case is not", async () => {
+    const shop = await freshMerchant();
+    const [ada, bob] = [await recorded(shop, ADA), await recorded(shop, { email: "bob@shop.example" })];
+    const refused = await shop.patch(`/customers/${bob.id}`, { email: "ADA@SHOP.example" });
+    expect([refused.status, refused.body.code, refused.body.customerId]).toEqual([
+      409,
+      "CUSTOMER_EMAIL_EXISTS",
+      ada.id,
+    ]);
+    expect((await shop.patch(`/customers/${ada.id}`, { email: "ADA@SHOP.example" })).body.email).toBe(
+      "ADA@SHOP.example",
+    );
+  });
+
+  it("to one email by many at once is won by one; the others are told of them", async () => {
+    const shop = await freshMerchant();
+    const made = await Promise.all(Array.from({ length: 5 }, (_, n) => recorded(shop, { name: `Ada ${n}` })));
+    const answers = await Promise.all(made.map(({ id }) => shop.patch(`/customers/${id}`, { email: ADA.email })));
+    const [winner, ...others] = answers.sort((a, b) => a.status - b.status);
+    expect(winner?.status).toBe(200);
+    for (const { status, body } of others) expect([status, body.customerId]).toEqual([409, winner?.body.id]);
+  });
+
+  it("beside another and beside an invoice that names them keeps all that is said", async () => {
+    const shop = await freshMerchant();
+    const { id, email } = await recorded(shop, ADA);
+    for (let round = 0; round < 10; round++) {
+      const [named, reached] = await Promise.all([
+        shop.patch(`/customers/${id}`, { name: `Ada ${round}` }),
+        shop.patch(`/customers/${id}`, { metadata: { round: String(round) } }),
+        invoiced(shop, { customerEmail: email, customerPhoneNumber: `+49 ${round}` }),
+      ]);
+      expect([named.status, reached.status]).toEqual([200, 200]);
+      expect((await shop.get(`/customers/${id}`)).body).toMatchObject({
+        name: `Ada ${round}`,
+        metadata: { round: String(round) },
+        phoneNumber: `+49 ${round}`,
+      });
+    }
+  });
+
+  it("of another merchant's, of no one and of a malformed id are one answer", async () => {
+    const [shop, other] = [await freshMerchant(), await freshMerchant()];
+    const { id } = await recorded(other, ADA);
+    for (const each of [id, NOBODY, "ada"]) {
+      for (const answer of [
+        await shop.get(`/customers/${each}`),
+        await shop.get(`/customers/${each}/resume`),
+        await shop.patch(`/customers/${each}`, { name: "Mine" }),
+        await shop.delete(`/customers/${each}`),
+      ])
+        expect([answer.status, answer.body.code]).toEqual([404, "CUSTOMER_NOT_FOUND"]);
+    }
+    expect((await recorded(shop, { email: ADA.email })).id).not.toBe(id);
+    expect((await other.get(`/customers/${id}`)).body.name).toBe("Ada");
+  });
+});
+
+describe("the list of customers", () => {
+  it("goes page by page without gap or double, and counts where a page is asked for", async () => {
+    const shop = await freshMerchant();
+    const ids: string[] = [];
+    for (let n = 0; n < 5; n++) ids.push((await recorded(shop, { name: `Ada ${n}` })).id);
+    const seen: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const { body } = await shop.get(`/customers?limit=2${cursor === "" ? "" : `&cursor=${cursor}`}`);
+      seen.push(...body.data.map(({ id }: { id: string }) => id));
+      cursor = body.nextCursor;
+    }
+    expect([...seen].sort()).toEqual([...ids].sort());
+    const { body } = await shop.get("/customers?page=2&limit=2");
+    expect(body.pagination).toEqual({ page: 2, limit: 2, total: 5, lastPage: 3 });
+    expect(body.data.map(({ id }: { id: string }) => id)).toEqual(seen.slice(2, 4));
+    expect((await shop.get("/customers?cursor=x")).status).toBe(400);
+  });
+
+  it("is searched by the beginning of a name, a whole email in any case, or a whole id", async () => {
+    const shop = await freshMerchant();
+    const ada = await recorded(shop, { email: "Ada@shop.example", name: "Ada" });
+    await recorded(shop, { email: "b@shop.example", name: "Adam" });
+    await recorded(shop, { name: "Bob, friend of Ada" });
+    const gone = await recorded(shop, { email: "gone@shop.example", name: "Ada the Gone" });
+    await shop.delete(`/customers/${gone.id}`);
+    const found = async (text: string) =>
+      (await shop.get(`/customers?search=${encodeURIComponent(text)}`)).body.data
+        .map(({ name }: { name: string }) => name)
+        .sort();
+    expect(await found("Ada")).toEqual(["Ada", "Adam"]);
+    expect(await found("ADA@SHOP.EXAMPLE")).toEqual(["Ada"]);
+    expect(await found("Ada@shop")).toEqual([]);
+    expect(await found(ada.id)).toEqual(["Ada"]);
+    for (const text of [gone.id, "gone@shop.example", "ada"]) expect(await found(text)).toEqual([]);
+    expect((await shop.get("/customers?search=Ada&page=1")).body.pagination.total).toBe(2);
+  });
+});
+
+describe("a customer's resume", () => {
+  async function sold(shop: TestMerchant, of: { currency: string; status: InvoiceStatus; confirmedMicros: bigint }) {
+    const { id, customerId } = await invoiced(shop, { customerEmail: ADA.email, currency: of.currency });
+    const columns = { status: of.status, confirmedMicros: of.confirmedMicros };
+    await testDb
+      .update(invoices)
+      .set(columns)
+      .where(eq(invoices.id, id as InvoiceId));
+    return customerId;
+  }
+
+  it("is empty before anything is sold", async () => {
+    const shop = await freshMerchant();
+    const { id } = await recorded(shop, ADA);
+    expect((await shop.get(`/customers/${id}/resume`)).body).toEqual({
+      revenue: "0.000000",
+      currency: null,
+      revenues: [],
+      totalInvoices: 0,
+      paidInvoices: 0,
+      paidRate: 0,
+    });
+  });
+
+  it("sums what is confirmed on paid and overpaid invoices, and on no other", async () => {
+    const shop = await freshMerchant();
+    const { id } = await recorded(shop, ADA);
+    const of = (status: InvoiceStatus, confirmedMicros: bigint) => ({ currency: "EUR", status, confirmedMicros });
+    for (const each of [of("PAID", 10_000_001n), of("OVERPAID", 12_500_000n), of("UNDERPAID", 3_000_000n)]) {
+      expect(await sold(shop, each)).toBe(id);
+    }
+    await sold(shop, { ...of("EXPIRED", 0n), currency: "USD" });
+    await invoiced(shop, { customerEmail: "another@shop.example" });
+    expect((await shop.get(`/customers/${id}/resume`)).body).toEqual({
+      revenue: "22.500001",
+      currency: "EUR",
+      revenues: [{ currency: "EUR", amount: "22.500001" }],
+      totalInvoices: 4,
+      paidInvoices: 2,
+      paidRate: 0.5,
+    });
+  });
+
+  it("gives no one sum of several currencies, but each", async () => {
+    const shop = await freshMerchant();
+    const { id } = await recorded(shop, ADA);
+    // A sum beyond what a number holds exactly.
+    for (let n = 0; n < 3; n++)
+      await sold(shop, { currency: "USD", status: "PAID", confirmedMicros: 9_007_199_254_740_991n });
+    await sold(shop, { currency: "BTC", status: "PAID", confirmedMicros: 1n });
+    expect((await shop.get(`/customers/${id}/resume`)).body).toMatchObject({
+      revenue: null,
+      currency: null,
+      revenues: [
+        { currency: "BTC", amount: "0.000001" },
+        { currency: "USD", amount: "27021597764.222973" },
+      ],
+      paidRate: 1,
+    });
+  });
+
+  it("is found by the index of a customer's invoices", async () => {
+    const plan = await env.DB.prepare(
+      "explain query plan select currency, count(*) from invoices where merchant_id = ? and customer_id = ? group by currency",
+    )
+      .bind("a", "b")
+      .all<{ detail: string }>();
+    expect(plan.results[0]?.detail).toContain("invoices_by_customer (merchant_id=? AND customer_id=?)");
+  });
+});
+
+describe("a deleted customer", () => {
+  it("is a row that says nothing of anybody; the invoices stay, and show it so", async () => {
+    const shop = await freshMerchant();
+    const customer = await recorded(shop, ADA);
+    const invoice = await invoiced(shop, { customerEmail: ADA.email });
+    const answer = await shop.delete(`/customers/${customer.id}`);
+    const { deletedAt, updatedAt } = answer.body;
+    expect([answer.status, answer.body], answer.text).toEqual([200, { ...customer, ...NOTHING, deletedAt, updatedAt }]);
+    expect(Date.parse(deletedAt)).toBeGreaterThan(0);
+    expect(await rowsOf(shop)).toMatchObject([{ id: customer.id, ...NOTHING, emailKey: null }]);
+    const { metadata: _, ...shown } = NOTHING;
+    expect((await shop.get(`/invoices/${invoice.id}`)).body).toEqual({
+      ...invoice,
+      customer: { id: customer.id, ...shown },
+    });
+    expect((await shop.get(`/invoices?customerId=${customer.id}`)).body.data).toHaveLength(1);
+    for (const gone of [
+      await shop.get(`/customers/${customer.id}`),
+      await shop.patch(`/customers/${customer.id}`, { name: "Ada" }),
+      await shop.delete(`/customers/${customer.id}`),
+      await shop.get(`/customers/${customer.id}/resume`),
+    ])
+      expect([gone.status, gone.body.code]).toEqual([404, "CUSTOMER_NOT_FOUND"]);
+    expect((await shop.get("/customers")).body.data).toEqual([]);
+  });
+
+  it("stays in the audit log by id and names of fields only", async () => {
+    const shop = await freshMerchant();
+    const { id } = await recorded(shop, ADA);
+    await shop.patch(`/customers/${id}`, { name: "Countess", metadata: { tier: "iron" } });
+    await shop.delete(`/customers/${id}`);
+    const fields = ["email", "name", "address", "phoneNumber", "metadata"];
+    expect(await entriesOf(shop, id)).toEqual([
+      ["customer.created", null, { fields }],
+      ["customer.updated", null, { fields: ["name", "metadata"] }],
+      ["customer.deleted", { fields }, null],
+    ]);
+    const rows = await testDb.select().from(auditEvents).where(eq(auditEvents.merchantId, shop.merchantId));
+    for (const word of ["Ada", "Countess", "shop.example", "Long Road", "+49", "gold", "iron"]) {
+      expect(JSON.stringify(rows)).not.toContain(word);
+    }
+  });
+
+  it("is not who comes back with the same email, by an invoice or by hand", async () => {
+    const shop = await freshMerchant();
+    const first = await recorded(shop, ADA);
+    await shop.delete(`/customers/${first.id}`);
+    const invoice = await invoiced(shop, { customerEmail: ADA.email });
+    expect(invoice.customer).toMatchObject({ email: ADA.email, name: null });
+    await shop.delete(`/customers/${invoice.customerId}`);
+    const third = await recorded(shop, { email: ADA.email });
+    expect(new Set([first.id, invoice.customerId, third.id]).size).toBe(3);
+  });
+
+  it.each([
+    ["a name", { customerName: "Ada again" }],
+    ["an email", { customerEmail: "again@shop.example", customerName: "Ada again" }],
+    ["the same email", { customerEmail: ADA.email, customerName: "Ada again" }],
+  ])("is given %s by no change of their invoice: that makes a new customer", async (_, change) => {
+    const shop = await freshMerchant();
+    const { id } = await recorded(shop, ADA);
+    const invoice = await invoiced(shop, { customerEmail: ADA.email });
+    await shop.delete(`/customers/${id}`);
+    const changed = await shop.patch(`/invoices/${invoice.id}`, change);
+    expect([changed.status, changed.body.customer?.name], changed.text).toEqual([200, "Ada again"]);
+    expect(changed.body.customerId).not.toBe(id);
+    const [erased] = await testDb
+      .select()
+      .from(customers)
+      .where(eq(customers.id, id as CustomerId));
+    expect(erased).toMatchObject({ ...NOTHING, emailKey: null });
+  });
+
+  describe("between the reads and the batch of a request", () => {
+    const said = { customerName: "Ada again", customerAddress: "2 Short Road" };
+
+    it.each([
+      ["an invoice that says more of them", "POST", "/invoices", { ...said, customerEmail: ADA.email }, 201],
+      ["an invoice that only names their email", "POST", "/invoices", { customerEmail: ADA.email }, 201],
+      ["a change of an invoice", "PATCH", "/invoices/:invoiceId", said, 200],
+      ["a change of an invoice by email", "PATCH", "/invoices/:invoiceId", { ...said, customerEmail: ADA.email }, 200],
+      ["an upsert", "POST", "/customers", { email: ADA.email, name: "Ada again" }, 201],
+      ["an upsert of nothing new", "POST", "/customers", { email: ADA.email, name: ADA.name }, 201],
+    ] as const)("is left alone by %s: it makes a new one", async (_, method, rest, body, status) => {
+      const shop = await freshMerchant();
+      const key = await seedKey(shop.merchantId, { lastUsedAtMs: Date.now() });
+      const { id } = await recorded(shop, ADA);
+      const invoice = await invoiced(shop, { customerEmail: ADA.email });
+      const path = `/api/v1/merchants/merchant/${shop.merchantId}${rest.replace(":invoiceId", invoice.id)}`;
+      const fields = rest === "/invoices" ? { name: "Order", rawAmount: 1, ...body } : body;
+      const deleted = async () => expect((await shop.delete(`/customers/${id}`)).status).toBe(200);
+      const answer = await sendBeaten(path, { method, key, body: fields }, deleted);
+      expect(answer.status, answer.text).toBe(status);
+      const rows = await rowsOf(shop);
+      expect(rows.filter((row) => row.deletedAtMs !== null)).toMatchObject([{ id, ...NOTHING, emailKey: null }]);
+      const [made, ...more] = rows.filter((row) => row.deletedAtMs === null);
+      expect(more).toEqual([]);
+      expect(answer.json?.customerId ?? answer.json?.id).toBe(made?.id);
+    });
+
+    it.each([
+      ["PATCH", { name: "Ada again" }],
+      ["DELETE", undefined],
+    ] as const)("is not there for a %s", async (method, body) => {
+      const shop = await freshMerchant();
+      const key = await seedKey(shop.merchantId, { lastUsedAtMs: Date.now() });
+      const { id } = await recorded(shop, ADA);
+      const path = `/api/v1/merchants/merchant/${shop.merchantId}/customers/${id}`;
+      const answer = await sendBeaten(path, { method, key, body }, () => shop.delete(`/customers/${id}`));
+      expect([answer.status, answer.json?.code]).toEqual([404, "CUSTOMER_NOT_FOUND"]);
+      expect(await rowsOf(shop)).toMatchObject([{ id, ...NOTHING }]);
+      expect(await entriesOf(shop, id)).toHaveLength(2);
+    });
+  });
+
+  it("says nothing of anybody whatever was under way: creates, changes and upserts beside the delete", async () => {
+    for (let round = 0; round < 12; round++) {
+      const shop = await freshMerchant();
+      const { id, email } = await recorded(shop, ADA);
+      const known = await invoiced(shop, { customerEmail: email });
+      const said = { customerEmail: email, customerName: `Ada ${round}`, customerAddress: "2 Short Road" };
+      const [deleted, ...others] = await Promise.all([
+        shop.delete(`/customers/${id}`),
+        shop.post("/invoices", { name: "Order", rawAmount: 10, ...said }),
+        shop.post("/invoices", { name: "Order", rawAmount: 10, customerEmail: email }),
+        shop.patch(`/invoices/${known.id}`, { customerName: "Ada changed" }),
+        shop.post("/customers", { email, phoneNumber: "+49 2" }),
+        shop.patch(`/customers/${id}`, { name: "Ada patched" }),
+      ]);
+      expect(deleted.status, deleted.text).toBe(200);
+      for (const { status, text } of others) expect([200, 201, 404], text).toContain(status);
+      const rows = await rowsOf(shop);
+      const [erased, ...live] = rows.sort((a, b) => Number(a.deletedAtMs === null) - Number(b.deletedAtMs === null));
+      expect(erased).toMatchObject({ id, ...NOTHING, emailKey: null });
+      expect(live.every((row) => row.deletedAtMs === null)).toBe(true);
+    }
+  });
+});

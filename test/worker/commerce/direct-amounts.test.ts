@@ -1,0 +1,420 @@
+// Amounts on shared addresses under rates that move: found, kept, told of when few, refused when none is left (decisions 4, chains.md 4).
+import { env } from "cloudflare:workers";
+import { HDKey } from "@scure/bip32";
+import { eq, sql } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { decodeBase58check, encodeBase58check } from "../../../src/chains/address-text.ts";
+import { insertReservation, selectFreeSalts, selectHolding } from "../../../src/commerce/amount-reservations/store.ts";
+import { candidateTexts } from "../../../src/commerce/invoices/direct-amount.ts";
+import { parseQuotes } from "../../../src/commerce/invoices/quotes.ts";
+import { UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
+import type { InvoiceId, MerchantId } from "../../../src/lib/ids.ts";
+import { batch } from "../../../src/platform/db/batch.ts";
+import { events } from "../../../src/platform/db/schema/events.ts";
+import { amountReservations, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
+import { type Ask, seedKey, seedMerchant, sendWith } from "../../support/access.ts";
+import { ageQuotes } from "../../support/quotes.ts";
+import { freshId, testDb } from "../../support/worker-merchant.ts";
+
+const USDC = { cryptocurrency: "USDC", network: "ETH_SEPOLIA" };
+const BTC = { cryptocurrency: "BTC", network: "BTC" };
+const LTC = { cryptocurrency: "LTC", network: "LTC" };
+const SATOSHI = { grainUnits: 1n, coarseGrainUnits: [] };
+const HOUR_MS = 3_600_000;
+/** 0.002 USDC at 1 USD: 2,000 grains, and so 11 amounts, of which the ninth is the mark. */
+const TINY = { rawAmount: 0.002, priceUnits: 2_000n, capacity: 11 };
+
+// biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the test claims
+type Body = any;
+type Shop = Awaited<ReturnType<typeof freshShop>>;
+
+const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+const freshEvmAddress = () => `0x${[...randomBytes(20)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+const freshBtcAddress = () => encodeBase58check(Uint8Array.from([0, ...randomBytes(20)]));
+
+function freshZpub(path: string): string {
+  const account = HDKey.fromMasterSeed(randomBytes(32)).derive(path);
+  const payload = Uint8Array.from(decodeBase58check(account.publicExtendedKey) ?? []);
+  new DataView(payload.buffer).setUint32(0, 0x04b24746);
+  return encodeBase58check(payload);
+}
+
+/** A merchant at a market whose prices the test sets. */
+async function freshShop() {
+  const merchantId = await seedMerchant();
+  const key = await seedKey(merchantId);
+  const usd: Record<string, string> = {};
+  const table = async () => {
+    const fixed = fixedRateTable(Date.now());
+    const moved = Object.entries(usd).map(([code, price]) => [
+      code,
+      { usd: price, atMs: Date.now(), sources: ["a", "b"] },
+    ]);
+    return { ...fixed, assets: { ...fixed.assets, ...Object.fromEntries(moved) } };
+  };
+  const market = { RATE_SOURCE: "coinbase,kraken", RATE_BOOK: { getByName: () => ({ table }) } };
+  const send = async (rest: string, ask: Ask = {}): Promise<{ status: number; json: Body }> =>
+    sendWith(market as unknown as Partial<Env>, `/api/v1/merchants/merchant/${merchantId}${rest}`, { key, ...ask });
+  const post = (rest: string, body: object) => send(rest, { method: "POST", body });
+  return {
+    merchantId,
+    usd,
+    send,
+    post,
+    create: (rawAmount: number, ...paymentMethods: object[]) =>
+      post("/invoices", { name: "Order", rawAmount, paymentMethods }),
+  };
+}
+
+async function register(shop: Shop, pair: object, address: string): Promise<{ id: string; address: string }> {
+  const { status, json } = await shop.post("/wallets", { walletType: "DIRECT_WALLET", ...pair, address });
+  expect([status, json.code]).toEqual([201, undefined]);
+  return json;
+}
+
+const held = (address: string) =>
+  testDb.select().from(amountReservations).where(eq(amountReservations.address, address)).orderBy(sql`rowid`);
+
+/** Amounts that invoices of other prices hold already. */
+async function occupy(
+  at: { address: string; cryptocurrency: string; network: string },
+  texts: readonly string[],
+  merchantId: MerchantId = freshId("mer"),
+) {
+  const ofNobody = {
+    salt: 0,
+    invoiceId: freshId("inv"),
+    merchantId,
+    heldUntilMs: Date.now() + HOUR_MS,
+    openUntilMs: 0,
+    isPublic: false,
+  };
+  const rows = texts.map((text) =>
+    insertReservation(testDb, {
+      ...{ ...ofNobody, ...at, units: BigInt(text), rank: UNPROVEN },
+      ...{ priceUnits: BigInt(text) + 1_000_000_000n, createdAtMs: 0 },
+    }),
+  );
+  const [first, ...more] = rows;
+  if (first !== undefined) await batch(testDb, [first, ...more]);
+}
+
+const statusesOf = ({ status, json }: { status: number; json: Body }) => [
+  status,
+  json.code ?? json.paymentMethods.map((method: Body) => method.reason ?? method.status).join(),
+];
+
+async function lowWarnings({ merchantId }: Shop): Promise<Body[]> {
+  const rows = await testDb
+    .select({ type: events.type, data: events.data })
+    .from(events)
+    .where(eq(events.merchantId, merchantId));
+  return rows.filter(({ type }) => type === "wallet.amounts_low").map(({ data }) => JSON.parse(data));
+}
+
+/** The lock of the invoice's quotes is over. */
+const expireQuotes = (invoiceId: InvoiceId) => ageQuotes(testDb, invoiceId, HOUR_MS + 1);
+
+async function renewed(shop: Shop, invoiceId: InvoiceId): Promise<Body> {
+  await expireQuotes(invoiceId);
+  const { status, json } = await shop.send(`/invoices/${invoiceId}`);
+  expect([status, json.code]).toEqual([200, undefined]);
+  return json;
+}
+
+describe("invoices of one product while the rate moves", () => {
+  it("all get an amount of their own, though every price's window overlaps the others'", async () => {
+    const shop = await freshShop();
+    const { address } = await register(shop, BTC, freshBtcAddress());
+    for (let i = 0; i < 60; i++) {
+      // Within 0.1 % of 68,000, so that 10 USD are about 14,706 satoshi, fifteen more or less.
+      shop.usd.BTC = String(68_000 + (((i * 37) % 11) - 5) * 13);
+      const { status, json } = await shop.create(10, BTC);
+      expect([status, json.code, json.paymentMethods?.[0].status]).toEqual([201, undefined, "ACTIVE"]);
+    }
+    const rows = await held(address);
+    expect(rows).toHaveLength(60);
+    for (const { units, priceUnits } of rows)
+      expect(units <= priceUnits && (priceUnits - units) * 200n <= priceUnits).toBe(true);
+  });
+
+  it("all get one at once as well", async () => {
+    const shop = await freshShop();
+    const { address } = await register(shop, BTC, freshBtcAddress());
+    await occupy({ ...BTC, address }, candidateTexts(14_706n, SATOSHI, { from: 0, to: 20 }));
+    shop.usd.BTC = "68000";
+    const answers = await Promise.all(Array.from({ length: 12 }, () => shop.create(10, BTC)));
+    expect(answers.map(statusesOf)).toEqual(Array(12).fill([201, "ACTIVE"]));
+  });
+
+  it("get the smallest free amount where a neighbour's price took the plain one", async () => {
+    const shop = await freshShop();
+    const { address } = await register(shop, BTC, freshBtcAddress());
+    await occupy({ ...BTC, address }, ["14706", "14705", "14703"]);
+    const { json } = await shop.create(10, BTC);
+    expect(json.paymentMethods[0].amount).toBe("0.00014704");
+  });
+});
+
+describe("a price without a free amount", () => {
+  it("makes the method of a new invoice UNAVAILABLE, a pick 409, and both are mended by one that is released", async () => {
+    const shop = await freshShop();
+    const { address } = await register(shop, USDC, freshEvmAddress());
+    await occupy({ ...USDC, address }, candidateTexts(TINY.priceUnits, SATOSHI, { from: 0, to: TINY.capacity }));
+    const made = await shop.create(TINY.rawAmount, USDC);
+    expect(statusesOf(made)).toEqual([201, "AMOUNTS_EXHAUSTED"]);
+    const pick = () => shop.post(`/invoices/${made.json.id}/payment-methods`, USDC);
+    const refused = await pick();
+    expect([refused.status, refused.json.code]).toEqual([409, "AMOUNTS_EXHAUSTED"]);
+    await testDb.delete(amountReservations).where(eq(amountReservations.units, 1_993n));
+    const picked = await pick();
+    expect([picked.status, picked.json.amount]).toEqual([201, "0.001993"]);
+    expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "AMOUNTS_EXHAUSTED"]);
+  });
+
+  it("is one to browsers when they have half, and never to the merchant's server for their sake", async () => {
+    const shop = await freshShop();
+    const { address } = await register(shop, USDC, freshEvmAddress());
+    const browser = await seedKey(shop.merchantId, { kind: "PUBLIC" });
+    const body = { name: "Order", rawAmount: TINY.rawAmount, paymentMethods: [USDC] };
+    const bought = () => shop.send("/invoices", { method: "POST", key: browser, body });
+    const forBrowsers = Math.floor(TINY.capacity / 2);
+    for (let n = 0; n < forBrowsers; n++) expect(statusesOf(await bought())).toEqual([201, "ACTIVE"]);
+    expect(statusesOf(await bought())).toEqual([201, "LIMIT_REACHED"]);
+    for (let n = forBrowsers; n < TINY.capacity; n++)
+      expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "ACTIVE"]);
+    expect(await held(address)).toHaveLength(TINY.capacity);
+  });
+
+  it("gives all its amounts to invoices that come at once, then none", async () => {
+    const shop = await freshShop();
+    const { address } = await register(shop, USDC, freshEvmAddress());
+    let tries = 0;
+    while ((await held(address)).length < TINY.capacity && tries++ < 10) {
+      const answers = await Promise.all([1, 2, 3, 4].map(() => shop.create(TINY.rawAmount, USDC)));
+      for (const answer of answers) expect([201, 503]).toContain(answer.status);
+    }
+    expect(new Set((await held(address)).map(({ salt }) => salt)).size).toBe(TINY.capacity);
+    expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "AMOUNTS_EXHAUSTED"]);
+  });
+
+  it("is looked for to its last candidate, each found by the primary key", async () => {
+    const shop = await freshShop();
+    const { address } = await register(shop, BTC, freshBtcAddress());
+    const at = { ...BTC, address };
+    // 1,360 USD at 68,000: two million satoshi, and so 10,001 amounts.
+    const candidates = candidateTexts(2_000_000n, SATOSHI, { from: 0, to: 10_001 });
+    const spare = [3_000, 10_000];
+    for (let from = 0; from < 10_001; from += 100) {
+      const part = candidates.slice(from, from + 100).filter((_, i) => !spare.includes(from + i));
+      await occupy(at, part);
+    }
+    for (const salt of spare) {
+      const { json } = await shop.create(1_360, BTC);
+      expect(Number(json.paymentMethods[0].amount)).toBe(Number(candidates[salt]) / 1e8);
+    }
+    expect(statusesOf(await shop.create(1_360, BTC))).toEqual([201, "AMOUNTS_EXHAUSTED"]);
+    const asker = { merchantId: shop.merchantId, rank: UNPROVEN };
+    const invoiceId = freshId("inv");
+    for (const [statement, index] of [
+      [selectFreeSalts(testDb, { ...at, ...asker, candidates, from: 0, invoiceId }), /address=\? AND units=\?/],
+      [
+        selectHolding(testDb, { ...at, ...asker, invoiceId, stretches: [] }),
+        /address=\? AND rank=\? AND units>\? AND units<\?/,
+      ],
+    ] as const) {
+      const { sql: text, params } = statement.toSQL();
+      const plan = await env.DB.prepare(`explain query plan ${text}`)
+        .bind(...params)
+        .all<{ detail: string }>();
+      const details = plan.results.map(({ detail }) => detail).join("\n");
+      expect(details).toMatch(index);
+      expect(details).not.toMatch(/SCAN (taken|held)(?!_)|TEMP B-TREE/);
+    }
+  });
+});
+
+describe("a quote that is renewed", () => {
+  it.each([
+    ["one direct method", [USDC]],
+    ["two direct methods", [USDC, BTC]],
+  ])("keeps the amounts of %s while the price stands, five times over, and reserves nothing", async (_, pairs) => {
+    const shop = await freshShop();
+    const addresses = [freshEvmAddress(), freshBtcAddress()].slice(0, pairs.length);
+    const wallets = await Promise.all(pairs.map((pair, i) => register(shop, pair, addresses[i] ?? "")));
+    // Others hold the plain amounts, so that salted ones are kept, too.
+    await shop.create(25, ...pairs);
+    const { json: first } = await shop.create(25, ...pairs);
+    const amounts = (body: Body) =>
+      body.paymentMethods.map((method: Body) => `${method.network} ${method.amount}`).sort();
+    for (let round = 0; round < 5; round++) {
+      const body = await renewed(shop, first.id);
+      expect(amounts(body)).toEqual(amounts(first));
+    }
+    for (const { address } of wallets) expect(await held(address)).toHaveLength(2);
+    const rows = await testDb.select().from(paymentMethods).where(eq(paymentMethods.invoiceId, first.id));
+    expect(rows.map(({ quotes }) => parseQuotes(quotes).length)).toEqual(pairs.map(() => 1));
+  });
+
+  it("asks what the new price is, keeps the old amount reserved, and takes it up again when the price is back", async () => {
+    const shop = await freshShop();
+    const { address } = await register(shop, BTC, freshBtcAddress());
+    const { json: first } = await shop.create(10, BTC);
+    shop.usd.BTC = "60000";
+    const moved = await renewed(shop, first.id);
+    expect(moved.paymentMethods[0].amount).toBe("0.00016667");
+    shop.usd.BTC = "68000";
+    expect((await renewed(shop, first.id)).paymentMethods[0].amount).toBe("0.00014706");
+    expect((await held(address)).map(({ units }) => units)).toEqual([14_706n, 16_667n]);
+  });
+
+  it("takes up an amount that it holds at another price, and stays with it", async () => {
+    const shop = await freshShop();
+    const { address } = await register(shop, BTC, freshBtcAddress());
+    await occupy({ ...BTC, address }, ["14720", "14719"]);
+    const { json: first } = await shop.create(10, BTC);
+    expect(first.paymentMethods[0].amount).toBe("0.00014706");
+    await occupy({ ...BTC, address }, candidateTexts(14_718n, SATOSHI, { from: 0, to: 12 }));
+    // 10 USD at 67,935 are 14,720 satoshi, rounded up: all amounts down to 14,707 are taken.
+    shop.usd.BTC = "67935";
+    expect((await renewed(shop, first.id)).paymentMethods[0].amount).toBe("0.00014706");
+    await testDb.delete(amountReservations).where(eq(amountReservations.units, 14_719n));
+    expect((await renewed(shop, first.id)).paymentMethods[0].amount).toBe("0.00014706");
+    const own = (await held(address)).filter(({ merchantId }) => merchantId === shop.merchantId);
+    expect(own).toMatchObject([{ units: 14_706n, priceUnits: 14_720n, salt: 14 }]);
+  });
+
+  it("says AMOUNTS_EXHAUSTED where the new price has none, beside a method that has, until one is free", async () => {
+    const shop = await freshShop();
+    const { address } = await register(shop, USDC, freshEvmAddress());
+    await register(shop, BTC, freshBtcAddress());
+    const { json: first } = await shop.create(TINY.rawAmount, USDC, BTC);
+    shop.usd.USDC = "0.99";
+    // 0.002 USD at 0.99 are 2,021 units: 2,021 to 2,011.
+    await occupy({ ...USDC, address }, candidateTexts(2_021n, SATOSHI, { from: 0, to: 11 }));
+    const reasons = (body: Body) =>
+      Object.fromEntries(body.paymentMethods.map((method: Body) => [method.cryptocurrency, method.reason]));
+    expect(reasons(await renewed(shop, first.id))).toEqual({ BTC: null, USDC: "AMOUNTS_EXHAUSTED" });
+    const pick = await shop.post(`/invoices/${first.id}/payment-methods`, USDC);
+    expect([pick.status, pick.json.code]).toEqual([409, "AMOUNTS_EXHAUSTED"]);
+    const listed = await shop.send(`/invoices/${first.id}/payment-methods`);
+    expect(reasons({ paymentMethods: listed.json.data })).toEqual({ BTC: null, USDC: "AMOUNTS_EXHAUSTED" });
+    await testDb.delete(amountReservations).where(eq(amountReservations.units, 2_013n));
+    const { json: mended } = await shop.send(`/invoices/${first.id}`);
+    expect(reasons(mended)).toEqual({ BTC: null, USDC: null });
+  });
+
+  it("of many invoices at once at one new price: each gets its own amount, and only who lost one draws another", async () => {
+    const shop = await freshShop();
+    const { address } = await register(shop, BTC, freshBtcAddress());
+    const { address: other } = await register(shop, USDC, freshEvmAddress());
+    const made: Body[] = [];
+    for (let i = 0; i < 4; i++) made.push((await shop.create(10 + i, USDC, ...(i < 3 ? [BTC] : []))).json);
+    shop.usd.BTC = "60000";
+    shop.usd.USDC = "0.9";
+    const bodies = await Promise.all(made.map(({ id }) => renewed(shop, id)));
+    for (const body of bodies)
+      for (const method of body.paymentMethods) expect([method.status, method.reason]).toEqual(["ACTIVE", null]);
+    expect(await held(address)).toHaveLength(6);
+    // Nobody lost a USDC amount: each price was one invoice's.
+    expect((await held(other)).map(({ salt }) => salt)).toEqual(Array(8).fill(0));
+  });
+
+  it("of sixteen invoices that race for one new price gives each an amount", async () => {
+    const shop = await freshShop();
+    const { address } = await register(shop, BTC, freshBtcAddress());
+    const made: Body[] = [];
+    for (let i = 0; i < 16; i++) made.push((await shop.create(10, BTC)).json);
+    shop.usd.BTC = "60000";
+    const bodies = await Promise.all(made.map(({ id }) => renewed(shop, id)));
+    expect(new Set(bodies.map((body) => body.paymentMethods[0].amount)).size).toBe(16);
+    expect(await held(address)).toHaveLength(32);
+  });
+});
+
+describe("wallet.amounts_low", () => {
+  const taken = (count: number) => candidateTexts(TINY.priceUnits, SATOSHI, { from: 0, to: count });
+
+  it("is told once, by the ninth of eleven amounts of one price, in turn or at once", async () => {
+    for (const isAtOnce of [false, true]) {
+      const shop = await freshShop();
+      const { address, id } = await register(shop, USDC, freshEvmAddress());
+      for (let count = 1; count <= TINY.capacity; count++) {
+        if (isAtOnce) await Promise.all([1, 2, 3].map(() => shop.create(TINY.rawAmount, USDC)));
+        else await shop.create(TINY.rawAmount, USDC);
+        const mark = (await held(address)).length >= 9 ? [{ walletId: id, ...USDC, address, amount: "0.002000" }] : [];
+        expect(
+          (await lowWarnings(shop)).map(({ amount, ...rest }) => ({ ...rest, amount: `${amount}`.padEnd(8, "0") })),
+        ).toEqual(mark);
+      }
+    }
+  });
+
+  it("counts amounts, not their numbers: the last one alone is no reason, a gap that is filled may be", async () => {
+    const shop = await freshShop();
+    const { address } = await register(shop, USDC, freshEvmAddress());
+    await occupy({ ...USDC, address }, taken(10));
+    expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "ACTIVE"]);
+    expect(await lowWarnings(shop)).toEqual([]);
+    await testDb
+      .update(amountReservations)
+      .set({ priceUnits: TINY.priceUnits, salt: sql`2000 - cast(units as integer)` })
+      .where(eq(amountReservations.address, address));
+    await testDb
+      .delete(amountReservations)
+      .where(
+        sql`${amountReservations.address} = ${address} and ${amountReservations.units} in ('2000', '1996', '1993')`,
+      );
+    await shop.create(TINY.rawAmount, USDC);
+    expect((await held(address)).map(({ salt }) => salt).sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 5, 6, 8, 9, 10]);
+    expect(await lowWarnings(shop)).toHaveLength(1);
+  });
+
+  it("is told by a renewed quote, too", async () => {
+    const shop = await freshShop();
+    await register(shop, USDC, freshEvmAddress());
+    const { json: first } = await shop.create(0.0024, USDC);
+    for (let i = 0; i < 8; i++) await shop.create(TINY.rawAmount, USDC);
+    expect(await lowWarnings(shop)).toEqual([]);
+    shop.usd.USDC = "1.2";
+    expect((await renewed(shop, first.id)).paymentMethods[0].status).toBe("ACTIVE");
+    expect(await lowWarnings(shop)).toHaveLength(1);
+  });
+});
+
+describe("a shared address", () => {
+  it("gives a merchant without proof half of what all such may hold, neighbouring prices counted, and leaves the rest to another", async () => {
+    const [shop, other] = [await freshShop(), await freshShop()];
+    const { address } = await register(shop, USDC, freshEvmAddress());
+    await occupy({ ...USDC, address }, ["1999"], shop.merchantId);
+    await register(other, USDC, address);
+    // 19 amounts lie within half a percent of the cheapest price that could ask for 2,000: four are a quarter of them.
+    expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "ACTIVE"]);
+    expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "LIMIT_REACHED"]);
+    // Elsewhere it holds none, however many there are at other prices.
+    expect(statusesOf(await shop.create(0.003, USDC))).toEqual([201, "ACTIVE"]);
+    for (let i = 0; i < 2; i++) expect(statusesOf(await other.create(TINY.rawAmount, USDC))).toEqual([201, "ACTIVE"]);
+    expect(statusesOf(await other.create(TINY.rawAmount, USDC))).toEqual([201, "LIMIT_REACHED"]);
+  });
+});
+
+describe("the gap warning", () => {
+  it("is told of two extended keys whose indexes go in step, each in the invoice that reaches its mark", async () => {
+    const shop = await freshShop();
+    for (const [pair, path] of [
+      [BTC, "m/84'/0'/0'"],
+      [LTC, "m/84'/2'/0'"],
+    ] as const) {
+      const wallet = { walletType: "XPUB_WALLET", ...pair, xpub: freshZpub(path), derivationPath: path };
+      expect((await shop.post("/wallets", wallet)).status).toBe(201);
+    }
+    for (let i = 0; i < 16; i++) expect(statusesOf(await shop.create(10, BTC, LTC))).toEqual([201, "ACTIVE,ACTIVE"]);
+    const rows = await testDb.select().from(events).where(eq(events.merchantId, shop.merchantId));
+    const warned = rows.filter(({ type }) => type === "wallet.gap_limit_warning").map(({ data }) => JSON.parse(data));
+    expect(warned.map(({ network, gap }) => [network, gap]).sort()).toEqual([
+      ["BTC", 15],
+      ["LTC", 15],
+    ]);
+  });
+});

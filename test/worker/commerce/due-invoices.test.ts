@@ -1,0 +1,160 @@
+// What the sweep looks at is what the clock moves: the select in SQL and the rule in `settle` say the same of any invoice, so that nothing
+// which waits keeps others from their turn. And what waits for a chain is let go by nothing else.
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { beforeEach, describe, expect, it } from "vitest";
+import { NETWORKS } from "../../../src/chains/networks.ts";
+import { ASLEEP_AFTER_MS, STALLED_AFTER_MS } from "../../../src/commerce/invoices/closing.ts";
+import { selectDueInTurn, selectDueInvoices } from "../../../src/commerce/invoices/due/store.ts";
+import { releaseAmounts } from "../../../src/commerce/invoices/expire-invoices.ts";
+import { fileOf } from "../../../src/commerce/invoices/invoice.ts";
+import { reorgWindowMs, settlementChange } from "../../../src/commerce/invoices/settle-invoice.ts";
+import { selectInvoiceRow, updateInvoice } from "../../../src/commerce/invoices/store.ts";
+import { putPayment } from "../../../src/commerce/payments/store.ts";
+import type { InvoiceId } from "../../../src/lib/ids.ts";
+import { amountReservations, invoices } from "../../../src/platform/db/schema/invoices.ts";
+import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
+import { randomFrom } from "../../support/random.ts";
+import { openPayment, watchMethod } from "../../support/watched.ts";
+import { freshId, testDb } from "../../support/worker-merchant.ts";
+
+const START = 1_800_000_000_000;
+const HOUR = 3_600_000;
+/** `passed` and `moved` before and after the clock has moved on, and when its watcher ticked last; resting is as good as none. */
+const CURSORS = {
+  ETH: { resting: false, passed: [0, 2 * HOUR], moved: [0, 2 * HOUR], ticked: [0, null] },
+  POL: { resting: false, passed: [0, 0], moved: [0, 0], ticked: [0, 7 * HOUR] },
+  BNB: {
+    resting: false,
+    passed: [0, HOUR],
+    moved: [0, STALLED_AFTER_MS],
+    ticked: [0, 99 * HOUR - ASLEEP_AFTER_MS + 1],
+  },
+  CRO: { resting: true, passed: [0, 0], moved: [0, 0], ticked: [0, 0] },
+} as const;
+const TOKEN = { ETH: "USDT", POL: "USDT", BNB: "USDT", CRO: "USDC", TRX: "USDT" } as const;
+const reorgWindows = JSON.stringify(Object.fromEntries(NETWORKS.map((each) => [each.name, reorgWindowMs(each)])));
+
+beforeEach(async () => {
+  await testDb.batch([testDb.delete(networkCursors), testDb.delete(invoices), testDb.delete(amountReservations)]);
+});
+
+async function putCursors(when: 0 | 1): Promise<void> {
+  await testDb.delete(networkCursors);
+  for (const [network, { resting, passed, moved, ticked }] of Object.entries(CURSORS)) {
+    const at = ticked[when];
+    const tickedAtMs = at === null ? null : START + at;
+    const of = { network, tickedAtMs, isResting: resting, sinceMs: START, checkpoints: "[]", height: 1, hash: "h" };
+    await testDb
+      .insert(networkCursors)
+      .values({ ...of, passedMs: START + passed[when], lastMovedAtMs: START + moved[when] });
+  }
+}
+
+const fileAt = async (id: InvoiceId) => {
+  const [row] = await testDb.select().from(invoices).where(eq(invoices.id, id));
+  const [found] = await selectInvoiceRow(testDb, row?.merchantId ?? "", id);
+  if (found === undefined) throw new Error(id);
+  return fileOf(found);
+};
+
+/** Stores what the facts make of an invoice at a moment. */
+async function settleAt(id: InvoiceId, nowMs: number): Promise<void> {
+  const file = await fileAt(id);
+  const change = settlementChange(file, nowMs);
+  if (change === undefined) return;
+  await updateInvoice(testDb, file.invoice, { ...change.columns });
+  for (const payment of change.payments ?? []) await putPayment(testDb, payment);
+}
+
+const dueAt = async (nowMs: number) =>
+  (await selectDueInvoices(testDb, nowMs, { order: "oldest", limit: 1_000, reorgWindows })).map(({ id }) => id);
+
+const dueInTurnAt = async (nowMs: number) => {
+  const rows = await selectDueInTurn(testDb, nowMs, { merchants: 1_000, ofEach: 10, reorgWindows });
+  return rows.flatMap(({ ids }): InvoiceId[] => JSON.parse(ids));
+};
+
+describe("an invoice is due", () => {
+  it("exactly when the clock moves it, of 150 invoices with any cursors and payments", async () => {
+    const random = randomFrom(7);
+    const draw = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+    await putCursors(0);
+    const ids: InvoiceId[] = [];
+    for (let n = 0; n < 150; n++) {
+      const network = draw(["ETH", "POL", "BNB", "CRO", "TRX"] as const);
+      const address = `0x${n.toString(16).padStart(40, "0")}`;
+      const expiresAtMs = START + draw([HOUR / 2, HOUR, 3 * HOUR, 30 * HOUR]);
+      const cryptocurrency = TOKEN[network];
+      const id = await watchMethod(testDb, { network, cryptocurrency, address, nowMs: START, expiresAtMs });
+      if (random() < 0.3) await testDb.update(invoices).set({ latePaymentPolicy: "ACCEPT" }).where(eq(invoices.id, id));
+      for (let paid = 0; paid < draw([0, 0, 1, 1, 2]); paid++) {
+        const status = draw(["DETECTED", "CONFIRMED", "REORGED", "DROPPED"] as const);
+        const of = { network, cryptocurrency, txHash: `${n}.${paid}`, toAddress: address, createdAtMs: START };
+        await openPayment(testDb, {
+          ...of,
+          ...{ invoiceId: id, status, amountUnits: draw([3_000_000n, 10_000_000n]) },
+          receivedAtMs: draw([START, expiresAtMs, expiresAtMs + 1, expiresAtMs + 200 * HOUR]),
+          reorgedAtMs: status === "REORGED" ? START + draw([0, 7 * HOUR]) : null,
+        });
+      }
+      await settleAt(id, START + draw([0, 4 * HOUR]));
+      ids.push(id);
+    }
+    await putCursors(1);
+    for (const nowMs of [4 * HOUR, 6 * HOUR, 7 * HOUR, 7 * HOUR + 400_000, 9 * HOUR, 99 * HOUR].map(
+      (ms) => START + ms,
+    )) {
+      const moved: InvoiceId[] = [];
+      for (const id of ids) if (settlementChange(await fileAt(id), nowMs) !== undefined) moved.push(id);
+      expect((await dueAt(nowMs)).toSorted()).toEqual(moved.toSorted());
+      expect((await dueInTurnAt(nowMs)).toSorted()).toEqual(moved.toSorted());
+      expect(moved.length).toBeGreaterThan(10);
+    }
+  });
+
+  it("as found by the index of active invoices", async () => {
+    const { sql, params } = selectDueInvoices(testDb, START, { order: "oldest", limit: 10, reorgWindows }).toSQL();
+    const plan = await env.DB.prepare(`explain query plan ${sql}`)
+      .bind(...params)
+      .all<{ detail: string }>();
+    const details = plan.results.map(({ detail }) => detail).join("\n");
+    expect(details).toMatch(/SEARCH invoices USING INDEX invoices_due \(expires_at_ms</);
+  });
+
+  it("as found of each merchant by the merchant's own, whoever else has how many", async () => {
+    const query = selectDueInTurn(testDb, START, { merchants: 10, ofEach: 10, reorgWindows }).toSQL();
+    const plan = await env.DB.prepare(`explain query plan ${query.sql}`)
+      .bind(...query.params)
+      .all<{ detail: string }>();
+    const details = plan.results.map(({ detail }) => detail).join("\n");
+    expect(details).toContain("SEARCH invoices USING INDEX invoices_due_of_merchant (merchant_id>?)");
+    expect(details).toContain(
+      "SEARCH invoices USING INDEX invoices_due_of_merchant (merchant_id=? AND expires_at_ms<?)",
+    );
+    expect(details).not.toMatch(/SCAN (invoices|method|paid|failed|cursor)/);
+  });
+});
+
+describe("an amount that is no longer watched", () => {
+  it.each([
+    ["a cursor beyond its end", { passedMs: START + 1, isResting: false }, 0],
+    ["a cursor exactly at its end", { passedMs: START, isResting: false }, 1],
+    ["a cursor that is resting", { passedMs: START - 1, isResting: true }, 0],
+    ["no cursor", undefined, 0],
+  ])("is free with %s", async (_, cursor, left) => {
+    const merchantId = freshId("mer");
+    const at = { network: "ETH", cryptocurrency: "USDT", address: "0x01" };
+    const id = await watchMethod(testDb, { ...at, nowMs: START - HOUR, merchantId, status: "EXPIRED" });
+    await testDb.delete(networkCursors);
+    if (cursor !== undefined) {
+      const of = { network: "ETH", sinceMs: START - HOUR, checkpoints: "[]", lastMovedAtMs: START };
+      await testDb.insert(networkCursors).values({ ...of, ...cursor });
+    }
+    const units = { units: 10n, priceUnits: 10n, salt: 0 };
+    const held = { ...at, ...units, invoiceId: id, merchantId, heldUntilMs: START, createdAtMs: START - HOUR };
+    await testDb.insert(amountReservations).values(held);
+    await releaseAmounts({ db: testDb, nowMs: START + HOUR });
+    expect(await testDb.$count(amountReservations)).toBe(left);
+  });
+});

@@ -1,0 +1,81 @@
+// What a merchant without proof holds at a shared address is held for a day; its invoices may go on for longer where late money is taken. A page
+// asks for nothing that is free for others.
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { beforeEach, expect, it } from "vitest";
+import { networkNamed } from "../../../src/chains/networks.ts";
+import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
+import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
+import { expireInvoices, releaseAmounts } from "../../../src/commerce/invoices/expire-invoices.ts";
+import { refreshInvoice } from "../../../src/commerce/invoices/refresh-invoice.ts";
+import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
+import { sleep } from "../../../src/lib/sleep.ts";
+import { amountReservations } from "../../../src/platform/db/schema/invoices.ts";
+import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { expectStatus, holderOf, ordered } from "../../support/shared-place.ts";
+import { directWallet, randomHex, USDT } from "../../support/wallet-bodies.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+const HOUR_MS = 3_600_000;
+
+beforeEach(async () => {
+  await testDb.delete(networkCursors);
+});
+
+/** An invoice of 100 of which 40 came, with late money taken for a week, and the clock at which it is looked at. */
+async function underpaid() {
+  const wallet = directWallet();
+  const shop = await holderOf(wallet);
+  await holderOf(wallet);
+  await expectStatus(shop.patch("/settings", { latePaymentPolicy: "ACCEPT", monitorSeconds: 604_800 }), 200);
+  const { invoiceId, address } = await ordered(shop, USDT, 100);
+  const startMs = Date.now();
+  const depsAt = (hours: number) => invoiceDependencies(env, { db: testDb, nowMs: startMs + hours * HOUR_MS, sleep });
+  const pay = async (amountUnits: bigint, hours: number) => {
+    const network = networkNamed("ETH");
+    if (network === undefined) throw new Error("no such network");
+    const txHash = `0x${randomHex(32)}`;
+    const block = { height: 100, hash: randomHex(32), timeMs: startMs + hours * HOUR_MS };
+    const what = { cryptocurrency: "USDT", txHash, outputIndex: "0", fromAddress: null, toAddress: address };
+    const transfers = [{ ...what, amountUnits, block, spends: [], raw: "{}" }];
+    const heights = { tipHeight: 100, finalizedHeight: null };
+    expect((await applyTransfers(depsAt(hours), { network, heights, transfers, seen: [] })).ok).toBe(true);
+    return testDb.select().from(payments).where(eq(payments.txHash, txHash));
+  };
+  await pay(40_000_000n, 0.1);
+  /** What its page asks for then, once the sweep has run. */
+  const shownAt = async (hours: number) => {
+    const deps = depsAt(hours);
+    await expireInvoices(deps);
+    await releaseAmounts(deps);
+    const file = await readFile(deps, shop.merchantId, invoiceId);
+    const fresh = file.ok && file.value !== undefined ? await refreshInvoice(deps, file.value) : undefined;
+    await releaseAmounts(deps);
+    if (fresh?.ok !== true) throw new Error("not refreshed");
+    const [method] = fresh.value.methods;
+    return {
+      status: fresh.value.invoice.status,
+      method,
+      lockedHours: ((method?.lockedUntilMs ?? 0) - startMs) / HOUR_MS,
+    };
+  };
+  return { invoiceId, pay, shownAt };
+}
+
+it("what is asked for the rest after a day is nothing, rather than what anybody may have", async () => {
+  const { invoiceId, shownAt } = await underpaid();
+  const { status, method } = await shownAt(30);
+  expect([status, method?.reason]).toEqual(["UNDERPAID", "AMOUNTS_EXHAUSTED"]);
+  expect(await testDb.$count(amountReservations, eq(amountReservations.invoiceId, invoiceId))).toBe(0);
+});
+
+it("what is asked within the day is asked no longer than it is held, and pays the invoice", async () => {
+  const { invoiceId, pay, shownAt } = await underpaid();
+  const { method, lockedHours } = await shownAt(23.5);
+  expect(lockedHours).toBeGreaterThan(23.5);
+  expect(lockedHours).toBeLessThanOrEqual(24);
+  const asked = method?.remainderUnits ?? method?.amountUnits ?? 0n;
+  const [row] = await pay(asked, 23.9);
+  expect(row).toMatchObject({ invoiceId, matchedBy: "EXACT_AMOUNT" });
+});

@@ -1,0 +1,207 @@
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { countPayments, type PaymentFilter, selectPaymentPage } from "../../../src/commerce/payments/store.ts";
+import type { InvoiceId } from "../../../src/lib/ids.ts";
+import { paymentClaims } from "../../../src/platform/db/schema/payments.ts";
+import { BLOCK_MS, seedCursor, seedPayment } from "../../support/payments.ts";
+import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+
+beforeAll(async () => {
+  await seedCursor("ETH", { tipHeight: 104 });
+});
+
+const idsOf = (answer: { readonly body: { readonly data: readonly { readonly id: string }[] } }) =>
+  answer.body.data.map(({ id }) => id);
+
+async function invoiceOf(shop: TestMerchant): Promise<InvoiceId> {
+  const { body } = await shop.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [] });
+  return body.id;
+}
+
+describe("the list of payments", () => {
+  it("is newest first, by cursor without a gap and without a repetition, moments of many included", async () => {
+    const shop = await freshMerchant();
+    const seeded = [];
+    for (let n = 0; n < 7; n++) {
+      const createdAtMs = BLOCK_MS + Math.floor(n / 3);
+      seeded.push(await seedPayment(shop.merchantId, { createdAtMs }));
+    }
+    await seedPayment((await freshMerchant()).merchantId);
+    const wanted = seeded
+      .toSorted((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1))
+      .map(({ id }) => id);
+    const got: string[] = [];
+    let cursor: string | null = "";
+    for (let pages = 0; cursor !== null && pages < 10; pages++) {
+      const { status, body, text } = await shop.get(`/payments?limit=2${cursor === "" ? "" : `&cursor=${cursor}`}`);
+      expect([status, body.pagination], text).toEqual([200, undefined]);
+      got.push(...idsOf({ body }));
+      cursor = body.nextCursor;
+    }
+    expect(got).toEqual(wanted);
+  });
+
+  it("counts where a page is asked by its number, or nothing is asked at all", async () => {
+    const shop = await freshMerchant();
+    for (let n = 0; n < 3; n++) await seedPayment(shop.merchantId);
+    await seedPayment(shop.merchantId, { status: "IGNORED" });
+    const counted = (query: string) => shop.get(`/payments${query}`).then(({ body }) => body.pagination);
+    expect(await counted("")).toEqual({ page: 1, limit: 20, total: 4, lastPage: 1 });
+    expect(await counted("?page=2&limit=3")).toEqual({ page: 2, limit: 3, total: 4, lastPage: 2 });
+    expect(await counted("?page=1&status=IGNORED")).toMatchObject({ total: 1 });
+  });
+
+  it("is empty for a merchant without payments", async () => {
+    const { body } = await (await freshMerchant()).get("/payments?limit=5");
+    expect(body).toEqual({ data: [], nextCursor: null });
+  });
+
+  it("has the members of decisions 5 and no other", async () => {
+    const shop = await freshMerchant();
+    const payment = await seedPayment(shop.merchantId);
+    const { body } = await shop.get("/payments");
+    expect(body.data).toStrictEqual([
+      {
+        ...{
+          id: payment.id,
+          invoiceId: null,
+          merchantId: shop.merchantId,
+          chainId: 1,
+          network: "ETH",
+          currency: "USDT",
+        },
+        ...{ txHash: payment.txHash, outputIndex: "0", fromAddress: payment.fromAddress, toAddress: payment.toAddress },
+        ...{ amount: "10", fiatAmount: null, status: "UNMATCHED", confirmations: 5, requiredConfirmations: 3 },
+        ...{ blockHeight: 100, isLate: false, matchedBy: null, confirmedTxAt: null },
+        receivedTxAt: new Date(payment.receivedAtMs).toISOString(),
+        createdAt: new Date(payment.createdAtMs).toISOString(),
+        updatedAt: new Date(payment.updatedAtMs).toISOString(),
+      },
+    ]);
+  });
+});
+
+describe("a filter of the list", () => {
+  it("takes what it names, one, several or none, and never another merchant's", async () => {
+    const [shop, other] = [await freshMerchant(), await freshMerchant()];
+    const invoiceId = await invoiceOf(shop);
+    const credited = { invoiceId, matchedBy: "ADDRESS", fiatMicros: 10_000_000n } as const;
+    const paid = await seedPayment(shop.merchantId, { ...credited, status: "CONFIRMED" });
+    const again = await seedPayment(shop.merchantId, { ...credited, txHash: paid.txHash, outputIndex: "1" });
+    const btc = await seedPayment(shop.merchantId, {
+      ...{ network: "BTC", cryptocurrency: "BTC", chainId: null, txHash: "ab".repeat(32), amountUnits: 1n },
+      status: "IGNORED",
+    });
+    await seedPayment(other.merchantId, { txHash: btc.txHash, network: "BTC", cryptocurrency: "BTC" });
+    const listed = async (query: string) => idsOf(await shop.get(`/payments?limit=100&${query}`)).sort();
+    const both = [paid.id, again.id].sort();
+    expect(await listed(`invoiceId=${invoiceId}`)).toEqual(both);
+    expect(await listed(`txHash=${paid.txHash}`)).toEqual(both);
+    expect(await listed(`txHash=${btc.txHash.toUpperCase()}`)).toEqual([btc.id]);
+    expect(await listed(`txHash=${btc.txHash}&network=ETH`)).toEqual([]);
+    expect(await listed("network=bitcoin")).toEqual([btc.id]);
+    expect(await listed("status=IGNORED")).toEqual([btc.id]);
+    expect(await listed(`invoiceId=${invoiceId}&status=CONFIRMED`)).toEqual([paid.id]);
+    expect(await listed("invoiceId=inv_1")).toEqual([]);
+    expect(idsOf(await other.get(`/payments?invoiceId=${invoiceId}`))).toEqual([]);
+  });
+
+  it.each([
+    ["status=PAID", "status"],
+    ["network=DOGE", "network"],
+    ["limit=101", "limit"],
+    ["cursor=x", "cursor"],
+    [`txHash=${"a".repeat(81)}`, "txHash"],
+  ])("%s is refused by its name", async (query, path) => {
+    const { status, body } = await (await freshMerchant()).get(`/payments?${query}`);
+    expect([status, body.code, body.details]).toMatchObject([400, "VALIDATION_FAILED", [{ path }]]);
+  });
+});
+
+describe("how D1 finds payments", () => {
+  const page = { limit: 21, offset: 0, after: { createdAtMs: 1, id: "x" } };
+  const planOf = async (query: { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } }) => {
+    const { sql, params } = query.toSQL();
+    const statement = env.DB.prepare(`explain query plan ${sql}`).bind(...params);
+    return (await statement.all<{ detail: string }>()).results.map(({ detail }) => detail).join("\n");
+  };
+  const pagePlan = (filter: PaymentFilter) => planOf(selectPaymentPage(testDb, "mer_1", { ...page, filter }));
+
+  it("a page, with a status or without, begins in its index where the page does, and needs no sorting", async () => {
+    const [plain, byStatus] = [await pagePlan({}), await pagePlan({ status: "UNMATCHED" })];
+    expect(plain).toMatch(
+      /SEARCH payments USING INDEX payments_feed \(merchant_id=\? AND \(created_at_ms,id\)<\(\?,\?\)\)/,
+    );
+    expect(byStatus).toMatch(/USING INDEX payments_by_status \(merchant_id=\? AND status=\? AND \(created_at_ms,id\)</);
+    expect(plain + byStatus).not.toContain("TEMP B-TREE");
+  });
+
+  it.each([
+    ["a transaction", { txHash: "0x1" }, "payments_transaction (network=? AND tx_hash=?)"],
+    ["a transaction of a network", { txHash: "0x1", network: "ETH" }, "payments_transaction (network=? AND tx_hash=?)"],
+    ["an invoice", { invoiceId: "inv_1", status: "CONFIRMED" }, "payments_invoice (invoice_id=?)"],
+  ] as const)("those of %s by that, counted too", async (_, filter, index) => {
+    expect(await pagePlan(filter)).toContain(`SEARCH payments USING INDEX ${index}`);
+    expect(await planOf(countPayments(testDb, "mer_1", filter, true))).toMatch(
+      /SEARCH payments USING .*INDEX payments_/,
+    );
+  });
+});
+
+describe("a payment", () => {
+  it("shows with its evidence: rule, source's words, block, candidates, and the claims of payers on either", async () => {
+    const shop = await freshMerchant();
+    const [invoiceId, candidate, elsewhere] = [await invoiceOf(shop), await invoiceOf(shop), await invoiceOf(shop)];
+    const payment = await seedPayment(shop.merchantId, {
+      ...{ invoiceId, matchedBy: "TOLERANCE", status: "CONFIRMED", fiatMicros: 10_000_000n, confirmedAtMs: BLOCK_MS },
+      evidence: { raw: '{"logIndex":"0x7"}', candidates: [{ invoiceId: candidate, reason: "AMOUNT_DIFFERS" }] },
+    });
+    const { network, txHash } = payment;
+    const claim = { network, txHash, merchantId: shop.merchantId, outcome: "FOUND" };
+    const claims = [
+      { ...claim, id: freshId("clm"), invoiceId: candidate, createdAtMs: BLOCK_MS + 2, outcome: "NOT_FOUND" },
+      { ...claim, id: freshId("clm"), invoiceId, createdAtMs: BLOCK_MS + 1 },
+      { ...claim, id: freshId("clm"), invoiceId, createdAtMs: BLOCK_MS, txHash: "0x2" },
+      { ...claim, id: freshId("clm"), invoiceId: elsewhere, createdAtMs: BLOCK_MS },
+    ] as const;
+    await testDb.insert(paymentClaims).values([...claims]);
+    const { status, body } = await shop.get(`/payments/${payment.id}`);
+    expect([status, body]).toMatchObject([200, { id: payment.id, fiatAmount: "10.000000", confirmations: 5 }]);
+    expect(body.evidence).toStrictEqual({
+      rule: "TOLERANCE",
+      weighing: null,
+      raw: '{"logIndex":"0x7"}',
+      block: { height: 100, hash: payment.blockHash, time: "2026-11-21T12:00:00.000Z" },
+      candidates: [{ invoiceId: candidate, reason: "AMOUNT_DIFFERS" }],
+      claims: [
+        { id: claims[1].id, invoiceId, outcome: "FOUND", createdAt: "2026-11-21T12:00:00.001Z" },
+        { id: claims[0].id, invoiceId: candidate, outcome: "NOT_FOUND", createdAt: "2026-11-21T12:00:00.002Z" },
+      ],
+    });
+    expect(body.resolution).toBeNull();
+    const { evidence, resolution, ...shown } = body;
+    expect((await shop.get("/payments")).body.data).toEqual([shown]);
+    expect((await shop.get(`/invoices/${invoiceId}`)).body.payments).toMatchObject([{ id: payment.id }]);
+  });
+
+  it("in a mempool has no block and no confirmations", async () => {
+    const shop = await freshMerchant();
+    const nowhere = { blockHeight: null, blockHash: null, blockTimeMs: null, confirmations: 0 };
+    const { id } = await seedPayment(shop.merchantId, nowhere);
+    const { body } = await shop.get(`/payments/${id}`);
+    expect([body.blockHeight, body.confirmations, body.evidence.block]).toEqual([null, 0, null]);
+  });
+
+  it("that is not there, malformed, or a stranger's, is one and the same 404", async () => {
+    const shop = await freshMerchant();
+    const foreign = await seedPayment((await freshMerchant()).merchantId);
+    const refusals = [];
+    for (const id of [freshId("pay"), foreign.id, "pay_1", "x", "%00", "%27%20OR%201%3D1"]) {
+      const { status, body } = await shop.get(`/payments/${id}`);
+      const { requestId, ...rest } = body;
+      expect([status, rest.code]).toEqual([404, "PAYMENT_NOT_FOUND"]);
+      refusals.push(JSON.stringify(rest));
+    }
+    expect(new Set(refusals).size).toBe(1);
+  });
+});

@@ -1,0 +1,548 @@
+// Products (decisions 10): what a merchant sells, and the invoices that embed it.
+import { env } from "cloudflare:workers";
+import { base64 } from "@scure/base";
+import { and, asc, eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { imageName } from "../../../src/accounts/images/image.ts";
+import { invoiceBody, invoiceForAnyKey } from "../../../src/commerce/invoices/contract.ts";
+import { productBody, productListBody } from "../../../src/commerce/products/contract.ts";
+import { createProduct } from "../../../src/commerce/products/create-product.ts";
+import { productDependencies } from "../../../src/commerce/products/dependencies.ts";
+import type { ProductId } from "../../../src/lib/ids.ts";
+import { batch } from "../../../src/platform/db/batch.ts";
+import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
+import { images, products } from "../../../src/platform/db/schema/products.ts";
+import type { Resolution } from "../../../src/platform/resolver/host-resolver-client.ts";
+import { type Ask, seedKey, send } from "../../support/access.ts";
+import { sendBeaten } from "../../support/before-write.ts";
+import { expectDocumented } from "../../support/documented.ts";
+import { jpeg, png, webp } from "../../support/images.ts";
+import { BTC, directWallet, USDT, xpubWallet } from "../../support/wallet-bodies.ts";
+import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+
+const ORIGIN = "http://localhost:8787";
+const NOBODY = "prd_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+
+async function made(shop: TestMerchant, fields: object = {}): Promise<Answer["body"]> {
+  const answer = await shop.post("/products", { name: "Coffee", price: 19.5, ...fields });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body;
+}
+
+async function entriesOf(shop: TestMerchant, target: string) {
+  const rows = await testDb
+    .select()
+    .from(auditEvents)
+    .where(and(eq(auditEvents.merchantId, shop.merchantId), eq(auditEvents.target, target)))
+    .orderBy(asc(auditEvents.createdAtMs), asc(auditEvents.id));
+  return rows.map(({ action, before, after }) => [action, JSON.parse(before ?? "null"), JSON.parse(after ?? "null")]);
+}
+
+/** Calls with a public key of the shop. */
+async function browserOf(shop: TestMerchant) {
+  const key = await seedKey(shop.merchantId, { kind: "PUBLIC" });
+  return (rest: string, ask: Ask = {}) => send(`/api/v1/merchants/merchant/${shop.merchantId}${rest}`, { key, ...ask });
+}
+
+describe("a product", () => {
+  it("is answered with exactly the fields of decisions 10, defaults filled in", async () => {
+    const shop = await freshMerchant();
+    const product = await made(shop);
+    expect(product).toEqual({
+      id: expect.stringMatching(/^prd_[0-9A-Z]{26}$/),
+      merchantId: shop.merchantId,
+      name: "Coffee",
+      description: null,
+      price: "19.500000",
+      currency: "USD",
+      image: null,
+      signedImage: null,
+      isActive: true,
+      askForName: false,
+      askForAddress: false,
+      askForPhoneNumber: false,
+      createdAt: product.createdAt,
+      updatedAt: product.createdAt,
+      deletedAt: null,
+      checkoutUrl: `${ORIGIN}/buy/${product.id}`,
+    });
+    expect((await shop.get(`/products/${product.id}`)).body).toEqual(product);
+    expect(await entriesOf(shop, product.id)).toMatchObject([
+      ["product.created", null, { name: "Coffee", price: "19.500000" }],
+    ]);
+  });
+
+  it("is as the document says, alone, in a list and in an invoice", async () => {
+    const shop = await freshMerchant();
+    const product = await made(shop, {
+      description: "Whole beans",
+      image: `data:image/png;base64,${base64.encode(png())}`,
+    });
+    expectDocumented(productBody, product);
+    expectDocumented(productListBody, (await shop.get("/products")).body);
+    const invoice = (await shop.post("/invoices", { productId: product.id })).body;
+    expectDocumented(invoiceBody, invoice);
+    const browse = await browserOf(shop);
+    expectDocumented(invoiceForAnyKey, (await browse(`/invoices/${invoice.id}`)).json);
+    expectDocumented(productBody, (await shop.delete(`/products/${product.id}`)).body);
+  });
+
+  it.each([
+    [0.1 + 0.2, "0.300000"],
+    [0, "0.000000"],
+    [1_000_000, "1000000.000000"],
+    [0.0000005, "0.000001"],
+  ])("of the price %d costs %s", async (price, text) => {
+    expect((await made(await freshMerchant(), { price })).price).toBe(text);
+  });
+
+  it.each([
+    ["no name", { name: undefined }],
+    ["an empty name", { name: "" }],
+    ["a name of 201 characters", { name: "🏦".repeat(201) }],
+    ["a description of 1,001 characters", { description: "x".repeat(1_001) }],
+    ["no price", { price: undefined }],
+    ["a price as text", { price: "19.5" }],
+    ["a price below 0", { price: -0.01 }],
+    ["a positive price that would round to 0", { price: 4e-7 }],
+    ["a price above 1,000,000", { price: 1_000_000.01 }],
+    ["an unknown currency", { currency: "XXX" }],
+    ["an unknown field", { colour: "red" }],
+  ])("is refused: %s", async (_, fields) => {
+    const shop = await freshMerchant();
+    const answer = await shop.post("/products", { name: "Coffee", price: 1, ...fields });
+    expect([answer.status, answer.body.code], answer.text).toEqual([400, "VALIDATION_FAILED"]);
+  });
+
+  it("is made once under one Idempotency-Key, however often it is sent at once", async () => {
+    const shop = await freshMerchant();
+    const headers = { "idempotency-key": "coffee" };
+    const body = { name: "Coffee", price: 1 };
+    const answers = await Promise.all(Array.from({ length: 6 }, () => shop.post("/products", body, headers)));
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(await testDb.$count(products, eq(products.merchantId, shop.merchantId))).toBe(1);
+    expect(await testDb.$count(auditEvents, eq(auditEvents.merchantId, shop.merchantId))).toBe(1);
+  });
+
+  it("is changed by what a PATCH names, and by nothing else", async () => {
+    const shop = await freshMerchant();
+    const before = await made(shop, { description: "Whole beans", currency: "eur" });
+    const answer = await shop.patch(`/products/${before.id}`, { price: 20, description: null, askForName: true });
+    expect([answer.status, answer.body], answer.text).toEqual([
+      200,
+      { ...before, price: "20.000000", description: null, askForName: true, updatedAt: answer.body.updatedAt },
+    ]);
+    expect(answer.body.updatedAt > before.updatedAt).toBe(true);
+    expect((await shop.get(`/products/${before.id}`)).body).toEqual(answer.body);
+    const [, update] = await entriesOf(shop, before.id);
+    expect(update).toEqual([
+      "product.updated",
+      { description: "Whole beans", price: "19.500000", askForName: false },
+      { description: null, price: "20.000000", askForName: true },
+    ]);
+  });
+
+  it("is not written, nor is the log, by a PATCH that changes nothing; one that says nothing is refused", async () => {
+    const shop = await freshMerchant();
+    const product = await made(shop);
+    expect((await shop.patch(`/products/${product.id}`, { name: "Coffee", price: 19.5 })).body).toEqual(product);
+    expect(await entriesOf(shop, product.id)).toHaveLength(1);
+    expect((await shop.patch(`/products/${product.id}`, {})).status).toBe(400);
+  });
+
+  it("keeps both of two changes at once, and each answer tells what then stood", async () => {
+    const shop = await freshMerchant();
+    const { id } = await made(shop);
+    for (let round = 1; round <= 10; round++) {
+      const changes = [{ price: round }, { name: `Coffee ${round}` }];
+      const answers = await Promise.all(changes.map((each) => shop.patch(`/products/${id}`, each)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      const last = answers.map(({ body }) => body).sort((a, b) => (a.updatedAt < b.updatedAt ? -1 : 1))[1];
+      expect(last).toMatchObject({ price: `${round}.000000`, name: `Coffee ${round}` });
+      expect((await shop.get(`/products/${id}`)).body).toEqual(last);
+    }
+    expect(await entriesOf(shop, id)).toHaveLength(21);
+  });
+
+  it("that is deleted is answered as it then is, and found no more", async () => {
+    const shop = await freshMerchant();
+    const product = await made(shop);
+    const deleted = await shop.delete(`/products/${product.id}`);
+    const { deletedAt, updatedAt } = deleted.body;
+    expect([deleted.status, deleted.body]).toEqual([200, { ...product, deletedAt, updatedAt }]);
+    expect(Date.parse(deletedAt)).toBeGreaterThan(0);
+    for (const answer of [
+      await shop.get(`/products/${product.id}`),
+      await shop.patch(`/products/${product.id}`, { name: "Tea" }),
+      await shop.delete(`/products/${product.id}`),
+    ])
+      expect([answer.status, answer.body.code]).toEqual([404, "PRODUCT_NOT_FOUND"]);
+    expect((await shop.get("/products")).body.data).toEqual([]);
+    expect((await entriesOf(shop, product.id))[1]).toMatchObject(["product.deleted", { name: "Coffee" }, null]);
+  });
+
+  it("that six delete at once is deleted by one of them", async () => {
+    const shop = await freshMerchant();
+    const { id } = await made(shop);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => shop.delete(`/products/${id}`)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404, 404]);
+    expect(await entriesOf(shop, id)).toHaveLength(2);
+  });
+
+  it("of another merchant, of no one and of a malformed id are one answer", async () => {
+    const [shop, other] = [await freshMerchant(), await freshMerchant()];
+    const { id } = await made(other);
+    const answers = await Promise.all([id, NOBODY, "coffee"].map((each) => shop.get(`/products/${each}`)));
+    for (const { status, body } of answers) expect([status, body.code]).toEqual([404, "PRODUCT_NOT_FOUND"]);
+    expect((await shop.patch(`/products/${id}`, { name: "Mine" })).status).toBe(404);
+    expect((await shop.delete(`/products/${id}`)).status).toBe(404);
+    expect((await other.get(`/products/${id}`)).body.name).toBe("Coffee");
+  });
+});
+
+describe("the list of products", () => {
+  it("is newest first, page by page, without gap or double, and counts where a page is asked for", async () => {
+    const shop = await freshMerchant();
+    const ids: string[] = [];
+    for (let n = 0; n < 7; n++) ids.unshift((await made(shop, { name: `Product ${n}` })).id);
+    const seen: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const { body } = await shop.get(`/products?limit=3${cursor === "" ? "" : `&cursor=${cursor}`}`);
+      seen.push(...body.data.map(({ id }: { id: string }) => id));
+      expect(body.pagination).toBeUndefined();
+      cursor = body.nextCursor;
+    }
+    expect([...seen].sort()).toEqual([...ids].sort());
+    const { body } = await shop.get("/products?page=2&limit=5");
+    expect(body.pagination).toEqual({ page: 2, limit: 5, total: 7, lastPage: 2 });
+    expect(body.data.map(({ id }: { id: string }) => id)).toEqual(seen.slice(5));
+    expect((await shop.get("/products")).body.pagination).toMatchObject({ page: 1, total: 7 });
+    expect((await shop.get("/products?cursor=nonsense")).status).toBe(400);
+  });
+
+  it("is searched by the beginning of a name or a whole id, and filtered by isActive", async () => {
+    const shop = await freshMerchant();
+    const names = ["Coffee", "Coffee, 1 kg", "coffee", "Tea", "100%", "100_"];
+    const all = new Map<string, string>();
+    for (const name of names) all.set(name, (await made(shop, { name, isActive: name !== "Tea" })).id);
+    const found = async (query: string) =>
+      (await shop.get(`/products?${query}`)).body.data.map(({ name }: { name: string }) => name).sort();
+    expect(await found("search=Coffee")).toEqual(["Coffee", "Coffee, 1 kg"]);
+    expect(await found("search=offee")).toEqual([]);
+    expect(await found(`search=${encodeURIComponent("100%")}`)).toEqual(["100%"]);
+    expect(await found(`search=${all.get("Tea")}`)).toEqual(["Tea"]);
+    expect(await found("isActive=false")).toEqual(["Tea"]);
+    expect(await found("isActive=true&search=T")).toEqual([]);
+    expect((await shop.get("/products?search=Co&page=1")).body.pagination.total).toBe(2);
+    expect((await shop.get("/products?isActive=yes")).status).toBe(400);
+    const other = await freshMerchant();
+    expect((await other.get(`/products?search=${all.get("Tea")}`)).body.data).toEqual([]);
+  });
+});
+
+describe("a public key", () => {
+  it("sees what is for sale, in the list and alone, and nothing that is inactive or deleted", async () => {
+    const shop = await freshMerchant();
+    const browse = await browserOf(shop);
+    const shown = await made(shop);
+    const hidden = await made(shop, { name: "Soon", isActive: false });
+    const gone = await made(shop, { name: "Gone" });
+    await shop.delete(`/products/${gone.id}`);
+    expect((await browse("/products")).json).toMatchObject({ data: [shown], pagination: { total: 1 } });
+    expect((await browse("/products?isActive=false")).json).toMatchObject({ data: [], pagination: { total: 0 } });
+    expect((await browse(`/products/${shown.id}`)).json).toEqual(shown);
+    for (const { id } of [hidden, gone]) {
+      expect((await browse(`/products/${id}`)).status).toBe(404);
+      expect((await browse(`/products?search=${id}`)).json?.data).toEqual([]);
+    }
+  });
+
+  it("changes nothing", async () => {
+    const shop = await freshMerchant();
+    const browse = await browserOf(shop);
+    const { id } = await made(shop);
+    for (const [method, rest] of [
+      ["POST", "/products"],
+      ["PATCH", `/products/${id}`],
+      ["DELETE", `/products/${id}`],
+    ] as const) {
+      const answer = await browse(rest, { method, body: method === "DELETE" ? undefined : { name: "x", price: 1 } });
+      expect([answer.status, answer.json?.code]).toEqual([403, "PUBLIC_KEY_FORBIDDEN"]);
+    }
+  });
+
+  it("makes an invoice of an active product at its price; an inactive one is not there for it", async () => {
+    const shop = await freshMerchant();
+    const browse = await browserOf(shop);
+    const product = await made(shop);
+    const hidden = await made(shop, { isActive: false });
+    const answer = await browse("/invoices", { method: "POST", body: { productId: product.id } });
+    expect([answer.status, answer.json], answer.text).toMatchObject([
+      201,
+      { name: "Coffee", rawAmount: "19.500000", productId: product.id, product },
+    ]);
+    const refused = await browse("/invoices", { method: "POST", body: { productId: hidden.id } });
+    expect([refused.status, refused.json?.code]).toEqual([404, "PRODUCT_NOT_FOUND"]);
+  });
+});
+
+describe("an image of a product", () => {
+  const dataUrl = (bytes: Uint8Array, type: string) => `data:${type};base64,${base64.encode(bytes)}`;
+  const urlOf = (shop: TestMerchant, bytes: Uint8Array) => `${ORIGIN}/images/${shop.merchantId}/${imageName(bytes)}`;
+
+  it.each([
+    ["image/png", png],
+    ["image/jpeg", jpeg],
+    ["image/webp", webp],
+  ] as const)("of %s in the request is kept and served from our origin", async (type, make) => {
+    const shop = await freshMerchant();
+    const { image } = await made(shop, { image: dataUrl(make(32_768), type) });
+    expect(image).toBe(urlOf(shop, make(32_768)));
+    const served = await send(image.slice(ORIGIN.length));
+    expect([served.status, served.headers.get("content-type")]).toEqual([200, type]);
+  });
+
+  it("is named as uploaded or as our answers show it, is kept by other changes, and is taken away by null", async () => {
+    const shop = await freshMerchant();
+    await shop.post("/images", { contentType: "image/png", data: base64.encode(png()) });
+    const byName = await made(shop, { image: imageName(png()) });
+    expect(byName.image).toBe(urlOf(shop, png()));
+    const other = await made(shop, { image: byName.image });
+    expect(other.image).toBe(byName.image);
+    expect((await shop.patch(`/products/${other.id}`, { ...pick(other), name: "Tea" })).body.image).toBe(other.image);
+    expect((await shop.patch(`/products/${other.id}`, { price: 3 })).body.image).toBe(other.image);
+    expect((await shop.patch(`/products/${other.id}`, { image: null })).body.image).toBeNull();
+    expect((await shop.patch(`/products/${other.id}`, { image: dataUrl(jpeg(), "image/jpeg") })).body.image).toBe(
+      urlOf(shop, jpeg()),
+    );
+  });
+
+  const pick = ({ name, price, image }: Answer["body"]) => ({ name, price: Number(price), image });
+
+  it("of another merchant is not there", async () => {
+    const [shop, other] = [await freshMerchant(), await freshMerchant()];
+    await other.post("/images", { contentType: "image/png", data: base64.encode(png()) });
+    const answer = await shop.post("/products", { name: "a", price: 1, image: imageName(png()) });
+    expect([answer.status, answer.body.code]).toEqual([404, "IMAGE_NOT_FOUND"]);
+    const theirs = await shop.post("/products", { name: "a", price: 1, image: urlOf(other, png()) });
+    expect([theirs.status, theirs.body.code]).toEqual([400, "IMAGE_REFUSED"]);
+  });
+
+  it.each([
+    ["a JPEG that says it is a PNG", dataUrl(jpeg(), "image/png")],
+    ["a byte more than 32 KB", dataUrl(png(32_769), "image/png")],
+    ["an SVG", dataUrl(new TextEncoder().encode("<svg/>"), "image/svg+xml")],
+    ["a data URL that is not base64", "data:image/png,abc"],
+    ["a loopback address", "https://127.0.0.1/a.png"],
+    ["plain http", "http://pictures.example/a.png"],
+    ["words", "a picture of coffee"],
+  ])("is refused with its reason, and no product is made: %s", async (_, image) => {
+    const shop = await freshMerchant();
+    const answer = await shop.post("/products", { name: "Coffee", price: 1, image });
+    expect([answer.status, answer.body.code], answer.text).toEqual([400, "IMAGE_REFUSED"]);
+    expect(answer.body.message).toMatch(/^The image was not taken: \w+/);
+    expect(await testDb.$count(products, eq(products.merchantId, shop.merchantId))).toBe(0);
+    expect(await testDb.$count(images, eq(images.merchantId, shop.merchantId))).toBe(0);
+  });
+
+  describe("at an https address", () => {
+    /** The creation of a product in a world whose other hosts answer with `answer`. */
+    async function created(
+      shop: TestMerchant,
+      answer: () => Response | Promise<Response>,
+      resolution: Resolution = { kind: "public", addresses: ["203.0.113.7"] },
+    ) {
+      const resolved: string[] = [];
+      const asked: string[] = [];
+      const background = () => {};
+      const sleep = async () => {};
+      const deps = {
+        ...productDependencies(env, { db: testDb, nowMs: Date.now(), sleep, background }),
+        resolve: async (host: string) => {
+          resolved.push(host);
+          return resolution;
+        },
+        fetch: async (url: string, init: RequestInit) => {
+          asked.push(url);
+          expect([init.redirect, new Headers(init.headers).get("cookie")]).toEqual(["manual", null]);
+          return answer();
+        },
+      };
+      const work = createProduct(deps, {
+        merchantId: shop.merchantId,
+        trail: { actor: { kind: "SYSTEM", id: null }, ip: null, requestId: null },
+        wanted: {
+          ...{ name: "Coffee", priceMicros: 1n, currency: "USD", image: "https://pictures.example/a.png#top" },
+          ...{ isActive: true, askForName: false, askForAddress: false, askForPhoneNumber: false },
+        },
+        isImageThere: false,
+        seat: undefined,
+        permission: "product:create",
+      });
+      const prepared = await work(freshId("prd").slice(4), undefined, 0);
+      if (prepared.kind === "ready") {
+        const [first, ...more] = prepared.statements;
+        if (first !== undefined) await batch(testDb, [first, ...more]);
+      }
+      expect(resolved).toEqual(["pictures.example"]);
+      return { prepared, asked };
+    }
+
+    it("is fetched once, without its fragment, and served from our origin ever after", async () => {
+      const shop = await freshMerchant();
+      const { prepared, asked } = await created(
+        shop,
+        () => new Response(png(), { headers: { "content-type": "x/y" } }),
+      );
+      expect(asked).toEqual(["https://pictures.example/a.png"]);
+      expect(prepared).toMatchObject({ kind: "ready", status: 201 });
+      const product = (await shop.get("/products")).body.data[0];
+      expect([product.image, product.signedImage]).toEqual([urlOf(shop, png()), urlOf(shop, png())]);
+      expect((await send(product.image.slice(ORIGIN.length))).headers.get("content-type")).toBe("image/png");
+    });
+
+    it.each([
+      ["that redirects", () => new Response(null, { status: 302, headers: { location: "http://127.0.0.1/" } })],
+      ["that has none", () => new Response("no", { status: 404 })],
+      ["that sends a page", () => new Response("<html></html>")],
+      ["that sends too much", () => new Response(png(32_769))],
+      ["that does not answer", () => Promise.reject(new Error("connection refused"))],
+    ] as const)("%s is refused", async (_, answer) => {
+      const { prepared } = await created(await freshMerchant(), answer);
+      expect(prepared).toMatchObject({ kind: "refused", failure: { code: "IMAGE_REFUSED" } });
+    });
+
+    it.each([
+      { kind: "refused", why: "the host resolves to 10.0.0.1, which is not a public address" },
+      { kind: "unknown", why: "the host could not be resolved (TIMEOUT)" },
+    ] as const)("whose host is $kind by the resolver is refused and never asked", async (resolution) => {
+      const { prepared, asked } = await created(await freshMerchant(), () => new Response(png()), resolution);
+      expect(prepared).toMatchObject({ kind: "refused", failure: { code: "IMAGE_REFUSED", reason: resolution.why } });
+      expect(asked).toEqual([]);
+    });
+  });
+});
+
+describe("an invoice of a product", () => {
+  it("takes name, price and currency from it, and embeds it, in every answer and event", async () => {
+    const shop = await freshMerchant();
+    const product = await made(shop, { currency: "EUR", askForAddress: true });
+    const answer = await shop.post("/invoices", { productId: product.id });
+    expect([answer.status, answer.body], answer.text).toMatchObject([
+      201,
+      { name: "Coffee", rawAmount: "19.500000", currency: "EUR", productId: product.id, product },
+    ]);
+    expect((await shop.get(`/invoices/${answer.body.id}`)).body.product).toEqual(product);
+    expect((await shop.get("/invoices")).body.data[0].product).toEqual(product);
+    const changed = await shop.patch(`/invoices/${answer.body.id}`, { name: "Mine" });
+    expect(changed.body.product).toEqual(product);
+    const events = await env.DB.prepare("select data from events where invoice_id = ? order by sequence")
+      .bind(answer.body.id)
+      .all<{ data: string }>();
+    expect(events.results.map(({ data }) => JSON.parse(data).invoice.product)).toEqual([product, product]);
+  });
+
+  it("is as the request says where it says so", async () => {
+    const shop = await freshMerchant();
+    const { id: productId } = await made(shop, { currency: "EUR" });
+    const given = { productId, name: "Two coffees", rawAmount: 39, currency: "USD" };
+    expect((await shop.post("/invoices", given)).body).toMatchObject({
+      name: "Two coffees",
+      rawAmount: "39.000000",
+      currency: "USD",
+      productId,
+    });
+    // The currency alone would change what the price is worth.
+    const alone = await shop.post("/invoices", { productId, currency: "USD" });
+    expect([alone.status, alone.body.details], alone.text).toMatchObject([400, [{ path: "currency" }]]);
+    expect((await shop.post("/invoices", { productId, currency: "eur" })).body.currency).toBe("EUR");
+  });
+
+  it("shows the product as it now is, and asks for what it asked for", async () => {
+    const shop = await freshMerchant();
+    const product = await made(shop);
+    const { id } = (await shop.post("/invoices", { productId: product.id })).body;
+    const changed = (await shop.patch(`/products/${product.id}`, { price: 25, isActive: false })).body;
+    expect((await shop.get(`/invoices/${id}`)).body).toMatchObject({ rawAmount: "19.500000", product: changed });
+    const deleted = (await shop.delete(`/products/${product.id}`)).body;
+    expect((await shop.get(`/invoices/${id}`)).body).toMatchObject({ productId: product.id, product: deleted });
+    expect(deleted.deletedAt).not.toBeNull();
+  });
+
+  it("is refused where the product is unknown, foreign, deleted or inactive", async () => {
+    const [shop, other] = [await freshMerchant(), await freshMerchant()];
+    const deleted = await made(shop);
+    await shop.delete(`/products/${deleted.id}`);
+    const foreign = await made(other);
+    for (const productId of [NOBODY, "coffee", foreign.id, deleted.id]) {
+      const answer = await shop.post("/invoices", { name: "a", rawAmount: 1, productId });
+      expect([answer.status, answer.body.code]).toEqual([404, "PRODUCT_NOT_FOUND"]);
+    }
+    const { id: productId } = await made(shop, { isActive: false });
+    const answer = await shop.post("/invoices", { name: "a", rawAmount: 1, productId });
+    expect([answer.status, answer.body.code]).toEqual([422, "PRODUCT_NOT_AVAILABLE"]);
+    expect((await shop.get("/invoices")).body.data).toEqual([]);
+  });
+
+  it("still needs name and rawAmount where it names no product, and is told of both", async () => {
+    const shop = await freshMerchant();
+    const empty = await shop.post("/invoices", {});
+    const paths = (answer: Answer) => answer.body.details.map(({ path }: { path: string }) => path).sort();
+    expect([empty.status, paths(empty)]).toEqual([400, ["name", "rawAmount"]]);
+    expect(paths(await shop.post("/invoices", { name: 1 }))).toEqual(["name", "rawAmount"]);
+    expect(paths(await shop.post("/invoices", { name: "a", rawAmount: "1" }))).toEqual(["rawAmount"]);
+    expect(paths(await shop.post("/invoices", []))).toEqual([""]);
+  });
+
+  it("is paid by a direct wallet at the product's price, many at once, each with its own amount", async () => {
+    const shop = await freshMerchant();
+    for (const wallet of [directWallet(), xpubWallet()]) expect((await shop.post("/wallets", wallet)).status).toBe(201);
+    const { id: productId } = await made(shop, { price: 100 });
+    const body = { productId, paymentMethods: [USDT, BTC] };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => shop.post("/invoices", body)));
+    expect(answers.map(({ status }) => status)).toEqual(new Array(8).fill(201));
+    const methods = answers.flatMap(({ body: { paymentMethods } }) => paymentMethods);
+    expect(new Set(methods.map(({ status }) => status))).toEqual(new Set(["ACTIVE"]));
+    const amounts = methods.filter(({ network }) => network === USDT.network).map(({ amount }) => amount);
+    expect(new Set(amounts).size).toBe(8);
+    expect(amounts.every((amount) => Number(amount) > 99 && Number(amount) <= 100)).toBe(true);
+  });
+
+  it("whose product changed after it was read is at the new price; one whose product went is refused", async () => {
+    const shop = await freshMerchant();
+    const key = await seedKey(shop.merchantId, { lastUsedAtMs: Date.now() });
+    const { id: productId } = await made(shop, { price: 10 });
+    const path = `/api/v1/merchants/merchant/${shop.merchantId}/invoices`;
+    const ask = { method: "POST", key, body: { productId } };
+    const raised = await sendBeaten(path, ask, () => shop.patch(`/products/${productId}`, { price: 20 }));
+    expect([raised.status, raised.json], raised.text).toMatchObject([
+      201,
+      { rawAmount: "20.000000", product: { price: "20.000000" } },
+    ]);
+    const stopped = await sendBeaten(path, ask, () => shop.patch(`/products/${productId}`, { isActive: false }));
+    expect([stopped.status, stopped.json?.code]).toEqual([422, "PRODUCT_NOT_AVAILABLE"]);
+    await shop.patch(`/products/${productId}`, { isActive: true });
+    const gone = await sendBeaten(path, ask, () => shop.delete(`/products/${productId}`));
+    expect([gone.status, gone.json?.code]).toEqual([404, "PRODUCT_NOT_FOUND"]);
+    expect((await shop.get("/invoices")).body.data).toHaveLength(1);
+  });
+
+  it("made while its product changes or goes is at a price that stood, or is refused", async () => {
+    const shop = await freshMerchant();
+    for (let round = 0; round < 10; round++) {
+      const product = await made(shop, { price: 10 });
+      const isDeleted = round % 2 === 1;
+      const [invoice, change] = await Promise.all([
+        shop.post("/invoices", { productId: product.id }),
+        isDeleted ? shop.delete(`/products/${product.id}`) : shop.patch(`/products/${product.id}`, { price: 20 }),
+      ]);
+      expect(change.status).toBe(200);
+      if (isDeleted && invoice.status === 404) continue;
+      expect(invoice.status, invoice.text).toBe(201);
+      // What the answer embeds stood in the moment of the batch.
+      expect(invoice.body.product.price).toBe(invoice.body.rawAmount);
+      expect(invoice.body.product.deletedAt).toBeNull();
+      expect(await testDb.$count(products, eq(products.id, product.id as ProductId))).toBe(1);
+    }
+  });
+});

@@ -1,0 +1,72 @@
+// Who pays what the page asks as the rest of a partial payment has paid: however small it is, however late, and whoever else asks for something.
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { candidateTexts } from "../../../src/commerce/invoices/direct-amount.ts";
+import { amountReservations, invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { BTC, btcKey, ETH, ethAddress, marketShop } from "../../support/market-shop.ts";
+import { ageQuotes } from "../../support/quotes.ts";
+import { freshId, testDb } from "../../support/worker-merchant.ts";
+
+const HOUR_MS = 3_600_000;
+const WEI = 10n ** 18n;
+const unitsOf = (amount: string, decimals: bigint) => BigInt(Math.round(Number(amount) * 1e8)) * (decimals / 10n ** 8n);
+const GRAIN = { grainUnits: 10_000_000_000n, coarseGrainUnits: [] };
+
+describe("a rest of less than a hundredth", () => {
+  it.each([
+    ["an address of its own", BTC, btcKey, 10n ** 8n],
+    ["a shared address", ETH, ethAddress, WEI],
+  ] as const)("pays the invoice at %s", async (_, pair, wallet, decimals) => {
+    const shop = await marketShop(pair, wallet());
+    const { id, address } = await shop.invoice(1_000);
+    // 992 of 1,000: 5 may be missing.
+    await shop.look([shop.transfer(address, (decimals * 496n) / 1_000n)]);
+    const [method] = (await shop.send(`/invoices/${id}`)).json.paymentMethods;
+    const rest = shop.transfer(address, unitsOf(method.amountDue, decimals));
+    await shop.look([rest]);
+    expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 1_000 });
+  });
+});
+
+it("a rest for which no amount is free is not asked, and is once one is", async () => {
+  const shop = await marketShop(ETH, ethAddress());
+  const { id, address } = await shop.invoice(100);
+  const [own] = await testDb.select().from(amountReservations).where(eq(amountReservations.invoiceId, id));
+  if (own === undefined) throw new Error("nothing reserved");
+  // 40 of 100 come; all amounts for the other 60 are somebody's.
+  const restUnits = (own.units * 60n) / 100n;
+  const other = freshId("inv");
+  const held = candidateTexts(restUnits, GRAIN, { from: 0, to: 10_001 }).map(BigInt);
+  for (let from = 0; from < held.length; from += 7) {
+    const rows = held.slice(from, from + 7).map((units, n) => ({ ...own, units, salt: from + n, invoiceId: other }));
+    await testDb.insert(amountReservations).values(rows);
+  }
+  await shop.look([shop.transfer(address, (own.units * 40n) / 100n)]);
+  const shown = async () => (await shop.send(`/invoices/${id}`)).json.paymentMethods[0];
+  expect(await shown()).toMatchObject({ status: "UNAVAILABLE", reason: "AMOUNTS_EXHAUSTED", amountDue: null });
+  await testDb.delete(amountReservations).where(eq(amountReservations.invoiceId, other));
+  const asked = await shown();
+  expect(asked).toMatchObject({ status: "ACTIVE", amountDue: "0.03" });
+  await shop.look([shop.transfer(address, unitsOf(asked.amountDue, WEI))]);
+  expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
+});
+
+it("an UNDERPAID invoice that takes late money asks for its rest at the price of now", async () => {
+  const shop = await marketShop(BTC, btcKey());
+  await shop.send("/settings", { method: "PATCH", body: { latePaymentPolicy: "ACCEPT" } });
+  const { id, address } = await shop.invoice(100);
+  await shop.look([shop.transfer(address, 2_500_000n)]);
+  await ageQuotes(testDb, id, 3 * HOUR_MS);
+  await testDb
+    .update(invoices)
+    .set({ expiresAtMs: Date.now() - 1 })
+    .where(eq(invoices.id, id));
+  await testDb.update(paymentMethods).set({ status: "ACTIVE" }).where(eq(paymentMethods.invoiceId, id));
+  expect((await shop.send(`/invoices/${id}`)).json.status).toBe("UNDERPAID");
+  shop.rate.usd = "1000";
+  await ageQuotes(testDb, id, 3 * HOUR_MS);
+  const [method] = (await shop.send(`/invoices/${id}`)).json.paymentMethods;
+  expect(method).toMatchObject({ status: "ACTIVE", amountDue: "0.05", rate: "1000" });
+  await shop.look([shop.transfer(address, unitsOf(method.amountDue, 10n ** 8n))]);
+  expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
+});

@@ -1,0 +1,59 @@
+// How D1 finds what a merchant searches for: by its indexes, not by walking through all there is.
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { countCustomers, selectCustomerPage, selectLocation } from "../../../src/commerce/customers/store.ts";
+import { selectInvoicePage } from "../../../src/commerce/invoices/store.ts";
+import { countProducts, selectProductPage } from "../../../src/commerce/products/store.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+async function planOf(query: { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } }) {
+  const { sql, params } = query.toSQL();
+  const plan = await env.DB.prepare(`explain query plan ${sql}`)
+    .bind(...params)
+    .all<{ detail: string }>();
+  return plan.results.map(({ detail }) => detail).join("\n");
+}
+
+const page = { limit: 21, offset: 0, after: { createdAtMs: 1, id: "x" }, page: undefined };
+
+describe("a list", () => {
+  it.each([
+    ["products", selectProductPage(testDb, "mer_1", { page }), "products_listed"],
+    ["customers", selectCustomerPage(testDb, "mer_1", { page, search: undefined }), "customers_listed"],
+  ] as const)("of %s begins in its index where the page does, and needs no sorting", async (_, query, index) => {
+    const plan = await planOf(query);
+    expect(plan).toMatch(
+      new RegExp(`^SEARCH \\w+ USING INDEX ${index} \\(merchant_id=\\? AND \\(created_at_ms,id\\)<`),
+    );
+    expect(plan).not.toContain("TEMP B-TREE");
+  });
+});
+
+describe("where a customer was last", () => {
+  it("is found by their id", async () => {
+    const { sql, params } = selectLocation(testDb, "mer_1", "cus_1").toSQL();
+    const plan = await planOf({ toSQL: () => ({ sql, params }) });
+    expect(plan).toMatch(/^SEARCH \w+ USING INDEX sqlite_autoindex_customer_locations_1 \(customer_id=\?\)$/);
+  });
+});
+
+describe("the review queue", () => {
+  it("begins in the index of what waits for a review, however many invoices there are", async () => {
+    const plan = await planOf(selectInvoicePage(testDb, "mer_1", { ...page, filter: { needsReview: true } }));
+    expect(plan).toMatch(/^SEARCH invoices USING INDEX invoices_in_review \(merchant_id=\? AND \(created_at_ms,id\)</);
+  });
+});
+
+describe("a search", () => {
+  it.each([
+    ["products", selectProductPage(testDb, "mer_1", { page, search: "a" }), ["products_name"]],
+    ["products, counted", countProducts(testDb, "mer_1", { search: "a" }, true), ["products_name"]],
+    ["customers", selectCustomerPage(testDb, "mer_1", { page, search: "a" }), ["customers_name", "customers_email"]],
+    ["customers, counted", countCustomers(testDb, "mer_1", "a", true), ["customers_name", "customers_email"]],
+  ] as const)("of %s looks up what its indexes found", async (_, query, indexes) => {
+    const plan = await planOf(query);
+    expect(plan).toMatch(/^SEARCH \w+ USING INDEX sqlite_autoindex_\w+_1 \(id=\?\)/);
+    for (const index of indexes) expect(plan).toContain(`USING INDEX ${index} (merchant_id=? AND `);
+    expect(plan).not.toContain("_listed");
+  });
+});

@@ -1,0 +1,72 @@
+// The sweep ends the due invoices of every merchant in turn: how soon depends on how many merchants have some, not on how many another one has.
+import { env } from "cloudflare:workers";
+import { eq, sql } from "drizzle-orm";
+import { afterEach, describe, expect, it } from "vitest";
+import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
+import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
+import type { InvoiceId } from "../../../src/lib/ids.ts";
+import { sleep } from "../../../src/lib/sleep.ts";
+import { invoices } from "../../../src/platform/db/schema/invoices.ts";
+import { copyInvoice } from "../../support/copy-invoice.ts";
+import { watchMethod } from "../../support/watched.ts";
+import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+async function made(shop: TestMerchant): Promise<InvoiceId> {
+  const answer = await shop.post("/invoices", { name: "Order", rawAmount: 10 });
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body.id;
+}
+
+const sweepAt = (nowMs: number) => expireInvoices(invoiceDependencies(env, { db: testDb, nowMs, sleep }));
+const statusOf = async (id: InvoiceId) =>
+  (await testDb.select({ status: invoices.status }).from(invoices).where(eq(invoices.id, id)))[0]?.status;
+
+afterEach(() => testDb.delete(invoices));
+
+describe("the sweep", () => {
+  it("ends a shop's invoice, whatever another merchant lets end at the same time", async () => {
+    const [shop, flood] = [await freshMerchant(), await freshMerchant()];
+    const mine = await made(shop);
+    const theirs = await made(flood);
+    await copyInvoice(theirs, 400);
+    const nowMs = Date.now();
+    const isTheirs = eq(invoices.merchantId, flood.merchantId);
+    await testDb
+      .update(invoices)
+      .set({ expiresAtMs: sql`${nowMs - 2 * HOUR_MS} + (rowid % 2) * ${HOUR_MS}` })
+      .where(isTheirs);
+    await testDb
+      .update(invoices)
+      .set({ expiresAtMs: nowMs - 1.5 * HOUR_MS })
+      .where(eq(invoices.id, mine));
+    await sweepAt(nowMs);
+    expect(await statusOf(mine)).toBe("EXPIRED");
+  });
+
+  it("ends as many as before of one merchant who has all of them", async () => {
+    const flood = await freshMerchant();
+    await copyInvoice(await made(flood), 400);
+    await testDb.update(invoices).set({ expiresAtMs: sql`${Date.now() - HOUR_MS} + rowid` });
+    expect((await sweepAt(Date.now())).settled).toBe(140);
+  });
+
+  it("comes to each of 120 merchants within three runs, whatever another one has due", async () => {
+    const flood = await freshMerchant();
+    await copyInvoice(await made(flood), 600);
+    const nowMs = Date.now();
+    await testDb.update(invoices).set({ expiresAtMs: sql`${nowMs - 2 * HOUR_MS} + (rowid % 2) * ${HOUR_MS}` });
+    const ids: InvoiceId[] = [];
+    for (let n = 0; n < 120; n++) {
+      const of = { network: "ETH", cryptocurrency: "USDT", address: `0x${n}`, nowMs: nowMs - 3 * HOUR_MS };
+      ids.push(await watchMethod(testDb, { ...of, expiresAtMs: nowMs - 1.5 * HOUR_MS }));
+    }
+    await env.DB.prepare("delete from network_cursors").run();
+    for (let run = 0; run < 3; run++) await sweepAt(nowMs + run * MINUTE_MS);
+    const left = [];
+    for (const id of ids) if ((await statusOf(id)) !== "EXPIRED") left.push(id);
+    expect(left).toEqual([]);
+  });
+});

@@ -1,0 +1,254 @@
+// The sweep by its own entry, once a minute: it settles what is due, frees what nobody watches, forgets old answers; each whatever becomes
+// of the others.
+import { createExecutionContext, createScheduledController } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { eq, inArray, sql } from "drizzle-orm";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import worker from "../../../src/app/worker.ts";
+import { type InvoiceId, newUlid } from "../../../src/lib/ids.ts";
+import { events } from "../../../src/platform/db/schema/events.ts";
+import {
+  amountReservations,
+  invoices,
+  paymentMethods,
+  timelineItems,
+} from "../../../src/platform/db/schema/invoices.ts";
+import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { operations } from "../../../src/platform/db/schema/operations.ts";
+import { copyInvoice } from "../../support/copy-invoice.ts";
+import { directWallet, USDT } from "../../support/wallet-bodies.ts";
+import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+
+const HOUR_MS = 3_600_000;
+/** What one expiry tells: the event, and its older name. */
+const EXPIRED = ["invoice.expired", "payment.expired"];
+
+async function sweep(): Promise<void> {
+  await worker.scheduled(createScheduledController(), env, createExecutionContext());
+}
+
+/** What the sweep tells the log, read instead of shown. */
+async function sweepTelling(): Promise<readonly unknown[]> {
+  const log = vi.spyOn(console, "error").mockImplementation(() => {});
+  try {
+    await sweep();
+    return log.mock.calls.map(([line]) => JSON.parse(String(line)));
+  } finally {
+    log.mockRestore();
+  }
+}
+
+async function freshShop(): Promise<TestMerchant> {
+  const shop = await freshMerchant();
+  expect((await shop.post("/wallets", directWallet())).status).toBe(201);
+  return shop;
+}
+
+async function created(shop: TestMerchant): Promise<Answer["body"]> {
+  const { status, body, text } = await shop.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [USDT] });
+  expect([status, body.paymentMethods?.[0]?.status], text).toEqual([201, "ACTIVE"]);
+  return body;
+}
+
+/** Moves the end of invoices into the past, and the end of their monitoring too. */
+const makeDue = (made: readonly { readonly id: InvoiceId }[], agoMs = 1_000) =>
+  testDb
+    .update(invoices)
+    .set({ expiresAtMs: Date.now() - agoMs, monitorUntilMs: Date.now() - agoMs + 1 })
+    .where(
+      inArray(
+        invoices.id,
+        made.map(({ id }) => id),
+      ),
+    );
+
+/** A pair that no code knows: nothing can be worked out for its invoice. */
+const break_ = (id: InvoiceId) =>
+  testDb.update(paymentMethods).set({ network: "MOON" }).where(eq(paymentMethods.invoiceId, id));
+
+const statusOf = async (id: InvoiceId) =>
+  (await testDb.select({ status: invoices.status }).from(invoices).where(eq(invoices.id, id)))[0]?.status;
+
+/** All that a sweep may write about one invoice. */
+const traceOf = (id: InvoiceId) =>
+  testDb.batch([
+    testDb.select().from(timelineItems).where(eq(timelineItems.invoiceId, id)).orderBy(timelineItems.position),
+    testDb.select().from(events).where(eq(events.invoiceId, id)).orderBy(events.sequence),
+    testDb.select().from(invoices).where(eq(invoices.id, id)),
+  ]);
+
+async function plantOldOperation(shop: TestMerchant, ageMs: number): Promise<string> {
+  const id = newUlid(Date.now() - ageMs, crypto.getRandomValues(new Uint8Array(16)));
+  const row = { id, merchantId: shop.merchantId, status: 201, body: "{}", createdAtMs: Date.now() - ageMs };
+  await testDb.insert(operations).values(row);
+  return id;
+}
+
+const operationsOf = async (shop: TestMerchant) =>
+  (await testDb.select({ id: operations.id }).from(operations).where(eq(operations.merchantId, shop.merchantId))).map(
+    ({ id }) => id,
+  );
+
+const reservationsOf = (id: InvoiceId) => testDb.$count(amountReservations, eq(amountReservations.invoiceId, id));
+const releaseAt = (id: InvoiceId, heldUntilMs: number) =>
+  testDb.update(amountReservations).set({ heldUntilMs }).where(eq(amountReservations.invoiceId, id));
+
+/** The counter of a merchant beside the count. */
+async function activeOf(shop: TestMerchant): Promise<readonly [counter: number | undefined, real: number]> {
+  const [row] = await testDb
+    .select({ n: merchants.activeInvoices })
+    .from(merchants)
+    .where(eq(merchants.id, shop.merchantId));
+  const isActive = sql`${invoices.merchantId} = ${shop.merchantId} and ${invoices.status} in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')`;
+  return [row?.n, await testDb.$count(invoices, isActive)];
+}
+
+// What one test left due is nothing to the next.
+afterEach(() => testDb.update(invoices).set({ status: "CANCELLED" }).where(eq(invoices.status, "AWAITING_PAYMENT")));
+
+describe("the sweep", () => {
+  it("settles an invoice whose time is over with one timeline item and one event, and no other", async () => {
+    const shop = await freshShop();
+    const [due, open] = [await created(shop), await created(shop)];
+    await makeDue([due]);
+    const before = await traceOf(open.id);
+    expect(await sweepTelling()).toEqual([]);
+    const [items, told, [row]] = await traceOf(due.id);
+    expect(items.map(({ position, paymentStatus }) => [position, paymentStatus])).toEqual([
+      [1, "AWAITING_PAYMENT"],
+      [2, "EXPIRED"],
+    ]);
+    expect(told.map(({ type }) => type)).toEqual(["invoice.created", "payment.created", ...EXPIRED]);
+    expect(row?.status).toBe("EXPIRED");
+    expect(await traceOf(open.id)).toEqual(before);
+  });
+
+  it("changes nothing more when it runs again, or twice at once", async () => {
+    const shop = await freshShop();
+    const made = [await created(shop), await created(shop), await created(shop)];
+    await makeDue(made);
+    await Promise.all([sweep(), sweep()]);
+    const traces = await Promise.all(made.map(({ id }) => traceOf(id)));
+    for (const [items, told] of traces) {
+      expect(items).toHaveLength(2);
+      expect(told.map(({ type }) => type)).toEqual(["invoice.created", "payment.created", ...EXPIRED]);
+    }
+    await sweep();
+    expect(await Promise.all(made.map(({ id }) => traceOf(id)))).toEqual(traces);
+  });
+
+  it("leaves and names one that cannot be settled, and settles, frees and forgets all the rest", async () => {
+    const shop = await freshShop();
+    const [broken, due, finished] = [await created(shop), await created(shop), await created(shop)];
+    expect((await shop.post(`/invoices/${finished.id}/cancel`)).status).toBe(200);
+    await makeDue([broken], 2_000);
+    await makeDue([due]);
+    await break_(broken.id);
+    await releaseAt(finished.id, Date.now() - 1);
+    const [old, young] = [await plantOldOperation(shop, 26 * HOUR_MS), await plantOldOperation(shop, 24 * HOUR_MS)];
+    expect(await sweepTelling()).toEqual([
+      {
+        level: "error",
+        alert: "invoices left unsettled",
+        left: [{ invoiceId: broken.id, reason: "Error" }],
+      },
+    ]);
+    expect([await statusOf(broken.id), await statusOf(due.id)]).toEqual(["AWAITING_PAYMENT", "EXPIRED"]);
+    expect(await reservationsOf(finished.id)).toBe(0);
+    expect(await operationsOf(shop)).toContain(young);
+    expect(await operationsOf(shop)).not.toContain(old);
+  });
+
+  it("reaches the newest past any number of older ones that cannot be settled", async () => {
+    const shop = await freshShop();
+    const [broken, due] = [await created(shop), await created(shop)];
+    await makeDue([broken], HOUR_MS);
+    await makeDue([due]);
+    await break_(broken.id);
+    await copyInvoice(broken.id, 160);
+    const [told] = await sweepTelling();
+    expect(told).toMatchObject({ left: expect.arrayContaining([{ invoiceId: broken.id, reason: "Error" }]) });
+    expect(await statusOf(due.id)).toBe("EXPIRED");
+  });
+
+  it("says why it left one: by the code of a refusal or by the database's own word, never by a row's", async () => {
+    const shop = await freshShop();
+    const [contended, refused] = [await created(shop), await created(shop)];
+    await makeDue([contended], 2_000);
+    await makeDue([refused]);
+    // The number that the next event of the one would take is taken, and the other's row may not change.
+    const taken = { merchantId: shop.merchantId, type: "ping", data: "{}", createdAtMs: 0 } as const;
+    await testDb.insert(events).values({ ...taken, id: freshId("evt"), invoiceId: contended.id, sequence: 3 });
+    await env.DB.prepare(
+      `create trigger sweep_refused before update on invoices when old.id = '${refused.id}' and new.status = 'EXPIRED'
+       begin select raise(abort, 'the disk says no'); end`,
+    ).run();
+    try {
+      const [told] = await sweepTelling();
+      expect(told).toEqual({
+        level: "error",
+        alert: "invoices left unsettled",
+        left: [
+          { invoiceId: contended.id, reason: "CONTENTION" },
+          { invoiceId: refused.id, reason: expect.stringMatching(/^D1_ERROR: the disk says no/) },
+        ],
+      });
+    } finally {
+      await env.DB.prepare("drop trigger sweep_refused").run();
+    }
+  });
+
+  it("frees and forgets even when due invoices cannot be found at all, and fails for the platform to see", async () => {
+    const shop = await freshShop();
+    const finished = await created(shop);
+    expect((await shop.post(`/invoices/${finished.id}/cancel`)).status).toBe(200);
+    await releaseAt(finished.id, Date.now() - 1);
+    const old = await plantOldOperation(shop, 26 * HOUR_MS);
+    await env.DB.prepare("alter table unsettled_invoices rename to unsettled_away").run();
+    try {
+      await expect(sweep()).rejects.toThrow();
+    } finally {
+      await env.DB.prepare("alter table unsettled_away rename to unsettled_invoices").run();
+    }
+    expect(await reservationsOf(finished.id)).toBe(0);
+    expect(await operationsOf(shop)).not.toContain(old);
+  });
+
+  it("frees no amount that is still watched, nor one of an invoice that is active whatever its row says", async () => {
+    const shop = await freshShop();
+    const [watched, active] = [await created(shop), await created(shop)];
+    expect((await shop.post(`/invoices/${watched.id}/cancel`)).status).toBe(200);
+    await releaseAt(active.id, Date.now() - 1);
+    await sweep();
+    expect([await reservationsOf(watched.id), await reservationsOf(active.id)]).toEqual([1, 1]);
+  });
+});
+
+describe("the counter of a merchant's active invoices", () => {
+  it("is the real count after creations, cancellations, expiries and moves between active states", async () => {
+    const [shop, other] = [await freshShop(), await freshShop()];
+    const made: Answer["body"][] = [];
+    for (let n = 0; n < 6; n++) made.push(await created(shop));
+    const theirs = await created(other);
+    expect(await activeOf(shop)).toEqual([6, 6]);
+    const [first, second, third] = made;
+    for (const { id } of [first, second]) expect((await shop.post(`/invoices/${id}/cancel`)).status).toBe(200);
+    // A second cancel is refused and counts nothing.
+    expect((await shop.post(`/invoices/${first.id}/cancel`)).status).toBe(422);
+    expect(await activeOf(shop)).toEqual([4, 4]);
+    await makeDue([third, theirs]);
+    await sweep();
+    expect([await activeOf(shop), await activeOf(other)]).toEqual([
+      [3, 3],
+      [0, 0],
+    ]);
+    const moved = async (status: "PENDING_CONFIRMATION" | "PAID" | "AWAITING_PAYMENT") => {
+      await testDb.update(invoices).set({ status }).where(eq(invoices.id, made[3].id));
+      return activeOf(shop);
+    };
+    expect(await moved("PENDING_CONFIRMATION")).toEqual([3, 3]);
+    expect(await moved("PAID")).toEqual([2, 2]);
+    expect(await moved("PENDING_CONFIRMATION")).toEqual([3, 3]);
+    expect(await moved("AWAITING_PAYMENT")).toEqual([3, 3]);
+  });
+});

@@ -1,0 +1,70 @@
+// Interface 4.3: a direct wallet is tied by its destination address alone. One EVM address is the same account on every EVM network.
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { selectActiveTie } from "../../../src/commerce/wallets/store.ts";
+import type { MerchantId } from "../../../src/lib/ids.ts";
+import { randomHex } from "../../support/wallet-bodies.ts";
+import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+
+const direct = (cryptocurrency: string, network: string, address: string) => ({
+  ...{ walletType: "DIRECT_WALLET", cryptocurrency, network, address },
+});
+
+async function registered(shop: TestMerchant, body: object): Promise<string> {
+  const { status, text, body: wallet } = await shop.post("/wallets", body);
+  expect(status, text).toBe(201);
+  return wallet.id;
+}
+
+async function invoiceOn(shop: TestMerchant, pair: object): Promise<string> {
+  const { status, text, body } = await shop.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [pair] });
+  expect([status, body.paymentMethods?.[0]?.status], text).toEqual([201, "ACTIVE"]);
+  return body.id;
+}
+
+const outcomeOf = async (shop: TestMerchant, walletId: string) => {
+  const { status, body } = await shop.delete(`/wallets/${walletId}`);
+  return [status, body.code];
+};
+
+const TIED = [409, "WALLET_HAS_ACTIVE_PAYMENTS"];
+const DELETED = [200, undefined];
+
+describe("a direct wallet", () => {
+  it.each([
+    ["USDT", "POL"],
+    ["USDC", "BNB"],
+    ["ETH", "ETH"],
+  ])("of %s on %s is tied by an open USDT/ETH invoice to the same address", async (cryptocurrency, network) => {
+    const shop = await freshMerchant();
+    const address = `0x${randomHex(20)}`;
+    const elsewhere = await registered(shop, direct(cryptocurrency, network, address));
+    await registered(shop, direct("USDT", "ETH", address));
+    const invoice = await invoiceOn(shop, { cryptocurrency: "USDT", network: "ETH" });
+    expect(await outcomeOf(shop, elsewhere)).toEqual(TIED);
+    expect((await shop.post(`/invoices/${invoice}/cancel`)).status).toBe(200);
+    expect(await outcomeOf(shop, elsewhere)).toEqual(DELETED);
+  });
+
+  it("is not tied by an invoice to another address, nor by another merchant's to this one", async () => {
+    const [shop, other] = [await freshMerchant(), await freshMerchant()];
+    const address = `0x${randomHex(20)}`;
+    const mine = await registered(shop, direct("USDT", "POL", address));
+    await registered(shop, direct("USDT", "ETH", `0x${randomHex(20)}`));
+    await registered(other, direct("USDT", "ETH", address));
+    for (const each of [shop, other]) await invoiceOn(each, { cryptocurrency: "USDT", network: "ETH" });
+    expect(await outcomeOf(shop, mine)).toEqual(DELETED);
+  });
+
+  it("is found by the merchant's own active invoices, however many strangers use the address", async () => {
+    const wallet = { walletType: "DIRECT_WALLET", address: "0xa", network: "POL", cryptocurrency: "USDT", id: "wal_1" };
+    const of = { ...wallet, merchantId: "mer_1" as MerchantId } as Parameters<typeof selectActiveTie>[1];
+    const { sql, params } = selectActiveTie(testDb, of).toSQL();
+    const plan = await env.DB.prepare(`explain query plan ${sql}`)
+      .bind(...params)
+      .all<{ detail: string }>();
+    const details = plan.results.map(({ detail }) => detail).join("\n");
+    expect(details).toContain("invoices_by_status (merchant_id=? AND status=?)");
+    expect(details).toMatch(/SEARCH method USING INDEX sqlite_autoindex_payment_methods_1 \(invoice_id=\?\)/);
+  });
+});

@@ -1,0 +1,155 @@
+// What a payment is worth, and whose it is, as of the payment's time (decisions 4 and 5): a buyer who reloads the page, a price that moves and
+// an order that is cancelled before somebody reads the block change nothing of it.
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { pricePayments } from "../../../src/detection/matching/price-payments.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { BTC, btcKey, ETH, ethAddress, marketShop } from "../../support/market-shop.ts";
+import { ageQuotes } from "../../support/quotes.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+async function freshShop(pair: typeof ETH, wallet: object) {
+  const shop = await marketShop(pair, wallet);
+  return {
+    ...shop,
+    async pay(toAddress: string, amountUnits: bigint, timeMs: number) {
+      const transfer = shop.transfer(toAddress, amountUnits, timeMs);
+      expect((await shop.look([transfer])).ok).toBe(true);
+      return shop.payment(transfer);
+    },
+  };
+}
+
+describe("a payer who sends exactly what the page asked", () => {
+  it.each([
+    ["fell, then stood", ["50000", "40000", "40000"]],
+    ["rose, then stood", ["50000", "62500", "62500"]],
+    ["fell, then rose", ["50000", "40000", "62500"]],
+  ])(
+    "has paid, whoever looks at the page before the block is read: the price %s",
+    async (_, [first, second, third]) => {
+      for (const isLookedAt of [false, true]) {
+        const shop = await freshShop(BTC, btcKey());
+        shop.rate.usd = first ?? "";
+        const { id, address } = await shop.invoice(100);
+        await ageQuotes(testDb, id, 61 * MINUTE_MS);
+        shop.rate.usd = second ?? "";
+        const { json } = await shop.send(`/invoices/${id}`);
+        const asked = BigInt(Math.round(Number(json.paymentMethods[0].amount) * 1e8));
+        await ageQuotes(testDb, id, 61 * MINUTE_MS);
+        const paidAtMs = Date.now() - 31 * MINUTE_MS;
+        shop.rate.usd = third ?? "";
+        if (isLookedAt) await shop.send(`/invoices/${id}`);
+        const payment = await shop.pay(address, asked, paidAtMs);
+        expect(payment).toMatchObject({ fiatMicros: 100_000_000n, weighedBy: "EXACT_UNITS" });
+        expect(await shop.standing(id)).toEqual({ status: "PAID", received: 100, needsReview: false });
+      }
+    },
+  );
+});
+
+describe("a transfer to a shared address", () => {
+  it("goes to whom it was meant for by the quotes of its time, whoever was quoted anew since", async () => {
+    for (const isQuotedAnew of [false, true]) {
+      const shop = await freshShop(ETH, ethAddress());
+      const a = await shop.invoice(100);
+      const c = await shop.invoice(60);
+      for (const { id } of [a, c]) await ageQuotes(testDb, id, 61 * MINUTE_MS);
+      if (isQuotedAnew) {
+        // At today's price what A's payer sent would be worth C's 60.
+        shop.rate.usd = "1200";
+        await shop.send(`/invoices/${a.id}`);
+        await shop.send(`/invoices/${c.id}`);
+      }
+      const payment = await shop.pay(a.address, 49_900_000_000_000_000n, Date.now() - 31 * MINUTE_MS);
+      expect([payment?.invoiceId, payment?.matchedBy, payment?.fiatMicros]).toEqual([a.id, "TOLERANCE", 99_800_000n]);
+    }
+  });
+
+  it("is as ambiguous as it was when it was sent, though one of the two is cancelled by now", async () => {
+    for (const isCancelled of [false, true]) {
+      const shop = await freshShop(ETH, ethAddress());
+      const a = await shop.invoice(100);
+      const b = await shop.invoice(50);
+      for (const { id } of [a, b]) await ageQuotes(testDb, id, 61 * MINUTE_MS);
+      if (isCancelled) await shop.send(`/invoices/${b.id}/cancel`, { method: "POST", body: {} });
+      const payment = await shop.pay(a.address, 15_000_000_000_000_000n, Date.now() - 31 * MINUTE_MS);
+      expect([payment?.status, payment?.invoiceId]).toEqual(["UNMATCHED", null]);
+    }
+  });
+});
+
+describe("a quote that ran out", () => {
+  it("is no option on the price: hours later the market rate of first sight weighs what is sent", async () => {
+    const shop = await freshShop(BTC, btcKey());
+    shop.rate.usd = "50000";
+    const { id, address } = await shop.invoice(100);
+    await ageQuotes(testDb, id, 3 * HOUR_MS);
+    shop.rate.usd = "40000";
+    const payment = await shop.pay(address, 200_000n, Date.now() - MINUTE_MS);
+    expect(payment).toMatchObject({ fiatMicros: 80_000_000n, weighedBy: "MARKET_RATE", weighedQuote: null });
+    expect(await shop.standing(id)).toMatchObject({ status: "AWAITING_PAYMENT", received: 80 });
+  });
+
+  it("counts nothing without a fresh rate, waits for a person, and is priced by the first rate within the hour", async () => {
+    const shop = await freshShop(BTC, btcKey());
+    shop.rate.usd = "50000";
+    const { id, address } = await shop.invoice(100);
+    await ageQuotes(testDb, id, 3 * HOUR_MS);
+    shop.rate.usd = null;
+    const payment = await shop.pay(address, 200_000n, Date.now() - MINUTE_MS);
+    expect(payment).toMatchObject({ invoiceId: id, fiatMicros: null, weighedBy: "NO_RATE" });
+    expect(await shop.standing(id)).toEqual({ status: "AWAITING_PAYMENT", received: 0, needsReview: true });
+    shop.rate.usd = "51000";
+    const later = (ms: number) => ({ ...shop.dependencies(), nowMs: Date.now() + ms });
+    await pricePayments(later(HOUR_MS + MINUTE_MS));
+    expect(await shop.standing(id)).toMatchObject({ received: 0 });
+    await pricePayments(later(0));
+    expect(await shop.standing(id)).toEqual({ status: "PAID", received: 102, needsReview: true });
+    shop.rate.usd = "10000";
+    await pricePayments(later(0));
+    expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 102 });
+  });
+
+  it("can be priced by a person after the hour, by assigning it to the invoice that has it", async () => {
+    const shop = await freshShop(BTC, btcKey());
+    shop.rate.usd = "50000";
+    const { id, address } = await shop.invoice(100);
+    await ageQuotes(testDb, id, 3 * HOUR_MS);
+    shop.rate.usd = null;
+    const payment = await shop.pay(address, 200_000n, Date.now() - MINUTE_MS);
+    const assign = () =>
+      shop.send(`/payments/${payment?.id}/resolve`, {
+        method: "POST",
+        body: { action: "ASSIGN", invoiceId: id, reason: "seen on the exchange" },
+      });
+    expect((await assign()).json.code).toBe("RATE_UNAVAILABLE");
+    shop.rate.usd = "50000";
+    expect(await assign()).toMatchObject({ status: 200, json: { fiatAmount: "100.000000", matchedBy: "MANUAL" } });
+    expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
+    expect((await assign()).json.code).toBe("PAYMENT_NOT_RESOLVABLE");
+  });
+});
+
+describe("the rest of a partial payment", () => {
+  it("is quoted anew when the lock is over, at the price of then, and pays the invoice exactly", async () => {
+    const shop = await freshShop(BTC, btcKey());
+    shop.rate.usd = "50000";
+    const { id, address } = await shop.invoice(100);
+    await shop.pay(address, 80_000n, Date.now());
+    await ageQuotes(testDb, id, 61 * MINUTE_MS);
+    await testDb
+      .update(payments)
+      .set({ receivedAtMs: Date.now() - 61 * MINUTE_MS })
+      .where(eq(payments.invoiceId, id));
+    shop.rate.usd = "40000";
+    const { json } = await shop.send(`/invoices/${id}`);
+    // 60 USD at 40,000.
+    expect(json.paymentMethods[0]).toMatchObject({ amount: "0.0015", amountDue: "0.0015", rate: "40000" });
+    await shop.pay(address, 150_000n, Date.now());
+    expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
+  });
+});

@@ -1,0 +1,354 @@
+// Coins that a contract sent, on D1: growth of a balance is credited where it is exactly what one invoice asked for, is for a person where it is
+// anything else, and counts once whatever comes to explain it, before it or after it.
+import { env } from "cloudflare:workers";
+import { sql } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { networkNamed } from "../../../src/chains/networks.ts";
+import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../../../src/chains/transfer.ts";
+import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
+import { selectExplainers, selectStandingGrowth } from "../../../src/detection/growth/store.ts";
+import { applyTransfers, type SeenPayment } from "../../../src/detection/matching/apply-transfers.ts";
+import { parseUnits } from "../../../src/lib/money.ts";
+import { sleep } from "../../../src/lib/sleep.ts";
+import { openDb } from "../../../src/platform/db/client.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+
+const ETHER = { cryptocurrency: "ETH", network: "ETH" };
+
+const hex = (bytes: number) =>
+  [...crypto.getRandomValues(new Uint8Array(bytes))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+/** A merchant with a direct ETH wallet, on an address of its own unless another's is given. */
+async function shopAt(address = `0x${hex(20)}`) {
+  const merchant = await freshMerchant();
+  const wallet = await merchant.post("/wallets", { walletType: "DIRECT_WALLET", ...ETHER, address });
+  expect(wallet.status).toBe(201);
+  return { merchant, address: String(wallet.body.address) };
+}
+
+async function invoiceOf(merchant: TestMerchant, rawAmount: number) {
+  const made = await merchant.post("/invoices", { name: "Order", rawAmount, paymentMethods: [ETHER] });
+  expect(made.status).toBe(201);
+  const units = parseUnits(made.body.paymentMethods[0].amount, 18);
+  if (!units.ok) throw new Error("no amount");
+  return { id: String(made.body.id), units: units.value };
+}
+
+const blockAt = (height: number, fork = ""): BlockRef => ({ height, hash: `h${height}${fork}`, timeMs: Date.now() });
+
+/** Growth of an address in a block, of which these transactions were taken off before. */
+function growthOf(toAddress: string, units: bigint, block: BlockRef, explained: readonly string[] = []): Transfer {
+  return {
+    ...growthIdentity({ height: block.height, toAddress, units }),
+    cryptocurrency: "ETH",
+    fromAddress: null,
+    toAddress,
+    amountUnits: units,
+    block,
+    spends: [],
+    raw: '{"kind":"balance"}',
+    growth: { explainedBy: explained.map(explainerMark) },
+  };
+}
+
+async function look(
+  transfers: readonly Transfer[],
+  { tip = 100, seen = [], db = testDb }: { tip?: number; seen?: readonly SeenPayment[]; db?: typeof testDb } = {},
+) {
+  const network = networkNamed("ETH");
+  if (network === undefined) throw new Error("no ETH");
+  const deps = invoiceDependencies(env, { db, nowMs: Date.now(), sleep });
+  return applyTransfers(deps, { network, heights: { tipHeight: tip, finalizedHeight: null }, transfers, seen });
+}
+
+const shown = async (merchant: TestMerchant, id: string) => (await merchant.get(`/invoices/${id}`)).body;
+const rowsAt = (address: string) =>
+  testDb.select().from(payments).where(sql`to_address = ${address}`).orderBy(sql`rowid`);
+const listed = async (address: string) =>
+  (await rowsAt(address)).map(({ status, amountUnits, outputIndex }) => [status, amountUnits, outputIndex]);
+
+describe("growth of a balance", () => {
+  it("that is exactly what an invoice asks is credited to it, and named by height, address and units", async () => {
+    const { merchant, address } = await shopAt();
+    const [invoice, other] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 46)];
+    const growth = growthOf(address, invoice.units, blockAt(100));
+    expect(await look([growth])).toMatchObject({ ok: true, value: { invoices: [invoice.id] } });
+    expect(await shown(merchant, invoice.id)).toMatchObject({
+      status: "PAID",
+      payments: [{ status: "CONFIRMED", matchedBy: "EXACT_AMOUNT", txHash: "block:100" }],
+    });
+    expect(await shown(merchant, other.id)).toMatchObject({ status: "AWAITING_PAYMENT" });
+    const [row] = await rowsAt(address);
+    const details = await merchant.get(`/payments/${row?.id}`);
+    expect(details.body.evidence).toMatchObject({ rule: "EXACT_AMOUNT", raw: '{"kind":"balance"}' });
+    // The same look again changes nothing.
+    expect(await look([growth])).toEqual({ ok: true, value: { invoices: [], unmatched: 0 } });
+  });
+
+  it.each([
+    ["within a tolerance of it", 101n, 100n],
+    ["a part of it, at the only candidate", 1n, 2n],
+  ])("that is %s is for a person, who is told what was asked for", async (_, times, parts) => {
+    const { merchant, address } = await shopAt();
+    const invoice = await invoiceOf(merchant, 46);
+    const units = (invoice.units * times) / parts;
+    await look([growthOf(address, units, blockAt(100))]);
+    expect(await listed(address)).toEqual([["UNMATCHED", units, `balance:${address}:${units}`]]);
+    const [row] = await rowsAt(address);
+    const { body } = await merchant.get(`/payments/${row?.id}`);
+    expect(body.evidence.candidates).toEqual([{ invoiceId: invoice.id, reason: "AMOUNT_DIFFERS" }]);
+    expect(await shown(merchant, invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT", payments: [] });
+    // By hand it is credited like anything else.
+    const assigned = await merchant.post(`/payments/${row?.id}/resolve`, {
+      action: "ASSIGN",
+      invoiceId: invoice.id,
+      reason: "the customer wrote to us",
+    });
+    expect(assigned.status).toBe(200);
+  });
+
+  it("is confirmed like any other, and gone with its block", async () => {
+    const { merchant, address } = await shopAt();
+    const invoice = await invoiceOf(merchant, 46);
+    await look([growthOf(address, invoice.units, blockAt(100))], { tip: 99 });
+    expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PENDING_CONFIRMATION" });
+    const [payment] = await rowsAt(address);
+    if (payment === undefined) throw new Error("no row");
+    await look([], { seen: [{ payment, observation: { kind: "mined", block: blockAt(100) } }] });
+    expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID" });
+    const [paid] = await rowsAt(address);
+    if (paid === undefined) throw new Error("no row");
+    await look([], { seen: [{ payment: paid, observation: { kind: "unknown" } }] });
+    expect(await shown(merchant, invoice.id)).toMatchObject({
+      status: "AWAITING_PAYMENT",
+      amountReceived: "0.000000",
+      payments: [{ status: "REORGED" }],
+    });
+  });
+
+  it("of another sum in the block that took the place of the first is another payment", async () => {
+    const { merchant, address } = await shopAt();
+    const invoice = await invoiceOf(merchant, 46);
+    await look([growthOf(address, invoice.units, blockAt(100))]);
+    const [payment] = await rowsAt(address);
+    if (payment === undefined) throw new Error("no row");
+    const other = growthOf(address, invoice.units * 3n, blockAt(100, "b"));
+    await look([other], { seen: [{ payment, observation: { kind: "unknown" } }] });
+    expect((await listed(address)).map(([status, units]) => [status, units])).toEqual([
+      ["REORGED", invoice.units],
+      ["UNMATCHED", invoice.units * 3n],
+    ]);
+    expect(await shown(merchant, invoice.id)).toMatchObject({ status: "AWAITING_PAYMENT" });
+  });
+});
+
+describe("growth and the transaction that explains it", () => {
+  const paymentBy = (address: string, units: bigint, block: BlockRef): Transfer => ({
+    ...{ cryptocurrency: "ETH", txHash: `0x${hex(32)}`, outputIndex: "native", fromAddress: `0x${hex(20)}` },
+    ...{ toAddress: address, amountUnits: units, block, spends: [], raw: '{"value":1}' },
+  });
+  const counted = new Set(["DETECTED", "CONFIRMED", "UNMATCHED"]);
+  /** All that counts at the address, in units; rows of several merchants are told apart by theirs. */
+  const sumAt = async (address: string, merchant: TestMerchant) =>
+    (await rowsAt(address))
+      .filter(({ status, merchantId }) => counted.has(status) && merchantId === merchant.merchantId)
+      .reduce((sum, { amountUnits }) => sum + amountUnits, 0n);
+
+  it("which comes later replaces it on its invoice, which stays paid", async () => {
+    const { merchant, address } = await shopAt();
+    const invoice = await invoiceOf(merchant, 46);
+    const block = blockAt(100);
+    await look([growthOf(address, invoice.units, block)]);
+    const payment = paymentBy(address, invoice.units, block);
+    expect(await look([payment])).toMatchObject({ ok: true, value: { invoices: [invoice.id] } });
+    const after = await shown(merchant, invoice.id);
+    expect(after).toMatchObject({ status: "PAID", amountConfirmed: "46.000000" });
+    const told = after.payments.map(({ txHash, status }: Record<string, string>) => [txHash, status]);
+    expect(told.toSorted()).toEqual([
+      [payment.txHash, "CONFIRMED"],
+      ["block:100", "DROPPED"],
+    ]);
+    // What a second look of the first source says again adds nothing.
+    await look([growthOf(address, invoice.units, block)]);
+    expect(await sumAt(address, merchant)).toBe(invoice.units);
+    expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID", amountConfirmed: "46.000000" });
+  });
+
+  it("which came before leaves nothing to write", async () => {
+    const { merchant, address } = await shopAt();
+    const invoice = await invoiceOf(merchant, 46);
+    await look([paymentBy(address, invoice.units, blockAt(100))]);
+    expect(await look([growthOf(address, invoice.units, blockAt(100))])).toEqual({
+      ok: true,
+      value: { invoices: [], unmatched: 0 },
+    });
+    expect(await rowsAt(address)).toHaveLength(1);
+    // In the block that takes the place of the first it is growth of its own.
+    await look([growthOf(address, invoice.units * 3n, blockAt(100, "b"))]);
+    expect(await rowsAt(address)).toHaveLength(2);
+  });
+
+  it("replaces it for each merchant of the address, in the batch in which it is written", async () => {
+    const { merchant, address } = await shopAt();
+    const other = await shopAt(address);
+    await invoiceOf(merchant, 46);
+    await look([growthOf(address, 10n ** 18n, blockAt(100))]);
+    expect((await listed(address)).map(([status]) => status)).toEqual(["UNMATCHED", "UNMATCHED"]);
+    await look([paymentBy(address, 10n ** 18n, blockAt(100))]);
+    expect((await listed(address)).map(([status, , place]) => [status, place])).toEqual([
+      ["DROPPED", `balance:${address}:${10n ** 18n}`],
+      ["DROPPED", `balance:${address}:${10n ** 18n}`],
+      ["UNMATCHED", "native"],
+      ["UNMATCHED", "native"],
+    ]);
+    for (const each of [merchant, other.merchant]) expect(await sumAt(address, each)).toBe(10n ** 18n);
+  });
+
+  it("in part leaves the rest of it", async () => {
+    const { merchant, address } = await shopAt();
+    const invoice = await invoiceOf(merchant, 46);
+    const block = blockAt(100);
+    await look([growthOf(address, invoice.units * 3n, block)]);
+    await look([paymentBy(address, invoice.units, block)]);
+    expect((await listed(address)).map(([status, units]) => [status, units])).toEqual([
+      ["DROPPED", invoice.units * 3n],
+      ["CONFIRMED", invoice.units],
+      ["UNMATCHED", invoice.units * 2n],
+    ]);
+    await look([growthOf(address, invoice.units * 3n, block)]);
+    expect(await sumAt(address, merchant)).toBe(invoice.units * 3n);
+  });
+
+  it("takes it from the invoice that had it by chance, where it is another's", async () => {
+    const { merchant, address } = await shopAt();
+    const [first, second] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 900)];
+    const block = blockAt(100);
+    await look([growthOf(address, second.units, block)]);
+    expect(await shown(merchant, second.id)).toMatchObject({ status: "PAID" });
+    await look([paymentBy(address, first.units, block)]);
+    expect(await shown(merchant, first.id)).toMatchObject({ status: "PAID" });
+    expect(await shown(merchant, second.id)).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "0.000000" });
+    expect(await sumAt(address, merchant)).toBe(second.units);
+  });
+
+  /** Growth that a person assigned to the first of two invoices. */
+  async function assignedGrowth(units: bigint) {
+    const { merchant, address } = await shopAt();
+    const [invoice, other] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 46)];
+    const block = blockAt(100);
+    await look([growthOf(address, units, block)]);
+    const [row] = await rowsAt(address);
+    const assign = { action: "ASSIGN", invoiceId: invoice.id, reason: "the buyer wrote to us" };
+    expect((await merchant.post(`/payments/${row?.id}/resolve`, assign)).status).toBe(200);
+    expect(await shown(merchant, invoice.id)).toMatchObject({
+      needsReview: false,
+      payments: [{ status: "CONFIRMED" }],
+    });
+    return { merchant, address, invoice, other, block };
+  }
+
+  it.each([
+    ["nobody's", true],
+    ["another invoice's", false],
+  ])("undoes no person's word in silence: the invoice needs a review where it is now %s", async (_, isNobodys) => {
+    const units = 4_000_000_000_000_000n;
+    const { merchant, address, invoice, other, block } = await assignedGrowth(units);
+    const payment = paymentBy(address, isNobodys ? units : other.units, block);
+    await look([payment]);
+    expect(await shown(merchant, invoice.id)).toMatchObject({ needsReview: true, amountReceived: "0.000000" });
+    expect(await shown(merchant, other.id)).toMatchObject({ needsReview: false });
+    expect((await rowsAt(address)).find(({ txHash }) => txHash === payment.txHash)?.invoiceId).toBe(
+      isNobodys ? null : other.id,
+    );
+    // Once: what the person then says stays said.
+    const dismiss = { action: "DISMISS", reason: "seen" };
+    expect((await merchant.post(`/invoices/${invoice.id}/resolve`, dismiss)).status).toBe(200);
+    await look([payment, growthOf(address, units, block)]);
+    expect(await shown(merchant, invoice.id)).toMatchObject({ needsReview: false });
+  });
+
+  it.each([
+    ["as much", 0n, false],
+    ["a part", 1n, true],
+  ])(
+    "asks for a review or none where the same invoice has %s of it by the transaction",
+    async (_, more, needsReview) => {
+      const { merchant, address } = await shopAt();
+      const invoice = await invoiceOf(merchant, 46);
+      const block = blockAt(100);
+      // Kept for a person, or a rule would credit what is exactly asked for.
+      const grown = { ...growthOf(address, invoice.units + more, block), isUnexplained: true as const };
+      await look([grown]);
+      const [row] = await rowsAt(address);
+      const assign = { action: "ASSIGN", invoiceId: invoice.id, reason: "the buyer wrote to us" };
+      expect((await merchant.post(`/payments/${row?.id}/resolve`, assign)).status).toBe(200);
+      expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID", needsReview: false });
+      await look([paymentBy(address, invoice.units, block)]);
+      expect(await shown(merchant, invoice.id)).toMatchObject({ status: "PAID", needsReview });
+    },
+  );
+
+  it("that the growth knew of is another payment, and replaces nothing", async () => {
+    const { merchant, address } = await shopAt();
+    const [first, second] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 900)];
+    const block = blockAt(100);
+    const payment = paymentBy(address, first.units, block);
+    await look([growthOf(address, second.units, block, [payment.txHash])]);
+    await look([payment]);
+    expect((await listed(address)).map(([status]) => status)).toEqual(["CONFIRMED", "CONFIRMED"]);
+    for (const { id } of [first, second]) expect(await shown(merchant, id)).toMatchObject({ status: "PAID" });
+  });
+
+  /** A database in which `meanwhile` stands after a look has read all and before it writes. */
+  function beaten(meanwhile: () => Promise<unknown>) {
+    let reads = 0;
+    const batch = async (statements: D1PreparedStatement[]) => {
+      const rows = await env.DB.batch(statements);
+      reads++;
+      // The look reads what stands, and then where its transfers belong.
+      if (reads === 2) await meanwhile();
+      return rows;
+    };
+    return openDb(
+      new Proxy(env.DB, {
+        get(target, name) {
+          const value: unknown = name === "batch" ? batch : Reflect.get(target, name);
+          return typeof value === "function" && name !== "batch" ? value.bind(target) : value;
+        },
+      }),
+    );
+  }
+
+  it.each([
+    ["growth, for review", "growth", 10n ** 18n],
+    ["the transaction, for review", "transaction", 10n ** 18n],
+    ["growth, of two invoices", "growth", null],
+    ["the transaction, of two invoices", "transaction", null],
+  ])("counts once though the other is written between the reads and the writes of %s", async (_, slow, fixed) => {
+    const { merchant, address } = await shopAt();
+    const [first, second] = [await invoiceOf(merchant, 46), await invoiceOf(merchant, 900)];
+    const block = blockAt(100);
+    const grown = [growthOf(address, fixed ?? second.units, block)];
+    const paid = [paymentBy(address, fixed ?? first.units, block)];
+    const [late, early] = slow === "growth" ? [grown, paid] : [paid, grown];
+    const beat = await look(late, { db: beaten(() => look(early)) });
+    expect(beat).toEqual({ ok: false, error: { code: "CONTENTION" } });
+    for (const each of [late, early, grown]) expect(await look(each)).toMatchObject({ ok: true });
+    expect(await sumAt(address, merchant)).toBe(fixed ?? second.units);
+  });
+});
+
+it("what stands in a block is found by indexes, however many payments there are", async () => {
+  const places = [{ address: "0x", height: 1, blockHash: "h1" }];
+  for (const [query, index] of [
+    [selectStandingGrowth(testDb, "ETH", places), "grown USING INDEX payments_transaction"],
+    [selectExplainers(testDb, "ETH", places), "paid USING INDEX payments_native"],
+  ] as const) {
+    const { sql: text, params } = query.toSQL();
+    const plan = await env.DB.prepare(`explain query plan ${text}`)
+      .bind(...params)
+      .all<{ detail: string }>();
+    expect(plan.results.map(({ detail }) => detail).join("\n")).toContain(index);
+  }
+});

@@ -1,0 +1,212 @@
+// An invoice that somebody floods with tiny payments stays readable, and its sums right: what it has no room for waits for a person.
+import { env } from "cloudflare:workers";
+import { eq, sql } from "drizzle-orm";
+import { expect, it } from "vitest";
+import { networkNamed } from "../../../src/chains/networks.ts";
+import type { Transfer } from "../../../src/chains/transfer.ts";
+import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
+import { printQuote, type Quote } from "../../../src/commerce/invoices/quotes.ts";
+import { selectInvoiceRow } from "../../../src/commerce/invoices/store.ts";
+import { MOST_EVER_BY_RULES } from "../../../src/commerce/payments/payment.ts";
+import { countUnmatched } from "../../../src/commerce/payments/store.ts";
+import { applyTransfers, type SeenPayment } from "../../../src/detection/matching/apply-transfers.ts";
+import { sleep } from "../../../src/lib/sleep.ts";
+import { events } from "../../../src/platform/db/schema/events.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { seedPayment } from "../../support/payments.ts";
+import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+
+const BTC = { cryptocurrency: "BTC", network: "BTC" };
+const ZPUB =
+  "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
+const UNITS = 100_000n;
+const LONG_QUOTE: Quote = {
+  ...{ amountUnits: 10n ** 15n, rate: "123456.78901234567890", forMicros: 10n ** 15n, askedFromMs: 1_700_000_000_000 },
+  ...{ lockedUntilMs: 1_700_000_000_000, isRemainder: true as const },
+};
+/** 0.001 BTC, whatever it is worth here. */
+const WORTH_MICROS = async (merchant: TestMerchant, id: string) => {
+  const { payments: paid, amountReceived } = (await merchant.get(`/invoices/${id}`)).body;
+  const sum = paid.reduce((total: number, { fiatAmount }: { fiatAmount: string }) => total + Number(fiatAmount), 0);
+  return { sum: sum.toFixed(6), amountReceived, count: paid.length };
+};
+
+async function openInvoice(merchant: TestMerchant) {
+  const wallet = {
+    walletType: "XPUB_WALLET",
+    ...BTC,
+    xpub: ZPUB,
+    derivationPath: "m/84'/0'/0'",
+    requiredConfirmations: 1,
+  };
+  expect((await merchant.post("/wallets", wallet)).status).toBe(201);
+  const made = await merchant.post("/invoices", { name: "Donations", rawAmount: 0, paymentMethods: [BTC] });
+  expect([made.status, made.body.paymentMethods[0].status]).toEqual([201, "ACTIVE"]);
+  return { id: String(made.body.id), address: String(made.body.paymentMethods[0].address) };
+}
+
+function transferTo(toAddress: string, n: number): Transfer {
+  const block = { height: 100, hash: "h100", timeMs: Date.now() };
+  const txHash = crypto.randomUUID().replaceAll("-", "").padEnd(60, "0") + String(n).padStart(4, "0");
+  const of = { cryptocurrency: "BTC", txHash, outputIndex: "0", fromAddress: null, toAddress, amountUnits: UNITS };
+  return { ...of, block, spends: [], raw: "x".repeat(4_000) };
+}
+
+async function look(transfers: readonly Transfer[], seen: readonly SeenPayment[] = []) {
+  const network = networkNamed("BTC");
+  if (network === undefined) throw new Error("BTC");
+  const deps = invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep });
+  const heights = { tipHeight: 100, finalizedHeight: null };
+  return applyTransfers(deps, { network, heights, transfers, seen });
+}
+
+it("takes 200 payments by the rules; more are its merchant's to decide about, and none is counted in part or twice", {
+  timeout: 120_000,
+}, async () => {
+  const merchant = await freshMerchant();
+  const { id, address } = await openInvoice(merchant);
+  const flood = Array.from({ length: 250 }, (_, n) => transferTo(address, n));
+  expect((await look(flood.slice(0, 200))).ok).toBe(true);
+  expect((await merchant.get(`/invoices/${id}`)).body).toMatchObject({ needsReview: false });
+  expect((await look(flood)).ok).toBe(true);
+  const after = (await merchant.get(`/invoices/${id}`)).body;
+  expect([after.payments.length, after.needsReview]).toEqual([200, true]);
+  const { sum, amountReceived } = await WORTH_MICROS(merchant, id);
+  expect(amountReceived).toBe(sum);
+  const rows = await testDb.select().from(payments).where(eq(payments.merchantId, merchant.merchantId));
+  expect(Object.groupBy(rows, ({ status }) => status).UNMATCHED).toHaveLength(50);
+  const beyond = rows.find(({ status }) => status === "UNMATCHED");
+  const shown = (await merchant.get(`/payments/${beyond?.id}`)).body;
+  expect(shown.evidence.candidates).toEqual([{ invoiceId: id, reason: "TOO_MANY_PAYMENTS" }]);
+  expect(await longestEventOf(id)).toBeLessThan(20_000);
+  // The same look again changes nothing, and a person may still assign.
+  const before = (await merchant.get(`/invoices/${id}`)).text;
+  expect((await look(flood)).ok).toBe(true);
+  expect((await merchant.get(`/invoices/${id}`)).text).toBe(before);
+  const assign = { action: "ASSIGN", invoiceId: id, reason: "ours" };
+  expect((await merchant.post(`/payments/${beyond?.id}/resolve`, assign)).status).toBe(200);
+  expect(await WORTH_MICROS(merchant, id)).toMatchObject({ count: 201 });
+});
+
+it("has at most 400 payments, whoever assigns them: with the longest of reasons less than the 2 MB that D1 takes as a value", {
+  timeout: 120_000,
+}, async () => {
+  const merchant = await freshMerchant();
+  const { id, address } = await openInvoice(merchant);
+  const of = { ...BTC, chainId: null, toAddress: address, amountUnits: UNITS, blockTimeMs: Date.now() };
+  const { merchantId } = merchant;
+  const credited = {
+    invoiceId: id as `inv_${string}`,
+    status: "CONFIRMED",
+    fiatMicros: 1n,
+    matchedBy: "MANUAL",
+  } as const;
+  const resolution = JSON.stringify({ action: "ASSIGN", reason: "\u0001".repeat(500), actor: "key_", at: "" });
+  for (let n = 0; n < 399; n++) await seedPayment(merchantId, { ...of, ...credited, resolution });
+  const [last, none] = [await seedPayment(merchantId, of), await seedPayment(merchantId, of)];
+  const assign = { action: "ASSIGN", invoiceId: id, reason: "ours" };
+  expect((await merchant.post(`/payments/${last.id}/resolve`, assign)).status).toBe(200);
+  const refused = await merchant.post(`/payments/${none.id}/resolve`, assign);
+  expect([refused.status, refused.body.code]).toEqual([422, "TOO_MANY_PAYMENTS"]);
+  const shown = await merchant.get(`/invoices/${id}`);
+  expect([shown.status, shown.body.payments.length]).toEqual([200, 400]);
+  const [row] = await selectInvoiceRow(testDb, merchantId, id);
+  const json = JSON.stringify(row?.payments, (_, value) => (typeof value === "bigint" ? value.toString() : value));
+  expect(new TextEncoder().encode(json).length).toBeLessThan(1_900_000);
+});
+
+it("takes a true payer's money though 200 outputs that were replaced came before it", { timeout: 60_000 }, async () => {
+  const merchant = await freshMerchant();
+  const { id, address } = await openInvoice(merchant);
+  for (let round = 0; round < 2; round++) {
+    const [first] = [transferTo(address, 0)];
+    const flood = Array.from({ length: 200 }, (_, n) => ({ ...first, outputIndex: String(n), block: null }));
+    expect((await look(flood)).ok).toBe(true);
+    const rows = await testDb.select().from(payments).where(sql`invoice_id = ${id} and status = 'DETECTED'`);
+    expect(rows).toHaveLength(200);
+    expect(
+      (
+        await look(
+          [],
+          rows.map((payment) => ({ payment, observation: { kind: "replaced" } as const })),
+        )
+      ).ok,
+    ).toBe(true);
+  }
+  const paid = transferTo(address, 0);
+  expect((await look([paid])).ok).toBe(true);
+  const [row] = await testDb.select().from(payments).where(eq(payments.txHash, paid.txHash));
+  expect(row).toMatchObject({ status: "CONFIRMED", invoiceId: id });
+});
+
+it("asks for a review while more is kept for it, and never again for what is too much to be kept", {
+  timeout: 120_000,
+}, async () => {
+  const merchant = await freshMerchant();
+  const { id, address } = await openInvoice(merchant);
+  const flood = Array.from({ length: 320 }, (_, n) => transferTo(address, n));
+  const needsReview = async () => (await merchant.get(`/invoices/${id}`)).body.needsReview;
+  const dismiss = async () =>
+    expect((await merchant.post(`/invoices/${id}/resolve`, { action: "DISMISS", reason: "seen" })).status).toBe(200);
+  for (const [first, last, isMarked] of [
+    [0, 200, false],
+    [0, 210, true],
+    // What is kept already asks for nothing.
+    [0, 210, false],
+    [0, 320, true],
+    [0, 320, false],
+    [0, 320, false],
+  ] as const) {
+    expect((await look(flood.slice(first, last))).ok).toBe(true);
+    expect(await needsReview()).toBe(isMarked);
+    if (isMarked) await dismiss();
+  }
+  const rows = await testDb.select().from(payments).where(eq(payments.merchantId, merchant.merchantId));
+  expect(rows).toHaveLength(300);
+});
+
+it("has at most 2 MB of payments with the most that the rules ever credit, and the longest of reasons beside them", {
+  timeout: 120_000,
+}, async () => {
+  const merchant = await freshMerchant();
+  const { id, address } = await openInvoice(merchant);
+  const { merchantId } = merchant;
+  const of = { ...BTC, chainId: null, toAddress: address, amountUnits: UNITS, invoiceId: id as `inv_${string}` };
+  const weighed = { weighedBy: "EXACT_UNITS", fiatMicros: 10n ** 15n, weighedQuote: printQuote(LONG_QUOTE) } as const;
+  const dropped = { ...of, ...weighed, status: "DROPPED", matchedBy: "EXACT_AMOUNT" } as const;
+  const resolution = JSON.stringify({ action: "ASSIGN", reason: "\u0001".repeat(500), actor: "key_", at: "" });
+  const byHand = { ...of, ...weighed, status: "CONFIRMED", matchedBy: "MANUAL", resolution } as const;
+  for (let n = 0; n < MOST_EVER_BY_RULES; n++) await seedPayment(merchantId, dropped);
+  for (let n = 0; n < 249; n++) await seedPayment(merchantId, byHand);
+  const [last, none] = [
+    { ...of, invoiceId: null },
+    { ...of, invoiceId: null },
+  ];
+  const assign = { action: "ASSIGN", invoiceId: id, reason: "\u0001".repeat(500) };
+  const statuses: number[] = [];
+  for (const each of [last, none]) {
+    const { id: paymentId } = await seedPayment(merchantId, each);
+    statuses.push((await merchant.post(`/payments/${paymentId}/resolve`, assign)).status);
+  }
+  expect(statuses).toEqual([200, 422]);
+  const [row] = await selectInvoiceRow(testDb, merchantId, id);
+  const json = JSON.stringify(row?.payments, (_, value) => (typeof value === "bigint" ? value.toString() : value));
+  expect(new TextEncoder().encode(json).length).toBeLessThan(1_900_000);
+});
+
+it("counts what is kept for a person of an address by an index", async () => {
+  const place = { merchantId: freshId("mer"), network: "BTC", toAddress: "bc1q", fromMicros: 0n, belowMicros: 1n };
+  const { sql: text, params } = countUnmatched(testDb, place, 0).toSQL();
+  const plan = await env.DB.prepare(`explain query plan ${text}`)
+    .bind(...params)
+    .all<{ detail: string }>();
+  expect(plan.results.map(({ detail }) => detail).join("\n")).toContain("USING INDEX payments_unmatched");
+});
+
+async function longestEventOf(id: string): Promise<number> {
+  const [row] = await testDb
+    .select({ longest: sql<number>`max(length(cast(${events.data} as blob)))` })
+    .from(events)
+    .where(sql`${events.invoiceId} = ${id}`);
+  return row?.longest ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,108 @@
+// Payments at a shared address are public before they are read: whoever asks for an amount only once it was paid takes nothing from anybody.
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { beforeEach, describe, expect, it } from "vitest";
+import { networkNamed } from "../../../src/chains/networks.ts";
+import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
+import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
+import { sleep } from "../../../src/lib/sleep.ts";
+import { amountReservations } from "../../../src/platform/db/schema/invoices.ts";
+import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { holderOf, type Ordered, ordered, prove, unitsOf } from "../../support/shared-place.ts";
+import { directWallet, randomHex, USDT } from "../../support/wallet-bodies.ts";
+import { type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+
+const SECOND_MS = 1_000;
+
+beforeEach(async () => {
+  await testDb.delete(networkCursors);
+});
+
+/** The amount of an invoice as if it had been given out then. */
+async function askedAt({ invoiceId }: Ordered, createdAtMs: number): Promise<void> {
+  await testDb.update(amountReservations).set({ createdAtMs }).where(eq(amountReservations.invoiceId, invoiceId));
+}
+
+/** What a block of a time holds, as each merchant there has it: the invoice that was credited, or null. */
+async function read(address: string, units: bigint, timeMs: number) {
+  const network = networkNamed("ETH");
+  if (network === undefined) throw new Error("no such network");
+  const txHash = `0x${randomHex(32)}`;
+  const block = { height: 100, hash: randomHex(32), timeMs };
+  const what = { cryptocurrency: "USDT", txHash, outputIndex: "0", fromAddress: null, toAddress: address };
+  const transfers = [{ ...what, amountUnits: units, block, spends: [], raw: "{}" }];
+  const heights = { tipHeight: 100, finalizedHeight: null };
+  const deps = invoiceDependencies(env, { db: testDb, nowMs: timeMs + 15 * SECOND_MS, sleep });
+  expect((await applyTransfers(deps, { network, heights, transfers, seen: [] })).ok).toBe(true);
+  const rows = await testDb.select().from(payments).where(eq(payments.txHash, txHash));
+  return new Map(rows.map(({ merchantId, invoiceId }) => [merchantId, invoiceId]));
+}
+
+async function shops(isProven: boolean): Promise<readonly [TestMerchant, TestMerchant]> {
+  const wallet = directWallet();
+  const shop = await holderOf(wallet);
+  if (isProven) await prove(shop, USDT, { usd: 60, decimals: 6 });
+  return [shop, await holderOf(wallet)];
+}
+
+describe.each([true, false])(
+  "a payment that is not exactly what was asked (its merchant has proof: %s)",
+  (isProven) => {
+    it("is not a stranger's who asked for exactly that after it: both are told, and a person decides", async () => {
+      const [shop, stranger] = await shops(isProven);
+      const mine = await ordered(shop, USDT, 100);
+      const theirs = await ordered(stranger, USDT, 97);
+      const timeMs = Date.now();
+      await askedAt(mine, timeMs - 60 * SECOND_MS);
+      await askedAt(theirs, timeMs + 10 * SECOND_MS);
+      const rows = await read(mine.address, 97_000_000n, timeMs);
+      expect(rows).toEqual(
+        new Map([
+          [shop.merchantId, null],
+          [stranger.merchantId, null],
+        ]),
+      );
+    });
+  },
+);
+
+describe("an exact amount that was given out a moment after its payment's time", () => {
+  it("is its invoice's all the same where nobody else asked for anything of that size", async () => {
+    const [shop, stranger] = await shops(false);
+    const mine = await ordered(shop, USDT, 97);
+    const theirs = await ordered(stranger, USDT, 2_000);
+    const timeMs = Date.now();
+    await askedAt(theirs, timeMs - 60 * SECOND_MS);
+    await askedAt(mine, timeMs + 10 * SECOND_MS);
+    expect([...(await read(mine.address, 97_000_000n, timeMs)).values()]).toEqual([mine.invoiceId]);
+  });
+
+  it("is its invoice's beside others of the same merchant", async () => {
+    const shop = await holderOf(directWallet());
+    const [first, second] = [await ordered(shop, USDT, 100), await ordered(shop, USDT, 97)];
+    const timeMs = Date.now();
+    await askedAt(first, timeMs - 60 * SECOND_MS);
+    await askedAt(second, timeMs + 10 * SECOND_MS);
+    expect([...(await read(first.address, 97_000_000n, timeMs)).values()]).toEqual([second.invoiceId]);
+  });
+
+  it("is nobody's where another without proof held it before, and one with proof asked for it after", async () => {
+    const [shop, stranger] = await shops(true);
+    const theirs = await ordered(stranger, USDT, 25);
+    const mine = await ordered(shop, USDT, 25);
+    // As it is where no other amount of the price was free.
+    await testDb
+      .update(amountReservations)
+      .set({ units: unitsOf(theirs.amount, 6) })
+      .where(eq(amountReservations.invoiceId, mine.invoiceId));
+    const timeMs = Date.now();
+    await askedAt(theirs, timeMs - 60 * SECOND_MS);
+    await askedAt(mine, timeMs + 10 * SECOND_MS);
+    const units = unitsOf(theirs.amount, 6);
+    expect([...(await read(mine.address, units, timeMs)).values()]).toEqual([null, null]);
+    // Nor later: proof can be bought, and the other was the first to ask.
+    const after = await read(mine.address, units, timeMs + 10 * SECOND_MS);
+    expect([...after.values()]).toEqual([null, null]);
+  });
+});

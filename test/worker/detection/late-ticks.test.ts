@@ -1,0 +1,89 @@
+// A pass notes its tick last of all. Meanwhile its network may have come to rest: an object that was made anew ran a pass of its own, the
+// cron found no source configured, or the write itself arrived late. Such a tick must leave the row alone, for what the row says of its rest
+// decides how the watch begins again.
+import { beforeEach, expect, it } from "vitest";
+import { NOT_CONFIGURED } from "../../../src/commerce/cursors/cursor.ts";
+import { restUnconfigured, watchAgain } from "../../../src/detection/watchers/store.ts";
+import type { OutageKind } from "../../../src/lib/fetch-text.ts";
+import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
+import { watchMethod } from "../../support/watched.ts";
+import { TestWatcher } from "../../support/watcher.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+const START = 1_800_000_000_000;
+const BLOCK_MS = 12_000;
+const ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const METHOD = { network: "ETH", cryptocurrency: "USDT", address: ADDRESS } as const;
+const PAID = { cryptocurrency: "USDT", txHash: "paid", toAddress: ADDRESS, amountUnits: 1n } as const;
+
+beforeEach(async () => {
+  for (const table of [networkCursors, payments, invoices, paymentMethods]) await testDb.delete(table);
+});
+
+/** A watcher that has read to the tip; `meanwhile` happens after its next pass has read the cursor and before its source answers. */
+async function restedDuringPass(down: OutageKind | undefined, meanwhile: (watcher: TestWatcher) => Promise<unknown>) {
+  const chain = new FakeChain({ startMs: START - 299 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 300 });
+  const source = new FakeSource(chain, { kind: "evm-rpc" });
+  const watcher = new TestWatcher(testDb, "ETH", [source], START + 1_000);
+  await watchMethod(testDb, { ...METHOD, nowMs: START });
+  await watcher.pass();
+  const before = await watcher.cursor();
+  source.down = down;
+  source.before = async (call) => {
+    if (call === "verify") await meanwhile(watcher);
+  };
+  const outcome = await watcher.pass();
+  source.down = undefined;
+  source.before = async () => {};
+  return { chain, watcher, before, outcome };
+}
+
+it("a payment after the next activation is found, though a failed pass ended once its network had come to rest", async () => {
+  const { chain, watcher, outcome } = await restedDuringPass("TIMEOUT", async ({ nowMs }) => {
+    await testDb.update(invoices).set({ status: "EXPIRED", monitorUntilMs: START - 1 });
+    const other = new TestWatcher(testDb, "ETH", [], nowMs);
+    expect(await other.pass()).toEqual({ kind: "resting" });
+  });
+  expect(outcome).toEqual({ kind: "failed", outage: "TIMEOUT" });
+  expect(await watcher.cursor()).toMatchObject({ isResting: true, lastOutage: null, degradedSinceMs: null });
+  await watchMethod(testDb, { ...METHOD, nowMs: chain.tip.timeMs + 1_000 });
+  chain.mine([PAID]);
+  watcher.nowMs = chain.tip.timeMs + 1_000;
+  expect(await watcher.pass()).toEqual({ kind: "read", isBehind: false });
+  expect(watcher.found()).toEqual(["paid@300"]);
+});
+
+it.each([
+  ["failed", "TIMEOUT"],
+  ["read", undefined],
+] as const)(
+  "a watch that rests for lack of a source goes on where it stood, though a pass that %s ended later",
+  async (kind, down) => {
+    const { chain, watcher, before, outcome } = await restedDuringPass(down, () => restUnconfigured(testDb, "ETH"));
+    expect(outcome.kind).toBe(kind);
+    expect(await watcher.cursor()).toMatchObject({ isResting: true, lastOutage: NOT_CONFIGURED });
+    chain.mine([PAID]);
+    watcher.nowMs = chain.tip.timeMs + 1_000;
+    await watchMethod(testDb, { ...METHOD, nowMs: watcher.nowMs });
+    await watchAgain(testDb, "ETH", watcher.nowMs);
+    const { height, sinceMs } = before;
+    expect(await watcher.cursor()).toMatchObject({ isResting: false, height, sinceMs });
+    await watcher.pass();
+    expect(watcher.found()).toEqual(["paid@300"]);
+  },
+);
+
+it("a watch begins anew by an activation, whatever outage is written on its row, unless it lacks a source", async () => {
+  await watchMethod(testDb, { ...METHOD, nowMs: START });
+  const rested = { isResting: true, height: 7, hash: "h" };
+  for (const lastOutage of [null, "TIMEOUT", "INTERNAL", NOT_CONFIGURED]) {
+    await testDb.update(networkCursors).set({ ...rested, lastOutage });
+    await watchMethod(testDb, { ...METHOD, nowMs: START + 1 });
+    const [row] = await testDb.select().from(networkCursors);
+    const begun = { isResting: false, height: null, hash: null, lastOutage: null };
+    expect(row).toMatchObject(lastOutage === NOT_CONFIGURED ? { ...rested, lastOutage } : begun);
+  }
+});

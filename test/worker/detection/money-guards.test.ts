@@ -1,0 +1,117 @@
+// Guards of the money path that no other test would miss: what is paid is not cancelled, an altered row is not credited, an expired key is not
+// taken over.
+import { env } from "cloudflare:workers";
+import { eq, sql } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { networkNamed } from "../../../src/chains/networks.ts";
+import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
+import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
+import type { InvoiceId } from "../../../src/lib/ids.ts";
+import { sleep } from "../../../src/lib/sleep.ts";
+import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { LEASE_MS, REMEMBERED_MS } from "../../../src/platform/idempotency/claims.ts";
+import { seedKey } from "../../support/access.ts";
+import { sendBeaten } from "../../support/before-write.ts";
+import { type SeedPayment, seedPayment } from "../../support/payments.ts";
+import { BTC, randomHex, xpubWallet } from "../../support/wallet-bodies.ts";
+import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+
+describe("an invoice that awaits payment", () => {
+  const made = async (shop: TestMerchant): Promise<InvoiceId> =>
+    (await shop.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [] })).body.id;
+  const cancel = (shop: TestMerchant, id: string) => shop.post(`/invoices/${id}/cancel`);
+  const statusOf = async (id: InvoiceId) =>
+    (await testDb.select({ status: invoices.status }).from(invoices).where(eq(invoices.id, id)))[0]?.status;
+  const credited = { matchedBy: "EXACT_AMOUNT", amountUnits: 4_000_000n, fiatMicros: 4_000_000n } as const;
+
+  it.each([
+    ["a part that is not confirmed", { status: "DETECTED" }],
+    ["a part that is confirmed", { status: "CONFIRMED", confirmedAtMs: Date.now() }],
+    ["a payment that left its block and may be mined again", { status: "REORGED", reorgedAtMs: Date.now() }],
+  ] as const)("is not cancelled once it has %s", async (_, changes: SeedPayment) => {
+    const shop = await freshMerchant();
+    const id = await made(shop);
+    await seedPayment(shop.merchantId, { ...credited, invoiceId: id, ...changes });
+    const answer = await cancel(shop, id);
+    expect([answer.status, answer.body.code]).toEqual([422, "INVOICE_HAS_PAYMENTS"]);
+    expect(await statusOf(id)).toBe("AWAITING_PAYMENT");
+  });
+
+  it("is not cancelled when a payment is credited between the read and the write", async () => {
+    const shop = await freshMerchant();
+    const id = await made(shop);
+    const path = `/api/v1/merchants/merchant/${shop.merchantId}/invoices/${id}/cancel`;
+    const key = await seedKey(shop.merchantId);
+    const payment = await seedPayment(shop.merchantId);
+    const body = { action: "ASSIGN", invoiceId: id, reason: "The payer wrote to us" };
+    const beaten = await sendBeaten(path, { method: "POST", key }, () =>
+      shop.post(`/payments/${payment.id}/resolve`, body),
+    );
+    expect([beaten.status, beaten.json?.code], beaten.text).toEqual([422, "INVOICE_HAS_PAYMENTS"]);
+    expect(await statusOf(id)).not.toBe("CANCELLED");
+  });
+
+  it("is cancelled where no money was seen", async () => {
+    const shop = await freshMerchant();
+    const id = await made(shop);
+    expect((await cancel(shop, id)).body.status).toBe("CANCELLED");
+  });
+});
+
+describe("an own address whose row was altered in the database", () => {
+  async function looked(toAddress: string) {
+    const network = networkNamed("BTC");
+    if (network === undefined) throw new Error("no BTC");
+    const txHash = randomHex(32);
+    const block = { height: 100, hash: "h100", timeMs: Date.now() };
+    const place = { txHash, outputIndex: "0", fromAddress: null, toAddress, block };
+    const done = await applyTransfers(invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep }), {
+      ...{ network, heights: { tipHeight: 100, finalizedHeight: null }, seen: [], hasSecond: false },
+      transfers: [{ ...place, cryptocurrency: "BTC", amountUnits: 100_000n, spends: [], raw: "{}" }],
+    });
+    expect(done.ok).toBe(true);
+    return testDb.select().from(payments).where(eq(payments.txHash, txHash));
+  }
+
+  async function ordered() {
+    const shop = await freshMerchant();
+    expect((await shop.post("/wallets", xpubWallet())).status).toBe(201);
+    const { body } = await shop.post("/invoices", { name: "Order", rawAmount: 68, paymentMethods: [BTC] });
+    return { shop, id: String(body.id), address: String(body.paymentMethods[0].address) };
+  }
+
+  it("is credited while it is as it was written", async () => {
+    const { id, address } = await ordered();
+    expect(await looked(address)).toMatchObject([{ invoiceId: id, matchedBy: "ADDRESS", status: "CONFIRMED" }]);
+  });
+
+  it.each([
+    ["its HMAC", () => ({ mac: "forged" })],
+    ["its address", () => ({ address: `bc1q${randomHex(19)}` })],
+    ["its merchant", () => ({ merchantId: freshId("mer") })],
+  ])("credits nothing after a change of %s: the money waits for a person of its merchant", async (_, changes) => {
+    const { shop, id, address } = await ordered();
+    const altered = changes();
+    await testDb.update(paymentMethods).set(altered).where(sql`invoice_id = ${id}`);
+    const rows = await looked("address" in altered ? (altered.address ?? "") : address);
+    expect(rows).toMatchObject([
+      { merchantId: shop.merchantId, invoiceId: null, matchedBy: null, status: "UNMATCHED" },
+    ]);
+    expect((await shop.get(`/invoices/${id}`)).body).toMatchObject({ amountReceived: "0.000000", payments: [] });
+  });
+});
+
+describe("an idempotency key that has expired", () => {
+  it("is taken over by nobody, though the lease on it is long over", async () => {
+    const keys = env.IDEMPOTENCY_KEYS.getByName(freshId("mer"));
+    const first = await keys.claim("k", "f", 0);
+    const operationId = first.kind === "first" ? first.operationId : "";
+    for (const nowMs of [REMEMBERED_MS, REMEMBERED_MS + 1, REMEMBERED_MS + LEASE_MS, 2 * REMEMBERED_MS])
+      expect(await keys.takeOver("k", operationId, nowMs)).toEqual({ kind: "gone" });
+    // The key is free: whoever comes next begins another operation, and the old one cannot come back under it.
+    const next = await keys.claim("k", "another body", REMEMBERED_MS);
+    expect(next.kind).toBe("first");
+    expect(await keys.takeOver("k", operationId, REMEMBERED_MS + 2 * LEASE_MS)).toEqual({ kind: "gone" });
+  });
+});

@@ -1,0 +1,278 @@
+// The watcher as the object that it is: its alarm, its memory, its death, and who wakes it. What a pass does: watch-network.test.ts.
+import {
+  abortAllDurableObjects,
+  createExecutionContext,
+  createScheduledController,
+  evictDurableObject,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import worker from "../../../src/app/worker.ts";
+import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import { type ChainSources, parseChainSources } from "../../../src/chains/chain-sources.ts";
+import type { Network, NetworkName } from "../../../src/chains/networks.ts";
+import type { Look } from "../../../src/detection/matching/apply-transfers.ts";
+import { watchDependencies } from "../../../src/detection/watchers/dependencies.ts";
+import { NetworkWatcher } from "../../../src/detection/watchers/network-watcher.ts";
+import { wakeWatchers } from "../../../src/detection/watchers/wake-watchers.ts";
+import type { WatchDependencies } from "../../../src/detection/watchers/watch-pass.ts";
+import { ok } from "../../../src/lib/result.ts";
+import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
+import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
+import { watchMethod } from "../../support/watched.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+/** What it applied. */
+const looks: Look[] = [];
+
+/** The real world, with sources that a test writes. */
+function scripted(of: Env, network: Network): WatchDependencies {
+  const clients = [source.client];
+  return {
+    ...watchDependencies(of, network),
+    pool: new ChainPool({ network: network.name, clients, random: () => 0, report: () => {} }),
+    apply: async (look) => {
+      looks.push(look);
+      return ok({ invoices: [], unmatched: 0 });
+    },
+  };
+}
+
+const ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const HOUR = 3_600_000;
+const pay = (txHash: string): Sent => ({ cryptocurrency: "USDT", txHash, toAddress: ADDRESS, amountUnits: 1n });
+const found = () => looks.flatMap(({ transfers }) => transfers.map(({ txHash }) => txHash));
+
+let chain: FakeChain;
+let source: FakeSource;
+const stub = () => env.NETWORK_WATCHER.getByName("ETH");
+
+/** The object as it is when it has just been made, over its own storage: nothing but that is left of the one before. */
+const awake = <T>(work: (watcher: NetworkWatcher, storage: DurableObjectStorage) => Promise<T>): Promise<T> =>
+  runInDurableObject(stub(), (_, state) => work(new NetworkWatcher(state, env, scripted), state.storage));
+const alarmAt = () => runInDurableObject(stub(), (_, state) => state.storage.getAlarm());
+const cursor = async () => (await testDb.select().from(networkCursors).where(eq(networkCursors.network, "ETH")))[0];
+const watch = () =>
+  watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address: ADDRESS, nowMs: chain.tip.timeMs });
+const endAll = () => testDb.update(invoices).set({ status: "EXPIRED", monitorUntilMs: 0 });
+
+beforeEach(async () => {
+  for (const table of [networkCursors, invoices, paymentMethods]) await testDb.delete(table);
+  chain = new FakeChain({ startMs: Date.now() - 100 * 12_000, blockMs: 12_000, blocks: 100 });
+  source = new FakeSource(chain, { kind: "evm-rpc" });
+  looks.length = 0;
+  vi.spyOn(console, "warn").mockReturnValue();
+  await runInDurableObject(stub(), (_, state) => state.storage.deleteAlarm());
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("a watcher's alarm", () => {
+  it("is armed again before anything is asked, and stays so whatever goes wrong", async () => {
+    await watch();
+    const log = vi.spyOn(console, "error").mockReturnValue();
+    const armed: (number | null)[] = [];
+    await awake(async (watcher, storage) => {
+      source.before = async () => {
+        armed.push(await storage.getAlarm());
+        throw new Error("a bug");
+      };
+      await watcher.alarm();
+    });
+    expect(armed[0]).toBeGreaterThan(Date.now());
+    expect(await alarmAt()).toBe(armed[0]);
+    expect(JSON.parse(String(log.mock.calls[0]?.[0]))).toEqual({
+      ...{ level: "error", alert: "a watcher's pass failed", network: "ETH", what: "a bug" },
+    });
+  });
+
+  it("comes at the network's own pace, and in a second while it is behind", async () => {
+    await watch();
+    const beforeMs = Date.now();
+    await awake((watcher) => watcher.alarm());
+    const regular = (await alarmAt()) ?? 0;
+    expect(regular).toBeGreaterThan(beforeMs + 10_000);
+    expect(regular).toBeLessThanOrEqual(Date.now() + 12_000);
+    chain.mineMany(30);
+    source.scanBlocks = 70;
+    source.before = async (call) => {
+      if (call.startsWith("scan")) vi.spyOn(Date, "now").mockReturnValue(Date.now() + 30_000);
+    };
+    await awake((watcher) => watcher.alarm());
+    vi.restoreAllMocks();
+    expect(((await alarmAt()) ?? 0) - Date.now()).toBeLessThan(31_000 + 1_000);
+    expect(await cursor()).toMatchObject({ height: 105 });
+  });
+
+  it("is taken off when nothing is watched, and set again by the next activation's wake", async () => {
+    await watch();
+    await awake((watcher) => watcher.alarm());
+    await endAll();
+    await awake((watcher) => watcher.alarm());
+    expect([await alarmAt(), (await cursor())?.isResting]).toEqual([null, true]);
+    await watch();
+    await stub().wake();
+    expect(await alarmAt()).toBeLessThanOrEqual(Date.now());
+    chain.mine([pay("after the rest")]);
+    await awake((watcher) => watcher.alarm());
+    expect(found()).toEqual(["after the rest"]);
+  });
+
+  it("stays when somebody wakes it while it looks and finds nothing to watch", async () => {
+    await awake(async (watcher) => {
+      const passing = watcher.alarm();
+      await watcher.wake();
+      await passing;
+    });
+    expect(await alarmAt()).not.toBeNull();
+  });
+
+  it("is not put off by being woken, and fires on the object that comes after an eviction", async () => {
+    await watch();
+    await awake((watcher) => watcher.alarm());
+    const before = await alarmAt();
+    await stub().wake();
+    expect(await alarmAt()).toBe(before);
+    await evictDurableObject(stub());
+    // The real object has no source in this suite: it notes that, and looks again.
+    expect(await runDurableObjectAlarm(stub())).toBe(true);
+    expect(await alarmAt()).not.toBeNull();
+    expect((await cursor())?.degradedSinceMs).not.toBeNull();
+  });
+});
+
+describe("a watcher that dies", () => {
+  it("between any two requests goes on where it stood, and finds everything", async () => {
+    await watch();
+    vi.spyOn(console, "error").mockReturnValue();
+    for (const point of ["tip", "block", "scan", "mempool"]) {
+      chain.mine([pay(`at ${point}`)]);
+      source.before = async (call) => {
+        if (call.startsWith(point)) throw new Error("the end");
+      };
+      await awake((watcher) => watcher.alarm());
+      await abortAllDurableObjects();
+      expect(await alarmAt()).not.toBeNull();
+      source.before = async () => {};
+      await awake((watcher) => watcher.alarm());
+      expect(await cursor()).toMatchObject({ height: chain.tip.height, hash: chain.tip.hash });
+    }
+    expect(new Set(found())).toEqual(new Set(["at tip", "at block", "at scan", "at mempool"]));
+  });
+});
+
+describe("a watcher of a source that is asked by address", () => {
+  it("comes to the end of a round of 150 addresses though the object is evicted between any two alarms", async () => {
+    source = new FakeSource(chain, { kind: "trongrid", costsBy: "recipients" });
+    const addresses = Array.from({ length: 150 }, (_, n) => `address ${n}`);
+    for (const address of addresses)
+      await watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address, nowMs: chain.tip.timeMs });
+    const { height, hash } = chain.mine(addresses.map((toAddress) => ({ ...pay(`to ${toAddress}`), toAddress })));
+    for (let alarm = 0; alarm < 3; alarm++) {
+      expect((await cursor())?.height).not.toBe(height);
+      await awake((watcher) => watcher.alarm());
+      await evictDurableObject(stub());
+      if (alarm === 1) await abortAllDurableObjects();
+    }
+    expect(new Set(found()).size).toBe(150);
+    expect(await cursor()).toMatchObject({ height, hash });
+  });
+});
+
+describe("a watcher", () => {
+  it("makes at most one pass at a time, however many ask for one", async () => {
+    await watch();
+    let running = 0;
+    let most = 0;
+    source.before = async (call) => {
+      if (call === "tip") most = Math.max(most, ++running);
+      if (call === "mempool") running--;
+    };
+    await awake(async (watcher) => {
+      await Promise.all([watcher.alarm(), watcher.runNow(), watcher.alarm(), watcher.runNow()]);
+    });
+    expect(most).toBe(1);
+  });
+
+  it.each([
+    ["FOUND", "paid", undefined],
+    ["NOT_FOUND", "of others", undefined],
+    ["NOT_FOUND", "unheard of", undefined],
+    ["UNAVAILABLE", "paid", "TIMEOUT"],
+  ] as const)("answers %s of a transaction that is %s", async (outcome, txHash, down) => {
+    await watch();
+    chain.mine([pay("paid"), { ...pay("of others"), toAddress: "0x00" }]);
+    source.down = down;
+    expect(await awake((watcher) => watcher.look(txHash))).toBe(outcome);
+    expect(found()).toEqual(outcome === "FOUND" ? ["paid"] : []);
+  });
+
+  it("shows a claimed transaction that is in no block only where the chain has a mempool", async () => {
+    await watch();
+    chain.mempool = [pay("waiting")];
+    expect(await awake((watcher) => watcher.look("waiting"))).toBe("NOT_FOUND");
+  });
+});
+
+describe("the watchdog", () => {
+  const sources = (...names: readonly NetworkName[]): ChainSources => {
+    const parsed = parseChainSources(
+      JSON.stringify(
+        Object.fromEntries(names.map((name) => [name, [{ kind: "evm-rpc", url: "https://node.example" }]])),
+      ),
+    );
+    if (!parsed.ok) throw new Error(parsed.error);
+    return parsed.value;
+  };
+
+  async function wokenBy(configured: ChainSources | undefined, nowMs = Date.now()): Promise<readonly string[]> {
+    const woken: string[] = [];
+    const watcher = (network: string) => ({ wake: async () => void woken.push(network) });
+    await wakeWatchers({ db: testDb, nowMs, sources: configured, pollSeconds: null, watcher });
+    return woken;
+  }
+
+  it.each([
+    ["wakes who never looked", null, false, ["ETH"]],
+    ["wakes who has missed its ticks", 2 * 60_000, false, ["ETH"]],
+    ["leaves who looks", 10_000, false, []],
+    ["leaves who rests", 10 * HOUR, true, []],
+  ])("%s", async (_, agoMs, isResting, expected) => {
+    await watch();
+    const tickedAtMs = agoMs === null ? null : Date.now() - agoMs;
+    await testDb.update(networkCursors).set({ tickedAtMs, isResting });
+    expect(await wokenBy(sources("ETH"))).toEqual(expected);
+  });
+
+  it("leaves to the clock what has no source any more, and lets its watch go on where it stood once it has one again", async () => {
+    await watch();
+    await awake((watcher) => watcher.runNow());
+    const before = await cursor();
+    expect(await wokenBy(sources("POL"))).toEqual([]);
+    expect(await cursor()).toMatchObject({ isResting: true, height: before?.height });
+    await watch();
+    expect(await cursor()).toMatchObject({ isResting: true, height: before?.height });
+    const nowMs = Date.now() + HOUR;
+    expect(await wokenBy(sources("ETH"), nowMs)).toEqual(["ETH"]);
+    const { height, hash, checkpoints } = before ?? {};
+    expect(await cursor()).toMatchObject({ isResting: false, height, hash, checkpoints, lastMovedAtMs: nowMs });
+  });
+
+  it("puts nobody to rest because the setting cannot be read", async () => {
+    await watch();
+    expect(await wokenBy(undefined)).toEqual([]);
+    expect(await cursor()).toMatchObject({ isResting: false });
+  });
+
+  it("runs each minute: a network without a source is put to rest by the cron", async () => {
+    await watch();
+    await worker.scheduled(createScheduledController(), env, createExecutionContext());
+    expect(await cursor()).toMatchObject({ isResting: true });
+  });
+});

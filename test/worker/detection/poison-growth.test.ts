@@ -1,0 +1,71 @@
+// A row at the place of a balance's growth that cannot be read: what a look tells of that place waits for a person, whatever else it tells is
+// credited, and the log names the row.
+import { sql } from "drizzle-orm";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { growthIdentity, type Transfer } from "../../../src/chains/transfer.ts";
+import { parseUnits } from "../../../src/lib/money.ts";
+import { ETH, ethAddress, marketShop } from "../../support/market-shop.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+function unitsOf(amount: string): bigint {
+  const units = parseUnits(amount, 18);
+  if (!units.ok) throw new Error("no amount");
+  return units.value;
+}
+
+/** The same coins as growth of a balance that no transaction explains. */
+const asGrowth = (transfer: Transfer): Transfer => ({
+  ...transfer,
+  ...growthIdentity({ height: 100, toAddress: transfer.toAddress, units: transfer.amountUnits }),
+  growth: { explainedBy: [] },
+});
+const asNative = (transfer: Transfer): Transfer => ({ ...transfer, outputIndex: "native" });
+
+/** Two merchants' shops: at the first a payment stands that `poison` damages; the second is to be paid in the same look. */
+async function shops(stored: (transfer: Transfer) => Transfer, poison: string) {
+  const [bad, good] = [await marketShop(ETH, ethAddress()), await marketShop(ETH, ethAddress())];
+  const [invoice, other] = [await bad.invoice(300), await good.invoice(100)];
+  const known = stored(bad.transfer(invoice.address, unitsOf(invoice.amount)));
+  await bad.look([known]);
+  const damaged = sql.raw(`update payments set ${poison} where to_address = '${invoice.address}'`);
+  await testDb.run(damaged);
+  const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  const paid = good.transfer(other.address, unitsOf(other.amount));
+  const [row] = await testDb.all<{ id: string }>(
+    sql`select id from payments where to_address = ${invoice.address} limit 1`,
+  );
+  // Growth has no transaction to be named by.
+  const named = known.outputIndex === "native" ? known.txHash : (row?.id ?? "none");
+  const alerts = () => log.mock.calls.map(([line]) => String(line)).filter((line) => line.includes(named));
+  const standing = async () => (await good.standing(other.id)).status;
+  return { bad, invoice, paid, alerts, standing };
+}
+
+const POISONS = ["amount_units = 'ten'", "usd_micros = 'ten'", "evidence = '{'", `evidence = '{"explainedBy":5}'`];
+
+describe.each(POISONS)("growth that is stored with %s", (poison) => {
+  it("keeps nobody else from being credited, and what might explain it waits for a person", async () => {
+    const { bad, invoice, paid, alerts, standing } = await shops(asGrowth, poison);
+    const explains = asNative(bad.transfer(invoice.address, unitsOf(invoice.amount)));
+    expect(await bad.look([explains, asGrowth(paid)])).toMatchObject({ ok: true });
+    expect(await standing()).toBe("PAID");
+    expect(await bad.payment(explains)).toMatchObject({ status: "UNMATCHED", invoiceId: null });
+    expect(alerts()).not.toEqual([]);
+    // What is told once more adds nothing.
+    expect(await bad.look([explains, asGrowth(paid)])).toEqual({ ok: true, value: { invoices: [], unmatched: 0 } });
+  });
+});
+
+it("a transaction stored without a readable amount keeps nobody else from being credited, and growth beside it waits", async () => {
+  const { bad, invoice, paid, alerts, standing } = await shops(asNative, "amount_units = 'ten'");
+  const grown = asGrowth(bad.transfer(invoice.address, 7n * 10n ** 17n));
+  expect(await bad.look([grown, asGrowth(paid)])).toMatchObject({ ok: true });
+  expect(await standing()).toBe("PAID");
+  const rows = await testDb.all(
+    sql`select status, invoice_id from payments where to_address = ${invoice.address} and output_index = ${grown.outputIndex}`,
+  );
+  expect(rows).toEqual([{ status: "UNMATCHED", invoice_id: null }]);
+  expect(alerts()).not.toEqual([]);
+});

@@ -1,0 +1,127 @@
+// A payment is its own time's, whenever it is read: also when the amounts that were asked then are free for others since.
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { beforeEach, describe, expect, it } from "vitest";
+import { networkNamed } from "../../../src/chains/networks.ts";
+import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
+import { expireInvoices, releaseAmounts } from "../../../src/commerce/invoices/expire-invoices.ts";
+import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
+import { sleep } from "../../../src/lib/sleep.ts";
+import { amountReservations } from "../../../src/platform/db/schema/invoices.ts";
+import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { releasedAmounts } from "../../../src/platform/db/schema/released-amounts.ts";
+import { holderOf, ordered, unitsOf } from "../../support/shared-place.ts";
+import { directWallet, randomHex, USDT } from "../../support/wallet-bodies.ts";
+import { type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const MONTH_SECONDS = 30 * 86_400;
+
+beforeEach(async () => {
+  await testDb.delete(networkCursors);
+});
+
+/** The clock of the sweep. */
+async function sweep(nowMs: number): Promise<void> {
+  await expireInvoices(invoiceDependencies(env, { db: testDb, nowMs, sleep }));
+  await releaseAmounts({ db: testDb, nowMs });
+}
+
+/** A transaction of a time that the merchant names at another. */
+async function named(
+  { shop, address }: { readonly shop: TestMerchant; readonly address: string },
+  of: { readonly units: bigint; readonly timeMs: number; readonly nowMs: number },
+) {
+  const network = networkNamed("ETH");
+  if (network === undefined) throw new Error("no such network");
+  const txHash = `0x${randomHex(32)}`;
+  const block = { height: 100, hash: randomHex(32), timeMs: of.timeMs };
+  const what = { cryptocurrency: "USDT", txHash, outputIndex: "0", fromAddress: null, toAddress: address };
+  const transfers = [{ ...what, amountUnits: of.units, block, spends: [], raw: "{}" }];
+  const heights = { tipHeight: 100, finalizedHeight: null };
+  const deps = invoiceDependencies(env, { db: testDb, nowMs: of.nowMs, sleep });
+  const look = { network, heights, transfers, seen: [], askedBy: shop.merchantId };
+  expect((await applyTransfers(deps, look)).ok).toBe(true);
+  const [row, ...others] = await testDb.select().from(payments).where(eq(payments.txHash, txHash));
+  expect(others).toEqual([]);
+  return row;
+}
+
+/** Two invoices at one address: of an hour, at 25 USD, and of a month, near it. */
+async function twoOrders() {
+  const shop = await holderOf(directWallet());
+  const short = await ordered(shop, USDT, 25);
+  const long = await ordered(shop, USDT, 25.1, { expiresInSeconds: MONTH_SECONDS });
+  return { shop, address: String(short.address), short, long };
+}
+
+describe("a payment that is read when the amount it was asked for is free again", () => {
+  it("is the invoice's that asked for exactly that then, and pays it", async () => {
+    const { short, long, ...at } = await twoOrders();
+    const [timeMs, nowMs] = [Date.now() + 10 * MINUTE_MS, Date.now() + 27 * HOUR_MS];
+    await sweep(nowMs);
+    expect(await testDb.$count(amountReservations, eq(amountReservations.address, at.address))).toBe(1);
+    const row = await named(at, { units: unitsOf(short.amount, 6), timeMs, nowMs });
+    expect(row).toMatchObject({ invoiceId: short.invoiceId, matchedBy: "EXACT_AMOUNT", isLate: false });
+    expect((await at.shop.get(`/invoices/${short.invoiceId}`)).body.status).toBe("PAID");
+    expect((await at.shop.get(`/invoices/${long.invoiceId}`)).body.amountReceived).toBe("0.000000");
+  });
+
+  it.each([25_050_000n, 24_990_000n, 25_100_001n, 12_000_000n])(
+    "and asked for by nobody exactly, is nobody's who was not the only one then: %s units",
+    async (units) => {
+      const { short, long, ...at } = await twoOrders();
+      const timeMs = Date.now() + 10 * MINUTE_MS;
+      const before = await named(at, { units, timeMs, nowMs: timeMs + MINUTE_MS });
+      const nowMs = Date.now() + 27 * HOUR_MS;
+      await sweep(nowMs);
+      const after = await named(at, { units, timeMs, nowMs });
+      expect([before?.invoiceId, after?.invoiceId]).toEqual([null, null]);
+      expect(JSON.parse(String(after?.evidence)).candidates).toMatchObject([{ invoiceId: long.invoiceId }]);
+      expect(short.invoiceId).not.toBe(long.invoiceId);
+    },
+  );
+
+  it("but where it was made after that invoice's time, it is weighed among those that there were", async () => {
+    const { long, ...at } = await twoOrders();
+    const nowMs = Date.now() + 27 * HOUR_MS;
+    await sweep(nowMs);
+    const row = await named(at, { units: 25_050_000n, timeMs: nowMs - HOUR_MS / 2, nowMs });
+    expect(row).toMatchObject({ invoiceId: long.invoiceId, matchedBy: "TOLERANCE" });
+  });
+
+  it("and was held by another since, it is still the first one's", async () => {
+    const { short, ...at } = await twoOrders();
+    const [timeMs, nowMs] = [Date.now() + 10 * MINUTE_MS, Date.now() + 27 * HOUR_MS];
+    await sweep(nowMs);
+    const next = await ordered(at.shop, USDT, 25);
+    expect(next.amount).toBe(short.amount);
+    await testDb
+      .update(amountReservations)
+      .set({ createdAtMs: nowMs })
+      .where(eq(amountReservations.invoiceId, next.invoiceId));
+    const row = await named(at, { units: unitsOf(short.amount, 6), timeMs, nowMs: nowMs + MINUTE_MS });
+    expect(row).toMatchObject({ invoiceId: short.invoiceId, matchedBy: "EXACT_AMOUNT" });
+  });
+});
+
+describe("who held an amount", () => {
+  it("is known for forty days, and of what is older only an amount that is still held says anything", async () => {
+    const { short, long: _, ...at } = await twoOrders();
+    const timeMs = Date.now() + 10 * MINUTE_MS;
+    const kept = () => testDb.$count(releasedAmounts, eq(releasedAmounts.address, at.address));
+    const counts: number[] = [];
+    // The long one's amount is free after 31 days.
+    for (const afterMs of [27 * HOUR_MS, 41 * DAY_MS, 42 * DAY_MS, 80 * DAY_MS]) {
+      await sweep(Date.now() + afterMs);
+      counts.push(await kept());
+    }
+    expect(counts).toEqual([1, 2, 1, 0]);
+    const nowMs = Date.now() + 42 * DAY_MS;
+    const row = await named(at, { units: unitsOf(short.amount, 6), timeMs, nowMs });
+    expect(row).toMatchObject({ invoiceId: null, status: "UNMATCHED" });
+  });
+});

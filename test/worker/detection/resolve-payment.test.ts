@@ -1,0 +1,400 @@
+import { asc, eq } from "drizzle-orm";
+import { beforeAll, describe, expect, it } from "vitest";
+import type { Invoice } from "../../../src/commerce/invoices/invoice.ts";
+import type { InvoiceId } from "../../../src/lib/ids.ts";
+import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
+import { events } from "../../../src/platform/db/schema/events.ts";
+import { amountReservations, invoices } from "../../../src/platform/db/schema/invoices.ts";
+import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { EMPTY_RATE_TABLE } from "../../../src/rates/quote.ts";
+import { seedKey, sendWith } from "../../support/access.ts";
+import { sendBeaten } from "../../support/before-write.ts";
+import { seedCursor, seedPayment } from "../../support/payments.ts";
+import { BTC, directWallet, randomHex, USDT, xpubWallet } from "../../support/wallet-bodies.ts";
+import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+
+beforeAll(async () => {
+  await seedCursor("ETH", { tipHeight: 104 });
+});
+
+const HOUR_MS = 3_600_000;
+const past = () => ({ expiresAtMs: Date.now() - HOUR_MS, closedAtMs: Date.now() - HOUR_MS });
+
+/** Of 10 units of its currency, without a way to pay unless `body` names one. */
+async function invoiceOf(shop: TestMerchant, body: object = {}, columns: Partial<Invoice> = {}): Promise<InvoiceId> {
+  const made = await shop.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [], ...body });
+  expect(made.status, made.text).toBe(201);
+  const id: InvoiceId = made.body.id;
+  if (Object.keys(columns).length > 0) await testDb.update(invoices).set(columns).where(eq(invoices.id, id));
+  return id;
+}
+
+const assign = (shop: TestMerchant, payment: { readonly id: string }, invoiceId: string) =>
+  shop.post(`/payments/${payment.id}/resolve`, { action: "ASSIGN", invoiceId, reason: "The payer wrote to us" });
+const ignore = (shop: TestMerchant, payment: { readonly id: string }) =>
+  shop.post(`/payments/${payment.id}/resolve`, { action: "IGNORE", reason: "Not ours" });
+const pathOf = (shop: TestMerchant, payment: { readonly id: string }) =>
+  `/api/v1/merchants/merchant/${shop.merchantId}/payments/${payment.id}/resolve`;
+const typesOf = async (id: InvoiceId) => {
+  const rows = await testDb.select().from(events).where(eq(events.invoiceId, id)).orderBy(asc(events.sequence));
+  return rows.map(({ type }) => type).filter((type) => type !== "invoice.created" && type !== "payment.created");
+};
+const auditOf = (target: string) => testDb.select().from(auditEvents).where(eq(auditEvents.target, target));
+const rowOf = async (id: string) => {
+  const [row] = await testDb
+    .select()
+    .from(payments)
+    .where(eq(payments.id, id as `pay_${string}`));
+  return row;
+};
+
+describe("ASSIGN", () => {
+  it("credits a payment by hand: the invoice is settled, and both are told of", async () => {
+    const shop = await freshMerchant();
+    await shop.post("/wallets", { ...directWallet(), requiredConfirmations: 5 });
+    const id = await invoiceOf(shop, { paymentMethods: [USDT] });
+    const payment = await seedPayment(shop.merchantId, { requiredConfirmations: 2 });
+    const { status, body, text } = await assign(shop, payment, id);
+    expect([status, body], text).toMatchObject([
+      200,
+      {
+        ...{ id: payment.id, invoiceId: id, status: "CONFIRMED", matchedBy: "MANUAL", fiatAmount: "10.000000" },
+        ...{ confirmations: 5, requiredConfirmations: 5, isLate: false, evidence: { rule: "MANUAL" } },
+        confirmedTxAt: body.updatedAt,
+        receivedTxAt: new Date(payment.receivedAtMs).toISOString(),
+      },
+    ]);
+    expect(body.resolution).toStrictEqual({
+      ...{ action: "ASSIGN", reason: "The payer wrote to us", at: body.updatedAt },
+      actor: expect.stringMatching(/^key_/),
+    });
+    expect((await shop.get(`/payments/${payment.id}`)).body).toEqual(body);
+    const invoice = (await shop.get(`/invoices/${id}`)).body;
+    expect(invoice).toMatchObject({ status: "PAID", amountConfirmed: "10.000000", payments: [{ id: payment.id }] });
+    // A list counts confirmations by the same tip, though it reads the cursors once for all.
+    await seedCursor("ETH", { tipHeight: 111 });
+    const [{ confirmations }] = (await shop.get(`/invoices/${id}`)).body.payments;
+    expect(confirmations).toBe(12);
+    expect((await shop.get("/invoices")).body.data[0].payments[0].confirmations).toBe(confirmations);
+    await seedCursor("ETH", { tipHeight: 104 });
+    expect(await typesOf(id)).toEqual([
+      ...["payment.matched", "payment.detected", "payment.confirmed"],
+      ...["invoice.pending_confirmation", "invoice.paid", "payment.paid"],
+    ]);
+    const [entry, ...more] = await auditOf(payment.id);
+    expect([entry?.action, entry?.actorKind, more]).toEqual(["payment.resolved", "API_KEY", []]);
+    expect(JSON.parse(entry?.after ?? "")).toEqual({ status: "CONFIRMED", invoiceId: id, fiatAmount: "10.000000" });
+    expect((await auditOf(id)).map(({ action }) => action)).toContain("invoice.status_changed");
+    expect(JSON.stringify([entry, await auditOf(id)])).not.toContain("The payer wrote");
+  });
+
+  it("leaves a payment DETECTED until its network is as deep as the invoice's method asks", async () => {
+    const shop = await freshMerchant();
+    await shop.post("/wallets", { ...directWallet(), requiredConfirmations: 6 });
+    const id = await invoiceOf(shop, { paymentMethods: [USDT] });
+    const { body } = await assign(shop, await seedPayment(shop.merchantId), id);
+    expect([body.status, body.confirmations, body.confirmedTxAt]).toEqual(["DETECTED", 5, null]);
+    expect((await shop.get(`/invoices/${id}`)).body.status).toBe("PENDING_CONFIRMATION");
+  });
+
+  it("leaves one in a mempool DETECTED", async () => {
+    const shop = await freshMerchant();
+    const id = await invoiceOf(shop);
+    const nowhere = { blockHeight: null, blockHash: null, blockTimeMs: null, confirmations: 0 };
+    const { body } = await assign(shop, await seedPayment(shop.merchantId, nowhere), id);
+    expect([body.status, body.blockHeight]).toEqual(["DETECTED", null]);
+  });
+
+  it.each([
+    ["USD", { usdMicros: 9_950_000n }, "9.950000", "PAID"],
+    ["EUR", { usdMicros: 10_000_000n }, "9.250000", "UNDERPAID"],
+    ["BTC", { usdMicros: 680_000_000_000n }, "10.000000", "PAID"],
+    // No rate was known when it was seen.
+    ["EUR", { usdMicros: null, amountUnits: 20_000_000n }, "18.500000", "OVERPAID"],
+  ] as const)(
+    "to an invoice in %s without a method of its asset weighs it by its dollars: %o",
+    async (currency, changes, fiatAmount, status) => {
+      const shop = await freshMerchant();
+      const id = await invoiceOf(shop, { currency }, past());
+      const receivedAtMs = Date.now() - 2 * HOUR_MS;
+      const payment = await seedPayment(shop.merchantId, { ...changes, receivedAtMs });
+      const { body, text } = await assign(shop, payment, id);
+      expect([body.fiatAmount, body.isLate], text).toEqual([fiatAmount, false]);
+      const invoice = (await shop.get(`/invoices/${id}`)).body;
+      expect(invoice).toMatchObject({ status, amountReceived: fiatAmount, payments: [{ confirmations: 5 }] });
+    },
+  );
+
+  it("without a rate that it needs is refused, to be tried again", async () => {
+    const shop = await freshMerchant();
+    const key = await seedKey(shop.merchantId);
+    const id = await invoiceOf(shop, { currency: "EUR" });
+    const payment = await seedPayment(shop.merchantId);
+    const RATE_BOOK = { getByName: () => ({ table: async () => EMPTY_RATE_TABLE }) };
+    const bindings = { RATE_SOURCE: "coinbase,kraken", RATE_BOOK } as unknown as Partial<Env>;
+    const body = { action: "ASSIGN", invoiceId: id, reason: "x" };
+    const answer = await sendWith(bindings, pathOf(shop, payment), { method: "POST", key, body });
+    expect([answer.status, answer.json?.code]).toEqual([503, "RATE_UNAVAILABLE"]);
+    expect(await rowOf(payment.id)).toMatchObject({ status: "UNMATCHED", invoiceId: null });
+  });
+
+  it("of money that came late leaves the status and asks for a person, on a cancelled invoice too", async () => {
+    for (const columns of [
+      { ...past(), status: "EXPIRED" },
+      { status: "CANCELLED", cancelledAtMs: 1 },
+    ] as const) {
+      const shop = await freshMerchant();
+      const id = await invoiceOf(shop, {}, columns);
+      const { body } = await assign(shop, await seedPayment(shop.merchantId, { receivedAtMs: Date.now() }), id);
+      expect([body.status, body.isLate]).toEqual(["CONFIRMED", true]);
+      const invoice = (await shop.get(`/invoices/${id}`)).body;
+      expect(invoice).toMatchObject({ status: columns.status, isLate: true, needsReview: true });
+      expect((await typesOf(id)).at(-1)).toBe("invoice.payment_late");
+    }
+  });
+
+  it("of a part to an invoice on a shared address has the rest asked for by an amount of its own", async () => {
+    const shop = await freshMerchant();
+    await shop.post("/wallets", directWallet());
+    const id = await invoiceOf(shop, { paymentMethods: [USDT] });
+    const { body } = await assign(shop, await seedPayment(shop.merchantId, { amountUnits: 4_000_000n }), id);
+    expect(body.fiatAmount).toBe("4.000000");
+    const invoice = (await shop.get(`/invoices/${id}`)).body;
+    expect(invoice).toMatchObject({ status: "AWAITING_PAYMENT", amountReceived: "4.000000" });
+    expect(invoice.paymentMethods).toMatchObject([{ amount: "10", amountDue: "6" }]);
+    const held = await testDb.select().from(amountReservations).where(eq(amountReservations.invoiceId, id));
+    expect(held.map(({ units }) => units).sort()).toEqual([10_000_000n, 6_000_000n]);
+    expect(await typesOf(id)).toContain("invoice.partially_paid");
+  });
+
+  it("of dust to the invoice whose own address it is ends the gap there", async () => {
+    const shop = await freshMerchant();
+    const wallet = (await shop.post("/wallets", xpubWallet())).body;
+    const ids = [await invoiceOf(shop, { paymentMethods: [BTC] }), await invoiceOf(shop, { paymentMethods: [BTC] })];
+    const gapOf = async () => (await shop.get(`/wallets/${wallet.id}`)).body.gap;
+    expect(await gapOf()).toBe(2);
+    const [first = expect.fail()] = ids;
+    const toAddress = (await shop.get(`/invoices/${first}`)).body.paymentMethods[0].address;
+    const dust = {
+      status: "IGNORED",
+      toAddress,
+      amountUnits: 500n,
+      usdMicros: 340_000n,
+      ...BTC,
+      chainId: null,
+    } as const;
+    const { status, text } = await assign(shop, await seedPayment(shop.merchantId, dust), first);
+    expect([status, await gapOf()], text).toEqual([200, 1]);
+  });
+
+  it("takes what was set aside before", async () => {
+    const shop = await freshMerchant();
+    const id = await invoiceOf(shop);
+    const payment = await seedPayment(shop.merchantId);
+    await ignore(shop, payment);
+    const { status, body } = await assign(shop, payment, id);
+    expect([status, body.status, body.resolution.action]).toEqual([200, "CONFIRMED", "ASSIGN"]);
+  });
+
+  it("has a network watched again where the payment waits for its depth and nobody looked any more", async () => {
+    const shop = await freshMerchant();
+    const id = await invoiceOf(shop);
+    await seedCursor("POL", { isResting: true });
+    const deep = { network: "POL", chainId: 137, finalAtMs: Date.now(), requiredConfirmations: 900 };
+    const payment = await seedPayment(shop.merchantId, deep);
+    const key = await seedKey(shop.merchantId);
+    const CHAIN_SOURCES = JSON.stringify({ POL: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] });
+    const body = { action: "ASSIGN", invoiceId: id, reason: "x" };
+    const answer = await sendWith({ CHAIN_SOURCES }, pathOf(shop, payment), { method: "POST", key, body });
+    expect([answer.status, answer.json?.status], answer.text).toEqual([200, "DETECTED"]);
+    expect((await rowOf(payment.id))?.finalAtMs).toBeNull();
+    const [cursor] = await testDb.select().from(networkCursors).where(eq(networkCursors.network, "POL"));
+    expect(cursor?.isResting).toBe(false);
+  });
+
+  it("leaves to the watcher what two providers must agree on first", async () => {
+    const shop = await freshMerchant();
+    await testDb.update(merchants).set({ quorumAboveMicros: 10_000_000n }).where(eq(merchants.id, shop.merchantId));
+    const key = await seedKey(shop.merchantId);
+    const CHAIN_SOURCES = JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] });
+    const statuses = [];
+    for (const rawAmount of [9, 10]) {
+      const invoiceId = await invoiceOf(shop, { rawAmount });
+      const payment = await seedPayment(shop.merchantId, { usdMicros: 9_999_999n });
+      const body = { action: "ASSIGN", invoiceId, reason: "x" };
+      const answer = await sendWith({ CHAIN_SOURCES }, pathOf(shop, payment), { method: "POST", key, body });
+      statuses.push(answer.json?.status);
+    }
+    expect(statuses).toEqual(["CONFIRMED", "DETECTED"]);
+  });
+});
+
+describe("IGNORE", () => {
+  it("sets a payment aside: no invoice has it, nothing is told, and it can be listed", async () => {
+    const shop = await freshMerchant();
+    const payment = await seedPayment(shop.merchantId);
+    const { status, body, text } = await ignore(shop, payment);
+    expect([status, body], text).toMatchObject([
+      200,
+      { status: "IGNORED", invoiceId: null, matchedBy: null, resolution: { action: "IGNORE", reason: "Not ours" } },
+    ]);
+    expect((await shop.get("/payments?status=IGNORED")).body.data).toMatchObject([{ id: payment.id }]);
+    expect(await testDb.select().from(events).where(eq(events.merchantId, shop.merchantId))).toEqual([]);
+    const [entry] = await auditOf(payment.id);
+    expect([entry?.action, entry?.before]).toEqual([
+      "payment.resolved",
+      JSON.stringify({ status: "UNMATCHED", invoiceId: null, fiatAmount: null }),
+    ]);
+    const again = await ignore(shop, payment);
+    expect([again.status, again.body.code]).toEqual([422, "PAYMENT_NOT_RESOLVABLE"]);
+  });
+});
+
+describe("nothing can be decided about", () => {
+  it.each(["DETECTED", "CONFIRMED", "DROPPED", "REORGED"] as const)(
+    "a payment in %s: it has an invoice, or is gone",
+    async (status) => {
+      const shop = await freshMerchant();
+      const id = await invoiceOf(shop);
+      const isCredited = status === "DETECTED" || status === "CONFIRMED";
+      const payment = await seedPayment(shop.merchantId, { status, invoiceId: isCredited ? id : null });
+      for (const answer of [await assign(shop, payment, id), await ignore(shop, payment)])
+        expect([answer.status, answer.body.code]).toEqual([422, "PAYMENT_NOT_RESOLVABLE"]);
+      expect(await rowOf(payment.id)).toEqual(payment);
+    },
+  );
+
+  it("a stranger's payment, nor is it given to a stranger's invoice", async () => {
+    const [shop, other] = [await freshMerchant(), await freshMerchant()];
+    const [mine, foreign] = [await seedPayment(shop.merchantId), await seedPayment(other.merchantId)];
+    const id = await invoiceOf(shop);
+    for (const payment of [foreign, { id: freshId("pay") }, { id: "pay_1" }]) {
+      const answer = await assign(shop, payment, id);
+      expect([answer.status, answer.body.code]).toEqual([404, "PAYMENT_NOT_FOUND"]);
+    }
+    for (const invoiceId of [await invoiceOf(other), freshId("inv"), "inv_1"]) {
+      const answer = await assign(shop, mine, invoiceId);
+      expect([answer.status, answer.body.code]).toEqual([404, "INVOICE_NOT_FOUND"]);
+    }
+    expect([await rowOf(mine.id), await rowOf(foreign.id)]).toEqual([mine, foreign]);
+  });
+
+  it.each([
+    [{ action: "ASSIGN" }, "invoiceId"],
+    [{ action: "IGNORE", invoiceId: "inv_1" }, "invoiceId"],
+    [{ action: "CREDIT" }, "action"],
+    [{ action: "IGNORE", reason: "" }, "reason"],
+  ])("with %j", async (changes, path) => {
+    const shop = await freshMerchant();
+    const payment = await seedPayment(shop.merchantId);
+    const { status, body } = await shop.post(`/payments/${payment.id}/resolve`, { reason: "x", ...changes });
+    expect([status, body.details?.[0]?.path]).toEqual([400, path]);
+  });
+});
+
+describe("each of the merchants on one address", () => {
+  it("assigns the same transfer to an invoice of its own, whoever is first or at the same time", async () => {
+    for (const isAtOnce of [true, false]) {
+      const shops = [await freshMerchant(), await freshMerchant(), await freshMerchant()];
+      const txHash = `0x${randomHex(32)}`;
+      const sides = await Promise.all(
+        shops.map(async (shop) => ({
+          shop,
+          id: await invoiceOf(shop),
+          payment: await seedPayment(shop.merchantId, { txHash }),
+        })),
+      );
+      const steps = sides.map(
+        ({ shop, payment, id }) =>
+          () =>
+            assign(shop, payment, id),
+      );
+      const answers = [];
+      if (isAtOnce) answers.push(...(await Promise.all(steps.map((step) => step()))));
+      else for (const step of steps) answers.push(await step());
+      expect(answers.map(({ status, text }) => [status, text])).toEqual(answers.map(({ text }) => [200, text]));
+      const rows = await testDb.select().from(payments).where(eq(payments.txHash, txHash));
+      expect(new Set(rows.map(({ invoiceId }) => invoiceId))).toEqual(new Set(sides.map(({ id }) => id)));
+      for (const { shop, id } of sides) {
+        const { body } = await shop.get(`/invoices/${id}`);
+        expect([body.status, body.amountConfirmed, body.payments.length]).toEqual(["PAID", "10.000000", 1]);
+        expect((await typesOf(id)).filter((type) => type === "payment.matched")).toHaveLength(1);
+      }
+    }
+  });
+
+  it("may set it aside without another's invoice losing it, and assign it after all", async () => {
+    const [shop, other] = [await freshMerchant(), await freshMerchant()];
+    const txHash = `0x${randomHex(32)}`;
+    const [mine, theirs] = [
+      await seedPayment(shop.merchantId, { txHash }),
+      await seedPayment(other.merchantId, { txHash }),
+    ];
+    const [id, otherId] = [await invoiceOf(shop), await invoiceOf(other)];
+    expect((await assign(shop, mine, id)).status).toBe(200);
+    expect((await ignore(other, theirs)).status).toBe(200);
+    expect((await shop.get(`/invoices/${id}`)).body.status).toBe("PAID");
+    expect((await assign(other, theirs, otherId)).status).toBe(200);
+    expect((await rowOf(mine.id))?.invoiceId).toBe(id);
+  });
+
+  it("is kept by the table to one row of a transfer, and rules to one credit in all", async () => {
+    const [shop, other, third] = [await freshMerchant(), await freshMerchant(), await freshMerchant()];
+    const txHash = `0x${randomHex(32)}`;
+    const credited = async (to: TestMerchant, matchedBy: "MANUAL" | "EXACT_AMOUNT") =>
+      seedPayment(to.merchantId, { txHash, matchedBy, status: "CONFIRMED", invoiceId: await invoiceOf(to) });
+    await credited(shop, "MANUAL");
+    await credited(other, "EXACT_AMOUNT");
+    await expect(credited(third, "EXACT_AMOUNT")).rejects.toThrow();
+    await expect(credited(other, "MANUAL")).rejects.toThrow();
+    await credited(third, "MANUAL");
+    expect(await testDb.select().from(payments).where(eq(payments.txHash, txHash))).toHaveLength(3);
+  });
+});
+
+describe("a transfer is credited once to a merchant", () => {
+  it("whichever of several decisions of one merchant comes first", async () => {
+    const shop = await freshMerchant();
+    const ids = [await invoiceOf(shop), await invoiceOf(shop)];
+    const payment = await seedPayment(shop.merchantId);
+    const answers = await Promise.all([...ids.map((id) => assign(shop, payment, id)), ignore(shop, payment)]);
+    const won = answers.filter(({ status }) => status === 200);
+    const row = await rowOf(payment.id);
+    const sums = await Promise.all(ids.map(async (id) => (await shop.get(`/invoices/${id}`)).body.amountReceived));
+    expect(answers.filter(({ status }) => status !== 200 && status !== 422)).toEqual([]);
+    // Setting aside may come before assigning, never after it.
+    expect(won.length).toBe((await auditOf(payment.id)).length);
+    expect(won.filter(({ body }) => body.invoiceId !== null).length).toBeLessThanOrEqual(1);
+    expect(sums.filter((sum) => sum !== "0.000000")).toHaveLength(row?.invoiceId === null ? 0 : 1);
+  });
+
+  it("when the row moves between the read and the write, the decision is made again of what it then is", async () => {
+    const shop = await freshMerchant();
+    const key = await seedKey(shop.merchantId);
+    const ask = (body: object) => ({ method: "POST", key, body: { reason: "x", ...body } });
+    const move = (id: string, columns: object) => () =>
+      testDb
+        .update(payments)
+        .set({ updatedAtMs: Date.now() + 1, ...columns })
+        .where(eq(payments.id, id as `pay_${string}`));
+    const first = await invoiceOf(shop);
+    const mined = await seedPayment(shop.merchantId, { blockHeight: 103 });
+    const again = { blockHeight: 102, blockHash: "0xnew" };
+    const beaten = await sendBeaten(
+      pathOf(shop, mined),
+      ask({ action: "ASSIGN", invoiceId: first }),
+      move(mined.id, again),
+    );
+    expect([beaten.status, beaten.json], beaten.text).toMatchObject([200, { blockHeight: 102, status: "CONFIRMED" }]);
+    const gone = await seedPayment(shop.merchantId);
+    const second = await invoiceOf(shop);
+    for (const body of [{ action: "ASSIGN", invoiceId: second }, { action: "IGNORE" }]) {
+      await move(gone.id, { status: "UNMATCHED" })();
+      const lost = await sendBeaten(pathOf(shop, gone), ask(body), move(gone.id, { status: "DROPPED" }));
+      expect([lost.status, lost.json?.code]).toEqual([422, "PAYMENT_NOT_RESOLVABLE"]);
+    }
+    expect([await rowOf(gone.id), await typesOf(second)]).toMatchObject([{ status: "DROPPED" }, []]);
+  });
+});

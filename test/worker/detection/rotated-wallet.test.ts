@@ -1,0 +1,55 @@
+// A merchant that begins with one address of its wallet and registers the wallet's key later: the key's first address is the one that it had.
+import { eq } from "drizzle-orm";
+import { expect, it } from "vitest";
+import { amountReservations, invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { expectStatus, holderOf, ordered, paid, unitsOf } from "../../support/shared-place.ts";
+import { BTC, xpubWallet } from "../../support/wallet-bodies.ts";
+import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
+
+/** The key's first address, as a direct wallet had it, with an invoice that is over; and the invoice that has the address for itself now. */
+async function rotated() {
+  const wallet = xpubWallet();
+  const other = await holderOf(wallet);
+  const [{ id }] = await expectStatus(other.get("/wallets"), 200);
+  const preview = await expectStatus(other.get(`/wallets/${id}/addresses?from=0&count=1`), 200);
+  await expectStatus(other.delete(`/wallets/${id}`), 200);
+  const shop = await freshMerchant();
+  const direct = { walletType: "DIRECT_WALLET", ...BTC, address: preview.data[0].address };
+  const { id: walletId } = await expectStatus(shop.post("/wallets", direct), 201);
+  const old = await ordered(shop, BTC, 25);
+  await testDb.update(invoices).set({ status: "EXPIRED" }).where(eq(invoices.id, old.invoiceId));
+  await expectStatus(shop.delete(`/wallets/${walletId}`), 200);
+  await expectStatus(shop.post("/wallets", wallet), 201);
+  const own = await ordered(shop, BTC, 25.05);
+  expect(own.address).toBe(old.address);
+  return { old, own, direct };
+}
+
+it("late money for an invoice of the old wallet, exactly as it asked, is that invoice's", async () => {
+  const { old, own } = await rotated();
+  const rows = await paid(BTC, old.address, unitsOf(old.amount, 8));
+  expect(rows).toMatchObject([{ invoiceId: old.invoiceId, matchedBy: "EXACT_AMOUNT" }]);
+  const other = await paid(BTC, own.address, unitsOf(own.amount, 8));
+  expect(other).toMatchObject([{ invoiceId: own.invoiceId, matchedBy: "ADDRESS" }]);
+});
+
+it("another merchant that registers the address and asks for the same gets nothing", async () => {
+  const { own, direct } = await rotated();
+  const stranger = await holderOf(direct);
+  const theirs = await ordered(stranger, BTC, 25.05);
+  expect(theirs.status).toBe("ACTIVE");
+  const rows = await paid(BTC, own.address, unitsOf(theirs.amount, 8));
+  expect(rows).toMatchObject([{ invoiceId: own.invoiceId, matchedBy: "ADDRESS" }]);
+});
+
+it("nor does it matter that the money was read only once the address was the new invoice's", async () => {
+  const { old, own } = await rotated();
+  const hourMs = 3_600_000;
+  const createdAtMs = Date.now() - 2 * hourMs;
+  await testDb.update(amountReservations).set({ createdAtMs }).where(eq(amountReservations.invoiceId, old.invoiceId));
+  // The new invoice is an hour from now.
+  const activatedAtMs = Date.now() + hourMs;
+  await testDb.update(paymentMethods).set({ activatedAtMs }).where(eq(paymentMethods.invoiceId, own.invoiceId));
+  const rows = await paid(BTC, old.address, unitsOf(old.amount, 8));
+  expect(rows).toMatchObject([{ invoiceId: old.invoiceId, matchedBy: "EXACT_AMOUNT" }]);
+});

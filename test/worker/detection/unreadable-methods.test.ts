@@ -1,0 +1,94 @@
+// A payment method whose row cannot be read is its own invoice's matter: money for others is credited and priced all the same, its own waits for
+// a person, and at a shared address nobody is credited by the rules that weigh one invoice against the others.
+import { eq } from "drizzle-orm";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { pricePayments } from "../../../src/detection/matching/price-payments.ts";
+import type { InvoiceId } from "../../../src/lib/ids.ts";
+import { parseUnits } from "../../../src/lib/money.ts";
+import { HOUR_MS } from "../../../src/lib/time.ts";
+import { paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { BTC, btcKey, ETH, ethAddress, marketShop } from "../../support/market-shop.ts";
+import { ageQuotes } from "../../support/quotes.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+/** No JSON, JSON of something else, and quotes without what a quote says. */
+const UNREADABLE = ["[", "7", "[null]", "[{}]"];
+const HELD = { status: "UNMATCHED", invoiceId: null } as const;
+
+const break_ = (id: InvoiceId, quotes = "[") =>
+  testDb.update(paymentMethods).set({ quotes }).where(eq(paymentMethods.invoiceId, id));
+const unitsOf = (amount: string) => {
+  const units = parseUnits(amount, 18);
+  if (!units.ok) throw new Error("no amount");
+  return units.value;
+};
+/** What is logged as an alert while `run` runs. */
+async function alertsOf(run: () => Promise<unknown>): Promise<readonly string[]> {
+  const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  await run();
+  return log.mock.calls.map(([line]) => String(line));
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+describe.each(UNREADABLE)("a method whose quotes are %s", (quotes) => {
+  it("keeps no payment of another invoice in the same look from being credited, and its own wait for its merchant", async () => {
+    const shop = await marketShop(BTC, btcKey());
+    const [bad, good] = [await shop.invoice(100), await shop.invoice(100)];
+    await break_(bad.id, quotes);
+    const [lost, paid] = [shop.transfer(bad.address, 5_000_000n), shop.transfer(good.address, 5_000_000n)];
+    const alerts = await alertsOf(async () => expect(await shop.look([lost, paid])).toMatchObject({ ok: true }));
+    expect(await shop.standing(good.id)).toMatchObject({ status: "PAID", received: 100 });
+    const row = await shop.payment(lost);
+    expect(row).toMatchObject({ ...HELD, merchantId: shop.merchantId });
+    expect(JSON.parse(row?.evidence ?? "").candidates).toEqual([{ invoiceId: bad.id, reason: "AMBIGUOUS" }]);
+    expect(alerts.filter((line) => line.includes(bad.id))).toHaveLength(1);
+    // The same look again finds both, and changes nothing.
+    expect(await shop.look([lost, paid])).toEqual({ ok: true, value: { invoices: [], unmatched: 0 } });
+  });
+
+  it("keeps no payment of another invoice from being priced late", async () => {
+    const shop = await marketShop(BTC, btcKey());
+    const [first, bad, last] = [await shop.invoice(100), await shop.invoice(100), await shop.invoice(100)];
+    for (const { id, address } of [first, bad, last]) {
+      await ageQuotes(testDb, id, 3 * HOUR_MS);
+      shop.rate.usd = null;
+      await shop.look([shop.transfer(address, 5_000_000n)]);
+      shop.rate.usd = "2000";
+    }
+    await break_(bad.id, quotes);
+    const alerts = await alertsOf(() => pricePayments(shop.dependencies()));
+    expect(alerts.filter((line) => line.includes(bad.id))).toHaveLength(1);
+    for (const { id } of [first, last])
+      expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
+    await testDb.delete(payments).where(eq(payments.invoiceId, bad.id));
+  });
+
+  it("at a shared address leaves another's exact amount alone, and takes every other rule away", async () => {
+    const shop = await marketShop(ETH, ethAddress());
+    const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
+    await break_(bad.id, quotes);
+    const units = unitsOf(good.amount);
+    const near = shop.transfer(good.address, units - 1_000_000_000n);
+    const own = shop.transfer(good.address, unitsOf(bad.amount));
+    const exact = shop.transfer(good.address, units);
+    const alerts = await alertsOf(async () => {
+      for (const each of [near, own, exact]) expect(await shop.look([each])).toMatchObject({ ok: true });
+    });
+    expect(await shop.payment(near)).toMatchObject(HELD);
+    expect(await shop.payment(own)).toMatchObject(HELD);
+    expect(await shop.payment(exact)).toMatchObject({ invoiceId: good.id, matchedBy: "EXACT_AMOUNT" });
+    expect(alerts.filter((line) => line.includes(bad.id))).toHaveLength(2);
+  });
+});
+
+it("an unreadable method of an invoice that was over by then takes no rule away", async () => {
+  const shop = await marketShop(ETH, ethAddress());
+  const [bad, good] = [await shop.invoice(300), await shop.invoice(100)];
+  expect((await shop.send(`/invoices/${bad.id}/cancel`, { method: "POST", body: {} })).status).toBe(200);
+  await break_(bad.id);
+  const near = shop.transfer(good.address, unitsOf(good.amount) - 1_000_000_000n);
+  await shop.look([near]);
+  expect(await shop.payment(near)).toMatchObject({ invoiceId: good.id, matchedBy: "TOLERANCE" });
+});

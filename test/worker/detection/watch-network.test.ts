@@ -1,0 +1,765 @@
+// A pass over a network, on D1 and over a chain that the test writes: where it begins, what it reads, when its cursor moves, and what it does
+// when the chain takes something back.
+import { eq } from "drizzle-orm";
+import { beforeEach, describe, expect, it } from "vitest";
+import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import type { NetworkName } from "../../../src/chains/networks.ts";
+import { beginWatch } from "../../../src/commerce/cursors/store.ts";
+import { lookTransaction } from "../../../src/detection/watchers/look-transaction.ts";
+import { WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
+import { events } from "../../../src/platform/db/schema/events.ts";
+import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { wallets } from "../../../src/platform/db/schema/wallets.ts";
+import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
+import { openPayment, watchMethod } from "../../support/watched.ts";
+import { networkOf, TestWatcher } from "../../support/watcher.ts";
+import { freshId, testDb } from "../../support/worker-merchant.ts";
+
+const START = 1_800_000_000_000;
+const HOUR = 3_600_000;
+const ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const BTC_ADDRESS = "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq";
+
+function pay(txHash: string, of: Partial<Sent> = {}): Sent {
+  return { cryptocurrency: "USDT", txHash, toAddress: ADDRESS, amountUnits: 1n, ...of };
+}
+
+const payBtc = (txHash: string) => pay(txHash, { cryptocurrency: "BTC", toAddress: BTC_ADDRESS });
+
+interface Setting {
+  readonly network?: NetworkName;
+  readonly cryptocurrency?: string;
+  readonly address?: string;
+  readonly sources?: number;
+  readonly costsBy?: "blocks" | "recipients";
+}
+
+/** A chain of 300 blocks, sources of it, a watcher, and one method that is watched from its tip on. */
+async function watching(setting: Setting = {}) {
+  const { network = "ETH", cryptocurrency = "USDT", address = ADDRESS, sources: count = 1, costsBy } = setting;
+  const blockMs = network === "BTC" ? 600_000 : 12_000;
+  const chain = new FakeChain({ startMs: START - 299 * blockMs, blockMs, blocks: 300 });
+  const kind = network === "BTC" ? "core-rpc" : "evm-rpc";
+  const sources = Array.from(
+    { length: count },
+    () => new FakeSource(chain, { kind, ...(costsBy === undefined ? {} : { costsBy }) }),
+  );
+  const watcher = new TestWatcher(testDb, network, sources, START + 1_000);
+  const expiresAtMs = START + 100 * HOUR;
+  const invoiceId = await watchMethod(testDb, { network, cryptocurrency, address, nowMs: START, expiresAtMs });
+  const [source] = sources;
+  if (source === undefined) throw new Error("no source");
+  /** A pass, a second after the newest block. */
+  const pass = () => {
+    watcher.nowMs = Math.max(watcher.nowMs, chain.tip.timeMs) + 1_000;
+    return watcher.pass();
+  };
+  return { chain, source, sources, watcher, invoiceId, pass };
+}
+
+const READ = { kind: "read", isBehind: false };
+const paymentRow = async (txHash: string) =>
+  (await testDb.select().from(payments).where(eq(payments.txHash, txHash)))[0];
+
+beforeEach(async () => {
+  for (const table of [networkCursors, payments, invoices, paymentMethods, wallets, events]) await testDb.delete(table);
+});
+
+describe("a pass", () => {
+  it("begins an overlap before the moment of the first activation, and reads to the tip", async () => {
+    const { chain, source, watcher, pass } = await watching();
+    chain.mine([pay("paid")]);
+    chain.mineMany(20);
+    expect(await pass()).toEqual(READ);
+    expect(watcher.found()).toEqual(["paid@300"]);
+    const { height, hash, timeMs: passedMs } = chain.tip;
+    const health = { tipHeight: height, degradedSinceMs: null, isResting: false, tickedAtMs: watcher.nowMs };
+    expect(await watcher.cursor()).toMatchObject({ height, hash, passedMs, ...health });
+    expect(source.calls.filter((call) => call.startsWith("scan"))).toEqual([`scan ${299 - 64 - 63}-320`]);
+  });
+
+  it("finds the moment of the activation in a few requests, however far back", async () => {
+    const chain = new FakeChain({ startMs: 0, blockMs: 12_000, blocks: 20_000 });
+    const source = new FakeSource(chain, { kind: "evm-rpc" });
+    const watcher = new TestWatcher(testDb, "ETH", [source], chain.tip.timeMs + 1_000);
+    const nowMs = 12_000 * 4_321 + 5;
+    await watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address: ADDRESS, nowMs });
+    // Old rows are not watched for ever, but their network is until nothing is.
+    await testDb.update(invoices).set({ monitorUntilMs: chain.tip.timeMs + HOUR });
+    await watcher.pass();
+    const first = source.calls.findIndex((call) => call.startsWith("scan"));
+    expect(first).toBeLessThan(16);
+    const from = Number(source.calls[first]?.split(/[ -]/)[1]);
+    expect(from).toBeLessThanOrEqual(4_321 - 64);
+    expect(from).toBeGreaterThan(4_321 - 64 * 4);
+  });
+
+  it("asks only for the assets that are watched: all tokens once one is, the coin only where it is", async () => {
+    const { chain, source, pass, watcher } = await watching();
+    await pass();
+    chain.mine([pay("coin", { cryptocurrency: "ETH" }), pay("other", { cryptocurrency: "USDC" })]);
+    await pass();
+    expect(watcher.found()).toEqual(["other@300"]);
+    await watchMethod(testDb, { network: "ETH", cryptocurrency: "ETH", address: ADDRESS, nowMs: watcher.nowMs });
+    chain.mine([pay("coin2", { cryptocurrency: "ETH" })]);
+    await pass();
+    expect(watcher.found()).toContain("coin2@301");
+    expect(source.calls.at(-2)).toBe("scan 301-301");
+  });
+
+  it("knows an address that was activated just before the block that pays it", async () => {
+    const { chain, source, watcher, pass } = await watching();
+    await pass();
+    const other = `0x${"b".repeat(40)}`;
+    // Shown and paid while the pass is under way, right before it asks for the tip.
+    source.before = async (call) => {
+      if (call !== "tip" || chain.tip.height > 299) return;
+      await watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address: other, nowMs: chain.tip.timeMs });
+      chain.mine([pay("quick", { toAddress: other })]);
+    };
+    await pass();
+    expect(watcher.found()).toEqual(["quick@300"]);
+  });
+
+  it("reads an overlap of logs again, and no block of its own transactions", async () => {
+    const { chain, source, pass } = await watching();
+    await pass();
+    chain.mine();
+    await pass();
+    expect(source.calls.at(-2)).toBe("scan 236-300");
+    await pass();
+    expect(source.calls.at(-2)).toBe("scan 237-300");
+  });
+
+  it("catches up in pieces, and comes back soon when there is more than a pass may read", async () => {
+    const { chain, source, watcher, pass } = await watching();
+    await pass();
+    chain.mineMany(1_200);
+    source.before = async (call) => {
+      if (call.startsWith("scan")) watcher.nowMs += 15_000;
+    };
+    source.calls.length = 0;
+    expect(await pass()).toEqual({ kind: "read", isBehind: true });
+    expect(source.calls.filter((call) => call.startsWith("scan"))).toEqual(["scan 236-799", "scan 736-1299"]);
+    expect(await watcher.cursor()).toMatchObject({ height: 1_299, passedMs: chain.at(1_299)?.timeMs });
+    expect(await pass()).toEqual(READ);
+    expect(await watcher.cursor()).toMatchObject({ height: 1_499 });
+  });
+
+  it("ends behind the block in which more was found than one may write, and comes back soon", async () => {
+    const { chain, watcher, pass } = await watching();
+    await pass();
+    for (const block of ["a", "b", "c", "d"]) chain.mine(Array.from({ length: 600 }, (_, n) => pay(`${block}${n}`)));
+    const found: number[] = [];
+    for (const height of [301, 303]) {
+      const before = watcher.found().length;
+      expect(await pass()).toEqual({ ...READ, isBehind: height < 303 });
+      found.push(watcher.found().length - before);
+      expect(await watcher.cursor()).toMatchObject({ height, passedMs: chain.at(height)?.timeMs });
+    }
+    expect([found, new Set(watcher.found()).size]).toEqual([[1_200, 2_400], 2_400]);
+  });
+
+  it("goes on from wherever a source's own bound ended a scan", async () => {
+    const { chain, source, watcher, pass } = await watching();
+    await pass();
+    chain.mineMany(150);
+    source.scanBlocks = 100;
+    await pass();
+    expect(await watcher.cursor()).toMatchObject({ height: 449 });
+    expect(source.calls.filter((call) => call.startsWith("scan")).slice(1)).toHaveLength(5);
+  });
+
+  it("does not move its cursor before what it found stands", async () => {
+    const { chain, watcher, pass } = await watching();
+    await pass();
+    const { height, hash, passedMs, lastMovedAtMs } = await watcher.cursor();
+    chain.mine([pay("paid")]);
+    watcher.refusal = { code: "STORAGE_UNAVAILABLE" };
+    expect(await pass()).toEqual({ kind: "interrupted" });
+    expect(await watcher.cursor()).toMatchObject({ height, hash, passedMs, lastMovedAtMs });
+    watcher.refusal = undefined;
+    await pass();
+    expect(watcher.found()).toEqual(["paid@300"]);
+  });
+
+  it("leaves a cursor that somebody else has moved, and blames no source for it", async () => {
+    const { chain, source, watcher, pass } = await watching();
+    await pass();
+    chain.mine();
+    source.before = async (call) => {
+      if (call.startsWith("scan")) await testDb.update(networkCursors).set({ passedMs: 7 });
+    };
+    expect(await pass()).toEqual({ kind: "interrupted" });
+    expect(await watcher.cursor()).toMatchObject({ height: 299, passedMs: 7, degradedSinceMs: null });
+    expect(watcher.deps.pool.available(watcher.nowMs)).toHaveLength(1);
+  });
+
+  it("throws nothing away when it starts anew with an empty memory", async () => {
+    const { chain, watcher, pass } = await watching();
+    for (let n = 0; n < 5; n++) {
+      watcher.memory = new WatchMemory();
+      chain.mine([pay(`paid ${n}`)]);
+      await pass();
+    }
+    expect(new Set(watcher.found())).toEqual(new Set([0, 1, 2, 3, 4].map((n) => `paid ${n}@${300 + n}`)));
+  });
+});
+
+describe("a network on which nothing is watched", () => {
+  it("rests, and is watched again from the moment of the next activation", async () => {
+    const { chain, source, watcher, invoiceId, pass } = await watching();
+    await pass();
+    await testDb
+      .update(invoices)
+      .set({ status: "EXPIRED", monitorUntilMs: START + 5 })
+      .where(eq(invoices.id, invoiceId));
+    expect(await pass()).toEqual({ kind: "resting" });
+    expect(await watcher.cursor()).toMatchObject({ isResting: true });
+    const asked = source.calls.length;
+    chain.mineMany(10_000);
+    expect(await pass()).toEqual({ kind: "resting" });
+    expect(source.calls).toHaveLength(asked);
+    await watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address: ADDRESS, nowMs: chain.tip.timeMs });
+    chain.mine([pay("late")]);
+    expect(await pass()).toEqual(READ);
+    expect(watcher.found()).toEqual(["late@10300"]);
+    const scans = source.calls.filter((call) => call.startsWith("scan"));
+    expect(scans.at(-1)).toMatch(/^scan 101\d\d-10300$/);
+  });
+
+  it.each([
+    ["an invoice in its monitor window", { status: "EXPIRED", monitorUntilMs: START + HOUR } as const],
+    ["an active one past its window", { status: "PENDING_CONFIRMATION", monitorUntilMs: START - HOUR } as const],
+  ])("is none with %s", async (_, columns) => {
+    const { watcher, pass } = await watching();
+    await testDb.update(invoices).set(columns);
+    expect(await pass()).toEqual(READ);
+    expect(watcher.memory.book?.addresses.size).toBe(1);
+  });
+
+  it("is none with a payment that is not final", async () => {
+    const { watcher, pass } = await watching();
+    await testDb.update(invoices).set({ status: "EXPIRED", monitorUntilMs: START - HOUR });
+    const at = { network: "ETH", cryptocurrency: "USDT", toAddress: ADDRESS, createdAtMs: START };
+    await openPayment(testDb, { ...at, txHash: "open" });
+    expect(await pass()).toEqual(READ);
+    expect(watcher.memory.book?.addresses.size).toBe(0);
+  });
+
+  it("stays watched by an activation that is under way while it goes to rest", async () => {
+    const { watcher, pass } = await watching();
+    await pass();
+    await testDb.update(invoices).set({ status: "EXPIRED", monitorUntilMs: START - HOUR });
+    await watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address: ADDRESS, nowMs: watcher.nowMs });
+    const { height } = await watcher.cursor();
+    expect(await pass()).toEqual(READ);
+    // The watch was never broken off, so its cursor stood.
+    expect(height).toBe(299);
+  });
+
+  it("keeps its cursor when an address is activated while it is watched", async () => {
+    const { watcher, pass } = await watching();
+    await pass();
+    await beginWatch(testDb, "ETH", watcher.nowMs);
+    expect(await watcher.cursor()).toMatchObject({ height: 299, sinceMs: START });
+  });
+});
+
+describe("a reorg", () => {
+  it("is read from the fork on, and a payment that is mined again is found where it is now", async () => {
+    const { chain, watcher, pass } = await watching();
+    await pass();
+    chain.mine([pay("paid")]);
+    chain.mine();
+    await pass();
+    chain.drop(2);
+    chain.mineMany(2);
+    chain.mine([pay("paid")]);
+    await pass();
+    expect(watcher.found().at(-1)).toBe("paid@302");
+    expect(await watcher.cursor()).toMatchObject({ height: 302, hash: chain.tip.hash });
+  });
+
+  it("takes back a payment that is mined nowhere any more, before the cursor passes its block", async () => {
+    const { chain, watcher, pass } = await watching();
+    await pass();
+    const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = chain.mine([pay("gone")]);
+    await pass();
+    const at = { network: "ETH", cryptocurrency: "USDT", toAddress: ADDRESS, createdAtMs: START };
+    await openPayment(testDb, { ...at, txHash: "gone", blockHeight, blockHash, blockTimeMs, status: "CONFIRMED" });
+    chain.drop(1);
+    chain.mineMany(3);
+    watcher.refusal = { code: "STORAGE_UNAVAILABLE" };
+    await pass();
+    expect(await watcher.cursor()).toMatchObject({ height: 299 });
+    expect(await paymentRow("gone")).toMatchObject({ status: "CONFIRMED" });
+    watcher.refusal = undefined;
+    await pass();
+    expect(await paymentRow("gone")).toMatchObject({
+      status: "REORGED",
+      blockHeight: null,
+      reorgedAtMs: watcher.nowMs,
+    });
+  });
+
+  it("that puts a transfer at another place of its receipt leaves the first place empty: it is there once", async () => {
+    const { chain, watcher, pass } = await watching();
+    await pass();
+    const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = chain.mine([pay("moved")]);
+    await pass();
+    const at = { network: "ETH", cryptocurrency: "USDT", toAddress: ADDRESS, createdAtMs: START };
+    await openPayment(testDb, { ...at, txHash: "moved", blockHeight, blockHash, blockTimeMs, status: "CONFIRMED" });
+    chain.drop(1);
+    chain.mine([pay("moved", { outputIndex: "1" })]);
+    chain.mine();
+    await pass();
+    const places = watcher.looks.flatMap(({ transfers }) => transfers.map(({ outputIndex }) => outputIndex));
+    expect(places).toEqual(["0", "1"]);
+    expect(await paymentRow("moved")).toMatchObject({ status: "REORGED", outputIndex: "0", blockHeight: null });
+    await pass();
+    expect(await paymentRow("moved")).toMatchObject({ status: "REORGED" });
+  });
+
+  it("deeper than anything written down is read again by the whole window, and told of", async () => {
+    const { chain, watcher, pass } = await watching();
+    await pass();
+    chain.drop(250);
+    chain.mineMany(260);
+    await pass();
+    expect(await watcher.cursor()).toMatchObject({ height: 309, hash: chain.tip.hash });
+    expect(watcher.reports).toEqual([expect.stringContaining("ETH has a fork deeper")]);
+  });
+
+  it("is read from its fork and not from further back, by checkpoints of earlier passes", async () => {
+    const { chain, source, watcher, pass } = await watching({ cryptocurrency: "ETH" });
+    await pass();
+    for (let n = 0; n < 60; n++) {
+      chain.mineMany(2);
+      await pass();
+    }
+    source.calls.length = 0;
+    chain.drop(10);
+    chain.mineMany(12);
+    await pass();
+    const [scan] = source.calls.filter((call) => call.startsWith("scan"));
+    const from = Number(scan?.split(/[ -]/)[1]);
+    expect(from).toBeLessThanOrEqual(410);
+    expect(from).toBeGreaterThan(410 - 12);
+    expect(source.asked("block")).toBeLessThan(10);
+    expect(JSON.parse((await watcher.cursor()).checkpoints).length).toBeLessThanOrEqual(18);
+  });
+});
+
+describe("a source", () => {
+  it("that fails is left for the next, which reads on from where the first came to", async () => {
+    const { chain, sources, watcher, pass } = await watching({ sources: 2 });
+    await pass();
+    chain.mineMany(600);
+    chain.mine([pay("paid")]);
+    const [first, second] = sources;
+    if (first === undefined || second === undefined) throw new Error("two");
+    first.before = async (call) => {
+      if (call.startsWith("scan 7")) first.down = "TIMEOUT";
+    };
+    expect(await pass()).toEqual(READ);
+    expect(watcher.found()).toEqual(["paid@900"]);
+    expect(second.calls.filter((call) => call.startsWith("scan"))).toEqual([`scan ${800 - 64}-900`]);
+  });
+
+  it("that lags a little moves nothing back; one that lags by more than the overlap is left for the next", async () => {
+    const { chain, sources, watcher, pass } = await watching({ sources: 2 });
+    await pass();
+    const [first, second] = sources;
+    if (first === undefined || second === undefined) throw new Error("two");
+    first.lag = 3;
+    expect(await pass()).toEqual(READ);
+    expect(await watcher.cursor()).toMatchObject({ height: 299, tipHeight: 296 });
+    expect(second.calls).toEqual([]);
+    first.lag = 100;
+    chain.mine([pay("paid")]);
+    await pass();
+    expect(second.asked("scan")).toBe(1);
+    expect(await watcher.cursor()).toMatchObject({ height: 300, tipHeight: 300 });
+  });
+
+  it("that fails for three passes is told to each merchant with an enabled wallet there, once until it has recovered", async () => {
+    const { chain, source, watcher, pass } = await watching();
+    const [mine, disabled, elsewhere] = [await walletOn("ETH"), await walletOn("ETH", false), await walletOn("BTC")];
+    await pass();
+    source.down = "BAD_STATUS";
+    for (let n = 0; n < 2; n++) expect(await pass()).toEqual({ kind: "failed", outage: "BAD_STATUS" });
+    expect(await degradedEvents()).toEqual([]);
+    const { degradedSinceMs } = await watcher.cursor();
+    for (let n = 0; n < 3; n++) await pass();
+    watcher.memory = new WatchMemory();
+    watcher.nowMs += 5 * 60_000;
+    await pass();
+    expect(await degradedEvents()).toEqual([mine]);
+    expect(await watcher.cursor()).toMatchObject({ degradedSinceMs, lastOutage: "BAD_STATUS" });
+    const [told] = await testDb.select().from(events);
+    const degradedSince = new Date(degradedSinceMs ?? 0).toISOString();
+    expect(JSON.parse(told?.data ?? "")).toEqual({ network: "ETH", degradedSince, reason: "BAD_STATUS" });
+    source.down = undefined;
+    chain.mineMany(30);
+    await pass();
+    expect(await watcher.cursor()).toMatchObject({ degradedSinceMs: null, lastOutage: null });
+    source.down = "TIMEOUT";
+    for (let n = 0; n < 3; n++) await pass();
+    expect(await degradedEvents()).toEqual([mine, mine]);
+    expect([disabled, elsewhere]).not.toContain(mine);
+  });
+
+  it("whose tip is old is told of too, and read all the same", async () => {
+    const { chain, watcher } = await watching();
+    const mine = await walletOn("ETH");
+    chain.mine([pay("paid")]);
+    watcher.nowMs = chain.tip.timeMs + 301_000;
+    expect(await watcher.pass()).toEqual(READ);
+    expect(watcher.found()).toEqual(["paid@300"]);
+    expect(await watcher.cursor()).toMatchObject({ height: 300, lastOutage: "BEHIND" });
+    expect(await degradedEvents()).toEqual([mine]);
+  });
+});
+
+async function walletOn(network: string, isEnabled = true) {
+  const merchantId = freshId("mer");
+  await testDb.insert(wallets).values({
+    ...{ id: freshId("wal"), merchantId, walletType: "DIRECT_WALLET", cryptocurrency: "USDT", network },
+    ...{ address: ADDRESS, requiredConfirmations: 1, isEnabled, mac: "", macKeyId: "", createdAtMs: 0, updatedAtMs: 0 },
+  });
+  return merchantId;
+}
+
+const degradedEvents = async () =>
+  (await testDb.select().from(events).where(eq(events.type, "wallet.detection_degraded"))).map(
+    ({ merchantId }) => merchantId,
+  );
+
+describe("a chain with a mempool", () => {
+  const btc = { network: "BTC", cryptocurrency: "BTC", address: BTC_ADDRESS } as const;
+
+  it("shows what waits, and everything before the begin of a pass that reached the tip has been read", async () => {
+    const { chain, watcher, pass } = await watching(btc);
+    chain.mempool = [payBtc("waiting")];
+    await pass();
+    expect(watcher.found()).toEqual(["waiting@-"]);
+    expect(await watcher.cursor()).toMatchObject({ height: 299, passedMs: watcher.nowMs });
+    const before = watcher.nowMs;
+    watcher.nowMs += 30_000;
+    await watcher.pass();
+    expect(await watcher.cursor()).toMatchObject({ passedMs: before + 30_000, lastMovedAtMs: before + 30_000 });
+  });
+
+  it("has not passed the begin of a pass that ended below the tip", async () => {
+    const { chain, source, watcher, pass } = await watching(btc);
+    await pass();
+    const { passedMs } = await watcher.cursor();
+    chain.mineMany(12);
+    source.before = async (call) => {
+      if (call.startsWith("scan")) watcher.nowMs += 25_000;
+    };
+    expect(await pass()).toEqual({ kind: "read", isBehind: true });
+    expect(await watcher.cursor()).toMatchObject({ height: 305, passedMs });
+    expect(source.asked("mempool")).toBe(1);
+  });
+
+  it("drops nothing that a second source still knows", async () => {
+    const { sources, pass, watcher } = await watching({ ...btc, sources: 2 });
+    const at = { network: "BTC", cryptocurrency: "BTC", toAddress: BTC_ADDRESS, createdAtMs: START - 100 * HOUR };
+    await openPayment(testDb, { ...at, txHash: "waiting", invoiceId: freshId("inv") });
+    const [first, second] = sources;
+    if (first === undefined || second === undefined) throw new Error("two");
+    first.isForgetful = true;
+    second.chain.mempool = [payBtc("waiting")];
+    await pass();
+    expect(await paymentRow("waiting")).toMatchObject({ status: "DETECTED", lastKnownAtMs: watcher.nowMs });
+    expect(second.asked("lookup")).toBe(1);
+  });
+
+  it("does not take a payment for dropped while the second source cannot be asked, and does when neither knows it", async () => {
+    const { sources, pass } = await watching({ ...btc, sources: 2 });
+    const at = { network: "BTC", cryptocurrency: "BTC", toAddress: BTC_ADDRESS, createdAtMs: START - 100 * HOUR };
+    await openPayment(testDb, { ...at, txHash: "lost", invoiceId: freshId("inv") });
+    const [, second] = sources;
+    if (second === undefined) throw new Error("two");
+    second.down = "TIMEOUT";
+    await pass();
+    expect(await paymentRow("lost")).toMatchObject({ status: "DETECTED" });
+    second.down = undefined;
+    await pass();
+    expect(await paymentRow("lost")).toMatchObject({ status: "DROPPED" });
+  });
+});
+
+describe("an open payment", () => {
+  const at = { network: "ETH", cryptocurrency: "USDT", toAddress: ADDRESS, createdAtMs: START };
+
+  /** A mined payment of an invoice, as a pass stored it, and the second source that may have to agree. */
+  async function mined(of: { readonly quorumAboveMicros?: bigint; readonly sources?: number } = {}) {
+    const world = await watching({ sources: of.sources ?? 1 });
+    await world.pass();
+    const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = world.chain.mine([pay("paid")]);
+    await world.pass();
+    const merchantId = freshId("mer");
+    const { quorumAboveMicros = null } = of;
+    const row = { id: merchantId, name: "Shop", createdAtMs: START, updatedAtMs: START, quorumAboveMicros };
+    await testDb.insert(merchants).values(row);
+    await testDb.update(invoices).set({ merchantId });
+    const { invoiceId } = world;
+    const inBlock = { blockHeight, blockHash, blockTimeMs, requiredConfirmations: 3 };
+    await openPayment(testDb, { ...at, txHash: "paid", invoiceId, merchantId, ...inBlock });
+    return world;
+  }
+
+  it("needs no request while it waits, and one at the moment it is confirmed", async () => {
+    const { chain, source, watcher, pass } = await mined();
+    chain.mine();
+    await pass();
+    expect(source.asked("lookup")).toBe(0);
+    chain.mine();
+    await pass();
+    expect(source.asked("lookup")).toBe(1);
+    expect(await paymentRow("paid")).toMatchObject({
+      status: "CONFIRMED",
+      confirmedAtMs: watcher.nowMs,
+      finalAtMs: null,
+    });
+    chain.finalizedHeight = 300;
+    chain.mine();
+    await pass();
+    expect(await paymentRow("paid")).toMatchObject({ status: "CONFIRMED", finalAtMs: watcher.nowMs });
+    expect(source.asked("lookup")).toBe(1);
+  });
+
+  it.each([
+    ["waits while the second source does not see it", 10_000_000n, true, "DETECTED"],
+    ["is confirmed when the second source agrees", 10_000_000n, false, "CONFIRMED"],
+    ["is confirmed by one source below the merchant's limit", 10_000_001n, true, "CONFIRMED"],
+  ] as const)("of an invoice as large as two must agree on %s", async (_, quorumAboveMicros, isForgetful, status) => {
+    const { chain, sources, pass } = await mined({ quorumAboveMicros, sources: 2 });
+    const [, second] = sources;
+    if (second === undefined) throw new Error("two");
+    second.isForgetful = isForgetful;
+    chain.mineMany(3);
+    await pass();
+    expect(await paymentRow("paid")).toMatchObject({ status });
+  });
+
+  it("is confirmed where the merchant wants two sources and there is but one", async () => {
+    const { chain, pass } = await mined({ quorumAboveMicros: 1n });
+    chain.mineMany(3);
+    await pass();
+    expect(await paymentRow("paid")).toMatchObject({ status: "CONFIRMED" });
+  });
+
+  it("that a source forgets although its block stands is neither confirmed nor taken back", async () => {
+    const { chain, source, pass } = await mined();
+    source.isForgetful = true;
+    chain.mineMany(3);
+    await pass();
+    expect(await paymentRow("paid")).toMatchObject({ status: "DETECTED", blockHeight: 300 });
+  });
+
+  it("in a block below the cursor that never was on the chain is taken back when it would be confirmed", async () => {
+    const { chain, pass } = await watching();
+    chain.mineMany(5);
+    await pass();
+    const inBlock = { blockHeight: 301, blockHash: "elsewhere", blockTimeMs: START, requiredConfirmations: 3 };
+    await openPayment(testDb, { ...at, txHash: "orphan", ...inBlock });
+    await pass();
+    expect(await paymentRow("orphan")).toMatchObject({ status: "REORGED", blockHeight: null });
+  });
+
+  it("has its turn however many others are open", async () => {
+    const { source, pass } = await watching();
+    for (let n = 0; n < 120; n++) await openPayment(testDb, { ...at, txHash: `open ${n}` });
+    expect([await pass(), await pass(), await pass()]).toEqual([
+      { ...READ, isBehind: true },
+      { ...READ, isBehind: true },
+      READ,
+    ]);
+    expect(new Set(source.calls.filter((call) => call.startsWith("lookup"))).size).toBe(120);
+  });
+});
+
+describe("an invoice whose time ends", () => {
+  const END = START + 30_000;
+
+  async function ending(count: number, network: "ETH" | "BTC" = "ETH") {
+    const setting = network === "BTC" ? { network, cryptocurrency: "BTC", address: BTC_ADDRESS } : {};
+    const world = await watching({ ...setting, sources: count });
+    await testDb.update(invoices).set({ expiresAtMs: END });
+    const [first, second] = world.sources;
+    if (first === undefined) throw new Error("no source");
+    return { ...world, first, second };
+  }
+
+  it("is asked of the second source before the cursor passes its end, where the first found nothing", async () => {
+    const { chain, first, watcher, pass } = await ending(2);
+    await pass();
+    first.isEmpty = true;
+    chain.mine([pay("missed")]);
+    chain.mineMany(3);
+    await pass();
+    expect(watcher.found()).toEqual(["missed@300"]);
+    expect(watcher.looks[0]?.hasSecond).toBe(true);
+    expect(await watcher.cursor()).toMatchObject({ passedMs: chain.tip.timeMs });
+  });
+
+  it("costs no second look before that, nor where whole blocks were read, nor with one source", async () => {
+    const { chain, second, watcher, pass } = await ending(2);
+    chain.mineMany(2);
+    await pass();
+    expect([chain.tip.timeMs < END, second?.calls]).toEqual([true, []]);
+    await testDb.update(paymentMethods).set({ cryptocurrency: "ETH" });
+    watcher.memory = new WatchMemory();
+    chain.mineMany(3);
+    await pass();
+    expect([chain.tip.timeMs > END, second?.calls]).toEqual([true, []]);
+    expect(await watcher.cursor()).toMatchObject({ passedMs: chain.tip.timeMs });
+  });
+
+  it("waits while the second source cannot be asked, for five minutes and no longer", async () => {
+    const { chain, second, watcher, pass } = await ending(2);
+    if (second === undefined) throw new Error("one");
+    await pass();
+    second.down = "TIMEOUT";
+    for (let n = 0; n < 20; n++) {
+      chain.mine();
+      expect(await pass()).toEqual(READ);
+      expect((await watcher.cursor()).passedMs).toBe(Math.min(chain.tip.timeMs, END));
+    }
+    chain.mineMany(10);
+    await pass();
+    expect(await watcher.cursor()).toMatchObject({ passedMs: chain.tip.timeMs });
+  });
+
+  it("is closed however many end at the same moment: each is asked for once, some at each pass", async () => {
+    const { chain, first, watcher, pass } = await ending(2);
+    await pass();
+    first.isEmpty = true;
+    const others = Array.from({ length: 120 }, (_, n) => `0x${(n + 1).toString(16).padStart(40, "0")}`);
+    for (const address of others)
+      await watchMethod(testDb, { network: "ETH", cryptocurrency: "USDT", address, nowMs: START, expiresAtMs: END });
+    chain.mine(others.map((toAddress) => pay(`to ${toAddress}`, { toAddress })));
+    for (let n = 0; n < 5; n++) {
+      chain.mine();
+      await pass();
+    }
+    expect(new Set(watcher.found()).size).toBe(120);
+    expect((await watcher.cursor()).passedMs).toBe(chain.tip.timeMs);
+  });
+
+  it("waits where the second source has a payment in a block that the first does not have", async () => {
+    const { chain, first, second, watcher, pass } = await ending(2);
+    if (second === undefined) throw new Error("one");
+    await pass();
+    const other = new FakeChain({ startMs: chain.at(0)?.timeMs ?? 0, blockMs: 12_000, blocks: 300 });
+    other.mine([]);
+    other.drop(1);
+    other.mine([pay("elsewhere")]);
+    other.mineMany(5);
+    second.chain = other;
+    first.isEmpty = true;
+    chain.mineMany(4);
+    await pass();
+    expect(watcher.found()).toEqual([]);
+    expect((await watcher.cursor()).passedMs).toBe(END);
+  });
+});
+
+describe("a source that is asked by address", () => {
+  const addresses = Array.from({ length: 150 }, (_, n) => `0x${n.toString(16).padStart(40, "0")}`);
+
+  async function sweeping() {
+    const world = await watching({ costsBy: "recipients" });
+    const of = { network: "ETH", cryptocurrency: "USDT", merchantId: freshId("mer"), nowMs: START };
+    for (const address of addresses) await watchMethod(testDb, { ...of, address });
+    return world;
+  }
+
+  it("is asked for some at each tick, a merchant's newest always, and has read up to where a whole round began", async () => {
+    const { chain, watcher, pass } = await sweeping();
+    chain.mine(addresses.map((toAddress, n) => pay(`paid ${n}`, { toAddress })));
+    const begun = chain.tip;
+    await pass();
+    const first = await watcher.cursor();
+    expect(watcher.found()).toContain("paid 149@300");
+    expect(new Set(watcher.found()).size).toBeLessThan(100);
+    expect(first.passedMs).toBe(START);
+    chain.mine();
+    await pass();
+    expect((await watcher.cursor()).passedMs).toBe(START);
+    await pass();
+    expect(new Set(watcher.found()).size).toBe(150);
+    expect(await watcher.cursor()).toMatchObject({ height: 300, hash: begun.hash, passedMs: begun.timeMs });
+  });
+
+  it("comes to the end of a round that takes hours", async () => {
+    const { chain, watcher, pass } = await sweeping();
+    const begun = chain.tip;
+    for (let n = 0; n < 3; n++) {
+      await pass();
+      watcher.nowMs += 2 * HOUR;
+      chain.mineMany(600);
+    }
+    expect(await watcher.cursor()).toMatchObject({ height: begun.height, passedMs: begun.timeMs });
+  });
+
+  it("is asked again for those of a tick that failed", async () => {
+    const { chain, source, watcher, pass } = await sweeping();
+    chain.mine(addresses.map((toAddress, n) => pay(`paid ${n}`, { toAddress })));
+    await pass();
+    source.down = "RATE_LIMITED";
+    await pass();
+    source.down = undefined;
+    watcher.nowMs += 60_000;
+    await pass();
+    await pass();
+    expect(new Set(watcher.found()).size).toBe(150);
+  });
+
+  it("takes back what is mined nowhere any more", async () => {
+    const { chain, watcher, pass } = await watching({ costsBy: "recipients" });
+    await pass();
+    const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = chain.mine([pay("gone")]);
+    await pass();
+    const at = { network: "ETH", cryptocurrency: "USDT", toAddress: ADDRESS, createdAtMs: START };
+    await openPayment(testDb, { ...at, txHash: "gone", blockHeight, blockHash, blockTimeMs, status: "CONFIRMED" });
+    chain.drop(1);
+    chain.mineMany(3);
+    await pass();
+    expect(await paymentRow("gone")).toMatchObject({ blockHeight: null, reorgedAtMs: watcher.nowMs });
+    expect(await watcher.cursor()).toMatchObject({ height: 302 });
+  });
+});
+
+describe("a claimed transaction", () => {
+  it("is credited at once and confirmed by the next pass alone, which knows the chain that its block is on", async () => {
+    const { chain, watcher } = await watching();
+    const { height, hash, timeMs } = chain.mine([pay("claimed")]);
+    chain.mineMany(80);
+    chain.finalizedHeight = height;
+    expect(await lookTransaction(watcher.deps, networkOf("ETH"), watcher.memory, "claimed")).toBe("FOUND");
+    const [look] = watcher.looks;
+    expect(look?.transfers).toMatchObject([{ txHash: "claimed", block: { height, hash, timeMs } }]);
+    expect([look?.heights.tipHeight, look?.heights.finalizedHeight]).toEqual([height - 1, null]);
+  });
+
+  it.each([
+    ["takes no source away from the watch where it is itself what cannot be read", "UNEXPECTED_SHAPE", 1],
+    ["leaves a source alone that asks for it", "RATE_LIMITED", 0],
+  ] as const)("%s", async (_, down, available) => {
+    const { source, watcher } = await watching();
+    const pool = new ChainPool({ network: "ETH", clients: [source.client], random: () => 0.9, report: () => {} });
+    await pool.attempt(watcher.nowMs, (client) => client.tip());
+    source.down = down;
+    const deps = { ...watcher.deps, pool };
+    expect(await lookTransaction(deps, networkOf("ETH"), watcher.memory, "odd")).toBe("UNAVAILABLE");
+    expect(pool.available(watcher.nowMs + 1)).toHaveLength(available);
+  });
+});

@@ -1,0 +1,114 @@
+// How D1 finds what a watcher asks for at each look: by indexes that hold only what is active or open.
+import { env } from "cloudflare:workers";
+import { sql } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { selectStoredBlocks } from "../../../src/detection/watchers/by-address/store.ts";
+import { selectDuePayments, selectUnprovedPayments } from "../../../src/detection/watchers/open-payments/store.ts";
+import {
+  restIfIdle,
+  selectExpiring,
+  selectNewRecipients,
+  selectRecipients,
+} from "../../../src/detection/watchers/store.ts";
+import { lapOf, newQueueOf, selectLaps, selectNewQueues } from "../../../src/detection/watchers/turns/store.ts";
+import { paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
+import { watchTurns } from "../../../src/platform/db/schema/network-cursors.ts";
+import { copyInvoice } from "../../support/copy-invoice.ts";
+import { watchMethod } from "../../support/watched.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+interface Template {
+  toSQL(): { readonly sql: string; readonly params: readonly unknown[] };
+}
+
+async function planOf(query: Template): Promise<string> {
+  const { sql, params } = query.toSQL();
+  const plan = await env.DB.prepare(`explain query plan ${sql}`)
+    .bind(...params)
+    .all<{ detail: string }>();
+  return plan.results.map(({ detail }) => detail).join("\n");
+}
+
+const page = { network: "ETH", after: 0, limit: 10 };
+const after = { activatedAtMs: 1, position: 1 };
+const due = { provenHeight: 1, tipHeight: 1, finalHeight: 1 };
+
+describe("a watcher finds", () => {
+  it.each([
+    [
+      "what is watched",
+      selectRecipients(testDb, { ...page, nowMs: 1, after }),
+      "method USING INDEX payment_methods_watch",
+    ],
+    ["what is new", selectNewRecipients(testDb, "ETH", 1), "method USING INDEX payment_methods_watch"],
+    ["whether anything is watched", restIfIdle(testDb, "ETH", 1), "method USING INDEX payment_methods_watch"],
+    ["open payments to look at", selectDuePayments(testDb, { ...page, ...due }), "payments USING INDEX payments_open"],
+    [
+      "payments in blocks that nothing has proved",
+      selectUnprovedPayments(testDb, { ...page, above: 1, upTo: 2 }),
+      "payments USING INDEX payments_open",
+    ],
+    [
+      "invoices about to expire",
+      selectExpiring(testDb, { ...page, fromMs: 1, beforeMs: 2 }),
+      "invoice USING INDEX invoices_due",
+    ],
+    [
+      "in which blocks transfers are stored",
+      selectStoredBlocks(testDb, "ETH", "[]"),
+      "paid USING INDEX payments_transaction",
+    ],
+  ] as const)("%s by its index, in its order", async (_, query, index) => {
+    const plan = await planOf(query);
+    expect(plan).toContain(`SEARCH ${index}`);
+    expect(plan).not.toMatch(/TEMP B-TREE|SCAN (method|invoice|payments|paid)/);
+  });
+
+  it.each([
+    [
+      "newest",
+      selectNewQueues(testDb, "BTC", { nowMs: 1, after: "" }),
+      "watch_turns USING COVERING INDEX watch_turns_newest (network=? AND activated_at_ms>?)",
+      "(network=? AND merchant_id=? AND activated_at_ms>?)",
+    ],
+    [
+      "next",
+      selectLaps(testDb, "BTC", { nowMs: 1, after: "" }),
+      "watch_turns USING INDEX sqlite_autoindex_watch_turns_1 (network=? AND merchant_id>?)",
+      "(network=? AND merchant_id=? AND activated_at_ms>? AND activated_at_ms<?)",
+    ],
+  ] as const)("each merchant's %s addresses among its own activations, in their order", async (_, query, ring, own) => {
+    const plan = await planOf(query);
+    expect(plan).toContain(`SEARCH ${ring}`);
+    const searches = plan.split("\n").filter((line) => line.startsWith("SEARCH method"));
+    for (const line of searches) {
+      expect(line).toMatch(/^SEARCH method USING (COVERING )?INDEX payment_methods_turns /);
+      expect(line).toContain(own);
+    }
+    expect(searches.length).toBeGreaterThan(0);
+    expect(plan).not.toMatch(/SCAN (method|invoice|watch_turns|stuck)/);
+  });
+
+  it("the next addresses among 10,000 and more of a merchant by a bounded number of rows, wherever its lap stands", async () => {
+    const nowMs = 1_800_000_000_000;
+    const id = await watchMethod(testDb, { network: "BTC", cryptocurrency: "BTC", address: "first", nowMs });
+    await copyInvoice(id, 10_000);
+    await testDb.update(paymentMethods).set({ activatedAtMs: sql`${nowMs} - rowid`, address: sql`'A' || rowid` });
+    const page = { nowMs, after: "" };
+    for (const beforeMs of [Number.MAX_SAFE_INTEGER, nowMs - 5_000]) {
+      await testDb.update(watchTurns).set({ beforeMs });
+      const [[lap], found] = [await selectLaps(testDb, "BTC", page), await selectNewQueues(testDb, "BTC", page)];
+      expect([lap && lapOf(lap).found.length, found.map((row) => newQueueOf(row).addresses.length)]).toEqual([
+        20,
+        [20],
+      ]);
+      for (const query of [selectLaps(testDb, "BTC", page), selectNewQueues(testDb, "BTC", page)]) {
+        const { sql: text, params } = query.toSQL();
+        const { meta } = await env.DB.prepare(text)
+          .bind(...params)
+          .all();
+        expect(meta.rows_read).toBeLessThan(1_000);
+      }
+    }
+  });
+});

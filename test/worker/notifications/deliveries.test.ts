@@ -1,0 +1,587 @@
+// Deliveries on workerd's own D1 and queue, to a real receiver on loopback. Where the clock matters it is the worker's, or the rows' times move.
+import { env } from "cloudflare:workers";
+import { and, eq } from "drizzle-orm";
+import { afterEach, describe, expect, inject, it, vi } from "vitest";
+import type { MerchantId, WebhookId } from "../../../src/lib/ids.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../src/lib/time.ts";
+import { type DeliverDependencies, deliverTo } from "../../../src/notifications/deliveries/deliver-webhooks.ts";
+import { deliverDependencies, deliverMessages } from "../../../src/notifications/deliveries/dependencies.ts";
+import { leaseMs, MOST_IN_FLIGHT, POSTS_AT_ONCE, ROUND_SIZE } from "../../../src/notifications/deliveries/round.ts";
+import { claimBatch, recordOutcomes } from "../../../src/notifications/deliveries/store.ts";
+import { wakeDue } from "../../../src/notifications/deliveries/wake-due.ts";
+import type { Webhook } from "../../../src/notifications/webhooks/webhook.ts";
+import { batch } from "../../../src/platform/db/batch.ts";
+import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
+import { events } from "../../../src/platform/db/schema/events.ts";
+import { deliveries, deliveryAttempts, webhooks } from "../../../src/platform/db/schema/webhooks.ts";
+import { openWakingDb, wakeEndpoints } from "../../../src/platform/db/waking.ts";
+import { eventText } from "../../../src/platform/events/event-body.ts";
+import { addEndpoint, recordNews } from "../../support/endpoints.ts";
+import { seedMember, seedUser } from "../../support/people.ts";
+import { receiverAt } from "../../support/receiver-control.ts";
+import { freshId, freshMerchant, testDb } from "../../support/worker-merchant.ts";
+
+const receiver = receiverAt(inject("receiverOrigin"));
+const background: Promise<unknown>[] = [];
+const wakingDb = openWakingDb(env, (work) => void background.push(work));
+const SOON_MS = 60_000;
+/** Of endpoints that answer: the longest there is, for a busy machine. */
+const TIMEOUT_MS = 30_000;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+interface Shop {
+  readonly merchantId: MerchantId;
+  readonly id: WebhookId;
+  readonly key: string;
+  readonly secret: string;
+}
+
+/** An endpoint of a merchant of its own, or of `merchantId`, at a receiver that behaves so. */
+async function endpoint(behaviour: string, changes: Partial<Webhook> = {}): Promise<Shop> {
+  const merchantId = changes.merchantId ?? (await freshMerchant()).merchantId;
+  const key = crypto.randomUUID();
+  const url = receiver.url(behaviour, key);
+  const of = { timeoutMs: TIMEOUT_MS, merchantId, url, ...changes };
+  const { webhook, secret } = await addEndpoint(testDb, env.SECRETS_AES_KEY, of);
+  await receiver.trust(key, secret);
+  return { merchantId, id: webhook.id, key, secret };
+}
+
+/** A worker of a clock that stands `laterMs` ahead, and what it said; what it wakes stays asleep. */
+function worker(changes: Partial<DeliverDependencies> & { readonly laterMs?: number } = {}) {
+  const { laterMs = 0, ...more } = changes;
+  const wakes: number[] = [];
+  const reports: string[] = [];
+  const deps: DeliverDependencies = {
+    ...deliverDependencies(env, (work) => void background.push(work)),
+    db: testDb,
+    nowMs: () => Date.now() + laterMs,
+    random: () => 0.5,
+    wake: async (_, seconds) => void wakes.push(seconds),
+    report: (alert, facts) => void reports.push(JSON.stringify({ alert, ...facts })),
+    ...more,
+  };
+  return { deps, wakes, reports };
+}
+
+const rowsOf = (id: WebhookId) =>
+  testDb.select().from(deliveries).where(eq(deliveries.webhookId, id)).orderBy(deliveries.createdAtMs, deliveries.id);
+async function hookOf(id: WebhookId) {
+  const [row] = await testDb.select().from(webhooks).where(eq(webhooks.id, id));
+  if (row === undefined) throw new Error("no such endpoint");
+  return row;
+}
+const attemptsOf = (id: WebhookId) =>
+  testDb
+    .select()
+    .from(deliveryAttempts)
+    .innerJoin(deliveries, eq(deliveries.id, deliveryAttempts.deliveryId))
+    .where(eq(deliveries.webhookId, id))
+    .orderBy(deliveryAttempts.number)
+    .then((rows) => rows.map((row) => row.delivery_attempts));
+const makeDue = (id: WebhookId) =>
+  testDb
+    .update(deliveries)
+    .set({ nextAttemptMs: Date.now() - 1 })
+    .where(eq(deliveries.webhookId, id));
+
+describe("an event", () => {
+  it("is delivered once it is committed, as its text, signed, and the attempt is kept", async () => {
+    const { merchantId, id, key, secret } = await endpoint("ok");
+    const [eventId] = await recordNews(wakingDb, merchantId);
+    await vi.waitFor(async () => expect(await rowsOf(id)).toMatchObject([{ status: "SUCCEEDED" }]), SOON_MS);
+    const [row] = await testDb.select().from(events).where(eq(events.merchantId, merchantId));
+    const [delivery] = await rowsOf(id);
+    const [reception, ...others] = await receiver.log(key);
+    expect(others).toEqual([]);
+    expect(reception).toMatchObject({ method: "POST", signedBy: [secret] });
+    expect(reception?.body).toBe(row === undefined ? "" : eventText(row));
+    expect(reception?.headers).toMatchObject({ "webhook-id": eventId, "x-delivery-id": delivery?.id });
+    const [attempt] = await attemptsOf(id);
+    expect(attempt).toMatchObject({ number: 1, statusCode: 200, error: null, response: "answered 200" });
+    expect(reception?.headers).toMatchObject(JSON.parse(attempt?.requestHeaders ?? ""));
+    expect(delivery).toMatchObject({ attempts: 1, step: 1, claim: null });
+  });
+
+  it("reaches each endpoint that subscribes to it, and no other", async () => {
+    const { merchantId, key } = await endpoint("ok");
+    const all = await Promise.all(
+      ['["api_key.*"]', '["api_key.created"]', '["invoice.*"]', '["api_key.deleted"]'].map((wanted) =>
+        endpoint("ok", { merchantId, events: wanted }),
+      ),
+    );
+    await recordNews(wakingDb, merchantId);
+    const counts = async () =>
+      Promise.all([key, ...all.map((each) => each.key)].map(async (each) => (await receiver.log(each)).length));
+    await vi.waitFor(async () => expect(await counts()).toEqual([1, 1, 1, 0, 0]), SOON_MS);
+  });
+
+  it("that failed comes by itself after the first gap, with the same id and text", async () => {
+    const { merchantId, id, key } = await endpoint("fail-each/1");
+    const setting = { ...env, WEBHOOK_SCHEDULE_SECONDS: "0,1" };
+    await recordNews(testDb, merchantId, 3);
+    await deliverMessages([{ body: { webhookId: id } }], setting, (work) => void background.push(work));
+    expect(await rowsOf(id)).toMatchObject([1, 2, 3].map(() => ({ status: "PENDING", attempts: 1 })));
+    const succeeded = { status: "SUCCEEDED", attempts: 2 };
+    await vi.waitFor(async () => expect(await rowsOf(id)).toMatchObject([succeeded, succeeded, succeeded]), SOON_MS);
+    const texts = (await receiver.log(key)).map(({ body, headers }) => `${headers["webhook-id"]} ${body}`);
+    expect(texts).toHaveLength(6);
+    expect(new Set(texts).size).toBe(3);
+  });
+
+  it("whose message was lost is found by the cron", async () => {
+    const { merchantId, id } = await endpoint("ok");
+    await recordNews(testDb, merchantId);
+    await wakeDue({ db: testDb, nowMs: Date.now(), wakeAll: (ids) => wakeEndpoints(env, ids) });
+    await vi.waitFor(async () => expect(await rowsOf(id)).toMatchObject([{ status: "SUCCEEDED" }]), SOON_MS);
+  });
+});
+
+describe("an answer", () => {
+  it.each([
+    ["ok", 200, null, "answered 200"],
+    ["status/204", 204, null, ""],
+    ["half/200", 200, null, /^h*$/],
+    ["hang-body/200", 200, null, "half of "],
+    ["big/10485760", 200, null, "x".repeat(4_096)],
+  ] as const)("of %s is a success", async (behaviour, statusCode, error, response) => {
+    const { merchantId, id } = await endpoint(behaviour, { timeoutMs: 1_000 });
+    await recordNews(testDb, merchantId);
+    const { deps, wakes } = worker();
+    await deliverTo(deps, id);
+    expect(await rowsOf(id)).toMatchObject([{ status: "SUCCEEDED", attempts: 1, claim: null }]);
+    expect(await attemptsOf(id)).toMatchObject([{ number: 1, statusCode, error }]);
+    expect((await attemptsOf(id))[0]?.response).toMatch(response);
+    expect(wakes).toEqual([]);
+  });
+
+  it.each([
+    ["status/500", 500, null, 5 * SECOND_MS],
+    ["status/429?retry-after=7200", 429, null, 2 * HOUR_MS],
+    ["status/503?retry-after=999999", 503, null, DAY_MS],
+    ["redirect/302", 302, null, 5 * SECOND_MS],
+    ["redirect/307", 307, null, 5 * SECOND_MS],
+    ["close", null, "CONNECTION_FAILED", 5 * SECOND_MS],
+    ["hang", null, "TIMEOUT", 5 * SECOND_MS],
+  ] as const)("of %s is a failure, and is asked again later", async (behaviour, statusCode, error, afterMs) => {
+    const { merchantId, id, key } = await endpoint(behaviour, behaviour === "hang" ? { timeoutMs: 1_000 } : {});
+    await recordNews(testDb, merchantId);
+    const nowMs = Date.now();
+    const { deps, wakes } = worker({ nowMs: () => nowMs });
+    await deliverTo(deps, id);
+    const [row] = await rowsOf(id);
+    const [attempt] = await attemptsOf(id);
+    expect(row).toMatchObject({ status: "PENDING", attempts: 1, step: 1, claim: null });
+    expect(attempt).toMatchObject({ number: 1, statusCode, error });
+    expect([attempt?.atMs, row?.nextAttemptMs]).toEqual([nowMs, nowMs + afterMs]);
+    expect(await hookOf(id)).toMatchObject({ failuresInRow: 1, failingSinceMs: expect.any(Number), isActive: true });
+    expect(await receiver.log(key)).toHaveLength(1);
+    expect(wakes.some((seconds) => seconds <= 5)).toBe(afterMs === 5 * SECOND_MS);
+  });
+
+  it("that is a failure each time ends after as many attempts as the endpoint wants, numbered, and signed anew", async () => {
+    const { merchantId, id, key, secret } = await endpoint("status/500", { retryCount: 3 });
+    await recordNews(testDb, merchantId);
+    for (let n = 0; n < 6; n++) {
+      await deliverTo(worker({ laterMs: n * SECOND_MS }).deps, id);
+      await makeDue(id);
+    }
+    expect(await rowsOf(id)).toMatchObject([{ status: "FAILED", attempts: 4, step: 4, claim: null }]);
+    expect((await attemptsOf(id)).map((each) => each.number)).toEqual([1, 2, 3, 4]);
+    const log = await receiver.log(key);
+    expect(log.map(({ signedBy }) => signedBy)).toEqual(Array(4).fill([secret]));
+    expect(new Set(log.map(({ headers }) => headers["webhook-timestamp"])).size).toBe(4);
+    expect(new Set(log.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+  });
+});
+
+describe("where it may not go,", () => {
+  const refused = { kind: "refused", why: "" } as const;
+  const unknown = { kind: "unknown", why: "" } as const;
+
+  it.each([
+    ["http://10.0.0.1/hook", undefined, "URL_REFUSED"],
+    ["https://hooks.internal/", undefined, "URL_REFUSED"],
+    ["https://hooks.example.com/", refused, "URL_REFUSED"],
+    ["https://hooks.example.com/", unknown, "RESOLVE_FAILED"],
+  ] as const)("to %s (%o), nothing is sent and one attempt fails with %s", async (url, resolution, error) => {
+    const { merchantId, id } = await endpoint("ok", { url });
+    await recordNews(testDb, merchantId, 3);
+    const post = vi.fn<DeliverDependencies["post"]>();
+    const resolve = vi.fn<DeliverDependencies["resolve"]>(async () => resolution ?? { kind: "public", addresses: [] });
+    const { deps, wakes } = worker({ post, resolve });
+    await deliverTo(deps, id);
+    expect(post).not.toHaveBeenCalled();
+    expect(resolve).toHaveBeenCalledTimes(resolution === undefined ? 0 : 1);
+    expect(await attemptsOf(id)).toMatchObject([{ statusCode: null, error, latencyMs: 0, requestHeaders: "{}" }]);
+    expect((await rowsOf(id)).map(({ attempts }) => attempts).toSorted()).toEqual([0, 0, 1]);
+    expect(wakes).toContain(5);
+  });
+
+  it("a host is resolved before each round, and not on loopback", async () => {
+    const { merchantId, id } = await endpoint("ok", { url: "https://hooks.example.com/" });
+    await recordNews(testDb, merchantId, ROUND_SIZE + 1);
+    const answer = { statusCode: 200, error: null, latencyMs: 1, response: "", retryAfter: null } as const;
+    const resolve = vi.fn<DeliverDependencies["resolve"]>(async () => ({ kind: "public", addresses: ["192.0.2.1"] }));
+    await deliverTo(worker({ resolve, post: async () => answer }).deps, id);
+    expect(resolve.mock.calls).toEqual([["hooks.example.com"], ["hooks.example.com"]]);
+    const onLoopback = await endpoint("ok");
+    await recordNews(testDb, onLoopback.merchantId);
+    await deliverTo(worker({ resolve }).deps, onLoopback.id);
+    expect(resolve).toHaveBeenCalledTimes(2);
+  });
+
+  it("an endpoint whose secrets do not open is sent nothing, loses no attempt, and is tried again", async () => {
+    const { merchantId, id, key, secret } = await endpoint("ok");
+    await recordNews(testDb, merchantId);
+    const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const other = { ...env, SECRETS_AES_KEY: "other:MjEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=" };
+    await deliverMessages([{ body: { webhookId: id } }], other, () => undefined);
+    expect(error.mock.calls.flat()).toEqual([expect.stringContaining(id)]);
+    expect(await receiver.log(key)).toEqual([]);
+    expect(await rowsOf(id)).toMatchObject([{ status: "PENDING", attempts: 0, step: 0 }]);
+    await deliverTo(worker({ laterMs: leaseMs(TIMEOUT_MS) + 1 }).deps, id);
+    expect(await receiver.log(key)).toMatchObject([{ signedBy: [secret] }]);
+  });
+});
+
+describe("a claim", () => {
+  const claimOf = (id: WebhookId, token: string, nowMs: number) => {
+    const of = { webhookId: id, token: token.padEnd(26, "0"), nowMs };
+    return batch(testDb, claimBatch(testDb, of)).then(([, , claimed]) => claimed);
+  };
+
+  it("is of at most a round, in order of their commit, with their events, and nobody else's for as long as its lease", async () => {
+    const { merchantId, id } = await endpoint("ok");
+    const ids = await recordNews(testDb, merchantId, ROUND_SIZE + 5);
+    const nowMs = Date.now();
+    const first = await claimOf(id, "A", nowMs);
+    expect(first.map(({ eventId }) => eventId)).toEqual(ids.slice(0, ROUND_SIZE));
+    const second = await claimOf(id, "B", nowMs + 1);
+    expect(second.map(({ eventId }) => eventId)).toEqual(ids.slice(ROUND_SIZE));
+    const endMs = nowMs + leaseMs(TIMEOUT_MS);
+    expect(await claimOf(id, "C", endMs - 1)).toEqual([]);
+    expect(await claimOf(id, "D", endMs)).toHaveLength(ROUND_SIZE);
+  });
+
+  it("that is sent twice takes once, and reads the same", async () => {
+    const { merchantId, id } = await endpoint("ok");
+    await recordNews(testDb, merchantId, 2 * ROUND_SIZE);
+    const nowMs = Date.now();
+    const first = await claimOf(id, "A", nowMs);
+    expect(await claimOf(id, "A", nowMs)).toEqual(first);
+    expect((await rowsOf(id)).filter(({ claim }) => claim !== null)).toHaveLength(ROUND_SIZE);
+  });
+
+  it("leaves no more in flight than may be, and nothing of an endpoint that is off or unknown", async () => {
+    const { merchantId, id } = await endpoint("ok");
+    await recordNews(testDb, merchantId, MOST_IN_FLIGHT + ROUND_SIZE);
+    const taken = [];
+    for (const token of ["A", "B", "C", "D"]) taken.push((await claimOf(id, token, Date.now())).length);
+    expect(taken).toEqual([20, 20, 20, 0]);
+    await testDb.update(webhooks).set({ isActive: false }).where(eq(webhooks.id, id));
+    expect(await claimOf(id, "E", Date.now() + HOUR_MS)).toEqual([]);
+    await testDb.delete(webhooks).where(eq(webhooks.id, id));
+    expect(await claimOf(id, "F", Date.now() + HOUR_MS)).toEqual([]);
+  });
+
+  it("that is over loses its failures and keeps its successes, each once", async () => {
+    const { merchantId, id } = await endpoint("ok");
+    await recordNews(testDb, merchantId, 2);
+    const nowMs = Date.now();
+    const [late, other] = await claimOf(id, "A", nowMs);
+    await claimOf(id, "B", nowMs + leaseMs(TIMEOUT_MS));
+    if (late === undefined || other === undefined) throw new Error("nothing was claimed");
+    const answered = (statusCode: number) => ({
+      ...{ atMs: nowMs, endedMs: nowMs, requestHeaders: {} },
+      answer: { statusCode, error: null, latencyMs: 1, response: "", retryAfter: null },
+    });
+    const event = { id: late.eventId, merchantId, type: "ping", sequence: null, data: "{}", createdAtMs: 1 };
+    const outcomes = [
+      { kind: "SUCCESS", attempt: { delivery: { ...late, event }, ...answered(200) } },
+      { kind: "FAILURE", attempt: { delivery: { ...other, event }, ...answered(500) }, nextMs: null },
+    ] as const;
+    for (let times = 0; times < 2; times++) await batch(testDb, recordOutcomes(testDb, outcomes, { nowMs }));
+    const rows = await rowsOf(id);
+    const found = (wanted: string) => rows.find((row) => row.id === wanted);
+    expect(found(late.id)).toMatchObject({ status: "SUCCEEDED", attempts: 1, claim: null });
+    expect(found(other.id)).toMatchObject({ status: "PENDING", attempts: 0, claim: expect.stringMatching(/^B/) });
+    expect(await attemptsOf(id)).toMatchObject([{ deliveryId: late.id, number: 1, statusCode: 200 }]);
+    // Delivered again by hand, it is another schedule, of which the old success says nothing.
+    await testDb.update(deliveries).set({ status: "PENDING", step: 0, claim: null }).where(eq(deliveries.id, late.id));
+    await batch(testDb, recordOutcomes(testDb, outcomes, { nowMs }));
+    expect((await rowsOf(id)).map(({ status }) => status)).toEqual(["PENDING", "PENDING"]);
+  });
+});
+
+describe("an endpoint that hangs", () => {
+  it("costs a round no more than what is sent at once; the rest is given back as it was", async () => {
+    const { merchantId, id, key } = await endpoint("hang", { timeoutMs: 1_000 });
+    await recordNews(testDb, merchantId, ROUND_SIZE);
+    const before = await rowsOf(id);
+    const { deps, wakes } = worker();
+    await deliverTo(deps, id);
+    expect(await receiver.log(key)).toHaveLength(POSTS_AT_ONCE);
+    const after = await rowsOf(id);
+    const untried = after.filter(({ attempts }) => attempts === 0);
+    expect(untried).toHaveLength(ROUND_SIZE - POSTS_AT_ONCE);
+    for (const row of untried) expect(before).toContainEqual(row);
+    expect(after.filter(({ attempts }) => attempts === 1)).toHaveLength(POSTS_AT_ONCE);
+    expect(wakes).toContain(5);
+    expect(await hookOf(id)).toMatchObject({ failuresInRow: 1 });
+  });
+
+  it("for ever delays none of a thousand deliveries to others, of its own merchant and of another", async () => {
+    const { merchantId, id, key } = await endpoint("hang", { timeoutMs: 30_000 });
+    await recordNews(wakingDb, merchantId, 50);
+    await vi.waitFor(async () => expect(await receiver.log(key)).not.toEqual([]), SOON_MS);
+    const strangers = (await freshMerchant()).merchantId;
+    const neighbours = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => endpoint("ok", { merchantId: n < 5 ? merchantId : strangers })),
+    );
+    for (const shop of [merchantId, strangers]) await recordNews(wakingDb, shop, 100);
+    const counts = async () => Promise.all(neighbours.map(async (each) => (await receiver.log(each.key)).length));
+    await vi.waitFor(async () => expect(await counts()).toEqual(neighbours.map(() => 100)), {
+      timeout: 110_000,
+      interval: 250,
+    });
+    // It hangs still: nothing of it has come back.
+    const log = await receiver.log(key);
+    expect(log.map(({ end }) => end)).toEqual(log.map(() => "OPEN"));
+    expect(await attemptsOf(id)).toEqual([]);
+  });
+});
+
+describe("an endpoint that fails many times in a row", () => {
+  const many = { failuresInRow: 20, failingSinceMs: Date.now() - HOUR_MS, probeAtMs: Date.now() - 1 };
+
+  it("is probed from the twentieth failure on, with one delivery a quarter of an hour", async () => {
+    const { merchantId, id, key } = await endpoint("status/500", { ...many, failuresInRow: 19, probeAtMs: null });
+    await recordNews(testDb, merchantId, 50);
+    for (let n = 0; n < 3; n++) await deliverTo(worker().deps, id);
+    const { probeAtMs, failuresInRow } = await hookOf(id);
+    expect(failuresInRow).toBe(20);
+    expect(Math.abs((probeAtMs ?? 0) - Date.now() - 15 * MINUTE_MS)).toBeLessThan(SOON_MS);
+    expect(await receiver.log(key)).toHaveLength(ROUND_SIZE);
+    const probes = [1, 2, 3].map(() => deliverTo(worker({ laterMs: 15 * MINUTE_MS + SECOND_MS }).deps, id));
+    await Promise.all(probes);
+    expect(await receiver.log(key)).toHaveLength(ROUND_SIZE + 1);
+    expect(await hookOf(id)).toMatchObject({ failuresInRow: 21 });
+  });
+
+  it("gets all it is owed once a probe has succeeded", async () => {
+    const { merchantId, id, key } = await endpoint("ok", many);
+    await recordNews(testDb, merchantId, 10);
+    await deliverTo(worker().deps, id);
+    expect(await receiver.log(key)).toHaveLength(10);
+    expect(await hookOf(id)).toMatchObject({ failuresInRow: 0, failingSinceMs: null, probeAtMs: null });
+  });
+
+  it("is not woken before its time has come", async () => {
+    const { merchantId, id } = await endpoint("ok", { ...many, probeAtMs: Date.now() + MINUTE_MS });
+    await recordNews(testDb, merchantId);
+    const woken = async (nowMs: number) => {
+      const ids: string[] = [];
+      await wakeDue({ db: testDb, nowMs, wakeAll: async (found) => void ids.push(...found) });
+      return ids;
+    };
+    expect(await woken(Date.now())).not.toContain(id);
+    expect(await woken(Date.now() + MINUTE_MS)).toContain(id);
+  });
+
+  it.each([
+    ["stays on before five days are over", { ...many, failingSinceMs: Date.now() - 5 * DAY_MS + HOUR_MS }, true],
+    ["is switched off after five days", { ...many, failingSinceMs: Date.now() - 5 * DAY_MS }, false],
+    [
+      "stays on after five days with fewer failures",
+      { failuresInRow: 5, failingSinceMs: Date.now() - 9 * DAY_MS },
+      true,
+    ],
+  ])("%s", async (_, health, isActive) => {
+    const { merchantId, id } = await endpoint("status/500", health);
+    await recordNews(testDb, merchantId);
+    await deliverTo(worker().deps, id);
+    const disabledReason = isActive ? null : "FAILING";
+    expect(await hookOf(id)).toMatchObject({ isActive, disabledReason });
+  });
+
+  it("stays on where a success came in between, whoever read it before", async () => {
+    const sinceMs = Date.now() - 6 * DAY_MS;
+    const { merchantId, id } = await endpoint("status/500", { ...many, failingSinceMs: sinceMs });
+    await recordNews(testDb, merchantId);
+    const { deps } = worker();
+    const post: DeliverDependencies["post"] = async (request) => {
+      await testDb
+        .update(webhooks)
+        .set({ failuresInRow: 0, failingSinceMs: null, probeAtMs: null })
+        .where(eq(webhooks.id, id));
+      return deps.post(request);
+    };
+    await deliverTo({ ...deps, post }, id);
+    expect(await hookOf(id)).toMatchObject({ isActive: true, failuresInRow: 0, failingSinceMs: null });
+  });
+});
+
+describe("an endpoint that says 410", () => {
+  /** A team with two who are told and one who is not. */
+  async function team(merchantId: MerchantId) {
+    const people = { owner: await seedUser(), admin: await seedUser(), viewer: await seedUser() };
+    await seedMember(merchantId, people.owner.userId, "OWNER");
+    await seedMember(merchantId, people.admin.userId, "ADMIN");
+    await seedMember(merchantId, people.viewer.userId, "VIEWER");
+    return people;
+  }
+
+  it("is switched off at once and once, and whoever runs the merchant is told", async () => {
+    const { merchantId, id, key } = await endpoint("status/410");
+    const other = await endpoint("ok", { merchantId });
+    const { owner, admin, viewer } = await team(merchantId);
+    await recordNews(testDb, merchantId, 2 * ROUND_SIZE);
+    await Promise.all([deliverTo(worker().deps, id), deliverTo(worker().deps, id)]);
+    expect(await hookOf(id)).toMatchObject({
+      isActive: false,
+      disabledReason: "GONE",
+      disabledAtMs: expect.any(Number),
+    });
+    const told = await testDb
+      .select()
+      .from(events)
+      .where(and(eq(events.merchantId, merchantId), eq(events.type, "webhook.endpoint_disabled")));
+    expect(told).toHaveLength(1);
+    const url = `${inject("receiverOrigin")}/status/410`;
+    const data = JSON.parse(told[0]?.data ?? "");
+    expect(data).toMatchObject({ webhookId: id, url, reason: "GONE", failingSince: expect.stringMatching(/Z$/) });
+    const entries = await testDb.select().from(auditEvents).where(eq(auditEvents.merchantId, merchantId));
+    expect(entries).toMatchObject([{ action: "webhook.updated", target: id, actorKind: "SYSTEM", actorId: null }]);
+    // It is owed the news behind two rounds of others.
+    for (let times = 0; times < 2; times++) await deliverTo(worker().deps, other.id);
+    const types = (await receiver.log(other.key)).map(({ body }) => JSON.parse(body).type);
+    expect(types.filter((type) => type === "webhook.endpoint_disabled")).toHaveLength(1);
+    for (const steward of [owner, admin]) {
+      const mails = await env.DEV_MAILBOX.getByName("mailbox").list(steward.email);
+      expect(mails).toMatchObject([{ subject: "A webhook endpoint of Shop was switched off" }]);
+      expect(mails[0]?.text).toContain(url);
+      expect(mails[0]?.text).not.toContain(key);
+    }
+    expect(await env.DEV_MAILBOX.getByName("mailbox").list(viewer.email)).toEqual([]);
+  });
+
+  it("keeps what it is owed, untouched, and gets it when it is switched on again", async () => {
+    const { merchantId, id, key } = await endpoint("told");
+    await receiver.tell(key, "status/410");
+    await recordNews(testDb, merchantId, 30);
+    await deliverTo(worker().deps, id);
+    const received = (await receiver.log(key)).length;
+    expect(received).toBeLessThanOrEqual(POSTS_AT_ONCE);
+    const owed = await rowsOf(id);
+    expect(owed.every(({ status }) => status === "PENDING")).toBe(true);
+    await deliverTo(worker({ laterMs: DAY_MS }).deps, id);
+    const woken: string[] = [];
+    await wakeDue({ db: testDb, nowMs: Date.now() + DAY_MS, wakeAll: async (ids) => void woken.push(...ids) });
+    expect(woken).not.toContain(id);
+    expect(await receiver.log(key)).toHaveLength(received);
+    expect(await rowsOf(id)).toEqual(owed);
+    await receiver.tell(key, "ok");
+    const on = { isActive: true, failuresInRow: 0, failingSinceMs: null, probeAtMs: null, disabledReason: null };
+    await testDb.update(webhooks).set(on).where(eq(webhooks.id, id));
+    await deliverTo(worker({ laterMs: MINUTE_MS }).deps, id);
+    expect((await rowsOf(id)).every(({ status }) => status === "SUCCEEDED")).toBe(true);
+  });
+});
+
+describe("a message of the queue", () => {
+  it.each([[undefined], [null], ["whk_1"], [{}], [{ webhookId: 7 }], [{ webhookId: "whk_nothing" }]])(
+    "that says %o is logged and done with",
+    async (body) => {
+      const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
+      await deliverMessages([{ body }], env, () => undefined);
+      expect(error.mock.calls).toEqual([[expect.stringContaining("names no endpoint")]]);
+    },
+  );
+
+  it("for an endpoint that is not there, or has nothing due, does nothing", async () => {
+    const error = vi.spyOn(console, "error");
+    const { id } = await endpoint("ok");
+    const messages = [{ body: { webhookId: freshId("whk") } }, { body: { webhookId: id } }];
+    await deliverMessages(messages, env, () => undefined);
+    expect(error).not.toHaveBeenCalled();
+  });
+
+  it("never makes the handler fail, whatever becomes of its endpoint, and the log says nothing of what was sent", async () => {
+    const error = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const { merchantId, id, key, secret } = await endpoint("ok");
+    await recordNews(testDb, merchantId);
+    const batch = async () => {
+      throw new Error("D1_ERROR: no such table: deliveries");
+    };
+    const broken = { ...env, DB: { prepare: (text: string) => env.DB.prepare(text), batch } as unknown as D1Database };
+    await deliverMessages([{ body: { webhookId: id } }], broken, () => undefined);
+    const said = JSON.stringify(error.mock.calls);
+    expect(said).toContain(id);
+    for (const word of [key, secret, "api_key.created", "status="]) expect(said).not.toContain(word);
+  });
+
+  it("that delivers something is followed by one for what is due soon, and by none where that is all", async () => {
+    const { merchantId, id } = await endpoint("ok");
+    await recordNews(testDb, merchantId, 2);
+    const [, later] = await rowsOf(id);
+    if (later === undefined) throw new Error("two were recorded");
+    const nowMs = Date.now();
+    const dueAt = (nextAttemptMs: number) =>
+      testDb.update(deliveries).set({ nextAttemptMs }).where(eq(deliveries.id, later.id));
+    await dueAt(nowMs + 4_500);
+    const { deps, wakes } = worker({ nowMs: () => nowMs });
+    await deliverTo(deps, id);
+    expect(wakes).toEqual([5]);
+    await deliverTo(deps, id);
+    expect(wakes).toEqual([5]);
+    await dueAt(nowMs);
+    await deliverTo(deps, id);
+    expect([wakes, (await rowsOf(id)).map(({ status }) => status)]).toEqual([[5], ["SUCCEEDED", "SUCCEEDED"]]);
+  });
+
+  it("makes no more POSTs than one invocation may, and sends another message for the rest", async () => {
+    const { merchantId, id, key } = await endpoint("ok");
+    await recordNews(testDb, merchantId, 50);
+    const { deps, wakes } = worker();
+    await deliverTo(deps, id);
+    expect(await receiver.log(key)).toHaveLength(40);
+    expect(wakes).toEqual([0]);
+    await deliverTo(deps, id);
+    expect(await receiver.log(key)).toHaveLength(50);
+    expect(wakes).toEqual([0]);
+  });
+});
+
+describe("the cron", () => {
+  it("wakes each endpoint that has something due once, those that waited longest first, in turn among merchants", async () => {
+    const nowMs = Date.now() + DAY_MS;
+    const shop = freshId("mer");
+    const busy = await Promise.all([0, 1, 2].map(() => endpoint("ok", { merchantId: shop })));
+    const quiet = await endpoint("ok");
+    const idle = await endpoint("ok");
+    const shops = busy.map(({ id }) => id);
+    for (const [n, { merchantId, id }] of busy.entries()) {
+      if (n === 0) await recordNews(testDb, merchantId, 3);
+      await testDb.update(deliveries).set({ nextAttemptMs: n }).where(eq(deliveries.webhookId, id));
+    }
+    await recordNews(testDb, quiet.merchantId, 2);
+    await recordNews(testDb, idle.merchantId, 1);
+    await testDb.update(deliveries).set({ nextAttemptMs: 10 }).where(eq(deliveries.webhookId, quiet.id));
+    await testDb
+      .update(deliveries)
+      .set({ nextAttemptMs: nowMs + 1 })
+      .where(eq(deliveries.webhookId, idle.id));
+    const woken: string[] = [];
+    await wakeDue({ db: testDb, nowMs, wakeAll: async (ids) => void woken.push(...ids) });
+    expect(woken.filter((id) => [...shops, quiet.id, idle.id].some((each) => each === id))).toEqual([
+      shops[0],
+      quiet.id,
+      shops[1],
+      shops[2],
+    ]);
+  });
+});

@@ -1,0 +1,391 @@
+// What an endpoint was owed: shown, sent again one by one, and replayed by a range of times. Nothing is delivered here: the queue only notes.
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import {
+  type DeliveryId,
+  type EventId,
+  type MerchantId,
+  makeId,
+  newUlid,
+  type WebhookId,
+} from "../../../src/lib/ids.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/lib/time.ts";
+import { countReplay, selectDelivery, selectDeliveryPage } from "../../../src/notifications/delivery-log/store.ts";
+import { deliveryIdOf } from "../../../src/notifications/webhooks/webhook.ts";
+import { batch } from "../../../src/platform/db/batch.ts";
+import { deliveries, deliveryAttempts } from "../../../src/platform/db/schema/webhooks.ts";
+import type { EventType } from "../../../src/platform/events/event.ts";
+import { recordOutbox } from "../../../src/platform/events/store.ts";
+import { recordNews } from "../../support/endpoints.ts";
+import {
+  changeHook,
+  deliveryRows,
+  type HookedMerchant,
+  hookedMerchant,
+  hookRow,
+  makeHook,
+  pathOf,
+  sendAndWake,
+} from "../../support/webhooks.ts";
+import { freshId, testDb } from "../../support/worker-merchant.ts";
+
+type DeliveryRow = typeof deliveries.$inferSelect;
+
+const changeDelivery = (id: DeliveryId, columns: Partial<DeliveryRow>) =>
+  testDb.update(deliveries).set(columns).where(eq(deliveries.id, id));
+
+async function deliveryRow(id: DeliveryId): Promise<DeliveryRow | undefined> {
+  const [row] = await testDb.select().from(deliveries).where(eq(deliveries.id, id));
+  return row;
+}
+
+/** A merchant with an endpoint and so many events owed to it. */
+async function owed(count = 1, nowMs?: number) {
+  const shop = await hookedMerchant();
+  const hook = await makeHook(shop.hooks);
+  const eventIds = await recordNews(testDb, shop.merchantId, count, nowMs);
+  const ids = eventIds.map((eventId) => deliveryIdOf(eventId, hook.id));
+  const [id] = ids;
+  if (id === undefined) throw new Error("nothing is owed");
+  return { ...shop, hook, eventIds, ids, id };
+}
+
+const attempt = (deliveryId: DeliveryId, number: number) => ({
+  ...{ deliveryId, number, atMs: 1_000 * number, latencyMs: 12, statusCode: number === 1 ? null : 500 },
+  ...{
+    error: number === 1 ? "TIMEOUT" : null,
+    requestHeaders: '{"webhook-id":"evt_1"}',
+    response: number === 1 ? null : "no",
+  },
+});
+
+const read = async (shop: HookedMerchant, rest: string) => {
+  const { status, text } = await shop.hooks(rest);
+  return { status, body: JSON.parse(text) };
+};
+
+describe("the log of an endpoint", () => {
+  it("is newest first, page by page, of one status alone where that is asked for", async () => {
+    const shop = await owed(5);
+    const [failed, succeeded] = shop.ids;
+    if (failed === undefined || succeeded === undefined) throw new Error("too little is owed");
+    await changeDelivery(failed, { status: "FAILED" });
+    await changeDelivery(succeeded, { status: "SUCCEEDED" });
+    const seen: unknown[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const { body } = await read(shop, `/${shop.hook.id}/deliveries?limit=2${cursor && `&cursor=${cursor}`}`);
+      seen.push(...body.data.map(({ id }: { id: string }) => id));
+      cursor = body.nextCursor;
+    }
+    expect(seen).toEqual(shop.ids.toReversed());
+    const { body } = await read(shop, `/${shop.hook.id}/deliveries?status=FAILED`);
+    expect(body).toMatchObject({ data: [{ id: failed, status: "FAILED", nextAttemptAt: null }], nextCursor: null });
+    for (const query of ["?status=LOST", "?cursor=x"])
+      expect(await read(shop, `/${shop.hook.id}/deliveries${query}`)).toMatchObject({ status: 400 });
+  });
+
+  it("shows of a delivery what was sent last, and what came of it", async () => {
+    const shop = await owed();
+    const before = {
+      status: "PENDING",
+      attempts: 0,
+      lastAttempt: null,
+      eventId: shop.eventIds[0],
+      webhookId: shop.hook.id,
+    };
+    const { body: fresh } = await read(shop, `/${shop.hook.id}/deliveries`);
+    expect(fresh.data).toEqual([expect.objectContaining({ ...before, nextAttemptAt: fresh.data[0].createdAt })]);
+    await testDb.insert(deliveryAttempts).values([attempt(shop.id, 1), attempt(shop.id, 2)]);
+    await changeDelivery(shop.id, { attempts: 2, step: 2, nextAttemptMs: 4_102_444_800_000 });
+    const lastAttempt = {
+      ...{ number: 2, at: "1970-01-01T00:00:02.000Z", requestHeaders: { "webhook-id": "evt_1" }, statusCode: 500 },
+      ...{ error: null, latencyMs: 12, response: "no" },
+    };
+    const { body } = await read(shop, `/${shop.hook.id}/deliveries/${shop.id}`);
+    expect(body).toMatchObject({ attempts: 2, nextAttemptAt: "2100-01-01T00:00:00.000Z", lastAttempt });
+    expect(body.attemptLog).toEqual([
+      lastAttempt,
+      { ...lastAttempt, number: 1, at: "1970-01-01T00:00:01.000Z", statusCode: null, error: "TIMEOUT", response: null },
+    ]);
+    expect((await read(shop, `/${shop.hook.id}/deliveries`)).body.data[0].lastAttempt).toEqual(lastAttempt);
+  });
+
+  it("is its own merchant's and its own endpoint's alone", async () => {
+    const [shop, other] = [await owed(), await owed()];
+    const second = await makeHook(shop.hooks);
+    const to = { from: "2026-01-01", to: "2026-01-02" };
+    for (const [hookId, code] of [
+      [other.hook.id, "WEBHOOK_NOT_FOUND"],
+      ["whk_0", "WEBHOOK_NOT_FOUND"],
+      [second.id, "DELIVERY_NOT_FOUND"],
+    ] as const) {
+      for (const id of [shop.id, other.id]) {
+        expect(await read(shop, `/${hookId}/deliveries/${id}`)).toMatchObject({ status: 404, body: { code } });
+        const again = await shop.hooks(`/${hookId}/deliveries/${id}/redeliver`, { method: "POST" });
+        expect([again.status, JSON.parse(again.text).code]).toEqual([404, code]);
+      }
+      if (code === "DELIVERY_NOT_FOUND") continue;
+      expect(await read(shop, `/${hookId}/deliveries`)).toMatchObject({ status: 404, body: { code } });
+      expect(await shop.hooks(`/${hookId}/replay`, { method: "POST", body: to })).toMatchObject({ status: 404 });
+    }
+    expect(await deliveryRow(other.id)).toMatchObject({ updatedAtMs: (await deliveryRow(other.id))?.createdAtMs });
+  });
+
+  it("is read by its indexes, and no more of it than a page", async () => {
+    const shop = await owed(60);
+    const of = { merchantId: shop.merchantId, webhookId: shop.hook.id };
+    for (const [page, index, most] of [
+      [{ before: undefined, limit: 21 }, "deliveries_listed", 21],
+      [{ before: shop.ids[40], limit: 21 }, "deliveries_listed", 22],
+      [{ before: shop.ids[40], limit: 21, status: "PENDING" }, "deliveries_of_status", 22],
+    ] as const) {
+      const { sql, params } = selectDeliveryPage(testDb, of, page).toSQL();
+      const rows = await env.DB.prepare(sql)
+        .bind(...params)
+        .all();
+      expect(rows.results).toHaveLength(21);
+      expect(rows.meta.rows_read).toBeLessThanOrEqual(most);
+      const plan = await env.DB.prepare(`explain query plan ${sql}`)
+        .bind(...params)
+        .all<{ detail: string }>();
+      expect(plan.results.map(({ detail }) => detail).join("\n")).toContain(`SEARCH deliveries USING INDEX ${index}`);
+    }
+    const { sql, params } = selectDelivery(testDb, { ...of, deliveryId: shop.id }).toSQL();
+    expect(
+      (
+        await env.DB.prepare(sql)
+          .bind(...params)
+          .all()
+      ).meta.rows_read,
+    ).toBeLessThanOrEqual(3);
+  });
+});
+
+describe("a redelivery", () => {
+  const resend = (
+    { merchantId, key, hook, id }: Awaited<ReturnType<typeof owed>>,
+    headers: Record<string, string> = {},
+  ) => sendAndWake(pathOf(merchantId, `/${hook.id}/deliveries/${id}/redeliver`), { method: "POST", key, headers });
+
+  it.each(["SUCCEEDED", "FAILED", "PENDING"] as const)(
+    "of one that is %s is due at once, by the whole schedule anew, and wakes an endpoint that is only probed",
+    async (status) => {
+      const shop = await owed();
+      await changeDelivery(shop.id, { status, attempts: 7, step: 7, nextAttemptMs: 4_102_444_800_000 });
+      await changeHook(shop.hook.id, { failuresInRow: 30, probeAtMs: 4_102_444_800_000 });
+      const { answer, woken } = await resend(shop);
+      expect(answer.status, answer.text).toBe(200);
+      expect(JSON.parse(answer.text)).toMatchObject({ id: shop.id, status: "PENDING", attempts: 7 });
+      expect(await deliveryRow(shop.id)).toMatchObject({
+        status: "PENDING",
+        attempts: 7,
+        step: 0,
+        nextAttemptMs: 0,
+        claim: null,
+      });
+      expect(woken).toEqual([{ webhookId: shop.hook.id }]);
+      expect(await hookRow(shop.hook.id)).toMatchObject({ probeAtMs: null, failuresInRow: 30 });
+      expect((await read(shop, `/${shop.hook.id}/deliveries/${shop.id}`)).body).toEqual(JSON.parse(answer.text));
+    },
+  );
+
+  it("leaves alone what somebody is delivering this moment, and takes over where their lease has ended", async () => {
+    const shop = await owed();
+    const claimed = { claim: "01TOKEN:0", step: 3, attempts: 3, nextAttemptMs: Date.now() + HOUR_MS };
+    await changeDelivery(shop.id, claimed);
+    const { answer, woken } = await resend(shop);
+    expect([answer.status, woken]).toEqual([200, []]);
+    expect(await deliveryRow(shop.id)).toMatchObject(claimed);
+    await changeDelivery(shop.id, { nextAttemptMs: Date.now() - 1 });
+    await resend(shop);
+    expect(await deliveryRow(shop.id)).toMatchObject({ claim: null, step: 0, nextAttemptMs: 0 });
+  });
+
+  it("happens once under one key, whatever came of it since", async () => {
+    const shop = await owed();
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const first = await resend(shop, headers);
+    await changeDelivery(shop.id, { status: "SUCCEEDED" });
+    const second = await resend(shop, headers);
+    expect([second.answer.text, second.woken]).toEqual([first.answer.text, []]);
+    expect(await deliveryRow(shop.id)).toMatchObject({ status: "SUCCEEDED" });
+  });
+
+  it("is refused where nothing goes out, or the event is gone", async () => {
+    const shop = await owed();
+    const before = await deliveryRow(shop.id);
+    await env.DB.prepare("delete from events where id = ?").bind(shop.eventIds[0]).run();
+    const gone = await resend(shop);
+    expect([gone.answer.status, JSON.parse(gone.answer.text).code]).toEqual([404, "EVENT_NOT_FOUND"]);
+    await changeHook(shop.hook.id, { isActive: false });
+    const inactive = await resend(shop);
+    expect([inactive.answer.status, JSON.parse(inactive.answer.text).code]).toEqual([422, "WEBHOOK_INACTIVE"]);
+    expect(await deliveryRow(shop.id)).toEqual(before);
+  });
+});
+
+describe("a replay", () => {
+  const NOW_MS = Date.now();
+  const iso = (ms: number) => new Date(ms).toISOString();
+
+  /** An event at a time, committed in the order of the calls. */
+  async function happen(merchantId: MerchantId, type: EventType, createdAtMs: number): Promise<EventId> {
+    const id = makeId("evt", newUlid(createdAtMs, crypto.getRandomValues(new Uint8Array(16))));
+    const row = { id, merchantId, type, invoiceId: null, sequence: null, data: "{}", createdAtMs };
+    const [first, ...more] = recordOutbox(testDb, [row]);
+    if (first !== undefined) await batch(testDb, [first, ...more]);
+    return id;
+  }
+
+  const replay = ({ merchantId, key }: HookedMerchant, hookId: WebhookId, body: object) =>
+    sendAndWake(pathOf(merchantId, `/${hookId}/replay`), { method: "POST", key, body });
+
+  it("owes the events of a range to the endpoint again, whatever became of them", async () => {
+    const shop = await hookedMerchant();
+    const early = await happen(shop.merchantId, "invoice.paid", NOW_MS - 3 * HOUR_MS - 1);
+    const hook = await makeHook(shop.hooks, { events: ["invoice.*"] });
+    const other = await makeHook(shop.hooks);
+    const at = NOW_MS - 3 * HOUR_MS;
+    const first = await happen(shop.merchantId, "invoice.paid", at);
+    // Committed after one with a later clock.
+    const later = await happen(shop.merchantId, "invoice.expired", at + 2);
+    const behind = await happen(shop.merchantId, "invoice.created", at + 1);
+    const unwanted = await happen(shop.merchantId, "ping", at + 1);
+    const end = await happen(shop.merchantId, "invoice.paid", at + HOUR_MS);
+    const [delivered, held] = [deliveryIdOf(first, hook.id), deliveryIdOf(later, hook.id)];
+    await changeDelivery(delivered, { status: "SUCCEEDED", attempts: 1, step: 1 });
+    const claim = { claim: "01TOKEN:0", nextAttemptMs: Date.now() + HOUR_MS, step: 2, attempts: 2 };
+    await changeDelivery(held, claim);
+    await testDb.delete(deliveries).where(eq(deliveries.id, deliveryIdOf(behind, hook.id)));
+    await changeHook(hook.id, { probeAtMs: 4_102_444_800_000 });
+    const untouched = await deliveryRows(other.id);
+
+    const { answer, woken } = await replay(shop, hook.id, { from: iso(at), to: iso(at + HOUR_MS) });
+    expect([answer.status, answer.text, woken]).toEqual([202, '{"scheduled":3}', [{ webhookId: hook.id }]]);
+    const rows = new Map((await deliveryRows(hook.id)).map((row) => [row.eventId, row]));
+    expect([...rows.keys()].toSorted()).toEqual([first, later, behind, end].toSorted());
+    const again = { status: "PENDING", step: 0, claim: null };
+    expect(rows.get(first)).toMatchObject({ ...again, id: delivered, attempts: 1 });
+    expect(rows.get(behind)).toMatchObject({
+      ...again,
+      id: deliveryIdOf(behind, hook.id),
+      attempts: 0,
+      eventType: "invoice.created",
+    });
+    // The first hundred are due at once.
+    expect(rows.get(behind)?.nextAttemptMs).toBe(rows.get(first)?.nextAttemptMs);
+    expect(rows.get(first)?.nextAttemptMs).toBeLessThanOrEqual(Date.now());
+    expect(rows.get(later)).toMatchObject(claim);
+    expect(rows.get(end)).toMatchObject({ updatedAtMs: rows.get(end)?.createdAtMs });
+    expect(await hookRow(hook.id)).toMatchObject({ probeAtMs: null });
+    expect(await deliveryRows(other.id)).toEqual(untouched);
+    expect([early, unwanted].some((id) => rows.has(id))).toBe(false);
+  });
+
+  it("is of the types that it names, also of those that the endpoint does not subscribe to", async () => {
+    const shop = await hookedMerchant();
+    const hook = await makeHook(shop.hooks, { events: ["wallet.*"] });
+    const at = NOW_MS - HOUR_MS;
+    const wanted = [
+      await happen(shop.merchantId, "invoice.paid", at),
+      await happen(shop.merchantId, "team.member_joined", at),
+    ];
+    await happen(shop.merchantId, "invoice.expired", at);
+    await happen(shop.merchantId, "ping", at);
+    const body = { from: iso(at), to: iso(at + 1), types: ["invoice.paid", "invoice.paid", "team.*", "ping"] };
+    expect((await replay(shop, hook.id, body)).answer.text).toBe('{"scheduled":2}');
+    const rows = await deliveryRows(hook.id);
+    expect(rows.map(({ eventId }) => eventId).toSorted()).toEqual(wanted.toSorted());
+    expect((await replay(shop, hook.id, { ...body, types: undefined })).answer.text).toBe('{"scheduled":0}');
+  });
+
+  it.each([
+    ["a range that ends before it begins", { from: iso(NOW_MS), to: iso(NOW_MS - 1) }, 400],
+    ["an empty range", { from: iso(NOW_MS), to: iso(NOW_MS) }, 400],
+    ["more than 90 days", { from: iso(NOW_MS - 90 * DAY_MS - 1), to: iso(NOW_MS) }, 400],
+    ["an unknown type", { from: iso(NOW_MS - 1), to: iso(NOW_MS), types: ["invoice.payed"] }, 400],
+    ["no range", {}, 400],
+    ["what is no time", { from: "yesterday", to: iso(NOW_MS) }, 400],
+  ])("refuses %s", async (_, body, status) => {
+    const shop = await hookedMerchant();
+    const hook = await makeHook(shop.hooks);
+    expect((await replay(shop, hook.id, body)).answer.status).toBe(status);
+  });
+
+  it("is refused where nothing goes out", async () => {
+    const shop = await owed();
+    await changeHook(shop.hook.id, { isActive: false });
+    const { answer } = await replay(shop, shop.hook.id, { from: iso(NOW_MS - DAY_MS), to: iso(NOW_MS + DAY_MS) });
+    expect([answer.status, JSON.parse(answer.text).code]).toEqual([422, "WEBHOOK_INACTIVE"]);
+  });
+
+  it("of more than 10,000 events is refused, and reads little more than those; of 10,000 it is one batch", async () => {
+    const shop = await hookedMerchant();
+    const hook = await makeHook(shop.hooks);
+    const at = NOW_MS - 10 * DAY_MS;
+    // 40,000 others of the same merchant lie around, half before the range and half behind it.
+    const many = (count: number, fromMs: number, stepMs: number) =>
+      env.DB.prepare(
+        `insert into events (id, merchant_id, type, data, created_at_ms) with recursive n(i) as (
+          select 0 union all select i + 1 from n where i + 1 < ?1) select ?2 || i, ?3, 'invoice.paid', '{}', ?4 + i * ?5 from n`,
+      ).bind(count, freshId("evt"), shop.merchantId, fromMs, stepMs);
+    await env.DB.batch([
+      many(20_000, at - 20_000 * 60_000, 60_000),
+      many(10_000, at, 1),
+      many(20_000, at + HOUR_MS, 30_000),
+    ]);
+    const range = { merchantId: shop.merchantId, fromMs: at, toMs: at + 10_000, types: ["invoice.paid"] } as const;
+    const { sql, params } = countReplay(testDb, range, 10_001).toSQL();
+    const counted = await env.DB.prepare(sql)
+      .bind(...params)
+      .all<{ count: number }>();
+    expect(counted.results).toEqual([{ count: 10_000 }]);
+    expect(counted.meta.rows_read).toBeLessThan(12_000);
+    const few = countReplay(testDb, { ...range, toMs: at + 10 }, 10_001).toSQL();
+    const small = await env.DB.prepare(few.sql)
+      .bind(...few.params)
+      .all<{ count: number }>();
+    expect(small.results).toEqual([{ count: 10 }]);
+    expect(small.meta.rows_read).toBeLessThan(12_000);
+    const { answer } = await replay(shop, hook.id, { from: iso(at), to: iso(at + 10_000) });
+    expect([answer.status, answer.text]).toEqual([202, '{"scheduled":10000}']);
+    const { results } = await env.DB.prepare(
+      "select count(*) owed, max(next_attempt_ms) - min(next_attempt_ms) span from deliveries where webhook_id = ?",
+    )
+      .bind(hook.id)
+      .all();
+    expect(results).toEqual([{ owed: 10_000, span: 99 * 5_000 }]);
+    const { answer: larger } = await replay(shop, hook.id, { from: iso(at), to: iso(at + HOUR_MS + 1) });
+    expect([larger.status, JSON.parse(larger.text)]).toMatchObject([
+      422,
+      { code: "REPLAY_TOO_LARGE", message: expect.stringContaining("10000") },
+    ]);
+  });
+
+  it("finds the events of any range, wherever they lie among the others", async () => {
+    const merchantId = freshId("mer");
+    const foreign = freshId("mer");
+    const times: number[] = [];
+    for (let n = 0; n < 40; n++) times.push(n * 6 * HOUR_MS + (n % 3 === 1 ? -30 * 60_000 : 0));
+    for (const [n, time] of times.entries()) {
+      await happen(merchantId, n % 2 ? "invoice.paid" : "invoice.expired", time);
+      if (n % 5 === 0) await happen(foreign, "invoice.paid", time);
+    }
+    for (let from = -2; from < 42; from += 3) {
+      for (const length of [1, 2, 17, 60]) {
+        const [fromMs, toMs] = [from * 6 * HOUR_MS, (from + length) * 6 * HOUR_MS - 1];
+        const expected = times.filter((time) => time >= fromMs && time < toMs).length;
+        const types = ["invoice.paid", "invoice.expired"] as const;
+        const [found] = await countReplay(testDb, { merchantId, fromMs, toMs, types }, 100);
+        expect([fromMs, toMs, found?.count]).toEqual([fromMs, toMs, expected]);
+      }
+    }
+    const nothing = await countReplay(
+      testDb,
+      { merchantId: freshId("mer"), fromMs: 0, toMs: DAY_MS, types: ["ping"] },
+      100,
+    );
+    expect(nothing).toEqual([{ count: 0 }]);
+  });
+});

@@ -1,0 +1,58 @@
+// How D1 finds what deliveries ask for with each message and each minute: by the index of what is owed, however much was ever delivered.
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import {
+  claimBatch,
+  recordOutcomes,
+  selectDueEndpoints,
+  selectWaiting,
+  updateHealth,
+} from "../../../src/notifications/deliveries/store.ts";
+import { HEALTHY } from "../../../src/notifications/webhooks/retry-schedule.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+interface Template {
+  toSQL(): { readonly sql: string; readonly params: readonly unknown[] };
+}
+
+async function planOf(query: Template): Promise<string> {
+  const { sql, params } = query.toSQL();
+  const plan = await env.DB.prepare(`explain query plan ${sql}`)
+    .bind(...params)
+    .all<{ detail: string }>();
+  return plan.results.map(({ detail }) => detail).join("\n");
+}
+
+const webhookId = "whk_00000000000000000000000000";
+const [claim, holdProbe, claimed, endpoint] = claimBatch(testDb, { webhookId, token: "t".repeat(26), nowMs: 1 });
+const [insertAttempts, settle] = recordOutcomes(testDb, [], { nowMs: 1 });
+const verdict = { health: HEALTHY, disable: null, hasSuccess: true };
+
+const DUE = "INDEX deliveries_due (webhook_id=? AND next_attempt_ms";
+const LEASED = "leased USING INDEX deliveries_leased (merchant_id=? AND next_attempt_ms>?)";
+
+describe("deliveries are found by an index, in its order:", () => {
+  it.each([
+    ["what is claimed", claim, [`due USING ${DUE}<?)`, `held USING ${DUE}>? AND next_attempt_ms<?)`, LEASED]],
+    ["a probe", holdProbe, [`held USING ${DUE}>? AND next_attempt_ms<?)`]],
+    ["what was claimed", claimed, [`held USING ${DUE}>? AND next_attempt_ms<?)`, "event USING INDEX"]],
+    ["its endpoint", endpoint, ["webhook_secrets USING INDEX webhook_secrets_webhook"]],
+    [
+      "who else of the merchant waits",
+      selectWaiting(testDb, { webhookId, dueMs: 1, nowMs: 1 }),
+      ["hook USING INDEX webhooks_merchant", "deliveries USING COVERING INDEX deliveries_due", LEASED],
+    ],
+    ["what an attempt is of", insertAttempts, ["own USING INDEX sqlite_autoindex_deliveries_1 (id=?)"]],
+    ["what a delivery becomes", settle, ["deliveries USING INDEX sqlite_autoindex_deliveries_1 (id=?)"]],
+    ["how an endpoint is", updateHealth(testDb, webhookId, HEALTHY, verdict), ["webhooks USING INDEX"]],
+    [
+      "who has something due",
+      selectDueEndpoints(testDb, { after: "", limit: 10, nowMs: 1 }),
+      ["deliveries USING COVERING INDEX deliveries_due (webhook_id>?)", "hook USING INDEX"],
+    ],
+  ] as const)("%s", async (_, query, searches) => {
+    const plan = await planOf(query);
+    for (const search of searches) expect(plan).toContain(`SEARCH ${search}`);
+    expect(plan).not.toMatch(/SCAN (due|held|leased|deliveries|event|hook|webhooks|webhook_secrets)\b/);
+  });
+});

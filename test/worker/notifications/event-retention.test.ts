@@ -1,0 +1,154 @@
+// Events are kept for 90 days, what was owed of them for 30 after something last came of it, and a run is bounded.
+import { createExecutionContext, createScheduledController } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import worker from "../../../src/app/worker.ts";
+import { type EventId, makeId, newUlid } from "../../../src/lib/ids.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
+import { forgetDeliveries } from "../../../src/notifications/delivery-log/forget-deliveries.ts";
+import { deliveryIdOf } from "../../../src/notifications/webhooks/webhook.ts";
+import { openDb } from "../../../src/platform/db/client.ts";
+import { events } from "../../../src/platform/db/schema/events.ts";
+import { deliveries, deliveryAttempts } from "../../../src/platform/db/schema/webhooks.ts";
+import { forgetEvents } from "../../../src/platform/events/forget-events.ts";
+
+const db = openDb(env.DB);
+/** The first minute of an hour, when everything is looked at; later ones look at what has just come of age. */
+const FULL_MS = Math.floor(Date.now() / HOUR_MS) * HOUR_MS + 1_000;
+const LATER_MS = FULL_MS + 5 * MINUTE_MS;
+const MERCHANT = makeId("mer", newUlid(0, new Uint8Array(16)));
+
+const newId = <P extends "evt" | "whk">(prefix: P, ms: number) =>
+  makeId(prefix, newUlid(ms, crypto.getRandomValues(new Uint8Array(16))));
+
+async function addEvent(createdAtMs: number, idMs = createdAtMs): Promise<EventId> {
+  const id = newId("evt", idMs);
+  await db.insert(events).values({ id, merchantId: MERCHANT, type: "ping", data: "{}", createdAtMs });
+  return id;
+}
+
+/** Owed at one time, and last touched at another; with an attempt at each. */
+async function addDelivery(eventId: EventId, createdAtMs: number, updatedAtMs = createdAtMs) {
+  const webhookId = newId("whk", createdAtMs);
+  const id = deliveryIdOf(eventId, webhookId);
+  const made = { merchantId: MERCHANT, webhookId, eventId, eventType: "ping", attempts: 2, step: 1, nextAttemptMs: 0 };
+  const tried = { latencyMs: 1, requestHeaders: "{}" };
+  await db.batch([
+    db.insert(deliveries).values({ id, ...made, status: "PENDING", wakes: false, createdAtMs, updatedAtMs }),
+    db.insert(deliveryAttempts).values([
+      { deliveryId: id, number: 1, atMs: createdAtMs, ...tried },
+      { deliveryId: id, number: 2, atMs: updatedAtMs, ...tried },
+    ]),
+  ]);
+  return id;
+}
+
+const kept = async (id: EventId) => (await db.select().from(events).where(eq(events.id, id))).length === 1;
+async function left(id: Awaited<ReturnType<typeof addDelivery>>) {
+  const rows = await db.select().from(deliveries).where(eq(deliveries.id, id));
+  const attempts = await db.select().from(deliveryAttempts).where(eq(deliveryAttempts.deliveryId, id));
+  return { isKept: rows.length === 1, attempts: attempts.map(({ number }) => number) };
+}
+
+beforeEach(async () => {
+  await db.batch([db.delete(events), db.delete(deliveries), db.delete(deliveryAttempts)]);
+});
+
+describe("an event", () => {
+  it.each([
+    ["is kept for 90 days", -MINUTE_MS, 0, true],
+    ["is gone after them", MINUTE_MS, 0, false],
+    ["whose id is older is kept for 90 days of its own", -MINUTE_MS, DAY_MS, true],
+    ["whose id is older is gone after them", MINUTE_MS, DAY_MS, false],
+  ])("%s", async (_, pastMs, idOlderMs, isKept) => {
+    const createdAtMs = FULL_MS - 90 * DAY_MS - pastMs;
+    const id = await addEvent(createdAtMs, createdAtMs - idOlderMs);
+    await forgetEvents(db, FULL_MS);
+    expect(await kept(id)).toBe(isKept);
+  });
+});
+
+describe("a delivery", () => {
+  const LIMIT_MS = 30 * DAY_MS;
+
+  it.each([
+    ["is kept for 30 days with its attempts", -MINUTE_MS, { isKept: true, attempts: [1, 2] }],
+    ["is gone after them with its attempts, delivered or not", MINUTE_MS, { isKept: false, attempts: [] }],
+  ])("%s", async (_, pastMs, expected) => {
+    const atMs = LATER_MS - LIMIT_MS - pastMs;
+    const id = await addDelivery(await addEvent(atMs), atMs);
+    await forgetDeliveries(db, LATER_MS);
+    expect(await left(id)).toEqual(expected);
+  });
+
+  it("that was sent again lately is kept, with its late attempts alone", async () => {
+    const atMs = FULL_MS - 40 * DAY_MS;
+    const id = await addDelivery(await addEvent(atMs), atMs, FULL_MS - DAY_MS);
+    await forgetDeliveries(db, FULL_MS);
+    expect(await left(id)).toEqual({ isKept: true, attempts: [2] });
+  });
+
+  it.each([
+    ["at once where that has just come of age", LATER_MS, 90 * DAY_MS + MINUTE_MS],
+    ["within an hour where it was left behind", FULL_MS, 91 * DAY_MS],
+  ])("whose event is gone goes too, however late it was sent again, %s", async (_, nowMs, agoMs) => {
+    const id = await addDelivery(await addEvent(nowMs - agoMs), nowMs - agoMs, nowMs - MINUTE_MS);
+    await forgetDeliveries(db, nowMs);
+    expect((await left(id)).isKept).toBe(true);
+    await forgetEvents(db, nowMs);
+    await forgetDeliveries(db, nowMs);
+    expect(await left(id)).toEqual({ isKept: false, attempts: [] });
+  });
+
+  it("that a cron left behind goes in the first minute of an hour", async () => {
+    const atMs = FULL_MS - LIMIT_MS - 3 * HOUR_MS;
+    const id = await addDelivery(await addEvent(atMs), atMs);
+    await forgetDeliveries(db, LATER_MS);
+    expect((await left(id)).isKept).toBe(true);
+    await forgetDeliveries(db, FULL_MS);
+    expect(await left(id)).toEqual({ isKept: false, attempts: [] });
+  });
+});
+
+describe("a run", () => {
+  const many = (count: number, table: "events" | "deliveries") =>
+    env.DB.prepare(
+      `insert into ${table} with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ?)
+        select ${table === "events" ? "printf('evt_%026d', i), 'mer_1', 'ping', null, null, '{}', i" : "printf('dlv_%026d', i), 'mer_1', 'whk_1', 'evt_1', 'ping', 'FAILED', 0, 0, 0, null, 0, i, i"} from n`,
+    )
+      .bind(count)
+      .run();
+  const oldest = async (table: "events" | "deliveries") =>
+    (await env.DB.prepare(`select count(*) count, min(created_at_ms) oldest from ${table}`).all()).results;
+
+  it.each([
+    ["events", forgetEvents],
+    ["deliveries", forgetDeliveries],
+  ] as const)("forgets at most 20,000 %s, the oldest first", async (table, forget) => {
+    await many(20_003, table);
+    await forget(db, FULL_MS);
+    expect(await oldest(table)).toEqual([{ count: 3, oldest: 20_000 }]);
+    await forget(db, FULL_MS);
+    expect(await oldest(table)).toEqual([{ count: 0, oldest: null }]);
+  });
+
+  it("every minute looks only at what has just come of age, however much was sent again", async () => {
+    await many(3_000, "deliveries");
+    await db.update(deliveries).set({ updatedAtMs: FULL_MS });
+    const spy = vi.spyOn(env.DB, "batch");
+    await forgetDeliveries(openDb(env.DB), LATER_MS);
+    const answers: D1Result[][] = await Promise.all(spy.mock.results.map(({ value }) => value));
+    spy.mockRestore();
+    expect(answers).toHaveLength(1);
+    expect(answers.flat().reduce((sum, { meta }) => sum + meta.rows_read, 0)).toBeLessThan(10);
+  });
+
+  it("is a job of the cron", async () => {
+    const atMs = Date.now() - 30 * DAY_MS - MINUTE_MS;
+    const id = await addDelivery(await addEvent(atMs), atMs);
+    const event = await addEvent(Date.now() - 90 * DAY_MS - MINUTE_MS);
+    await worker.scheduled(createScheduledController(), env, createExecutionContext());
+    expect([(await left(id)).isKept, await kept(event)]).toEqual([false, false]);
+  });
+});

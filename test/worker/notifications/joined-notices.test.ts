@@ -1,0 +1,156 @@
+// Mails to a team of one kind, about one thing, by one hand: the first at once, what follows within ten minutes together, with the count. What
+// is about where money goes is never joined.
+import { createExecutionContext, createScheduledController } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { eq } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import worker from "../../../src/app/worker.ts";
+import { MINUTE_MS } from "../../../src/lib/time.ts";
+import { deliverDependencies } from "../../../src/notifications/deliveries/dependencies.ts";
+import { disableEndpoint } from "../../../src/notifications/deliveries/disable-endpoint.ts";
+import { selectWebhookById, updateWebhook } from "../../../src/notifications/webhooks/store.ts";
+import { notices } from "../../../src/platform/db/schema/notices.ts";
+import { seedKey, send } from "../../support/access.ts";
+import { addEndpoint } from "../../support/endpoints.ts";
+import { freshTeam, type Teammate, type TestTeam } from "../../support/teams.ts";
+import { directWallet } from "../../support/wallet-bodies.ts";
+import { testDb } from "../../support/worker-merchant.ts";
+
+const subjectsTo = async ({ email }: Teammate) =>
+  (await env.DEV_MAILBOX.getByName("mailbox").list(email)).map(({ subject }) => subject).toReversed();
+const newestTo = async ({ email }: Teammate) => (await env.DEV_MAILBOX.getByName("mailbox").list(email))[0];
+const tokenIn = (text: string | undefined) => /\/wallets\/disable#token=([\w-]+)/.exec(text ?? "")?.[1] ?? "none";
+const runCron = () => worker.scheduled(createScheduledController(), env, createExecutionContext());
+const disableBy = (token: string) => send("/api/v1/wallets/disable", { method: "POST", body: { token } });
+
+/** As if ten minutes had passed for what is told of this merchant. */
+async function tenMinutesLater({ merchantId }: TestTeam): Promise<void> {
+  const own = eq(notices.merchantId, merchantId);
+  for (const row of await testDb.select().from(notices).where(own))
+    await testDb
+      .update(notices)
+      .set({
+        sentAtMs: row.sentAtMs - 10 * MINUTE_MS,
+        dueAtMs: row.dueAtMs === null ? null : row.dueAtMs - 10 * MINUTE_MS,
+      })
+      .where(own);
+  await runCron();
+}
+
+/** A wallet, and PATCHes of it with a key: it has no mailbox, so its changes carry no link. */
+async function keyed() {
+  const { team, owner } = await freshTeam();
+  const key = await seedKey(team.merchantId);
+  const wallets = `${team.merchant}/wallets`;
+  const made = await send(wallets, { method: "POST", key, body: directWallet() });
+  expect(made.status, made.text).toBe(201);
+  const path = `${wallets}/${made.json?.id}`;
+  const patch = async (body: object) => {
+    const answer = await send(path, { method: "PATCH", key, body });
+    expect(answer.status, answer.text).toBe(200);
+  };
+  return { team, owner, key, path, patch };
+}
+
+describe("changes of a wallet's settings", () => {
+  it("thirty times over are two mails, the second with the count and what stands then", async () => {
+    const { team, owner, patch } = await keyed();
+    for (let n = 0; n < 30; n++) await patch({ requiredConfirmations: 2 + (n % 2) });
+    await runCron();
+    const told = ["A wallet of Test shop was registered", "A wallet of Test shop was changed"];
+    expect(await subjectsTo(owner)).toEqual(told);
+    await tenMinutesLater(team);
+    await tenMinutesLater(team);
+    expect(await subjectsTo(owner)).toEqual([...told, "A wallet of Test shop was changed 29 more times"]);
+    expect((await newestTo(owner))?.text).toMatch(/Now: 0x\w{40}, fingerprint \w{16}, enabled, 3 confirmations\n/);
+    // After a quiet while the next is at once again.
+    await patch({ requiredConfirmations: 9 });
+    expect((await subjectsTo(owner)).at(-1)).toBe("A wallet of Test shop was changed");
+  });
+
+  it("tell at once that a wallet is switched on, whatever was changed just before it; only again and again is joined", async () => {
+    const { team, owner, patch } = await keyed();
+    await patch({ isEnabled: false });
+    await patch({ isEnabled: true });
+    const once = ["registered", "changed", "changed"].map((done) => `A wallet of Test shop was ${done}`);
+    expect(await subjectsTo(owner)).toEqual(once);
+    expect((await newestTo(owner))?.text).toContain(", enabled, ");
+    for (let n = 0; n < 14; n++) await patch({ isEnabled: n % 2 === 1 });
+    expect(await subjectsTo(owner)).toEqual(once);
+    await tenMinutesLater(team);
+    expect((await subjectsTo(owner)).slice(3).toSorted()).toEqual(
+      ["changed 7 more times", "enabled 7 more times"].map((done) => `A wallet of Test shop was ${done}`),
+    );
+  });
+
+  it("by another hand are told at once", async () => {
+    const { owner, team, path, patch } = await keyed();
+    await patch({ requiredConfirmations: 2 });
+    await patch({ requiredConfirmations: 3 });
+    const admin = await team.join("ADMIN");
+    expect((await admin.as.patch(path, { requiredConfirmations: 4 })).status).toBe(200);
+    expect(await subjectsTo(owner)).toHaveLength(3);
+    expect((await newestTo(owner))?.text).toContain(`by ${admin.email} at `);
+  });
+
+  it("of somebody with nothing but mail carry a link each time they are told, also together", async () => {
+    const { team, owner } = await freshTeam();
+    const made = await owner.as.post(`${team.merchant}/wallets`, directWallet());
+    const path = `${team.merchant}/wallets/${made.body.id}`;
+    for (const requiredConfirmations of [2, 3, 4]) await owner.as.patch(path, { requiredConfirmations });
+    await tenMinutesLater(team);
+    const mail = await newestTo(owner);
+    expect(mail?.subject).toBe("A wallet of Test shop was changed 2 more times");
+    expect((await disableBy(tokenIn(mail?.text))).status).toBe(200);
+    expect((await owner.as.get(path)).body.isEnabled).toBe(false);
+  });
+
+  it("after somebody disabled the wallet by a link are told at once, with a link", async () => {
+    const { team, owner } = await freshTeam();
+    const made = await owner.as.post(`${team.merchant}/wallets`, directWallet());
+    const path = `${team.merchant}/wallets/${made.body.id}`;
+    for (const isEnabled of [false, true, false, true]) await owner.as.patch(path, { isEnabled });
+    expect((await disableBy(tokenIn((await newestTo(owner))?.text))).status).toBe(200);
+    const before = (await subjectsTo(owner)).length;
+    expect((await owner.as.patch(path, { isEnabled: true })).status).toBe(200);
+    expect(await subjectsTo(owner)).toHaveLength(before + 1);
+    expect((await disableBy(tokenIn((await newestTo(owner))?.text))).status).toBe(200);
+  });
+});
+
+it("what is about where money goes is told each time, at once: registering, deleting, registering another", async () => {
+  const { owner, key, path, team } = await keyed();
+  const wallets = `${team.merchant}/wallets`;
+  expect((await send(path, { method: "DELETE", key })).status).toBe(200);
+  for (let n = 0; n < 4; n++) {
+    const made = await send(wallets, { method: "POST", key, body: directWallet() });
+    expect((await send(`${wallets}/${made.json?.id}`, { method: "DELETE", key })).status).toBe(200);
+  }
+  const pair = ["A wallet of Test shop was registered", "A wallet of Test shop was deleted"];
+  expect(await subjectsTo(owner)).toEqual([...pair, ...pair, ...pair, ...pair, ...pair]);
+});
+
+it("an endpoint that is switched off again and again is told of once, and then together", async () => {
+  const { team, owner } = await freshTeam();
+  const { merchantId } = team;
+  const { webhook } = await addEndpoint(testDb, env.SECRETS_AES_KEY, {
+    merchantId,
+    url: "https://shop.example/hook?t=1",
+  });
+  const deps = deliverDependencies(env, () => undefined);
+  const health = { failuresInRow: 21, failingSinceMs: 1, probeAtMs: null };
+  for (let n = 0; n < 5; n++) {
+    await updateWebhook(testDb, webhook.id, { ...health, isActive: true, disabledReason: null, disabledAtMs: null });
+    const [read = expect.fail()] = await selectWebhookById(testDb, webhook.id);
+    await disableEndpoint(deps, read, { health, disable: "GONE" });
+  }
+  const first = "A webhook endpoint of Test shop was switched off";
+  expect(await subjectsTo(owner)).toEqual([first]);
+  await tenMinutesLater(team);
+  expect(await subjectsTo(owner)).toEqual([first, `${first} 4 more times`]);
+  const mail = await newestTo(owner);
+  expect(mail?.text).toContain(
+    `The endpoint ${webhook.id} of Test shop, https://shop.example/hook, was switched off 4 more`,
+  );
+  expect(mail?.text).not.toContain("t=1");
+});

@@ -1,0 +1,187 @@
+// What the slow endpoints of one merchant may hold of the workers that all merchants share. Nothing is posted: deliveries are only leased.
+import { env } from "cloudflare:workers";
+import { eq, inArray } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import type { MerchantId, WebhookId } from "../../../src/lib/ids.ts";
+import { type DeliverDependencies, deliverTo } from "../../../src/notifications/deliveries/deliver-webhooks.ts";
+import { deliverDependencies } from "../../../src/notifications/deliveries/dependencies.ts";
+import {
+  leaseMs,
+  MOST_WORKERS_OF_MERCHANT,
+  WORKERS_KEPT_FOR_FIRST,
+} from "../../../src/notifications/deliveries/round.ts";
+import { claimBatch } from "../../../src/notifications/deliveries/store.ts";
+import { MANY_FAILURES } from "../../../src/notifications/webhooks/retry-schedule.ts";
+import { batch } from "../../../src/platform/db/batch.ts";
+import { deliveries, webhooks } from "../../../src/platform/db/schema/webhooks.ts";
+import { addEndpoint, recordNews } from "../../support/endpoints.ts";
+import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
+
+const NOW_MS = Date.now();
+const TIMEOUT_MS = 30_000;
+
+/** A merchant with so many endpoints, all of which hear of everything. */
+async function shop(endpoints: number) {
+  const { merchantId } = await freshMerchant();
+  const ids: WebhookId[] = [];
+  for (let n = 0; n < endpoints; n++) {
+    const url = `http://127.0.0.1/slow${n}`;
+    const { webhook } = await addEndpoint(testDb, env.SECRETS_AES_KEY, { merchantId, url, timeoutMs: TIMEOUT_MS });
+    ids.push(webhook.id);
+  }
+  return { merchantId, ids };
+}
+
+let tokens = 0;
+const claim = async (id: WebhookId, nowMs = NOW_MS) => {
+  const token = String(++tokens).padStart(26, "0");
+  const [, , claimed] = await batch(testDb, claimBatch(testDb, { webhookId: id, token, nowMs }));
+  return claimed.length;
+};
+
+/** One event after the other wakes every endpoint; how many workers each of them got. */
+async function workersOf({ merchantId, ids }: { merchantId: MerchantId; ids: readonly WebhookId[] }, events: number) {
+  const workers = new Map(ids.map((id) => [id, 0]));
+  for (let n = 0; n < events; n++) {
+    await recordNews(testDb, merchantId, 1, NOW_MS);
+    for (const id of ids) if ((await claim(id)) > 0) workers.set(id, (workers.get(id) ?? 0) + 1);
+  }
+  return [...workers.values()];
+}
+const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
+
+describe("the slow endpoints of one merchant", () => {
+  it("hold no more workers together than a few, and other merchants' endpoints are served at once", async () => {
+    const flood = await shop(25);
+    expect(sum(await workersOf(flood, 6))).toBe(MOST_WORKERS_OF_MERCHANT);
+    expect(await workersOf(await shop(1), 2)).toEqual([2]);
+  });
+
+  it("get all that they are owed when the leases are over", async () => {
+    const flood = await shop(MOST_WORKERS_OF_MERCHANT + 1);
+    const last = flood.ids.slice(-1);
+    await workersOf(flood, 2);
+    for (const id of last) {
+      expect(await claim(id)).toBe(0);
+      expect(await claim(id, NOW_MS + leaseMs(TIMEOUT_MS))).toBe(2);
+    }
+  });
+
+  it("leave workers for those endpoints of the merchant that have none", async () => {
+    const { merchantId, ids } = await shop(3);
+    const slow = await workersOf({ merchantId, ids: ids.slice(0, 2) }, 10);
+    expect(sum(slow)).toBe(MOST_WORKERS_OF_MERCHANT - WORKERS_KEPT_FOR_FIRST);
+    expect(await workersOf({ merchantId, ids: ids.slice(2) }, 2)).toEqual([1]);
+  });
+
+  it("that are probed count too", async () => {
+    const flood = await shop(MOST_WORKERS_OF_MERCHANT + 3);
+    await testDb.update(webhooks).set({ failuresInRow: MANY_FAILURES }).where(inArray(webhooks.id, flood.ids));
+    expect(sum(await workersOf(flood, 2))).toBe(MOST_WORKERS_OF_MERCHANT);
+  });
+});
+
+/** A worker at `nowMs` whose receivers never answer, and whom it wakes, after how many seconds. */
+function worker(nowMs: number, statusCode: number | null) {
+  const wakes: [string, number][] = [];
+  const posted: (string | undefined)[] = [];
+  const answer = { statusCode, error: statusCode === null ? ("TIMEOUT" as const) : null, latencyMs: 1 };
+  const deps: DeliverDependencies = {
+    ...deliverDependencies(env, () => undefined),
+    ...{ db: testDb, nowMs: () => nowMs, rules: { isLoopbackOpen: true } },
+    wake: async (id, seconds) => void wakes.push([id, seconds]),
+    post: async ({ headers }) => {
+      posted.push(headers["x-webhook-id"]);
+      return { ...answer, response: null, retryAfter: null };
+    },
+    report: () => undefined,
+  };
+  return { deps, wakes, posted };
+}
+
+describe("a worker that is done", () => {
+  it.each([
+    ["with an endpoint that hangs", null],
+    ["with all that was due", 200],
+  ])("%s wakes the merchant's endpoint that has waited longest without one, before its own", async (_, status) => {
+    // All but one place are taken by others.
+    const { merchantId, ids } = await shop(MOST_WORKERS_OF_MERCHANT + 2);
+    const [own, late, longest, ...busy] = ids;
+    if (own === undefined || late === undefined || longest === undefined) throw new Error("too few");
+    await recordNews(testDb, merchantId, 50, NOW_MS - 20_000);
+    const longer = { nextAttemptMs: NOW_MS - 30_000 };
+    await testDb
+      .update(deliveries)
+      .set(longer)
+      .where(inArray(deliveries.webhookId, [...busy, longest]));
+    for (const id of busy) expect(await claim(id)).toBeGreaterThan(0);
+    const { deps, wakes } = worker(NOW_MS, status);
+    await deliverTo(deps, own);
+    const others = wakes.filter(([id]) => id !== own);
+    expect(others).toEqual([[longest, 0]]);
+    expect(wakes.filter(([id]) => id === own).every(([, seconds]) => seconds >= 4)).toBe(true);
+    expect(wakes.some(([id]) => id === own)).toBe(true);
+  });
+
+  it("wakes no endpoint that has just been woken, has nothing due, is switched off or not to be probed yet", async () => {
+    const { merchantId, ids } = await shop(4);
+    const [own, fresh, off, probed] = ids;
+    if (own === undefined || fresh === undefined || off === undefined || probed === undefined) throw new Error("few");
+    await recordNews(testDb, merchantId, 1, NOW_MS - 20_000);
+    await testDb
+      .update(deliveries)
+      .set({ nextAttemptMs: NOW_MS - 1_000 })
+      .where(eq(deliveries.webhookId, fresh));
+    await testDb.update(webhooks).set({ isActive: false }).where(eq(webhooks.id, off));
+    const later = { failuresInRow: MANY_FAILURES, probeAtMs: NOW_MS + 1_000 };
+    await testDb.update(webhooks).set(later).where(eq(webhooks.id, probed));
+    const { deps, wakes } = worker(NOW_MS, 200);
+    await deliverTo(deps, own);
+    expect(wakes).toEqual([]);
+  });
+
+  it("serves in the end every endpoint of a merchant, however slowly each of them answers", async () => {
+    const { merchantId, ids } = await shop(20);
+    await recordNews(testDb, merchantId, 2, NOW_MS);
+    // One message for each, as the events send them; each worker takes a time limit, and nobody else ever wakes anybody.
+    let messages = ids.map((id): { id: string; atMs: number } => ({ id, atMs: NOW_MS }));
+    const served = new Set<string>();
+    for (let steps = 0; messages.length > 0 && served.size < ids.length && steps < 500; steps++) {
+      messages = messages.toSorted((a, b) => a.atMs - b.atMs);
+      const at = messages[0]?.atMs ?? 0;
+      const together = messages.filter(({ atMs }) => atMs === at);
+      messages = messages.filter(({ atMs }) => atMs !== at);
+      messages.push(...(await serve(together, at, served)));
+    }
+    expect(served.size).toBe(ids.length);
+  });
+});
+
+/** What the workers of these messages, all at one time and each with an endpoint that never answers, wake at the end of the time limit. */
+async function serve(together: readonly { readonly id: string }[], atMs: number, served: Set<string>) {
+  const woken: { id: string; atMs: number }[] = [];
+  // None of them is answered before each has claimed or been refused.
+  const gate = Promise.withResolvers<void>();
+  const arrived = new Set<number>();
+  const arrive = (n: number) => {
+    if (arrived.add(n).size === together.length) gate.resolve();
+  };
+  const all = together.map(async ({ id }, n) => {
+    const { deps, wakes, posted } = worker(atMs, null);
+    let passedMs = 0;
+    const post: DeliverDependencies["post"] = async (request) => {
+      arrive(n);
+      await gate.promise;
+      passedMs = TIMEOUT_MS;
+      return deps.post(request);
+    };
+    await deliverTo({ ...deps, post, nowMs: () => atMs + passedMs }, id);
+    arrive(n);
+    return { wakes, posted };
+  });
+  for (const { wakes, posted } of await Promise.all(all)) {
+    for (const id of posted) if (id !== undefined) served.add(id);
+    for (const [id, seconds] of wakes) woken.push({ id, atMs: atMs + TIMEOUT_MS + seconds * 1_000 });
+  }
+  return woken;
+}

@@ -1,0 +1,236 @@
+import { env } from "cloudflare:workers";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { RateWindow, rateLimitHeaders, WINDOW_SECONDS } from "../../../src/platform/http/rate-limit.ts";
+import { expectRefusal, type Shop, seedKey, seedShop, send, sendWith } from "../../support/access.ts";
+
+const WINDOW_MS = 60_000;
+const T0 = Date.UTC(2026, 10, 21);
+const invoicesOf = ({ merchantId }: Pick<Shop, "merchantId">) => `/api/v1/merchants/merchant/${merchantId}/invoices`;
+const perMinute = (limit: string): Partial<Env> => ({ RATE_LIMIT_PER_MINUTE: limit }) as Partial<Env>;
+
+describe("the window of a caller", () => {
+  it("lets exactly the limit through, and then says when to come back", () => {
+    const window = new RateWindow();
+    const verdicts = [0, 1, 999, 1_000].map((ms) => window.take(3, T0 + ms));
+    expect(verdicts).toEqual([
+      { isAllowed: true, remaining: 2, resetSeconds: 60 },
+      { isAllowed: true, remaining: 1, resetSeconds: 60 },
+      { isAllowed: true, remaining: 0, resetSeconds: 60 },
+      { isAllowed: false, remaining: 0, resetSeconds: 59 },
+    ]);
+  });
+
+  it("ends after 60 s to the millisecond", () => {
+    expect(WINDOW_SECONDS).toBe(60);
+    const window = new RateWindow();
+    window.take(1, T0);
+    expect(window.take(1, T0 + WINDOW_MS - 1)).toEqual({ isAllowed: false, remaining: 0, resetSeconds: 1 });
+    expect(window.take(1, T0 + WINDOW_MS)).toEqual({ isAllowed: true, remaining: 0, resetSeconds: 60 });
+  });
+
+  it("is not made longer by asking while it is closed", () => {
+    const window = new RateWindow();
+    for (let ms = 0; ms < WINDOW_MS; ms += 100) window.take(1, T0 + ms);
+    expect(window.take(1, T0 + WINDOW_MS).isAllowed).toBe(true);
+  });
+
+  it("begins anew when the clock goes back, and never locks a caller out for longer than a window", () => {
+    const window = new RateWindow();
+    window.take(1, T0 + 10 * WINDOW_MS);
+    expect(window.take(1, T0)).toEqual({ isAllowed: true, remaining: 0, resetSeconds: 60 });
+  });
+
+  it("follows a limit that is changed while it runs", () => {
+    const window = new RateWindow();
+    for (let i = 0; i < 5; i++) window.take(10, T0);
+    expect(window.take(3, T0)).toMatchObject({ isAllowed: false, remaining: 0 });
+    expect(window.take(10, T0)).toMatchObject({ isAllowed: true, remaining: 4 });
+  });
+
+  it("lets at most twice the limit through in any 60 s, and never less than the limit from its start", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 20 }), fc.array(fc.nat(5_000), { maxLength: 200 }), (limit, gaps) => {
+        const window = new RateWindow();
+        let nowMs = T0;
+        const allowed: number[] = [];
+        for (const gap of gaps) {
+          nowMs += gap;
+          const verdict = window.take(limit, nowMs);
+          if (verdict.isAllowed) allowed.push(nowMs);
+          expect(verdict.resetSeconds).toBeGreaterThanOrEqual(1);
+          expect(verdict.resetSeconds).toBeLessThanOrEqual(60);
+          expect(verdict.remaining).toBeLessThan(limit);
+        }
+        const most = Math.max(
+          0,
+          ...allowed.map((from) => allowed.filter((at) => at >= from && at < from + WINDOW_MS).length),
+        );
+        expect(most).toBeLessThanOrEqual(2 * limit);
+        expect(allowed.length).toBeGreaterThanOrEqual(Math.min(limit, gaps.length));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("is told as the IETF draft of the HTTPAPI group writes it", () => {
+    expect(rateLimitHeaders(300, { isAllowed: true, remaining: 299, resetSeconds: 60 })).toEqual({
+      "ratelimit-policy": '"default";q=300;w=60',
+      ratelimit: '"default";r=299;t=60',
+    });
+  });
+});
+
+describe("the limit of a key", () => {
+  it("is counted down in every answer, and past it is 429 with Retry-After", async () => {
+    const shop = await seedShop();
+    const path = invoicesOf(shop);
+    const ask = { key: shop.secretKey };
+    const answers = [];
+    for (let i = 0; i < 4; i++) answers.push(await sendWith(perMinute("3"), path, ask));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    for (const [at, { headers }] of answers.entries()) {
+      expect(headers.get("ratelimit-policy")).toBe('"default";q=3;w=60');
+      expect(headers.get("ratelimit")).toMatch(new RegExp(`^"default";r=${Math.max(0, 2 - at)};t=(60|5\\d)$`));
+    }
+    const last = answers[3];
+    if (last === undefined) throw new Error("no answer");
+    expectRefusal(last, 429, "RATE_LIMITED");
+    const wait = Number(last.headers.get("retry-after"));
+    expect(wait).toBeGreaterThanOrEqual(50);
+    expect(wait).toBeLessThanOrEqual(60);
+    expect(last.headers.get("ratelimit")).toContain(`t=${wait}`);
+  });
+
+  it("comes before validation, and after what is forbidden", async () => {
+    const shop = await seedShop();
+    const path = invoicesOf(shop);
+    const limited = perMinute("1");
+    await sendWith(limited, path, { key: shop.secretKey });
+    expectRefusal(
+      await sendWith(limited, path, { key: shop.secretKey, method: "POST", body: "{" }),
+      429,
+      "RATE_LIMITED",
+    );
+    const poor = await seedKey(shop.merchantId, { permissions: [] });
+    for (let i = 0; i < 3; i++) {
+      expectRefusal(await sendWith(limited, path, { key: poor }), 403, "PERMISSION_DENIED");
+    }
+  });
+
+  it("is that key's own: another key of the merchant and another merchant are not held up", async () => {
+    const [shop, other] = [await seedShop(), await seedShop()];
+    const second = await seedKey(shop.merchantId);
+    const limited = perMinute("1");
+    const ask = (of: Shop, key: string) => sendWith(limited, invoicesOf(of), { key });
+    expect((await ask(shop, shop.secretKey)).status).toBe(200);
+    expect((await ask(shop, shop.secretKey)).status).toBe(429);
+    expect((await ask(shop, second)).status).toBe(200);
+    expect((await ask(other, other.secretKey)).status).toBe(200);
+  });
+
+  it("holds for callers at once: of 40 exactly 10 get through", async () => {
+    const shop = await seedShop();
+    const asked = Array.from({ length: 40 }, () =>
+      sendWith(perMinute("10"), invoicesOf(shop), { key: shop.secretKey }),
+    );
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(30);
+  });
+
+  it("is off at 0: no refusal, no header", async () => {
+    const shop = await seedShop();
+    for (let i = 0; i < 5; i++) {
+      const answer = await sendWith(perMinute("0"), invoicesOf(shop), { key: shop.secretKey });
+      expect(answer.status).toBe(200);
+      expect([...answer.headers.keys()].filter((name) => /^(ratelimit|retry-after)/.test(name))).toEqual([]);
+    }
+  });
+
+  it("is 300 a minute as the Worker is deployed", async () => {
+    const shop = await seedShop();
+    const answer = await send(invoicesOf(shop), { key: shop.secretKey });
+    expect(answer.headers.get("ratelimit-policy")).toBe('"default";q=300;w=60');
+  });
+
+  it.each(["", "many", "-1", "1.5", "1e3"])(
+    "is 300 where it is set to %j, which is no number of requests",
+    async (limit) => {
+      const shop = await seedShop();
+      const answer = await sendWith(perMinute(limit), invoicesOf(shop), { key: shop.secretKey });
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get("ratelimit-policy")).toBe('"default";q=300;w=60');
+    },
+  );
+
+  it("is 30 for one address of a public key, and other addresses are not held up", async () => {
+    const shop = await seedShop();
+    const path = `${invoicesOf(shop)}/inv_01ARZ3NDEKTSV4RRFFQ69G5FAV`;
+    const from = (ip: string) => send(path, { key: shop.publicKey, headers: { "cf-connecting-ip": ip } });
+    for (let i = 0; i < 30; i++) expect((await from("198.51.100.1")).status).toBe(404);
+    const last = await from("198.51.100.1");
+    expectRefusal(last, 429, "RATE_LIMITED");
+    expect(last.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+    expect((await from("198.51.100.2")).status).toBe(404);
+    const secret = { key: shop.secretKey, headers: { "cf-connecting-ip": "198.51.100.1" } };
+    expect((await send(path, secret)).status).toBe(404);
+  });
+
+  it("counts an IPv6 caller by their /64, however many addresses they send from", async () => {
+    const shop = await seedShop();
+    const path = `${invoicesOf(shop)}/inv_01ARZ3NDEKTSV4RRFFQ69G5FAV`;
+    const prefix = `2001:db8:${(crypto.getRandomValues(new Uint16Array(1))[0] ?? 0).toString(16)}`;
+    const at = (i: number, network = 1) => ({ "cf-connecting-ip": `${prefix}:${network}::${i.toString(16)}` });
+    const browse = (headers: Readonly<Record<string, string>>) => send(path, { key: shop.publicKey, headers });
+    for (let i = 1; i <= 30; i++) expect((await browse(at(i))).status).toBe(404);
+    expectRefusal(await browse(at(31)), 429, "RATE_LIMITED");
+    expect((await browse(at(31, 2))).status).toBe(404);
+    const begin = (headers: Readonly<Record<string, string>>) =>
+      sendWith(perMinute("3"), "/api/v1/auth/passkey/options", { method: "POST", headers });
+    for (let i = 1; i <= 3; i++) expect((await begin(at(i))).status).toBe(200);
+    expectRefusal(await begin(at(4)), 429, "RATE_LIMITED");
+    expect((await begin(at(4, 2))).status).toBe(200);
+  });
+
+  it("is not used up by what one address sends beyond its own limit", async () => {
+    const shop = await seedShop();
+    const path = `${invoicesOf(shop)}/inv_01ARZ3NDEKTSV4RRFFQ69G5FAV`;
+    const from = (ip: string) =>
+      sendWith(perMinute("40"), path, { key: shop.publicKey, headers: { "cf-connecting-ip": ip } });
+    const flood = [];
+    for (let i = 0; i < 60; i++) flood.push((await from("198.51.100.7")).status);
+    expect(flood).toEqual([...new Array(30).fill(404), ...new Array(30).fill(429)]);
+    expect((await from("198.51.100.8")).status).toBe(404);
+  });
+
+  it("counts a /48 as at most four callers: a fifth network of it waits, and another /48 does not", async () => {
+    const shop = await seedShop();
+    const path = `${invoicesOf(shop)}/inv_01ARZ3NDEKTSV4RRFFQ69G5FAV`;
+    const site = `2001:db8:${(crypto.getRandomValues(new Uint16Array(1))[0] ?? 0).toString(16)}`;
+    const browse = (network: number, of = site) =>
+      send(path, { key: shop.publicKey, headers: { "cf-connecting-ip": `${of}:${network}::1` } });
+    for (let network = 1; network <= 8; network++)
+      for (let i = 0; i < 15; i++) expect((await browse(network)).status).toBe(404);
+    expectRefusal(await browse(9), 429, "RATE_LIMITED");
+    expect((await browse(9, site.replace("db8", "db9"))).status).toBe(404);
+    const begin = (network: number) =>
+      sendWith(perMinute("2"), "/api/v1/auth/passkey/options", {
+        method: "POST",
+        headers: { "cf-connecting-ip": `${site}:${network}::1` },
+      });
+    for (let network = 1; network <= 8; network++) expect((await begin(network)).status).toBe(200);
+    expectRefusal(await begin(9), 429, "RATE_LIMITED");
+  });
+
+  it("lets everybody through when the limiter cannot be asked", async () => {
+    const shop = await seedShop();
+    const RATE_LIMITER = new Proxy(env.RATE_LIMITER, {
+      get: () => () => {
+        throw new Error("overloaded");
+      },
+    });
+    const answer = await sendWith({ RATE_LIMITER }, invoicesOf(shop), { key: shop.secretKey });
+    expect([answer.status, answer.headers.get("ratelimit")]).toEqual([200, null]);
+  });
+});

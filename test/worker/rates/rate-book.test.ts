@@ -1,0 +1,135 @@
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { CRYPTO_CODES } from "../../../src/chains/networks.ts";
+import { FIAT_CODES } from "../../../src/lib/fiat-codes.ts";
+import { quoteRate, type RateTable } from "../../../src/rates/quote.ts";
+import { RateBook } from "../../../src/rates/rate-book.ts";
+import { RATE_BOOK_NAME, rateSourceOf } from "../../../src/rates/rate-source.ts";
+import { COINBASE, coingecko, frankfurter, KRAKEN } from "../../support/rate-payloads.ts";
+
+const START = Date.UTC(2026, 10, 20, 12);
+const HOSTS = ["api.coinbase.com", "api.kraken.com", "api.coingecko.com", "api.frankfurter.dev"] as const;
+type Host = (typeof HOSTS)[number];
+
+/** What the outside answers, and how often it was asked. Nothing leaves this machine: any other host throws. */
+const outside = { calls: new Map<string, number>(), down: new Set<string>() };
+
+function answerOf(host: string): string {
+  switch (host) {
+    case "api.coinbase.com":
+      return COINBASE;
+    case "api.kraken.com":
+      return KRAKEN;
+    case "api.coingecko.com":
+      return coingecko(Math.floor(Date.now() / 1_000) - 10);
+    case "api.frankfurter.dev":
+      return frankfurter("2026-11-19");
+    default:
+      throw new Error(`nobody expected ${host}`);
+  }
+}
+
+async function stubbedFetch(url: string): Promise<Response> {
+  const { host } = new URL(url);
+  outside.calls.set(host, (outside.calls.get(host) ?? 0) + 1);
+  return outside.down.has(host)
+    ? new Response("<html>Bad gateway</html>", { status: 502 })
+    : new Response(answerOf(host));
+}
+
+const callsTo = (host: Host) => outside.calls.get(host) ?? 0;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: START });
+  vi.stubGlobal("fetch", stubbedFetch);
+  vi.spyOn(console, "warn").mockReturnValue();
+  outside.calls.clear();
+  outside.down.clear();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+/** An object of this test's own. Its environment asks real sources; the suite's has fixed rates. */
+function bookNamed(name: string) {
+  const stub = env.RATE_BOOK.getByName(name);
+  return {
+    stub,
+    /** Runs in the object, over its own storage, with a book that has just woken up. */
+    awake: <T>(work: (book: RateBook) => Promise<T>): Promise<T> =>
+      runInDurableObject(stub, (_, state) =>
+        work(new RateBook(state, { ...env, RATE_SOURCE: "coinbase,kraken,coingecko,frankfurter" })),
+      ),
+  };
+}
+
+const BTC = { assetCode: "BTC", currency: "EUR" };
+
+describe("the rate book on workerd", () => {
+  it("100 callers at once are one request to each source, and every asset and currency has a rate", async () => {
+    const { awake } = bookNamed("single flight");
+    const tables = await awake((book) => Promise.all(Array.from({ length: 100 }, () => book.table())));
+    expect(HOSTS.map(callsTo)).toEqual([1, 1, 1, 1]);
+    expect(new Set(tables.map((table) => JSON.stringify(table))).size).toBe(1);
+    const [table] = tables;
+    expect(Object.keys(table?.assets ?? {}).sort()).toEqual([...CRYPTO_CODES].sort());
+    expect(["USD", ...Object.keys(table?.fiat ?? {})].sort()).toEqual([...FIAT_CODES].sort());
+  });
+
+  it("sources are asked at most every 30 seconds, the bank once", async () => {
+    const { awake } = bookNamed("pace");
+    await awake(async (book) => {
+      await book.table();
+      vi.setSystemTime(START + 29_999);
+      await book.table();
+      expect(callsTo("api.kraken.com")).toBe(1);
+      vi.setSystemTime(START + 30_000);
+      await Promise.all([book.table(), book.table(), book.table()]);
+      await expect.poll(() => HOSTS.map(callsTo)).toEqual([2, 2, 2, 1]);
+    });
+  });
+
+  it.each(HOSTS.slice(0, 3))("without %s every coin still has a rate", async (host) => {
+    outside.down.add(host);
+    const table = await bookNamed(`without ${host}`).awake((book) => book.table());
+    expect(Object.keys(table.assets).sort()).toEqual([...CRYPTO_CODES].sort());
+    for (const rate of Object.values(table.assets)) expect(rate.sources).toHaveLength(2);
+  });
+
+  it("without the bank dollars are quoted and euros are not; without anybody nothing is, and nothing throws", async () => {
+    outside.down.add("api.frankfurter.dev");
+    const dollarsOnly = await bookNamed("without the bank").awake((book) => book.table());
+    expect(quoteRate({ table: dollarsOnly, ...BTC, currency: "USD", nowMs: START })).toMatchObject({ ok: true });
+    expect(quoteRate({ table: dollarsOnly, ...BTC, nowMs: START })).toMatchObject({ ok: false });
+    for (const host of HOSTS) outside.down.add(host);
+    expect(await bookNamed("without anybody").awake((book) => book.table())).toEqual({ assets: {}, fiat: {} });
+  });
+
+  it("an evicted book answers with what it stored, asks nobody, and its table crosses RPC whole", async () => {
+    const { stub, awake } = bookNamed("evicted");
+    const before = await awake((book) => book.table());
+    await evictDurableObject(stub);
+    const after: RateTable = await stub.table();
+    expect(after).toEqual(before);
+    expect(HOSTS.map(callsTo)).toEqual([1, 1, 1, 1]);
+    expect(quoteRate({ table: after, ...BTC, nowMs: START })).toMatchObject({
+      ok: true,
+      value: { sources: ["coinbase", "coingecko", "kraken", "frankfurter"] },
+    });
+  });
+
+  it("the deployment's source calls the one book", async () => {
+    const source = rateSourceOf({
+      setting: { ok: true, value: { kind: "market", sources: ["coinbase", "kraken"] } },
+      book: env.RATE_BOOK,
+      nowMs: () => START,
+    });
+    const before = await bookNamed(RATE_BOOK_NAME).awake((book) => book.table());
+    await evictDurableObject(env.RATE_BOOK.getByName(RATE_BOOK_NAME));
+    expect(await source.table()).toEqual(before);
+  });
+});
