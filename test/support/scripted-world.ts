@@ -1,6 +1,6 @@
-import { Lab } from "../simulation/lab.ts";
-import type { Effect } from "../simulation/sqlite-d1.ts";
-import { type Client, World } from "../simulation/world.ts";
+import { Lab } from "../simulation/engine/lab.ts";
+import type { Effect } from "../simulation/engine/sqlite-d1.ts";
+import { type Client, World } from "../simulation/engine/world.ts";
 
 /** What befalls the next steps at a point, in order; after the last everything happens. */
 export type Script = Record<

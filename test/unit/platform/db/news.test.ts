@@ -5,7 +5,7 @@ import { batch } from "../../../../src/platform/db/batch.ts";
 import { openDb } from "../../../../src/platform/db/client.ts";
 import { withNews } from "../../../../src/platform/db/news.ts";
 import { assertions } from "../../../../src/platform/db/schema/operations.ts";
-import { migratedDatabase, savepoints, sqliteD1, statementCache } from "../../../simulation/sqlite-d1.ts";
+import { migratedDatabase, savepoints, sqliteD1, statementCache } from "../../../simulation/engine/sqlite-d1.ts";
 
 function listeningDb() {
   const sqlite = migratedDatabase();

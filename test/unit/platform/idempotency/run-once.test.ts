@@ -3,9 +3,9 @@ import { derivedId, type MerchantId } from "../../../../src/lib/ids.ts";
 import { events } from "../../../../src/platform/db/schema/events.ts";
 import { Claims } from "../../../../src/platform/idempotency/claims.ts";
 import { type OnceDependencies, type Prepared, runOnce } from "../../../../src/platform/idempotency/run-once.ts";
-import type { Lab } from "../../../simulation/lab.ts";
-import type { Effect } from "../../../simulation/sqlite-d1.ts";
-import type { Client, World } from "../../../simulation/world.ts";
+import type { Lab } from "../../../simulation/engine/lab.ts";
+import type { Effect } from "../../../simulation/engine/sqlite-d1.ts";
+import type { Client, World } from "../../../simulation/engine/world.ts";
 import { inScriptedWorld, type Script } from "../../../support/scripted-world.ts";
 
 const MERCHANT: MerchantId = "mer_00000000000000000000000000";

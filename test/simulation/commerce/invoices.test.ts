@@ -1,0 +1,55 @@
+import { expect, it, vi } from "vitest";
+import type * as DeriveAddress from "../../../src/commerce/wallets/derive-address.ts";
+import { CAMPAIGN_LIMIT_MS, FEWEST_HITS, printReport, runCampaign, schedulesOf } from "../engine/campaign.ts";
+import { Lab } from "../engine/lab.ts";
+import { activateMethodScenario, createInvoiceScenario, deleteWalletScenario } from "./invoices-scenario.ts";
+import { stockShop } from "./shop.ts";
+
+// Derivation is a function of key and index: remembering its results changes nothing but the time a schedule takes.
+vi.mock("../../../src/commerce/wallets/derive-address.ts", async (original) => {
+  const real = await original<typeof DeriveAddress>();
+  const chains = new Map<string, DeriveAddress.ReceiveChain>();
+  const addresses = new Map<DeriveAddress.ReceiveChain, Map<number, string>>();
+  const remembered = <K, V>(map: Map<K, V>, key: K, make: () => V): V => {
+    const value = map.get(key) ?? make();
+    map.set(key, value);
+    return value;
+  };
+  return {
+    ...real,
+    receiveChain: (...[key, network]: Parameters<typeof DeriveAddress.receiveChain>) =>
+      remembered(chains, key.keyHash, () => real.receiveChain(key, network)),
+    addressAt: (chain: DeriveAddress.ReceiveChain, index: number) =>
+      remembered(
+        remembered(addresses, chain, () => new Map()),
+        index,
+        () => real.addressAt(chain, index),
+      ),
+  };
+});
+
+const count = schedulesOf(800);
+const totalHits = new Map<string, number>();
+
+it.each([
+  ["invoices created under one key are one invoice, with an address and an amount of its own", createInvoiceScenario],
+  ["a method picked by many is activated once, and all are told the same", activateMethodScenario],
+  ["a deleted wallet has no invoice that still waits for money on it", deleteWalletScenario],
+])(
+  `%s: ${count} schedules`,
+  async (_, scenarioOf) => {
+    const lab = new Lab();
+    await stockShop(lab);
+    const scenario = scenarioOf(lab);
+    const report = await runCampaign(scenario, { count, keepsSeeds: true });
+    printReport(scenario, report);
+    for (const [name, n] of report.hits) totalHits.set(name, (totalHits.get(name) ?? 0) + n);
+    expect(report.problems).toEqual([]);
+  },
+  CAMPAIGN_LIMIT_MS,
+);
+
+it("every fault befell every point of the real operations often", () => {
+  expect([...totalHits].filter(([, n]) => n < FEWEST_HITS)).toEqual([]);
+  expect(totalHits.size).toBeGreaterThan(40);
+});

@@ -1,0 +1,218 @@
+// A fault at every single call that a look makes to storage, one after the other: the look then stands or says that it did not, and once it
+// is applied again all is as if nothing had been.
+import { expect, it } from "vitest";
+import type { Network } from "../../../src/chains/networks.ts";
+import type { Transfer } from "../../../src/chains/transfer.ts";
+import type { ChainObservation } from "../../../src/commerce/payments/chain-observation.ts";
+import { applyTransfers, type Look } from "../../../src/detection/matching/apply-transfers.ts";
+import { selectAddressOwners } from "../../../src/detection/matching/store.ts";
+import { makeId, newUlid } from "../../../src/lib/ids.ts";
+import { DAY_MS } from "../../../src/lib/time.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { network } from "../../support/named-network.ts";
+import { randomFrom } from "../../support/random.ts";
+import type { Effect } from "../engine/sqlite-d1.ts";
+import { ReorgShop, SHARED_ADDRESS, START_MS, shopDependencies, type TreeInvoice } from "./reorg-shop.ts";
+
+const ETH: Network = network("ETH");
+const BLOCK_MS = 12_000;
+
+function invoiceOf(n: number, units: bigint): TreeInvoice {
+  return {
+    id: makeId("inv", String(n).padStart(26, "0")),
+    network: "ETH",
+    cryptocurrency: "USDT",
+    address: SHARED_ADDRESS,
+    expectedMicros: units,
+    askedUnits: units,
+    underpaidToleranceMicros: 1_000_000n,
+    overpaidToleranceMicros: 5_000_000n,
+    latePaymentPolicy: "REVIEW",
+    expiresAtMs: START_MS + DAY_MS,
+    monitorUntilMs: START_MS + 2 * DAY_MS,
+    requiredConfirmations: 1,
+  };
+}
+
+function transferAt(height: number, txHash: string, amountUnits: bigint): Transfer {
+  return {
+    ...{ cryptocurrency: "USDT", txHash, outputIndex: "0", fromAddress: null, toAddress: SHARED_ADDRESS },
+    ...{ amountUnits, spends: [], raw: "{}" },
+    block: { height, hash: `h${height}`, timeMs: START_MS + height * BLOCK_MS },
+  };
+}
+
+class Till {
+  readonly shop = new ReorgShop();
+  readonly #random = randomFrom(1);
+
+  /** The look at a height, through a connection of a mood. */
+  async apply(height: number, of: Partial<Pick<Look, "transfers" | "seen">>, effect: Effect = calm) {
+    const nowMs = START_MS + height * BLOCK_MS + 1_000;
+    const bytes = () => Uint8Array.from({ length: 16 }, () => Math.floor(this.#random() * 256));
+    const deps = shopDependencies({ db: this.shop.db(effect), nowMs, newUlid: () => newUlid(nowMs, bytes()) });
+    const heights = { tipHeight: height, finalizedHeight: null };
+    return applyTransfers(deps, { network: ETH, heights, transfers: [], seen: [], ...of });
+  }
+
+  /** The payment of a transaction, as a watcher reads it before it says what it saw. */
+  async seen(txHash: string, observation: ChainObservation) {
+    const rows = await this.shop.db(calm).select().from(payments);
+    return rows.filter((row) => row.txHash === txHash).map((payment) => ({ payment, observation }));
+  }
+
+  /** All that is not drawn anew at each try. */
+  state() {
+    return {
+      payments: this.shop.rows(
+        "select tx_hash, status, invoice_id, matched_by, fiat_micros from payments order by tx_hash",
+      ),
+      invoices: this.shop.rows(
+        "select id, status, received_micros, confirmed_micros, event_sequence from invoices order by id",
+      ),
+      methods: this.shop.rows("select invoice_id, remainder_units from payment_methods order by invoice_id"),
+      reserved: this.shop.rows("select invoice_id, units from amount_reservations order by invoice_id, units"),
+      events: this.shop.rows("select invoice_id, sequence, type from events order by invoice_id, sequence, type"),
+    };
+  }
+}
+
+const calm: Effect = async (_, work) => work();
+
+const FAULTS: Readonly<Record<string, Effect>> = {
+  "is lost on its way": () => Promise.reject(new Error("Network connection lost.")),
+  "is done, and its answer lost": async (_, work) => {
+    work();
+    throw new Error("Network connection lost.");
+  },
+  "is turned away": () => Promise.reject(new Error("D1 DB is overloaded. Requests queued for too long.")),
+  "meets a fault that nobody knows": () => Promise.reject(new Error("D1_ERROR: something new")),
+};
+
+const STORIES: Readonly<Record<string, (till: Till, effect: Effect) => Promise<boolean>>> = {
+  "a partial payment": async (till, effect) =>
+    (await till.apply(3, { transfers: [transferAt(2, "part", 60_000_000n)] }, effect)).ok,
+  "the rest": async (till, effect) => {
+    await till.apply(3, { transfers: [transferAt(2, "part", 60_000_000n)] });
+    return (await till.apply(5, { transfers: [transferAt(4, "rest", 40_000_000n)] }, effect)).ok;
+  },
+  "one of two payments that leaves the chain": async (till, effect) => {
+    await till.apply(3, { transfers: [transferAt(2, "part", 60_000_000n)] });
+    await till.apply(5, { transfers: [transferAt(4, "rest", 40_000_000n)] });
+    const seen = await till.seen("rest", { kind: "unknown" });
+    return (await till.apply(6, { seen }, effect)).ok;
+  },
+  "a payment beside two that nobody is credited with": async (till, effect) => {
+    const unmatchedPayments = ["one", "two"].map((txHash) => transferAt(2, txHash, 7_000_000n));
+    return (await till.apply(3, { transfers: [...unmatchedPayments, transferAt(2, "paid", 100_000_000n)] }, effect)).ok;
+  },
+  "a stray that leaves the chain": async (till, effect) => {
+    await till.apply(3, { transfers: [transferAt(2, "unmatched", 7_000_000n)] });
+    const seen = await till.seen("unmatched", { kind: "unknown" });
+    return (await till.apply(4, { seen }, effect)).ok;
+  },
+};
+
+const cases = Object.keys(STORIES).flatMap((story) => Object.keys(FAULTS).map((fault) => ({ story, fault })));
+
+it.each(cases)(
+  "$story: whichever call $fault, all of the look stands once it was applied again",
+  async ({ story, fault }) => {
+    const till = new Till();
+    await till.shop.stock();
+    const tell = STORIES[story];
+    const befall = FAULTS[fault];
+    if (tell === undefined || befall === undefined) throw new Error(story);
+    /** The story with a fault at the `at`-th call of its last look, and that look once more where it failed; how many calls it made. */
+    const told = async (at: number) =>
+      till.shop.visit(async () => {
+        await till.shop.open([invoiceOf(1, 100_000_000n)]);
+        let calls = 0;
+        const effect: Effect = async (point, work) => (++calls === at ? befall(point, work) : work());
+        const stands = await tell(till, effect).catch(() => false);
+        const first = till.state();
+        if (!stands) await tell(till, calm);
+        return { calls, stands, first, last: till.state() };
+      });
+    const undisturbed = await told(0);
+    expect(undisturbed.stands).toBe(true);
+    for (let at = 1; at <= undisturbed.calls; at++) {
+      const { stands, first, last } = await told(at);
+      // What says that it stands does, and what does not is mended by the same look.
+      expect({ at, state: last }).toEqual({ at, state: undisturbed.last });
+      if (stands) expect({ at, state: first }).toEqual({ at, state: undisturbed.last });
+    }
+  },
+);
+
+/** Storage that answers as ever, and how often it was asked. */
+function counted(): { readonly effect: Effect; calls: number } {
+  const count = {
+    calls: 0,
+    effect: (async (_, work) => {
+      count.calls++;
+      return work();
+    }) satisfies Effect,
+  };
+  return count;
+}
+
+it.each([
+  ["worthless", 7n, { IGNORED: 1_000 }],
+  ["of some worth", 7_000_000n, { UNMATCHED: 100 }],
+])(
+  "a thousand transfers at once, %s, are written with few calls, and an invoice among them is paid",
+  async (_, units, expected) => {
+    const till = new Till();
+    await till.shop.stock();
+    await till.shop.open([invoiceOf(1, 100_000_000n), invoiceOf(2, 200_000_000n)]);
+    const unmatchedPayments = Array.from({ length: 999 }, (__, n) => transferAt(2, `stray ${n}`, units));
+    const transfers = [transferAt(2, "first", units), ...unmatchedPayments, transferAt(2, "paid", 100_000_000n)];
+    const storage = counted();
+    expect((await till.apply(3, { transfers }, storage.effect)).ok).toBe(true);
+    expect(storage.calls).toBeLessThan(200);
+    const rows = till.shop.rows("select status, count(*) as n from payments where invoice_id is null group by status");
+    expect(Object.fromEntries(rows.map(({ status, n }) => [status, n]))).toEqual(expected);
+    expect(till.shop.rows("select status from invoices order by id").map(({ status }) => status)).toEqual([
+      "PAID",
+      "AWAITING_PAYMENT",
+    ]);
+    // Of each row one event, and one of all that were too many.
+    const told = till.shop.rows("select count(*) as n from events where type = 'payment.unmatched'");
+    expect(told).toEqual([{ n: "UNMATCHED" in expected ? 101 : 0 }]);
+    storage.calls = 0;
+    expect((await till.apply(3, { transfers }, storage.effect)).ok).toBe(true);
+    expect(storage.calls).toBeLessThan(200);
+    expect(till.shop.rows("select count(*) as n from events where type = 'payment.unmatched'")).toEqual(told);
+  },
+);
+
+it("who is first decides: a transfer that one look gave to an invoice is nobody's stray, however another saw it", async () => {
+  const till = new Till();
+  await till.shop.stock();
+  await till.shop.open([invoiceOf(1, 100_000_000n)]);
+  const transfers = [transferAt(2, "paid", 100_000_000n)];
+  let isFirst = true;
+  // Between the reads of the slow look and its writes another one credits the transfer.
+  const slow: Effect = async (point, work) => {
+    if (point === "d1 write" && isFirst) {
+      isFirst = false;
+      await till.apply(3, { transfers });
+    }
+    return work();
+  };
+  const answer = await till.apply(3, { transfers: transfers.map((each) => ({ ...each, isUnexplained: true })) }, slow);
+  expect(answer).toEqual({ ok: false, error: { code: "CONTENTION" } });
+  expect(till.shop.rows("select status, invoice_id is not null as credited from payments")).toEqual([
+    { status: "CONFIRMED", credited: 1 },
+  ]);
+});
+
+it("an invoice's own address is found by a few rows, however many methods share another", () => {
+  const till = new Till();
+  const plan = till.shop.rows(
+    `explain query plan ${selectAddressOwners(till.shop.db(calm), { network: "ETH", list: "[]" }).toSQL().sql}`,
+  );
+  const details = plan.map(({ detail }) => String(detail)).join("\n");
+  expect(details).toMatch(/SEARCH method USING INDEX payment_methods_own/);
+});

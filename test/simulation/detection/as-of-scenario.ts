@@ -1,0 +1,369 @@
+// A history from its seed: one to three invoices, one to four quotes each, one to four transfers, and what makes their weighing hard: prices that
+// move, the same units asked again, money sent against old quotes, rests, cancellations, orphaned blocks, money that is late.
+import { makeId } from "../../../src/lib/ids.ts";
+import { Dice } from "../../support/dice.ts";
+import {
+  type Asked,
+  type BlockFact,
+  CHAINS,
+  DAY,
+  type History,
+  HOUR,
+  heldUntilMs,
+  type InvoiceFact,
+  MINUTE,
+  mayMeetRest,
+  monitorUntilMs,
+  quoteSlackMs,
+  SECOND,
+  SHARED_ADDRESS,
+  START_MS,
+  type TransferFact,
+} from "./as-of-facts.ts";
+import { isKnowable } from "./as-of-knowable.ts";
+import { payeeOf, paymentTimeMs, type Quote, quotesOf } from "./as-of-oracle.ts";
+
+/** The history of a seed. Drafts in which a payer or a merchant did what nobody could have done are thrown away for the next. */
+export function historyOf(seed: number): History {
+  const dice = new Dice(seed);
+  for (;;) {
+    const draft = new Draft(dice, seed).history();
+    // A transfer that nothing prices may be another's, and then somebody else cannot have cancelled before.
+    if (draft === undefined) continue;
+    const unpriced = withPossibleCancels(withoutRate(draft));
+    return unpriced.transfers.every((transfer) => isKnowable(unpriced, transfer)) ? unpriced : draft;
+  }
+}
+
+type Kind = History["kind"];
+
+/** Now and then no rate is fresh when a transfer is seen: of one that is alone and that no reader's rate could weigh. */
+function withoutRate(history: History): History {
+  const [only, ...others] = history.transfers;
+  const isAlone = only !== undefined && others.length === 0 && !history.isAskedByReaders && only.readByMs === null;
+  if (!isAlone || !new Dice(history.seed + 1_000_000_007).chance(0.8)) return history;
+  return { ...history, transfers: [{ ...only, sightRate: null }] };
+}
+
+/** `atMs`: when it asks them. */
+type Held = Pick<InvoiceFact, "id" | "rank" | "merchant"> & { readonly atMs: number };
+
+class Draft {
+  readonly #dice: Dice;
+  readonly #seed: number;
+  readonly #kind: Kind;
+  readonly #invoices: InvoiceFact[] = [];
+  readonly #transfers: TransferFact[] = [];
+  /**
+   * Who asks which units at the shared address: of one rank or one merchant no two invoices ask the same, and none what a higher rank asks
+   * already; who asks anew leaves everybody what they hold. Invoices are drawn one after the other, so a higher rank leaves what a lower asks later.
+   */
+  readonly #held = new Map<bigint, Held[]>();
+  /** Of its own, so that what is drawn of ranks changes no other draw. */
+  readonly #rankDice: Dice;
+  /** Of the two merchants. */
+  readonly #ranks: readonly [2 | 3, 2 | 3];
+  #isSalted = false;
+
+  constructor(dice: Dice, seed: number) {
+    this.#dice = dice;
+    this.#seed = seed;
+    this.#kind = dice.chance(0.5) ? "own" : "shared";
+    this.#rankDice = new Dice(seed + 2_000_000_011);
+    this.#ranks = this.#rankDice.oneOf([
+      [3, 3],
+      [2, 3],
+      [3, 2],
+      [3, 2],
+      [3, 2],
+    ] as const);
+  }
+
+  history(): History | undefined {
+    const dice = this.#dice;
+    const invoices = this.#kind === "own" ? dice.oneOf([1, 1, 1, 2]) : dice.oneOf([1, 2, 2, 2, 3]);
+    for (let n = 0; n < invoices; n++) this.#open(n);
+    const wanted = dice.oneOf([1, 1, 1, 2, 2, 3, 4]);
+    while (this.#transfers.length < wanted) this.#transfers.push(this.#pay(dice.oneOf(this.#invoices)));
+    const ends = this.#invoices.map(monitorUntilMs);
+    const seen = this.#transfers.flatMap(({ pendingMs, blocks }) => [
+      pendingMs ?? 0,
+      ...blocks.flatMap(({ visibleMs, goneMs }) => [visibleMs, goneMs ?? 0]),
+    ]);
+    const history: History = {
+      seed: this.#seed,
+      kind: this.#kind,
+      invoices: this.#invoices,
+      transfers: this.#transfers,
+      isAskedByReaders: false,
+      endMs: Math.max(...ends, ...seen) + 10 * DAY,
+    };
+    const cancelled = withPossibleCancels(history);
+    // Which of the free amounts the service takes is its own choice.
+    const possible = !this.#isSalted && dice.chance(0.5) ? withReaders(cancelled) : cancelled;
+    return !mayMeetRest(history) && possible.transfers.every((transfer) => isKnowable(possible, transfer))
+      ? possible
+      : undefined;
+  }
+
+  #open(n: number): void {
+    const dice = this.#dice;
+    const isShared = this.#kind === "shared";
+    const openedMs = START_MS + (n === 0 ? 0 : dice.oneOf([1, 1, 19_001, 31_001, 10 * MINUTE, HOUR + 7, 3 * HOUR]));
+    const lockSeconds = dice.oneOf([300, 900, 3_600]);
+    const expiresAtMs = openedMs + dice.oneOf([lockSeconds * SECOND, 2 * HOUR, 6 * HOUR, DAY]);
+    const drawnMicros = this.#expectedMicros();
+    const merchant = isShared && n % 2 === 1 ? 1 : 0;
+    // Both merchants at one price: the one with proof is asked for what the other holds.
+    const first = isShared && n === 1 && this.#rankDice.chance(0.9) ? this.#invoices[0] : undefined;
+    const expectedMicros = first?.expectedMicros ?? drawnMicros;
+    const isExacting = dice.chance(0.1);
+    const blank: InvoiceFact = {
+      ...{ id: makeId("inv", String(n).padStart(26, "0")), merchant, rank: this.#ranks[merchant] },
+      ...{ address: isShared ? SHARED_ADDRESS : `bc1qasof${n}`, expectedMicros, openedMs, expiresAtMs, lockSeconds },
+      underpaidToleranceMicros: isExacting ? 0n : expectedMicros / 100n,
+      overpaidToleranceMicros: isExacting ? 0n : expectedMicros / 20n,
+      latePaymentPolicy: dice.oneOf(["REVIEW", "ACCEPT"] as const),
+      monitorSeconds: dice.oneOf([3_600, 86_400]),
+      ...{ cancelledAtMs: null, asked: [] },
+    };
+    const drawnRate = String(isShared ? dice.between(1_500, 3_000) : dice.between(40_000, 70_000));
+    const rate = first?.asked[0]?.rate ?? drawnRate;
+    let invoice = this.#asking(blank, { atMs: openedMs, rate, forMicros: expectedMicros });
+    for (let more = dice.oneOf([0, 1, 1, 2, 3]); more > 0; more--) invoice = this.#askedAgain(invoice);
+    const fate = dice.oneOf(["rest", "cancelled", "plain"] as const);
+    if (fate === "rest") invoice = this.#withRest(invoice);
+    if (fate === "cancelled") invoice = this.#cancelled(invoice);
+    this.#invoices.push(invoice);
+  }
+
+  /** At a shared address often near to what another invoice asks. */
+  #expectedMicros(): bigint {
+    const dice = this.#dice;
+    const [first] = this.#invoices;
+    const near =
+      first === undefined || !dice.chance(0.7) ? undefined : dice.oneOf([9_960n, 9_900n, 5_000n, 10_200n, 10_005n]);
+    if (first !== undefined && near !== undefined) return (first.expectedMicros * near) / 10_000n;
+    return BigInt(dice.between(20, 400)) * 1_000_000n + BigInt(dice.below(100)) * 10_000n;
+  }
+
+  #asking(invoice: InvoiceFact, of: Omit<Asked, "units">): InvoiceFact {
+    const { decimals, grainUnits } = CHAINS[this.#kind];
+    const wanted = ceilDiv(of.forMicros * 10n ** BigInt(decimals), BigInt(of.rate) * 1_000_000n);
+    let units = ceilDiv(wanted, grainUnits) * grainUnits;
+    const isTaken = () =>
+      (this.#held.get(units) ?? []).some(
+        ({ id, rank, merchant, atMs }) =>
+          id !== invoice.id &&
+          (rank <= invoice.rank || merchant === invoice.merchant || atMs >= of.atMs || invoice.asked.length > 0),
+      );
+    while (this.#kind === "shared" && isTaken()) {
+      units -= grainUnits;
+      this.#isSalted = true;
+    }
+    if (this.#kind === "shared")
+      this.#held.set(units, [...(this.#held.get(units) ?? []), { ...invoice, atMs: of.atMs }]);
+    return { ...invoice, asked: [...invoice.asked, { ...of, units }] };
+  }
+
+  /** A look after the lock: soon enough to lengthen the same units, or too late, or long after. */
+  #askedAgain(invoice: InvoiceFact): InvoiceFact {
+    const dice = this.#dice;
+    const last = invoice.asked.at(-1);
+    if (last === undefined) throw new Error("nothing was asked");
+    const gaps = [1, 30 * SECOND, 119_999, 120_000, 120_001, 5 * MINUTE, 20 * MINUTE, 20 * MINUTE + 1, HOUR, 3 * HOUR];
+    const atMs = last.atMs + invoice.lockSeconds * SECOND + dice.oneOf(gaps);
+    if (atMs > invoice.expiresAtMs) return invoice;
+    return this.#asking(invoice, { atMs, rate: this.#nextRate(last.rate), forMicros: last.forMicros });
+  }
+
+  /** Part of it is paid and read while its last quote stands; the rest is asked after that. */
+  #withRest(invoice: InvoiceFact): InvoiceFact {
+    const dice = this.#dice;
+    const quote = quotesOf(invoice).at(-1);
+    const last = invoice.asked.at(-1);
+    if (quote === undefined || last === undefined) throw new Error("nothing was asked");
+    const units = grains(this.#kind, (quote.units * BigInt(dice.between(300, 700))) / 1_000n);
+    // After the last look, which else would have asked for the rest.
+    const timeMs = last.atMs + dice.between(1, Math.max(1, (quote.endMs - last.atMs) / 2));
+    const readByMs = timeMs + MINUTE;
+    const atMs = Math.max(readByMs, quote.endMs) + dice.oneOf([1, MINUTE, 3 * MINUTE, HOUR]);
+    if (atMs > invoice.expiresAtMs) return invoice;
+    const block = { height: this.#height(), hash: this.#hash("p"), timeMs, visibleMs: timeMs, goneMs: null };
+    const { address } = invoice;
+    const seen = { pendingMs: null, sightRate: this.#nextRate(last.rate), readFromMs: 0, readByMs };
+    this.#transfers.push({ txHash: this.#txHash(), address, units, blocks: [block], ...seen });
+    const forMicros = invoice.expectedMicros - (quote.forMicros * units) / quote.units;
+    return this.#asking(invoice, { atMs, rate: this.#nextRate(last.rate), forMicros });
+  }
+
+  #cancelled(invoice: InvoiceFact): InvoiceFact {
+    const dice = this.#dice;
+    const ends = quotesOf(invoice).map(({ endMs }) => endMs);
+    const spanMs = invoice.expiresAtMs - invoice.openedMs;
+    const around =
+      dice.oneOf([...ends, invoice.openedMs + dice.below(spanMs)]) + dice.oneOf([-61_003, 3, 61_003, 1_800_003]);
+    const cancelledAtMs = Math.min(Math.max(around, invoice.openedMs + 3), invoice.expiresAtMs - 3);
+    return { ...invoice, cancelledAtMs, asked: invoice.asked.filter(({ atMs }) => atMs < cancelledAtMs) };
+  }
+
+  #pay(invoice: InvoiceFact): TransferFact {
+    const dice = this.#dice;
+    const quotes = quotesOf(invoice);
+    const quote = dice.chance(0.35) ? quotes.at(-1) : dice.oneOf(quotes);
+    if (quote === undefined) throw new Error("nothing was asked");
+    const isExact = dice.chance(this.#kind === "own" ? 0.6 : 0.45);
+    const timeMs = this.#momentAround(invoice, quote, isExact);
+    const units = isExact ? quote.units : this.#unitsNear(quote.units);
+    const isPending = this.#kind === "own" && dice.chance(0.35);
+    const pendingMs = isPending ? Math.max(timeMs, quote.askedFromMs) : null;
+    const shownMs = Math.max(timeMs, quote.askedFromMs) + (isPending ? 1 : 0);
+    const isMined = pendingMs === null || dice.chance(0.75);
+    const sightRate = this.#nextRate(invoice.asked.find(({ atMs }) => atMs === quote.askedFromMs)?.rate ?? "1");
+    return {
+      ...{
+        txHash: this.#txHash(),
+        address: invoice.address,
+        units,
+        pendingMs,
+        sightRate,
+        readFromMs: 0,
+        readByMs: null,
+      },
+      blocks: isMined ? this.#blocks(timeMs + (isPending ? dice.oneOf([-30_000, 600_000, HOUR]) : 0), shownMs) : [],
+    };
+  }
+
+  /** In force most of the time; else at and around the edges, long after, late. A block's time is at most a little older than what it pays. */
+  #momentAround(invoice: InvoiceFact, { askedFromMs, endMs }: Quote, isExact: boolean): number {
+    const dice = this.#dice;
+    const slackMs = quoteSlackMs(this.#kind);
+    const earliest = this.#kind === "own" ? slackMs : 24 * SECOND;
+    const next = quotesOf(invoice).find((other) => other.askedFromMs >= endMs && endMs > askedFromMs);
+    const within = () => askedFromMs + dice.below(Math.max(1, endMs - askedFromMs));
+    // To an address that somebody else had before.
+    if (this.#kind === "own" && dice.chance(0.05)) return invoice.openedMs - slackMs - dice.oneOf([1, HOUR, 30 * DAY]);
+    if (isExact && dice.chance(0.08)) return askedFromMs - dice.oneOf([1, 12 * SECOND, earliest]);
+    const isNextNear = next !== undefined && next.askedFromMs - endMs < slackMs;
+    if (isNextNear && dice.chance(0.5)) return next.askedFromMs + dice.below(90 * SECOND);
+    return dice.oneOf([
+      within,
+      within,
+      within,
+      within,
+      () => endMs + dice.oneOf([-1, 0, 1, 30 * SECOND, 119 * SECOND]),
+      () => endMs + dice.oneOf([slackMs - 1, slackMs, slackMs + 1]),
+      () => endMs + dice.between(slackMs, 4 * HOUR),
+      () => invoice.expiresAtMs + dice.oneOf([-1, 0, 1, 90 * SECOND, HOUR]),
+      () => (this.#kind === "own" ? monitorUntilMs(invoice) : heldUntilMs(invoice)) + dice.oneOf([-1, 0, 1]),
+      () => Math.max(invoice.openedMs, (invoice.cancelledAtMs ?? endMs) + dice.oneOf([-600_000, -1, 1, 600_000])),
+    ])();
+  }
+
+  #unitsNear(units: bigint): bigint {
+    const dice = this.#dice;
+    const permille = dice.oneOf([998, 996, 993, 985, 500, 300 + dice.below(400), 1_003, 1_030, 1_060, 1_200, 1_900]);
+    return grains(this.#kind, (units * BigInt(permille)) / 1_000n);
+  }
+
+  #blocks(timeMs: number, shownMs: number): readonly BlockFact[] {
+    const dice = this.#dice;
+    const visibleMs = Math.max(timeMs, shownMs) + dice.oneOf([0, 0, 20 * SECOND, 5 * MINUTE]);
+    const height = this.#height();
+    const first = { height, hash: this.#hash("a"), timeMs, visibleMs, goneMs: null };
+    if (!dice.chance(0.22)) return [first];
+    const goneMs = visibleMs + dice.between(MINUTE, HOUR);
+    const orphan = { ...first, goneMs };
+    if (dice.chance(0.15)) return [orphan];
+    const blockMs = CHAINS[this.#kind].blockMs;
+    const againMs = timeMs + dice.oneOf([-blockMs, blockMs, 10 * MINUTE, HOUR, 5 * HOUR]);
+    const again = {
+      height: height + 1,
+      hash: this.#hash("b"),
+      timeMs: againMs,
+      visibleMs: Math.max(goneMs, againMs) + 1,
+    };
+    return [orphan, { ...again, goneMs: null }];
+  }
+
+  #nextRate(rate: string): string {
+    const dice = this.#dice;
+    if (dice.chance(0.4)) return rate;
+    return String(Math.round(Number(rate) * dice.oneOf([0.8, 1.25, 0.9, 1.1, 0.996, 1.004, 0.5, 2])));
+  }
+
+  #height(): number {
+    return 1_000 + 10 * this.#transfers.length;
+  }
+
+  #txHash(): string {
+    return `tx-${this.#transfers.length}`;
+  }
+
+  #hash(fork: string): string {
+    return `${this.#height()}${fork}`;
+  }
+}
+
+function ceilDiv(of: bigint, by: bigint): bigint {
+  return (of + by - 1n) / by;
+}
+
+function grains(kind: Kind, units: bigint): bigint {
+  const { grainUnits } = CHAINS[kind];
+  return (units / grainUnits) * grainUnits;
+}
+
+/**
+ * Who cancels has seen no money: what pays a cancelled invoice is read after that, and where that cannot be (it was seen in a mempool, or in
+ * a block that is gone by then, or a rest was asked) nobody cancelled.
+ */
+function withPossibleCancels(history: History): History {
+  for (const invoice of history.invoices) {
+    const { cancelledAtMs } = invoice;
+    if (cancelledAtMs === null) continue;
+    const own = history.transfers.filter(
+      (each) => payeeOf(history, each, paymentTimeMs(each)).invoice?.id === invoice.id,
+    );
+    const isSeen = own.some((each) => earliestEndMs(each) <= cancelledAtMs + 1);
+    if (isSeen) {
+      const others = history.invoices.map((each) => (each.id === invoice.id ? { ...each, cancelledAtMs: null } : each));
+      return withPossibleCancels({ ...history, invoices: others });
+    }
+    for (const each of own) {
+      const at = history.transfers.indexOf(each);
+      const transfers = history.transfers.with(at, {
+        ...each,
+        readFromMs: Math.max(each.readFromMs, cancelledAtMs + 1),
+      });
+      history = { ...history, transfers };
+    }
+  }
+  return history;
+}
+
+/**
+ * The same, with what readers are asked priced by the service: what an invoice has received is read after its last quote, but for the part that
+ * left a rest. Unchanged where that cannot be.
+ */
+function withReaders(history: History): History {
+  const transfers: TransferFact[] = [];
+  for (const transfer of history.transfers) {
+    const { invoice } = payeeOf(history, transfer, paymentTimeMs(transfer));
+    const lastMs = invoice?.asked.at(-1)?.atMs ?? 0;
+    if (invoice === null || transfer.readByMs !== null) {
+      if (transfer.readByMs !== null && transfer.readFromMs > transfer.readByMs) return history;
+      transfers.push(transfer);
+      continue;
+    }
+    if (earliestEndMs(transfer) <= lastMs + 1) return history;
+    transfers.push({ ...transfer, readFromMs: Math.max(transfer.readFromMs, lastMs + 1) });
+  }
+  return { ...history, transfers, isAskedByReaders: true };
+}
+
+/** By when it must have been read for the first time: its first sight in a mempool is a fact, and so is an orphaned block. */
+function earliestEndMs({ pendingMs, blocks, readByMs }: TransferFact): number {
+  const gone = blocks.flatMap(({ goneMs }) => (goneMs === null ? [] : [goneMs]));
+  return Math.min(pendingMs ?? Number.POSITIVE_INFINITY, readByMs ?? Number.POSITIVE_INFINITY, ...gone);
+}

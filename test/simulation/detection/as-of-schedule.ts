@@ -1,0 +1,208 @@
+// One way in which the facts of a history can be read: when each block is looked at and with what else, what is read again, who looks at the
+// invoices meanwhile, when the sweep comes by, and where a watcher dies. Facts are written at their times in every schedule.
+import { Dice } from "../../support/dice.ts";
+import type { AsOfTill, Sighting } from "./as-of-adapter.ts";
+import { DAY, type History, type InvoiceFact, SECOND, START_MS, type TransferFact } from "./as-of-facts.ts";
+import { asKnownAt, quotesOf } from "./as-of-oracle.ts";
+
+export type Step =
+  | { readonly kind: "open" | "cancel" | "view"; readonly atMs: number; readonly invoice: InvoiceFact }
+  | { readonly kind: "ask"; readonly atMs: number; readonly invoice: InvoiceFact; readonly n: number }
+  | {
+      readonly kind: "look";
+      readonly atMs: number;
+      readonly sightings: readonly Sighting[];
+      readonly dieAt: number | undefined;
+    }
+  | { readonly kind: "gone"; readonly atMs: number; readonly transfer: TransferFact }
+  | { readonly kind: "sweep"; readonly atMs: number };
+
+export type Schedule = readonly Step[];
+
+/** The n-th schedule of a history; the first reads everything as soon as it is there, and nothing twice. */
+export function scheduleOf(history: History, n: number): Schedule {
+  const plan = new Plan(history, new Dice(history.seed * 1_000 + n), n === 0);
+  return plan.steps();
+}
+
+/** Who does what, in which order: the same text, the same interleaving. */
+export function orderOf(schedule: Schedule): string {
+  return schedule.map(nameOf).join(" ");
+}
+
+export function printSchedule(schedule: Schedule): string {
+  return schedule.map((step) => `  +${(step.atMs - START_MS) / SECOND}s ${nameOf(step)}`).join("\n");
+}
+
+function nameOf(step: Step): string {
+  switch (step.kind) {
+    case "open":
+    case "cancel":
+    case "view":
+      return `${step.kind}:${step.invoice.id.slice(-2)}`;
+    case "ask":
+      return `ask:${step.invoice.id.slice(-2)}:${step.n}`;
+    case "look": {
+      const seen = step.sightings.map(({ transfer, block }) => `${transfer.txHash}@${block?.hash ?? "mempool"}`);
+      return `look:${seen.join("+")}${step.dieAt === undefined ? "" : `:dies${step.dieAt}`}`;
+    }
+    case "gone":
+      return `gone:${step.transfer.txHash}`;
+    case "sweep":
+      return "sweep";
+  }
+}
+
+export async function runSchedule(till: AsOfTill, history: History, schedule: Schedule): Promise<void> {
+  const { kind } = history;
+  for (const step of schedule) {
+    switch (step.kind) {
+      case "open":
+        await till.openInvoice(kind, step.invoice);
+        break;
+      case "ask": {
+        const asked = step.invoice.asked[step.n];
+        if (asked === undefined) break;
+        if (history.isAskedByReaders) await till.requote(kind, step.invoice, asked);
+        else await till.addQuote(kind, step.invoice, asked);
+        break;
+      }
+      case "cancel":
+        await till.cancel(step.invoice, step.atMs);
+        break;
+      case "view":
+        await till.view(step.invoice, step.atMs);
+        break;
+      case "look":
+        await till.look(kind, step);
+        break;
+      case "gone":
+        await till.gone(kind, { atMs: step.atMs, txHash: step.transfer.txHash });
+        break;
+      case "sweep":
+        await till.sweep(step.atMs);
+        break;
+    }
+  }
+}
+
+/** Facts come before what is read at the same moment. */
+const FACT = 0;
+const READ = 1;
+
+class Plan {
+  readonly #history: History;
+  readonly #dice: Dice;
+  readonly #isPlain: boolean;
+  readonly #facts: readonly number[];
+  readonly #steps: { readonly rank: number; readonly draw: number; readonly step: Step }[] = [];
+  readonly #sightings: { readonly atMs: number; readonly sighting: Sighting }[] = [];
+
+  constructor(history: History, dice: Dice, isPlain: boolean) {
+    this.#history = history;
+    this.#dice = dice;
+    this.#isPlain = isPlain;
+    this.#facts = history.invoices.flatMap(({ asked, expiresAtMs, cancelledAtMs }) => [
+      ...asked.map(({ atMs }) => atMs),
+      expiresAtMs + 1,
+      ...(cancelledAtMs === null ? [] : [cancelledAtMs]),
+    ]);
+  }
+
+  steps(): Schedule {
+    for (const invoice of this.#history.invoices) this.#happen(invoice);
+    for (const transfer of this.#history.transfers) this.#read(transfer);
+    for (const look of this.#looks()) this.#add(READ, look);
+    if (!this.#isPlain) this.#disturb();
+    this.#add(READ + 1, { kind: "sweep", atMs: this.#history.endMs + 1 });
+    return this.#steps
+      .toSorted((a, b) => a.step.atMs - b.step.atMs || a.rank - b.rank || a.draw - b.draw)
+      .map(({ step }) => step);
+  }
+
+  #happen(invoice: InvoiceFact): void {
+    this.#add(FACT, { kind: "open", atMs: invoice.openedMs, invoice });
+    for (const [n, { atMs }] of invoice.asked.entries()) {
+      if (n > 0) this.#add(FACT, { kind: "ask", atMs, invoice, n });
+    }
+    if (invoice.cancelledAtMs !== null) this.#add(FACT, { kind: "cancel", atMs: invoice.cancelledAtMs, invoice });
+  }
+
+  /** A first sight in a mempool is a fact, and so is that an orphaned block was seen while it stood; when it was is not. */
+  #read(transfer: TransferFact): void {
+    const { pendingMs, blocks, readFromMs } = transfer;
+    const endMs = this.#history.endMs;
+    if (pendingMs !== null) this.#observation(pendingMs, { transfer, block: null });
+    for (const [n, block] of blocks.entries()) {
+      const isFirst = n === 0 && pendingMs === null;
+      const fromMs = Math.max(block.visibleMs, readFromMs);
+      const byMs = isFirst ? (transfer.readByMs ?? endMs) : endMs;
+      const untilMs = block.goneMs === null ? byMs : Math.min(byMs, block.goneMs - 1);
+      const atMs = this.#momentIn(fromMs, untilMs);
+      this.#observation(atMs, { transfer, block });
+      if (this.#dice.chance(0.1)) this.#observation(this.#momentIn(atMs, untilMs), { transfer, block });
+      const next = blocks[n + 1];
+      if (block.goneMs !== null && (next === undefined || this.#dice.chance(0.5))) {
+        // That it left is learnt long before all is over: for a reorg window from then on its invoice waits.
+        const goneByMs = next === undefined ? endMs - DAY : next.visibleMs - 1;
+        this.#add(READ, { kind: "gone", atMs: this.#momentIn(block.goneMs, goneByMs), transfer });
+      }
+    }
+    const last = blocks.at(-1) ?? null;
+    if (last === null || (last.goneMs === null && this.#dice.chance(0.08)))
+      this.#observation(endMs, { transfer, block: last });
+  }
+
+  #momentIn(fromMs: number, untilMs: number): number {
+    const dice = this.#dice;
+    if (this.#isPlain) return fromMs;
+    const edges = [...this.#facts, ...this.#sightings.map(({ atMs }) => atMs)];
+    const moments = edges.flatMap((atMs) => [atMs - 1, atMs]).filter((atMs) => fromMs <= atMs && atMs <= untilMs);
+    if (moments.length > 0 && dice.chance(0.6)) return dice.oneOf(moments);
+    return dice.oneOf([fromMs, untilMs, dice.between(fromMs, untilMs)]);
+  }
+
+  #observation(atMs: number, sighting: Sighting): void {
+    this.#sightings.push({ atMs, sighting });
+  }
+
+  /** What is seen at one moment is one look or several; in one look the market has one price. */
+  #looks(): readonly Extract<Step, { kind: "look" }>[] {
+    const dice = this.#dice;
+    const looks: { readonly atMs: number; readonly sightings: Sighting[] }[] = [];
+    for (const { atMs, sighting } of dice.shuffled(this.#sightings)) {
+      const { txHash, sightRate } = sighting.transfer;
+      const other = looks.find(
+        (look) =>
+          look.atMs === atMs &&
+          look.sightings.every(({ transfer }) => transfer.sightRate === sightRate && transfer.txHash !== txHash),
+      );
+      if (other !== undefined && dice.chance(0.7)) other.sightings.push(sighting);
+      else looks.push({ atMs, sightings: [sighting] });
+    }
+    return looks.map((look) => {
+      const isDying = !this.#isPlain && dice.chance(0.08);
+      return { kind: "look", ...look, dieAt: isDying ? dice.between(1, 4) : undefined };
+    });
+  }
+
+  /** The sweep, and readers while a lock stands or when all is over: what they find is settled, and nothing is quoted anew. */
+  #disturb(): void {
+    const dice = this.#dice;
+    const { invoices, endMs } = this.#history;
+    const lastMs = Math.max(...this.#facts) + 60 * SECOND;
+    if (dice.chance(0.25))
+      this.#add(READ, { kind: "sweep", atMs: this.#momentIn(START_MS, dice.oneOf([lastMs, endMs])) });
+    if (!dice.chance(0.3)) return;
+    const { id, openedMs } = dice.oneOf(invoices);
+    const atMs = this.#momentIn(openedMs, lastMs);
+    const invoice = asKnownAt(this.#history, atMs).invoices.find((each) => each.id === id);
+    if (invoice === undefined) return;
+    const isLocked = (quotesOf(invoice).at(-1)?.endMs ?? 0) >= atMs;
+    if (isLocked || atMs > invoice.expiresAtMs) this.#add(READ, { kind: "view", atMs, invoice });
+  }
+
+  #add(rank: number, step: Step): void {
+    this.#steps.push({ rank, draw: this.#dice.random(), step });
+  }
+}

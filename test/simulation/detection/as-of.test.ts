@@ -1,0 +1,130 @@
+// Facts as of the payment's time (decisions 4 and 5): the same facts give the same credits, worths and statuses, whatever varies when and in what
+// order they are read. Every schedule of a history is held against the oracle, which reads nothing but the facts.
+import { describe, expect, it } from "vitest";
+import { CAMPAIGN_LIMIT_MS, FIRST_SEED, keepSeeds, pastSeedsOf, seedsTo, tellProgress } from "../engine/campaign.ts";
+import { AsOfTill } from "./as-of-adapter.ts";
+import { byStatus, byToday, honoured, redated } from "./as-of-broken.ts";
+import { type History, printHistory } from "./as-of-facts.ts";
+import { type Expected, expectedOf } from "./as-of-oracle.ts";
+import { historyOf } from "./as-of-scenario.ts";
+import { orderOf, printSchedule, runSchedule, type Schedule, scheduleOf } from "./as-of-schedule.ts";
+import { Tally } from "./as-of-tally.ts";
+
+const HISTORIES = process.env.DEEP ? 100_000 : 5_000;
+const SCHEDULES = 6;
+const MOST_PROBLEMS = 5;
+const FEWEST_HITS = 100;
+const CAUGHT_WITHIN = 200;
+const NAME = "facts as of their time";
+
+interface Problem {
+  readonly seed: number;
+  readonly text: string;
+  readonly schedule: Schedule;
+}
+
+/** What is wrong with how a schedule ended; undefined when all stands as the facts say. */
+async function problemOf(
+  till: AsOfTill,
+  history: History,
+  expected: Expected,
+  schedule: Schedule,
+): Promise<string | undefined> {
+  return till.visit(async () => {
+    try {
+      await runSchedule(till, history, schedule);
+    } catch (error) {
+      return String(error);
+    }
+    const outcome = till.outcome();
+    for (const [txHash, wanted] of expected.transfers) {
+      const row = outcome.transfers.get(txHash);
+      const stands = row === undefined ? "nowhere" : `${row.invoiceId} ${row.status}`;
+      const should = `${wanted.invoiceId} ${wanted.status}`;
+      if (stands !== should) return `${txHash} is ${stands}, not ${should} (${wanted.rule})`;
+    }
+    for (const [id, wanted] of expected.invoices) {
+      const row = outcome.invoices.get(id);
+      const stands = [row?.status, row?.received_micros, row?.confirmed_micros, row?.is_late].join(" ");
+      const should = [wanted.status, wanted.receivedMicros, wanted.confirmedMicros, Number(wanted.isLate)].join(" ");
+      if (stands !== should) return `${id} is ${stands}, not ${should}`;
+    }
+    return undefined;
+  });
+}
+
+interface Campaign {
+  readonly problems: readonly Problem[];
+  readonly schedules: number;
+  readonly interleavings: number;
+  readonly tally: Tally;
+}
+
+/** Histories of these seeds, each until one of its schedules fails, until so many have failed by a problem like `counts`. */
+async function campaign(till: AsOfTill, seeds: Iterable<number>, counts = /./): Promise<Campaign> {
+  await till.stock();
+  const problems: Problem[] = [];
+  const tally = new Tally();
+  let schedules = 0;
+  let interleavings = 0;
+  for (const seed of seeds) {
+    if (problems.length === MOST_PROBLEMS) break;
+    tellProgress(NAME, seed, HISTORIES, problems.length);
+    const history = historyOf(seed);
+    const expected = expectedOf(history);
+    tally.history(history, expected);
+    const orders = new Set<string>();
+    for (let n = 0; n < SCHEDULES; n++) {
+      const schedule = scheduleOf(history, n);
+      tally.schedule(history, expected, schedule);
+      orders.add(orderOf(schedule));
+      schedules++;
+      const text = await problemOf(till, history, expected, schedule);
+      if (text === undefined || !counts.test(text)) continue;
+      problems.push({ seed, text, schedule });
+      break;
+    }
+    interleavings += orders.size;
+  }
+  return { problems, schedules, interleavings, tally };
+}
+
+it(`says the same of the same facts, whenever they are read: ${HISTORIES} histories in ${SCHEDULES} schedules each`, {
+  timeout: CAMPAIGN_LIMIT_MS,
+}, async () => {
+  const startMs = performance.now();
+  const { problems, schedules, interleavings, tally } = await campaign(new AsOfTill(), [
+    ...pastSeedsOf(NAME),
+    ...seedsTo(HISTORIES, FIRST_SEED),
+  ]);
+  const seconds = ((performance.now() - startMs) / 1_000).toFixed(1);
+  const lines = [...tally.hits].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, n]) => `  ${name}: ${n}`);
+  const sums = `${schedules} schedules, ${interleavings} distinct interleavings, ${seconds} s`;
+  process.stdout.write(`${NAME}: ${sums}\n${lines.join("\n")}\n`);
+  for (const { seed, text, schedule } of problems) {
+    process.stdout.write(`seed ${seed}: ${text}\n${printHistory(historyOf(seed))}\n${printSchedule(schedule)}\n\n`);
+  }
+  if (problems.length > 0) {
+    keepSeeds(
+      NAME,
+      problems.map(({ seed }) => seed),
+    );
+  }
+  expect(problems.map(({ seed, text }) => `seed ${seed}: ${text}`)).toEqual([]);
+  expect([...tally.hits].filter(([, n]) => n < FEWEST_HITS)).toEqual([]);
+});
+
+describe(`within ${CAUGHT_WITHIN} histories it catches that`, () => {
+  it.each([
+    { variant: redated, problem: /^inv_/ },
+    { variant: byToday, problem: /^tx-/ },
+    { variant: byStatus, problem: /^tx-/ },
+    { variant: honoured, problem: /^inv_/ },
+  ])("$variant.name", { timeout: CAMPAIGN_LIMIT_MS }, async ({ variant, problem }) => {
+    const { problems } = await campaign(new AsOfTill(variant), seedsTo(CAUGHT_WITHIN), problem);
+    const [first] = problems;
+    const seeds = problems.map(({ seed }) => seed).join(", ");
+    process.stdout.write(`${variant.name}: caught at seeds ${seeds}: ${first?.text}\n`);
+    expect(first).toBeDefined();
+  });
+});

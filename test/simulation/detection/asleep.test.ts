@@ -1,0 +1,89 @@
+// Time in which nobody looked is no sign that a source is dead: after a sleep of any length no invoice closes that nobody has looked at since.
+// The watcher is made anew before each pass.
+import { describe, expect, it } from "vitest";
+import { watchesOf } from "../../../src/commerce/cursors/cursor.ts";
+import { closingOf } from "../../../src/commerce/invoices/closing.ts";
+import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
+import { watchMethod } from "../../support/watched.ts";
+import { TestWatcher } from "../../support/watcher.ts";
+import { Lab } from "../engine/lab.ts";
+import { World } from "../engine/world.ts";
+import { instantSleep } from "./reorg-shop.ts";
+
+const START = 1_800_000_000_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const BLOCK_MS = 10 * MINUTE;
+
+const lab = new Lab();
+const db = lab.db(async (_, work) => work());
+
+function inLab(work: () => Promise<void>): Promise<void> {
+  return lab.schedule(new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} }), work);
+}
+
+/** A watch that has ticked once, an invoice that ends five minutes later, and a payment in time that lies in the chain. */
+async function asleep(costsBy: "recipients" | "blocks", sleptMs: number) {
+  const chain = new FakeChain({ startMs: START - 19 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 20 });
+  const kind = costsBy === "recipients" ? "esplora" : "core-rpc";
+  const source = new FakeSource(chain, { kind, costsBy });
+  const watcher = new TestWatcher(db, "BTC", [source], START, instantSleep);
+  const expiresAtMs = START + 5 * MINUTE;
+  await watchMethod(db, { network: "BTC", cryptocurrency: "BTC", address: "A", nowMs: START, expiresAtMs });
+  await watcher.pass();
+  chain.mine([{ cryptocurrency: "BTC", txHash: "t", toAddress: "A", amountUnits: 1n }], START + MINUTE);
+  watcher.nowMs = START + sleptMs;
+  chain.mine([], watcher.nowMs);
+  const closing = async () => {
+    const watches = watchesOf(["BTC"], [{ ...(await watcher.cursor()), stuckPassedMs: null }]);
+    return closingOf({ expiresAtMs, closedAtMs: null, watches, nowMs: watcher.nowMs });
+  };
+  const isClosed = async () => (await closing()).closedAtMs !== null;
+  return { chain, source, watcher, closing, isClosed };
+}
+
+describe.each(["recipients", "blocks"] as const)("a watcher that reads by %s and slept for hours", (costsBy) => {
+  it.each([7, 100])("closes nothing after %i of them before it has read the chain", (hours) =>
+    inLab(async () => {
+      const { watcher, isClosed } = await asleep(costsBy, hours * HOUR);
+      expect(await isClosed()).toBe(false);
+      for (let n = 0; n < 20 && !(await isClosed()); n++) {
+        await watcher.pass();
+        if (await isClosed()) expect(watcher.found()).toContain("t@20");
+        watcher.nowMs += MINUTE;
+      }
+      expect(await isClosed()).toBe(true);
+    }),
+  );
+
+  it("waits six hours for a source from the first look on that it takes again", () =>
+    inLab(async () => {
+      const { source, watcher, closing, isClosed } = await asleep(costsBy, 7 * HOUR);
+      source.down = "TIMEOUT";
+      const wokenMs = watcher.nowMs;
+      for (; watcher.nowMs < wokenMs + 6 * HOUR; watcher.nowMs += 5 * MINUTE) {
+        await watcher.pass();
+        expect(await isClosed()).toBe(false);
+      }
+      await watcher.pass();
+      expect(await closing()).toMatchObject({ closedAtMs: watcher.nowMs, isStalled: true });
+    }));
+});
+
+it("holds of a second source do not end while nobody looks", () =>
+  inLab(async () => {
+    const { chain, source, watcher, isClosed } = await asleep("recipients", 6 * MINUTE);
+    const second = new FakeSource(chain, { kind: "blockbook", costsBy: "recipients" });
+    const both = new TestWatcher(db, "BTC", [source, second], watcher.nowMs, instantSleep);
+    source.faults.set("A", "LIES_EMPTY");
+    second.down = "TIMEOUT";
+    await both.pass();
+    watcher.nowMs = both.nowMs = START + 7 * HOUR;
+    chain.mine([], both.nowMs);
+    await both.pass();
+    expect([await isClosed(), both.found()]).toEqual([false, []]);
+    second.down = undefined;
+    both.nowMs += MINUTE;
+    await both.pass();
+    expect(both.found()).toContain("t@20");
+  }));

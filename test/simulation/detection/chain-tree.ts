@@ -1,0 +1,247 @@
+// A tree of blocks as a chain grows one: branches that win and lose, transactions that are mined again elsewhere, in another place of
+// another block, that are replaced, evicted, reverted or forgotten. What nodes say at a moment is a `View`; the last one is what came of it.
+import type { BlockRef } from "../../../src/chains/transfer.ts";
+import type { Dice } from "../../support/dice.ts";
+
+/** What a transaction pays to one of our addresses. */
+export interface Output {
+  readonly toAddress: string;
+  readonly cryptocurrency: string;
+  readonly amountUnits: bigint;
+}
+
+export interface Transaction {
+  readonly hash: string;
+  readonly outputs: readonly Output[];
+  /** The output (UTXO) or nonce (EVM) that it spends; of two that spend the same, a chain has one. */
+  readonly spends: string;
+}
+
+/** A transaction in a block. */
+export interface Mined {
+  readonly transaction: Transaction;
+  /** Place of its first output among all of the block: another one wherever it is mined again. */
+  readonly position: number;
+  /** It is there, and moves nothing (EVM). */
+  readonly isReverted: boolean;
+}
+
+export interface Block {
+  readonly ref: BlockRef;
+  readonly parent: Block | undefined;
+  readonly mined: readonly Mined[];
+}
+
+/** The chain as a node has it at a moment. */
+export interface View {
+  readonly atMs: number;
+  readonly tip: Block;
+  /** What waits to be mined. */
+  readonly pool: readonly Transaction[];
+}
+
+export interface TreePlan {
+  readonly startMs: number;
+  readonly blockMs: number;
+  /** No block is taken back that has so many confirmations. */
+  readonly windowBlocks: number;
+  readonly views: number;
+  readonly transactions: readonly Transaction[];
+  /** What may take the place of a transaction: its rival spends the same. */
+  readonly rivals: ReadonlyMap<string, Transaction>;
+  /** Whether transactions can fail where they are mined (EVM). */
+  readonly canRevert: boolean;
+}
+
+/** The tree starts here; below it are blocks that nothing ever happened in. */
+export const ROOT_HEIGHT = 1_000;
+
+export interface Tree {
+  readonly views: readonly View[];
+  /** The best chain in the end, when everything is as deep as it gets. */
+  readonly last: View;
+  /** Most blocks that were taken back at once. */
+  readonly deepestFork: number;
+}
+
+export function growTree(plan: TreePlan, dice: Dice): Tree {
+  const growth = new Growth(plan, dice);
+  const views = Array.from({ length: plan.views }, () => growth.step());
+  return { views, last: growth.finish(), deepestFork: growth.deepestFork };
+}
+
+/** The block of a height on the chain that ends in `tip`; undefined above it. */
+export function blockOn(tip: Block, height: number): Block | undefined {
+  return chainOf(tip)[height - ROOT_HEIGHT];
+}
+
+/** The blocks of a chain from the root on. */
+export function chainOf(tip: Block): readonly Block[] {
+  const known = chains.get(tip);
+  if (known !== undefined) return known;
+  const chain: Block[] = [];
+  for (let block: Block | undefined = tip; block !== undefined; block = block.parent) chain.push(block);
+  chain.reverse();
+  chains.set(tip, chain);
+  return chain;
+}
+const chains = new WeakMap<Block, readonly Block[]>();
+
+/** An empty block on top, at a moment. */
+export function mineOn(parent: Block, timeMs: number): Block {
+  const height = parent.ref.height + 1;
+  return { ref: { height, hash: `b${height}.${timeMs}`, timeMs }, parent, mined: [] };
+}
+
+class Growth {
+  deepestFork = 0;
+  readonly #plan: TreePlan;
+  readonly #dice: Dice;
+  #tip: Block;
+  /** Tips that lost; one may win again. */
+  readonly #lost: Block[] = [];
+  #highest = ROOT_HEIGHT;
+  #nowMs: number;
+  #unborn: readonly Transaction[];
+  #pool: Transaction[] = [];
+  /** Out of every mempool, and perhaps not for ever. */
+  #limbo: Transaction[] = [];
+  #blocks = 0;
+
+  constructor(plan: TreePlan, dice: Dice) {
+    this.#plan = plan;
+    this.#dice = dice;
+    this.#nowMs = plan.startMs;
+    this.#tip = { ref: { height: ROOT_HEIGHT, hash: "root", timeMs: plan.startMs }, parent: undefined, mined: [] };
+    this.#unborn = dice.shuffled(plan.transactions);
+  }
+
+  step(): View {
+    const dice = this.#dice;
+    this.#broadcast();
+    const deepest = Math.min(this.#tip.ref.height - ROOT_HEIGHT, this.#reorgLimit());
+    if (deepest > 0 && dice.chance(0.45)) this.#reorg(deepest);
+    else this.#extend(this.#stride());
+    if (dice.chance(0.1) && this.#pool.length > 0)
+      this.#limbo.push(...this.#pool.splice(dice.below(this.#pool.length), 1));
+    if (dice.chance(0.3) && this.#limbo.length > 0)
+      this.#pool.push(...this.#limbo.splice(dice.below(this.#limbo.length), 1));
+    this.#settlePool();
+    return this.#view();
+  }
+
+  /** Everything that is still to happen happens, and then only time passes. */
+  finish(): View {
+    const dice = this.#dice;
+    this.#pool = [...this.#pool, ...this.#limbo, ...this.#unborn].filter(() => dice.chance(0.7));
+    this.#limbo = [];
+    this.#settlePool();
+    this.#extend(2, 0.5);
+    this.#extend(1, 1);
+    this.#pool = [];
+    this.#extend(this.#plan.windowBlocks + 1);
+    return this.#view();
+  }
+
+  /** How many blocks may still be taken back. */
+  #reorgLimit(): number {
+    return this.#plan.windowBlocks - 1 - (this.#highest - this.#tip.ref.height);
+  }
+
+  /** Mostly a few blocks, sometimes as many as a fork can be deep. */
+  #stride(): number {
+    const dice = this.#dice;
+    return dice.chance(0.75) ? dice.between(0, 3) : dice.between(1, this.#plan.windowBlocks);
+  }
+
+  #broadcast(): void {
+    const count = Math.min(this.#unborn.length, this.#dice.below(4));
+    this.#pool.push(...this.#unborn.slice(0, count));
+    this.#unborn = this.#unborn.slice(count);
+  }
+
+  /** Another branch wins: a new one, or one that had lost before. */
+  #reorg(deepest: number): void {
+    const dice = this.#dice;
+    const before = this.#tip;
+    const old = dice.chance(0.25) ? this.#lostWithin(deepest) : undefined;
+    // Mostly shallow, as forks are, and now and then as deep as can be.
+    const depth = dice.oneOf([1, 1, dice.between(1, Math.min(3, deepest)), dice.between(1, deepest)]);
+    const fork = old ?? blockOn(before, before.ref.height - depth);
+    if (fork === undefined) throw new Error(`no block ${depth} below the tip`);
+    const shared = commonHeight(before, fork);
+    this.deepestFork = Math.max(this.deepestFork, before.ref.height - shared);
+    this.#lost.push(before);
+    this.#tip = fork;
+    for (const { transaction } of chainOf(before)
+      .slice(shared + 1 - ROOT_HEIGHT)
+      .flatMap(({ mined }) => mined)) {
+      this.#orphan(transaction);
+    }
+    this.#settlePool();
+    // The heavier branch is the longer one here.
+    this.#extend(Math.max(1, before.ref.height + dice.oneOf([0, 1, 1, 2]) - fork.ref.height));
+  }
+
+  #lostWithin(deepest: number): Block | undefined {
+    const { height } = this.#tip.ref;
+    const fitting = this.#lost.filter((tip) => height - commonHeight(this.#tip, tip) <= deepest && tip !== this.#tip);
+    return fitting.length === 0 ? undefined : this.#dice.oneOf(fitting);
+  }
+
+  /** A transaction whose block lost waits again, is forgotten for a while or for ever, or makes room for its rival. */
+  #orphan(transaction: Transaction): void {
+    const dice = this.#dice;
+    const rival = this.#plan.rivals.get(transaction.hash);
+    if (rival !== undefined && dice.chance(0.3)) this.#pool.push(rival);
+    else if (dice.chance(0.8)) this.#pool.push(transaction);
+    else this.#limbo.push(transaction);
+  }
+
+  #extend(count: number, share = 0.4): void {
+    for (let n = 0; n < count; n++) {
+      const { height, timeMs } = this.#tip.ref;
+      this.#blocks++;
+      const ref = { height: height + 1, hash: `b${height + 1}.${this.#blocks}`, timeMs: timeMs + this.#plan.blockMs };
+      this.#nowMs = Math.max(this.#nowMs, ref.timeMs);
+      this.#tip = { ref, parent: this.#tip, mined: this.#mine(share) };
+    }
+    this.#highest = Math.max(this.#highest, this.#tip.ref.height);
+  }
+
+  #mine(share: number): readonly Mined[] {
+    const dice = this.#dice;
+    if (this.#pool.length === 0) return [];
+    const chosen = dice.shuffled(this.#pool).filter(() => dice.chance(share));
+    let position = dice.below(3);
+    const mined = chosen.map((transaction) => {
+      const isReverted = this.#plan.canRevert && dice.chance(0.1);
+      const entry = { transaction, position, isReverted };
+      position += transaction.outputs.length + dice.below(2);
+      return entry;
+    });
+    this.#pool = this.#pool.filter((transaction) => !chosen.includes(transaction));
+    return mined;
+  }
+
+  /** Nothing waits twice, nor once something else spent the same: in the chain, or in the pool before it. */
+  #settlePool(): void {
+    const spent = new Set(
+      chainOf(this.#tip).flatMap(({ mined }) => mined.map(({ transaction }) => transaction.spends)),
+    );
+    this.#pool = this.#pool.filter(({ spends }) => !spent.has(spends) && spent.add(spends) !== undefined);
+    this.#limbo = this.#limbo.filter(({ spends }) => !spent.has(spends));
+  }
+
+  #view(): View {
+    return { atMs: this.#nowMs, tip: this.#tip, pool: [...this.#pool] };
+  }
+}
+
+/** Height of the last block that two chains share. */
+function commonHeight(a: Block, b: Block): number {
+  const [one, other] = [chainOf(a), chainOf(b)];
+  let height = Math.min(a.ref.height, b.ref.height);
+  while (one[height - ROOT_HEIGHT] !== other[height - ROOT_HEIGHT]) height--;
+  return height;
+}

@@ -1,0 +1,50 @@
+// One address stops nobody else, and nothing that a pass needs lives in memory: what is found and when it closes, with hostile addresses and
+// without; and watchers that are broken on purpose.
+import { describe, expect, it } from "vitest";
+import { CAMPAIGN_LIMIT_MS } from "../engine/campaign.ts";
+import { Lab } from "../engine/lab.ts";
+import { compareHostile, type HostileTally, type HostileVariant } from "./hostile-addresses.ts";
+
+const SEEDS = process.env.DEEP ? 20_000 : 20;
+
+const lab = new Lab();
+
+async function compare(variant: HostileVariant, count: number, mostProblems: number) {
+  const tally: HostileTally = new Map();
+  const problems: string[] = [];
+  for (let seed = 1; seed <= count && problems.length < mostProblems; seed++) {
+    const problem = await compareHostile(lab, seed, variant, tally).catch((error: unknown) => String(error));
+    if (problem !== undefined) problems.push(`seed ${seed}: ${problem}`);
+  }
+  return { problems, tally };
+}
+
+it(`what is found at an address and when its invoice closes does not depend on hostile ones: ${SEEDS} histories`, {
+  timeout: CAMPAIGN_LIMIT_MS,
+}, async () => {
+  const startMs = performance.now();
+  const { problems, tally } = await compare({ name: "the real pass" }, SEEDS, 5);
+  const seconds = (performance.now() - startMs) / 1_000;
+  const distinct = [...tally.keys()].filter((name) => name.startsWith("plan ")).length;
+  const misdeeds = [...tally].filter(([name]) => !name.startsWith("plan ")).map(([name, n]) => `${name} ${n}`);
+  process.stdout.write(
+    `hostile addresses: ${2 * SEEDS} runs, ${distinct} distinct histories, ${seconds.toFixed(1)} s, ${misdeeds.join(", ")}\n`,
+  );
+  expect(problems).toEqual([]);
+  for (const misdeed of ["BAD_STATUS", "RATE_LIMITED", "TIMEOUT", "UNEXPECTED_SHAPE", "FLOODED", "SLOW", "LIES_EMPTY"])
+    expect(tally.get(misdeed), misdeed).toBeGreaterThan(SEEDS / 20);
+});
+
+describe("a watcher that is broken is caught within 200 histories:", () => {
+  const forgets = (member: string) => (of: Lab) =>
+    void of.rows(`update network_cursors set progress = json_remove(progress, '$.${member}') returning 1`);
+  it.each<HostileVariant>([
+    { name: "broken: the round over addresses in memory", beforePass: forgets("rounds") },
+    { name: "broken: how long the second source has been silent in memory", beforePass: forgets("unsecondedMs") },
+    { name: "broken: one refusal fails the scan of all", failsWhole: true },
+  ])("$name", { timeout: CAMPAIGN_LIMIT_MS }, async (variant) => {
+    const { problems } = await compare(variant, 200, 1);
+    process.stdout.write(`${variant.name}: caught at ${problems[0]}\n`);
+    expect(problems).toHaveLength(1);
+  });
+});

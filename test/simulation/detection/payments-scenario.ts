@@ -1,0 +1,379 @@
+// Several watchers, a claim, a reader, the sweep and a cancellation at once over the same invoices, while storage and the Workers fail under
+// them: then a payment leaves its block, and is mined again. Whoever was first, in the end each transfer is credited once, to whom it belongs.
+
+import { type Transfer, transferKey } from "../../../src/chains/transfer.ts";
+import { insertReservation } from "../../../src/commerce/amount-reservations/store.ts";
+import { cancelInvoice } from "../../../src/commerce/invoices/cancel-invoice.ts";
+import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
+import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
+import type { Invoice } from "../../../src/commerce/invoices/invoice.ts";
+import { activeMethod, pairOf } from "../../../src/commerce/invoices/payment-method.ts";
+import { type RefreshDependencies, refreshInvoice } from "../../../src/commerce/invoices/refresh-invoice.ts";
+import { insertInvoice, insertTimelineItem, putMethod } from "../../../src/commerce/invoices/store.ts";
+import type { ChainObservation } from "../../../src/commerce/payments/chain-observation.ts";
+import { type MacKeys, signRow } from "../../../src/commerce/wallets/row-mac.ts";
+import { walletMacSubject } from "../../../src/commerce/wallets/wallet.ts";
+import type { ApplyDependencies, Look } from "../../../src/detection/matching/apply-transfers.ts";
+import { type InvoiceId, type MerchantId, makeId } from "../../../src/lib/ids.ts";
+import { ok, type Result } from "../../../src/lib/result.ts";
+import { DAY_MS, SECOND_MS } from "../../../src/lib/time.ts";
+import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
+import { batch } from "../../../src/platform/db/batch.ts";
+import { faultKind, readWithRetry } from "../../../src/platform/db/retry.ts";
+import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { wallets } from "../../../src/platform/db/schema/wallets.ts";
+import type { Failure } from "../../../src/platform/failures.ts";
+import { insist, type Scenario } from "../engine/campaign.ts";
+import type { Lab } from "../engine/lab.ts";
+import type { Client, Verdict, World } from "../engine/world.ts";
+
+const MERCHANT: MerchantId = "mer_00000000000000000000000000";
+const MAC_KEYS: MacKeys = [{ id: "test", secret: new Uint8Array(32).fill(7) }];
+/** When a schedule's world begins; the invoices are a minute older. */
+const NOW_MS = 1_800_000_000_000;
+const OPENED_MS = NOW_MS - 60 * SECOND_MS;
+const EVM_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const OWN_ADDRESS = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu";
+const UNPAID_ADDRESS = "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g";
+
+const USDT = { cryptocurrency: "USDT", network: "ETH" } as const;
+const USDC = { cryptocurrency: "USDC", network: "ETH" } as const;
+const BTC = { cryptocurrency: "BTC", network: "BTC" } as const;
+const WALLETS = [
+  { ...USDT, id: makeId("wal", `${"0".repeat(25)}1`), walletType: "DIRECT_WALLET", address: EVM_ADDRESS, xpub: null },
+  { ...USDC, id: makeId("wal", `${"0".repeat(25)}2`), walletType: "DIRECT_WALLET", address: EVM_ADDRESS, xpub: null },
+  { ...BTC, id: makeId("wal", `${"0".repeat(25)}3`), walletType: "XPUB_WALLET", address: null, xpub: "zpub" },
+] as const;
+
+interface Order {
+  readonly id: InvoiceId;
+  readonly pair: typeof USDT | typeof USDC | typeof BTC;
+  readonly address: string;
+  readonly addressIndex: number | null;
+  /** Of the pair; E is as many micro-units of a dollar for tokens. */
+  readonly units: bigint;
+  readonly expectedMicros: bigint;
+  readonly expiresAtMs: number;
+}
+
+const orderOf = (n: number, of: Omit<Order, "id" | "expiresAtMs"> & { readonly expiresAtMs?: number }): Order => ({
+  expiresAtMs: NOW_MS + DAY_MS,
+  ...of,
+  id: makeId("inv", String(n).padStart(26, "0")),
+});
+const shared = { address: EVM_ADDRESS, addressIndex: null };
+/** Its time is over soon after the schedule begins, long after it was paid: the sweep and a reader close it, and the money opens it again. */
+const BRIEF = orderOf(1, {
+  ...{ pair: USDT, ...shared, units: 100_000_000n, expectedMicros: 100_000_000n },
+  expiresAtMs: NOW_MS + 5,
+});
+/** Somebody cancels it while it is paid. */
+const CANCELLED = orderOf(2, { pair: USDT, ...shared, units: 300_000_000n, expectedMicros: 300_000_000n });
+/** Paid in two parts to an address that others could share: the rest gets an amount of its own. */
+const IN_PARTS = orderOf(3, { pair: USDC, ...shared, units: 100_000_000n, expectedMicros: 100_000_000n });
+const OWN = orderOf(4, {
+  ...{ pair: BTC, address: OWN_ADDRESS, addressIndex: 0, units: 200_000n, expectedMicros: 100_000_000n },
+});
+const UNPAID = orderOf(5, {
+  ...{ pair: BTC, address: UNPAID_ADDRESS, addressIndex: 1, units: 200_000n, expectedMicros: 100_000_000n },
+});
+const ORDERS = [BRIEF, CANCELLED, IN_PARTS, OWN, UNPAID];
+
+interface Sent {
+  readonly txHash: string;
+  readonly pair: Order["pair"];
+  readonly toAddress: string;
+  readonly amountUnits: bigint;
+  /** Whose it is in the end; null where it is nobody's. */
+  readonly of: Order | null;
+}
+
+const SENT: readonly Sent[] = [
+  { txHash: "exact", pair: USDT, toAddress: EVM_ADDRESS, amountUnits: 100_000_000n, of: BRIEF },
+  { txHash: "doubted", pair: USDT, toAddress: EVM_ADDRESS, amountUnits: 300_000_000n, of: CANCELLED },
+  { txHash: "part", pair: USDC, toAddress: EVM_ADDRESS, amountUnits: 60_000_000n, of: IN_PARTS },
+  { txHash: "rest", pair: USDC, toAddress: EVM_ADDRESS, amountUnits: 40_000_000n, of: IN_PARTS },
+  { txHash: "own part", pair: BTC, toAddress: OWN_ADDRESS, amountUnits: 50_000n, of: OWN },
+  { txHash: "own rest", pair: BTC, toAddress: OWN_ADDRESS, amountUnits: 150_000n, of: OWN },
+  { txHash: "unmatched", pair: USDT, toAddress: EVM_ADDRESS, amountUnits: 7_000_000n, of: null },
+  { txHash: "dust", pair: BTC, toAddress: OWN_ADDRESS, amountUnits: 100n, of: null },
+];
+
+/** Lays down the merchant, its wallets and its invoices, for every schedule of the lab. */
+export async function stockTill(lab: Lab): Promise<void> {
+  const db = lab.db(async (_, work) => work());
+  const times = { createdAtMs: OPENED_MS, updatedAtMs: OPENED_MS };
+  await db.insert(merchants).values({ id: MERCHANT, name: "Shop", ...times });
+  for (const of of WALLETS) {
+    const mac = signRow(MAC_KEYS, walletMacSubject({ ...of, merchantId: MERCHANT }));
+    const isXpub = of.walletType === "XPUB_WALLET";
+    const xpub = { scheme: "BIP84", keyHash: "key", lastUsedIndex: 1, nextIndex: 2, gap: 2 } as const;
+    const settings = { requiredConfirmations: 1, isEnabled: true, ...times };
+    await db.insert(wallets).values({ ...of, merchantId: MERCHANT, ...settings, ...(isXpub ? xpub : {}), ...mac });
+  }
+  for (const order of ORDERS) {
+    const { id: invoiceId, pair, address, addressIndex, units } = order;
+    const invoice = invoiceRow(order);
+    const item = { id: makeId("itl", order.id.slice(4)), invoiceId, position: 1 } as const;
+    const amount = { units, priceUnits: units, salt: 0, invoiceId, merchantId: MERCHANT, rank: 3 as const };
+    const held = {
+      ...pair,
+      address,
+      ...amount,
+      heldUntilMs: invoice.monitorUntilMs,
+      openUntilMs: invoice.expiresAtMs,
+      createdAtMs: OPENED_MS,
+      isPublic: false,
+    };
+    await batch(db, [
+      insertInvoice(db, invoice),
+      insertTimelineItem(db, { ...item, paymentStatus: "AWAITING_PAYMENT", timeMs: OPENED_MS }),
+      putMethod(db, methodRow(order, invoice)),
+      ...(addressIndex === null ? [insertReservation(db, held)] : []),
+    ]);
+  }
+}
+
+function methodRow({ pair, address, addressIndex, units }: Order, invoice: Invoice) {
+  const of = WALLETS.find((each) => each.network === pair.network && each.cryptocurrency === pair.cryptocurrency);
+  if (of === undefined) throw new Error(`no wallet for ${pair.cryptocurrency}`);
+  const wallet = {
+    ...{ ...of, merchantId: MERCHANT, derivationPath: null, scheme: null, keyHash: null, requiredConfirmations: 1 },
+    ...{ isEnabled: true, lastUsedIndex: null, nextIndex: null, gap: null, mac: "", macKeyId: "", frozenAtMs: null },
+    ...{ usableFromMs: 0, createdAtMs: OPENED_MS, updatedAtMs: OPENED_MS, deletedAtMs: null },
+  };
+  const rate = pair.network === "BTC" ? "50000" : "1";
+  return activeMethod({
+    ...{ invoice, wallet, macKeys: MAC_KEYS, nowMs: OPENED_MS },
+    quote: { rate, rateAtMs: OPENED_MS, sources: ["a", "b"], amountUnits: units },
+    destination: { address, addressIndex, amountUnits: units },
+  });
+}
+
+function invoiceRow({ id, expectedMicros, expiresAtMs }: Order): Invoice {
+  return {
+    ...{ id, merchantId: MERCHANT, customerId: null, productId: null, externalId: null, name: "Order" },
+    ...{ description: null, redirectUrl: null, metadata: null, amountMicros: expectedMicros, currency: "USD" },
+    ...{ status: "AWAITING_PAYMENT", receivedMicros: 0n, confirmedMicros: 0n, isLate: false, needsReview: false },
+    ...{ resolution: null, warnings: "[]", underpaidToleranceMicros: 1_000_000n, overpaidToleranceMicros: 5_000_000n },
+    ...{ latePaymentPolicy: "REVIEW", rateLockSeconds: 3_600, monitorSeconds: 86_400, origin: "API" },
+    ...{ eventSequence: 0, timelinePosition: 1, expiresAtMs, monitorUntilMs: expiresAtMs + DAY_MS },
+    ...{ cancelledAtMs: null, closedAtMs: null, createdAtMs: OPENED_MS, updatedAtMs: OPENED_MS },
+  };
+}
+
+/** What a look makes of storage. */
+export type Apply = (deps: ApplyDependencies, look: Look) => Promise<Result<unknown, Failure>>;
+
+/** `fork` tells the blocks of one height apart. */
+function transferIn(sent: Sent, height: number, fork = ""): Transfer {
+  const { txHash, toAddress, amountUnits, pair } = sent;
+  return {
+    ...{ cryptocurrency: pair.cryptocurrency, txHash, outputIndex: "0", fromAddress: null, toAddress, amountUnits },
+    ...{ spends: [], raw: "{}" },
+    block: { height, hash: `${pair.network} ${height}${fork}`, timeMs: NOW_MS - 20 * SECOND_MS },
+  };
+}
+
+const lookAt = (pair: Order["pair"], tipHeight: number, transfers: readonly Transfer[]): Look => ({
+  network: pairOf(pair).network,
+  heights: { tipHeight, finalizedHeight: null },
+  transfers,
+  seen: [],
+});
+const mined = (network: string, height: number, fork = "") =>
+  SENT.filter(({ pair }) => pair.network === network).map((sent) => transferIn(sent, height, fork));
+const named = (network: string, ...txHashes: readonly string[]) =>
+  mined(network, 10).filter(({ txHash }) => txHashes.includes(txHash));
+
+export function paymentsScenario(lab: Lab, name: string, apply: Apply): Scenario {
+  return {
+    name,
+    lab,
+    faultChance: 0.1,
+    maxSteps: 6_000,
+    start(world) {
+      const bugs: unknown[] = [];
+      const problems: string[] = [];
+      let phase = 0;
+      const actors = actorsOf(lab, world, apply, bugs);
+      const phases = [
+        [
+          actors.look(lookAt(USDT, 10, named("ETH", "exact", "unmatched", "part"))),
+          actors.look(lookAt(USDT, 11, mined("ETH", 10))),
+          actors.look(lookAt(USDT, 11, named("ETH", "exact"))),
+          actors.look(lookAt(BTC, 11, mined("BTC", 10))),
+          actors.look(lookAt(BTC, 10, named("BTC", "own rest", "dust"))),
+          actors.refresh(BRIEF),
+          actors.sweep(),
+          actors.cancel(),
+        ],
+        [actors.gone("exact", USDT), actors.gone("own rest", BTC), actors.gone("unmatched", USDT)],
+        [
+          actors.look(lookAt(USDT, 14, mined("ETH", 12, "b"))),
+          actors.look(lookAt(USDT, 14, mined("ETH", 12, "b"))),
+          actors.look(lookAt(BTC, 14, mined("BTC", 12, "b"))),
+        ],
+      ];
+      const begin = (): void => {
+        const actorsNow = phases[phase++];
+        if (actorsNow === undefined) return;
+        let left = actorsNow.length;
+        for (const act of actorsNow) {
+          act(() => {
+            if (--left > 0) return;
+            const problem = ledgerProblem(lab);
+            if (problem !== undefined) problems.push(`after phase ${phase}: ${problem}`);
+            begin();
+          });
+        }
+      };
+      begin();
+      return () => {
+        if (bugs.length > 0) return `a bug: ${bugs[0]}`;
+        if (problems.length > 0) return problems[0];
+        return phase <= phases.length ? `phase ${phase} did not come to an end` : endProblem(lab);
+      };
+    },
+  };
+}
+
+type Act = (onDone: () => void) => void;
+
+function actorsOf(lab: Lab, world: World, apply: Apply, bugs: unknown[]) {
+  /** A client that does its work again until it is done. */
+  const insisting =
+    (work: (deps: RefreshDependencies & ApplyDependencies) => Promise<Result<unknown, Failure>>): Act =>
+    (onDone) =>
+      insist({
+        world,
+        attempt: async (client) => {
+          const answer = await work(effectsOf(lab, world, client));
+          const isMended = !answer.ok && ["STORAGE_UNAVAILABLE", "CONTENTION"].includes(answer.error.code);
+          return isMended ? { kind: "again", afterMs: SECOND_MS } : { kind: "done", value: answer };
+        },
+        onDone,
+        onBug: (error) => bugs.push(error),
+        isFault: (error) => faultKind(error) !== "other",
+      });
+  const withFile = (id: InvoiceId, work: FileWork) =>
+    insisting(async (deps) => {
+      const file = await readFile(deps, MERCHANT, id);
+      if (!file.ok || file.value === undefined) return file;
+      return work(deps, file.value);
+    });
+  return {
+    look: (look: Look) => insisting((deps) => apply(deps, look)),
+    /** A payment as it is read, and then is in its block no more. */
+    gone: (txHash: string, pair: Order["pair"]) =>
+      insisting(async (deps) => {
+        const rows = await readWithRetry(deps.sleep, async () => deps.db.select().from(payments));
+        if (!rows.ok) return rows;
+        const observation: ChainObservation = { kind: "unknown" };
+        const seen = rows.value.filter((row) => row.txHash === txHash).map((payment) => ({ payment, observation }));
+        return apply(deps, { ...lookAt(pair, 12, []), seen });
+      }),
+    refresh: ({ id }: Order) => withFile(id, refreshInvoice),
+    cancel: () => withFile(CANCELLED.id, (deps, file) => cancelInvoice({ ...deps, trail: SYSTEM_TRAIL }, file)),
+    sweep: () => insisting(async (deps) => ok(await expireInvoices(deps))),
+  };
+}
+
+type FileWork = (
+  deps: RefreshDependencies,
+  file: Parameters<typeof refreshInvoice>[1],
+) => Promise<Result<unknown, Failure>>;
+
+function effectsOf(lab: Lab, world: World, client: Client): RefreshDependencies & ApplyDependencies {
+  const { nowMs } = world;
+  const price = (usd: string) => ({ usd, atMs: nowMs, sources: ["a", "b"] });
+  return {
+    db: lab.db(world.effectOf(client)),
+    sleep: world.sleepOf(client),
+    newOperationId: () => world.newUlid(),
+    nowMs,
+    table: async () => ({ assets: { USDT: price("1"), USDC: price("1"), BTC: price("50000") }, fiat: {} }),
+    macKeys: MAC_KEYS,
+    isWatched: () => true,
+    hasSource: () => true,
+    wakeWatcher: () => {},
+    random: world.random,
+    allocate: () => Promise.reject(new Error("nobody activates here")),
+    body: { macKeys: MAC_KEYS, publicUrl: "https://pay.example", nowMs },
+  };
+}
+
+/** What must hold whenever all that was asked has been answered. */
+function ledgerProblem(lab: Lab): Verdict {
+  const [facts] = lab.rows(`select
+    (select count(*) from assertions) as assertions,
+    (select count(*) from (select 1 from payments where invoice_id is not null group by network, tx_hash, output_index having count(*) > 1)) as doubled,
+    (select count(*) from (select 1 from payments group by merchant_id, network, tx_hash, output_index having count(*) > 1)) as repeated,
+    (select count(*) from invoices invoice where event_sequence <> (select count(*) from events where invoice_id = invoice.id)
+      or event_sequence <> (select coalesce(max(sequence), 0) from events where invoice_id = invoice.id)) as gappy,
+    (select count(*) from invoices invoice where timeline_position <> (select count(*) from timeline_items where invoice_id = invoice.id)
+      or status <> (select payment_status from timeline_items where invoice_id = invoice.id order by position desc limit 1)) as untimely,
+    (select active_invoices from merchants) as counted,
+    (select count(*) from invoices where status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION')) as active,
+    (select gap from wallets where wallet_type = 'XPUB_WALLET') as gap,
+    (select case when exists (select 1 from payments where to_address = '${OWN_ADDRESS}' and status in ('DETECTED', 'CONFIRMED')) then 1 else 2 end) as unused,
+    (select count(*) from (select invoice_id from events where invoice_id is not null group by invoice_id having count(distinct created_at_ms)
+      > (select count(*) from audit_events where target = events.invoice_id))) as unaudited`);
+  const faults = Object.entries(facts ?? {}).filter(([key, n]) => n !== 0 && !NOT_FAULTS.includes(key));
+  if (faults.length > 0) return faults.map(([key, n]) => `${n} ${key}`).join(", ");
+  if (facts?.counted !== facts?.active) return `${facts?.active} active invoices are counted as ${facts?.counted}`;
+  if (facts?.gap !== facts?.unused) return `a gap of ${facts?.gap} with ${facts?.unused} unused addresses`;
+  return toldProblem(lab);
+}
+
+/** Each time a payment was seen is told of once, and each stray. */
+function toldProblem(lab: Lab): Verdict {
+  const told = new Map<string, number>();
+  for (const { type, id } of lab.rows("select type, json_extract(data, '$.payment.id') as id from events")) {
+    told.set(`${type} ${id}`, (told.get(`${type} ${id}`) ?? 0) + 1);
+  }
+  const times = (type: string, id: string | number | null | undefined) => told.get(`${type} ${id}`) ?? 0;
+  for (const { id, tx_hash, status, invoice_id } of lab.rows("select id, tx_hash, status, invoice_id from payments")) {
+    const isSeen = status === "DETECTED" || status === "CONFIRMED";
+    const seen = times("payment.reorged", id) + (isSeen ? 1 : 0);
+    if (invoice_id !== null && times("payment.detected", id) !== seen)
+      return `${tx_hash} was seen ${seen} times and told ${times("payment.detected", id)}`;
+    if (status === "UNMATCHED" && times("payment.unmatched", id) !== 1)
+      return `${tx_hash} was told ${times("payment.unmatched", id)} times to be nobody's`;
+  }
+  return undefined;
+}
+
+const NOT_FAULTS = ["counted", "active", "gap", "unused"];
+
+/** What the last looks say, whatever was before. */
+function endProblem(lab: Lab): Verdict {
+  const rows = lab.rows("select tx_hash, output_index, invoice_id, status, block_hash from payments");
+  for (const { txHash, pair, of } of SENT) {
+    const key = transferKey({ txHash, outputIndex: "0" });
+    const row = rows.find((each) => `${each.tx_hash}:${each.output_index}` === key);
+    if (row === undefined) return `${txHash} was lost`;
+    const unmatched = txHash === "dust" ? "IGNORED" : "UNMATCHED";
+    const status = of === null ? unmatched : "CONFIRMED";
+    if (row.invoice_id !== (of?.id ?? null)) return `${txHash} is credited to ${row.invoice_id}`;
+    if (row.status !== status) return `${txHash} is ${row.status}`;
+    if (row.block_hash !== `${pair.network} 12b`) return `${txHash} is in ${row.block_hash}`;
+  }
+  if (rows.length !== SENT.length) return `${rows.length} rows for ${SENT.length} transfers`;
+  const invoices = lab.rows("select id, status, received_micros, is_late, needs_review, cancelled_at_ms from invoices");
+  for (const { id, expectedMicros } of ORDERS) {
+    const row = invoices.find((each) => each.id === id);
+    const isLate = row?.is_late === 1 && row.needs_review === 1;
+    const isCancelled = row?.cancelled_at_ms !== null;
+    if (id === UNPAID.id) {
+      if (row?.status !== "AWAITING_PAYMENT") return `the unpaid invoice is ${row?.status}`;
+    } else if (isCancelled) {
+      if (row?.status !== "CANCELLED" || !isLate)
+        return `a cancelled invoice with money is ${row?.status}, late ${isLate}`;
+    } else if (row?.status !== "PAID" || BigInt(row.received_micros ?? 0) !== expectedMicros) {
+      return `${id} is ${row?.status} with ${row?.received_micros}`;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,89 @@
+import { eq, sql } from "drizzle-orm";
+import { describe, expect, it } from "vitest";
+import { newPayment } from "../../../src/commerce/payments/chain-observation.ts";
+import { putPayment } from "../../../src/commerce/payments/store.ts";
+import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
+import { ok } from "../../../src/lib/result.ts";
+import { batch } from "../../../src/platform/db/batch.ts";
+import { invoices } from "../../../src/platform/db/schema/invoices.ts";
+import { payments } from "../../../src/platform/db/schema/payments.ts";
+import {
+  CAMPAIGN_LIMIT_MS,
+  FEWEST_HITS,
+  printReport,
+  runCampaign,
+  type Scenario,
+  schedulesOf,
+} from "../engine/campaign.ts";
+import { Lab } from "../engine/lab.ts";
+import { type Apply, paymentsScenario, stockTill } from "./payments-scenario.ts";
+
+const count = schedulesOf(1_200);
+const CAUGHT_WITHIN = 300;
+
+it(
+  `each transfer is credited once, nothing is lost, and every event has its number: ${count} schedules`,
+  async () => {
+    const lab = new Lab();
+    await stockTill(lab);
+    const scenario = paymentsScenario(lab, "payments", applyTransfers);
+    const report = await runCampaign(scenario, { count, keepsSeeds: true });
+    printReport(scenario, report);
+    expect(report.problems).toEqual([]);
+    expect([...report.hits].filter(([, n]) => n < FEWEST_HITS)).toEqual([]);
+  },
+  CAMPAIGN_LIMIT_MS,
+);
+
+/** Broken: it says that all stands, whatever became of it. */
+const hopeful: Apply = async (deps, look) => {
+  await applyTransfers(deps, look);
+  return ok(undefined);
+};
+
+/** Broken: it looks whether a transfer is known, and then credits it, with nothing to keep two from doing so. */
+const checkThenAct: Apply = async (deps, { network, heights, transfers }) => {
+  for (const transfer of transfers) {
+    const [known] = await deps.db.select().from(payments).where(eq(payments.txHash, transfer.txHash));
+    const [invoice] = await deps.db
+      .select()
+      .from(invoices)
+      .where(sql`${invoices.amountMicros} = ${Number(transfer.amountUnits)}`);
+    if (known !== undefined || invoice === undefined) continue;
+    const { id: invoiceId, merchantId } = invoice;
+    const payment = newPayment({
+      ...{ id: `pay_${deps.newOperationId()}`, merchantId, transfer, requiredConfirmations: 1, usdMicros: null },
+      placement: { kind: "CREDITED", invoiceId, matchedBy: "EXACT_AMOUNT", marketMicros: null },
+      evidence: { raw: "{}", spends: [], candidates: [] },
+      context: { network, heights, nowMs: deps.nowMs },
+    });
+    await batch(deps.db, [putPayment(deps.db, payment)]);
+  }
+  return ok(undefined);
+};
+
+async function expectCaught(scenario: Scenario, problem: RegExp): Promise<void> {
+  const report = await runCampaign(scenario, { count: CAUGHT_WITHIN, stopAt: problem });
+  const caught = report.problems.at(-1);
+  process.stdout.write(`${scenario.name}: caught at seed ${caught?.seed}: ${caught?.problem}\n`);
+  expect(caught?.problem).toMatch(problem);
+}
+
+describe(`these schedules catch, within ${CAUGHT_WITHIN} of them,`, () => {
+  it("a look that is acknowledged though it failed", async () => {
+    const lab = new Lab();
+    await stockTill(lab);
+    await expectCaught(
+      paymentsScenario(lab, "broken: acknowledged in any case", hopeful),
+      /was lost|is in|is DROPPED|is REORGED/,
+    );
+  });
+
+  it("a check followed by an act, where no key refuses the second", async () => {
+    const lab = new Lab();
+    await stockTill(lab);
+    lab.rows("drop index payments_credit");
+    lab.rows("drop index payments_identity");
+    await expectCaught(paymentsScenario(lab, "broken: check then act", checkThenAct), /doubled/);
+  });
+});

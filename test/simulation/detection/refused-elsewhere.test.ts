@@ -1,0 +1,135 @@
+// What one source refuses is asked of another: addresses, single transactions, and whether the source itself has failed.
+import { describe, expect, it } from "vitest";
+import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
+import { openPayment, watchMethod } from "../../support/watched.ts";
+import { TestWatcher } from "../../support/watcher.ts";
+import { CAMPAIGN_LIMIT_MS } from "../engine/campaign.ts";
+import { Lab } from "../engine/lab.ts";
+import { World } from "../engine/world.ts";
+import { compareRefused, type RefusedTally } from "./refused-elsewhere.ts";
+import { instantSleep } from "./reorg-shop.ts";
+
+const SEEDS = process.env.DEEP ? 10_000 : 40;
+
+const lab = new Lab();
+
+it(`what is credited is what a source that is well would show, whatever the first of two refuses: ${SEEDS} histories`, {
+  timeout: CAMPAIGN_LIMIT_MS,
+}, async () => {
+  const tally: RefusedTally = { refused: 0, denied: 0, mostRefused: 0, byBlocks: 0 };
+  const problems: string[] = [];
+  for (let seed = 1; seed <= SEEDS && problems.length < 5; seed++) {
+    const problem = await compareRefused(lab, seed, tally);
+    if (problem !== undefined) problems.push(`seed ${seed}: ${problem}`);
+  }
+  process.stdout.write(`refused elsewhere: ${JSON.stringify(tally)}\n`);
+  expect(problems).toEqual([]);
+  // Each kind of history was among them.
+  expect(tally.refused).toBeGreaterThan(SEEDS);
+  expect(tally.denied).toBeGreaterThan(SEEDS);
+  for (const kind of ["mostRefused", "byBlocks"] as const) expect(tally[kind], kind).toBeGreaterThan(SEEDS / 10);
+});
+
+const START = 1_800_000_000_000;
+const BLOCK_MS = 600_000;
+const lookupFaults = ["BAD_STATUS", "RATE_LIMITED", "TIMEOUT", "UNEXPECTED_SHAPE", "LIES_EMPTY"] as const;
+
+/** A payment below all that is read again, so that only a look-up shows what became of it. */
+async function onePayment() {
+  const db = lab.db(async (_, work) => work());
+  const chain = new FakeChain({ startMs: START - 99 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 100 });
+  const sent = { cryptocurrency: "BTC", txHash: "t", toAddress: "A", amountUnits: 1n };
+  const of = { network: "BTC", cryptocurrency: "BTC", address: "A", nowMs: START, expiresAtMs: START + 100 * BLOCK_MS };
+  const invoiceId = await watchMethod(db, of);
+  const { height: blockHeight, hash: blockHash, timeMs: blockTimeMs } = chain.mine([sent]);
+  chain.mineMany(20);
+  await openPayment(db, {
+    ...{ network: "BTC", cryptocurrency: "BTC", txHash: "t", toAddress: "A", createdAtMs: START, invoiceId },
+    ...{ requiredConfirmations: 12, blockHeight, blockHash, blockTimeMs },
+  });
+  const sources = ["esplora", "blockbook"] as const;
+  const [first, second] = sources.map((kind) => new FakeSource(chain, { kind, costsBy: "recipients" }));
+  if (first === undefined || second === undefined) throw new Error("two sources");
+  const watcher = new TestWatcher(db, "BTC", [first, second], START + 1_000, instantSleep);
+  const passes = async (count: number) => {
+    for (let n = 0; n < count; n++) {
+      watcher.nowMs += 30_000;
+      await watcher.pass();
+    }
+    const [row] = lab.rows("select status, block_hash from payments");
+    return [row?.status, row?.block_hash];
+  };
+  return { chain, first, second, watcher, blockHash, passes };
+}
+
+function inLab(work: () => Promise<void>): Promise<void> {
+  return lab.schedule(new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} }), work);
+}
+
+describe("a payment whose transaction the first source refuses or denies", () => {
+  it.each(lookupFaults)("(%s) is confirmed by what the second says of its block", (fault) =>
+    inLab(async () => {
+      const { first, blockHash, passes } = await onePayment();
+      first.faults.set("t", fault);
+      expect(await passes(2)).toEqual(["CONFIRMED", blockHash]);
+    }),
+  );
+
+  it.each(lookupFaults)("(%s) is not gone though the second does not know it either, while its block stands", (fault) =>
+    inLab(async () => {
+      const { first, second, blockHash, passes } = await onePayment();
+      first.faults.set("t", fault);
+      second.faults.set("t", "LIES_EMPTY");
+      expect(await passes(2)).toEqual(["DETECTED", blockHash]);
+    }),
+  );
+
+  it("is confirmed by a third source where the second refuses it too", () =>
+    inLab(async () => {
+      const { chain, first, second, watcher, blockHash, passes } = await onePayment();
+      const third = new FakeSource(chain, { kind: "core-rpc" });
+      const clients = [first, second, third].map(({ client }) => client);
+      const pool = () => new ChainPool({ network: "BTC", clients, random: () => 0, report: () => {} });
+      watcher.forget = () => {
+        watcher.deps = { ...watcher.deps, pool: pool() };
+      };
+      first.faults.set("t", "TIMEOUT");
+      second.faults.set("t", "BAD_STATUS");
+      expect(await passes(2)).toEqual(["CONFIRMED", blockHash]);
+    }));
+});
+
+describe("a source that answers for no address with a history", () => {
+  it("has failed, and another takes its place; no address is held to it", () =>
+    inLab(async () => {
+      const db = lab.db(async (_, work) => work());
+      const chain = new FakeChain({ startMs: START - 99 * BLOCK_MS, blockMs: BLOCK_MS, blocks: 100 });
+      const addresses = Array.from({ length: 30 }, (_, n) => `A${n}`);
+      for (const [n, address] of addresses.entries()) {
+        const of = { network: "BTC", cryptocurrency: "BTC", address, nowMs: START + n };
+        await watchMethod(db, { ...of, expiresAtMs: START + 100 * BLOCK_MS });
+      }
+      const [first, second] = (["esplora", "blockbook"] as const).map(
+        (kind) => new FakeSource(chain, { kind, costsBy: "recipients" }),
+      );
+      if (first === undefined || second === undefined) throw new Error("two sources");
+      // Two thirds are paid, and for those it fails; for all others it says that there is nothing.
+      const paid = addresses.filter((_, n) => n % 3 > 0);
+      chain.mempool = paid.map((toAddress) => ({
+        ...{ cryptocurrency: "BTC", txHash: `t${toAddress}`, toAddress, amountUnits: 1n },
+      }));
+      for (const address of paid) first.faults.set(address, "BAD_STATUS");
+      const watcher = new TestWatcher(db, "BTC", [first, second], START + 1_000, instantSleep);
+      expect((await watcher.pass()).kind).toBe("read");
+      expect(new Set(watcher.found()).size).toBe(paid.length);
+      expect(lab.rows("select address from stuck_addresses")).toEqual([]);
+      // Where the other refuses them too it is the addresses, and the first goes on.
+      for (const address of paid) second.faults.set(address, "BAD_STATUS");
+      for (let n = 0; n < 20; n++) {
+        watcher.nowMs += 30_000;
+        expect((await watcher.pass()).kind).toBe("read");
+      }
+      expect(lab.rows("select address from stuck_addresses")).toHaveLength(paid.length);
+    }));
+});

@@ -1,0 +1,104 @@
+// Watchers broken on purpose: each does something that looks right and passes a plain test, and the simulator must catch it.
+import type { ChainClient } from "../../../src/chains/chain-client.ts";
+import type { WatchDependencies } from "../../../src/detection/watchers/watch-pass.ts";
+import { ok } from "../../../src/lib/result.ts";
+import type { ReorgShop } from "./reorg-shop.ts";
+import type { Variant } from "./reorgs.ts";
+
+/** A transfer is known by the place of its log in the block, which is another one when the transaction is mined again (chains.md 2). */
+export const byLogIndex: Variant = {
+  name: "broken: identity by the log's index within the block",
+  identify: ({ position }, n) => String(position + n),
+};
+
+/** The chain is read on from the cursor, whatever became of the block that it names. */
+export const withoutWalkingBack: Variant = {
+  name: "broken: no walk back on a hash mismatch",
+  change: (deps, shop) => ({
+    ...deps,
+    pool: {
+      ...poolOf(deps),
+      attempt: (nowMs, work) => deps.pool.attempt(nowMs, (client) => work(trusting(client, shop))),
+    },
+  }),
+};
+
+/** Whatever block is asked for that was read before is still the one that was read. */
+function trusting(client: ChainClient, shop: ReorgShop): ChainClient {
+  return {
+    ...client,
+    block: async (height) => {
+      const block = await client.block(height);
+      const [cursor] = shop.rows("select height, hash, checkpoints from network_cursors");
+      const checkpoints: [number, string][] = JSON.parse(String(cursor?.checkpoints ?? "[]"));
+      const read = new Map([...checkpoints, [Number(cursor?.height), String(cursor?.hash)] as const]);
+      const hash = read.get(height);
+      return block.ok && block.value !== null && hash !== undefined ? ok({ ...block.value, hash }) : block;
+    },
+  };
+}
+
+/** The pool is a class: its methods do not survive being spread. */
+function poolOf({ pool }: WatchDependencies): WatchDependencies["pool"] {
+  return {
+    available: (nowMs) => pool.available(nowMs),
+    attempt: (nowMs, work) => pool.attempt(nowMs, work),
+    attemptWithout: (first, nowMs, work) => pool.attemptWithout(first, nowMs, work),
+    hasSecond: () => pool.hasSecond(),
+    nameOf: (client) => pool.nameOf(client),
+    resume: (states) => pool.resume(states),
+    states: () => pool.states(),
+  };
+}
+
+/** What an invoice has received is what it had, more or less by what just became of its payments. */
+export const nudged: Variant = {
+  name: "broken: sums that are nudged",
+  change: (deps, shop) => ({
+    ...deps,
+    apply: async (look) => {
+      const before = standing(shop);
+      const applied = await deps.apply(look);
+      for (const [invoiceId, { received, payments }] of standing(shop)) {
+        const was = before.get(invoiceId);
+        if (was === undefined || received === was.received) continue;
+        let sum = was.received;
+        for (const [id, { status, worth }] of payments) sum += worth * step(was.payments.get(id)?.status, status);
+        shop.run("update invoices set received_micros = ? where id = ?", sum, invoiceId);
+      }
+      return applied;
+    },
+  }),
+};
+
+/** What comes is added, what goes is taken off: also what is dropped after it had left its block, which is the mistake. */
+function step(before: string | undefined, after: string): number {
+  if (before === after) return 0;
+  if (after === "DROPPED" || after === "REORGED") return -1;
+  return before === "DETECTED" || before === "CONFIRMED" ? 0 : 1;
+}
+
+interface Standing {
+  readonly received: number;
+  readonly payments: ReadonlyMap<string, { readonly status: string; readonly worth: number }>;
+}
+
+function standing(shop: ReorgShop): ReadonlyMap<string, Standing> {
+  const paid = shop.rows("select id, invoice_id, status, amount_units from payments");
+  const invoices = shop.rows(`select invoice.id, received_micros, amount_micros, amount_units asked
+    from invoices invoice join payment_methods method on method.invoice_id = invoice.id`);
+  return new Map(
+    invoices.map((invoice) => {
+      const [expected, asked] = [BigInt(invoice.amount_micros ?? 0), BigInt(invoice.asked ?? 1)];
+      const own = paid.filter((payment) => payment.invoice_id === invoice.id);
+      const worths = own.map(
+        ({ id, status, amount_units }) =>
+          [
+            String(id),
+            { status: String(status), worth: Number((BigInt(amount_units ?? 0) * expected) / asked) },
+          ] as const,
+      );
+      return [String(invoice.id), { received: Number(invoice.received_micros), payments: new Map(worths) }];
+    }),
+  );
+}

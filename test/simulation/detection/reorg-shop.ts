@@ -1,0 +1,216 @@
+// A merchant whose invoices are paid on a chain that a tree grows: a direct wallet that all its invoices share, or an xpub wallet with an
+// address for each. Rows are written by the stores that the service writes them with.
+
+import { insertReservation } from "../../../src/commerce/amount-reservations/store.ts";
+import { beginWatch } from "../../../src/commerce/cursors/store.ts";
+import type { Invoice } from "../../../src/commerce/invoices/invoice.ts";
+import { activeMethod } from "../../../src/commerce/invoices/payment-method.ts";
+import { parseQuotes, printQuotes } from "../../../src/commerce/invoices/quotes.ts";
+import { insertInvoice, insertTimelineItem, putMethod } from "../../../src/commerce/invoices/store.ts";
+import { type MacKeys, signRow } from "../../../src/commerce/wallets/row-mac.ts";
+import { type Wallet, walletMacSubject } from "../../../src/commerce/wallets/wallet.ts";
+import { type InvoiceId, type MerchantId, makeId, type WalletId } from "../../../src/lib/ids.ts";
+import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
+import { batch } from "../../../src/platform/db/batch.ts";
+import { openDb } from "../../../src/platform/db/client.ts";
+import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { wallets } from "../../../src/platform/db/schema/wallets.ts";
+import type { RateTable } from "../../../src/rates/quote.ts";
+import { type Effect, migratedDatabase, savepoints, sqliteD1, statementCache } from "../engine/sqlite-d1.ts";
+
+export const START_MS = 1_800_000_000_000;
+export const SHARED_ADDRESS = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+const MERCHANT: MerchantId = "mer_00000000000000000000000000";
+export const MAC_KEYS: MacKeys = [{ id: "test", secret: new Uint8Array(32).fill(7) }];
+
+/** An invoice of a tree, asked in one asset. */
+export interface TreeInvoice {
+  readonly id: InvoiceId;
+  readonly address: string;
+  readonly network: string;
+  readonly cryptocurrency: string;
+  /** 0 where any amount pays it. */
+  readonly expectedMicros: bigint;
+  /** Null with any amount. */
+  readonly askedUnits: bigint | null;
+  readonly underpaidToleranceMicros: bigint;
+  readonly overpaidToleranceMicros: bigint;
+  readonly latePaymentPolicy: "REVIEW" | "ACCEPT";
+  readonly expiresAtMs: number;
+  readonly monitorUntilMs: number;
+  readonly requiredConfirmations: number;
+}
+
+/** What there is a wallet for. BTC has one of the xpub kind. */
+const PAIRS = [
+  { cryptocurrency: "BTC", network: "BTC" },
+  { cryptocurrency: "USDT", network: "ETH" },
+  { cryptocurrency: "ETH", network: "ETH" },
+  { cryptocurrency: "USDT", network: "CRO" },
+] as const;
+
+export const RATES = { USDT: "1", BTC: "50000", ETH: "2000" } as const;
+
+export function ratesAt(nowMs: number): RateTable {
+  const of = (usd: string) => ({ usd, atMs: nowMs, sources: ["a", "b"] });
+  return { assets: { USDT: of(RATES.USDT), BTC: of(RATES.BTC), ETH: of(RATES.ETH) }, fiat: {} };
+}
+
+export type Row = Readonly<Record<string, string | number | null>>;
+
+export class ReorgShop {
+  readonly #sqlite = migratedDatabase();
+  readonly #prepared = statementCache(this.#sqlite);
+  readonly #transact = savepoints(this.#sqlite);
+  readonly #wallets = PAIRS.map((pair, n) => walletOf(makeId("wal", String(n).padStart(26, "0")), pair));
+
+  /** The drizzle client whose every call goes through `effect`. */
+  db(effect: Effect) {
+    return openDb(sqliteD1(this.#prepared, this.#transact, effect));
+  }
+
+  async stock(): Promise<void> {
+    const db = this.db(async (_, work) => work());
+    await db.insert(merchants).values({ id: MERCHANT, name: "Shop", createdAtMs: START_MS, updatedAtMs: START_MS });
+    for (const wallet of this.#wallets) await db.insert(wallets).values(wallet);
+  }
+
+  /** The invoices of a tree as they are once they were created, and the watch that their activation begins. */
+  async open(invoices: readonly TreeInvoice[]): Promise<void> {
+    const db = this.db(async (_, work) => work());
+    const [first] = invoices;
+    if (first === undefined) throw new Error("a tree without an invoice");
+    await batch(db, [
+      beginWatch(db, first.network, START_MS),
+      ...invoices.flatMap((each) => {
+        const invoice = invoiceRow(each);
+        const method = this.#methodOf(each, invoice);
+        const item = { id: makeId("itl", each.id.slice(4)), invoiceId: each.id, position: 1 };
+        const { network, cryptocurrency, address } = each;
+        const held = {
+          invoiceId: each.id,
+          merchantId: MERCHANT,
+          heldUntilMs: each.monitorUntilMs,
+          openUntilMs: invoice.expiresAtMs,
+          createdAtMs: START_MS,
+          rank: 3 as const,
+          isPublic: false,
+        };
+        const isShared = address === SHARED_ADDRESS && each.askedUnits !== null;
+        const amount = { units: each.askedUnits ?? 0n, priceUnits: each.askedUnits ?? 0n, salt: 0 };
+        return [
+          insertInvoice(db, invoice),
+          putMethod(db, method),
+          insertTimelineItem(db, { ...item, paymentStatus: "AWAITING_PAYMENT" as const, timeMs: START_MS }),
+          ...(isShared ? [insertReservation(db, { network, cryptocurrency, address, ...amount, ...held })] : []),
+        ];
+      }),
+    ]);
+  }
+
+  /** Rows as they stand. */
+  rows(sql: string): Row[] {
+    const statement = this.#prepared(sql);
+    statement.setReturnArrays(false);
+    return statement.all() as Row[];
+  }
+
+  /** Changes rows behind the service's back. */
+  run(sql: string, ...params: (string | number)[]): void {
+    this.#prepared(sql).run(...params);
+  }
+
+  /** Runs one tree and takes back all it wrote. */
+  async visit<T>(work: () => Promise<T>): Promise<T> {
+    this.#sqlite.exec("SAVEPOINT tree");
+    try {
+      return await work();
+    } finally {
+      this.#sqlite.exec("ROLLBACK TO tree; RELEASE tree");
+    }
+  }
+
+  #methodOf(of: TreeInvoice, invoice: Invoice) {
+    const { network, cryptocurrency, askedUnits, address } = of;
+    const wallet = this.#wallets.find((each) => each.network === network && each.cryptocurrency === cryptocurrency);
+    if (wallet === undefined) throw new Error(`no wallet for ${cryptocurrency} on ${network}`);
+    const rate = RATES[cryptocurrency as keyof typeof RATES];
+    const method = activeMethod({
+      invoice,
+      wallet: { ...wallet, requiredConfirmations: of.requiredConfirmations },
+      quote: { rate, rateAtMs: START_MS, sources: ["a", "b"], amountUnits: askedUnits },
+      destination: { address, addressIndex: address === SHARED_ADDRESS ? null : 0, amountUnits: askedUnits },
+      macKeys: MAC_KEYS,
+      nowMs: START_MS,
+    });
+    // Locked for ever: this is about chains, and what a quote is worth once it is over is the matter of another simulator.
+    const quotes = parseQuotes(method.quotes).map((quote) => ({ ...quote, lockedUntilMs: Number.MAX_SAFE_INTEGER }));
+    return { ...method, lockedUntilMs: Number.MAX_SAFE_INTEGER, quotes: printQuotes(quotes) };
+  }
+}
+
+function invoiceRow(of: TreeInvoice): Invoice {
+  return {
+    ...{ id: of.id, merchantId: MERCHANT, customerId: null, productId: null, externalId: null, name: "Order" },
+    ...{ description: null, redirectUrl: null, metadata: null, amountMicros: of.expectedMicros, currency: "USD" },
+    ...{ status: "AWAITING_PAYMENT", receivedMicros: 0n, confirmedMicros: 0n, isLate: false, needsReview: false },
+    ...{ resolution: null, warnings: "[]", rateLockSeconds: 3_600, monitorSeconds: 86_400, origin: "API" },
+    ...{ underpaidToleranceMicros: of.underpaidToleranceMicros, overpaidToleranceMicros: of.overpaidToleranceMicros },
+    ...{ latePaymentPolicy: of.latePaymentPolicy, expiresAtMs: of.expiresAtMs, monitorUntilMs: of.monitorUntilMs },
+    ...{ eventSequence: 0, timelinePosition: 1, cancelledAtMs: null, closedAtMs: null },
+    ...{ createdAtMs: START_MS, updatedAtMs: START_MS },
+  };
+}
+
+function walletOf(id: WalletId, pair: (typeof PAIRS)[number]): Wallet {
+  const isXpub = pair.network === "BTC";
+  const unsigned: Omit<Wallet, "mac" | "macKeyId"> = {
+    id,
+    merchantId: MERCHANT,
+    walletType: isXpub ? "XPUB_WALLET" : "DIRECT_WALLET",
+    ...pair,
+    address: isXpub ? null : SHARED_ADDRESS,
+    xpub: isXpub ? "zpub-of-the-tree" : null,
+    derivationPath: isXpub ? "m/84'/0'/0'" : null,
+    scheme: isXpub ? "BIP84" : null,
+    keyHash: isXpub ? "key" : null,
+    requiredConfirmations: 1,
+    isEnabled: true,
+    lastUsedIndex: isXpub ? 0 : null,
+    nextIndex: isXpub ? 1 : null,
+    gap: isXpub ? 1 : null,
+    frozenAtMs: null,
+    createdAtMs: START_MS,
+    updatedAtMs: START_MS,
+    usableFromMs: 0,
+    deletedAtMs: null,
+  };
+  return { ...unsigned, ...signRow(MAC_KEYS, walletMacSubject(unsigned)) };
+}
+
+/** What operations on invoices take of the world. */
+export function shopDependencies(of: {
+  readonly db: ReturnType<ReorgShop["db"]>;
+  readonly nowMs: number;
+  newUlid(): string;
+}) {
+  const { db, nowMs } = of;
+  return {
+    db,
+    nowMs,
+    sleep: instantSleep,
+    trail: SYSTEM_TRAIL,
+    newOperationId: () => of.newUlid(),
+    table: async () => ratesAt(nowMs),
+    macKeys: MAC_KEYS,
+    isWatched: () => true,
+    hasSource: () => true,
+    random: () => 0.5,
+    wakeWatcher: () => {},
+    allocate: () => Promise.reject(new Error("nobody activates here")),
+    body: { macKeys: MAC_KEYS, publicUrl: "https://pay.example", nowMs },
+  };
+}
+
+/** Pauses are over at once; the limit of an attempt, which only a fault would reach, never comes. */
+export const instantSleep = (ms: number): Promise<void> => (ms >= 3_000 ? new Promise(() => {}) : Promise.resolve());

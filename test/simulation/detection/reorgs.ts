@@ -1,0 +1,414 @@
+// One tree, watched: a shop's invoices are paid on a chain that grows and takes back, the real pass looks at it through sources of every mood,
+// dies between two awaits now and then, and the sweep comes by. In the end the sources are honest, the chain is deep and time passes: what
+// stands then must be what the model says of the final chain alone.
+import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
+import type { ChainSourceKind } from "../../../src/chains/chain-sources.ts";
+import { type Network, type NetworkName, networkNamed } from "../../../src/chains/networks.ts";
+import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
+import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
+import { runPass } from "../../../src/detection/watchers/watch-network.ts";
+import { type WatchDependencies, WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
+import { makeId, newUlid } from "../../../src/lib/ids.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
+import { Dice } from "../../support/dice.ts";
+import type { Effect } from "../engine/sqlite-d1.ts";
+import {
+  chainOf,
+  growTree,
+  type Mined,
+  mineOn,
+  type Output,
+  type Transaction,
+  type Tree,
+  type View,
+} from "./chain-tree.ts";
+import { expectedOf } from "./reorg-model.ts";
+import {
+  instantSleep,
+  type ReorgShop,
+  SHARED_ADDRESS,
+  START_MS,
+  shopDependencies,
+  type TreeInvoice,
+} from "./reorg-shop.ts";
+import { byOrdinal, HONEST, type Identify, type Mood, TreeSource } from "./tree-source.ts";
+
+/** How a variant of the protocol differs from the real one. */
+export interface Variant {
+  readonly name: string;
+  readonly identify?: Identify;
+  /** Puts something between the watcher and its world. */
+  readonly change?: (deps: WatchDependencies, shop: ReorgShop, network: Network) => WatchDependencies;
+  /** Receives what happens, line by line. */
+  readonly trace?: (line: string) => void;
+}
+
+/** What of the hostile world came up, over all trees. */
+export type Tally = Map<string, number>;
+
+/** What one tree is made of. */
+interface Plan {
+  readonly network: Network;
+  readonly invoices: readonly TreeInvoice[];
+  readonly tree: Tree;
+  readonly sources: readonly TreeSource[];
+}
+
+type Verdict = string | undefined;
+
+/** Grows and watches the tree of a seed; undefined when all stands as it must. */
+export async function watchTree(shop: ReorgShop, seed: number, variant: Variant, tally: Tally): Promise<Verdict> {
+  const dice = new Dice(seed);
+  const plan = planOf(dice, variant.identify ?? byOrdinal);
+  tally.set("deepest fork", Math.max(tally.get("deepest fork") ?? 0, plan.tree.deepestFork));
+  return shop.visit(async () => {
+    await shop.open(plan.invoices);
+    const watch = new Watch(shop, plan, dice, variant, tally);
+    await watch.throughTree();
+    await watch.toTheEnd();
+    return watch.verdict();
+  });
+}
+
+const BLOCK_MS: Partial<Record<NetworkName, number>> = { BTC: 600_000, ETH: 12_000, CRO: 6_000 };
+
+function planOf(dice: Dice, identify: Identify): Plan {
+  const network = networkNamed(dice.oneOf(["BTC", "BTC", "ETH", "ETH", "CRO"]));
+  if (network === undefined) throw new Error("an unknown network");
+  const isUtxo = network.family === "bitcoin";
+  const blockMs = BLOCK_MS[network.name] ?? 0;
+  const views = dice.between(3, 8);
+  const invoices = invoicesOf(network, dice, views * blockMs * 4);
+  const { transactions, rivals } = transactionsOf(invoices, isUtxo, dice);
+  const tree = growTree(
+    {
+      startMs: START_MS + blockMs,
+      blockMs,
+      windowBlocks: network.reorgWindowBlocks,
+      views,
+      transactions,
+      rivals,
+      canRevert: !isUtxo,
+    },
+    dice,
+  );
+  const kinds: readonly ChainSourceKind[] = isUtxo ? ["core-rpc", "esplora", "blockbook"] : ["evm-rpc"];
+  const finalDepth = network.name === "ETH" && dice.chance(0.6) ? network.reorgWindowBlocks : null;
+  const sources = Array.from({ length: dice.oneOf([1, 2, 2, 3]) }, () => {
+    const kind = dice.oneOf(kinds);
+    const costsBy = kind === "esplora" || kind === "blockbook" ? "recipients" : "blocks";
+    return new TreeSource({ kind, costsBy, dice, finalDepth, hasMempool: isUtxo, identify });
+  });
+  return { network, invoices, tree, sources };
+}
+
+const E = 100_000_000n;
+
+/** Two or three invoices of 100 USD, the last now and then of any amount, where each has its own address. */
+function invoicesOf(network: Network, dice: Dice, spanMs: number): readonly TreeInvoice[] {
+  const isUtxo = network.family === "bitcoin";
+  return Array.from({ length: dice.between(2, 3) }, (_, n): TreeInvoice => {
+    const isAny = isUtxo && n === 2;
+    const isNative = network.name === "ETH" && n === 2;
+    // In a mempool the first sight decides, and that is the watcher's own: such an invoice is over at once or when all is over.
+    const expiresAfterMs = isUtxo
+      ? dice.oneOf([1, 30 * DAY_MS, 30 * DAY_MS])
+      : dice.oneOf([dice.below(spanMs), 30 * DAY_MS]);
+    const shared = 100_000_000n - BigInt(n) * 10_000n;
+    const tokenUnits = isNative ? 50_000_000_000_000_000n : shared;
+    return {
+      id: makeId("inv", String(n).padStart(26, "0")),
+      network: network.name,
+      cryptocurrency: isUtxo || isNative ? network.nativeCode : "USDT",
+      address: isUtxo ? `bc1qtree${n}` : SHARED_ADDRESS,
+      expectedMicros: isAny ? 0n : E,
+      askedUnits: isUtxo ? utxoUnits(isAny, n) : tokenUnits,
+      underpaidToleranceMicros: isAny ? 0n : 1_000_000n,
+      overpaidToleranceMicros: isAny ? 0n : 5_000_000n,
+      latePaymentPolicy: dice.oneOf(["REVIEW", "ACCEPT"] as const),
+      expiresAtMs: START_MS + expiresAfterMs,
+      monitorUntilMs: START_MS + 31 * DAY_MS,
+      requiredConfirmations: dice.oneOf([1, 1, 2, 3, Math.min(12, network.reorgWindowBlocks - 1)]),
+    };
+  });
+}
+
+function utxoUnits(isAny: boolean, n: number): bigint | null {
+  return isAny ? null : 200_000n + BigInt(n) * 33n;
+}
+
+function transactionsOf(invoices: readonly TreeInvoice[], isUtxo: boolean, dice: Dice) {
+  const transactions: Transaction[] = [];
+  const rivals = new Map<string, Transaction>();
+  const outputs = () =>
+    Array.from({ length: dice.oneOf([1, 1, 1, 2, 3]) }, () => outputTo(dice.oneOf(invoices), isUtxo, dice));
+  for (let n = dice.between(1, 6); n > 0; n--) {
+    const spends = `coin-${n}:0`;
+    transactions.push({ hash: `tx-${n}`, outputs: outputs(), spends });
+    // A higher fee for the same payment, or the money somewhere else.
+    if (dice.chance(0.4))
+      rivals.set(`tx-${n}`, { hash: `rival-${n}`, outputs: dice.chance(0.5) ? outputs() : [], spends });
+  }
+  return { transactions, rivals };
+}
+
+function outputTo(invoice: TreeInvoice, isUtxo: boolean, dice: Dice): Output {
+  const { address: toAddress, cryptocurrency, askedUnits } = invoice;
+  const asked = askedUnits ?? 90_000n;
+  const shares = [asked, asked, asked / 2n, asked / 3n, asked * 2n, asked - asked / 50n, 545n, 1_999n];
+  // To a shared address what was asked, or what nobody can have meant: far too much, or dust.
+  const unmatched = cryptocurrency === "USDT" ? dice.oneOf([350_000_000n, 50_000n]) : asked;
+  const amountUnits = isUtxo ? dice.oneOf(shares) : dice.oneOf([asked, asked, asked, unmatched]);
+  return { toAddress, cryptocurrency, amountUnits };
+}
+
+class Watch {
+  readonly #shop: ReorgShop;
+  readonly #plan: Plan;
+  readonly #dice: Dice;
+  readonly #variant: Variant;
+  readonly #tally: Tally;
+  readonly #isForgetful: boolean;
+  #pool: ChainPool;
+  readonly #views: View[] = [];
+  #memory = new WatchMemory();
+  #nowMs = START_MS;
+  #ulids = 0;
+
+  constructor(shop: ReorgShop, plan: Plan, dice: Dice, variant: Variant, tally: Tally) {
+    this.#shop = shop;
+    this.#plan = plan;
+    this.#dice = dice;
+    this.#variant = variant;
+    this.#tally = tally;
+    this.#isForgetful = dice.chance(0.5);
+    this.#pool = this.#newPool();
+    for (const source of plan.sources) source.views = this.#views;
+  }
+
+  #newPool(): ChainPool {
+    const clients = this.#plan.sources.map(({ client }) => client);
+    return new ChainPool({ network: this.#plan.network.name, clients, random: this.#dice.random, report: () => {} });
+  }
+
+  /** As an object is that was made anew: idle ones are, before nearly every pass. */
+  #forget(): void {
+    this.#memory = new WatchMemory();
+    this.#pool = this.#newPool();
+    this.#count("made anew");
+  }
+
+  async throughTree(): Promise<void> {
+    const dice = this.#dice;
+    for (const view of this.#plan.tree.views) {
+      this.#show(view);
+      for (let n = dice.oneOf([0, 1, 1, 2]); n > 0; n--) {
+        this.#nowMs = Math.max(this.#nowMs, view.atMs) + dice.between(1, 30_000);
+        for (const source of this.#plan.sources) source.mood = this.#mood();
+        await this.#pass(dice.chance(0.15) ? dice.between(1, 14) : 0);
+        if (dice.chance(0.1)) await this.#sweep();
+      }
+    }
+  }
+
+  /** Until nothing can become of anything any more. */
+  async toTheEnd(): Promise<void> {
+    for (const source of this.#plan.sources) source.mood = HONEST;
+    let view = this.#plan.tree.last;
+    this.#nowMs = Math.max(this.#nowMs, view.atMs);
+    // The pause after a failure is over; then what waits to be dropped or given up is; then the invoices are; then their monitoring.
+    for (const afterMs of [15 * MINUTE_MS, 80 * HOUR_MS, 30 * DAY_MS, HOUR_MS]) {
+      this.#nowMs += afterMs;
+      view = { ...view, atMs: this.#nowMs, tip: mineOn(view.tip, this.#nowMs) };
+      this.#show(view);
+      for (let n = 0; n < 10 && (await this.#pass(0)); n++) this.#nowMs += MINUTE_MS;
+      if (afterMs === 30 * DAY_MS) await this.#sweep();
+    }
+  }
+
+  #show(view: View): void {
+    this.#views.push(view);
+    this.#variant.trace?.(`chain ${printView(view)}`);
+  }
+
+  #mood(): Mood {
+    const dice = this.#dice;
+    const name = dice.oneOf(["honest", "honest", "late", "balanced", "unindexed", "forgetful", "failing"] as const);
+    this.#count(name);
+    switch (name) {
+      case "honest":
+        return HONEST;
+      case "late":
+        return { ...HONEST, lag: dice.between(1, 4) };
+      case "balanced":
+        return { ...HONEST, lag: dice.between(1, 3), isBalanced: true };
+      case "unindexed":
+        return { ...HONEST, unindexed: dice.between(1, Math.min(3, this.#plan.network.overlapBlocks - 1)) };
+      case "forgetful":
+        return { ...HONEST, isForgetful: true };
+      case "failing":
+        return { ...HONEST, failing: dice.oneOf([0.1, 0.3, 1]) };
+    }
+  }
+
+  /** Whether the next pass has more to do. The watcher dies at its `dieAt`-th call of storage, before or after that call lands; 0 spares it. */
+  async #pass(dieAt: number): Promise<boolean> {
+    if (this.#isForgetful) this.#forget();
+    const { promise: death, resolve: die } = Promise.withResolvers<"dead">();
+    let calls = 0;
+    const effect: Effect = async (_, work) => {
+      if (++calls !== dieAt) return work();
+      if (this.#dice.chance(0.5)) work();
+      die("dead");
+      return new Promise(() => {});
+    };
+    const db = this.#shop.db(effect);
+    const dependencies = { db, newUlid: () => this.#newUlid() };
+    const real: WatchDependencies = {
+      db,
+      sleep: instantSleep,
+      nowMs: () => this.#nowMs,
+      pool: this.#pool,
+      report: () => {},
+      apply: (look) => applyTransfers(shopDependencies({ ...dependencies, nowMs: this.#nowMs }), look),
+    };
+    const { network } = this.#plan;
+    const deps = this.#variant.change?.(real, this.#shop, network) ?? real;
+    const outcome = await Promise.race([runPass(deps, network, this.#memory), death]);
+    this.#count(outcome === "dead" ? "died" : `pass ${outcome.kind}`);
+    this.#variant.trace?.(`pass ${this.#story(outcome === "dead" ? "died" : outcome.kind)}`);
+    if (outcome === "dead") this.#forget();
+    return outcome === "dead" || (outcome.kind === "read" ? outcome.isBehind : outcome.kind !== "resting");
+  }
+
+  #story(outcome: string): string {
+    const [cursor] = this.#shop.rows("select height, hash from network_cursors");
+    const moods = this.#plan.sources.map(({ client, mood }) => `${client.kind} ${JSON.stringify(mood)}`);
+    const paid = this.#shop.rows("select tx_hash, output_index, status, block_hash, final_at_ms from payments");
+    const payments = paid.map((row) => Object.values(row).join(" "));
+    return [`${outcome} at ${this.#nowMs}, cursor ${cursor?.height} ${cursor?.hash}`, ...moods, ...payments].join(
+      "\n    ",
+    );
+  }
+
+  async #sweep(): Promise<void> {
+    const db = this.#shop.db(async (_, work) => work());
+    const { left } = await expireInvoices(shopDependencies({ db, nowMs: this.#nowMs, newUlid: () => this.#newUlid() }));
+    if (left.length > 0) throw new Error(`the sweep left ${left[0]?.invoiceId}: ${left[0]?.reason}`);
+  }
+
+  #newUlid(): string {
+    this.#ulids++;
+    const bytes = Uint8Array.from({ length: 16 }, (_, n) => (this.#ulids >> (5 * (n % 6))) & 31);
+    return newUlid(this.#nowMs, bytes);
+  }
+
+  #count(name: string): void {
+    this.#tally.set(name, (this.#tally.get(name) ?? 0) + 1);
+  }
+
+  verdict(): Verdict {
+    const { last } = this.#plan.tree;
+    const times = new Map(
+      this.#shop
+        .rows("select * from payments")
+        .map((row) => [`${row.tx_hash}:${row.output_index}`, row.received_at_ms]),
+    );
+    const expected = expectedOf(last, this.#plan.invoices, (key, finalMs) => Number(times.get(key) ?? finalMs));
+    return (
+      this.#verdictOfTimes() ??
+      this.#verdictOfInvoices(expected) ??
+      this.#verdictOfPayments(expected) ??
+      this.#verdictOfNews() ??
+      this.#verdictOfRest()
+    );
+  }
+
+  /** A payment's time is never later than its block, and on a chain without a mempool it is that of a block which held it. */
+  #verdictOfTimes(): Verdict {
+    const { network, tree } = this.#plan;
+    const held = new Set(
+      [...tree.views, tree.last]
+        .flatMap(({ tip }) => chainOf(tip))
+        .flatMap(({ ref, mined }) => mined.map(({ transaction }) => `${transaction.hash} ${ref.timeMs}`)),
+    );
+    for (const row of this.#shop.rows("select * from payments where block_height is not null")) {
+      const [atMs, blockMs] = [Number(row.received_at_ms), Number(row.block_time_ms)];
+      if (atMs > blockMs) return `${row.tx_hash} came ${atMs - blockMs} ms after its block`;
+      const isOfBlock = held.has(`${row.tx_hash} ${atMs}`);
+      if (network.family !== "bitcoin" && !isOfBlock) return `${row.tx_hash} has the time of no block that held it`;
+      this.#count(atMs < blockMs ? "payment seen before its block" : "payment as old as its block");
+    }
+    return undefined;
+  }
+
+  #verdictOfPayments({ payments }: ReturnType<typeof expectedOf>): Verdict {
+    const rows = this.#shop.rows("select * from payments");
+    const found = new Set<string>();
+    for (const row of rows) {
+      const key = `${row.tx_hash}:${row.output_index}`;
+      if (found.has(key)) return `${key} is two rows`;
+      found.add(key);
+      const wanted = payments.get(key);
+      this.#count(`payment ${wanted === undefined ? "gone" : row.status}`);
+      if (row.final_at_ms === null) return `${key} is never final: ${row.status}`;
+      if (wanted === undefined) {
+        if (row.status !== "REORGED" && row.status !== "DROPPED") return `${key} is ${row.status} and not on the chain`;
+        continue;
+      }
+      const stands = [row.status, row.invoice_id, row.block_hash, row.amount_units, row.is_late].join(" ");
+      const { status, invoiceId, blockHash, amountUnits, isLate } = wanted;
+      const should = [status, invoiceId, blockHash, String(amountUnits), Number(isLate)].join(" ");
+      if (stands !== should) return `${key} is ${stands}, not ${should}`;
+    }
+    const lost = [...payments.keys()].find((key) => !found.has(key));
+    return lost === undefined ? undefined : `${lost} was never seen`;
+  }
+
+  #verdictOfInvoices({ invoices }: ReturnType<typeof expectedOf>): Verdict {
+    for (const row of this.#shop.rows("select * from invoices")) {
+      const wanted = invoices.get(String(row.id));
+      if (wanted === undefined) return `${row.id} is nobody's`;
+      this.#count(`invoice ${row.status}`);
+      const stands = [row.status, row.received_micros, row.confirmed_micros, row.is_late].join(" ");
+      const { status, receivedMicros, isLate } = wanted;
+      const should = [status, receivedMicros, receivedMicros, Number(isLate)].join(" ");
+      if (stands !== should) return `${row.id} is ${stands}, not ${should}`;
+      if (isLate && row.needs_review !== 1) return `${row.id} has late money and nobody is asked to look`;
+    }
+    return undefined;
+  }
+
+  /** Whoever only listens has heard last what stands: of each credited payment, and of each invoice. */
+  #verdictOfNews(): Verdict {
+    const [unheard] = this.#shop.rows(`select id, status, (select type from events
+        where invoice_id = payment.invoice_id and data ->> '$.payment.id' = payment.id and type in
+          ('payment.detected', 'payment.confirmed', 'payment.reorged', 'payment.dropped')
+        order by sequence desc limit 1) heard
+      from payments payment where invoice_id is not null and heard is not 'payment.' || lower(status)`);
+    if (unheard !== undefined) return `${unheard.id} is ${unheard.status}, and ${unheard.heard} is the last of it`;
+    const [stale] = this.#shop.rows(`select invoice.id, status, data ->> '$.invoice.status' heard
+      from invoices invoice join events on invoice_id = invoice.id and sequence = event_sequence
+      where heard <> status or data ->> '$.invoice.isLate' <> is_late`);
+    return stale === undefined ? undefined : `${stale.id} is ${stale.status}, and ${stale.heard} is the last of it`;
+  }
+
+  /** The log of events has no hole, and nobody looks at the network any more. */
+  #verdictOfRest(): Verdict {
+    const [holes] = this.#shop.rows(`select id from invoices where event_sequence <>
+      (select count(*) from events where invoice_id = invoices.id)`);
+    if (holes !== undefined) return `${holes.id} has not the events that it counts`;
+    const [cursor] = this.#shop.rows("select is_resting from network_cursors");
+    return cursor?.is_resting === 1 ? undefined : "the watch does not end";
+  }
+}
+
+function printView({ atMs, tip, pool }: View): string {
+  const blocks = chainOf(tip).filter(({ mined }) => mined.length > 0);
+  const held = blocks.map(({ ref, mined }) => `${ref.hash} [${mined.map(printMined).join(" ")}]`);
+  return `${tip.ref.hash} at ${atMs}: ${held.join(" ")} pool [${pool.map(({ hash }) => hash).join(" ")}]`;
+}
+
+function printMined({ transaction, isReverted }: Mined): string {
+  return `${transaction.hash}${isReverted ? " (reverted)" : ""}`;
+}

@@ -1,0 +1,83 @@
+// TronGrid as the second source: an address with more than a look of it holds, and answers that take seconds.
+import { expect, it } from "vitest";
+import type { ChainClient } from "../../../src/chains/chain-client.ts";
+import { addressOfHex } from "../../../src/chains/tron/tron-hex.ts";
+import { trongridClient } from "../../../src/chains/tron/trongrid-client.ts";
+import { FakeTronGrid } from "../../support/fake-trongrid.ts";
+import { watchMethod } from "../../support/watched.ts";
+import { TestWatcher } from "../../support/watcher.ts";
+import { Lab } from "../engine/lab.ts";
+import { World } from "../engine/world.ts";
+import { instantSleep } from "./reorg-shop.ts";
+
+const START = 1_800_000_000_000;
+const HOUR = 3_600_000;
+const ADDRESS = addressOfHex("22".repeat(20)) ?? "";
+
+const lab = new Lab();
+const db = lab.db(async (_, work) => work());
+
+function inLab(work: () => Promise<void>): Promise<void> {
+  return lab.schedule(new World({ seed: 1, faultChance: 0, isTraced: false, onEviction: () => {} }), work);
+}
+
+/** An invoice that ends, a first source that shows no payment at all, and TronGrid, each answer of which takes so long. */
+async function ending(slowMs = 0) {
+  const grid = new FakeTronGrid(START);
+  grid.mineEmpty(100);
+  const { settings } = grid;
+  const asIndex = () => trongridClient(settings);
+  const first = {
+    get client(): ChainClient {
+      const { history: _, ...client } = asIndex();
+      const scan: ChainClient["scan"] = async ({ to }) => ({ ok: true, value: { to, transfers: [] } });
+      return { ...client, kind: "tron-rpc", costsBy: "blocks", scan };
+    },
+  };
+  const clock = { slowMs: 0 };
+  const fetch: typeof settings.fetch = async (url, init) => {
+    watcher.nowMs += clock.slowMs;
+    return settings.fetch(url, init);
+  };
+  const second = {
+    get client() {
+      return trongridClient({ ...settings, fetch });
+    },
+  };
+  const endMs = grid.tipMs + HOUR;
+  const of = { network: "TRX", cryptocurrency: "USDT", address: ADDRESS, nowMs: grid.tipMs, expiresAtMs: endMs };
+  await watchMethod(db, of);
+  const watcher: TestWatcher = new TestWatcher(db, "TRX", [first, second], grid.tipMs, instantSleep);
+  await watcher.pass();
+  clock.slowMs = slowMs;
+  return { grid, watcher, endMs };
+}
+
+it.each([10, 60, 100])("a payment below payments of %i later blocks is found before its invoice may expire", (later) =>
+  inLab(async () => {
+    const { grid, watcher, endMs } = await ending();
+    const [missed = ""] = grid.mine({ code: "USDT", to: ADDRESS, amount: 5_000_000 });
+    for (let n = 0; n < later; n++) grid.mine({ code: "USDT", to: ADDRESS, amount: 1_000_000 });
+    while (grid.tipMs < endMs + 60_000) grid.mineEmpty(20);
+    for (let n = 0; n < 60 && (await watcher.cursor()).passedMs <= endMs; n++) {
+      watcher.nowMs = Math.max(watcher.nowMs + 9_000, grid.tipMs);
+      await watcher.pass();
+      grid.mineEmpty(3);
+    }
+    expect(watcher.found().map((text) => text.split("@")[0])).toContain(missed);
+    expect((await watcher.cursor()).passedMs).toBeGreaterThan(endMs);
+  }),
+);
+
+it("a second source that takes five seconds for an answer makes no pass longer than minutes", () =>
+  inLab(async () => {
+    const { grid, watcher, endMs } = await ending(5_000);
+    for (let n = 0; n < 100; n++) grid.mine({ code: "USDT", to: ADDRESS, amount: 1_000_000 });
+    while (grid.tipMs < endMs + 60_000) grid.mineEmpty(20);
+    watcher.nowMs = grid.tipMs;
+    const begunMs = watcher.nowMs;
+    await watcher.pass();
+    // One look of a page, twelve requests; what came before and after it.
+    expect(watcher.nowMs - begunMs).toBeLessThan(100_000);
+    expect(watcher.found().length).toBeGreaterThan(0);
+  }));

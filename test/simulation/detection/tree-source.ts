@@ -1,0 +1,170 @@
+// Sources of a growing chain, good and bad: late, on the branch that lost, with logs not yet indexed, forgetful, behind a balancer that asks
+// another node each time, or down. What they never do is to forge: a block that they tell of was one.
+import type {
+  ChainClient,
+  History,
+  HistoryRequest,
+  Lookup,
+  LookupRequest,
+  ScanRange,
+} from "../../../src/chains/chain-client.ts";
+import type { ChainSourceKind } from "../../../src/chains/chain-sources.ts";
+import type { BlockRef, Transfer } from "../../../src/chains/transfer.ts";
+import { type Outage, outage } from "../../../src/lib/fetch-text.ts";
+import { err, ok, type Result } from "../../../src/lib/result.ts";
+import type { Dice } from "../../support/dice.ts";
+import { type Block, blockOn, chainOf, type Mined, ROOT_HEIGHT, type Transaction, type View } from "./chain-tree.ts";
+
+/** How a source is for a while. */
+export interface Mood {
+  /** Views behind the chain: late, and on the branch that has lost meanwhile. */
+  readonly lag: number;
+  /** What it knows of single transactions comes from other nodes than its blocks, up to `lag` views behind; its blocks are up to date. */
+  readonly isBalanced: boolean;
+  /** Of its newest blocks, so many are not indexed yet: a scan says that nothing is in them. */
+  readonly unindexed: number;
+  /** It knows no transaction and no mempool. */
+  readonly isForgetful: boolean;
+  /** The share of its answers that fail. */
+  readonly failing: number;
+}
+
+export const HONEST: Mood = { lag: 0, isBalanced: false, unindexed: 0, isForgetful: false, failing: 0 };
+
+/** By what a transfer of a transaction is known: of the outputs of the transaction this is the `n`-th. */
+export type Identify = (mined: Pick<Mined, "position">, n: number) => string;
+/** Its number within the transaction, the same wherever that is mined (chains.md 2). */
+export const byOrdinal: Identify = (_, n) => String(n);
+
+export interface TreeSourceParts {
+  readonly kind: ChainSourceKind;
+  readonly costsBy: ChainClient["costsBy"];
+  readonly dice: Dice;
+  /** Blocks below the tip that the chain calls final; null where it calls none so. */
+  readonly finalDepth: number | null;
+  readonly hasMempool: boolean;
+  readonly identify: Identify;
+}
+
+export class TreeSource {
+  mood = HONEST;
+  /** What the chain has been up to now, the newest view last. */
+  views: readonly View[] = [];
+  readonly client: ChainClient;
+  readonly #parts: TreeSourceParts;
+
+  constructor(parts: TreeSourceParts) {
+    this.#parts = parts;
+    const answer = async <T>(make: (view: View) => Result<T, Outage>, view = this.#blocksView()) =>
+      parts.dice.chance(this.mood.failing) ? err(outage("UNREACHABLE", "down")) : make(view);
+    this.client = {
+      kind: parts.kind,
+      costsBy: parts.costsBy,
+      verify: () => answer(() => ok(true)),
+      tip: () => answer(({ tip }) => ok(tip.ref)),
+      finalizedHeight: () =>
+        answer(({ tip }) => ok(parts.finalDepth === null ? null : tip.ref.height - parts.finalDepth)),
+      block: (height) => answer(({ tip }) => ok(refAt(tip, height))),
+      scan: (range) => answer((view) => this.#scan(view, range)),
+      mempool: (recipients) => answer(({ pool }) => ok(this.#mempool(pool, recipients)), this.#transactionsView()),
+      lookup: (request) => answer((view) => ok(this.#lookup(view, request)), this.#transactionsView()),
+      ...(parts.costsBy === "blocks" ? {} : { history: (request) => this.#history(request) }),
+    };
+  }
+
+  #blocksView(): View {
+    return this.#viewBehind(this.mood.isBalanced ? 0 : this.mood.lag);
+  }
+
+  #transactionsView(): View {
+    const { lag, isBalanced } = this.mood;
+    return this.#viewBehind(isBalanced ? this.#parts.dice.between(0, lag) : lag);
+  }
+
+  #viewBehind(lag: number): View {
+    const view = this.views[Math.max(0, this.views.length - 1 - lag)];
+    if (view === undefined) throw new Error("nothing has happened yet");
+    return view;
+  }
+
+  #mempool(pool: readonly Transaction[], recipients: ReadonlySet<string>): readonly Transfer[] {
+    return this.#parts.hasMempool && !this.mood.isForgetful ? this.#pending(pool, recipients) : [];
+  }
+
+  #scan(
+    { tip }: View,
+    { from, to, recipients, assets }: ScanRange,
+  ): ReturnType<typeof this.client.scan> extends Promise<infer R> ? R : never {
+    if (refAt(tip, to.height)?.hash !== to.hash) return err(outage("BEHIND", "that block is not here"));
+    const blocks = chainOf(tip).slice(Math.max(0, from - ROOT_HEIGHT), Math.max(0, to.height + 1 - ROOT_HEIGHT));
+    const transfers = blocks.flatMap((block) => {
+      const isIndexed = block.ref.height <= tip.ref.height - this.mood.unindexed;
+      const told = assets.filter(({ contract }) => isIndexed || !this.#needsIndex(contract));
+      const found = block.mined.flatMap((mined) => this.#minedTransfers(block, mined, recipients));
+      return found.filter(({ cryptocurrency }) => told.some(({ code }) => code === cryptocurrency));
+    });
+    return ok({ transfers, to });
+  }
+
+  /** One address: its blocks by an index, its mempool by what the source knows of transactions. */
+  async #history({ address, ...range }: HistoryRequest): Promise<Result<History, Outage>> {
+    const recipients = new Set([address]);
+    const scan = await this.client.scan({ ...range, recipients });
+    if (!scan.ok) return scan;
+    const mempool = await this.client.mempool(recipients);
+    return mempool.ok ? ok({ transfers: [...scan.value.transfers, ...mempool.value], next: null }) : mempool;
+  }
+
+  /** What is in a block is read from the block; logs and addresses are looked up in an index that comes after it. */
+  #needsIndex(contract: string | null): boolean {
+    return contract !== null || this.#parts.costsBy === "recipients";
+  }
+
+  #lookup({ tip, pool }: View, { txHash, spends, recipients }: LookupRequest): Lookup {
+    if (this.mood.isForgetful) return { kind: "unknown" };
+    const chain = chainOf(tip);
+    const found = chain.findLast(({ mined }) => mined.some(({ transaction }) => transaction.hash === txHash));
+    const entry = found?.mined.find(({ transaction }) => transaction.hash === txHash);
+    if (found !== undefined && entry !== undefined) {
+      return { kind: "mined", block: found.ref, transfers: this.#minedTransfers(found, entry, recipients) };
+    }
+    if (!this.#parts.hasMempool) return { kind: "unknown" };
+    const waiting = pool.filter(({ hash }) => hash === txHash);
+    if (waiting.length > 0) return { kind: "pending", transfers: this.#pending(waiting, recipients) };
+    const others = [...pool, ...chain.flatMap(({ mined }) => mined.map(({ transaction }) => transaction))];
+    return { kind: others.some((other) => spends.includes(other.spends)) ? "replaced" : "unknown" };
+  }
+
+  #minedTransfers({ ref }: Block, mined: Mined, recipients: ReadonlySet<string>): readonly Transfer[] {
+    const { transaction, isReverted } = mined;
+    if (isReverted) return [];
+    return this.#transfersOf(transaction, recipients, { block: ref, spends: [], at: mined });
+  }
+
+  #pending(pool: readonly Transaction[], recipients: ReadonlySet<string>): readonly Transfer[] {
+    return pool.flatMap((transaction) =>
+      this.#transfersOf(transaction, recipients, { block: null, spends: [transaction.spends], at: { position: 0 } }),
+    );
+  }
+
+  #transfersOf(
+    { hash, outputs }: Transaction,
+    recipients: ReadonlySet<string>,
+    of: Pick<Transfer, "block" | "spends"> & { readonly at: Pick<Mined, "position"> },
+  ): readonly Transfer[] {
+    const { block, spends, at } = of;
+    return outputs.flatMap((output, n) => {
+      const outputIndex = this.#parts.identify(at, n);
+      const transfer = { ...output, txHash: hash, outputIndex, block, spends, fromAddress: null, raw: "{}" };
+      return recipients.has(output.toAddress) ? [transfer] : [];
+    });
+  }
+}
+
+function refAt(tip: Block, height: number): BlockRef | null {
+  if (height > tip.ref.height) return null;
+  if (height >= ROOT_HEIGHT) return blockOn(tip, height)?.ref ?? null;
+  const root = chainOf(tip)[0]?.ref;
+  if (root === undefined) throw new Error("a chain has a root");
+  return { height, hash: `before-${height}`, timeMs: root.timeMs - (ROOT_HEIGHT - height) * 12_000 };
+}

@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { CAMPAIGN_LIMIT_MS, FEWEST_HITS, printReport, runCampaign, schedulesOf } from "../engine/campaign.ts";
+import { Lab } from "../engine/lab.ts";
+import { promised, standing, watcherScenario } from "./watcher-scenario.ts";
+
+const count = schedulesOf(1_000);
+
+it(
+  `a watcher that dies between any two awaits loses nothing and keeps nothing that the chain took back: ${count} schedules`,
+  async () => {
+    const lab = new Lab();
+    const scenario = watcherScenario(lab, standing);
+    const report = await runCampaign(scenario, { count, keepsSeeds: true });
+    printReport(scenario, report);
+    expect(report.problems).toEqual([]);
+    expect([...report.hits].filter(([, n]) => n < FEWEST_HITS)).toEqual([]);
+  },
+  CAMPAIGN_LIMIT_MS,
+);
+
+it("a cursor that moves before what it acknowledges stands is found out within 1,000 schedules", async () => {
+  const lab = new Lab();
+  const scenario = watcherScenario(lab, promised);
+  const report = await runCampaign(scenario, { count: 1_000, stopAt: /was lost|is nowhere|stored in/ });
+  printReport(scenario, report);
+  expect(report.problems.length).toBeGreaterThan(0);
+});

@@ -1,0 +1,186 @@
+// Runs a campaign: thousands of schedules of one scenario, each from its seed, with a report of what was actually exercised.
+import { readFileSync, writeFileSync } from "node:fs";
+import type { Lab } from "./lab.ts";
+import { type Client, FATES, type Verdict, World } from "./world.ts";
+
+const SEEDS_FILE = "test/simulation/engine/seeds.json";
+/** A fault point hit more rarely than this in a whole campaign was not tested. */
+export const FEWEST_HITS = 100;
+/** A campaign that found so many problems has found enough. */
+const MOST_PROBLEMS = 5;
+
+export interface Scenario {
+  readonly name: string;
+  readonly lab: Lab;
+  readonly faultChance: number;
+  readonly maxSteps: number;
+  /** Sends the clients off and returns the check of what stands once all has come to rest. */
+  start(world: World): () => Verdict;
+}
+
+export interface Report {
+  readonly schedules: number;
+  readonly problems: readonly { readonly seed: number; readonly problem: string }[];
+  readonly hits: ReadonlyMap<string, number>;
+  readonly interleavings: number;
+  readonly seconds: number;
+  readonly steps: number;
+}
+
+/** For every test that is a campaign: it ends by its count and not by a clock, so this ends only what hangs. */
+export const CAMPAIGN_LIMIT_MS = 14_400_000;
+
+/** Schedules in `npm test`, or with DEEP=1 a hundred times as many. */
+export function schedulesOf(count: number): number {
+  return process.env.DEEP ? count * 100 : count;
+}
+
+/** Where a deep campaign goes on that is run in parts; no matter of the broken variants, which are caught early. */
+export const FIRST_SEED = Number(process.env.FIRST_SEED ?? 1);
+
+export function seedsTo(count: number, first = 1): readonly number[] {
+  return Array.from({ length: Math.max(0, count + 1 - first) }, (_, n) => first + n);
+}
+
+/** Tells each fiftieth of a deep campaign, which takes up to hours. */
+export function tellProgress(name: string, seed: number, count: number, problems: number): void {
+  if (!process.env.DEEP || seed % Math.ceil(count / 50) > 0) return;
+  process.stderr.write(`${name}: seed ${seed} of ${count}, ${problems} problems\n`);
+}
+
+export async function runSchedule(scenario: Scenario, seed: number, isTraced = false) {
+  const world = new World({
+    seed,
+    faultChance: scenario.faultChance,
+    isTraced,
+    onEviction: () => scenario.lab.evictObjects(),
+  });
+  const problem = await scenario.lab.schedule(world, async () => {
+    const check = scenario.start(world);
+    return (await world.run(scenario.maxSteps)) ?? check();
+  });
+  return { problem, world };
+}
+
+/**
+ * Seeds 1 to `count`, after the seeds that failed once (they are run for ever). Stops after a few problems, or at the first that is like
+ * `stopAt`. With `keepsSeeds` a failing seed is written down and its history printed.
+ */
+export async function runCampaign(
+  scenario: Scenario,
+  options: { count: number; stopAt?: RegExp; keepsSeeds?: boolean },
+): Promise<Report> {
+  const startMs = performance.now();
+  const hits = new Map<string, number>();
+  const points = new Set<string>();
+  const interleavings = new Set<number>();
+  const problems: { seed: number; problem: string }[] = [];
+  let schedules = 0;
+  let steps = 0;
+  for (const seed of seedsOf(scenario, options)) {
+    const { problem, world } = await runSchedule(scenario, seed);
+    schedules++;
+    if (options.stopAt === undefined) tellProgress(scenario.name, seed, options.count, problems.length);
+    steps += world.steps;
+    interleavings.add(world.interleaving);
+    for (const point of world.points) points.add(point);
+    for (const [name, n] of world.hits) hits.set(name, (hits.get(name) ?? 0) + n);
+    if (problem === undefined) continue;
+    problems.push({ seed, problem });
+    if (options.stopAt === undefined ? problems.length === MOST_PROBLEMS : options.stopAt.test(problem)) break;
+  }
+  if (options.keepsSeeds && problems.length > 0) await tell(scenario, problems);
+  // A fate that never befell a point counts as hit no times, not as absent.
+  for (const point of points) {
+    for (const fate of FATES) hits.set(`${point}: ${fate}`, hits.get(`${point}: ${fate}`) ?? 0);
+  }
+  const seconds = (performance.now() - startMs) / 1_000;
+  return { schedules, problems, hits, interleavings: interleavings.size, seconds, steps };
+}
+
+/** The report as text: one line of sums, then each fault point and how often it was hit. */
+export function printReport(scenario: Scenario, report: Report): void {
+  const { schedules, steps, seconds } = report;
+  const lines = [...report.hits].sort(([a], [b]) => a.localeCompare(b)).map(([name, n]) => `  ${name}: ${n}`);
+  const sums = [
+    `${schedules} schedules`,
+    `${report.interleavings} distinct interleavings`,
+    `${Math.round(steps / schedules)} steps each`,
+    `${Math.round(schedules / seconds)} schedules/s`,
+    `${report.problems.length} problems`,
+  ];
+  process.stdout.write(`${scenario.name}: ${sums.join(", ")}\n${lines.join("\n")}\n`);
+}
+
+/** The points that were hit too rarely to count as tested. */
+export function rareHits(report: Report): string[] {
+  return [...report.hits].filter(([, n]) => n < FEWEST_HITS).map(([name, n]) => `${name}: ${n}`);
+}
+
+function* seedsOf(scenario: Scenario, options: { count: number; keepsSeeds?: boolean }): Generator<number> {
+  if (options.keepsSeeds) yield* pastSeedsOf(scenario.name);
+  yield* seedsTo(options.count, options.keepsSeeds ? FIRST_SEED : 1);
+}
+
+/** Seeds that failed once: they are run for ever, before all others. */
+export function pastSeedsOf(name: string): readonly number[] {
+  return pastSeeds()[name] ?? [];
+}
+
+/** Writes down seeds that failed. */
+export function keepSeeds(name: string, seeds: readonly number[]): void {
+  const past = pastSeeds();
+  const known = past[name] ?? [];
+  const found = seeds.filter((seed) => !known.includes(seed));
+  writeFileSync(SEEDS_FILE, `${JSON.stringify({ ...past, [name]: [...known, ...found] }, null, 2)}\n`);
+}
+
+function pastSeeds(): Record<string, number[]> {
+  return JSON.parse(readFileSync(SEEDS_FILE, "utf8"));
+}
+
+async function tell(scenario: Scenario, problems: readonly { seed: number; problem: string }[]): Promise<void> {
+  keepSeeds(
+    scenario.name,
+    problems.map(({ seed }) => seed),
+  );
+  const [first] = problems;
+  if (first === undefined) return;
+  const { world } = await runSchedule(scenario, first.seed, true);
+  const list = problems.map(({ seed, problem }) => `seed ${seed}: ${problem}`).join("\n");
+  process.stdout.write(`${scenario.name} FAILS\n${list}\nhistory of seed ${first.seed}:\n${world.trace.join("\n")}\n`);
+}
+
+/** What one attempt of a request came to, for its sender: an answer, or something to try again on. */
+export type Attempt<T> =
+  | { readonly kind: "done"; readonly value: T }
+  | { readonly kind: "again"; readonly afterMs: number };
+
+/**
+ * A client as the interface asks for one: repeats its request, key and body unchanged, until it has its answer. A crash of the Worker that
+ * serves it is a lost connection to it. `problems` receives whatever is not a fault of storage: a bug.
+ */
+export function insist<T>(options: {
+  world: World;
+  attempt: (client: Client) => Promise<Attempt<T>>;
+  onDone: (value: T) => void;
+  onBug: (error: unknown) => void;
+  isFault: (error: unknown) => boolean;
+}): void {
+  const { world, attempt, onDone, onBug, isFault } = options;
+  const launch = (): void => {
+    let hasMovedOn = false;
+    const once = (next: () => void) => () => {
+      if (!hasMovedOn) next();
+      hasMovedOn = true;
+    };
+    const relaunch = once(launch);
+    const client = world.client(relaunch);
+    const again = (afterMs: number) => void world.sleepOf(client)(afterMs).then(relaunch);
+    attempt(client).then(
+      (outcome) => (outcome.kind === "done" ? once(() => onDone(outcome.value))() : again(outcome.afterMs)),
+      (error: unknown) => (isFault(error) ? again(500) : onBug(error)),
+    );
+  };
+  launch();
+}

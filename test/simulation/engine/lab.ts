@@ -1,0 +1,78 @@
+// What a campaign's schedules share: one migrated database and one small database per object, each rolled back after every schedule.
+import { DatabaseSync } from "node:sqlite";
+import type { ObjectStorage } from "../../../src/lib/object-storage.ts";
+import { type Db, openDb } from "../../../src/platform/db/client.ts";
+import { type Effect, migratedDatabase, savepoints, sqliteD1, sqliteStorage, statementCache } from "./sqlite-d1.ts";
+
+import type { World } from "./world.ts";
+
+export type Row = Record<string, string | number | null>;
+
+export class Lab {
+  readonly #sqlite = migratedDatabase();
+  readonly #prepared = statementCache(this.#sqlite);
+  readonly #transact = savepoints(this.#sqlite);
+  readonly #storages = new Map<string, { sqlite: DatabaseSync; storage: ObjectStorage }>();
+  readonly #instances = new Map<string, unknown>();
+  #world: World | undefined;
+
+  /** The drizzle client whose every call is a step of one client. `wake` hears of what its batches have news for. */
+  db(effect: Effect, wake?: (webhookIds: readonly string[]) => void): Db {
+    return openDb(sqliteD1(this.#prepared, this.#transact, effect), wake === undefined ? {} : { wake });
+  }
+
+  /** Rows as they stand, outside of the world's time. */
+  rows(sql: string, ...params: (string | number)[]): Row[] {
+    const statement = this.#prepared(sql);
+    statement.setReturnArrays(false);
+    return statement.all(...params) as Row[];
+  }
+
+  /**
+   * The instance of an object: the same one until it is evicted, with its own storage. Made once before the first schedule, its tables are
+   * there for all of them.
+   */
+  object<T>(name: string, make: (storage: ObjectStorage) => T): T {
+    const alive = this.#instances.get(name);
+    if (alive !== undefined) return alive as T;
+    const made = make(this.storageOf(name));
+    this.#instances.set(name, made);
+    return made;
+  }
+
+  /** Takes the memory of every object; their storage stays. */
+  evictObjects(): void {
+    this.#instances.clear();
+  }
+
+  /** The world of the schedule that runs: what objects take their randomness from. */
+  get world(): World {
+    if (this.#world === undefined) throw new Error("no schedule is running");
+    return this.#world;
+  }
+
+  /** Runs one schedule and takes back all it wrote. */
+  async schedule<T>(world: World, work: () => Promise<T>): Promise<T> {
+    const databases = () => [this.#sqlite, ...[...this.#storages.values()].map((each) => each.sqlite)];
+    for (const sqlite of databases()) sqlite.exec("SAVEPOINT schedule");
+    this.#world = world;
+    try {
+      return await work();
+    } finally {
+      this.#world = undefined;
+      this.evictObjects();
+      for (const sqlite of databases()) sqlite.exec("ROLLBACK TO schedule; RELEASE schedule");
+    }
+  }
+
+  /** The storage of an object, for what goes around its class. */
+  storageOf(name: string): ObjectStorage {
+    const known = this.#storages.get(name);
+    if (known !== undefined) return known.storage;
+    const sqlite = new DatabaseSync(":memory:");
+    const storage = sqliteStorage(statementCache(sqlite), savepoints(sqlite));
+    if (this.#world !== undefined) sqlite.exec("SAVEPOINT schedule");
+    this.#storages.set(name, { sqlite, storage });
+    return storage;
+  }
+}

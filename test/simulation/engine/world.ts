@@ -1,0 +1,241 @@
+// A seeded world. Everything a client does to storage or to an object is a step; the world takes one step at a time, in an order and with
+// a fate drawn from the seed, and the same seed gives the same history. A crash is a promise that never settles, not an exception: no
+// `catch` and no `finally` of a dead client runs, as when a Worker is gone. What it had already sent may still land.
+
+import { newUlid } from "../../../src/lib/ids.ts";
+import type { Sleep } from "../../../src/lib/sleep.ts";
+import { LEASE_MS } from "../../../src/platform/idempotency/claims.ts";
+import { randomFrom } from "../../support/random.ts";
+import type { Effect } from "./sqlite-d1.ts";
+
+/** What may befall a step, other than that it happens. */
+export const FATES = [
+  "lost before",
+  "answer lost",
+  "stalls",
+  "delivered twice",
+  "client dies before",
+  "client dies after",
+  "overloaded",
+] as const;
+type Fate = "happens" | (typeof FATES)[number];
+
+export class Client {
+  isDead = false;
+  readonly number: number;
+  readonly onDeath: () => void;
+  constructor(number: number, onDeath: () => void) {
+    this.number = number;
+    this.onDeath = onDeath;
+  }
+}
+
+interface Step {
+  readonly client: Client;
+  readonly point: string;
+  readonly isTimer: boolean;
+  readonly notBeforeMs: number;
+  readonly mayStall: boolean;
+  readonly go: (fate: Fate) => void;
+}
+
+/** A problem of the schedule, or undefined: what the checks found. */
+export type Verdict = string | undefined;
+
+export class World {
+  readonly random: () => number;
+  /** How often each fate befell each point, `point: fate`. */
+  readonly hits = new Map<string, number>();
+  /** Every point that a step came to. */
+  readonly points = new Set<string>();
+  /** The history in words, kept only when `isTraced`. */
+  readonly trace: string[] = [];
+  nowMs = 1_800_000_000_000;
+  steps = 0;
+  readonly #pending: Step[] = [];
+  readonly #faultChance: number;
+  readonly #isTraced: boolean;
+  readonly #onEviction: () => void;
+  #clients = 0;
+  #hashA = 0x811c9dc5;
+  #hashB = 0x1b873593;
+
+  constructor(options: { seed: number; faultChance: number; isTraced: boolean; onEviction: () => void }) {
+    this.random = randomFrom(options.seed);
+    // Some schedules are calm, some are stormy: much of what goes wrong needs one fault at the right moment, not many.
+    this.#faultChance = options.faultChance * this.pick([0.15, 0.5, 1, 2]);
+    this.#isTraced = options.isTraced;
+    this.#onEviction = options.onEviction;
+  }
+
+  /** A number that tells interleavings apart: who did what, in which order, with which fate. */
+  get interleaving(): number {
+    return (this.#hashA >>> 0) * 2 ** 21 + (this.#hashB & 0x1fffff);
+  }
+
+  client(onDeath: () => void): Client {
+    this.#clients++;
+    return new Client(this.#clients, onDeath);
+  }
+
+  newUlid(): string {
+    return newUlid(
+      this.nowMs,
+      Uint8Array.from({ length: 16 }, () => Math.floor(this.random() * 256)),
+    );
+  }
+
+  pick<T>(choices: readonly [T, ...T[]]): T {
+    return choices[Math.floor(this.random() * choices.length)] ?? choices[0];
+  }
+
+  effectOf(client: Client): Effect {
+    return <T>(point: string, work: () => T) =>
+      new Promise<T>((resolve, reject) => {
+        if (!client.isDead) this.#send(client, point, work, { resolve, reject });
+      });
+  }
+
+  sleepOf(client: Client): Sleep {
+    return (ms, cancellation) =>
+      new Promise((resolve) => {
+        if (client.isDead) return;
+        const step: Step = {
+          client,
+          point: "sleep",
+          isTimer: true,
+          notBeforeMs: this.nowMs + ms,
+          mayStall: false,
+          go: () => resolve(),
+        };
+        this.#pending.push(step);
+        cancellation?.onCancel(() => {
+          this.#drop(step);
+          resolve();
+        });
+      });
+  }
+
+  /** Takes steps until nothing is left to happen. */
+  async run(maxSteps: number): Promise<Verdict> {
+    for (;;) {
+      // Every continuation of a step is a microtask: when a macrotask comes, all clients have asked for their next steps.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (this.#pending.length === 0) return undefined;
+      if (++this.steps > maxSteps) return "the world does not come to rest";
+      this.#takeStep(this.steps < maxSteps / 2);
+    }
+  }
+
+  #takeStep(mayFail: boolean): void {
+    if (mayFail && this.random() < this.#faultChance / 10) {
+      this.#hit("clock: jumps past a lease");
+      this.nowMs += LEASE_MS + 1_000;
+    }
+    if (mayFail && this.random() < this.#faultChance / 10) {
+      this.#hit("objects: evicted");
+      this.#onEviction();
+    }
+    let due = this.#pending.filter((step) => step.notBeforeMs <= this.nowMs);
+    if (due.length === 0) {
+      this.nowMs = Math.min(...this.#pending.map((step) => step.notBeforeMs));
+      due = this.#pending.filter((step) => step.notBeforeMs <= this.nowMs);
+    }
+    const step = due[Math.floor(this.random() * due.length)];
+    if (step === undefined) throw new Error("nothing is due");
+    this.#drop(step);
+    const fate = !step.isTimer && mayFail && this.random() < this.#faultChance ? this.pick(FATES) : "happens";
+    const lived: Fate = fate === "stalls" && !step.mayStall ? "happens" : fate;
+    this.#record(step, lived);
+    step.go(lived);
+  }
+
+  #send<T>(
+    client: Client,
+    point: string,
+    work: () => T,
+    promise: { resolve: (value: T) => void; reject: (error: unknown) => void },
+    sent: { notBeforeMs: number; mayStall: boolean } = { notBeforeMs: 0, mayStall: true },
+  ): void {
+    const answer = (settle: () => void) => {
+      if (!client.isDead) settle();
+    };
+    const deliver = (isHeard: boolean) => {
+      try {
+        const value = work();
+        if (isHeard) answer(() => promise.resolve(value));
+      } catch (error) {
+        if (isHeard) answer(() => promise.reject(error));
+      }
+    };
+    const go = (fate: Fate): void => {
+      switch (fate) {
+        case "happens":
+          deliver(true);
+          return;
+        case "lost before":
+          answer(() => promise.reject(new Error("Network connection lost.")));
+          return;
+        case "answer lost":
+          deliver(false);
+          answer(() => promise.reject(new Error("Network connection lost.")));
+          return;
+        case "overloaded":
+          answer(() => promise.reject(new Error("D1 DB is overloaded. Requests queued for too long.")));
+          return;
+        case "stalls":
+          this.#send(client, point, work, promise, { notBeforeMs: this.#later(), mayStall: false });
+          return;
+        case "delivered twice":
+          deliver(true);
+          this.#send(client, point, work, nobody, { notBeforeMs: this.#later(), mayStall: false });
+          return;
+        case "client dies before":
+          this.#kill(client);
+          return;
+        case "client dies after":
+          deliver(false);
+          this.#kill(client);
+          return;
+      }
+    };
+    this.#pending.push({ client, point, isTimer: false, ...sent, go });
+  }
+
+  /** Soon, after the time limit of one attempt, or after a lease. */
+  #later(): number {
+    return this.nowMs + this.random() * this.pick([100, 8_000, 90_000]);
+  }
+
+  #kill(client: Client): void {
+    if (client.isDead) return;
+    client.isDead = true;
+    for (const step of this.#pending.filter((each) => each.client === client)) {
+      if (step.isTimer || this.random() < 0.5) this.#drop(step);
+    }
+    client.onDeath();
+  }
+
+  #drop(step: Step): void {
+    const at = this.#pending.indexOf(step);
+    if (at >= 0) this.#pending.splice(at, 1);
+  }
+
+  #record(step: Step, fate: Fate): void {
+    if (!step.isTimer) this.points.add(step.point);
+    if (fate !== "happens") this.#hit(`${step.point}: ${fate}`);
+    const text = `${step.client.number} ${step.point} ${fate}`;
+    for (let i = 0; i < text.length; i++) {
+      this.#hashA = Math.imul(this.#hashA ^ text.charCodeAt(i), 0x01000193);
+      this.#hashB = Math.imul(this.#hashB ^ text.charCodeAt(i), 0x5bd1e995);
+    }
+    if (this.#isTraced) this.trace.push(`${this.nowMs} ${text}`);
+  }
+
+  #hit(name: string): void {
+    this.hits.set(name, (this.hits.get(name) ?? 0) + 1);
+    if (this.#isTraced) this.trace.push(`${this.nowMs} ${name}`);
+  }
+}
+
+const nobody = { resolve: () => {}, reject: () => {} };

@@ -1,0 +1,62 @@
+// Deliveries that look right and are not: the simulator must notice each.
+import { eq, sql } from "drizzle-orm";
+import type { DeliverDependencies } from "../../../src/notifications/deliveries/deliver-webhooks.ts";
+import { postRound } from "../../../src/notifications/deliveries/post-round.ts";
+import { recordRound } from "../../../src/notifications/deliveries/record-round.ts";
+import type { Round } from "../../../src/notifications/deliveries/round.ts";
+import { claimBatch } from "../../../src/notifications/deliveries/store.ts";
+import { batch } from "../../../src/platform/db/batch.ts";
+import { readWithRetry } from "../../../src/platform/db/retry.ts";
+import { deliveries } from "../../../src/platform/db/schema/webhooks.ts";
+import type { Deliver } from "./deliver-scenario.ts";
+
+async function claimed(
+  deps: DeliverDependencies,
+  webhookId: string,
+  token = deps.newUlid(),
+): Promise<Round | undefined> {
+  const of = { webhookId, token, nowMs: deps.nowMs() };
+  const rows = await readWithRetry(deps.sleep, async () => batch(deps.db, claimBatch(deps.db, of)));
+  if (!rows.ok) return undefined;
+  const [, , found, [webhook]] = rows.value;
+  if (webhook === undefined || found.length === 0) return undefined;
+  const owned = found.map(({ eventId, ...row }) => ({ ...row, event: { ...row, id: eventId } }));
+  return { webhook, deliveries: owned, claimedAtMs: of.nowMs };
+}
+
+/** Says that all arrived, and then sends it: nothing comes twice, and what is lost on the way is lost. */
+export const recordsFirst: Deliver = async (deps, webhookId) => {
+  const round = await claimed(deps, webhookId);
+  if (round === undefined) return;
+  const answer = { statusCode: 200, error: null, latencyMs: 0, response: "", retryAfter: null };
+  const at = { atMs: deps.nowMs(), endedMs: deps.nowMs(), requestHeaders: {}, answer };
+  const attempts = round.deliveries.map((delivery) => ({ delivery, ...at }));
+  await recordRound(deps, round.webhook, { attempts, untried: [] });
+  await postRound(deps, round, await deps.open(round.webhook.secrets));
+};
+
+/** Takes deliveries for good: who dies never gives them back. */
+export const withoutLease: Deliver = async (deps, webhookId) => {
+  const token = deps.newUlid();
+  const round = await claimed(deps, webhookId, token);
+  if (round === undefined) return;
+  await deps.db
+    .update(deliveries)
+    .set({ nextAttemptMs: 10 ** 15 })
+    .where(sql`substr(claim, 1, 26) = ${token}`);
+  const posted = await postRound(deps, round, await deps.open(round.webhook.secrets));
+  await recordRound(deps, round.webhook, posted);
+};
+
+/** Records a failure whoever has the delivery by now: a late one takes back what succeeded meanwhile. */
+export const withoutToken: Deliver = async (deps, webhookId) => {
+  const round = await claimed(deps, webhookId);
+  if (round === undefined) return;
+  const posted = await postRound(deps, round, await deps.open(round.webhook.secrets));
+  const failed = posted.attempts.filter(({ answer }) => answer.statusCode !== 200);
+  for (const { delivery } of failed) {
+    const { claim } = delivery;
+    await deps.db.update(deliveries).set({ claim, status: "PENDING" }).where(eq(deliveries.id, delivery.id));
+  }
+  await recordRound(deps, round.webhook, posted);
+};

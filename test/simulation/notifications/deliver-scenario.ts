@@ -1,0 +1,488 @@
+// Workers die between any two awaits while endpoints fail, hang, go and come back, and a queue loses, doubles and delays what wakes them. In the
+// end every event has reached every active endpoint, or its delivery has failed for good after as many attempts as it has.
+import { eq } from "drizzle-orm";
+import { type MerchantId, makeId } from "../../../src/lib/ids.ts";
+import { Cancellation } from "../../../src/lib/sleep.ts";
+import type { DeliverDependencies } from "../../../src/notifications/deliveries/deliver-webhooks.ts";
+import {
+  MOST_IN_FLIGHT,
+  MOST_WORKERS_OF_MERCHANT,
+  POSTS_AT_ONCE,
+  ROUND_SIZE,
+} from "../../../src/notifications/deliveries/round.ts";
+import { wakeDue } from "../../../src/notifications/deliveries/wake-due.ts";
+import type { ReceiverAnswer, ReceiverRequest } from "../../../src/notifications/webhooks/receiver-client.ts";
+import { HEALTHY } from "../../../src/notifications/webhooks/retry-schedule.ts";
+import { webhookSecret } from "../../../src/notifications/webhooks/secret.ts";
+import { insertWebhook } from "../../../src/notifications/webhooks/store.ts";
+import type { Webhook } from "../../../src/notifications/webhooks/webhook.ts";
+import { batch } from "../../../src/platform/db/batch.ts";
+import { faultKind } from "../../../src/platform/db/retry.ts";
+import { merchants } from "../../../src/platform/db/schema/merchants.ts";
+import { webhooks } from "../../../src/platform/db/schema/webhooks.ts";
+import { type EventRow, eventText } from "../../../src/platform/events/event-body.ts";
+import { recordOutbox } from "../../../src/platform/events/store.ts";
+import type { Scenario } from "../engine/campaign.ts";
+import type { Lab } from "../engine/lab.ts";
+import { Client, type Verdict, type World } from "../engine/world.ts";
+
+const SHOPS = ["mer_00000000000000000000000001", "mer_00000000000000000000000002"] as const;
+/** Two of the first shop, so that one tells of the other's end. */
+const HOOKS: readonly [Hook, ...Hook[]] = [
+  { id: "whk_00000000000000000000000001", merchantId: SHOPS[0] },
+  { id: "whk_00000000000000000000000002", merchantId: SHOPS[0] },
+  { id: "whk_00000000000000000000000003", merchantId: SHOPS[1] },
+];
+type Hook = Pick<Webhook, "id" | "merchantId">;
+const START_MS = 1_799_999_000_000;
+const SECRET = webhookSecret(new Uint8Array(32).fill(7));
+const SCHEDULE = [0, 5, 30, 60];
+const HAPPENINGS = 7;
+const CRON_MS = 60_000;
+const MOST_CRONS = 1_000;
+/** After these the platform skips most of them. */
+const CRONS_MINUTELY = 50;
+
+/** What one message of the queue comes to. */
+export type Deliver = (deps: DeliverDependencies, webhookId: string) => Promise<void>;
+
+/** Lays down shops and endpoints, and the log of what becomes of deliveries, for every schedule of the lab. */
+export async function stockHooks(lab: Lab): Promise<void> {
+  const db = lab.db(async (_, work) => work());
+  const times = { createdAtMs: START_MS, updatedAtMs: START_MS };
+  for (const id of SHOPS) await db.insert(merchants).values({ id, name: "Shop", ...times });
+  for (const { id, merchantId } of HOOKS) {
+    const secret = { id: makeId("whs", id.slice(4)), webhookId: id, sealed: "sealed", preview: "", expiresAtMs: null };
+    await batch(
+      db,
+      insertWebhook(db, {
+        ...{ id, merchantId, url: `https://hooks.example.com/${id}`, events: '["*"]' },
+        ...{ description: null, isActive: true, retryCount: 9, timeoutMs: 1_000, ...HEALTHY },
+        ...{ disabledReason: null, disabledAtMs: null, ...times, secrets: [{ ...secret, createdAtMs: START_MS }] },
+      }),
+    );
+  }
+  lab.rows("create table became (n integer primary key, delivery_id text, status text)");
+  lab.rows(`create trigger became_so after update of status on deliveries
+    begin insert into became (delivery_id, status) values (new.id, new.status); end`);
+}
+
+type Mode = "ok" | "refuses" | "hangs" | "is busy" | "is gone" | "is slow" | "is flaky";
+
+/** The servers of all endpoints. */
+class Receivers {
+  readonly problems: string[] = [];
+  readonly #world: World;
+  readonly #modes = new Map<string, Mode>();
+  /** Texts and answers by endpoint and event. */
+  readonly #got = new Map<string, { readonly body: string; times: number; isAccepted: boolean }>();
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  set(hookId: string, mode: Mode): void {
+    this.#modes.set(hookId, mode);
+  }
+
+  got(hookId: unknown, eventId: unknown) {
+    return this.#got.get(`${hookId} ${eventId}`);
+  }
+
+  receive({ headers, body }: ReceiverRequest): { readonly status: number | null; readonly afterMs: number } {
+    const eventId = headers["webhook-id"];
+    const key = `${headers["x-webhook-id"]} ${eventId}`;
+    const before = this.#got.get(key);
+    if (before !== undefined && before.body !== body) this.problems.push(`${key} came with two texts`);
+    if (JSON.parse(body).id !== eventId) this.problems.push(`${key} came with the text of another event`);
+    const { status, afterMs } = this.#answer(headers["x-webhook-id"] ?? "");
+    const isAccepted = (before?.isAccepted ?? false) || status === 200;
+    this.#got.set(key, { body, times: (before?.times ?? 0) + 1, isAccepted });
+    return { status, afterMs };
+  }
+
+  #answer(hookId: string): { readonly status: number | null; readonly afterMs: number } {
+    const mode = this.#modes.get(hookId) ?? "ok";
+    const { random } = this.#world;
+    switch (mode) {
+      case "ok":
+        return { status: 200, afterMs: 0 };
+      case "refuses":
+        return { status: 500, afterMs: 0 };
+      case "hangs":
+        return { status: null, afterMs: 0 };
+      case "is busy":
+        return { status: 429, afterMs: 0 };
+      case "is gone":
+        return { status: random() < 0.2 ? 410 : 500, afterMs: 0 };
+      case "is slow":
+        return { status: 200, afterMs: random() * 1_500 };
+      case "is flaky":
+        return { status: random() < 0.6 ? 200 : 503, afterMs: 0 };
+    }
+  }
+}
+
+/** Messages are lost, come twice and come late. */
+class Queue {
+  readonly #world: World;
+  readonly #launch: (webhookId: string) => void;
+
+  constructor(world: World, launch: (webhookId: string) => void) {
+    this.#world = world;
+    this.#launch = launch;
+  }
+
+  put(webhookId: string, delaySeconds = 0): void {
+    const { random } = this.#world;
+    const times = this.#world.pick([1, 1, 1, 1, 1, 1, 0, 2]);
+    for (let n = 0; n < times; n++) {
+      const late = random() < 0.1 ? random() * 90_000 : random() * 100;
+      const pause = this.#world.sleepOf(new Client(0, () => {}));
+      void pause(delaySeconds * 1_000 + late).then(() => this.#launch(webhookId));
+    }
+  }
+}
+
+/** What merchants do meanwhile; nothing of it is ever lost. */
+class Story {
+  isOver = false;
+  readonly #lab: Lab;
+  readonly #world: World;
+  readonly #queue: Queue;
+  readonly #receivers: Receivers;
+  /** How often a delivery's event had come when it was to be delivered again. */
+  readonly #redelivered = new Map<string, number>();
+  #switchedOn = 0;
+  #switchedOff = 0;
+
+  constructor(lab: Lab, world: World, queue: Queue, receivers: Receivers) {
+    this.#lab = lab;
+    this.#world = world;
+    this.#queue = queue;
+    this.#receivers = receivers;
+  }
+
+  async happen(): Promise<void> {
+    const pause = this.#world.sleepOf(new Client(0, () => {}));
+    await this.#settle();
+    await this.#tell();
+    for (let n = 0; n < HAPPENINGS; n++) {
+      await this.#world.pick([
+        () => this.#tell(),
+        () => this.#tell(),
+        () => this.#turn(),
+        () => this.#turn(),
+        () => this.#redeliver(),
+        () => this.#switchOn(),
+        () => this.#switchOff(),
+      ])();
+      await pause(this.#world.random() * this.#world.pick([100, 2_000, 20_000, 90_000]));
+    }
+    // Whoever refuses for ever is switched off after five days, and what it is owed waits.
+    const isBroken = this.#world.random() < 0.04;
+    for (const { id } of HOOKS)
+      this.#receivers.set(id, this.#world.pick(["ok", "is flaky", isBroken ? "refuses" : "ok"]));
+    await this.#switchOn();
+    this.isOver = true;
+  }
+
+  /** Whether nothing is owed to an endpoint that is active. */
+  isQuiet(): boolean {
+    return this.#stuck().length === 0;
+  }
+
+  verdict(): Verdict {
+    const [problem] = this.#receivers.problems;
+    if (problem !== undefined) return problem;
+    const [stuck] = this.#stuck();
+    if (stuck !== undefined) return `${stuck.id} is stuck, ${stuck.claim === null ? "unclaimed" : "claimed"}`;
+    return this.#unfounded() ?? this.#undone() ?? this.#misnumbered() ?? this.#misdisabled();
+  }
+
+  /** Any endpoint, with bounds that differ between schedules. */
+  async #settle(): Promise<void> {
+    for (const { id } of HOOKS) {
+      const retryCount = this.#world.pick([0, 2, 9]);
+      await this.#db()
+        .update(webhooks)
+        .set({ retryCount, timeoutMs: this.#world.pick([1_000, 5_000]) })
+        .where(eq(webhooks.id, id));
+    }
+  }
+
+  async #tell(): Promise<void> {
+    const merchantId = this.#world.pick<MerchantId>(SHOPS);
+    const createdAtMs = this.#world.nowMs;
+    // Sometimes more than may be in flight.
+    const count = this.#world.random() < 0.02 ? MOST_IN_FLIGHT + ROUND_SIZE : this.#world.pick([1, 1, 2, 4, 10]);
+    const rows = Array.from({ length: count }, (_, n) => {
+      const id = makeId("evt", this.#world.newUlid());
+      const of = { id, merchantId, type: "ping", invoiceId: null, sequence: null, createdAtMs } as const;
+      return { ...of, data: JSON.stringify({ n }) };
+    });
+    const owed = () => Number(this.#lab.rows("select count(*) n from deliveries")[0]?.n);
+    const before = owed();
+    const [first, ...others] = recordOutbox(this.#db(), rows);
+    if (first !== undefined) await batch(this.#db(), [first, ...others]);
+    // To those that are off too, and they get it when they are on again.
+    const { length } = HOOKS.filter((hook) => hook.merchantId === merchantId);
+    if (owed() - before !== length * count)
+      this.#receivers.problems.push(`${count} events are not owed to ${length} endpoints`);
+  }
+
+  async #turn(): Promise<void> {
+    const { id } = this.#world.pick(HOOKS);
+    this.#receivers.set(id, this.#world.pick(["ok", "refuses", "hangs", "is busy", "is gone", "is slow", "is flaky"]));
+  }
+
+  /** As whoever asks for it over the API. */
+  async #redeliver(): Promise<void> {
+    const done = this.#lab.rows(
+      "select id, webhook_id, event_id from deliveries where status <> 'PENDING' order by id",
+    );
+    const row = done[Math.floor(this.#world.random() * done.length)];
+    if (row === undefined) return;
+    const id = String(row.id);
+    this.#redelivered.set(id, this.#receivers.got(row.webhook_id, row.event_id)?.times ?? 0);
+    this.#lab.rows("insert into became (delivery_id, status) values (?, 'REDELIVERED')", id);
+    this.#lab.rows(
+      "update deliveries set status = 'PENDING', step = 0, claim = null, next_attempt_ms = ? where id = ?",
+      this.#world.nowMs,
+      id,
+    );
+    this.#queue.put(String(row.webhook_id));
+  }
+
+  /** By hand: nobody is told. */
+  async #switchOff(): Promise<void> {
+    const { id } = this.#world.pick(HOOKS);
+    const off = this.#lab.rows(
+      "update webhooks set is_active = 0, disabled_at_ms = ? where id = ? and is_active = 1 returning id",
+      this.#world.nowMs,
+      id,
+    );
+    this.#switchedOff += off.length;
+  }
+
+  async #switchOn(): Promise<void> {
+    const off = this.#lab.rows("select id from webhooks where is_active = 0");
+    for (const { id } of off) {
+      this.#switchedOn++;
+      this.#lab.rows(
+        `update webhooks set is_active = 1, failures_in_row = 0, failing_since_ms = null, probe_at_ms = null,
+          disabled_reason = null, disabled_at_ms = null where id = ?`,
+        String(id),
+      );
+      this.#queue.put(String(id));
+    }
+  }
+
+  #stuck() {
+    return this.#lab.rows(
+      `select own.id, own.claim from deliveries own join webhooks hook on hook.id = own.webhook_id
+        where own.status = 'PENDING' and hook.is_active = 1`,
+    );
+  }
+
+  /** A success that is none, an attempt that nobody saw, an event whose text is not the row's. */
+  #unfounded(): Verdict {
+    const rows = this.#lab.rows(
+      `select own.id, own.webhook_id hook, own.status, own.step, hook.retry_count, event.id event, event.type, event.data,
+        event.merchant_id merchant, event.created_at_ms created,
+        (select count(*) from delivery_attempts where delivery_id = own.id and status_code is not null) answered
+        from deliveries own join webhooks hook on hook.id = own.webhook_id join events event on event.id = own.event_id`,
+    );
+    for (const row of rows) {
+      const got = this.#receivers.got(row.hook, row.event);
+      const text = eventText({
+        ...{ id: row.event, type: row.type, merchantId: row.merchant, sequence: null, data: row.data },
+        createdAtMs: row.created,
+      } as EventRow);
+      if (got !== undefined && got.body !== text) return `${row.id} came with another text than the event's`;
+      if (row.status === "SUCCEEDED" && !got?.isAccepted) return `${row.id} succeeded and nobody accepted it`;
+      if (Number(row.answered) > (got?.times ?? 0)) return `${row.id} has more answers than it was sent`;
+      if (row.status === "FAILED" && Number(row.step) !== Number(row.retry_count) + 1)
+        return `${row.id} failed after ${row.step} attempts`;
+      const before = this.#redelivered.get(String(row.id));
+      if (row.status === "SUCCEEDED" && before !== undefined && (got?.times ?? 0) <= before)
+        return `${row.id} was to be delivered again and was not`;
+    }
+    return undefined;
+  }
+
+  /** A success is the end, unless it is asked for again. */
+  #undone(): Verdict {
+    const [undone] = this.#lab.rows(
+      `select first.delivery_id from became first join became then_ on then_.delivery_id = first.delivery_id and then_.n > first.n
+        where first.status = 'SUCCEEDED' and then_.status <> 'REDELIVERED' and not exists (select 1 from became between_
+          where between_.delivery_id = first.delivery_id and between_.n > first.n and between_.n < then_.n)`,
+    );
+    return undone === undefined ? undefined : `${undone.delivery_id} succeeded and then did not`;
+  }
+
+  #misnumbered(): Verdict {
+    const [row] = this.#lab.rows(
+      `select own.id, own.attempts, count(made.number) made, max(made.number) last from deliveries own
+        left join delivery_attempts made on made.delivery_id = own.id
+        group by own.id having made <> own.attempts or coalesce(last, 0) <> own.attempts`,
+    );
+    return row === undefined
+      ? undefined
+      : `${row.id} has ${row.made} attempts up to ${row.last} and says ${row.attempts}`;
+  }
+
+  /** Each end of an endpoint that nobody asked for is told once, to the audit log and to the others. */
+  #misdisabled(): Verdict {
+    const [row] = this.#lab.rows(
+      `select (select count(*) from events where type = 'webhook.endpoint_disabled') told,
+        (select count(*) from audit_events where action = 'webhook.updated') entries,
+        (select count(*) from webhooks where is_active = 0) off`,
+    );
+    const ends = Number(row?.off) + this.#switchedOn - this.#switchedOff;
+    if (row?.told === ends && row.entries === ends) return undefined;
+    return `${ends} ends of endpoints, ${row?.told} events and ${row?.entries} entries`;
+  }
+
+  #db() {
+    return this.#lab.db(
+      async (_, work) => work(),
+      (ids) => {
+        for (const id of ids) this.#queue.put(id);
+      },
+    );
+  }
+}
+
+export function deliverScenario(lab: Lab, name: string, deliver: Deliver): Scenario {
+  return {
+    name,
+    lab,
+    faultChance: 0.12,
+    maxSteps: 30_000,
+    start(world) {
+      const receivers = new Receivers(world);
+      const bugs: unknown[] = [];
+      const fail = (error: unknown) => {
+        if (faultKind(error) === "other") bugs.push(error);
+      };
+      const launch = (webhookId: string): void => {
+        // A message whose worker died comes again, or is lost.
+        const client = world.client(() => {
+          if (world.random() < 0.5) queue.put(webhookId, 1);
+        });
+        deliver(worker({ lab, world, client, queue, receivers }), webhookId).catch(fail);
+      };
+      const queue = new Queue(world, launch);
+      const story = new Story(lab, world, queue, receivers);
+      const wakeAllDue = (): void => {
+        const effect = world.effectOf(world.client(() => {}));
+        const wakeAll = (ids: readonly string[]) => effect("queue", () => ids.forEach((id) => void queue.put(id)));
+        wakeDue({ db: lab.db(effect), nowMs: world.nowMs, wakeAll }).catch(fail);
+      };
+      const watch = async (): Promise<void> => {
+        const pause = world.sleepOf(new Client(0, () => {}));
+        for (let n = 0; n < MOST_CRONS; n++) {
+          await pause(CRON_MS * (n < CRONS_MINUTELY ? 1 : 10) * (1 + world.random()));
+          if (story.isOver && story.isQuiet()) return;
+          // Runs may overlap.
+          for (let runs = world.pick([1, 2]); runs > 0; runs--) wakeAllDue();
+        }
+      };
+      story.happen().catch((error: unknown) => bugs.push(error));
+      watch().catch((error: unknown) => bugs.push(error));
+      return () => {
+        if (bugs.length > 0) return `a bug: ${bugs[0] instanceof Error ? bugs[0].stack : bugs[0]}`;
+        const doubled = world.hits.size === 0 ? doubles(lab, receivers) : undefined;
+        return story.verdict() ?? doubled;
+      };
+    },
+  };
+}
+
+/** Where nothing was lost on the way, nothing is sent but what is recorded. */
+function doubles(lab: Lab, receivers: Receivers): Verdict {
+  const rows = lab.rows("select id, webhook_id, event_id, attempts from deliveries");
+  const row = rows.find((each) => (receivers.got(each.webhook_id, each.event_id)?.times ?? 0) > Number(each.attempts));
+  return row === undefined ? undefined : `${row.id} was sent more often than ${row.attempts} times`;
+}
+
+interface WorkerOf {
+  readonly lab: Lab;
+  readonly world: World;
+  readonly client: Client;
+  readonly queue: Queue;
+  readonly receivers: Receivers;
+}
+
+/** The effects of one invocation: each of its calls is a step that may fail, stall, come twice or be its last. */
+function worker({ lab, world, client, queue, receivers }: WorkerOf): DeliverDependencies {
+  const effect = world.effectOf(client);
+  const sleep = world.sleepOf(client);
+  const wakeAll = (ids: readonly string[]) => ids.forEach((id) => void queue.put(id));
+  let underWay = 0;
+  const post = async (request: ReceiverRequest): Promise<ReceiverAnswer> => {
+    if (++underWay > POSTS_AT_ONCE) receivers.problems.push(`${underWay} POSTs at once`);
+    const [held] = lab.rows(
+      "select count(*) n from deliveries where webhook_id = ? and status = 'PENDING' and claim is not null and next_attempt_ms > ?",
+      request.headers["x-webhook-id"] ?? "",
+      world.nowMs,
+    );
+    if (Number(held?.n) > MOST_IN_FLIGHT) receivers.problems.push(`${held?.n} deliveries in flight`);
+    const [crowd] = lab.rows(
+      `select count(distinct substr(claim, 1, 26)) n from deliveries where claim is not null and next_attempt_ms > ?
+        group by merchant_id order by n desc`,
+      world.nowMs,
+    );
+    if (Number(crowd?.n) > MOST_WORKERS_OF_MERCHANT) receivers.problems.push(`${crowd?.n} workers of one merchant`);
+    const answer = await answerTo(request);
+    underWay--;
+    return answer;
+  };
+  const answerTo = async (request: ReceiverRequest): Promise<ReceiverAnswer> => {
+    const startMs = world.nowMs;
+    const over = new Cancellation();
+    const noAnswer = (error: NonNullable<ReceiverAnswer["error"]>): ReceiverAnswer => {
+      return { statusCode: null, error, latencyMs: world.nowMs - startMs, response: null, retryAfter: null };
+    };
+    const late = sleep(request.timeoutMs, over).then(() => noAnswer("TIMEOUT"));
+    const heard = async (): Promise<ReceiverAnswer> => {
+      try {
+        const { status, afterMs } = await effect("post", () => receivers.receive(request));
+        if (afterMs > 0) await sleep(afterMs);
+        if (status === null) return await late;
+        const retryAfter = status === 429 ? "20" : null;
+        return { statusCode: status, error: null, latencyMs: world.nowMs - startMs, response: "", retryAfter };
+      } catch {
+        return noAnswer("CONNECTION_FAILED");
+      }
+    };
+    const answer = await Promise.race([heard(), late]);
+    over.cancel();
+    return answer;
+  };
+  return {
+    db: lab.db(effect, wakeAll),
+    sleep,
+    nowMs: () => world.nowMs,
+    random: world.random,
+    newUlid: () => world.newUlid(),
+    schedule: SCHEDULE,
+    rules: { isLoopbackOpen: false },
+    resolve: async () => {
+      try {
+        return await effect("resolve", () => ({ kind: "public", addresses: ["192.0.2.1"] }) as const);
+      } catch {
+        return { kind: "unknown", why: "nobody answered" };
+      }
+    },
+    post,
+    open: async (secrets) => {
+      if (world.random() < 0.02) throw new Error("its key is gone for now");
+      return secrets.map(() => SECRET);
+    },
+    wake: (webhookId: string, delaySeconds: number) => effect("queue", () => queue.put(webhookId, delaySeconds)),
+    mailer: { post: async () => {} },
+    report: () => {},
+  };
+}
