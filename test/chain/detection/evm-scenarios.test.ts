@@ -3,13 +3,13 @@
 // whose amounts are far apart.
 import { encodeFunctionData, getAddress, parseAbi } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { assetOn } from "../../src/chains/networks.ts";
-import { parseUnits } from "../../src/lib/money.ts";
-import { type Anvil, type Hex, startAnvil } from "../support/anvil.ts";
-import { dataOf, install, installToken, MULTICALL } from "../support/contracts.ts";
-import { network } from "../support/named-network.ts";
-import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
-import { type Extra, seedExtra } from "../support/seed-extra.ts";
+import { assetOn } from "../../../src/chains/networks.ts";
+import { parseUnits } from "../../../src/lib/money.ts";
+import { type Anvil, type Hex, startAnvil } from "../../support/anvil.ts";
+import { dataOf, install, installToken, MULTICALL } from "../../support/contracts.ts";
+import { network } from "../../support/named-network.ts";
+import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
+import { type Extra, seedExtra } from "../../support/seed-extra.ts";
 import {
   type Invoice,
   type Payment,

@@ -1,8 +1,8 @@
 // Invoices whose only source is an Esplora in trouble: whatever it answers, nothing is lost, nothing is credited twice, and /healthz tells of it
 // for as long as it lasts. The stand-in answers from a real Bitcoin node.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type CoreNode, startCoreNode } from "../support/core-node.ts";
-import { type EsploraFault, type EsploraStandIn, startEsplora } from "../support/esplora-stand-in.ts";
+import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
+import { type EsploraFault, type EsploraStandIn, startEsplora } from "../../support/esplora-stand-in.ts";
 import {
   accountOn,
   coinOf,

@@ -1,16 +1,16 @@
 // The EVM client over real nodes: what it finds is what the chain did, whatever anybody says in a log, and the same when it is mined again.
 import { getAddress } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ChainClient, ScanRange } from "../../src/chains/chain-client.ts";
-import { evmClient } from "../../src/chains/evm/evm-client.ts";
-import { assetOn, type Network } from "../../src/chains/networks.ts";
-import { type Transfer, transferKey } from "../../src/chains/transfer.ts";
-import type { Outage } from "../../src/lib/fetch-text.ts";
-import type { Result } from "../../src/lib/result.ts";
-import { type Anvil, type Hex, startAnvil } from "../support/anvil.ts";
-import { dataOf, install, installToken, MULTICALL, POLYGON_COIN, type Token } from "../support/contracts.ts";
-import { network } from "../support/named-network.ts";
-import { type RpcProxy, startRpcProxy } from "../support/rpc-proxy.ts";
+import type { ChainClient, ScanRange } from "../../../src/chains/chain-client.ts";
+import { evmClient } from "../../../src/chains/evm/evm-client.ts";
+import { assetOn, type Network } from "../../../src/chains/networks.ts";
+import { type Transfer, transferKey } from "../../../src/chains/transfer.ts";
+import type { Outage } from "../../../src/lib/fetch-text.ts";
+import type { Result } from "../../../src/lib/result.ts";
+import { type Anvil, type Hex, startAnvil } from "../../support/anvil.ts";
+import { dataOf, install, installToken, MULTICALL, POLYGON_COIN, type Token } from "../../support/contracts.ts";
+import { network } from "../../support/named-network.ts";
+import { type RpcProxy, startRpcProxy } from "../../support/rpc-proxy.ts";
 
 const NAMES = ["ETH", "POL", "BNB", "CRO"] as const;
 type Name = (typeof NAMES)[number];

@@ -15,10 +15,10 @@ import {
   type ShopOptions,
   type Sources,
   startShop as startShopAlone,
-} from "../../scripts/demo-story/shop.ts";
-import { until as untilAlone } from "../../scripts/demo-story/until.ts";
-import { decodeBase58check, encodeBase58check } from "../../src/chains/address-text.ts";
-import { type Coin, type CoreNode, howToInstall, isInstalled } from "../support/core-node.ts";
+} from "../../../scripts/demo-story/shop.ts";
+import { until as untilAlone } from "../../../scripts/demo-story/until.ts";
+import { decodeBase58check, encodeBase58check } from "../../../src/chains/address-text.ts";
+import { type Coin, type CoreNode, howToInstall, isInstalled } from "../../support/core-node.ts";
 
 export type { Invoice, Pair, Payment, PaymentMethod, Shop, ShopOptions, Sources };
 

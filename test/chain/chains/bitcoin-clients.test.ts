@@ -1,15 +1,15 @@
 // The clients of Bitcoin-like chains on real nodes: what a node does to a payment, each source must tell, and in the same words.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { coreClient } from "../../src/chains/bitcoin/core-client.ts";
-import { esploraClient } from "../../src/chains/bitcoin/esplora-client.ts";
-import type { ChainClient, ChainClientSettings, Lookup } from "../../src/chains/chain-client.ts";
-import { parseChainSources } from "../../src/chains/chain-sources.ts";
-import { type NetworkName, networkNamed } from "../../src/chains/networks.ts";
-import { type BlockRef, type Transfer, transferKey } from "../../src/chains/transfer.ts";
-import type { Outage } from "../../src/lib/fetch-text.ts";
-import type { Result } from "../../src/lib/result.ts";
-import { type Coin, type CoreNode, howToInstall, isInstalled, startCoreNode } from "../support/core-node.ts";
-import { type EsploraFault, type EsploraStandIn, startEsplora } from "../support/esplora-stand-in.ts";
+import { coreClient } from "../../../src/chains/bitcoin/core-client.ts";
+import { esploraClient } from "../../../src/chains/bitcoin/esplora-client.ts";
+import type { ChainClient, ChainClientSettings, Lookup } from "../../../src/chains/chain-client.ts";
+import { parseChainSources } from "../../../src/chains/chain-sources.ts";
+import { type NetworkName, networkNamed } from "../../../src/chains/networks.ts";
+import { type BlockRef, type Transfer, transferKey } from "../../../src/chains/transfer.ts";
+import type { Outage } from "../../../src/lib/fetch-text.ts";
+import type { Result } from "../../../src/lib/result.ts";
+import { type Coin, type CoreNode, howToInstall, isInstalled, startCoreNode } from "../../support/core-node.ts";
+import { type EsploraFault, type EsploraStandIn, startEsplora } from "../../support/esplora-stand-in.ts";
 
 const COINS: readonly Coin[] = ["bitcoin", "litecoin"];
 

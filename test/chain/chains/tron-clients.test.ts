@@ -1,15 +1,15 @@
 // Both ways to TRON over one chain: what they find is the same to the letter, whichever is asked.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ChainClient, ScanRange } from "../../src/chains/chain-client.ts";
-import { type Transfer, transferKey } from "../../src/chains/transfer.ts";
-import { addressOfHex, hexOfAddress } from "../../src/chains/tron/tron-hex.ts";
-import { tronRpcClient } from "../../src/chains/tron/tron-rpc-client.ts";
-import { trongridClient } from "../../src/chains/tron/trongrid-client.ts";
-import type { Result } from "../../src/lib/result.ts";
-import { type Anvil, startAnvil } from "../support/anvil.ts";
-import { dataOf, install } from "../support/contracts.ts";
-import { network } from "../support/named-network.ts";
-import { startTron, type TronStandIn } from "../support/tron-stand-in.ts";
+import type { ChainClient, ScanRange } from "../../../src/chains/chain-client.ts";
+import { type Transfer, transferKey } from "../../../src/chains/transfer.ts";
+import { addressOfHex, hexOfAddress } from "../../../src/chains/tron/tron-hex.ts";
+import { tronRpcClient } from "../../../src/chains/tron/tron-rpc-client.ts";
+import { trongridClient } from "../../../src/chains/tron/trongrid-client.ts";
+import type { Result } from "../../../src/lib/result.ts";
+import { type Anvil, startAnvil } from "../../support/anvil.ts";
+import { dataOf, install } from "../../support/contracts.ts";
+import { network } from "../../support/named-network.ts";
+import { startTron, type TronStandIn } from "../../support/tron-stand-in.ts";
 
 const TRX = network("TRX");
 const USDT = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";

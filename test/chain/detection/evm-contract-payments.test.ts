@@ -2,9 +2,9 @@
 // transactions shows it: what the address holds does.
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseUnits } from "../../src/lib/money.ts";
-import { type Anvil, type Hex, startAnvil } from "../support/anvil.ts";
-import { dataOf, install, MULTICALL } from "../support/contracts.ts";
+import { parseUnits } from "../../../src/lib/money.ts";
+import { type Anvil, type Hex, startAnvil } from "../../support/anvil.ts";
+import { dataOf, install, MULTICALL } from "../../support/contracts.ts";
 import {
   type Invoice,
   POLL_SECONDS,

@@ -2,7 +2,7 @@
 // to a payment, and what becomes of the invoice each time. The node is two sources, so that each is asked for what the other does not know.
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CoreNode, startCoreNode } from "../support/core-node.ts";
+import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
 import {
   accountOn,
   describeOn,

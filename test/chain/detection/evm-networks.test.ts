@@ -4,11 +4,11 @@
 import { readFileSync } from "node:fs";
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { assetOn } from "../../src/chains/networks.ts";
-import { parseUnits } from "../../src/lib/money.ts";
-import { type Anvil, type Hex, startAnvil } from "../support/anvil.ts";
-import { dataOf, install, installToken, MULTICALL, POLYGON_COIN } from "../support/contracts.ts";
-import { network } from "../support/named-network.ts";
+import { assetOn } from "../../../src/chains/networks.ts";
+import { parseUnits } from "../../../src/lib/money.ts";
+import { type Anvil, type Hex, startAnvil } from "../../support/anvil.ts";
+import { dataOf, install, installToken, MULTICALL, POLYGON_COIN } from "../../support/contracts.ts";
+import { network } from "../../support/named-network.ts";
 import {
   type Invoice,
   type Payment,

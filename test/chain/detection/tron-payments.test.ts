@@ -2,12 +2,12 @@
 // first and TronGrid second, each a stand-in of its own with the real limits and faults, both over one real chain. Amounts are far apart, for
 // one address serves all scenarios.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { addressOfHex, hexOfAddress } from "../../src/chains/tron/tron-hex.ts";
-import { parseUnits } from "../../src/lib/money.ts";
-import { type Anvil, type Hex, type Receipt, startAnvil } from "../support/anvil.ts";
-import { dataOf, install, installToken } from "../support/contracts.ts";
-import { network } from "../support/named-network.ts";
-import { startTron, type TronStandIn } from "../support/tron-stand-in.ts";
+import { addressOfHex, hexOfAddress } from "../../../src/chains/tron/tron-hex.ts";
+import { parseUnits } from "../../../src/lib/money.ts";
+import { type Anvil, type Hex, type Receipt, startAnvil } from "../../support/anvil.ts";
+import { dataOf, install, installToken } from "../../support/contracts.ts";
+import { network } from "../../support/named-network.ts";
+import { startTron, type TronStandIn } from "../../support/tron-stand-in.ts";
 import {
   type Invoice,
   POLL_SECONDS,

@@ -1,10 +1,10 @@
 // From a customer's transaction on a real EVM chain to the invoice as the merchant reads it. Each scenario has a token of its own, because the
 // merchant's one address serves them all and less or more than asked is credited only where an invoice is alone.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type EvmChain, startEvmChain } from "../../scripts/demo-story/evm-chain.ts";
-import { assetOn } from "../../src/chains/networks.ts";
-import { parseUnits } from "../../src/lib/money.ts";
-import { network } from "../support/named-network.ts";
+import { type EvmChain, startEvmChain } from "../../../scripts/demo-story/evm-chain.ts";
+import { assetOn } from "../../../src/chains/networks.ts";
+import { parseUnits } from "../../../src/lib/money.ts";
+import { network } from "../../support/named-network.ts";
 import {
   type Invoice,
   POLL_SECONDS,

@@ -1,6 +1,6 @@
 // From a customer's transaction on a real Litecoin node to the invoice as the merchant reads it: what Litecoin does otherwise than Bitcoin.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type CoreNode, startCoreNode } from "../support/core-node.ts";
+import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
 import {
   accountOn,
   coinOf,
