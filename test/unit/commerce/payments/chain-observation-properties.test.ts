@@ -1,4 +1,4 @@
-// What must hold of every history of looks at a payment, however the chain and its sources behave. sight.test.ts has the cases.
+// What must hold of every history of looks at a payment, however the chain and its sources behave. chain-observation.test.ts has the cases.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {

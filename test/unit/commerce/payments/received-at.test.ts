@@ -1,4 +1,4 @@
-// The payment's time (decisions 4, "As of the payment's time"). That it is so after any history is in sight-properties.test.ts.
+// The payment's time (decisions 4, "As of the payment's time"). That it is so after any history is in chain-observation-properties.test.ts.
 import { describe, expect, it } from "vitest";
 import { MINUTE_MS } from "../../../../src/lib/time.ts";
 import { blockAt, lookAt } from "../../../support/payment-facts.ts";
