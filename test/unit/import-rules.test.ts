@@ -13,6 +13,21 @@ function sourcesBelow(folder: string): Sources {
   return new Map(paths.map((path) => [path, readFileSync(join(ROOT, path), "utf8")]));
 }
 
+/** Folders of tests that are about no district of src. "" is the project's own folder, for tests of the repository as a whole. */
+const OTHER_FOLDERS: readonly (readonly [string, readonly string[]])[] = [
+  ["unit", ["", "bench", "client", "examples", "scripts"]],
+  ["worker", ["client"]],
+  ["simulation", ["engine"]],
+  ["chain", []],
+];
+
+/** First folders of the project's tests; "" for a test in no folder. */
+function testFolders(project: string): ReadonlySet<string> {
+  const paths = readdirSync(join(ROOT, "test", project), { recursive: true, encoding: "utf8" });
+  const tests = paths.filter((path) => path.endsWith(".test.ts")).map((path) => path.replaceAll("\\", "/"));
+  return new Set(tests.map((path) => (path.includes("/") ? path.replace(/\/.*/, "") : "")));
+}
+
 /** Files that exist for the invented ones to import. */
 const HOUSE: Sources = new Map([
   ["src/lib/money.ts", "export const a = 1;"],
@@ -67,6 +82,15 @@ describe("src", () => {
       "rule",
       "store",
     ]);
+  });
+});
+
+describe("test", () => {
+  it.each(OTHER_FOLDERS)("sorts %s by the districts of src", (project, others) => {
+    const folders = [...testFolders(project)];
+    const known = new Set<string>([...DISTRICTS.map(([name]) => name), ...others]);
+    expect(folders).not.toEqual([]);
+    expect(folders.filter((folder) => !known.has(folder))).toEqual([]);
   });
 });
 
