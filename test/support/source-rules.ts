@@ -120,7 +120,7 @@ export function problemsIn(sources: Sources): readonly string[] {
       ...styleProblems(path, program),
       ...stateProblems(program),
       ...(kind === "rule" || kind === "contract" || kind === "failures" ? impurities(program) : []),
-      ...(kind === "contract" ? schemasAtImport(program) : []),
+      ...schemasAtImport(program),
       ...(lineCount(text) > MAX_LINES && !path.endsWith(".generated.ts")
         ? [{ start: 0, what: `has ${lineCount(text)} lines, more than ${MAX_LINES}` }]
         : []),
@@ -161,9 +161,9 @@ function isUpward(path: string, target: string): boolean {
   return from !== undefined && to !== undefined && to < from;
 }
 
-/** Files that import each other in a circle, types included: the files of each. */
-export function circlesIn(sources: Sources): readonly (readonly string[])[] {
-  const targets = new Map(
+/** By file: the files of ours that it imports, types included; one that is named by two imports is there twice. */
+export function importsIn(sources: Sources): ReadonlyMap<string, readonly string[]> {
+  return new Map(
     [...sources].map(([path, text]) => [
       path,
       importsOf(parse(path, text)).flatMap(({ from }) => {
@@ -172,6 +172,10 @@ export function circlesIn(sources: Sources): readonly (readonly string[])[] {
       }),
     ]),
   );
+}
+
+/** What imports itself over others in a map such as `importsIn` gives: the members of each circle. */
+export function circlesIn(targets: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
   // Whoever imports nothing that is left, or is imported by nothing that is left, is in no circle.
   const left = new Set(targets.keys());
   const below = (path: string) => (targets.get(path) ?? []).filter((target) => left.has(target));
@@ -277,6 +281,19 @@ function mutationsOf(program: Node, name: string | undefined): Problem[] {
 
 const IMPURE_CALLS =
   /^(Date\.now|Math\.random|performance\.now|crypto\.(getRandomValues|randomUUID|subtle\..*)|fetch|setTimeout|setInterval)$/;
+
+/** Functions of more lines than that, methods included: `path:line: lines`. */
+export function longFunctionsIn(sources: Sources, most: number): readonly string[] {
+  return [...sources].flatMap(([path, text]) => {
+    const found: string[] = [];
+    visit(parse(path, text), ({ type, start, end }) => {
+      const lines = lineCount(text.slice(start, Number(end)));
+      if (/Function/.test(type) && lines > most)
+        found.push(`${path}:${text.slice(0, start).split("\n").length}: ${lines} lines`);
+    });
+    return found;
+  });
+}
 
 /** A clock, a die, a socket: a rule takes what they give as an argument. */
 function impurities(program: Node): Problem[] {
