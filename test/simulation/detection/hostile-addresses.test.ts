@@ -5,7 +5,7 @@ import { CAMPAIGN_LIMIT_MS } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
 import { compareHostile, type HostileTally, type HostileVariant } from "./hostile-addresses.ts";
 
-const SEEDS = process.env.DEEP ? 20_000 : 20;
+const SEEDS = process.env.DEEP ? 2_000 : 20;
 
 const lab = new Lab();
 

@@ -18,7 +18,7 @@ import {
 import { Lab } from "../engine/lab.ts";
 import { type Apply, paymentsScenario, stockTill } from "./payments-scenario.ts";
 
-const count = schedulesOf(1_200);
+const count = schedulesOf(1_200, 50);
 const CAUGHT_WITHIN = 300;
 
 it(

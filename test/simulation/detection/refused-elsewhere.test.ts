@@ -10,7 +10,7 @@ import { World } from "../engine/world.ts";
 import { compareRefused, type RefusedTally } from "./refused-elsewhere.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
-const SEEDS = process.env.DEEP ? 10_000 : 40;
+const SEEDS = process.env.DEEP ? 4_000 : 40;
 
 const lab = new Lab();
 

@@ -3,7 +3,7 @@ import { CAMPAIGN_LIMIT_MS, FEWEST_HITS, printReport, runCampaign, schedulesOf }
 import { Lab } from "../engine/lab.ts";
 import { promised, standing, watcherScenario } from "./watcher-scenario.ts";
 
-const count = schedulesOf(1_000);
+const count = schedulesOf(1_000, 50);
 
 it(
   `a watcher that dies between any two awaits loses nothing and keeps nothing that the chain took back: ${count} schedules`,
