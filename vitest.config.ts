@@ -1,6 +1,5 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
-import { workerAliases } from "./scripts/worker-aliases.ts";
 
 /** How long a test, a hook or a wait for a condition may take: no measure of anything, only an end to what hangs. Four times a busy machine's worst. */
 const PATIENT = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } } as const;
@@ -31,7 +30,6 @@ export default defineConfig(async () => ({
         },
       },
       {
-        resolve: { alias: workerAliases() },
         plugins: [
           cloudflareTest({
             wrangler: { configPath: "./wrangler.toml" },

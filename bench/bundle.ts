@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build, type Metafile } from "esbuild";
-import { workerAliases } from "../scripts/worker-aliases.ts";
 
 /** wrangler keeps the names of functions unless it is told not to. */
 const DROPS_NAMES = /^keep_names *= *false/m;
@@ -38,7 +37,6 @@ export async function bundleWorker(entry: Entry, isReadable = false): Promise<Bu
       "global.process.env.NODE_ENV": '"production"',
       "globalThis.process.env.NODE_ENV": '"production"',
     },
-    alias: workerAliases(),
     external: ["node:*", "cloudflare:*"],
     logLevel: "silent",
   });

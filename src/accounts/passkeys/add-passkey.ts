@@ -10,11 +10,11 @@ import type { BatchConflict } from "../../platform/db/conflict.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { ProvedSession } from "../sessions/session.ts";
-import { madeCredentialOf } from "./attestation.ts";
 import type { PasskeyDependencies } from "./begin-passkey.ts";
 import { clientDataIn } from "./client-data.ts";
 import { type Attestation, isChallengeOf, relyingPartyOf } from "./credential.ts";
 import { consumeChallenge, insertPasskey, type PasskeyRow, selectChallenge } from "./store.ts";
+import { madeCredentialOf } from "./verify-attestation.ts";
 
 export interface NewPasskey {
   readonly session: Pick<ProvedSession, "id" | "userId">;
@@ -35,7 +35,7 @@ export async function addPasskey(deps: PasskeyDependencies, of: NewPasskey): Pro
   const [given] = rows.value;
   if (given === undefined || !isChallengeOf(given, { kind: "PASSKEY_REGISTRATION", session }, nowMs))
     return err({ code: "PASSKEY_REFUSED" });
-  const made = madeCredentialOf(credential, client, relyingPartyOf(deps.publicUrl));
+  const made = await madeCredentialOf(credential, client, relyingPartyOf(deps.publicUrl));
   if (made === undefined) return err({ code: "PASSKEY_REFUSED" });
   const refusal = (conflict: BatchConflict) =>
     ({ code: conflict.kind === "assertion" ? "PASSKEY_REFUSED" : "PASSKEY_EXISTS" }) as const;

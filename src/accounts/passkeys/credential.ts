@@ -6,8 +6,10 @@ import type { SessionId, UserId } from "../../lib/ids.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
 
 export const CHALLENGE_LIFETIME_MS = 5 * MINUTE_MS;
+/** COSE: ECDSA over P-256. */
+export const ES256 = -7;
 /** COSE: EdDSA, ES256 and RS256, what authenticators speak and Workers verify. */
-export const ALGORITHMS: readonly number[] = [-8, -7, -257];
+export const ALGORITHMS: readonly number[] = [-8, ES256, -257];
 export const RP_NAME = "Edgetill";
 
 export type ChallengeKind = "PASSKEY_REGISTRATION" | "PASSKEY_SIGN_IN" | "PASSKEY_STEP_UP";

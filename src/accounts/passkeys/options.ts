@@ -1,5 +1,5 @@
 // What a browser is asked for, as `PublicKeyCredential.parseCreationOptionsFromJSON` and `parseRequestOptionsFromJSON` read it. Written out
-// here, because the library's own functions for it come only with its attestation formats.
+// here: the library, whose functions for it do no more, is loaded only to verify.
 import { base64urlnopad } from "@scure/base";
 import type {
   PublicKeyCredentialCreationOptionsJSON,

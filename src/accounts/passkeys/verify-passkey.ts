@@ -12,7 +12,6 @@ import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { ProvedSession } from "../sessions/session.ts";
 import type { User } from "../users/user.ts";
-import { provedUseOf } from "./assertion.ts";
 import type { PasskeyDependencies } from "./begin-passkey.ts";
 import { clientDataIn } from "./client-data.ts";
 import { type Assertion, isChallengeOf, isHandleOf, isRolledBack, relyingPartyOf } from "./credential.ts";
@@ -23,6 +22,7 @@ import {
   selectChallenge,
   selectPasskeyByCredential,
 } from "./store.ts";
+import { provedUseOf } from "./verify-assertion.ts";
 
 /** Who answers, and with what: a browser by the nonce of its cookie, or a user in a session. */
 export type PasskeyAnswer = {

@@ -1,0 +1,78 @@
+// Judges what an authenticator made of a registration's options (WebAuthn level 3, 7.1 "Registering a New Credential"). The library decides; what
+// it takes in more than one form, and every statement of a maker, is refused before. The challenge was looked up by what `client` says,
+// and who holds the credential id the database knows.
+import { base64urlnopad } from "@scure/base";
+import type { RegistrationResponseJSON } from "@simplewebauthn/server";
+import { bytesToHex } from "../../lib/bytes.ts";
+import type { ClientData } from "./client-data.ts";
+import { ALGORITHMS, type Attestation, type RelyingParty } from "./credential.ts";
+
+export interface MadeCredential {
+  /** Both base64url. */
+  readonly credentialId: string;
+  readonly publicKey: string;
+  readonly counter: number;
+  readonly isBackedUp: boolean;
+}
+
+/** 7.1, step "Verify that the credentialId is <= 1023 bytes". */
+const MAX_CREDENTIAL_ID = 1_023;
+/** Offset of the key after an empty credential id (6.1, 6.5.1): RP id hash, flags, counter, AAGUID, length of the id. */
+const KEY_AT = 32 + 1 + 4 + 16 + 2;
+
+/** Undefined when a step of the check fails, and when an attestation statement is attached. Loads the library at its first use. */
+export async function madeCredentialOf(
+  { id, rawId, type, response }: Attestation,
+  client: ClientData,
+  relyingParty: RelyingParty,
+): Promise<MadeCredential | undefined> {
+  const { verifyRegistrationResponse } = await import("@simplewebauthn/server");
+  const { clientDataJSON, attestationObject } = response;
+  const json: RegistrationResponseJSON = {
+    ...{ id, rawId, type, clientExtensionResults: {} },
+    response: { clientDataJSON, attestationObject },
+  };
+  try {
+    const authData = await authDataOf(new Uint8Array(base64urlnopad.decode(attestationObject)));
+    if (authData === undefined) return undefined;
+    const { verified, registrationInfo } = await verifyRegistrationResponse({
+      response: json,
+      expectedChallenge: client.challenge,
+      expectedOrigin: relyingParty.origin,
+      expectedRPID: relyingParty.id,
+      requireUserVerification: true,
+      supportedAlgorithmIDs: [...ALGORITHMS],
+    });
+    if (!verified) return undefined;
+    const { credential, credentialBackedUp } = registrationInfo;
+    const { publicKey, counter } = credential;
+    const idBytes = base64urlnopad.decode(credential.id).length;
+    const keyAt = KEY_AT + idBytes;
+    if (idBytes > MAX_CREDENTIAL_ID || !isSame(publicKey, authData.subarray(keyAt, keyAt + publicKey.length)))
+      return undefined;
+    // Every later step uses the id of the envelope.
+    if (id !== credential.id) return undefined;
+    return { credentialId: id, publicKey: base64urlnopad.encode(publicKey), counter, isBackedUp: credentialBackedUp };
+  } catch {
+    // The library throws for what it refuses.
+    return undefined;
+  }
+}
+
+/** The authenticator data of an object that is written in its one form and has no statement; throws where it cannot be read. */
+async function authDataOf(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array | undefined> {
+  const { isoCBOR } = await import("@simplewebauthn/server/helpers");
+  const object: Parameters<typeof isoCBOR.encode>[0] = isoCBOR.decodeFirst(bytes);
+  if (!isSame(isoCBOR.encode(object), bytes) || !(object instanceof Map)) return undefined;
+  const [statement, authData] = [object.get("attStmt"), object.get("authData")];
+  if (object.get("fmt") !== "none" || !(statement instanceof Map) || statement.size !== 0) return undefined;
+  return authData instanceof Uint8Array ? authData : undefined;
+}
+
+/**
+ * Whether bytes that the library read are written in their one form (CTAP2 canonical CBOR), whole and with nothing behind them: it stops
+ * where an item ends, and takes an item that the end cuts short.
+ */
+function isSame(written: Uint8Array, sent: Uint8Array): boolean {
+  return bytesToHex(written) === bytesToHex(sent);
+}
