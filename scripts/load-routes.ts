@@ -5,11 +5,19 @@ import { fileURLToPath } from "node:url";
 import { transformSync } from "esbuild";
 
 /** The runtime's own module, of which importing the routes needs no more than a class to extend. */
-const RUNTIME = "data:text/javascript,export class DurableObject {} export const env = {};";
+const RUNTIME =
+  "data:text/javascript,export class DurableObject { constructor(ctx, env) { Object.assign(this, { ctx, env }); } } export const env = {};";
 /** What is made from the routes is not needed to load them, so that a copy that a merge has broken can be made anew. */
 const REFERENCE = "data:text/javascript,export const HASH = '', OPENAPI = '', DOCS = '';";
 
 export async function loadRoutes() {
+  replaceRuntime();
+  const { SPECS } = await import("../src/app/app.ts");
+  return SPECS;
+}
+
+/** Lets Node load the modules of the Worker from here on. */
+export function replaceRuntime(): void {
   registerHooks({
     resolve: (specifier, context, next) => {
       if (specifier === "cloudflare:workers") return { url: RUNTIME, shortCircuit: true };
@@ -22,8 +30,6 @@ export async function loadRoutes() {
         ? { format: "module", source: javascriptOf(fileURLToPath(url)), shortCircuit: true }
         : next(url, context),
   });
-  const { SPECS } = await import("../src/app/app.ts");
-  return SPECS;
 }
 
 function javascriptOf(file: string): string {

@@ -1,0 +1,192 @@
+// The Worker in Node, set up as in production: its D1 and its objects stand on SQLite, and stand-ins take the place of what lies beyond it,
+// which are the queue, two rate sources and a node of Ethereum. The clock moves with that chain, so that a walk is the same on every machine.
+import { DatabaseSync } from "node:sqlite";
+import {
+  migratedDatabase,
+  savepoints,
+  sqliteD1,
+  sqliteStorage,
+  statementCache,
+} from "../../test/simulation/sqlite-d1.ts";
+import { COINBASE, KRAKEN } from "../../test/support/rate-payloads.ts";
+import { SECRETS } from "../home.ts";
+import { insertSql, newDemo } from "../seed.ts";
+import { Ethereum } from "./ethereum.ts";
+
+type Worker = typeof import("../../src/app/worker.ts");
+/** What every class of an object takes. */
+type ObjectClass = new (state: DurableObjectState, env: Env) => object;
+
+type KeyKind = "SECRET" | "PUBLIC";
+
+interface Sender {
+  /** Which of the merchant's keys; the secret one unless told otherwise. */
+  readonly by?: KeyKind;
+  readonly idempotencyKey?: string;
+}
+
+const NODE_URL = "https://eth.example.com";
+const SETTINGS = {
+  ENVIRONMENT: "production",
+  PUBLIC_URL: "https://pay.example.com",
+  RATE_SOURCE: "coinbase,kraken",
+  RATE_LIMIT_PER_MINUTE: "300",
+  MAIL_FROM: "Shop <pay@example.com>",
+  POLL_SECONDS: "",
+  WEBHOOK_LOOPBACK: "",
+  WEBHOOK_SCHEDULE_SECONDS: "",
+  CHAIN_SOURCES: JSON.stringify({
+    ETH: [{ kind: "evm-rpc", url: NODE_URL }],
+    BTC: [{ kind: "esplora", url: "https://btc.example.com" }],
+  }),
+  SIGN_IN_PROVIDERS: "{}",
+  MAIL_PROVIDER: '{"kind":"cloudflare"}',
+};
+
+export class Stage {
+  readonly chain = new Ethereum();
+  /** How many messages the queue was sent: each wakes the endpoint. */
+  woken = 0;
+  readonly #worker: Worker;
+  readonly #env: Env;
+  readonly #background = new Set<Promise<unknown>>();
+  readonly #merchantId: string;
+  readonly #keys: Readonly<Record<KeyKind, string>>;
+
+  private constructor(worker: Worker) {
+    this.#worker = worker;
+    const sqlite = migratedDatabase();
+    const demo = newDemo(this.chain.nowMs);
+    sqlite.exec(insertSql(demo.rows));
+    sqlite.exec(endpointSql(demo.merchant.id, this.chain.nowMs));
+    this.#merchantId = demo.merchant.id;
+    this.#keys = { SECRET: demo.secret.secret, PUBLIC: demo.open.secret };
+    this.#env = this.#environment(sqlite);
+  }
+
+  /** Takes the clock and the network of the process for its own. */
+  static async open(): Promise<Stage> {
+    const stage = new Stage(await import("../../src/app/worker.ts"));
+    Date.now = () => stage.chain.nowMs;
+    globalThis.fetch = async (url, init) => stage.#fetched(String(url), init);
+    return stage;
+  }
+
+  /** Sends a request of the merchant's server, and waits for all that goes on after its answer. Throws where it is refused. */
+  async post<T>(path: string, body: object, as: Sender = {}): Promise<T> {
+    const request = new Request(`${SETTINGS.PUBLIC_URL}/api/v1/merchants/merchant/${this.#merchantId}/${path}`, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        "cf-connecting-ip": "203.0.113.7",
+        "x-api-key": this.#keys[as.by ?? "SECRET"],
+        ...(as.idempotencyKey === undefined ? {} : { "idempotency-key": as.idempotencyKey }),
+      },
+      body: JSON.stringify(body),
+    });
+    const context = { waitUntil: (work: Promise<unknown>) => this.#keep(work) } as unknown as ExecutionContext;
+    const answer = await this.#worker.default.fetch(request, this.#env, context);
+    await this.#rest();
+    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  }
+
+  /** Runs one pass of the watcher of Ethereum. */
+  async watch(): Promise<void> {
+    const watcher = this.#env.NETWORK_WATCHER.getByName("ETH") as unknown as { alarm(): Promise<void> };
+    await watcher.alarm();
+    await this.#rest();
+  }
+
+  #environment(sqlite: DatabaseSync): Env {
+    const secrets = Object.fromEntries(Object.entries(SECRETS).map(([name, make]) => [name, make()]));
+    const objects = {
+      ADDRESS_ALLOCATOR: this.#worker.AddressAllocator,
+      IDEMPOTENCY_KEYS: this.#worker.IdempotencyKeys,
+      RATE_LIMITER: this.#worker.RateLimiter,
+      RATE_BOOK: this.#worker.RateBook,
+      NETWORK_WATCHER: this.#worker.NetworkWatcher,
+      CHECKOUT_ROOM: this.#worker.CheckoutRoom,
+    } as unknown as Readonly<Record<string, ObjectClass>>;
+    const env = {
+      ...SETTINGS,
+      ...secrets,
+      DB: sqliteD1(statementCache(sqlite), savepoints(sqlite), async (_, work) => work()),
+      SEND_EMAIL: { send: async () => {} },
+      IP_SHIELD: { limit: async () => ({ success: true }) },
+      WEBHOOK_QUEUE: {
+        sendBatch: async (messages: readonly unknown[]) => {
+          this.woken += messages.length;
+        },
+      },
+    } as unknown as Env;
+    for (const [binding, type] of Object.entries(objects))
+      Object.assign(env, { [binding]: this.#namespace(type, env) });
+    return env;
+  }
+
+  /** Objects by name, each made at the first call and asked by promises, as the platform does. */
+  #namespace(type: ObjectClass, env: Env) {
+    const objects = new Map<string, object>();
+    return {
+      getByName: (name: string) => {
+        const object = objects.get(name) ?? new type(this.#state(name), env);
+        objects.set(name, object);
+        const called =
+          (method: string) =>
+          async (...args: unknown[]) =>
+            Reflect.get(object, method).apply(object, args);
+        return new Proxy({}, { get: (_, method) => called(String(method)) });
+      },
+    };
+  }
+
+  #state(name: string): DurableObjectState {
+    const sqlite = new DatabaseSync(":memory:");
+    let alarmMs: number | null = null;
+    const storage = {
+      ...sqliteStorage(statementCache(sqlite), savepoints(sqlite)),
+      getAlarm: async () => alarmMs,
+      setAlarm: async (atMs: number) => {
+        alarmMs = atMs;
+      },
+      deleteAlarm: async () => {
+        alarmMs = null;
+      },
+    };
+    return {
+      id: { name },
+      storage,
+      waitUntil: (work: Promise<unknown>) => this.#keep(work),
+      blockConcurrencyWhile: (work: () => Promise<unknown>) => work(),
+      setWebSocketAutoResponse: () => {},
+      getWebSockets: () => [],
+    } as unknown as DurableObjectState;
+  }
+
+  #keep(work: Promise<unknown>): void {
+    this.#background.add(work);
+    work.finally(() => this.#background.delete(work)).catch(() => {});
+  }
+
+  /** Until nothing of the Worker's goes on: a watcher's own background work is known to nobody, but takes no more than a few turns. */
+  async #rest(): Promise<void> {
+    for (let turns = 0; turns < 20 || this.#background.size > 0; turns++)
+      await new Promise((next) => setImmediate(next));
+  }
+
+  #fetched(url: string, init: RequestInit | undefined): Response {
+    if (url.startsWith(NODE_URL)) return Response.json(this.chain.answer(String(init?.body)));
+    if (url.includes("coinbase")) return new Response(COINBASE);
+    if (url.includes("kraken")) return new Response(KRAKEN);
+    throw new Error(`nobody answers at ${url}`);
+  }
+}
+
+/** An endpoint that gets every event. */
+function endpointSql(merchantId: string, nowMs: number): string {
+  return `INSERT INTO webhooks (id, merchant_id, url, events, is_active, retry_count, timeout_ms, failures_in_row, created_at_ms, updated_at_ms)
+    VALUES ('whk_1', '${merchantId}', 'https://shop.example.com/hook', '["*"]', 1, 5, 5000, 0, ${nowMs}, ${nowMs});`;
+}
+
+(globalThis as { WebSocketRequestResponsePair?: unknown }).WebSocketRequestResponsePair = class {};
