@@ -3,7 +3,7 @@
 
 import { addPaymentMethod } from "../../commerce/invoices/add-payment-method.ts";
 import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
-import { isPublicOrigin } from "../../commerce/invoices/origin.ts";
+import { isPublicOrigin } from "../../commerce/invoices/invoice.ts";
 import { canonicalPairs, type Pair } from "../../commerce/invoices/payment-method.ts";
 import type { RefreshDependencies } from "../../commerce/invoices/refresh-invoice.ts";
 import type { Json } from "../../lib/canonical-json.ts";

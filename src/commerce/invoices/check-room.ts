@@ -10,7 +10,7 @@ import type { Failure } from "../../platform/failures.ts";
 import { assertBudget, selectRoom, takeHold } from "../public-holds/store.ts";
 import type { MacKeys } from "../wallets/row-mac.ts";
 import type { Invoice } from "./invoice.ts";
-import { isPublicOrigin } from "./origin.ts";
+import { isPublicOrigin } from "./invoice.ts";
 import { publicNetworks } from "./public-network.ts";
 
 interface RoomDependencies {

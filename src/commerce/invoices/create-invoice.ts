@@ -28,11 +28,10 @@ import {
 } from "./activate-payment-method.ts";
 import { readPublicHold, withinPublicLimit } from "./check-public-addresses.ts";
 import { roomRefusal, serverRoomRefusal, takeRoom } from "./check-room.ts";
-import { type Invoice, newFile, type TimelineItem } from "./invoice.ts";
+import { type Invoice, isPublicOrigin, newFile, type TimelineItem } from "./invoice.ts";
 import { type BodyContext, invoiceBodyOf, publicInvoiceBody } from "./invoice-body.ts";
 import { customerOf, metadataOf } from "./invoice-customer.ts";
 import { createdFacts } from "./invoice-facts.ts";
-import { isPublicOrigin } from "./origin.ts";
 import { type Pair, pairKey, pricesJson, unavailableMethod, walletsToActivate } from "./payment-method.ts";
 import { type AskedTerms, type Terms, termsOf } from "./product-terms.ts";
 import { recordCustomer } from "./record-customer.ts";

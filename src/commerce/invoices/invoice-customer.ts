@@ -4,7 +4,7 @@
 import { derivedId, type MerchantId } from "../../lib/ids.ts";
 import type { InvoiceOrigin } from "../../platform/column-values.ts";
 import { type Customer, type CustomerFields, namesCustomer, newCustomer, withFields } from "../customers/customer.ts";
-import { isPublicOrigin } from "./origin.ts";
+import { isPublicOrigin } from "./invoice.ts";
 
 export interface AskedCustomer {
   readonly origin: InvoiceOrigin;

@@ -48,6 +48,11 @@ export interface Invoice {
   readonly updatedAtMs: number;
 }
 
+/** Whether anybody could have made it: then it is bounded apart from what the merchant's own server makes. */
+export function isPublicOrigin(origin: InvoiceOrigin): boolean {
+  return origin !== "API";
+}
+
 export interface TimelineItem {
   readonly id: TimelineItemId;
   readonly invoiceId: InvoiceId;

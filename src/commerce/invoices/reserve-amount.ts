@@ -43,7 +43,7 @@ import {
   stretchesOf,
 } from "./holding.ts";
 import type { Invoice } from "./invoice.ts";
-import { isPublicOrigin } from "./origin.ts";
+import { isPublicOrigin } from "./invoice.ts";
 import { pairKey, pairOf } from "./payment-method.ts";
 
 /** How many candidates the first look-up sends; a second one sends all the others. */
