@@ -61,6 +61,11 @@ export function newUlid(nowMs: number, randomBytes: Uint8Array): string {
   return ulidTime(nowMs) + base32(randomBytes);
 }
 
+/** The id of a new operation. */
+export function newOperationId(): string {
+  return newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH)));
+}
+
 /** The time part of every ULID made at `nowMs`; as a bound it sorts before all of them. */
 export function ulidTime(nowMs: number): string {
   let rest = nowMs;

@@ -1,10 +1,10 @@
 // Dependencies of sign-in with an external provider, built from the environment once per request.
 
+import { newOperationId } from "../../lib/ids.ts";
 import { parseKeyring } from "../../lib/keyring.ts";
 import { log } from "../../lib/log.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
 import type { GivenDependencies } from "../../platform/http/given.ts";
-import { newOperationId } from "../pipeline/answer-once.ts";
 import { signInDependencies } from "../sign-in/dependencies.ts";
 import { sendCode } from "../sign-in/send-code.ts";
 import type { SignInProvider } from "../teams/security-policy.ts";

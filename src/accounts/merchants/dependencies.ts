@@ -1,10 +1,10 @@
 import { parseChainSources } from "../../chains/chain-sources.ts";
+import { newOperationId } from "../../lib/ids.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
 import type { GivenDependencies } from "../../platform/http/given.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";
 import type { Mailer } from "../../platform/mail/mail.ts";
 import { configuredProviders } from "../identities/providers.ts";
-import { newOperationId } from "../pipeline/answer-once.ts";
 import type { SignInProvider } from "../teams/security-policy.ts";
 import type { MerchantDependencies } from "./change-merchant.ts";
 import type { SettingsContext } from "./settings-body.ts";

@@ -1,6 +1,6 @@
 // How a route runs its work at most once: the caller's key, the object of the merchant, and the stored answer (decisions 6).
 
-import { newUlid } from "../../lib/ids.ts";
+import { newOperationId } from "../../lib/ids.ts";
 import { parseKeyring } from "../../lib/keyring.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { seal, unseal } from "../../lib/seal.ts";
@@ -11,11 +11,6 @@ import { fingerprint, keyHash, parseIdempotencyKey } from "../../platform/idempo
 import { type OnceDependencies, runOnce, type ScopeId, type Work } from "../../platform/idempotency/run-once.ts";
 import type { MerchantPrincipal, UserPrincipal } from "../auth/principal.ts";
 import type { OpenCall } from "./call.ts";
-
-/** A fresh operation id. */
-export function newOperationId(): string {
-  return newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)));
-}
 
 /** A call whose caller is proved. */
 interface ProvedCall extends OpenCall<unknown, unknown> {

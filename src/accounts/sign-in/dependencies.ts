@@ -1,5 +1,6 @@
 // Dependencies of sign-in, built from the environment once per request.
 
+import { newOperationId } from "../../lib/ids.ts";
 import { isLoopback } from "../../lib/ip-network.ts";
 import { parseKeyring } from "../../lib/keyring.ts";
 import { SECOND_MS } from "../../lib/time.ts";
@@ -7,7 +8,6 @@ import { setCookie } from "../../platform/http/cookies.ts";
 import { isDevelopment } from "../../platform/http/deployment.ts";
 import type { GivenDependencies } from "../../platform/http/given.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";
-import { newOperationId } from "../pipeline/answer-once.ts";
 import { KNOWN_BROWSER_MS, knownBrowserValue } from "./known-browser.ts";
 import type { SendDependencies } from "./send-code.ts";
 

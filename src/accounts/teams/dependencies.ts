@@ -1,10 +1,10 @@
 // Dependencies of team operations, built from the environment once per request.
 
+import { newOperationId } from "../../lib/ids.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
 import type { GivenDependencies } from "../../platform/http/given.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";
 import { configuredProviders } from "../identities/providers.ts";
-import { newOperationId } from "../pipeline/answer-once.ts";
 
 export function teamDependencies(env: Env, given: GivenDependencies) {
   const { db, nowMs, sleep } = given;

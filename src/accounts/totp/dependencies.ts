@@ -1,8 +1,8 @@
 // Dependencies of authenticator apps and backup codes, built from the environment once per request.
 
+import { newOperationId } from "../../lib/ids.ts";
 import { parseKeyring } from "../../lib/keyring.ts";
 import type { GivenDependencies } from "../../platform/http/given.ts";
-import { newOperationId } from "../pipeline/answer-once.ts";
 import type { TotpDependencies } from "./enrol-totp.ts";
 
 /** Throws when a secret of the deployment is missing: then nothing can be sealed or checked. */

@@ -1,4 +1,4 @@
-import { newOperationId } from "../../accounts/pipeline/answer-once.ts";
+import { newOperationId } from "../../lib/ids.ts";
 import type { GivenDependencies } from "../../platform/http/given.ts";
 import type { CustomerDependencies } from "./change-customer.ts";
 

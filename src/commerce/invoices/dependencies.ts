@@ -1,7 +1,7 @@
 // Dependencies of invoice operations, built from the environment once per request.
 
-import { newOperationId } from "../../accounts/pipeline/answer-once.ts";
 import { watchedNetworks } from "../../chains/chain-sources.ts";
+import { newOperationId } from "../../lib/ids.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";

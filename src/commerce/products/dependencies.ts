@@ -1,4 +1,4 @@
-import { newOperationId } from "../../accounts/pipeline/answer-once.ts";
+import { newOperationId } from "../../lib/ids.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
 import type { GivenDependencies } from "../../platform/http/given.ts";
 import { resolveHost } from "../../platform/resolver/host-resolver-client.ts";

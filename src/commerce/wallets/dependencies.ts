@@ -1,7 +1,7 @@
 // Dependencies of wallet operations, built from the environment once per request.
 
-import { newOperationId } from "../../accounts/pipeline/answer-once.ts";
 import { watchedNetworks } from "../../chains/chain-sources.ts";
+import { newOperationId } from "../../lib/ids.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
 import type { GivenDependencies } from "../../platform/http/given.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";

@@ -1,7 +1,7 @@
 // Dependencies of a claim, built from the environment once per request.
 
-import { newOperationId } from "../../accounts/pipeline/answer-once.ts";
 import { watchedNetworks } from "../../chains/chain-sources.ts";
+import { newOperationId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { withinLimit } from "../../platform/db/retry.ts";

@@ -1,7 +1,6 @@
 // Dependencies of deliveries, built from the environment once per invocation of the queue or the cron.
 
-import { newOperationId } from "../../accounts/pipeline/answer-once.ts";
-import { parseId } from "../../lib/ids.ts";
+import { newOperationId, parseId } from "../../lib/ids.ts";
 import { parseKeyring } from "../../lib/keyring.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
 import { sleep } from "../../lib/sleep.ts";

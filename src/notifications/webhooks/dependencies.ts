@@ -1,6 +1,6 @@
 // Dependencies of endpoint operations, and the rules for where endpoints may be.
 
-import { newOperationId } from "../../accounts/pipeline/answer-once.ts";
+import { newOperationId } from "../../lib/ids.ts";
 import { parseKeyring } from "../../lib/keyring.ts";
 import { seal } from "../../lib/seal.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";

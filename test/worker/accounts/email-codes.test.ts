@@ -2,12 +2,11 @@
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
-import { newOperationId } from "../../../src/accounts/pipeline/answer-once.ts";
 import { type SendDependencies, sendCode } from "../../../src/accounts/sign-in/send-code.ts";
 import { useCode } from "../../../src/accounts/sign-in/use-code.ts";
 import { verifySignIn } from "../../../src/accounts/sign-in/verify-sign-in.ts";
 import { sha256Hex } from "../../../src/lib/bytes.ts";
-import { makeId, newUlid } from "../../../src/lib/ids.ts";
+import { makeId, newOperationId, newUlid } from "../../../src/lib/ids.ts";
 import { parseKeyring } from "../../../src/lib/keyring.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
