@@ -4,7 +4,7 @@ import { FIAT_CODES } from "../../../../src/lib/fiat-codes.ts";
 import { formatMicros } from "../../../../src/lib/money.ts";
 import { addressGroups, moneyText, timeText, trimZeros } from "../../../../src/platform/texts/format.ts";
 import { LANGUAGES, type Language } from "../../../../src/platform/texts/languages.ts";
-import { KNOWN_CURRENCIES } from "../../../../src/rates/currencies.ts";
+import { KNOWN_CURRENCIES } from "../../../../src/rates/contract.ts";
 import { FORMATTED, FORMATTED_MONEY, FORMATTED_MS, visible } from "../../../support/formatted.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
