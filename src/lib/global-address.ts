@@ -31,12 +31,10 @@ const IPV6_SPECIAL: readonly Block[] = [
   [0x3fff0000, 20], // 3fff::/20, documentation
 ];
 
-/** Whether it is an address, in the strict text forms that DNS answers in, that anybody on the Internet may be reached at. */
-export function isGlobalUnicast(address: string): boolean {
-  return addressScope(address) === "global";
-}
-
-/** `special` is any address that is not global unicast; undefined for what is no address: leading zeros, zones, short forms. */
+/**
+ * `global`: anybody on the Internet may be reached at it. `special` is any other address, undefined what is none in the strict text forms that
+ * DNS answers in: leading zeros, zones, short forms.
+ */
 export function addressScope(address: string): "global" | "special" | undefined {
   const v4 = ipv4Bits(address);
   if (v4 !== undefined) return liesIn(v4, IPV4_SPECIAL) ? "special" : "global";

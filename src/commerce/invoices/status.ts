@@ -16,10 +16,6 @@ export function isActive(status: InvoiceStatus): boolean {
   return status === "AWAITING_PAYMENT" || status === "PENDING_CONFIRMATION";
 }
 
-export function isTerminal(status: InvoiceStatus): boolean {
-  return !isActive(status);
-}
-
 /** Whether the clock alone may have moved the invoice: active and past `expiresAt`. A sweep or a read then settles it. */
 export function isDue(invoice: Pick<Invoice, "status" | "expiresAtMs">, nowMs: number): boolean {
   return isActive(invoice.status) && nowMs > invoice.expiresAtMs;

@@ -1,4 +1,4 @@
-import { eq, type SQL, sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { type EventId, ulidTime } from "../../lib/ids.ts";
 import type { Db } from "../db/client.ts";
 import { withNews } from "../db/news.ts";
@@ -86,12 +86,6 @@ function insertEvent(db: Db, row: OutboxEvent) {
   if (!isNewsForPayer(row)) return inserted;
   return withNews(inserted, () => ({ tell: [`${row.merchantId} ${row.invoiceId}`] }));
 }
-
-/** The event of this id, if its row was written. */
-export const selectEvent = prepared(
-  (id: EventId) => ({ id }),
-  (db, of) => db.select({ id: events.id }).from(events).where(eq(events.id, of.id)),
-);
 
 const columns = {
   id: events.id,

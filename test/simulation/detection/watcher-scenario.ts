@@ -24,7 +24,7 @@ import { faultKind, readWithRetry } from "../../../src/platform/db/retry.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
-import { recordOutbox, selectEvent } from "../../../src/platform/events/store.ts";
+import { recordOutbox } from "../../../src/platform/events/store.ts";
 import type { Failure } from "../../../src/platform/failures.ts";
 import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
@@ -98,7 +98,11 @@ async function applyOne(
       ...recordOutbox(deps.db, [{ ...event, data: "{}", createdAtMs: 0 }]),
       putPayment(deps.db, after),
     ];
-    const sent = await commitBatch(deps, () => selectEvent(deps.db, id), statements);
+    const sent = await commitBatch(
+      deps,
+      () => deps.db.select({ id: events.id }).from(events).where(eq(events.id, id)),
+      statements,
+    );
     if (sent.kind === "committed") return ok(true);
     if (sent.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });
   }

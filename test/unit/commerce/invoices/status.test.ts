@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import { type InvoiceFacts, isActive, isDue, isTerminal, settle } from "../../../../src/commerce/invoices/status.ts";
+import { type InvoiceFacts, isActive, isDue, settle } from "../../../../src/commerce/invoices/status.ts";
 import type { CreditedPayment } from "../../../../src/commerce/payments/payment.ts";
 import { INVOICE_STATUSES, type InvoiceStatus } from "../../../../src/platform/column-values.ts";
 import {
@@ -368,10 +368,9 @@ describe("news", () => {
   });
 });
 
-describe("active, terminal, due", () => {
-  test.each(INVOICE_STATUSES)("%s is either active or terminal", (status) => {
+describe("active, due", () => {
+  test.each(INVOICE_STATUSES)("%s is active while it awaits payment or confirmation", (status) => {
     expect(isActive(status)).toBe(status === "AWAITING_PAYMENT" || status === "PENDING_CONFIRMATION");
-    expect(isTerminal(status)).toBe(!isActive(status));
   });
 
   it("is due once the clock is past expiresAt, while active", () => {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
-import { isGlobalUnicast } from "../../../../src/lib/global-address.ts";
+import { addressScope } from "../../../../src/lib/global-address.ts";
 import { parseEndpointUrl } from "../../../../src/notifications/webhooks/endpoint-url.ts";
 import { type Resolution, resolveHost } from "../../../../src/platform/resolver/host-resolver-client.ts";
 import { type Listening, listen } from "../../../support/listen.ts";
@@ -122,7 +122,7 @@ describe("what a host resolves to", () => {
   ])("is public: %s", async (_, a, aaaa, addresses) => {
     const { resolve } = await resolver(zone(a, aaaa));
     expect(await resolve("shop.acme.com")).toEqual({ kind: "public", addresses });
-    expect(addresses.every(isGlobalUnicast)).toBe(true);
+    expect(addresses.every((address) => addressScope(address) === "global")).toBe(true);
   });
 
   it.each<[string, Record[], Record[], string]>([
