@@ -1,8 +1,9 @@
-import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { MerchantId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { Position } from "../../lib/pagination.ts";
 import type { Db } from "../../platform/db/client.ts";
+import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
 import { preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { apiKeys } from "../../platform/db/schema/api-keys.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
@@ -52,15 +53,11 @@ export function selectApiKeyPage(
   db: Db,
   of: KeyFilter & { readonly after: Position | undefined; readonly limit: number; readonly offset: number },
 ) {
-  const rest =
-    of.after === undefined
-      ? undefined
-      : sql`(${apiKeys.createdAtMs}, ${apiKeys.id}) < (${of.after.createdAtMs}, ${of.after.id})`;
   return db
     .select()
     .from(apiKeys)
-    .where(and(...matching(of), rest))
-    .orderBy(desc(apiKeys.createdAtMs), desc(apiKeys.id))
+    .where(and(...matching(of), olderThan(apiKeys, of.after)))
+    .orderBy(...newestFirst(apiKeys))
     .limit(of.limit)
     .offset(of.offset);
 }

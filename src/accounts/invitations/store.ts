@@ -1,10 +1,11 @@
-import { and, desc, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
 import { derivedId, type MemberId, type MerchantId, type UserId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
 import type { Db } from "../../platform/db/client.ts";
+import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
 import { auditEvents } from "../../platform/db/schema/audit-events.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { invitationMails, invitations } from "../../platform/db/schema/teams.ts";
@@ -25,8 +26,8 @@ export function selectInvitationPage(db: Db, merchantId: string, page: PageReque
   return db
     .select()
     .from(invitations)
-    .where(and(sql`merchant_id = ${merchantId}`, olderThan(page)))
-    .orderBy(desc(invitations.createdAtMs), desc(invitations.id))
+    .where(and(sql`merchant_id = ${merchantId}`, olderThan(invitations, page.after)))
+    .orderBy(...newestFirst(invitations))
     .limit(page.limit)
     .offset(page.offset);
 }
@@ -55,8 +56,8 @@ export function selectWaiting(db: Db, of: { readonly emailKey: string; readonly 
       ),
     })
     .from(invitations)
-    .where(and(acceptable(of.emailKey, of.nowMs), olderThan(page)))
-    .orderBy(desc(invitations.createdAtMs), desc(invitations.id))
+    .where(and(acceptable(of.emailKey, of.nowMs), olderThan(invitations, page.after)))
+    .orderBy(...newestFirst(invitations))
     .limit(page.limit)
     .offset(page.offset);
 }
@@ -70,10 +71,6 @@ function counted(db: Db, page: PageRequest, matching: SQL) {
     .select({ total: sql<number>`count(*)` })
     .from(invitations)
     .where(and(page.page === undefined ? sql`0` : undefined, matching));
-}
-
-function olderThan({ after }: PageRequest): SQL | undefined {
-  return after === undefined ? undefined : sql`(created_at_ms, id) < (${after.createdAtMs}, ${after.id})`;
 }
 
 /** One invitation of a merchant. */

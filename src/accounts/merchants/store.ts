@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { MemberId, MerchantId, UserId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
@@ -6,6 +6,7 @@ import { DAY_MS } from "../../lib/time.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { holderOf } from "../../platform/db/holder.ts";
 import { jsonObject, rowDecoder } from "../../platform/db/json-rows.ts";
+import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
@@ -120,11 +121,7 @@ export interface MineFilter {
 
 /** One page of a user's places with merchant and team, newest first by when they joined. */
 export function selectMyMerchants(db: Db, of: MineFilter & { readonly page: Omit<PageRequest, "page"> }) {
-  const { after, offset } = of.page;
-  const rest =
-    after === undefined
-      ? undefined
-      : sql`(${members.createdAtMs}, ${members.id}) < (${after.createdAtMs}, ${after.id})`;
+  const { offset } = of.page;
   return db
     .select({
       id: members.id,
@@ -134,8 +131,8 @@ export function selectMyMerchants(db: Db, of: MineFilter & { readonly page: Omit
       team: teamJson,
     })
     .from(members)
-    .where(and(...mine(of), rest))
-    .orderBy(desc(members.createdAtMs), desc(members.id))
+    .where(and(...mine(of), olderThan(members, of.page.after)))
+    .orderBy(...newestFirst(members))
     .limit(of.page.limit)
     .offset(offset);
 }

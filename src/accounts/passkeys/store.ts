@@ -1,8 +1,9 @@
-import { and, desc, eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { UserId } from "../../lib/ids.ts";
 import type { Position } from "../../lib/pagination.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { holderOf } from "../../platform/db/holder.ts";
+import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { passkeys, singleUseTokens } from "../../platform/db/schema/users.ts";
 
@@ -46,7 +47,7 @@ export function selectCredentials(db: Db, userId: UserId) {
     .select({ credentialId: passkeys.credentialId, transports: passkeys.transports })
     .from(passkeys)
     .where(eq(passkeys.userId, userId))
-    .orderBy(desc(passkeys.createdAtMs), desc(passkeys.id))
+    .orderBy(...newestFirst(passkeys))
     .limit(NAMED);
 }
 
@@ -79,16 +80,11 @@ export function selectPasskeys(
     readonly offset: number;
   },
 ) {
-  const { after } = of;
-  const page =
-    after === undefined
-      ? undefined
-      : sql`(${passkeys.createdAtMs}, ${passkeys.id}) < (${after.createdAtMs}, ${after.id})`;
   return db
     .select()
     .from(passkeys)
-    .where(and(eq(passkeys.userId, holderOf(of.tokenHash)), page))
-    .orderBy(desc(passkeys.createdAtMs), desc(passkeys.id))
+    .where(and(eq(passkeys.userId, holderOf(of.tokenHash)), olderThan(passkeys, of.after)))
+    .orderBy(...newestFirst(passkeys))
     .limit(of.limit)
     .offset(of.offset);
 }

@@ -1,10 +1,11 @@
-import { and, desc, eq, getTableColumns, gt, inArray, isNull, lt, ne, or, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, gt, inArray, isNull, lt, ne, or, sql } from "drizzle-orm";
 import type { SessionId, UserId } from "../../lib/ids.ts";
 import type { Position } from "../../lib/pagination.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { holderOf } from "../../platform/db/holder.ts";
 import { jsonObject, rowDecoder } from "../../platform/db/json-rows.ts";
+import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
 import { members, teams } from "../../platform/db/schema/teams.ts";
@@ -104,16 +105,11 @@ export function selectLiveSessions(
     readonly offset: number;
   },
 ) {
-  const { after } = of;
-  const page =
-    after === undefined
-      ? undefined
-      : sql`(${sessions.createdAtMs}, ${sessions.id}) < (${after.createdAtMs}, ${after.id})`;
   return db
     .select()
     .from(sessions)
-    .where(and(eq(sessions.userId, holderOf(of.tokenHash)), isLive(of.nowMs), page))
-    .orderBy(desc(sessions.createdAtMs), desc(sessions.id))
+    .where(and(eq(sessions.userId, holderOf(of.tokenHash)), isLive(of.nowMs), olderThan(sessions, of.after)))
+    .orderBy(...newestFirst(sessions))
     .limit(of.limit)
     .offset(of.offset);
 }

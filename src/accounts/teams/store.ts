@@ -1,9 +1,10 @@
-import { and, desc, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import type { MerchantId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { Db } from "../../platform/db/client.ts";
+import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
@@ -49,17 +50,12 @@ export function selectMembers(db: Db, merchantId: MerchantId, memberIds: readonl
 
 /** One page, newest first. `merchantId` may be a path's, unproved. */
 export function selectMemberPage(db: Db, merchantId: string, page: PageRequest) {
-  const { after } = page;
-  const older =
-    after === undefined
-      ? undefined
-      : sql`(${members.createdAtMs}, ${members.id}) < (${after.createdAtMs}, ${after.id})`;
   return db
     .select(memberColumns)
     .from(members)
     .innerJoin(users, eq(users.id, members.userId))
-    .where(and(sql`${members.merchantId} = ${merchantId}`, older))
-    .orderBy(desc(members.createdAtMs), desc(members.id))
+    .where(and(sql`${members.merchantId} = ${merchantId}`, olderThan(members, page.after)))
+    .orderBy(...newestFirst(members))
     .limit(page.limit)
     .offset(page.offset);
 }

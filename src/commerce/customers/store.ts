@@ -1,10 +1,11 @@
-import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { emailKeyOf } from "../../lib/email.ts";
 import type { GeoLocation } from "../../lib/geo-location.ts";
 import type { CustomerId } from "../../lib/ids.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
 import { prefixEnd } from "../../lib/text-prefix.ts";
 import type { Db } from "../../platform/db/client.ts";
+import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
 import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { customerLocations, customers } from "../../platform/db/schema/customers.ts";
 import { invoices } from "../../platform/db/schema/invoices.ts";
@@ -62,16 +63,12 @@ export function selectCustomerPage(
   merchantId: string,
   of: { readonly search: string | undefined; readonly page: PageRequest },
 ) {
-  const { after, limit, offset } = of.page;
-  const rest =
-    after === undefined
-      ? undefined
-      : sql`(${customers.createdAtMs}, ${customers.id}) < (${after.createdAtMs}, ${after.id})`;
+  const { limit, offset } = of.page;
   return db
     .select()
     .from(customers)
-    .where(and(...matching(merchantId, of.search), rest))
-    .orderBy(desc(customers.createdAtMs), desc(customers.id))
+    .where(and(...matching(merchantId, of.search), olderThan(customers, of.page.after)))
+    .orderBy(...newestFirst(customers))
     .limit(limit)
     .offset(offset);
 }

@@ -1,9 +1,10 @@
-import { and, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import type { Position } from "../../lib/pagination.ts";
 import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { jsonMembers, jsonObject, rowDecoder, rowsDecoder } from "../../platform/db/json-rows.ts";
+import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
 import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { customers } from "../../platform/db/schema/customers.ts";
 import { invoices, paymentMethods, timelineItems } from "../../platform/db/schema/invoices.ts";
@@ -87,21 +88,17 @@ export interface InvoiceFilter {
   readonly search?: string | undefined;
 }
 
-/** One page, newest first by (created_at, id): the row-value form costs the same on every page. Without cursors, which all share. */
+/** One page, newest first. Without cursors, which all share. */
 export function selectInvoicePage(
   db: Db,
   merchantId: string,
   page: { filter: InvoiceFilter; after: Position | undefined; limit: number; offset: number },
 ) {
-  const after =
-    page.after === undefined
-      ? undefined
-      : sql`(${invoices.createdAtMs}, ${invoices.id}) < (${page.after.createdAtMs}, ${page.after.id})`;
   return db
     .select(pageColumns)
     .from(invoices)
-    .where(and(...matching(merchantId, page.filter), after))
-    .orderBy(desc(invoices.createdAtMs), desc(invoices.id))
+    .where(and(...matching(merchantId, page.filter), olderThan(invoices, page.after)))
+    .orderBy(...newestFirst(invoices))
     .limit(page.limit)
     .offset(page.offset);
 }

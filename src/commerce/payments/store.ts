@@ -1,10 +1,11 @@
-import { and, desc, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import { NETWORKS } from "../../chains/networks.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import type { Position } from "../../lib/pagination.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { jsonObject, rowDecoder, rowsDecoder } from "../../platform/db/json-rows.ts";
+import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
 import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { payments } from "../../platform/db/schema/payments.ts";
@@ -97,21 +98,17 @@ export interface PaymentFilter {
   readonly invoiceId?: string | undefined;
 }
 
-/** One page, newest first by (created_at, id): the row-value form costs the same on every page. */
+/** One page, newest first. */
 export function selectPaymentPage(
   db: Db,
   merchantId: string,
   page: { filter: PaymentFilter; after: Position | undefined; limit: number; offset: number },
 ) {
-  const after =
-    page.after === undefined
-      ? undefined
-      : sql`(${payments.createdAtMs}, ${payments.id}) < (${page.after.createdAtMs}, ${page.after.id})`;
   return db
     .select(listedColumns)
     .from(payments)
-    .where(and(...matching(merchantId, page.filter), after))
-    .orderBy(desc(payments.createdAtMs), desc(payments.id))
+    .where(and(...matching(merchantId, page.filter), olderThan(payments, page.after)))
+    .orderBy(...newestFirst(payments))
     .limit(page.limit)
     .offset(page.offset);
 }

@@ -1,7 +1,8 @@
-import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { PageRequest } from "../../lib/pagination.ts";
 import { prefixEnd } from "../../lib/text-prefix.ts";
 import type { Db } from "../../platform/db/client.ts";
+import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
 import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { products } from "../../platform/db/schema/products.ts";
@@ -26,16 +27,12 @@ export interface ProductFilter {
 
 /** One page of live products, newest first. */
 export function selectProductPage(db: Db, merchantId: string, of: ProductFilter & { readonly page: PageRequest }) {
-  const { after, limit, offset } = of.page;
-  const rest =
-    after === undefined
-      ? undefined
-      : sql`(${products.createdAtMs}, ${products.id}) < (${after.createdAtMs}, ${after.id})`;
+  const { limit, offset } = of.page;
   return db
     .select()
     .from(products)
-    .where(and(...matching(merchantId, of), rest))
-    .orderBy(desc(products.createdAtMs), desc(products.id))
+    .where(and(...matching(merchantId, of), olderThan(products, of.page.after)))
+    .orderBy(...newestFirst(products))
     .limit(limit)
     .offset(offset);
 }

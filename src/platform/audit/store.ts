@@ -1,8 +1,9 @@
-import { and, desc, eq, isNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { AuditId } from "../../lib/ids.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
 import type { Db } from "../db/client.ts";
 import { holderOf } from "../db/holder.ts";
+import { newestFirst, olderThan } from "../db/newest-first.ts";
 import { prepared, preparedInsert } from "../db/prepared-statement.ts";
 import { auditEvents } from "../db/schema/audit-events.ts";
 import { ACTOR_KINDS, type AuditAction, type AuditEntry, type Trail } from "./entry.ts";
@@ -46,18 +47,13 @@ export interface AuditFilter {
   readonly to?: number | undefined;
 }
 
-/** One page, newest first by (created_at, id): the row-value form costs the same on every page. */
+/** One page, newest first. */
 export function selectAuditPage(db: Db, scope: AuditScope, filter: AuditFilter, page: PageRequest) {
-  const { after } = page;
-  const older =
-    after === undefined
-      ? undefined
-      : sql`(${auditEvents.createdAtMs}, ${auditEvents.id}) < (${after.createdAtMs}, ${after.id})`;
   return db
     .select()
     .from(auditEvents)
-    .where(and(...matching(scope, filter), older))
-    .orderBy(desc(auditEvents.createdAtMs), desc(auditEvents.id))
+    .where(and(...matching(scope, filter), olderThan(auditEvents, page.after)))
+    .orderBy(...newestFirst(auditEvents))
     .limit(page.limit)
     .offset(page.offset);
 }
