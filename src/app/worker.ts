@@ -17,7 +17,7 @@ import { sendNotices } from "../notifications/notices/send-notices.ts";
 import { receiptDependencies } from "../notifications/receipts/dependencies.ts";
 import { sendReceipts } from "../notifications/receipts/send-receipts.ts";
 import type { Db } from "../platform/db/client.ts";
-import { openWakingDb, wakeEndpoints } from "../platform/db/waking.ts";
+import { openWakingDb, wakeEndpoints } from "../platform/db/client.ts";
 import { forgetEvents } from "../platform/events/forget-events.ts";
 import { isDevelopment } from "../platform/http/deployment.ts";
 import { forgetOperations } from "../platform/idempotency/store.ts";

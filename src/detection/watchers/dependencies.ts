@@ -8,7 +8,7 @@ import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
 import { log } from "../../lib/log.ts";
 import { sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
-import { openWakingDb } from "../../platform/db/waking.ts";
+import { openWakingDb } from "../../platform/db/client.ts";
 import { applyTransfers } from "../matching/apply-transfers.ts";
 import type { WakeDependencies } from "./wake-watchers.ts";
 import type { WatchDependencies } from "./watch-pass.ts";

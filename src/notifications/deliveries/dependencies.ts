@@ -4,7 +4,7 @@ import { newOperationId, parseId } from "../../lib/ids.ts";
 import { parseKeyring } from "../../lib/keyring.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
 import { sleep } from "../../lib/sleep.ts";
-import { openWakingDb, wakeEndpoints } from "../../platform/db/waking.ts";
+import { openWakingDb, wakeEndpoints } from "../../platform/db/client.ts";
 import { isDevelopment } from "../../platform/http/deployment.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";
 import { resolveHost } from "../../platform/resolver/host-resolver-client.ts";

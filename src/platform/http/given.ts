@@ -1,7 +1,7 @@
 // What every request has before anything is known of its caller, and how a feature makes the dependencies of its operations from it.
 import { requestSleep, type Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../db/client.ts";
-import { openWakingDb } from "../db/waking.ts";
+import { openWakingDb } from "../db/client.ts";
 import type { AppContext } from "./context.ts";
 
 export interface GivenDependencies {

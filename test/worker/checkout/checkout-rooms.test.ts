@@ -10,10 +10,9 @@ import { applyTransfers } from "../../../src/detection/matching/apply-transfers.
 import type { InvoiceId, MerchantId } from "../../../src/lib/ids.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
-import { openDb } from "../../../src/platform/db/client.ts";
+import { openDb, openWakingDb, tellRooms } from "../../../src/platform/db/client.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { assertions } from "../../../src/platform/db/schema/operations.ts";
-import { openWakingDb, tellRooms } from "../../../src/platform/db/waking.ts";
 import type { EventType, OutboxEvent } from "../../../src/platform/events/event.ts";
 import { recordOutbox } from "../../../src/platform/events/store.ts";
 import { type Ask, expectRefusal, requestOf, send, sendWith } from "../../support/access.ts";

@@ -11,10 +11,10 @@ import { claimBatch, recordOutcomes } from "../../../src/notifications/deliverie
 import { wakeDue } from "../../../src/notifications/deliveries/wake-due.ts";
 import type { Webhook } from "../../../src/notifications/webhooks/webhook.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
+import { openWakingDb, wakeEndpoints } from "../../../src/platform/db/client.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { deliveries, deliveryAttempts, webhooks } from "../../../src/platform/db/schema/webhooks.ts";
-import { openWakingDb, wakeEndpoints } from "../../../src/platform/db/waking.ts";
 import { eventText } from "../../../src/platform/events/event-body.ts";
 import { addEndpoint, recordNews } from "../../support/endpoints.ts";
 import { seedMember, seedUser } from "../../support/people.ts";
