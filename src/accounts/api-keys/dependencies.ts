@@ -1,5 +1,5 @@
 import { newOperationId } from "../../lib/ids.ts";
-import type { GivenDependencies } from "../../platform/http/given.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import type { KeyDependencies } from "./change-api-key.ts";
 
 /** Dependencies of key operations, built once per request. */

@@ -1,5 +1,5 @@
 // Dependencies of second factors and step-up: mailed codes, authenticator apps and passkeys together.
-import type { GivenDependencies } from "../../platform/http/given.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import { passkeyDependencies } from "../passkeys/dependencies.ts";
 import { signInDependencies } from "../sign-in/dependencies.ts";
 import { totpDependencies } from "../totp/dependencies.ts";

@@ -3,8 +3,8 @@
 import { newOperationId } from "../../lib/ids.ts";
 import { parseKeyring } from "../../lib/keyring.ts";
 import { log } from "../../lib/log.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
-import type { GivenDependencies } from "../../platform/http/given.ts";
 import { signInDependencies } from "../sign-in/dependencies.ts";
 import { sendCode } from "../sign-in/send-code.ts";
 import type { SignInProvider } from "../teams/security-policy.ts";

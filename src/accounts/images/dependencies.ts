@@ -1,5 +1,5 @@
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
-import type { GivenDependencies } from "../../platform/http/given.ts";
 import type { ImageDependencies } from "./upload-image.ts";
 
 /** Dependencies of image operations, built from the environment once per request. */

@@ -1,7 +1,7 @@
 import { parseChainSources } from "../../chains/chain-sources.ts";
 import { newOperationId } from "../../lib/ids.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
-import type { GivenDependencies } from "../../platform/http/given.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";
 import type { Mailer } from "../../platform/mail/mail.ts";
 import { configuredProviders } from "../identities/providers.ts";

@@ -1,8 +1,8 @@
 // Dependencies of passkeys, built from the environment once per request.
 
 import { newOperationId } from "../../lib/ids.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
-import type { GivenDependencies } from "../../platform/http/given.ts";
 import type { PasskeyDependencies } from "./begin-passkey.ts";
 
 export function passkeyDependencies(

@@ -5,10 +5,15 @@ import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type ParsedBody, readBody, readForm } from "../../platform/http/body.ts";
-import { type AppContext, callerIp } from "../../platform/http/context.ts";
+import {
+  type AppContext,
+  callerIp,
+  type GivenDependencies,
+  givenDependencies,
+  type MakeDependencies,
+} from "../../platform/http/context.ts";
 import { type CookieName, readCookie } from "../../platform/http/cookies.ts";
 import { failureResponse } from "../../platform/http/errors.ts";
-import { type GivenDependencies, givenDependencies, type MakeDependencies } from "../../platform/http/given.ts";
 import { type Reply, replyResponse } from "../../platform/http/reply.ts";
 import { isCrossOrigin, type RouteSpec } from "../../platform/http/route.ts";
 import { FOR_ANY_ORIGIN } from "../../platform/http/security-headers.ts";

@@ -1,8 +1,8 @@
 // Dependencies of team operations, built from the environment once per request.
 
 import { newOperationId } from "../../lib/ids.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
-import type { GivenDependencies } from "../../platform/http/given.ts";
 import { mailerOf } from "../../platform/mail/dependencies.ts";
 import { configuredProviders } from "../identities/providers.ts";
 

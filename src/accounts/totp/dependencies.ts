@@ -2,7 +2,7 @@
 
 import { newOperationId } from "../../lib/ids.ts";
 import { parseKeyring } from "../../lib/keyring.ts";
-import type { GivenDependencies } from "../../platform/http/given.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import type { TotpDependencies } from "./enrol-totp.ts";
 
 /** Throws when a secret of the deployment is missing: then nothing can be sealed or checked. */

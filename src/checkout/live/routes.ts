@@ -3,9 +3,8 @@
 import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { type AppContext, callerIp } from "../../platform/http/context.ts";
+import { type AppContext, callerIp, givenDependencies } from "../../platform/http/context.ts";
 import { failureResponse } from "../../platform/http/errors.ts";
-import { givenDependencies } from "../../platform/http/given.ts";
 import { countedCallers, limitByIp } from "../../platform/http/rate-check.ts";
 import { specOf } from "../../platform/http/route.ts";
 import { answerHeaders } from "../../platform/http/security-headers.ts";

@@ -3,7 +3,7 @@
 import { keysOf } from "../../accounts/pipeline/answer-once.ts";
 import { invoiceDependencies } from "../../commerce/invoices/dependencies.ts";
 import { LIMITS } from "../../lib/limits.ts";
-import type { GivenDependencies } from "../../platform/http/given.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import { countedCallers, waitOfIp } from "../../platform/http/rate-check.ts";
 
 export function checkoutDependencies(env: Env, given: GivenDependencies) {

@@ -1,5 +1,5 @@
 import { newOperationId } from "../../lib/ids.ts";
-import type { GivenDependencies } from "../../platform/http/given.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import type { CustomerDependencies } from "./change-customer.ts";
 
 /** Dependencies of customer operations, built once per request. */

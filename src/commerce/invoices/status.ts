@@ -6,8 +6,7 @@ import type { CreditedPayment } from "../payments/payment.ts";
 import { closingOf, type NetworkWatch } from "./closing.ts";
 import { isCounted, isLatePayment, isUnsettled, type LatenessChange, latenessChanges } from "./counting.ts";
 import type { Invoice } from "./invoice.ts";
-import type { SettlementEvent, StatusMove } from "./moves.ts";
-import { eventsOf, movesBetween } from "./moves.ts";
+import { eventsOf, movesBetween, type SettlementEvent, type StatusMove } from "./moves.ts";
 import type { ResolutionAction } from "./resolution.ts";
 import { covers, type PricedMethod, type Worth, worthOf } from "./value.ts";
 

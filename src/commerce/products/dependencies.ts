@@ -1,6 +1,6 @@
 import { newOperationId } from "../../lib/ids.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import { publicUrl } from "../../platform/http/deployment.ts";
-import type { GivenDependencies } from "../../platform/http/given.ts";
 import { resolveHost } from "../../platform/resolver/host-resolver-client.ts";
 import type { ProductDependencies } from "./change-product.ts";
 

@@ -5,7 +5,7 @@ import { newOperationId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { withinLimit } from "../../platform/db/retry.ts";
-import type { GivenDependencies } from "../../platform/http/given.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import { waitOfIp } from "../../platform/http/rate-check.ts";
 import type { ClaimDependencies } from "./claim-payment.ts";
 

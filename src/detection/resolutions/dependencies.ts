@@ -4,7 +4,7 @@ import { watchedNetworks } from "../../chains/chain-sources.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { withinLimit } from "../../platform/db/retry.ts";
-import type { GivenDependencies } from "../../platform/http/given.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import { waitOfMerchant } from "../../platform/http/rate-check.ts";
 import type { LookUpDependencies } from "./look-up-payment.ts";
 

@@ -3,8 +3,8 @@
 import { newOperationId } from "../../lib/ids.ts";
 import { parseKeyring } from "../../lib/keyring.ts";
 import { seal } from "../../lib/seal.ts";
+import type { GivenDependencies } from "../../platform/http/context.ts";
 import { isDevelopment, publicUrl } from "../../platform/http/deployment.ts";
-import type { GivenDependencies } from "../../platform/http/given.ts";
 import type { WebhookDependencies } from "./change-webhook.ts";
 import type { EndpointRules } from "./endpoint-url.ts";
 

@@ -1,7 +1,10 @@
-// What every request carries from its first line on, and the two things that hold for every answer: a request id and security headers.
+// What every request carries from its first line on, and the two things that hold for every answer: a request id and security headers. Then
+// what a feature makes the dependencies of its operations from.
 import type { Context, MiddlewareHandler } from "hono";
 import { makeId, newUlid, type RequestId } from "../../lib/ids.ts";
 import { log, safeError } from "../../lib/log.ts";
+import { requestSleep, type Sleep } from "../../lib/sleep.ts";
+import { type Db, openWakingDb } from "../db/client.ts";
 import { faultKind } from "../db/retry.ts";
 import { failureResponse } from "./errors.ts";
 import { answerHeaders } from "./security-headers.ts";
@@ -40,4 +43,21 @@ function bugResponse(error: unknown, c: AppContext): Response {
 /** The caller's address as the edge saw it; undefined where no edge says it. */
 export function callerIp(c: AppContext): string | undefined {
   return c.req.header("cf-connecting-ip");
+}
+
+/** What every request has before anything is known of its caller. */
+export interface GivenDependencies {
+  readonly db: Db;
+  readonly nowMs: number;
+  readonly sleep: Sleep;
+  /** Runs after the answer; may be lost. */
+  readonly background: (work: Promise<unknown>) => void;
+}
+
+/** Called at most once for a request. */
+export type MakeDependencies<Deps> = (env: Env, given: GivenDependencies) => Deps;
+
+export function givenDependencies(c: AppContext): GivenDependencies {
+  const background = (work: Promise<unknown>) => c.executionCtx.waitUntil(work.catch(() => undefined));
+  return { db: openWakingDb(c.env, background), nowMs: c.get("nowMs"), sleep: requestSleep(), background };
 }
