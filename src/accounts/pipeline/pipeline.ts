@@ -4,7 +4,7 @@ import { containsSecret, type SecretForms } from "../../chains/secret-material.t
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { type ParsedBody, readBody, readForm } from "../../platform/http/body.ts";
+import { type ParsedBody, readBody, readForm, validate } from "../../platform/http/body.ts";
 import {
   type AppContext,
   callerIp,
@@ -17,7 +17,6 @@ import { failureResponse } from "../../platform/http/errors.ts";
 import { type Reply, replyResponse } from "../../platform/http/reply.ts";
 import { isCrossOrigin, type RouteSpec } from "../../platform/http/route.ts";
 import { FOR_ANY_ORIGIN } from "../../platform/http/security-headers.ts";
-import { validate } from "../../platform/http/validate.ts";
 import type { Statements } from "../auth/authenticate.ts";
 import type { CallerKind, CallOf, OpenCall, ReadInput, ReadKeys } from "./call.ts";
 import { type Access, STRATEGIES } from "./strategies.ts";

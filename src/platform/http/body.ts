@@ -1,11 +1,12 @@
 // The body is read once, before authentication, because the one storage read of a request is keyed by strings in it; whatever is wrong
 // with it is only reported to a caller who has proved who they are.
 
+import type * as z from "zod";
 import type { Json } from "../../lib/canonical-json.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { readBytes } from "../../lib/read-bytes.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
-import type { Failure } from "../failures.ts";
+import type { Failure, FieldProblem } from "../failures.ts";
 
 export const MAX_BODY_BYTES = LIMITS.bodyBytes;
 /** Nesting beyond this is refused before any schema walks it (security.md 4). */
@@ -72,4 +73,32 @@ function textProblem(value: Json, depth: number): string | undefined {
 function stringProblem(text: string): string | undefined {
   if (text.includes("\0")) return "text must not contain the NUL character";
   return text.isWellFormed() ? undefined : "text must be well-formed Unicode, without lone surrogates";
+}
+
+/**
+ * Parses a value with a schema; every problem is named by its path. Unknown fields are refused by the schemas (`strictObject`), so that a typo is
+ * never silently dropped.
+ */
+export function validate<S extends z.ZodType>(schema: S, value: unknown): Result<z.output<S>, Failure> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return ok(parsed.data);
+  return err({ code: "VALIDATION_FAILED", details: parsed.error.issues.flatMap(problemsOf) });
+}
+
+/** Every unknown field is a problem of its own, at its own path. */
+function problemsOf(issue: z.core.$ZodIssue): readonly FieldProblem[] {
+  const path = issue.path.map(String);
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({ path: [...path, key].join("."), message: "unknown field" }));
+  }
+  return [{ path: path.join("."), message: isAbsent(issue) ? absentMessage(path) : issue.message }];
+}
+
+/** For a value that was not sent Zod says that `undefined` was received, which JSON does not have. */
+function isAbsent(issue: z.core.$ZodIssue): boolean {
+  return issue.code === "invalid_type" && issue.message.endsWith("received undefined");
+}
+
+function absentMessage(path: readonly string[]): string {
+  return path.length === 0 ? "a JSON body is required" : "is required";
 }

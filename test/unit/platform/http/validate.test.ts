@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { validate } from "../../../../src/platform/http/validate.ts";
+import { validate } from "../../../../src/platform/http/body.ts";
 
 const schema = z.strictObject({
   name: z.string().min(2),
