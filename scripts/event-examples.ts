@@ -9,8 +9,7 @@ import { signRow } from "../src/commerce/wallets/row-mac.ts";
 import { derivedId, newUlid } from "../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from "../src/lib/time.ts";
 import type { EventData } from "../src/notifications/events/event-data.ts";
-import type { EventType } from "../src/platform/events/event.ts";
-import { eventText } from "../src/platform/events/event-body.ts";
+import { type EventType, eventText } from "../src/platform/events/event.ts";
 
 const NOW_MS = Date.parse("2026-11-21T12:00:00Z");
 const OPERATION = newUlid(NOW_MS, new Uint8Array(16));

@@ -4,8 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../src/lib/time.ts";
 import { MANY_FAILURES, SCHEDULE } from "../src/notifications/webhooks/retry-schedule.ts";
 import { webhookSecret } from "../src/notifications/webhooks/secret.ts";
 import { signedHeaders } from "../src/notifications/webhooks/signature.ts";
-import { EVENT_TYPES, type EventType } from "../src/platform/events/event.ts";
-import { MAX_EVENT_BYTES } from "../src/platform/events/event-body.ts";
+import { EVENT_TYPES, type EventType, MAX_EVENT_BYTES } from "../src/platform/events/event.ts";
 import { EXAMPLES, SIGNED } from "./event-examples.ts";
 import { EVENT_TEXTS } from "./event-texts.ts";
 

@@ -2,7 +2,7 @@
 // each the fastest it has. Headers are written afresh here and held to the product's by a test.
 
 import { makeId } from "../../src/lib/ids.ts";
-import { type EventRow, eventText } from "../../src/platform/events/event-body.ts";
+import { type EventRow, eventText } from "../../src/platform/events/event.ts";
 import recorded from "./invoice-paid.json" with { type: "json" };
 import type { BareJob } from "./messages.ts";
 

@@ -2,7 +2,7 @@
 // more than an event may hold (webhooks.md "Body"). A client that reads `truncated` fetches the invoice for the rest.
 
 import { utf8ToBytes } from "../../lib/bytes.ts";
-import { isWithin, MAX_DATA_BYTES } from "../../platform/events/event-body.ts";
+import { isWithin, MAX_DATA_BYTES } from "../../platform/events/event.ts";
 import type { InvoiceBody } from "./invoice-body.ts";
 import type { InvoiceFacts } from "./invoice-events.ts";
 

@@ -2,7 +2,7 @@
 // time limits, not one for each delivery that it is owed.
 
 import { SECOND_MS } from "../../lib/time.ts";
-import { eventText } from "../../platform/events/event-body.ts";
+import { eventText } from "../../platform/events/event.ts";
 import type { Resolution } from "../../platform/resolver/host-resolver-client.ts";
 import { type EndpointRules, parseEndpointUrl } from "../webhooks/endpoint-url.ts";
 import type { ReceiverAnswer, ReceiverRequest } from "../webhooks/receiver-client.ts";

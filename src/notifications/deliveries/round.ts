@@ -5,7 +5,7 @@ import type { DeliveryId, WebhookId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 import { inTurns } from "../../lib/turns.ts";
-import type { EventRow } from "../../platform/events/event-body.ts";
+import type { EventRow } from "../../platform/events/event.ts";
 import {
   afterFailure,
   afterSuccess,

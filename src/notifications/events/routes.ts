@@ -1,7 +1,7 @@
 import { routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { err, ok } from "../../lib/result.ts";
 import { eventBody, eventListBody, listEventsQuery } from "../../platform/events/contract.ts";
-import { eventText } from "../../platform/events/event-body.ts";
+import { eventText } from "../../platform/events/event.ts";
 import { eventPageReads, eventReads, listEvents } from "../../platform/events/list-events.ts";
 
 const BASE = "/api/v1/merchants/merchant/:merchantId/events";

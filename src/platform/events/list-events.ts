@@ -9,8 +9,7 @@ import {
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Db } from "../db/client.ts";
 import type { Failure } from "../failures.ts";
-import type { EventType } from "./event.ts";
-import { type EventRow, eventText } from "./event-body.ts";
+import { type EventRow, type EventType, eventText } from "./event.ts";
 import { selectEventPage, selectMerchantEvent, selectPlace } from "./store.ts";
 
 /** Where pollers begin: with the oldest event that is kept. */

@@ -5,8 +5,7 @@ import { withNews } from "../db/news.ts";
 import { prepared, preparedInsert } from "../db/prepared-statement.ts";
 import { events } from "../db/schema/events.ts";
 import { deliveries } from "../db/schema/webhooks.ts";
-import { type EventType, isNewsForPayer, type OutboxEvent } from "./event.ts";
-import { assertEventSize } from "./event-body.ts";
+import { assertEventSize, type EventType, isNewsForPayer, type OutboxEvent } from "./event.ts";
 
 const insertRow = preparedInsert(events);
 

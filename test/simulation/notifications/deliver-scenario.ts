@@ -20,7 +20,7 @@ import { batch } from "../../../src/platform/db/batch.ts";
 import { faultKind } from "../../../src/platform/db/retry.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { webhooks } from "../../../src/platform/db/schema/webhooks.ts";
-import { type EventRow, eventText } from "../../../src/platform/events/event-body.ts";
+import { type EventRow, eventText } from "../../../src/platform/events/event.ts";
 import { recordOutbox } from "../../../src/platform/events/store.ts";
 import type { Scenario } from "../engine/campaign.ts";
 import type { Lab } from "../engine/lab.ts";

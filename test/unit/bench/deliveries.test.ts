@@ -16,7 +16,7 @@ import { makeId } from "../../../src/lib/ids.ts";
 import { webhookSecret } from "../../../src/notifications/webhooks/secret.ts";
 import { signedHeaders } from "../../../src/notifications/webhooks/signature.ts";
 import { deliveryIdOf } from "../../../src/notifications/webhooks/webhook.ts";
-import { eventText } from "../../../src/platform/events/event-body.ts";
+import { eventText } from "../../../src/platform/events/event.ts";
 
 const ULID = "01M7Z0EG3N728DV3VWEHRYP31X";
 const merchantId = makeId("mer", ULID);

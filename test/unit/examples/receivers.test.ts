@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeId, newUlid } from "../../../src/lib/ids.ts";
 import { webhookSecret } from "../../../src/notifications/webhooks/secret.ts";
 import { signedHeaders } from "../../../src/notifications/webhooks/signature.ts";
-import { eventText } from "../../../src/platform/events/event-body.ts";
+import { eventText } from "../../../src/platform/events/event.ts";
 import {
   EXAMPLE_LANGUAGES,
   type ExampleReceiver,

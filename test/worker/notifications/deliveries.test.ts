@@ -15,7 +15,7 @@ import { openWakingDb, wakeEndpoints } from "../../../src/platform/db/client.ts"
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { deliveries, deliveryAttempts, webhooks } from "../../../src/platform/db/schema/webhooks.ts";
-import { eventText } from "../../../src/platform/events/event-body.ts";
+import { eventText } from "../../../src/platform/events/event.ts";
 import { addEndpoint, recordNews } from "../../support/endpoints.ts";
 import { seedMember, seedUser } from "../../support/people.ts";
 import { receiverAt } from "../../support/receiver-control.ts";

@@ -4,12 +4,7 @@ import { invoiceEventData } from "../../../../src/commerce/invoices/event-invoic
 import type { InvoiceBody, MethodBody, PaymentBody } from "../../../../src/commerce/invoices/invoice-body.ts";
 import type { InvoiceFacts } from "../../../../src/commerce/invoices/invoice-events.ts";
 import { makeId } from "../../../../src/lib/ids.ts";
-import {
-  assertEventSize,
-  eventText,
-  MAX_DATA_BYTES,
-  MAX_EVENT_BYTES,
-} from "../../../../src/platform/events/event-body.ts";
+import { assertEventSize, eventText, MAX_DATA_BYTES, MAX_EVENT_BYTES } from "../../../../src/platform/events/event.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 const AT = "2026-11-21T12:00:00.000Z";

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { makeId, newUlid } from "../../../../src/lib/ids.ts";
-import { EVENT_TYPES } from "../../../../src/platform/events/event.ts";
-import { eventText } from "../../../../src/platform/events/event-body.ts";
+import { EVENT_TYPES, eventText } from "../../../../src/platform/events/event.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 const ulid = fc
