@@ -5,7 +5,7 @@
 // checksum intact, recovery phrases with theirs, and hexadecimal digits that are named as a key. The bytes of an image are no text.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "../lib/bytes.ts";
-import type { Json } from "../lib/canonical-json.ts";
+import type { Json } from "../lib/typed-json.ts";
 import { decodeBase58check, trimSpaces } from "./address-text.ts";
 import { decodeSegwit } from "./bitcoin/segwit.ts";
 import { holdsRecoveryPhrase } from "./recovery-phrase.ts";

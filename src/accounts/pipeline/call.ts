@@ -1,6 +1,7 @@
 // What a route's handler gets, and what its reads may be keyed by. Both depend on the kind of caller that the route declares.
-import type { Json } from "../../lib/canonical-json.ts";
+
 import type { RequestId } from "../../lib/ids.ts";
+import type { Json } from "../../lib/typed-json.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
 import type { ResultsOf } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";

@@ -2,14 +2,13 @@
 // Idempotency-Keys and the limit per address are the payer's own, and no record names the payer.
 
 import { addPaymentMethod } from "../../commerce/invoices/add-payment-method.ts";
-import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
-import { isPublicOrigin } from "../../commerce/invoices/invoice.ts";
+import { type InvoiceFile, isPublicOrigin } from "../../commerce/invoices/invoice.ts";
 import { canonicalPairs, type Pair } from "../../commerce/invoices/payment-method.ts";
 import type { RefreshDependencies } from "../../commerce/invoices/refresh-invoice.ts";
-import type { Json } from "../../lib/canonical-json.ts";
 import type { InvoiceId, RequestId } from "../../lib/ids.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
+import type { Json } from "../../lib/typed-json.ts";
 import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Keys } from "../../platform/idempotency/claims.ts";

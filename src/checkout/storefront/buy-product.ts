@@ -8,12 +8,11 @@ import {
   createInvoice,
   createReads,
 } from "../../commerce/invoices/create-invoice.ts";
-import type { Json } from "../../lib/canonical-json.ts";
 import type { MerchantId } from "../../lib/ids.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
-import { parseJson } from "../../lib/typed-json.ts";
+import { type Json, parseJson } from "../../lib/typed-json.ts";
 import { batch } from "../../platform/db/batch.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";

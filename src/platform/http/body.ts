@@ -2,10 +2,10 @@
 // with it is only reported to a caller who has proved who they are.
 
 import type * as z from "zod";
-import type { Json } from "../../lib/canonical-json.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { readBytes } from "../../lib/read-bytes.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
+import type { Json } from "../../lib/typed-json.ts";
 import type { Failure, FieldProblem } from "../failures.ts";
 
 export const MAX_BODY_BYTES = LIMITS.bodyBytes;

@@ -1,6 +1,6 @@
 import { lengthPrefixed, sha256Hex } from "../../lib/bytes.ts";
-import { canonicalJson, type Json } from "../../lib/canonical-json.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
+import { canonicalJson, type Json } from "../../lib/typed-json.ts";
 import type { Failure } from "../failures.ts";
 
 /** Interface 8: "any string up to 255 chars". */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, type Json } from "../../../src/lib/canonical-json.ts";
+import { canonicalJson, type Json } from "../../../src/lib/typed-json.ts";
 import { RUNS } from "../../support/property-runs.ts";
 
 const json: fc.Arbitrary<Json> = fc.jsonValue({ maxDepth: 5, noUnicodeString: false }).map((value) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createInvoiceBody, listInvoicesQuery, updateInvoiceBody } from "../../../../src/commerce/invoices/contract.ts";
-import type { Json } from "../../../../src/lib/canonical-json.ts";
+import type { Json } from "../../../../src/lib/typed-json.ts";
 
 const MINIMAL = { name: "Order 1", rawAmount: 10 };
 const accepts = (changes: Record<string, Json>) => createInvoiceBody().safeParse({ ...MINIMAL, ...changes }).success;

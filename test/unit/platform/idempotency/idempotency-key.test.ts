@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../../../src/lib/canonical-json.ts";
+import type { Json } from "../../../../src/lib/typed-json.ts";
 import { fingerprint, keyHash, parseIdempotencyKey } from "../../../../src/platform/idempotency/idempotency-key.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
