@@ -1,3 +1,12 @@
+/** At most `limit`: the first of each queue, then the second of each, and so on. */
+export function inTurn<T>(queues: readonly (readonly T[])[], limit: number): readonly T[] {
+  const taken: T[] = [];
+  const longest = Math.max(0, ...queues.map(({ length }) => length));
+  for (let rank = 0; rank < longest && taken.length < limit; rank++)
+    for (const queue of queues) taken.push(...queue.slice(rank, rank + 1));
+  return taken.slice(0, limit);
+}
+
 /** At most `limit`: everybody's longest waiting first, then everybody's second, and so on, so that no merchant takes another's place. */
 export function inTurns<T extends { readonly merchantId: string; readonly dueMs: number }>(
   due: readonly T[],

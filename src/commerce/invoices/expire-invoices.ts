@@ -3,8 +3,8 @@
 import { NETWORKS } from "../../chains/networks.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
-import { inTurn } from "../../lib/in-turn.ts";
 import { ok } from "../../lib/result.ts";
+import { inTurn } from "../../lib/turns.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import { batch } from "../../platform/db/batch.ts";

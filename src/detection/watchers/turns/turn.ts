@@ -3,7 +3,7 @@
 // activations have their newest addresses asked for, because most payers pay within minutes. All merchants have the next address of a lap
 // through all of theirs asked for.
 import type { MerchantId } from "../../../lib/ids.ts";
-import { inTurn } from "../../../lib/in-turn.ts";
+import { inTurn } from "../../../lib/turns.ts";
 import type { Place } from "../progress.ts";
 
 /** Places of one pass, of both rings together; as many merchants of each are looked at. */
