@@ -2,11 +2,11 @@ import { derivedId } from "../../lib/ids.ts";
 import type { Db } from "../../platform/db/client.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import { recordOutbox } from "../../platform/events/store.ts";
-import { oweReceipts } from "../owed-receipts/store.ts";
 import { invoiceEventData } from "./event-invoice.ts";
 import type { Invoice } from "./invoice.ts";
 import type { InvoiceBody } from "./invoice-body.ts";
 import type { InvoiceFacts } from "./invoice-events.ts";
+import { oweReceipts } from "./store.ts";
 
 export interface InvoiceEvent extends InvoiceFacts {
   readonly type: EventType;
