@@ -5,8 +5,7 @@ import { publicUrl } from "../../platform/http/deployment.ts";
 import { emptyReply, jsonReply, type Reply } from "../../platform/http/reply.ts";
 import type { OpenCall } from "../pipeline/call.ts";
 import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";
-import { sessionReply } from "../pipeline/session-reply.ts";
-import { knownBrowserCookies } from "../sign-in/dependencies.ts";
+import { signedInReply } from "../pipeline/session-reply.ts";
 import { ATTEMPT_LIFETIME_MS, proofPath } from "./attempt.ts";
 import { beginAttempt } from "./begin-attempt.ts";
 import { beginQuery, callbackBody, callbackQuery, identityListBody, linkStartBody } from "./contract.ts";
@@ -140,26 +139,22 @@ export const identityRoutes: readonly MountedRoute[] = [...signIn, ...list, ...l
 
 /** The answer as JSON, and where a browser goes instead. */
 function finishedReply(
-  { env, cookie, nowMs }: Pick<OpenCall<unknown, unknown>, "env" | "cookie" | "nowMs">,
+  call: Pick<OpenCall<unknown, unknown>, "env" | "cookie" | "nowMs">,
   finished: Finished,
   browserToken: string,
 ): { readonly json: Reply; readonly path: string } {
   const { returnTo } = finished;
-  const cookies = [clearCookie(env, "signin")];
   switch (finished.kind) {
-    case "SIGNED_IN": {
-      const { emailKey } = finished.user;
-      const known = knownBrowserCookies(env, { cookie: cookie("known"), emailKey, nowMs });
-      return { json: sessionReply(env, finished, { cookies: [...cookies, ...known] }), path: returnTo };
-    }
+    case "SIGNED_IN":
+      return { json: signedInReply(call, finished), path: returnTo };
     case "LINKED": {
       const { provider, subject, email } = finished.identity;
       const body = { state: "linked", identity: { provider, subject, email } };
-      return { json: { ...jsonReply(200, body), cookies }, path: returnTo };
+      return { json: { ...jsonReply(200, body), cookies: [clearCookie(call.env, "signin")] }, path: returnTo };
     }
     case "PROOF_REQUIRED": {
       const { email } = finished;
-      const kept = [browserCookie(env, browserToken)];
+      const kept = [browserCookie(call.env, browserToken)];
       const json = { ...jsonReply(200, { state: "email_proof_required", email }), cookies: kept };
       return { json, path: proofPath(returnTo, email) };
     }

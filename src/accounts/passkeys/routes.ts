@@ -1,12 +1,11 @@
 import { err, ok } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
-import { clearCookie, setCookie } from "../../platform/http/cookies.ts";
+import { setCookie } from "../../platform/http/cookies.ts";
 import { emptyReply, jsonReply } from "../../platform/http/reply.ts";
 import { type MountedRoute, routesOf } from "../pipeline/routes-of.ts";
-import { sessionReply } from "../pipeline/session-reply.ts";
+import { signedInReply } from "../pipeline/session-reply.ts";
 import { newToken } from "../sessions/open-session.ts";
 import { signedInBody } from "../sign-in/contract.ts";
-import { knownBrowserCookies } from "../sign-in/dependencies.ts";
 import { CODE_LIFETIME_MS } from "../sign-in/email-code.ts";
 import { addPasskey } from "./add-passkey.ts";
 import { beginPasskeySignIn } from "./begin-passkey.ts";
@@ -134,10 +133,7 @@ const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: pass
         userAgent: call.userAgent,
         requestId: call.requestId,
       });
-      if (!signedIn.ok) return signedIn;
-      const { emailKey } = signedIn.value.user;
-      const known = knownBrowserCookies(call.env, { cookie: call.cookie("known"), emailKey, nowMs: call.nowMs });
-      return ok(sessionReply(call.env, signedIn.value, { cookies: [clearCookie(call.env, "signin"), ...known] }));
+      return signedIn.ok ? ok(signedInReply(call, signedIn.value)) : signedIn;
     },
   });
 

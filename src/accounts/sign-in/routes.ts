@@ -1,13 +1,13 @@
 import { sha256Hex } from "../../lib/bytes.ts";
 import { ok } from "../../lib/result.ts";
 import { SECOND_MS } from "../../lib/time.ts";
-import { clearCookie, setCookie } from "../../platform/http/cookies.ts";
+import { setCookie } from "../../platform/http/cookies.ts";
 import { jsonReply } from "../../platform/http/reply.ts";
 import { routesOf } from "../pipeline/routes-of.ts";
-import { sessionReply } from "../pipeline/session-reply.ts";
+import { signedInReply } from "../pipeline/session-reply.ts";
 import { newToken } from "../sessions/open-session.ts";
 import { sentBody, signedInBody, startBody, verifyBody } from "./contract.ts";
-import { knownBrowserCookies, signInDependencies } from "./dependencies.ts";
+import { signInDependencies } from "./dependencies.ts";
 import { CODE_LIFETIME_MS } from "./email-code.ts";
 import { sendCode } from "./send-code.ts";
 import { verifySignIn } from "./verify-sign-in.ts";
@@ -53,9 +53,6 @@ export const signInRoutes = routesOf({ tag: "Sign-in", callers: "ANYBODY", depen
         userAgent: call.userAgent,
         requestId: call.requestId,
       });
-      if (!signedIn.ok) return signedIn;
-      const { emailKey } = signedIn.value.user;
-      const known = knownBrowserCookies(call.env, { cookie: call.cookie("known"), emailKey, nowMs: call.nowMs });
-      return ok(sessionReply(call.env, signedIn.value, { cookies: [clearCookie(call.env, "signin"), ...known] }));
+      return signedIn.ok ? ok(signedInReply(call, signedIn.value)) : signedIn;
     },
   });
