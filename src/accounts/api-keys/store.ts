@@ -3,7 +3,7 @@ import type { MerchantId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { Position } from "../../lib/pagination.ts";
 import type { Db } from "../../platform/db/client.ts";
-import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
+import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { apiKeys } from "../../platform/db/schema/api-keys.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
@@ -64,10 +64,7 @@ export function selectApiKeyPage(
 
 /** How many match; `isWanted` false makes it read nothing. */
 export function countApiKeys(db: Db, of: KeyFilter, isWanted: boolean) {
-  return db
-    .select({ total: sql<number>`count(*)` })
-    .from(apiKeys)
-    .where(and(isWanted ? undefined : sql`0`, ...matching(of)));
+  return countOf(db, apiKeys, isWanted, matching(of));
 }
 
 function matching({ merchantId, search }: KeyFilter): (SQL | undefined)[] {

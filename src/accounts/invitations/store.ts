@@ -5,7 +5,7 @@ import type { PageRequest } from "../../lib/pagination.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
 import type { Db } from "../../platform/db/client.ts";
-import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
+import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { auditEvents } from "../../platform/db/schema/audit-events.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { invitationMails, invitations } from "../../platform/db/schema/teams.ts";
@@ -33,7 +33,7 @@ export function selectInvitationPage(db: Db, merchantId: string, page: PageReque
 }
 
 export function countInvitations(db: Db, merchantId: string, page: PageRequest) {
-  return counted(db, page, sql`merchant_id = ${merchantId}`);
+  return countOf(db, invitations, page.page !== undefined, [sql`merchant_id = ${merchantId}`]);
 }
 
 /** Those that a user could accept now. */
@@ -63,14 +63,7 @@ export function selectWaiting(db: Db, of: { readonly emailKey: string; readonly 
 }
 
 export function countWaiting(db: Db, of: { readonly emailKey: string; readonly nowMs: number }, page: PageRequest) {
-  return counted(db, page, acceptable(of.emailKey, of.nowMs));
-}
-
-function counted(db: Db, page: PageRequest, matching: SQL) {
-  return db
-    .select({ total: sql<number>`count(*)` })
-    .from(invitations)
-    .where(and(page.page === undefined ? sql`0` : undefined, matching));
+  return countOf(db, invitations, page.page !== undefined, [acceptable(of.emailKey, of.nowMs)]);
 }
 
 /** One invitation of a merchant. */

@@ -6,7 +6,7 @@ import { DAY_MS } from "../../lib/time.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { holderOf } from "../../platform/db/holder.ts";
 import { jsonObject, rowDecoder } from "../../platform/db/json-rows.ts";
-import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
+import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
@@ -139,10 +139,7 @@ export function selectMyMerchants(db: Db, of: MineFilter & { readonly page: Omit
 
 /** How many there are; `isWanted` false makes it read nothing. */
 export function countMyMerchants(db: Db, of: MineFilter, isWanted: boolean) {
-  return db
-    .select({ total: sql<number>`count(*)` })
-    .from(members)
-    .where(and(isWanted ? undefined : sql`0`, ...mine(of)));
+  return countOf(db, members, isWanted, mine(of));
 }
 
 /** Written out with the tables' names: drizzle drops them inside fragments of a one-table select. */

@@ -3,7 +3,7 @@ import type { UserId } from "../../lib/ids.ts";
 import type { Position } from "../../lib/pagination.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { holderOf } from "../../platform/db/holder.ts";
-import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
+import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { passkeys, singleUseTokens } from "../../platform/db/schema/users.ts";
 
@@ -91,10 +91,7 @@ export function selectPasskeys(
 
 /** How many there are; 0 where the caller does not ask. */
 export function countPasskeys(db: Db, tokenHash: string, isAsked: boolean) {
-  return db
-    .select({ total: sql<number>`count(*)` })
-    .from(passkeys)
-    .where(and(eq(passkeys.userId, holderOf(tokenHash)), sql`${isAsked ? 1 : 0} = 1`));
+  return countOf(db, passkeys, isAsked, [eq(passkeys.userId, holderOf(tokenHash))]);
 }
 
 /** A passkey of the token's holder, by id. */

@@ -5,7 +5,7 @@ import { DAY_MS } from "../../lib/time.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { holderOf } from "../../platform/db/holder.ts";
 import { jsonObject, rowDecoder } from "../../platform/db/json-rows.ts";
-import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
+import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
 import { members, teams } from "../../platform/db/schema/teams.ts";
@@ -120,10 +120,7 @@ export function countLiveSessions(
   of: { readonly tokenHash: string; readonly nowMs: number },
   isAsked: boolean,
 ) {
-  return db
-    .select({ total: sql<number>`count(*)` })
-    .from(sessions)
-    .where(and(eq(sessions.userId, holderOf(of.tokenHash)), isLive(of.nowMs), sql`${isAsked ? 1 : 0} = 1`));
+  return countOf(db, sessions, isAsked, [eq(sessions.userId, holderOf(of.tokenHash)), isLive(of.nowMs)]);
 }
 
 /** A live session of the token's holder, by id. */

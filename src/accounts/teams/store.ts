@@ -4,7 +4,7 @@ import { LIMITS } from "../../lib/limits.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
 import { DAY_MS } from "../../lib/time.ts";
 import type { Db } from "../../platform/db/client.ts";
-import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
+import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
@@ -62,10 +62,7 @@ export function selectMemberPage(db: Db, merchantId: string, page: PageRequest) 
 
 /** How many there are; reads nothing where no page number asks. */
 export function countMembers(db: Db, merchantId: string, page: PageRequest) {
-  return db
-    .select({ total: sql<number>`count(*)` })
-    .from(members)
-    .where(and(page.page === undefined ? sql`0` : undefined, sql`merchant_id = ${merchantId}`));
+  return countOf(db, members, page.page !== undefined, [sql`merchant_id = ${merchantId}`]);
 }
 
 /** What the team demands. `merchantId` may be a path's, unproved. */

@@ -5,7 +5,7 @@ import type { CustomerId } from "../../lib/ids.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
 import { prefixEnd } from "../../lib/text-prefix.ts";
 import type { Db } from "../../platform/db/client.ts";
-import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
+import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { customerLocations, customers } from "../../platform/db/schema/customers.ts";
 import { invoices } from "../../platform/db/schema/invoices.ts";
@@ -75,10 +75,7 @@ export function selectCustomerPage(
 
 /** How many match; `isWanted` false makes it read nothing. */
 export function countCustomers(db: Db, merchantId: string, search: string | undefined, isWanted: boolean) {
-  return db
-    .select({ total: sql<number>`count(*)` })
-    .from(customers)
-    .where(and(isWanted ? undefined : sql`0`, ...matching(merchantId, search)));
+  return countOf(db, customers, isWanted, matching(merchantId, search));
 }
 
 function matching(merchantId: string, search: string | undefined): readonly (SQL | undefined)[] {

@@ -4,7 +4,7 @@ import type { Position } from "../../lib/pagination.ts";
 import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { jsonMembers, jsonObject, rowDecoder, rowsDecoder } from "../../platform/db/json-rows.ts";
-import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
+import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { receipts } from "../../platform/db/schema/checkouts.ts";
 import { customers } from "../../platform/db/schema/customers.ts";
@@ -106,11 +106,7 @@ export function selectInvoicePage(
 
 /** How many match; `isWanted` false makes it read nothing. */
 export function countInvoices(db: Db, merchantId: string, filter: InvoiceFilter, isWanted: boolean) {
-  const wanted = isWanted ? undefined : sql`0`;
-  return db
-    .select({ total: sql<number>`count(*)` })
-    .from(invoices)
-    .where(and(wanted, ...matching(merchantId, filter)));
+  return countOf(db, invoices, isWanted, matching(merchantId, filter));
 }
 
 function matching(merchantId: string, filter: InvoiceFilter): (SQL | undefined)[] {

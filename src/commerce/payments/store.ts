@@ -5,7 +5,7 @@ import type { Position } from "../../lib/pagination.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { jsonObject, rowDecoder, rowsDecoder } from "../../platform/db/json-rows.ts";
-import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
+import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { payments } from "../../platform/db/schema/payments.ts";
@@ -115,10 +115,7 @@ export function selectPaymentPage(
 
 /** How many match; `isWanted` false makes it read nothing. */
 export function countPayments(db: Db, merchantId: string, filter: PaymentFilter, isWanted: boolean) {
-  return db
-    .select({ total: sql<number>`count(*)` })
-    .from(payments)
-    .where(and(isWanted ? undefined : sql`0`, ...matching(merchantId, filter)));
+  return countOf(db, payments, isWanted, matching(merchantId, filter));
 }
 
 /** Whatever names a transaction or an invoice is found by that, and the few rows are sorted: the plus keeps the merchant's indexes out. */

@@ -2,7 +2,7 @@ import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import type { PageRequest } from "../../lib/pagination.ts";
 import { prefixEnd } from "../../lib/text-prefix.ts";
 import type { Db } from "../../platform/db/client.ts";
-import { newestFirst, olderThan } from "../../platform/db/newest-first.ts";
+import { countOf, newestFirst, olderThan } from "../../platform/db/lists.ts";
 import { prepared, preparedInsert } from "../../platform/db/prepared-statement.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { products } from "../../platform/db/schema/products.ts";
@@ -39,10 +39,7 @@ export function selectProductPage(db: Db, merchantId: string, of: ProductFilter 
 
 /** How many match; `isWanted` false makes it read nothing. */
 export function countProducts(db: Db, merchantId: string, filter: ProductFilter, isWanted: boolean) {
-  return db
-    .select({ total: sql<number>`count(*)` })
-    .from(products)
-    .where(and(isWanted ? undefined : sql`0`, ...matching(merchantId, filter)));
+  return countOf(db, products, isWanted, matching(merchantId, filter));
 }
 
 function matching(merchantId: string, { isActive, search }: ProductFilter): readonly (SQL | undefined)[] {

@@ -3,7 +3,7 @@ import type { AuditId } from "../../lib/ids.ts";
 import type { PageRequest } from "../../lib/pagination.ts";
 import type { Db } from "../db/client.ts";
 import { holderOf } from "../db/holder.ts";
-import { newestFirst, olderThan } from "../db/newest-first.ts";
+import { countOf, newestFirst, olderThan } from "../db/lists.ts";
 import { prepared, preparedInsert } from "../db/prepared-statement.ts";
 import { auditEvents } from "../db/schema/audit-events.ts";
 import { ACTOR_KINDS, type AuditAction, type AuditEntry, type Trail } from "./entry.ts";
@@ -60,10 +60,7 @@ export function selectAuditPage(db: Db, scope: AuditScope, filter: AuditFilter, 
 
 /** How many match; `isWanted` false makes it read nothing. */
 export function countAuditEvents(db: Db, scope: AuditScope, filter: AuditFilter, isWanted: boolean) {
-  return db
-    .select({ total: sql<number>`count(*)` })
-    .from(auditEvents)
-    .where(and(isWanted ? undefined : sql`0`, ...matching(scope, filter)));
+  return countOf(db, auditEvents, isWanted, matching(scope, filter));
 }
 
 function matching(scope: AuditScope, { actor, action, from, to }: AuditFilter): readonly (SQL | undefined)[] {
