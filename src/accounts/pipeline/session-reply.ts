@@ -1,19 +1,13 @@
 import { SECOND_MS } from "../../lib/time.ts";
 import { clearCookie, setCookie } from "../../platform/http/cookies.ts";
 import { jsonReply, type Reply } from "../../platform/http/reply.ts";
-import { SESSION_LIFETIME_MS, type SessionState, secondFactorsOf, stateText } from "../sessions/session.ts";
+import type { SignedIn } from "../sessions/open-session.ts";
+import { SESSION_LIFETIME_MS, secondFactorsOf, stateText } from "../sessions/session.ts";
 import { knownBrowserCookies } from "../sign-in/dependencies.ts";
-import type { User } from "../users/user.ts";
 import type { OpenCall } from "./call.ts";
 
-interface Opened {
-  readonly token: string;
-  readonly state: SessionState;
-  readonly user: User;
-}
-
 /** What every sign-in and second factor answers: the session's cookie, whose it is, and what it still owes. */
-export function sessionReply(env: Env, { token, state, user }: Opened, cookies: readonly string[] = []): Reply {
+export function sessionReply(env: Env, { token, state, user }: SignedIn, cookies: readonly string[] = []): Reply {
   const body = {
     state: stateText(state),
     factors: state === "ACTIVE" ? [] : secondFactorsOf(user),
@@ -26,7 +20,7 @@ export function sessionReply(env: Env, { token, state, user }: Opened, cookies: 
 /** The same for a sign-in, which uses up the browser's cookie of the start and makes the browser a known one. */
 export function signedInReply(
   { env, cookie, nowMs }: Pick<OpenCall<unknown, unknown>, "env" | "cookie" | "nowMs">,
-  opened: Opened,
+  opened: SignedIn,
 ): Reply {
   const { emailKey } = opened.user;
   const known = knownBrowserCookies(env, { cookie: cookie("known"), emailKey, nowMs });
