@@ -18,7 +18,6 @@ import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { RateTable } from "../../rates/quote.ts";
 import { readAround } from "./around/read-around.ts";
-import { isMissedBy, placeOfMissed } from "./missed.ts";
 import {
   clockSlackMs,
   type DamagedTerms,
@@ -237,4 +236,23 @@ function reservedOf(row: ReservedRow): readonly ReservedTerms[] {
   const { rank, reservedUnits, reservedAtMs, heldUntilMs } = row;
   const held = { rank, reservedUnits: BigInt(reservedUnits), reservedAtMs, heldUntilMs };
   return termsOf(row).map((terms) => ({ ...terms, ...held }));
+}
+
+/**
+ * Whether a merchant may get a row of its own, for a user to decide about: all rows of the transfer are other merchants'. It exceeded that
+ * merchant's daily limit, came before its wallet, or a rule credited it to another at the same address. The rules do not run again for it, or they
+ * could credit it to two.
+ */
+function isMissedBy(merchantId: MerchantId | undefined, rows: readonly Pick<Payment, "merchantId">[]): boolean {
+  if (merchantId === undefined) return false;
+  return rows.every((row) => row.merchantId !== merchantId);
+}
+
+/** Its place for that merchant: not credited, with the merchant's own invoice as a candidate where a rule would choose it now. */
+function placeOfMissed(place: Place, merchantId: MerchantId): Exclude<Place, { kind: "invoice" }> {
+  if (place.kind === "unmatched") return place;
+  if (place.kind === "dust") return place.merchantId === merchantId ? place : { kind: "unmatched", refused: [] };
+  const { id: invoiceId, merchantId: owner } = place.terms.invoice;
+  const refused = owner === merchantId ? [{ invoiceId, merchantId, reason: "AMBIGUOUS" as const }] : [];
+  return { kind: "unmatched", refused };
 }
