@@ -1,10 +1,11 @@
 // Which invoice a transfer to a shared address was meant for (decisions 5, "Direct match"; Interface 1): by its amount and its time, never
 // by its sender, and never the nearest. Where two could be meant, a user decides.
 
+import type { Transfer } from "../../chains/transfer.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import type { Rank } from "../../platform/column-values.ts";
 import { RANKS } from "../ranks/rank.ts";
-import type { CandidateReason } from "./payment.ts";
+import type { CandidateReason, PaymentEvidence } from "./payment.ts";
 
 /** An invoice with amounts of its own at the place (network, asset, address), as of the payment's time. */
 export interface Candidate {
@@ -202,4 +203,19 @@ function refusals(candidates: readonly Candidate[], { live, meant }: Meaning): r
   return [...invoices]
     .map(([invoiceId, merchantId]) => ({ invoiceId, merchantId, reason: reasonOf(invoiceId) }))
     .toSorted((a, b) => REASONS.indexOf(a.reason) - REASONS.indexOf(b.reason) || (a.invoiceId < b.invoiceId ? -1 : 1));
+}
+
+const MOST_CANDIDATES = 20;
+const MOST_RAW = 4_096;
+
+/** The stored reasons for where a payment was placed. A merchant is shown only its own invoices: on a shared address others are never named. */
+export function evidenceOf(
+  { raw, spends, growth }: Transfer,
+  refused: readonly Refusal[],
+  merchantId?: MerchantId,
+): PaymentEvidence {
+  const own = refused.filter((refusal) => refusal.merchantId === merchantId).slice(0, MOST_CANDIDATES);
+  const candidates = own.map(({ invoiceId, reason }) => ({ invoiceId, reason }));
+  const evidence = { raw: raw.slice(0, MOST_RAW), spends, candidates };
+  return growth === undefined ? evidence : { ...evidence, explainedBy: growth.explainedBy };
 }

@@ -17,6 +17,7 @@ import {
   observationOf,
   paymentAfter,
 } from "../../commerce/payments/chain-observation.ts";
+import { evidenceOf } from "../../commerce/payments/match.ts";
 import { isSeen, type Payment, type StoredPayment } from "../../commerce/payments/payment.ts";
 import { derivedId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -24,7 +25,6 @@ import { changedFacts, SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import { isConflictOn } from "../../platform/db/conflict.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { countOnce } from "../growth/read-growth.ts";
-import { evidenceOf } from "./evidence.ts";
 import type { Place } from "./placement.ts";
 import { dropStatements } from "./record-unmatched.ts";
 import { assertTransfersNew, recountGap } from "./store.ts";

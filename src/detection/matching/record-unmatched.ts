@@ -11,6 +11,7 @@ import {
   paymentAfter,
 } from "../../commerce/payments/chain-observation.ts";
 import { isUnmatchedDust } from "../../commerce/payments/dust.ts";
+import { evidenceOf } from "../../commerce/payments/match.ts";
 import type { Payment, StoredPayment } from "../../commerce/payments/payment.ts";
 import {
   assertPaymentAsRead,
@@ -32,7 +33,6 @@ import type { EventType, OutboxEvent } from "../../platform/events/event.ts";
 import { recordOutbox } from "../../platform/events/store.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { countOnce } from "../growth/read-growth.ts";
-import { evidenceOf } from "./evidence.ts";
 import type { Place } from "./placement.ts";
 import type { Holder, Placed } from "./read-places.ts";
 import { assertTransfersMissed, assertTransfersNew, insertUnmatched, selectPaymentRow } from "./store.ts";
