@@ -1,8 +1,7 @@
 import { eq, getTableColumns, sql } from "drizzle-orm";
 import type { DeliveryId, EventId, MerchantId } from "../../lib/ids.ts";
-import type { Db } from "../../platform/db/client.ts";
+import { type Db, withNews } from "../../platform/db/client.ts";
 import { jsonObject, rowsDecoder } from "../../platform/db/json-rows.ts";
-import { withNews } from "../../platform/db/news.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
 import { events } from "../../platform/db/schema/events.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";

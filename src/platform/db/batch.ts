@@ -1,7 +1,6 @@
 // `db.batch` of drizzle takes its own builders only, and compiles each of them every time. `batch` also takes statements that are compiled
 // already (prepared-statement.ts), and sends all of them as one `d1.batch`, which is D1's transaction: all of them commit, or none does.
-import type { Db } from "./client.ts";
-import { publish } from "./news.ts";
+import { type Db, publish } from "./client.ts";
 
 interface Query {
   readonly sql: string;

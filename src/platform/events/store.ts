@@ -1,7 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type EventId, ulidTime } from "../../lib/ids.ts";
-import type { Db } from "../db/client.ts";
-import { withNews } from "../db/news.ts";
+import { type Db, withNews } from "../db/client.ts";
 import { prepared, preparedInsert } from "../db/prepared-statement.ts";
 import { events } from "../db/schema/events.ts";
 import { deliveries } from "../db/schema/webhooks.ts";

@@ -2,8 +2,7 @@ import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { batch } from "../../../../src/platform/db/batch.ts";
-import { openDb } from "../../../../src/platform/db/client.ts";
-import { withNews } from "../../../../src/platform/db/news.ts";
+import { openDb, withNews } from "../../../../src/platform/db/client.ts";
 import { assertions } from "../../../../src/platform/db/schema/operations.ts";
 import { migratedDatabase, savepoints, sqliteD1, statementCache } from "../../../simulation/engine/sqlite-d1.ts";
 
