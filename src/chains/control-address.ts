@@ -2,13 +2,14 @@
 // is at fault, not the source. It is made from a hash, so nobody has its key; it has no history unless somebody pays it on purpose.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { encodeSegwit } from "./bitcoin/segwit.ts";
+import { Address } from "@scure/btc-signer";
+import { addressPrefixes } from "./bitcoin/address.ts";
 import type { Network } from "./network.ts";
 import { addressOfHex } from "./tron/tron-hex.ts";
 
 export function controlAddress({ family, utxo }: Pick<Network, "family" | "utxo">): string {
   const account = sha256(utf8ToBytes("an address of nobody's")).subarray(0, 20);
-  if (utxo !== null) return encodeSegwit({ hrp: utxo.hrp, version: 0, program: account });
+  if (utxo !== null) return Address(addressPrefixes(utxo)).encode({ type: "wpkh", hash: account });
   const hex = bytesToHex(account);
   return (family === "tron" ? addressOfHex(`41${hex}`) : undefined) ?? `0x${hex}`;
 }

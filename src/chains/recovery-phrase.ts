@@ -1,5 +1,6 @@
 // Recovery phrases inside other text. Twelve words of the list may follow each other by chance, so the checksum decides
 // (BIP39 "Generating the mnemonic": 12 to 24 words of 11 bits, of which every 33rd is one of SHA-256 of the others).
+// Not by @scure/bip39's own check: it makes its table of words again for each phrase, half a millisecond, and a text may hold a thousand.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { wordlist } from "@scure/bip39/wordlists/english";
 

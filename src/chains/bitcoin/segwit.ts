@@ -1,4 +1,5 @@
-// Witness programs as text (BIP173, BIP350): human-readable part, "1", version, program in 5-bit words, checksum of six characters.
+// Witness programs as text (BIP173, BIP350): human-readable part, "1", version, program in 5-bit words, checksum of six characters. What is
+// paid to is decoded by @scure/btc-signer (address.ts); here it is found out what another text is, of whatever chain, or what is wrong with it.
 import { bech32, bech32m } from "@scure/base";
 import { err, ok, type Result } from "../../lib/result.ts";
 
@@ -28,11 +29,4 @@ export function decodeSegwit(text: string): Result<WitnessProgram, string> {
   if (version === 0 && program.length !== 20 && program.length !== 32)
     return err("its witness program is of a wrong length");
   return ok({ hrp: decoded.prefix, version, program });
-}
-
-/** The lower-case text of a witness program. */
-export function encodeSegwit({ hrp, version, program }: WitnessProgram): string {
-  const words = bech32.toWords(program);
-  words.unshift(version);
-  return version === 0 ? bech32.encode(hrp, words, MAX_LENGTH) : bech32m.encode(hrp, words, MAX_LENGTH);
 }

@@ -1,23 +1,22 @@
 // The recovery export's output descriptor (BIP380): what wallet software imports to watch and spend the addresses of an account without us.
-import { decodeBase58check, encodeBase58check } from "../../chains/address-text.ts";
 import type { Network } from "../../chains/networks.ts";
-import type { ExtendedKey } from "./extended-key.ts";
+import { accountNode, type ExtendedKey, XPUB_VERSION } from "./extended-key.ts";
 
 /** Three groups of 32: the position inside a group is one symbol, the group numbers of three characters make another (BIP380). */
 const INPUT = "0123456789()[],'/*abcdefgh@:$%{}IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~ijklmnopqrstuvwxyzABCDEFGH`#\"\\ ";
 const OUTPUT = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 const GENERATOR: readonly bigint[] = [0xf5dee51989n, 0xa9fdca3312n, 0x1bab10e32dn, 0x3706b1677an, 0x644d626ffdn];
 
-/** Descriptors know these two only; the function around the key says what ypub and zpub say. */
-const XPUB_VERSION = Uint8Array.of(0x04, 0x88, 0xb2, 0x1e);
-const TPUB_VERSION = Uint8Array.of(0x04, 0x35, 0x87, 0xcf);
+/** Descriptors know this one and the xpub's only; the function around the key says what ypub and zpub say. */
+const TPUB_VERSION = 0x043587cf;
 
 /**
  * The descriptor of all receiving addresses of an account, `<account>/0/*`, with its checksum: `pkh(...)`, `sh(wpkh(...))` or `wpkh(...)`.
  * It carries no key origin: an account key does not tell the fingerprint of its master.
  */
 export function receiveDescriptor(key: ExtendedKey, network: Network): string {
-  const descriptor = scriptOf(key, `${plainKey(key.xpub, network)}/0/*`);
+  const { publicExtendedKey } = accountNode(key, network.isTest ? TPUB_VERSION : XPUB_VERSION);
+  const descriptor = scriptOf(key, `${publicExtendedKey}/0/*`);
   return `${descriptor}#${descriptorChecksum(descriptor)}`;
 }
 
@@ -40,14 +39,6 @@ function scriptOf(key: ExtendedKey, keyExpression: string): string {
     case "BIP84":
       return `wpkh(${keyExpression})`;
   }
-}
-
-/** The same key under the version bytes of BIP32. */
-function plainKey(xpub: string, network: Network): string {
-  const payload = decodeBase58check(xpub);
-  if (payload === undefined) throw new Error("a parsed extended key no longer decodes");
-  const version = network.isTest ? TPUB_VERSION : XPUB_VERSION;
-  return encodeBase58check(Uint8Array.of(...version, ...payload.subarray(4)));
 }
 
 function symbolsOf(descriptor: string): number[] {

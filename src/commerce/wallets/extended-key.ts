@@ -1,8 +1,7 @@
 // An account's extended public key (BIP32, SLIP-132): everything that must agree is checked here, once, before a wallet uses it
-// (decisions 3). A key that derives the wrong addresses loses money silently.
-import { ripemd160 } from "@noble/hashes/legacy.js";
-import { sha256 } from "@noble/hashes/sha2.js";
-import { Point } from "@noble/secp256k1";
+// (decisions 3). A key that derives the wrong addresses loses money silently. @scure/bip32 reads the key and checks its point; that it is
+// an account's, and of which network and scheme, the library does not ask.
+import { HARDENED_OFFSET, HDKey } from "@scure/bip32";
 import { decodeBase58check, trimSpaces } from "../../chains/address-text.ts";
 import type { Network } from "../../chains/networks.ts";
 import { looksLikeSecret } from "../../chains/secret-material.ts";
@@ -66,8 +65,9 @@ const MULTISIG: Readonly<Record<string, string>> = {
 };
 
 const PURPOSES: Readonly<Record<Scheme, number>> = { BIP44: 44, BIP49: 49, BIP84: 84 };
-const HARDENED = 0x80000000;
 const ACCOUNT_DEPTH = 3;
+/** BIP32's own, of main networks. */
+export const XPUB_VERSION = 0x0488b21e;
 /** Exactly three hardened levels: purpose, coin type, account (BIP44). */
 const PATH = /^m\/(0|[1-9]\d{0,9})['h]\/(0|[1-9]\d{0,9})['h]\/(0|[1-9]\d{0,9})['h]$/;
 
@@ -84,50 +84,58 @@ export function parseExtendedKey(input: {
   }
   const payload = decodeBase58check(xpub);
   if (payload?.length !== 78) return refuse("INVALID_XPUB", whyNoKey(xpub, payload));
-  const node = readNode(payload);
-  const version = VERSIONS[node.version];
-  if (version === undefined) return refuse("INVALID_XPUB", unknownVersion(node.version));
-  const problem = versionProblem(version, network) ?? nodeProblem(node);
+  const prefix = bytesToHex(payload.subarray(0, 4));
+  const version = VERSIONS[prefix];
+  if (version === undefined) return refuse("INVALID_XPUB", unknownVersion(prefix));
+  const problem = versionProblem(version, network) ?? accountProblem(payload);
   if (problem !== undefined) return refuse("INVALID_XPUB", problem);
-  const account = node.childNumber - HARDENED;
+  const node = readNode(xpub, Number.parseInt(prefix, 16));
+  if (node === undefined) return refuse("INVALID_XPUB", "its public key is not on the curve");
+  const account = node.index - HARDENED_OFFSET;
   const mismatch = pathProblem({ path: trimSpaces(input.derivationPath), version, network, account });
   if (mismatch !== undefined) return refuse("DERIVATION_PATH_MISMATCH", mismatch);
   const { scheme } = version;
   const { chainCode, publicKey } = node;
+  if (chainCode === null || publicKey === null) throw new Error("an extended key without its parts");
   return ok({
     xpub,
     scheme,
     account,
     chainCode,
     publicKey,
-    fingerprint: bytesToHex(ripemd160(sha256(publicKey)).subarray(0, 4)),
-    parentFingerprint: bytesToHex(node.parentFingerprint),
+    fingerprint: fourBytes(node.fingerprint),
+    parentFingerprint: fourBytes(node.parentFingerprint),
     keyHash: sha256Hex(lengthPrefixed([network.name, scheme, bytesToHex(chainCode), bytesToHex(publicKey)])),
     derivationPath: `m/${PURPOSES[scheme]}'/${network.coinType}'/${account}'`,
   });
 }
 
-interface Node {
-  readonly version: string;
-  readonly depth: number;
-  readonly parentFingerprint: Uint8Array;
-  readonly childNumber: number;
-  readonly chainCode: Uint8Array;
-  readonly publicKey: Uint8Array;
+/** The account as @scure/bip32 derives from it and writes it. `version`: the first four bytes of its text. */
+export function accountNode(key: ExtendedKey, version = XPUB_VERSION): HDKey {
+  const { account, chainCode, publicKey } = key;
+  return new HDKey({
+    versions: publicVersion(version),
+    depth: ACCOUNT_DEPTH,
+    parentFingerprint: Number.parseInt(key.parentFingerprint, 16),
+    index: HARDENED_OFFSET + account,
+    chainCode,
+    publicKey,
+  });
 }
 
-/** BIP32 "Serialization format": version 4, depth 1, parent's fingerprint 4, child number 4, chain code 32, key 33. */
-function readNode(payload: Uint8Array): Node {
-  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
-  return {
-    version: bytesToHex(payload.subarray(0, 4)),
-    depth: view.getUint8(4),
-    parentFingerprint: payload.slice(5, 9),
-    childNumber: view.getUint32(9),
-    chainCode: payload.slice(13, 45),
-    publicKey: payload.slice(45, 78),
-  };
+/** Undefined where the 33 bytes are no point; all else that the library refuses was refused before. */
+function readNode(xpub: string, version: number): HDKey | undefined {
+  try {
+    return HDKey.fromExtendedKey(xpub, publicVersion(version));
+  } catch {
+    return undefined;
+  }
 }
+
+/** No private key has this version, so the library takes none. */
+const publicVersion = (version: number) => ({ public: version, private: 0 });
+
+const fourBytes = (value: number) => value.toString(16).padStart(8, "0");
 
 function whyNoKey(xpub: string, payload: Uint8Array | undefined): string {
   if (payload !== undefined) return "it is no extended public key: it has another length";
@@ -154,20 +162,11 @@ function versionProblem(version: Version, network: Network): string | undefined 
   return undefined;
 }
 
-function nodeProblem(node: Node): string | undefined {
-  if (node.depth !== ACCOUNT_DEPTH)
-    return `it is a key of depth ${node.depth}; the key of an account has depth ${ACCOUNT_DEPTH}`;
-  if (node.childNumber < HARDENED) return "it is not the key of an account: its child number is not hardened";
-  return isPoint(node.publicKey) ? undefined : "its public key is not on the curve";
-}
-
-function isPoint(publicKey: Uint8Array): boolean {
-  try {
-    Point.fromBytes(publicKey);
-    return true;
-  } catch {
-    return false;
-  }
+/** BIP32 "Serialization format": the depth is the fifth byte, the child number is in the tenth to the thirteenth, most significant first. */
+function accountProblem(payload: Uint8Array): string | undefined {
+  const [depth, childNumber = 0] = [payload[4], payload[9]];
+  if (depth !== ACCOUNT_DEPTH) return `it is a key of depth ${depth}; the key of an account has depth ${ACCOUNT_DEPTH}`;
+  return childNumber < 0x80 ? "it is not the key of an account: its child number is not hardened" : undefined;
 }
 
 function pathProblem(of: { path: string; version: Version; network: Network; account: number }): string | undefined {

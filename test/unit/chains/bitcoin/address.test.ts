@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { encodeBase58check } from "../../../../src/chains/address-text.ts";
 import { parseBitcoinAddress } from "../../../../src/chains/bitcoin/address.ts";
-import { encodeSegwit } from "../../../../src/chains/bitcoin/segwit.ts";
 import { NETWORKS, type NetworkName } from "../../../../src/chains/networks.ts";
 import { BASE58, BECH32, mutationOf } from "../../../support/mutations.ts";
 import { network } from "../../../support/named-network.ts";
 import { RUNS } from "../../../support/property-runs.ts";
+import { encodeSegwit } from "../../../support/segwit-text.ts";
 import vectors from "../../../vectors/bip173-bip350.json" with { type: "json" };
 
 const HASH = new Uint8Array(20).fill(7);

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeSegwit, encodeSegwit } from "../../../../src/chains/bitcoin/segwit.ts";
+import { decodeSegwit } from "../../../../src/chains/bitcoin/segwit.ts";
 import { bytesToHex } from "../../../../src/lib/bytes.ts";
 import { BECH32, mutationOf } from "../../../support/mutations.ts";
 import { RUNS } from "../../../support/property-runs.ts";
+import { encodeSegwit } from "../../../support/segwit-text.ts";
 import vectors from "../../../vectors/bip173-bip350.json" with { type: "json" };
 
 describe("the vectors of BIP173 and BIP350", () => {
