@@ -1,9 +1,9 @@
 // From market prices to the amount a customer is asked for (chains.md 6, decisions 4). A price counts when two sources agree on it now. Nothing
 // is guessed: a missing rate is RATE_UNAVAILABLE, never replaced by an old price or one from a single source.
-import { ceilDiv, floorDiv, MICRO_DIGITS, parseUnits } from "../lib/money.ts";
+import { MICRO_DIGITS } from "../lib/money.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { DAY_MS, MINUTE_MS } from "../lib/time.ts";
-import { isWithinPercent, median, product, quotient } from "./decimal-text.ts";
+import { boughtUnits, isWithinPercent, median, product, quotient, worthUnits } from "./decimal-text.ts";
 
 /** A price is fresh for five minutes, that instant included. */
 export const FRESH_MS = 5 * MINUTE_MS;
@@ -149,24 +149,12 @@ export function unitsFor(of: {
   readonly rate: string;
   readonly decimals: number;
 }): bigint {
-  const rate = exactRate(of.rate);
-  const numerator = of.amountMicros * 10n ** BigInt(of.decimals + rate.scale);
-  return ceilDiv(numerator, rate.digits * 10n ** BigInt(MICRO_DIGITS));
+  return boughtUnits(of.amountMicros, of.rate, of.decimals - MICRO_DIGITS);
 }
 
 /** What `units` base units are worth at `rate`, in micro-units of the rate's currency: an exact floor. */
 export function microsFor(of: { readonly units: bigint; readonly rate: string; readonly decimals: number }): bigint {
-  const rate = exactRate(of.rate);
-  return floorDiv(of.units * rate.digits * 10n ** BigInt(MICRO_DIGITS), 10n ** BigInt(of.decimals + rate.scale));
-}
-
-/** Plain decimal text as digits × 10^-scale. A rate is made here or read from our own row: anything else is a bug. */
-function exactRate(text: string): { readonly digits: bigint; readonly scale: number } {
-  const point = text.indexOf(".");
-  const scale = point === -1 ? 0 : text.length - point - 1;
-  const digits = /^[\d.]+$/.test(text) ? parseUnits(text, scale) : err("NOT_A_DECIMAL");
-  if (!digits.ok || digits.value === 0n) throw new Error(`not a positive plain decimal rate: ${text}`);
-  return { digits: digits.value, scale };
+  return worthUnits(of.units, of.rate, MICRO_DIGITS - of.decimals);
 }
 
 function agreed(points: readonly PricePoint[], nowMs: number): AssetRate | undefined {
