@@ -1,5 +1,7 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { textModules } from "./scripts/text-modules.ts";
+import { workerAliases } from "./scripts/worker-aliases.ts";
 
 /** How long a test, a hook or a wait for a condition may take: no measure of anything, only an end to what hangs. Four times a busy machine's worst. */
 const PATIENT = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } } as const;
@@ -11,6 +13,7 @@ export default defineConfig(async () => ({
     maxWorkers: 3,
     projects: [
       {
+        plugins: [textModules],
         test: {
           name: "unit",
           include: ["test/unit/**/*.test.ts"],
@@ -22,6 +25,7 @@ export default defineConfig(async () => ({
         },
       },
       {
+        plugins: [textModules],
         test: {
           name: "simulation",
           include: ["test/simulation/**/*.test.ts"],
@@ -58,12 +62,13 @@ export default defineConfig(async () => ({
           name: "worker",
           include: ["test/worker/**/*.test.ts"],
           setupFiles: ["./test/support/migrate.ts", "./test/support/loopback-only.ts"],
-          globalSetup: ["./test/support/receiver-setup.ts"],
+          globalSetup: ["./test/support/static-assets.ts", "./test/support/receiver-setup.ts"],
           isolate: false,
           ...PATIENT,
         },
       },
       {
+        plugins: [textModules],
         test: {
           name: "chain",
           include: ["test/chain/**/*.test.ts"],
@@ -74,20 +79,22 @@ export default defineConfig(async () => ({
         },
       },
       {
+        plugins: [textModules],
         test: {
           name: "contract",
           include: ["test/contract/**/*.test.ts"],
           environment: "node",
-          globalSetup: ["./test/contract/serve.ts"],
+          globalSetup: ["./test/support/static-assets.ts", "./test/contract/serve.ts"],
           ...PATIENT,
         },
       },
       {
+        plugins: [textModules],
         test: {
           name: "browser",
           include: ["test/browser/**/*.test.ts"],
           environment: "node",
-          globalSetup: ["./test/browser/serve.ts"],
+          globalSetup: ["./test/support/static-assets.ts", "./test/browser/serve.ts"],
           ...PATIENT,
         },
       },

@@ -1,13 +1,24 @@
 // Bundles a worker the way `wrangler deploy --minify` does: workerd's conditions, the runtime's own modules left outside.
 import { readFileSync } from "node:fs";
+import { basename, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
-import { build, type Metafile } from "esbuild";
+import { build, type Metafile, type Plugin } from "esbuild";
+import { TEXT_FILE } from "../scripts/text-modules.ts";
+import { workerAliases } from "../scripts/worker-aliases.ts";
 
 /** wrangler keeps the names of functions unless it is told not to. */
 const DROPS_NAMES = /^keep_names *= *false/m;
 
+/** A module that is a text: it is uploaded beside the code and imported by its path. */
+export interface TextModule {
+  readonly path: string;
+  readonly contents: string;
+}
+
 export interface Bundle {
   readonly code: string;
+  readonly texts: readonly TextModule[];
+  /** Of the code and the texts. */
   readonly gzipBytes: number;
   readonly metafile: Metafile;
 }
@@ -17,6 +28,7 @@ export type Entry = { readonly file: string } | { readonly text: string };
 
 /** `isReadable` leaves the code as written, for a profile; everything that is measured is minified. */
 export async function bundleWorker(entry: Entry, isReadable = false): Promise<Bundle> {
+  const texts: TextModule[] = [];
   const built = await build({
     ...("file" in entry
       ? { entryPoints: [entry.file] }
@@ -38,11 +50,28 @@ export async function bundleWorker(entry: Entry, isReadable = false): Promise<Bu
       "globalThis.process.env.NODE_ENV": '"production"',
     },
     external: ["node:*", "cloudflare:*"],
+    plugins: [keepingTexts(texts)],
     logLevel: "silent",
   });
   const code = built.outputFiles[0]?.text;
   if (code === undefined) throw new Error("esbuild wrote no bundle");
-  return { code, gzipBytes: gzipSync(code, { level: 9 }).length, metafile: built.metafile };
+  const parts = [code, ...texts.map(({ contents }) => contents)];
+  const gzipBytes = parts.reduce((sum, part) => sum + gzipSync(part, { level: 9 }).length, 0);
+  return { code, texts, gzipBytes, metafile: built.metafile };
+}
+
+/** Leaves imports of texts in the code, and gathers what they name. */
+function keepingTexts(texts: TextModule[]): Plugin {
+  return {
+    name: "texts",
+    setup: (build) => {
+      build.onResolve({ filter: TEXT_FILE }, ({ path, resolveDir }) => {
+        const name = basename(path);
+        texts.push({ path: name, contents: readFileSync(resolve(resolveDir, path), "utf8") });
+        return { path: `./${name}`, external: true };
+      });
+    },
+  };
 }
 
 /** Minified bytes of each package in a bundle, largest first; our own sources are "edgetill". */

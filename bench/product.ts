@@ -40,9 +40,10 @@ const MAX_ACTIVE_INVOICES = 1_000_000_000;
 
 export async function serveProduct(options: ProductOptions = {}): Promise<Product> {
   const isReadable = options.inspectorPort !== undefined;
-  const { code } = await bundleWorker(options.entry ?? { file: "src/app/worker.ts" }, isReadable);
+  const { code, texts } = await bundleWorker(options.entry ?? { file: "src/app/worker.ts" }, isReadable);
   const served = await serve({
     code,
+    texts,
     options: await workerOptions(options.rateLimit ?? ALLOW_ALL),
     ...(isReadable ? { inspectorPort: options.inspectorPort } : {}),
   });
@@ -56,7 +57,8 @@ async function workerOptions(rateLimit: number): Promise<WorkerShape["options"]>
   // Said before wrangler is loaded, which warns about secrets that it cannot know here.
   process.env.WRANGLER_LOG = "none";
   const { unstable_getMiniflareWorkerOptions } = await import("wrangler");
-  const { workerOptions } = unstable_getMiniflareWorkerOptions("wrangler.toml");
+  // Nothing of the static assets is measured, and with them all requests would take one more step.
+  const { assets: _, ...workerOptions } = unstable_getMiniflareWorkerOptions("wrangler.toml").workerOptions;
   return {
     ...workerOptions,
     name: WORKER_NAME,

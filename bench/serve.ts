@@ -2,6 +2,7 @@
 // temporary directory of Miniflare's, gone with it.
 import { readdirSync, readFileSync } from "node:fs";
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from "miniflare";
+import type { TextModule } from "./bundle.ts";
 
 /** The D1 binding, reached from outside the worker. */
 export type BenchDatabase = D1Database;
@@ -20,6 +21,7 @@ export interface Served {
 
 export interface WorkerShape {
   readonly code: string;
+  readonly texts?: readonly TextModule[];
   /** Bindings, compatibility and limits in wrangler's own form, without the script. */
   readonly options: Omit<V4WorkerOptions, "modules" | "script" | "scriptPath" | "modulesRoot">;
   readonly inspectorPort?: number | undefined;
@@ -34,7 +36,10 @@ export async function serve(shape: WorkerShape): Promise<Served> {
   const before = new Set(childrenNamed("workerd"));
   const worker = {
     ...shape.options,
-    modules: [{ type: "ESModule", path: "worker.js", contents: shape.code }],
+    modules: [
+      { type: "ESModule", path: "worker.js", contents: shape.code },
+      ...(shape.texts ?? []).map((text) => ({ type: "Text" as const, ...text })),
+    ],
     modulesRoot: ".",
   } satisfies V4WorkerOptions;
   const copies = Array.from({ length: (shape.copies ?? 1) - 1 }, (_, i) => ({ ...worker, name: `copy-${i + 1}` }));

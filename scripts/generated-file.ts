@@ -1,17 +1,18 @@
 // Files that are made from others and kept, so that readers and tools see them: written by their command, held to it by a test.
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 /**
- * Writes `text` as `npm run format` would leave it, unless it is written as it must stay. With --check it writes nothing, and fails the
- * process where the file is another.
+ * Writes `text` as `npm run format` would leave it, where the file is another: what watches it is not woken for nothing. With --check it
+ * writes nothing, and fails the process instead.
  */
-export function keepGenerated(of: { file: string; text: string; command: string; isFormatted?: boolean }): void {
+export function keepGenerated(of: { file: string; text: string; command: string }): void {
   const { file, text, command } = of;
-  const formatted = of.isFormatted === true ? text : formattedText(file, text);
+  const formatted = formattedText(file, text);
+  if (existsSync(file) && readFileSync(file, "utf8") === formatted) return;
   if (!process.argv.includes("--check")) {
     writeFileSync(file, formatted);
-  } else if (readFileSync(file, "utf8") !== formatted) {
+  } else {
     console.error(`${file} is not what its sources say: run ${command}`);
     process.exitCode = 1;
   }

@@ -3,12 +3,11 @@ import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
 import { transformSync } from "esbuild";
+import { TEXT_FILE, textModule } from "./text-modules.ts";
 
 /** The runtime's own module, of which importing the routes needs no more than a class to extend. */
 const RUNTIME =
   "data:text/javascript,export class DurableObject { constructor(ctx, env) { Object.assign(this, { ctx, env }); } } export const env = {};";
-/** What is made from the routes is not needed to load them, so that a copy that a merge has broken can be made anew. */
-const REFERENCE = "data:text/javascript,export const HASH = '', OPENAPI = '', DOCS = '';";
 
 export async function loadRoutes() {
   replaceRuntime();
@@ -21,15 +20,19 @@ export function replaceRuntime(): void {
   registerHooks({
     resolve: (specifier, context, next) => {
       if (specifier === "cloudflare:workers") return { url: RUNTIME, shortCircuit: true };
-      if (specifier.endsWith("/reference.generated.ts")) return { url: REFERENCE, shortCircuit: true };
       return next(specifier, context);
     },
-    // Node takes types away, but no JSX.
-    load: (url, context, next) =>
-      url.endsWith(".tsx")
-        ? { format: "module", source: javascriptOf(fileURLToPath(url)), shortCircuit: true }
-        : next(url, context),
+    load: (url, context, next) => {
+      const source = sourceOf(url);
+      return source === undefined ? next(url, context) : { format: "module", source, shortCircuit: true };
+    },
   });
+}
+
+/** What Node does not read by itself: it takes types away, but no JSX. */
+function sourceOf(url: string): string | undefined {
+  if (TEXT_FILE.test(url)) return textModule(fileURLToPath(url));
+  return url.endsWith(".tsx") ? javascriptOf(fileURLToPath(url)) : undefined;
 }
 
 function javascriptOf(file: string): string {

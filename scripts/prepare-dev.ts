@@ -1,6 +1,7 @@
-// What a plain `wrangler dev` needs to serve: development settings in .dev.vars, which git ignores and no deploy reads, and the migrations on
-// its local database. wrangler runs this before each build (wrangler.toml), so nothing is done twice; npm runs it in the folder of the repository.
+// What wrangler needs before each build (wrangler.toml), so nothing is done twice: the static assets; and for a plain `wrangler dev` development
+// settings in .dev.vars, which git ignores and no deploy reads, and the migrations on its local database. npm runs it in the folder of the repository.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { buildAssets } from "./build-assets.ts";
 import { addMissingSettings, SECRETS, setsAny } from "./home.ts";
 import { readSettings, StartError } from "./settings.ts";
 import { migrate } from "./wrangler.ts";
@@ -36,6 +37,8 @@ async function applyMigrations(): Promise<void> {
   await migrate(HOME);
   writeFileSync(APPLIED_FILE, wanted);
 }
+
+await buildAssets();
 
 // A deploy runs the same command. `npm start` does too, with a home of its own that it has prepared by now.
 if (process.env.WRANGLER_COMMAND === "dev" && process.env.EDGETILL_STARTED !== "yes") {

@@ -1,5 +1,6 @@
 // The page where a customer pays, against the same page as a string that a bare worker holds; and what its first view weighs.
 import { gzipSync } from "node:zlib";
+import { checkoutAssets } from "../../scripts/checkout-assets.ts";
 import type { Context } from "../context.ts";
 import { interleave, type Target, target } from "../interleave.ts";
 import { requestText } from "../load/request.ts";
@@ -55,7 +56,7 @@ export async function pages(context: Context): Promise<Outcome> {
     figures.push(throughput({ what: `its fragment, ${at}`, ours: part, baseline, theirs: string }));
     figures.push(throughput({ what: `its fragment unchanged (304), ${at}`, ours: same, baseline, theirs: string }));
   }
-  const weight = await weightOf(product, page.text);
+  const weight = await weightOf(page.text);
   return { figures: [...figures, ...weight.figures], listings: [weight.listing] };
 }
 
@@ -125,18 +126,23 @@ export default { fetch: () => new Response(page, { headers }) };`,
 
 // ---- weight
 
-async function weightOf(product: Product, html: string): Promise<{ figures: readonly Figure[]; listing: Listing }> {
-  const scripts = [...html.matchAll(/<script[^>]* src="([^"]+)"/g)].map(([, path = ""]) => path);
-  if (scripts.length > 1) throw new Error(`a page with ${scripts.length} scripts`);
-  const files: (readonly [string, string])[] = [["HTML with its style", html]];
-  for (const path of scripts) files.push(["script", (await opened(product, path)).text]);
+async function weightOf(html: string): Promise<{ figures: readonly Figure[]; listing: Listing }> {
+  // Both are served beside the Worker.
+  const { script, scriptPath, style, stylePath } = await checkoutAssets();
+  const named = [...html.matchAll(/<(?:script|link)[^>]* (?:src|href)="(\/[^"]+)"/g)].map(([, path = ""]) => path);
+  if (named.toSorted().join() !== [scriptPath, stylePath].toSorted().join())
+    throw new Error(`a page that loads ${named.join()}`);
+  const files = [
+    ["HTML", html],
+    ["style", style],
+    ["script", script],
+  ] as const;
   const rows = files.map(([name, text]) => [name, Buffer.byteLength(text), gzipSync(text).length] as const);
   const total = rows.reduce((sum, [, , zipped]) => sum + zipped, 0);
-  const script = rows.find(([name]) => name === "script")?.[1] ?? 0;
   return {
     figures: [
       bytes("first view, gzip", total, MAX_VIEW_BYTES),
-      bytes("its script, as written", script, MAX_SCRIPT_BYTES),
+      bytes("its script, as written", Buffer.byteLength(script), MAX_SCRIPT_BYTES),
     ],
     listing: {
       title: "First view of the page where a customer pays, bytes",

@@ -16,12 +16,12 @@ export async function start(context: Context): Promise<Outcome> {
     text: answeringOk('import worker from "./src/app/worker.ts";\nglobalThis.kept = worker;'),
   });
   const libraries = await bundleWorker({ text: answeringOk(librariesEntry()) });
-  const codes = { trivial: TRIVIAL, libraries: libraries.code, product: product.code };
-  const seconds: Record<keyof typeof codes, number[]> = { trivial: [], libraries: [], product: [] };
+  const workers = { trivial: { code: TRIVIAL }, libraries, product };
+  const seconds: Record<keyof typeof workers, number[]> = { trivial: [], libraries: [], product: [] };
   for (let round = 0; round <= rounds; round++) {
     context.progress(`starting ${COPIES} copies, round ${round} of ${rounds}`);
     for (const name of ["trivial", "libraries", "product"] as const) {
-      const took = await secondsToStart(codes[name]);
+      const took = await secondsToStart(workers[name]);
       if (round > 0) seconds[name].push(took); // the first round warms the disk
     }
   }
@@ -45,13 +45,13 @@ function answeringOk(source: string): string {
   return `${source}\n${TRIVIAL}`;
 }
 
-async function secondsToStart(code: string): Promise<number> {
+async function secondsToStart({ code, texts = [] }: Pick<WorkerShape, "code" | "texts">): Promise<number> {
   const options = {
     compatibilityDate: "2026-11-02",
     compatibilityFlags: ["nodejs_compat"],
   } satisfies WorkerShape["options"];
   const from = performance.now();
-  const served: Served = await serve({ code, options: { ...options, name: "start-0" }, copies: COPIES });
+  const served: Served = await serve({ code, texts, options: { ...options, name: "start-0" }, copies: COPIES });
   const answer = await served.fetch("/");
   const took = (performance.now() - from) / 1_000;
   const text = await answer.text();

@@ -7,7 +7,7 @@ import {
   sqliteD1,
   sqliteStorage,
   statementCache,
-} from "../../test/simulation/sqlite-d1.ts";
+} from "../../test/simulation/engine/sqlite-d1.ts";
 import { COINBASE, KRAKEN } from "../../test/support/rate-payloads.ts";
 import { SECRETS } from "../home.ts";
 import { insertSql, newDemo } from "../seed.ts";

@@ -16,7 +16,6 @@ import { teamRoutes } from "../accounts/teams/routes.ts";
 import { totpRoutes } from "../accounts/totp/routes.ts";
 import { meRoutes } from "../accounts/users/routes.ts";
 import { watchedNetworks } from "../chains/chain-sources.ts";
-import { checkoutAssetRoutes } from "../checkout/assets/routes.ts";
 import { checkoutRoomRoutes } from "../checkout/live/routes.ts";
 import { checkoutRoutes } from "../checkout/pay/routes.ts";
 import { returnRoutes } from "../checkout/signed-redirect/routes.ts";
@@ -72,7 +71,6 @@ const ROUTES: readonly MountedRoute[] = [
   ...webhookRoutes,
   ...deliveryLogRoutes,
   ...auditRoutes,
-  ...checkoutAssetRoutes,
   ...checkoutRoomRoutes,
   ...returnRoutes,
   ...storefrontRoutes,

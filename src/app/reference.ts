@@ -1,10 +1,10 @@
-// Serves /openapi.json and /docs as they were made from the routes (`npm run reference:build`): nothing is rendered for a request.
+// Serves /openapi.json and /docs as they were made from the routes (scripts/build-assets.ts): static assets, so that the Worker neither makes
+// them nor carries their text.
 import { sha256Hex } from "../lib/bytes.ts";
 import type { AppContext } from "../platform/http/context.ts";
 import { publicUrl } from "../platform/http/deployment.ts";
 import { answerHeaders } from "../platform/http/security-headers.ts";
 import { serversOf } from "./openapi-servers.ts";
-import { DOCS, HASH, OPENAPI } from "./reference.generated.ts";
 
 /** The content security policy of the page: its own inline style, nothing else. */
 const DOCS_CSP =
@@ -13,32 +13,45 @@ const DOCS_CSP =
 const CACHE_CONTROL = "public, max-age=300";
 
 /** The document, with the origin of this deployment as its server. */
-export function answerOpenApi(c: AppContext): Response {
+export async function answerOpenApi(c: AppContext): Promise<Response> {
   const origin = publicUrl(c.env);
-  const servers = JSON.stringify({ servers: serversOf("") }).slice(1, -1);
-  const own = JSON.stringify({ servers: serversOf(origin) }).slice(1, -1);
-  const text = () => OPENAPI.replace(servers, () => own);
-  return answer(c, { text, etag: `"${HASH}-${sha256Hex(origin).slice(0, 8)}"`, type: "application/json" });
+  const made = await madeFile(c.env, "openapi.json");
+  const etag = `"${made.hash}-${sha256Hex(origin).slice(0, 8)}"`;
+  const body = async () => {
+    const servers = JSON.stringify({ servers: serversOf("") }).slice(1, -1);
+    const own = JSON.stringify({ servers: serversOf(origin) }).slice(1, -1);
+    return (await made.file.text()).replace(servers, () => own);
+  };
+  return answer(c, { body, etag, type: "application/json" });
 }
 
-export function answerDocs(c: AppContext): Response {
+export async function answerDocs(c: AppContext): Promise<Response> {
+  const made = await madeFile(c.env, "docs.html");
   const type = "text/html; charset=UTF-8";
-  return answer(c, { text: () => DOCS, etag: `"${HASH}"`, type, more: { "content-security-policy": DOCS_CSP } });
+  const own = { "content-security-policy": DOCS_CSP };
+  return answer(c, { body: () => made.file.text(), etag: `"${made.hash}"`, type, own });
 }
 
-function answer(
-  c: AppContext,
-  of: {
-    readonly text: () => string;
-    readonly etag: string;
-    readonly type: string;
-    readonly more?: Readonly<Record<string, string>>;
-  },
-): Response {
-  const { etag } = of;
-  const headers = answerHeaders(c.get("requestId"), { etag, "cache-control": CACHE_CONTROL, ...of.more });
+/** A file of static/reference, with the hash of its content. */
+async function madeFile(env: Env, name: string): Promise<{ readonly file: Response; readonly hash: string }> {
+  // The binding looks at the path alone.
+  const file = await env.ASSETS.fetch(`https://assets.local/reference/${name}`);
+  const hash = /^(?:W\/)?"([0-9a-f]+)"$/.exec(file.headers.get("etag") ?? "")?.[1];
+  if (!file.ok || hash === undefined) throw new Error(`static/reference/${name}: ${file.status}`);
+  return { file, hash };
+}
+
+interface Answer {
+  readonly body: () => Promise<string>;
+  readonly etag: string;
+  readonly type: string;
+  readonly own?: Readonly<Record<string, string>>;
+}
+
+async function answer(c: AppContext, { body, etag, type, own }: Answer): Promise<Response> {
+  const headers = answerHeaders(c.get("requestId"), { etag, "cache-control": CACHE_CONTROL, ...own });
   if (isKnown(c.req.header("if-none-match"), etag)) return new Response(null, { status: 304, headers });
-  return new Response(of.text(), { headers: { ...headers, "content-type": of.type } });
+  return new Response(await body(), { headers: { ...headers, "content-type": type } });
 }
 
 /** Whether If-None-Match names the tag. What compresses on the way makes tags weak, and those count (RFC 9110 13.1.2). */

@@ -1,8 +1,9 @@
 // The script of the checkout pages on pages of this file's own, which keep the same contract as the real ones: nothing but Chromium runs, and
 // what the server would say, and when, is the test's to say.
 import type { Browser, BrowserContext, Page, WebSocketRoute } from "playwright-core";
-import { SCRIPT } from "../../src/checkout/pay/assets.generated.ts";
+import { checkoutAssets } from "../../scripts/checkout-assets.ts";
 
+const { script: SCRIPT } = await checkoutAssets();
 const ORIGIN = "http://localhost";
 export const PAY = "/pay/inv_1";
 /** The clock of the payer's machine, where a test holds it. */

@@ -150,7 +150,6 @@ export const OPEN: readonly string[] = [
   "POST /api/v1/checkout/:invoiceId/payment-methods",
   "POST /api/v1/checkout/:invoiceId/claims",
   "GET /.well-known/edgetill-keys.json",
-  "GET /assets/:name",
   "GET /pay/:invoiceId/live",
 ];
 

@@ -1,7 +1,7 @@
 import { raw } from "hono/html";
 import type { Child } from "hono/jsx";
 import { isLanguage, LANGUAGES } from "../../platform/texts/languages.ts";
-import { SCRIPT_PATH, STYLE } from "./assets.generated.ts";
+import { SCRIPT_PATH, STYLE_PATH } from "./assets.generated.ts";
 import { type BrandColors, brandColors } from "./brand-color.ts";
 import type { Chrome } from "./chrome.ts";
 import { Filled } from "./parts.tsx";
@@ -34,7 +34,8 @@ export function Document(of: {
           <title>{of.title}</title>
           {/* Else browsers ask for /favicon.ico. */}
           <link rel="icon" href="data:," />
-          <style nonce={chrome.nonce}>{raw(`${STYLE}${brandStyle(brandColors(shop?.color ?? null))}`)}</style>
+          <link rel="stylesheet" href={STYLE_PATH} nonce={chrome.nonce} />
+          <style nonce={chrome.nonce}>{raw(brandStyle(brandColors(shop?.color ?? null)))}</style>
           <script src={SCRIPT_PATH} nonce={chrome.nonce} defer />
           {refresh === undefined ? null : (
             <noscript>

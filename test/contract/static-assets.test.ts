@@ -1,0 +1,69 @@
+// What is served beside the Worker: only the real server does, so it is asked here.
+import { describe, expect, test } from "vitest";
+import { call } from "./client.ts";
+
+/** Paths of the page's own files: what its elements name. */
+async function assetsOf(page: string): Promise<readonly string[]> {
+  const { text } = await call(page);
+  const named = [...text.matchAll(/<(?:script|link)\b[^>]*?(?:src|href)="([^"]+)"/g)].map(([, path = ""]) => path);
+  return named.filter((path) => !path.startsWith("data:"));
+}
+
+describe("a file that a page names", () => {
+  test.each([["the checkout", "/pay/inv_none", { js: 1, css: 1 }]])(
+    "of %s is named by its content, kept for good, and not sent again",
+    async (_, page, counts) => {
+      const paths = await assetsOf(page);
+      for (const [ending, count] of Object.entries(counts))
+        expect(paths.filter((path) => path.endsWith(`.${ending}`))).toHaveLength(count);
+      for (const path of paths) {
+        expect(path).toMatch(/^\/assets\/[a-z-]+-[0-9a-f]{16}\.(js|css)$/);
+        const answer = await call(path);
+        expect(answer.status).toBe(200);
+        expect(answer.text.length).toBeGreaterThan(100);
+        expect(Object.fromEntries(answer.headers)).toMatchObject({
+          "content-type": expect.stringMatching(path.endsWith(".js") ? /^text\/javascript/ : /^text\/css/),
+          "cache-control": "public, max-age=31536000, immutable",
+          "x-content-type-options": "nosniff",
+          "cross-origin-resource-policy": "same-origin",
+        });
+        const known = { "if-none-match": answer.headers.get("etag") ?? "" };
+        const again = await call(path, { headers: known });
+        expect({ status: again.status, text: again.text }).toEqual({ status: 304, text: "" });
+      }
+    },
+  );
+});
+
+describe("a path that nobody knows", () => {
+  test.each([
+    "/assets/checkout-0000000000000000.js",
+    "/assets/checkout.css",
+    "/assets/",
+    "/assets",
+    "/assets/deeper/still.js",
+    "/_headers",
+    "/made-from.json",
+    "/reference/openapi.json",
+    "/reference/docs.html",
+    "/docs.html",
+    "/console",
+    "/",
+  ])("is refused at %s as everywhere, also for a browser that goes there", async (path) => {
+    for (const headers of [{}, { accept: "text/html", "sec-fetch-mode": "navigate" }]) {
+      const answer = await call(path, { headers });
+      expect(answer.status).toBe(404);
+      expect(answer.body).toMatchObject({ statusCode: 404, code: "ROUTE_NOT_FOUND" });
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+      expect(answer.headers.get("x-request-id")).toBe(answer.body.requestId);
+    }
+  });
+
+  test("a way round to what the Worker serves itself leads to the same refusal", async () => {
+    for (const path of ["/%72eference/docs.html", "/reference%2fdocs.html", "/assets/%2e%2e/reference/docs.html"]) {
+      const answer = await call(path);
+      const end = answer.headers.has("location") ? await call(answer.headers.get("location") ?? "") : answer;
+      expect(end.status).toBe(404);
+    }
+  });
+});
