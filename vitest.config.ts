@@ -1,7 +1,6 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { textModules } from "./scripts/text-modules.ts";
-import { workerAliases } from "./scripts/worker-aliases.ts";
 
 /** How long a test, a hook or a wait for a condition may take: no measure of anything, only an end to what hangs. Four times a busy machine's worst. */
 const PATIENT = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } } as const;

@@ -4,7 +4,6 @@ import { basename, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { TEXT_FILE } from "../scripts/text-modules.ts";
-import { workerAliases } from "../scripts/worker-aliases.ts";
 
 /** wrangler keeps the names of functions unless it is told not to. */
 const DROPS_NAMES = /^keep_names *= *false/m;

@@ -4,11 +4,11 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 /**
  * Writes `text` as `npm run format` would leave it, where the file is another: what watches it is not woken for nothing. With --check it
- * writes nothing, and fails the process instead.
+ * writes nothing, and fails the process instead. `isFormatted`: the text stays as it is.
  */
-export function keepGenerated(of: { file: string; text: string; command: string }): void {
-  const { file, text, command } = of;
-  const formatted = formattedText(file, text);
+export function keepGenerated(of: { file: string; text: string; command: string; isFormatted?: boolean }): void {
+  const { file, text, command, isFormatted = false } = of;
+  const formatted = isFormatted ? text : formattedText(file, text);
   if (existsSync(file) && readFileSync(file, "utf8") === formatted) return;
   if (!process.argv.includes("--check")) {
     writeFileSync(file, formatted);
