@@ -1,10 +1,12 @@
 // Recovery phrases inside other text. Twelve words of the list may follow each other by chance, so the checksum decides
 // (BIP39 "Generating the mnemonic": 12 to 24 words of 11 bits, of which every 33rd is one of SHA-256 of the others).
 // Not by @scure/bip39's own check: it makes its table of words again for each phrase, half a millisecond, and a text may hold a thousand.
+
 import { sha256 } from "@noble/hashes/sha2.js";
 import { wordlist } from "@scure/bip39/wordlists/english";
+import { lazily } from "../lib/lazily.ts";
 
-const INDEX: ReadonlyMap<string, number> = new Map(wordlist.map((word, index) => [word, index]));
+const indexes = lazily((): ReadonlyMap<string, number> => new Map(wordlist.map((word, index) => [word, index])));
 const LENGTHS: readonly number[] = [12, 15, 18, 21, 24];
 const FEWEST_WORDS = 12;
 const BITS_PER_WORD = 11;
@@ -25,7 +27,7 @@ export function holdsRecoveryPhrase(text: string): boolean {
   let tries = 0;
   let row: number[] = [];
   for (const word of words) {
-    const index = INDEX.get(word);
+    const index = indexes().get(word);
     // The longest phrase is all that a later word may complete.
     row = index === undefined ? [] : [...row.slice(-23), index];
     for (const length of LENGTHS) {
