@@ -24,7 +24,7 @@ export class EdgetillError extends Error implements FailedCall {
   readonly attempts: number;
   readonly idempotencyKey: string | undefined;
   readonly status: number;
-  /** A stable name from the catalogue at /docs#errors; `HTTP_<status>` where the answer is not the API's own. */
+  /** A stable name from the catalogue at /docs; `HTTP_<status>` where the answer is not the API's own. */
   readonly code: string;
   /** The fields that were wrong; empty unless `code` is VALIDATION_FAILED. */
   readonly details: readonly ErrorDetail[];

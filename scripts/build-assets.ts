@@ -1,13 +1,13 @@
-// Makes the static assets in static/ (`npm run assets:build`), unless they are there and nothing that they are made from has changed since.
-// wrangler runs this before each build (wrangler.toml), and so do the tests that serve them. Other files of that folder are kept as they are.
+// Makes the static assets in static/ (`npm run assets:build`) when one is missing or a source has changed. wrangler runs this before each build
+// (wrangler.toml), and so do the test projects that serve them. Committed files of that folder are not touched.
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { checkoutAssets, keepNames } from "./checkout-assets.ts";
+import { checkoutAssets, hashedName, keepNames } from "./checkout-assets.ts";
 import { loadRoutes } from "./load-routes.ts";
 
 const FOLDER = "static";
-/** Says what was made from what. Never uploaded (static/.assetsignore). */
+/** Records what was made from which sources. Never uploaded (static/.assetsignore). */
 const STAMP_FILE = join(FOLDER, "made-from.json");
 const SOURCES = [
   "src/**/*.{ts,tsx,css,jsonc,html,js}",
@@ -35,7 +35,7 @@ export async function buildAssets(): Promise<void> {
   writeInOneStep(STAMP_FILE, JSON.stringify({ sources, files } satisfies Stamp));
 }
 
-/** By content: a checkout of another commit sets times that say nothing. */
+/** Of contents, because git sets modification times anew at each checkout. */
 function hashOfSources(): string {
   const hash = createHash("sha256");
   const files = globSync(SOURCES).filter((path) => !path.endsWith(".generated.ts"));
@@ -56,18 +56,36 @@ async function checkoutFiles(): Promise<readonly File[]> {
   ];
 }
 
-/** /openapi.json for a deployment whose origin is not known, and /docs. */
+/** /openapi.json for a deployment without a configured origin, and /docs with the files that it loads. */
 async function referenceFiles(): Promise<readonly File[]> {
   const specs = await loadRoutes();
   const { openApiDocument } = await import("../src/app/openapi.ts");
-  const { docsPage } = await import("../src/app/docs.ts");
+  const loaded = [
+    ["swagger-ui.js", swaggerFile("swagger-ui-bundle.js")],
+    ["swagger-ui.css", swaggerFile("swagger-ui.css")],
+    ["docs.js", readFileSync("src/app/docs/start.js", "utf8")],
+  ] as const;
+  let page = readFileSync("src/app/docs/page.html", "utf8");
+  const files: File[] = [];
+  for (const [name, content] of loaded) {
+    const path = hashedName(`assets/${name}`, content);
+    page = page.replace(`{${name}}`, `/${path}`);
+    files.push([path, content]);
+  }
   return [
+    ...files,
     ["reference/openapi.json", JSON.stringify(openApiDocument(specs, ""))],
-    ["reference/docs.html", String(await docsPage(specs))],
+    ["reference/docs.html", page],
   ];
 }
 
-/** Several servers that start at once may make the same files. */
+/** Without the reference to its source map, which is not served. */
+function swaggerFile(name: string): string {
+  const text = readFileSync(join("node_modules/swagger-ui-dist", name), "utf8");
+  return text.replace(/^(?:\/\/|\/\*)# sourceMappingURL=.*$/gm, "");
+}
+
+/** Servers that start at the same time may write the same file. */
 function writeInOneStep(path: string, content: File[1]): void {
   mkdirSync(dirname(path), { recursive: true });
   const draft = join(FOLDER, `${process.pid}.draft`);

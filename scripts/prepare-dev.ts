@@ -1,5 +1,5 @@
-// What wrangler needs before each build (wrangler.toml), so nothing is done twice: the static assets; and for a plain `wrangler dev` development
-// settings in .dev.vars, which git ignores and no deploy reads, and the migrations on its local database. npm runs it in the folder of the repository.
+// wrangler runs this before each build (wrangler.toml), so nothing is done twice: makes the static assets, and for a plain `wrangler dev` also
+// development settings in .dev.vars, which git ignores and no deploy reads, and its migrated local database. npm runs it in the repository's folder.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { buildAssets } from "./build-assets.ts";
 import { addMissingSettings, SECRETS, setsAny } from "./home.ts";

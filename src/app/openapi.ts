@@ -2,12 +2,35 @@
 import * as z from "zod";
 import { eventBody } from "../platform/events/contract.ts";
 import { jsonSchema, type NamedSchemas } from "../platform/http/json-schema.ts";
-import { refusalStatus, refusalsOf } from "../platform/http/refusals.ts";
+import { refusalStatus, refusalsOf, SAMPLES } from "../platform/http/refusals.ts";
 import { accessText, inOrderOfTags, type RouteSpec, TAGS } from "../platform/http/route.ts";
 import { serversOf } from "./openapi-servers.ts";
 
 /** The version in package.json; a test compares. */
 export const VERSION = "0.1.0";
+
+/** CommonMark, as the specification has it. */
+const description =
+  () => `Non-custodial crypto payments: invoices, wallets, products and customers, and the teams behind them. Amounts are decimal strings.
+
+A server sends its key as \`x-api-key\`. A person [signs in](/sign-in): the browser then has a session cookie, and every change needs our own
+\`Origin\` header too. Send JSON as \`content-type: application/json\`, and an \`Idempotency-Key\` with every POST that creates.
+
+Every failure is \`{ statusCode, message, error, code, requestId, details? }\`. Compare \`code\`, show \`message\`. Retry a POST only with an
+\`Idempotency-Key\`, on network errors, 429 and 5xx, with exponential backoff and jitter, and honour \`Retry-After\`. The codes by their status:
+
+${errorCatalogue()}
+
+For machines this reference is [/openapi.json](/openapi.json).`;
+
+function errorCatalogue(): string {
+  const codes = Map.groupBy(
+    Object.values(SAMPLES).map(({ code }) => code),
+    refusalStatus,
+  );
+  const byStatus = [...codes].toSorted(([one], [other]) => one - other);
+  return byStatus.map(([status, names]) => `- ${status}: ${names.map((name) => `\`${name}\``).join(", ")}`).join("\n");
+}
 
 /** Headers of answers, by the name under which they are sent; which answer has which is said by `headersOf`. */
 const HEADERS = {
@@ -56,8 +79,7 @@ export function openApiDocument(specs: readonly RouteSpec[], publicUrl: string):
     info: {
       title: "Edgetill",
       version: VERSION,
-      description:
-        "Non-custodial crypto payments: invoices, wallets, products and customers, and the teams behind them. Amounts are decimal strings.",
+      description: description(),
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: serversOf(publicUrl),

@@ -1,14 +1,14 @@
-// Serves /openapi.json and /docs as they were made from the routes (scripts/build-assets.ts): static assets, so that the Worker neither makes
-// them nor carries their text.
+// Serves /openapi.json and /docs, which scripts/build-assets.ts made from the routes. They are static assets, so that the Worker's code holds
+// neither their text nor what makes them.
 import { sha256Hex } from "../lib/bytes.ts";
 import type { AppContext } from "../platform/http/context.ts";
 import { publicUrl } from "../platform/http/deployment.ts";
 import { answerHeaders } from "../platform/http/security-headers.ts";
 import { serversOf } from "./openapi-servers.ts";
 
-/** The content security policy of the page: its own inline style, nothing else. */
+/** The content security policy of the page: files of our own origin, and the data: pictures in Swagger UI's style sheet. */
 const DOCS_CSP =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /** Five minutes: a new release is seen soon. */
 const CACHE_CONTROL = "public, max-age=300";
 
@@ -34,7 +34,7 @@ export async function answerDocs(c: AppContext): Promise<Response> {
 
 /** A file of static/reference, with the hash of its content. */
 async function madeFile(env: Env, name: string): Promise<{ readonly file: Response; readonly hash: string }> {
-  // The binding looks at the path alone.
+  // The binding ignores the host.
   const file = await env.ASSETS.fetch(`https://assets.local/reference/${name}`);
   const hash = /^(?:W\/)?"([0-9a-f]+)"$/.exec(file.headers.get("etag") ?? "")?.[1];
   if (!file.ok || hash === undefined) throw new Error(`static/reference/${name}: ${file.status}`);

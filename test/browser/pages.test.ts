@@ -12,7 +12,7 @@ describeInBrowser("a page that is watched", () => {
     const stranger = await listen(createServer((_, response) => response.end()));
     const visit = await startVisit(browsing.browser(), inject("street").baseUrl);
     try {
-      await visit.page.goto("/docs");
+      await visit.page.goto("/sign-in");
       await visit.page.evaluate(`fetch("${stranger.origin}").catch(() => {})`);
       await visit.page.evaluate(
         `document.body.insertAdjacentHTML("beforeend", "<img src=${stranger.origin}/pixel.png>")`,
@@ -34,7 +34,7 @@ describeInBrowser("a page that is watched", () => {
 
   it("weighs what its bytes on the wire are, compressed and with headers", async () => {
     const { page, loads } = await browsing.visit();
-    const response = await page.goto("/docs", { waitUntil: "networkidle" });
+    const response = await page.goto("/openapi.json", { waitUntil: "networkidle" });
     const text = await response?.text();
     const [load] = loads;
     expect(load?.bytes).toBeGreaterThan(1_000);

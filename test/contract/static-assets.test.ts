@@ -1,15 +1,15 @@
-// What is served beside the Worker: only the real server does, so it is asked here.
+// Static assets, which only the real server serves.
 import { describe, expect, test } from "vitest";
 import { call } from "./client.ts";
 
-/** Paths of the page's own files: what its elements name. */
+/** Paths of the scripts and style sheets that a page loads. */
 async function assetsOf(page: string): Promise<readonly string[]> {
   const { text } = await call(page);
   const named = [...text.matchAll(/<(?:script|link)\b[^>]*?(?:src|href)="([^"]+)"/g)].map(([, path = ""]) => path);
   return named.filter((path) => !path.startsWith("data:"));
 }
 
-describe("a file that a page names", () => {
+describe("a file that a page loads", () => {
   test.each([["the checkout", "/pay/inv_none", { js: 1, css: 1 }]])(
     "of %s is named by its content, kept for good, and not sent again",
     async (_, page, counts) => {
@@ -35,7 +35,7 @@ describe("a file that a page names", () => {
   );
 });
 
-describe("a path that nobody knows", () => {
+describe("an unlisted path", () => {
   test.each([
     "/assets/checkout-0000000000000000.js",
     "/assets/checkout.css",
@@ -59,7 +59,7 @@ describe("a path that nobody knows", () => {
     }
   });
 
-  test("a way round to what the Worker serves itself leads to the same refusal", async () => {
+  test("an encoded path to a file that only the Worker may serve is refused too", async () => {
     for (const path of ["/%72eference/docs.html", "/reference%2fdocs.html", "/assets/%2e%2e/reference/docs.html"]) {
       const answer = await call(path);
       const end = answer.headers.has("location") ? await call(answer.headers.get("location") ?? "") : answer;

@@ -1,5 +1,5 @@
-// What the servers of a project serve beside the Worker: made before they start, as wrangler does it (wrangler.toml), and in a process of its own,
-// because it loads the Worker's sources as Node does.
+// Makes the static assets before a project starts its servers, as wrangler does (wrangler.toml). In a process of its own, because it loads the
+// Worker's sources with hooks of Node.
 import { execFileSync } from "node:child_process";
 
 export default function makeStaticAssets(): void {

@@ -13,12 +13,6 @@ export function jsonSchema(schema: z.ZodType, io: "input" | "output", named: Nam
   return Object(withReferences(json, named));
 }
 
-/** Names of the schemas that a schema refers to, each once. */
-export function namesIn(json: object): readonly string[] {
-  const references = JSON.stringify(json).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
-  return [...new Set([...references].map(([, name = ""]) => name))];
-}
-
 /** The range of JavaScript's integers is no fact of the interface. */
 function forgetSafeRange({ jsonSchema: json }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;

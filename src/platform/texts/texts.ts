@@ -1,5 +1,5 @@
-// The catalogues. All but English are text and no code (`rules` in wrangler.toml): a Worker's start would read them all, most requests want one.
-// In the files, spaces that do not break are written so that they can be seen; French has one before `:` `;` `?` `!`.
+// The catalogues. All but English are imported as text (`rules` in wrangler.toml) and parsed when first needed, because V8 would parse code at
+// every cold start. In the files no-break spaces are written as escapes, so that they can be seen; French has one before `:` `;` `?` `!`.
 import { lazily } from "../../lib/lazily.ts";
 import ar from "./ar.jsonc";
 import de from "./de.jsonc";
@@ -26,7 +26,7 @@ const CATALOGUES: Readonly<Record<Language, () => Texts>> = {
   ja: catalogue(ja),
 };
 
-/** Tests hold every file to have exactly the texts of English. */
+/** A test checks that every file has exactly the keys of English. */
 function catalogue(text: string): () => Texts {
   return lazily(() => JSON.parse(text));
 }

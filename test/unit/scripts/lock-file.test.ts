@@ -25,6 +25,16 @@ describe("the lock file", () => {
     expect(completed()).toBe(readFileSync("package-lock.json", "utf8"));
   });
 
+  test("what runs a script when it is installed is what package.json allows, and the telemetry of Swagger UI is not even installed", () => {
+    const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8"));
+    const { allowScripts } = JSON.parse(readFileSync("package.json", "utf8"));
+    const paths = Object.keys(packages).filter((path) => packages[path].hasInstallScript === true);
+    const names = paths.map((path) => path.replace(/^.*node_modules\//, ""));
+    expect([...new Set(names)].sort()).toEqual(Object.keys(allowScripts).sort());
+    // npm before 11 knows no allowScripts: `overrides` puts a package that does nothing in its place.
+    expect(packages["node_modules/@scarf/scarf"].name).toBe("noop2");
+  });
+
   test("a package that is absent for another system gets an entry for that system alone", () => {
     const tool = {
       version: "1.0.0",

@@ -59,7 +59,7 @@ interface Operation {
 
 interface Document {
   readonly openapi: string;
-  readonly info: { readonly version: string };
+  readonly info: { readonly version: string; readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -72,12 +72,10 @@ interface Document {
 
 let text: string;
 let document: Document;
-let page: string;
 
 beforeAll(async () => {
   text = (await send("/openapi.json")).text;
   document = JSON.parse(text);
-  page = (await send("/docs")).text;
 });
 
 const withBraces = (path: string) => path.replace(/:(\w+)/g, "{$1}");
@@ -215,7 +213,6 @@ describe("the OpenAPI document", () => {
     expect(document.tags.filter(({ description }) => description === "")).toEqual([]);
     const tags = Object.values(document.paths).map((routes) => Object.values(routes)[0]?.tags[0]);
     expect([...new Set(tags)]).toEqual(chapters);
-    expect([...page.matchAll(/<h2 id="([^"]+)">/g)].map(([, id]) => id).slice(0, chapters.length)).toEqual(chapters);
   });
 
   it("says what each parameter of a query is for", () => {
@@ -317,19 +314,6 @@ describe.each(SPECS.map((spec) => [`${spec.method} ${spec.path}`, spec] as const
       ];
       expect(Object.keys(headers)).toEqual([...always, ...more]);
     }
-  });
-
-  it("stands in the reference for people, with its path, its permission and its refusals", () => {
-    const from = page.indexOf(`<section id="${spec.operationId}">`);
-    const section = page.slice(from, page.indexOf("</section>", from));
-    expect(from).toBeGreaterThan(0);
-    expect(section).toContain(`<span class="method">${spec.method}</span>${spec.path}`);
-    expect(section).toContain(accessOf(spec));
-    const linked = [...section.matchAll(/href="#([A-Z_]+)"/g)].map(([, code]) => code);
-    const documented = Object.entries(operationOf(spec).responses)
-      .filter(([status]) => spec.answers.every((each) => String(each.status) !== status))
-      .flatMap(([, { description }]) => description.split(", "));
-    expect(linked.sort()).toEqual(documented.sort());
   });
 });
 
@@ -540,22 +524,19 @@ describe("a live answer is as the document says:", () => {
 });
 
 describe("the reference for people", () => {
-  it("is one page of ours that lists every code a caller can meet", async () => {
+  it("is one page of ours, and what it is drawn from begins with every code a caller can meet, under its status", async () => {
     const answer = await send("/docs");
     expect(answer.headers.get("content-type")).toMatch(/^text\/html/);
-    expect(Object.keys(SAMPLES).filter((code) => !page.includes(`<tr id="${code}">`))).toEqual([]);
+    const listed = [...document.info.description.matchAll(/^- (\d+): (.*)$/gm)].flatMap(([, status, names = ""]) =>
+      names.split(", ").map((name) => `${name} ${status}`),
+    );
+    const codes = Object.values(SAMPLES).map(({ code }) => `\`${code}\` ${refusalStatus(code)}`);
+    expect(listed.sort()).toEqual([...new Set(codes)].sort());
   });
 
-  it("shows what a description has between backticks as code", () => {
-    const described = SPECS.filter(({ description }) => description?.includes("`"));
-    expect(described.map(({ operationId }) => operationId)).toContain("listEvents");
-    expect(page).toContain("begin with <code>after=0</code>, handle <code>data</code> in its order");
-    expect([...page.matchAll(/<p>[^<]*`[^<]*/g)].flat()).toEqual([]);
-  });
-
-  it("leads nowhere that is not there", () => {
-    const anchors = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
-    const links = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
-    expect(links.filter((id) => !anchors.has(id))).toEqual([]);
+  it("leads nowhere that is not there", async () => {
+    const links = [...document.info.description.matchAll(/\]\(([^)]+)\)/g)].map(([, path = ""]) => path);
+    expect(links.length).toBeGreaterThan(0);
+    for (const path of links) expect((await send(path)).status, path).toBe(200);
   });
 });

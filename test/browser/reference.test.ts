@@ -1,0 +1,61 @@
+// The reference as people read it: Swagger UI with our own document. A violation of the page's policy, a request to another origin or an error in
+// the console fails the test at its end (harness.ts).
+
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { describeInBrowser, useBrowser } from "./harness.ts";
+
+interface Document {
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+interface Operation {
+  readonly tags: readonly string[];
+  readonly operationId: string;
+}
+
+const idsOf = (page: Page, selector: string) => page.locator(selector).evaluateAll((all) => all.map((each) => each.id));
+
+describeInBrowser("the reference at /docs", () => {
+  const browsing = useBrowser();
+
+  it("lists every chapter and every route of the document, and says of one what it takes, answers and refuses", async () => {
+    const { page, loads } = await browsing.visit();
+    const response = await page.goto("/docs");
+    const policy = response?.headers()["content-security-policy"] ?? "";
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).not.toMatch(/unsafe|http/);
+    await page.getByRole("heading", { name: /^Edgetill/ }).waitFor();
+
+    const document: Document = await (await page.request.get("/openapi.json")).json();
+    const chapters = document.tags.map(({ name }) => `operations-tag-${name.replaceAll(" ", "_")}`);
+    expect(await idsOf(page, ".opblock-tag")).toEqual(chapters);
+    for (const id of chapters) await page.locator(`#${id}`).click();
+    await page
+      .locator(`#${chapters.at(-1)} ~ * .opblock`)
+      .first()
+      .waitFor();
+    const routes = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    const named = routes.map(
+      ({ tags: [tag = ""], operationId }) => `operations-${tag.replaceAll(" ", "_")}-${operationId}`,
+    );
+    expect((await idsOf(page, ".opblock")).toSorted()).toEqual(expect.arrayContaining(named));
+
+    const create = page.locator("#operations-Invoices-createInvoice");
+    await create.locator(".opblock-summary-control").click();
+    for (const text of ["invoice:create", "Idempotency-Key", "rawAmount", "NO_ENABLED_WALLET", "RATE_LIMITED"])
+      await create.getByText(text).first().waitFor();
+    expect(loads.filter(({ type }) => type === "Script")).toHaveLength(2);
+  });
+
+  it("sends a request to the server that it describes", async () => {
+    const { page } = await browsing.visit();
+    await page.goto("/docs#/Service/health");
+    const health = page.locator("#operations-Service-health");
+    await health.getByRole("button", { name: "Try it out" }).click();
+    await health.getByRole("button", { name: "Execute" }).click();
+    await health.locator(".live-responses-table .response-col_status", { hasText: "200" }).waitFor();
+    expect(await health.locator(".live-responses-table").textContent()).toContain('"database"');
+  });
+});
