@@ -4,7 +4,7 @@
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { ChainClient, ChainClientSettings, Lookup, LookupRequest, Scan, ScanRange } from "../chain-client.ts";
-import { outageOf, type RpcError, rpcCall, rpcValue, shaped } from "../json-rpc-client.ts";
+import { outageOf, type RpcEdge, type RpcError, rpcCall, rpcValue, shaped } from "../json-rpc-client.ts";
 import { type BlockRef, growthHeight } from "../transfer.ts";
 import { type NativeScan, scanBalances } from "./balance-watch-client.ts";
 import { scanLoggedTransfers } from "./logged-transfers-client.ts";
@@ -21,120 +21,125 @@ interface Part {
   readonly wanted: Wanted;
 }
 
+type EvmEdge = ChainClientSettings & RpcEdge;
+
 /** One source of kind `evm-rpc`. It keeps nothing between calls. */
 export function evmClient(settings: ChainClientSettings): ChainClient {
-  const { network } = settings;
   const edge = { ...settings, isPlain: true } as const;
-  const isNativeLogged = network.nativeBy === "logs";
-
-  async function verify(): Promise<Result<true, Outage>> {
-    const id = await rpcValue(edge, Height, "eth_chainId", []);
-    if (!id.ok) return id;
-    return id.value === network.chainId ? ok(true) : err(outage("WRONG_CHAIN", "another chain id"));
-  }
-
-  async function tip(): Promise<Result<BlockRef, Outage>> {
-    const latest = await rpcValue(edge, RpcBlock, "eth_getBlockByNumber", ["latest", false]);
-    if (!latest.ok) return latest;
-    return latest.value === null ? err(outage("BEHIND", "no block at all")) : ok(latest.value);
-  }
-
-  /** Null where the node does not know the tag, and before the chain's first final block. */
-  async function finalizedHeight(): Promise<Result<number | null, Outage>> {
-    const finalized = await blockBy("eth_getBlockByNumber", "finalized", () => true);
-    return finalized.ok ? ok(finalized.value?.height ?? null) : finalized;
-  }
-
-  const block = (height: number) => blockBy("eth_getBlockByNumber", quantity(height), isNotFound);
-
-  /** Null also for a refusal that `isNothing` understands so. */
-  async function blockBy(
-    method: string,
-    which: string,
-    isNothing: (refusal: RpcError) => boolean,
-  ): Promise<Result<BlockRef | null, Outage>> {
-    const answer = await rpcCall(edge, method, [which, false]);
-    if (!answer.ok) return answer;
-    if (answer.value.ok) return shaped(RpcBlock, answer.value.value, method);
-    const refused = outageOf(answer.value.error);
-    return refused.kind !== "RATE_LIMITED" && isNothing(answer.value.error) ? ok(null) : err(refused);
-  }
-
-  async function scan(range: ScanRange): Promise<Result<Scan, Outage>> {
-    const { from, recipients, assets } = range;
-    if (recipients.size === 0 || assets.length === 0) return ok({ transfers: [], to: range.to });
-    const wanted = wantedOf(recipients, assets);
-    const readsBlocks = wanted.native !== null && !isNativeLogged;
-    const end = await endAt(readsBlocks ? from + FULL_BLOCKS - 1 : range.to.height, range.to);
-    if (!end.ok) return end;
-    const logged = await scanLoggedTransfers(edge, { from, to: end.value, wanted, isNativeLogged });
-    if (!logged.ok) return logged;
-    const to = await endAt(logged.value.toHeight, end.value);
-    if (!to.ok) return to;
-    const native = await nativeTransfers({ from, to: to.value, wanted });
-    if (!native.ok) return native;
-    const { unread } = native.value;
-    const transfers = [...logged.value.transfers, ...native.value.transfers];
-    return ok({ transfers, to: to.value, ...(unread === null ? {} : { unread }) });
-  }
-
-  /** The block of that height, where it is below `to`; else `to`. */
-  async function endAt(height: number, to: BlockRef): Promise<Result<BlockRef, Outage>> {
-    if (height >= to.height) return ok(to);
-    const read = await block(height);
-    if (!read.ok) return read;
-    return read.value === null ? err(outage("BEHIND", `no block ${height}`)) : ok(read.value);
-  }
-
-  async function nativeTransfers(of: Part): Promise<Result<NativeScan, Outage>> {
-    if (of.wanted.native === null || isNativeLogged) return ok({ transfers: [], unread: null });
-    return scanBalances(edge, { ...of, readsEveryBlock: network.nativeBy === "blocks" });
-  }
-
-  async function lookup({ txHash, recipients }: LookupRequest): Promise<Result<Lookup, Outage>> {
-    const wanted = wantedOf(recipients, network.assets);
-    const height = growthHeight(txHash);
-    if (height !== undefined) return lookupGrowth(height, wanted);
-    const hash = Hash().safeParse(txHash);
-    if (!hash.success) return ok({ kind: "unknown" });
-    const known = await rpcValue(edge, () => RpcTransaction().nullable(), "eth_getTransactionByHash", [hash.data]);
-    if (!known.ok) return known;
-    if (known.value === null) return ok({ kind: "unknown" });
-    const receipt = await rpcValue(edge, () => RpcReceipt().nullable(), "eth_getTransactionReceipt", [hash.data]);
-    if (!receipt.ok) return receipt;
-    if (receipt.value === null) return ok({ kind: "pending", transfers: [] });
-    const at = await block(receipt.value.blockNumber);
-    if (!at.ok) return at;
-    if (at.value?.hash !== receipt.value.blockHash) return err(outage("BEHIND", "a receipt of another block"));
-    const mined = { receipt: receipt.value, transaction: known.value, block: at.value };
-    return ok({ kind: "mined", block: at.value, transfers: minedTransfers(mined, wanted, isNativeLogged) });
-  }
-
-  /** How much the recipients' balances grew in the block that is at the height now. */
-  async function lookupGrowth(height: number, wanted: Wanted): Promise<Result<Lookup, Outage>> {
-    if (isNativeLogged) return ok({ kind: "unknown" });
-    const at = await block(height);
-    if (!at.ok) return at;
-    if (at.value === null) return ok({ kind: "unknown" });
-    const found = await nativeTransfers({ from: height, to: at.value, wanted });
-    if (!found.ok) return found;
-    const transfers = found.value.transfers.filter(({ growth }) => growth !== undefined);
-    const mined = { kind: "mined", block: at.value, transfers } as const;
-    return ok(found.value.unread === null ? mined : { ...mined, isUnread: true });
-  }
-
   return {
     kind: "evm-rpc",
     costsBy: "blocks",
-    verify,
-    tip,
-    finalizedHeight,
-    block,
-    scan,
+    verify: () => verify(edge),
+    tip: () => tip(edge),
+    finalizedHeight: () => finalizedHeight(edge),
+    block: (height) => blockAt(edge, height),
+    scan: (range) => scan(edge, range),
     // Nothing is shown at 0 confirmations (chains.md 2).
     mempool: async () => ok([]),
-    lookup,
+    lookup: (request) => lookup(edge, request),
   };
+}
+
+function isNativeLogged({ network }: EvmEdge): boolean {
+  return network.nativeBy === "logs";
+}
+
+async function verify(edge: EvmEdge): Promise<Result<true, Outage>> {
+  const id = await rpcValue(edge, Height, "eth_chainId", []);
+  if (!id.ok) return id;
+  return id.value === edge.network.chainId ? ok(true) : err(outage("WRONG_CHAIN", "another chain id"));
+}
+
+async function tip(edge: EvmEdge): Promise<Result<BlockRef, Outage>> {
+  const latest = await rpcValue(edge, RpcBlock, "eth_getBlockByNumber", ["latest", false]);
+  if (!latest.ok) return latest;
+  return latest.value === null ? err(outage("BEHIND", "no block at all")) : ok(latest.value);
+}
+
+/** Null where the node does not know the tag, and before the chain's first final block. */
+async function finalizedHeight(edge: EvmEdge): Promise<Result<number | null, Outage>> {
+  const finalized = await blockBy(edge, "finalized", () => true);
+  return finalized.ok ? ok(finalized.value?.height ?? null) : finalized;
+}
+
+function blockAt(edge: EvmEdge, height: number): Promise<Result<BlockRef | null, Outage>> {
+  return blockBy(edge, quantity(height), isNotFound);
+}
+
+/** Null also for a refusal that `isNothing` understands so. */
+async function blockBy(
+  edge: EvmEdge,
+  which: string,
+  isNothing: (refusal: RpcError) => boolean,
+): Promise<Result<BlockRef | null, Outage>> {
+  const answer = await rpcCall(edge, "eth_getBlockByNumber", [which, false]);
+  if (!answer.ok) return answer;
+  if (answer.value.ok) return shaped(RpcBlock, answer.value.value, "eth_getBlockByNumber");
+  const refused = outageOf(answer.value.error);
+  return refused.kind !== "RATE_LIMITED" && isNothing(answer.value.error) ? ok(null) : err(refused);
+}
+
+async function scan(edge: EvmEdge, range: ScanRange): Promise<Result<Scan, Outage>> {
+  const { from, recipients, assets } = range;
+  if (recipients.size === 0 || assets.length === 0) return ok({ transfers: [], to: range.to });
+  const wanted = wantedOf(recipients, assets);
+  const readsBlocks = wanted.native !== null && !isNativeLogged(edge);
+  const end = await endAt(edge, readsBlocks ? from + FULL_BLOCKS - 1 : range.to.height, range.to);
+  if (!end.ok) return end;
+  const logged = await scanLoggedTransfers(edge, { from, to: end.value, wanted, isNativeLogged: isNativeLogged(edge) });
+  if (!logged.ok) return logged;
+  const to = await endAt(edge, logged.value.toHeight, end.value);
+  if (!to.ok) return to;
+  const native = await nativeTransfers(edge, { from, to: to.value, wanted });
+  if (!native.ok) return native;
+  const { unread } = native.value;
+  const transfers = [...logged.value.transfers, ...native.value.transfers];
+  return ok({ transfers, to: to.value, ...(unread === null ? {} : { unread }) });
+}
+
+/** The block of that height, where it is below `to`; else `to`. */
+async function endAt(edge: EvmEdge, height: number, to: BlockRef): Promise<Result<BlockRef, Outage>> {
+  if (height >= to.height) return ok(to);
+  const read = await blockAt(edge, height);
+  if (!read.ok) return read;
+  return read.value === null ? err(outage("BEHIND", `no block ${height}`)) : ok(read.value);
+}
+
+async function nativeTransfers(edge: EvmEdge, of: Part): Promise<Result<NativeScan, Outage>> {
+  if (of.wanted.native === null || isNativeLogged(edge)) return ok({ transfers: [], unread: null });
+  return scanBalances(edge, { ...of, readsEveryBlock: edge.network.nativeBy === "blocks" });
+}
+
+async function lookup(edge: EvmEdge, { txHash, recipients }: LookupRequest): Promise<Result<Lookup, Outage>> {
+  const wanted = wantedOf(recipients, edge.network.assets);
+  const height = growthHeight(txHash);
+  if (height !== undefined) return lookupGrowth(edge, height, wanted);
+  const hash = Hash().safeParse(txHash);
+  if (!hash.success) return ok({ kind: "unknown" });
+  const known = await rpcValue(edge, () => RpcTransaction().nullable(), "eth_getTransactionByHash", [hash.data]);
+  if (!known.ok) return known;
+  if (known.value === null) return ok({ kind: "unknown" });
+  const receipt = await rpcValue(edge, () => RpcReceipt().nullable(), "eth_getTransactionReceipt", [hash.data]);
+  if (!receipt.ok) return receipt;
+  if (receipt.value === null) return ok({ kind: "pending", transfers: [] });
+  const at = await blockAt(edge, receipt.value.blockNumber);
+  if (!at.ok) return at;
+  if (at.value?.hash !== receipt.value.blockHash) return err(outage("BEHIND", "a receipt of another block"));
+  const mined = { receipt: receipt.value, transaction: known.value, block: at.value };
+  return ok({ kind: "mined", block: at.value, transfers: minedTransfers(mined, wanted, isNativeLogged(edge)) });
+}
+
+/** How much the recipients' balances grew in the block that is at the height now. */
+async function lookupGrowth(edge: EvmEdge, height: number, wanted: Wanted): Promise<Result<Lookup, Outage>> {
+  if (isNativeLogged(edge)) return ok({ kind: "unknown" });
+  const at = await blockAt(edge, height);
+  if (!at.ok) return at;
+  if (at.value === null) return ok({ kind: "unknown" });
+  const found = await nativeTransfers(edge, { from: height, to: at.value, wanted });
+  if (!found.ok) return found;
+  const transfers = found.value.transfers.filter(({ growth }) => growth !== undefined);
+  const mined = { kind: "mined", block: at.value, transfers } as const;
+  return ok(found.value.unread === null ? mined : { ...mined, isUnread: true });
 }
 
 /** Some nodes answer an error for a block above their tip, where others answer null. */
