@@ -13,7 +13,7 @@ import type {
   Scan,
   ScanRange,
 } from "../chain-client.ts";
-import type { NetworkName } from "../network.ts";
+import type { Network, NetworkName } from "../network.ts";
 import type { BlockRef, Transfer } from "../transfer.ts";
 import {
   type Hint,
@@ -35,6 +35,7 @@ import {
   tronEdge,
 } from "./wallet-api-client.ts";
 import {
+  type InBlock,
   internalTransfers,
   isFailed,
   nativeTransfer,
@@ -68,89 +69,110 @@ interface Turn {
 
 /** What one look looks for, and what it has asked for already. */
 interface Proofs extends Omit<HistoryRequest, "after" | "pages"> {
+  readonly network: Network;
   readonly edge: TronEdge;
   readonly blocks: Map<number, BlockRef>;
   readonly proved: Set<string>;
 }
 
 export function trongridClient(settings: ChainClientSettings): ChainClient {
-  const { network } = settings;
-  const edge = tronEdge(settings);
+  return new TronGridClient(settings);
+}
 
-  async function verify(): Promise<Result<true, Outage>> {
-    const first = await blockByNumber(edge, 0);
+class TronGridClient implements ChainClient {
+  readonly kind = "trongrid";
+  readonly costsBy = "recipients";
+  readonly #network: Network;
+  readonly #edge: TronEdge;
+  /** The block that ranges begin at, for they share it; forgotten with the tip. */
+  #first: BlockRef | undefined;
+
+  constructor(settings: ChainClientSettings) {
+    this.#network = settings.network;
+    this.#edge = tronEdge(settings);
+  }
+
+  async verify(): Promise<Result<true, Outage>> {
+    const first = await blockByNumber(this.#edge, 0);
     if (!first.ok) return first;
-    const isOurs = first.value !== null && first.value.hash === GENESIS[network.name];
+    const isOurs = first.value !== null && first.value.hash === GENESIS[this.#network.name];
     return isOurs ? ok(true) : err(outage("WRONG_CHAIN", "another block 0"));
   }
 
-  /** The block that ranges begin at, for they share it; forgotten with the tip. */
-  let first: BlockRef | undefined;
-
-  async function tip(): Promise<Result<BlockRef, Outage>> {
-    first = undefined;
-    const block = await nowBlock(edge, "wallet");
+  async tip(): Promise<Result<BlockRef, Outage>> {
+    this.#first = undefined;
+    const block = await nowBlock(this.#edge, "wallet");
     if (!block.ok) return block;
     return block.value === null ? err(outage("BEHIND", "no block at all")) : ok(block.value);
   }
 
-  async function finalizedHeight(): Promise<Result<number | null, Outage>> {
-    const block = await nowBlock(edge, "walletsolidity");
+  async finalizedHeight(): Promise<Result<number | null, Outage>> {
+    const block = await nowBlock(this.#edge, "walletsolidity");
     return block.ok ? ok(block.value?.height ?? null) : block;
   }
 
-  async function firstOf(edge: TronEdge, height: number): Promise<Result<BlockRef, Outage>> {
-    if (first?.height === height) return ok(first);
+  block(height: number): Promise<Result<BlockRef | null, Outage>> {
+    return blockByNumber(this.#edge, height);
+  }
+
+  async #firstOf(edge: TronEdge, height: number): Promise<Result<BlockRef, Outage>> {
+    if (this.#first?.height === height) return ok(this.#first);
     const block = await blockByNumber(edge, height);
     if (!block.ok) return block;
     if (block.value === null) return err(outage("BEHIND", `no block ${height}`));
-    first = block.value;
-    return ok(first);
+    this.#first = block.value;
+    return ok(block.value);
   }
 
   /** All of each recipient's lists, several at once. */
-  async function scan(range: ScanRange): Promise<Result<Scan, Outage>> {
+  async scan(range: ScanRange): Promise<Result<Scan, Outage>> {
     const found = await eachOf(range.recipients, async (address) => {
-      const read = await look({ ...range, address }, { after: null, most: SCAN_REQUESTS });
+      const read = await this.#look({ ...range, address }, { after: null, most: SCAN_REQUESTS });
       if (!read.ok || read.value.next === null) return read;
       return err(outage("TOO_LARGE", `more than ${SCAN_REQUESTS} requests for one account`));
     });
     if (!found.ok) return found;
     // Whatever was read belongs to the chain that `to` is of, or the pass is made again.
-    const last = await blockByNumber(edge, range.to.height);
+    const last = await blockByNumber(this.#edge, range.to.height);
     if (!last.ok) return last;
     if (last.value?.hash !== range.to.hash) return err(outage("BEHIND", "another tip"));
     return ok({ transfers: found.value.flatMap(({ transfers }) => transfers), to: range.to });
   }
 
-  async function history({ after, pages, ...of }: HistoryRequest): Promise<Result<History, Outage>> {
-    return look(of, { after, most: Math.min(pages * PAGE_REQUESTS, LOOK_REQUESTS) });
+  /** Nothing is shown at 0 confirmations. */
+  async mempool(): Promise<Result<readonly Transfer[], Outage>> {
+    return ok([]);
+  }
+
+  async history({ after, pages, ...of }: HistoryRequest): Promise<Result<History, Outage>> {
+    return this.#look(of, { after, most: Math.min(pages * PAGE_REQUESTS, LOOK_REQUESTS) });
   }
 
   /**
    * Reads the lists in turn, a page or a block at each, for as long as the requests last: a flood of one asset leaves the others theirs. Ends
    * between two blocks, so that each look comes further.
    */
-  async function look(
+  async #look(
     of: Omit<HistoryRequest, "after" | "pages">,
     { after, most }: { readonly after: string | null; readonly most: number },
   ): Promise<Result<History, Outage>> {
-    const counted = countingEdge(edge);
-    const from = await firstOf(counted.edge, of.from);
+    const network = this.#network;
+    const { edge, used } = countingEdge(this.#edge);
+    const from = await this.#firstOf(edge, of.from);
     if (!from.ok) return from;
     const account = { network, address: of.address, from: from.value, to: of.to };
-    const proofs = { ...of, edge: counted.edge, blocks: new Map<number, BlockRef>(), proved: new Set<string>() };
+    const proofs = { ...of, network, edge, blocks: new Map<number, BlockRef>(), proved: new Set<string>() };
     const transfers: Transfer[] = [];
     const left: ListPlace[] = [];
     const turns: Turn[] = placesOf(after, of.assets).map((place) => ({ place, blocks: undefined, next: null }));
     for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
       const { place, blocks, next } = turn;
       const [hinted, ...rest] = blocks ?? [];
-      if (blocks === undefined && counted.used() < most) {
-        const page = await readPage(counted.edge, account, place);
+      if (blocks === undefined && used() < most) {
+        const page = await readPage(edge, account, place);
         if (!page.ok) return page;
         turns.push({ place, ...page.value });
-      } else if (hinted !== undefined && counted.used() + BLOCK_REQUESTS <= most) {
+      } else if (hinted !== undefined && used() + BLOCK_REQUESTS <= most) {
         const proved = await transfersIn(hinted, proofs);
         if (!proved.ok) return proved;
         transfers.push(...proved.value);
@@ -162,96 +184,80 @@ export function trongridClient(settings: ChainClientSettings): ChainClient {
     return ok({ transfers, next: printPlaces(left) });
   }
 
-  /** The transfers of what lists name in one block, by three requests at most, however many there are. */
-  async function transfersIn(
-    { height, hints }: HintedBlock,
-    { edge, blocks, proved, ...of }: Proofs,
-  ): Promise<Result<readonly Transfer[], Outage>> {
-    const unproved = hints.filter((hint) => !proved.has(keyOf(hint)));
-    const infos = await infosOf(
-      edge,
-      unproved.map(({ txHash }) => txHash),
-      height,
-    );
-    if (!infos.ok) return infos;
-    const transfers: Transfer[] = [];
-    for (const hint of unproved) {
-      const { txHash, native } = hint;
-      const info = infos.value.get(txHash);
-      if (info === undefined) return err(outage("BEHIND", "a listed transaction is in no block"));
-      proved.add(keyOf(hint));
-      const at = Number(info.blockNumber ?? 0);
-      if (at < of.from || at > of.to.height) continue;
-      const block = await blockOf(edge, info, blocks);
-      if (!block.ok) return block;
-      const range = { recipients: new Set([of.address]), assets: of.assets };
-      transfers.push(...transfersOf({ info, native, block: block.value, of: range }));
-    }
-    return ok(transfers);
-  }
-
-  /** The block that holds the transaction; the transaction's info has the height and time, not the hash. */
-  async function blockOf(
-    edge: TronEdge,
-    info: TransactionInfo,
-    known: Map<number, BlockRef>,
-  ): Promise<Result<BlockRef, Outage>> {
-    const height = Number(info.blockNumber ?? 0);
-    const read = known.get(height);
-    const block = read === undefined ? await blockByNumber(edge, height) : ok(read);
-    if (!block.ok) return block;
-    if (block.value === null || String(block.value.timeMs) !== info.blockTimeStamp) {
-      return err(outage("BEHIND", "a transaction and its block disagree"));
-    }
-    known.set(height, block.value);
-    return ok(block.value);
-  }
-
-  function transfersOf(found: {
-    info: TransactionInfo;
-    native: WalletTransaction | null;
-    block: BlockRef;
-    of: Pick<ScanRange, "recipients" | "assets">;
-  }): readonly Transfer[] {
-    const { info, native, block, of } = found;
-    if (info.id === undefined || isFailed(info)) return [];
-    const tokens = tokenTransfers(info.log, { txHash: info.id, block, ...of });
-    const isWanted = of.assets.some(({ contract }) => contract === null);
-    const coins =
-      native !== null && isWanted ? nativeTransfer(native, { network, block, recipients: of.recipients }) : undefined;
-    return coins === undefined ? tokens : [...tokens, coins];
-  }
-
-  async function lookup({ txHash: asked, recipients }: LookupRequest): Promise<Result<Lookup, Outage>> {
+  async lookup({ txHash: asked, recipients }: LookupRequest): Promise<Result<Lookup, Outage>> {
     const txHash = bareHash(asked);
     if (txHash === undefined) return ok({ kind: "unknown" });
-    const transaction = await transactionById(edge, txHash);
+    const transaction = await transactionById(this.#edge, txHash);
     if (!transaction.ok) return transaction;
     if (transaction.value === null) return ok({ kind: "unknown" });
-    const info = await transactionInfo(edge, txHash);
+    const info = await transactionInfo(this.#edge, txHash);
     if (!info.ok) return info;
     if (info.value === null) return ok({ kind: "pending", transfers: [] });
-    const block = await blockOf(edge, info.value, new Map());
+    const block = await blockOf(this.#edge, info.value, new Map());
     if (!block.ok) return block;
-    const of = { recipients, assets: network.assets };
-    const shown = transfersOf({ info: info.value, native: transaction.value, block: block.value, of });
-    const inside = internalTransfers(info.value, { network, block: block.value, recipients });
+    const network = this.#network;
+    const place = { network, block: block.value, recipients };
+    const shown = transfersOf({ info: info.value, native: transaction.value, assets: network.assets }, place);
+    const inside = internalTransfers(info.value, place);
     return ok({ kind: "mined", block: block.value, transfers: [...shown, ...inside] });
   }
+}
 
-  return {
-    kind: "trongrid",
-    costsBy: "recipients",
-    verify,
-    tip,
-    finalizedHeight,
-    block: (height) => blockByNumber(edge, height),
-    scan,
-    // Nothing is shown at 0 confirmations.
-    mempool: async () => ok([]),
-    history,
-    lookup,
-  };
+/** The transfers of what lists name in one block, by three requests at most, however many there are. */
+async function transfersIn(
+  { height, hints }: HintedBlock,
+  { network, edge, blocks, proved, ...of }: Proofs,
+): Promise<Result<readonly Transfer[], Outage>> {
+  const unproved = hints.filter((hint) => !proved.has(keyOf(hint)));
+  const infos = await infosOf(
+    edge,
+    unproved.map(({ txHash }) => txHash),
+    height,
+  );
+  if (!infos.ok) return infos;
+  const transfers: Transfer[] = [];
+  for (const hint of unproved) {
+    const { txHash, native } = hint;
+    const info = infos.value.get(txHash);
+    if (info === undefined) return err(outage("BEHIND", "a listed transaction is in no block"));
+    proved.add(keyOf(hint));
+    const at = Number(info.blockNumber ?? 0);
+    if (at < of.from || at > of.to.height) continue;
+    const block = await blockOf(edge, info, blocks);
+    if (!block.ok) return block;
+    const place = { network, block: block.value, recipients: new Set([of.address]) };
+    transfers.push(...transfersOf({ info, native, assets: of.assets }, place));
+  }
+  return ok(transfers);
+}
+
+/** The block that holds the transaction; the transaction's info has the height and time, not the hash. */
+async function blockOf(
+  edge: TronEdge,
+  info: TransactionInfo,
+  known: Map<number, BlockRef>,
+): Promise<Result<BlockRef, Outage>> {
+  const height = Number(info.blockNumber ?? 0);
+  const read = known.get(height);
+  const block = read === undefined ? await blockByNumber(edge, height) : ok(read);
+  if (!block.ok) return block;
+  if (block.value === null || String(block.value.timeMs) !== info.blockTimeStamp) {
+    return err(outage("BEHIND", "a transaction and its block disagree"));
+  }
+  known.set(height, block.value);
+  return ok(block.value);
+}
+
+function transfersOf(
+  { info, native, assets }: Pick<ScanRange, "assets"> & { info: TransactionInfo; native: WalletTransaction | null },
+  place: InBlock,
+): readonly Transfer[] {
+  const { block, recipients } = place;
+  if (info.id === undefined || isFailed(info)) return [];
+  const tokens = tokenTransfers(info.log, { txHash: info.id, block, recipients, assets });
+  const isWanted = assets.some(({ contract }) => contract === null);
+  const coins = native !== null && isWanted ? nativeTransfer(native, place) : undefined;
+  return coins === undefined ? tokens : [...tokens, coins];
 }
 
 /** A list of tokens and the list of the coin may both name one transaction. */
