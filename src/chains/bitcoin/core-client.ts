@@ -29,123 +29,132 @@ const MOST_PARTS = 200;
 /** Of one request: with their scripts they have up to some hundred kilobytes each. */
 const READ_AT_ONCE = 100;
 
+type Transaction = z.infer<ReturnType<typeof CoreTransaction>>;
+
+interface CoreSource extends ChainClientSettings {
+  readonly index: MempoolIndex;
+}
+
 export function coreClient(settings: ChainClientSettings): ChainClient {
-  const { network } = settings;
-  const { nativeCode } = network;
-  const index = new MempoolIndex();
-
-  async function verify(): Promise<Result<true, Outage>> {
-    const genesis = await rpcValue(settings, Hash, "getblockhash", [0]);
-    if (!genesis.ok) return genesis;
-    return genesis.value === network.genesisHash ? ok(true) : err(outage("WRONG_CHAIN", "another block 0"));
-  }
-
-  async function tip(): Promise<Result<BlockRef, Outage>> {
-    const hash = await rpcValue(settings, Hash, "getbestblockhash", []);
-    if (!hash.ok) return hash;
-    const header = await coreHeader(settings, hash.value);
-    return header.ok ? ok(header.value.block) : header;
-  }
-
-  /** Block by block, each the child of the one before it, so that a reorg meanwhile is found out. */
-  async function scan({ from, to, recipients }: ScanRange): Promise<Result<Scan, Outage>> {
-    const last = Math.min(to.height, from + SCAN_BLOCKS - 1);
-    const heights = Array.from({ length: Math.max(0, last - from + 1) }, (_, offset) => from + offset);
-    const hashes = await coreAnswers(
-      settings,
-      heights.map((height) => ({ method: "getblockhash", params: [height] })),
-    );
-    if (!hashes.ok) return hashes;
-    const transfers: Transfer[] = [];
-    let previous: BlockRef | undefined;
-    for (const answer of hashes.value) {
-      const hash = demanded(parsed(Hash, answer));
-      if (!hash.ok) return hash;
-      const read = demanded(await coreValue(settings, CoreBlock, { method: "getblock", params: [hash.value, 2] }));
-      if (!read.ok) return read;
-      const { block, previousHash, transactions } = read.value;
-      if (previous !== undefined && previousHash !== previous.hash) return behind();
-      for (const each of transactions) transfers.push(...transfersTo(recipients, nativeCode, { ...each, block }));
-      previous = block;
-    }
-    if (last === to.height && previous !== undefined && previous.hash !== to.hash) return behind();
-    return ok({ transfers, to: previous ?? to });
-  }
-
-  async function mempool(recipients: ReadonlySet<string>): Promise<Result<readonly Transfer[], Outage>> {
-    const transfers = new Map<string, Transfer>();
-    let after: string | null = null;
-    for (let part = 0; part < MOST_PARTS; part++) {
-      const read: Result<MempoolPart, Outage> = await mempoolPart(recipients, after);
-      if (!read.ok) return read;
-      for (const each of read.value.transfers) transfers.set(`${each.txHash}:${each.outputIndex}`, each);
-      if (read.value.next === null) return ok([...transfers.values()]);
-      after = read.value.next;
-    }
-    return err(outage("TOO_LARGE", "a mempool of more than one look reads"));
-  }
-
-  /**
-   * The unconfirmed transfers to recipients. All transactions are listed, but only those that this client has not read are read, at most
-   * LOOK_TRANSACTIONS a look: first those new since its last look, then the others in the order of their ids, from `after` on. A client made anew
-   * for each look still gets through all of them. Transactions known to pay a recipient are read each time. A payment out of MWEB shows when it
-   * is mined: until then it has neither its txid nor its amount.
-   */
-  async function mempoolPart(
-    recipients: ReadonlySet<string>,
-    after: string | null,
-  ): Promise<Result<MempoolPart, Outage>> {
-    const txids = await rpcValue(settings, () => z.array(Hash()), "getrawmempool", []);
-    if (!txids.ok) return txids;
-    const { fresh, waiting } = index.unseen(txids.value);
-    const arrived = fresh.slice(0, LOOK_TRANSACTIONS);
-    const rest = waiting.filter((txid) => txid > (after ?? "")).toSorted();
-    const taken = rest.slice(0, LOOK_TRANSACTIONS - arrived.length);
-    const due = [...index.paying(txids.value, recipients), ...arrived, ...taken];
-    const transfers: Transfer[] = [];
-    for (let from = 0; from < due.length; from += READ_AT_ONCE) {
-      const read = await readTransactions(due.slice(from, from + READ_AT_ONCE));
-      if (!read.ok) return read;
-      for (const each of read.value) transfers.push(...transfersTo(recipients, nativeCode, each));
-    }
-    const isWhole = taken.length === rest.length && arrived.length === fresh.length;
-    return ok({ transfers, next: isWhole ? null : (taken.at(-1) ?? after ?? "") });
-  }
-
-  /** Those that are still there and in no block. */
-  async function readTransactions(
-    txids: readonly string[],
-  ): Promise<Result<readonly z.infer<ReturnType<typeof CoreTransaction>>[], Outage>> {
-    const answers = await coreAnswers(settings, txids.map(rawTransactionCall));
-    if (!answers.ok) return answers;
-    const unconfirmed: z.infer<ReturnType<typeof CoreTransaction>>[] = [];
-    const all = answers.value.map((answer) => parsed(CoreTransaction, answer));
-    const refused = all.find((found) => !found.ok);
-    // A transaction that the node cannot show must not hide the others.
-    if (refused !== undefined && !refused.ok && !all.some((found) => found.ok)) return refused;
-    for (const found of all) {
-      if (!found.ok) continue;
-      if (found.value === null || found.value.blockHash !== undefined) continue;
-      const { txHash, outputs } = found.value;
-      index.add(
-        txHash,
-        outputs.map(({ address }) => address),
-      );
-      unconfirmed.push(found.value);
-    }
-    return ok(unconfirmed);
-  }
-
+  const source = { ...settings, index: new MempoolIndex() };
   return {
     kind: "core-rpc",
     costsBy: "blocks",
-    verify,
-    tip,
+    verify: () => verify(settings),
+    tip: () => tip(settings),
     finalizedHeight: async () => ok(null),
     block: (height) => coreBlockAt(settings, height),
-    scan,
-    mempool,
-    mempoolPart,
+    scan: (range) => scan(settings, range),
+    mempool: (recipients) => mempool(source, recipients),
+    mempoolPart: (recipients, after) => mempoolPart(source, recipients, after),
     lookup: (request) => coreLookup(settings, request),
   };
+}
+
+async function verify(settings: ChainClientSettings): Promise<Result<true, Outage>> {
+  const genesis = await rpcValue(settings, Hash, "getblockhash", [0]);
+  if (!genesis.ok) return genesis;
+  return genesis.value === settings.network.genesisHash ? ok(true) : err(outage("WRONG_CHAIN", "another block 0"));
+}
+
+async function tip(settings: ChainClientSettings): Promise<Result<BlockRef, Outage>> {
+  const hash = await rpcValue(settings, Hash, "getbestblockhash", []);
+  if (!hash.ok) return hash;
+  const header = await coreHeader(settings, hash.value);
+  return header.ok ? ok(header.value.block) : header;
+}
+
+/** Block by block, each the child of the one before it, so that a reorg meanwhile is found out. */
+async function scan(settings: ChainClientSettings, { from, to, recipients }: ScanRange): Promise<Result<Scan, Outage>> {
+  const { nativeCode } = settings.network;
+  const last = Math.min(to.height, from + SCAN_BLOCKS - 1);
+  const heights = Array.from({ length: Math.max(0, last - from + 1) }, (_, offset) => from + offset);
+  const hashes = await coreAnswers(
+    settings,
+    heights.map((height) => ({ method: "getblockhash", params: [height] })),
+  );
+  if (!hashes.ok) return hashes;
+  const transfers: Transfer[] = [];
+  let previous: BlockRef | undefined;
+  for (const answer of hashes.value) {
+    const hash = demanded(parsed(Hash, answer));
+    if (!hash.ok) return hash;
+    const read = demanded(await coreValue(settings, CoreBlock, { method: "getblock", params: [hash.value, 2] }));
+    if (!read.ok) return read;
+    const { block, previousHash, transactions } = read.value;
+    if (previous !== undefined && previousHash !== previous.hash) return behind();
+    for (const each of transactions) transfers.push(...transfersTo(recipients, nativeCode, { ...each, block }));
+    previous = block;
+  }
+  if (last === to.height && previous !== undefined && previous.hash !== to.hash) return behind();
+  return ok({ transfers, to: previous ?? to });
+}
+
+async function mempool(
+  source: CoreSource,
+  recipients: ReadonlySet<string>,
+): Promise<Result<readonly Transfer[], Outage>> {
+  const transfers = new Map<string, Transfer>();
+  let after: string | null = null;
+  for (let part = 0; part < MOST_PARTS; part++) {
+    const read: Result<MempoolPart, Outage> = await mempoolPart(source, recipients, after);
+    if (!read.ok) return read;
+    for (const each of read.value.transfers) transfers.set(`${each.txHash}:${each.outputIndex}`, each);
+    if (read.value.next === null) return ok([...transfers.values()]);
+    after = read.value.next;
+  }
+  return err(outage("TOO_LARGE", "a mempool of more than one look reads"));
+}
+
+/**
+ * The unconfirmed transfers to recipients. All transactions are listed, but only those that this client has not read are read, at most
+ * LOOK_TRANSACTIONS a look: first those new since its last look, then the others in the order of their ids, from `after` on. A client made anew
+ * for each look still gets through all of them. Transactions known to pay a recipient are read each time. A payment out of MWEB shows when it
+ * is mined: until then it has neither its txid nor its amount.
+ */
+async function mempoolPart(
+  source: CoreSource,
+  recipients: ReadonlySet<string>,
+  after: string | null,
+): Promise<Result<MempoolPart, Outage>> {
+  const txids = await rpcValue(source, () => z.array(Hash()), "getrawmempool", []);
+  if (!txids.ok) return txids;
+  const { fresh, waiting } = source.index.unseen(txids.value);
+  const arrived = fresh.slice(0, LOOK_TRANSACTIONS);
+  const rest = waiting.filter((txid) => txid > (after ?? "")).toSorted();
+  const taken = rest.slice(0, LOOK_TRANSACTIONS - arrived.length);
+  const due = [...source.index.paying(txids.value, recipients), ...arrived, ...taken];
+  const transfers: Transfer[] = [];
+  for (let from = 0; from < due.length; from += READ_AT_ONCE) {
+    const read = await readTransactions(source, due.slice(from, from + READ_AT_ONCE));
+    if (!read.ok) return read;
+    for (const each of read.value) transfers.push(...transfersTo(recipients, source.network.nativeCode, each));
+  }
+  const isWhole = taken.length === rest.length && arrived.length === fresh.length;
+  return ok({ transfers, next: isWhole ? null : (taken.at(-1) ?? after ?? "") });
+}
+
+/** Those that are still there and in no block. */
+async function readTransactions(
+  source: CoreSource,
+  txids: readonly string[],
+): Promise<Result<readonly Transaction[], Outage>> {
+  const answers = await coreAnswers(source, txids.map(rawTransactionCall));
+  if (!answers.ok) return answers;
+  const unconfirmed: Transaction[] = [];
+  const all = answers.value.map((answer) => parsed(CoreTransaction, answer));
+  const refused = all.find((found) => !found.ok);
+  // A transaction that the node cannot show must not hide the others.
+  if (refused !== undefined && !refused.ok && !all.some((found) => found.ok)) return refused;
+  for (const found of all) {
+    if (!found.ok) continue;
+    if (found.value === null || found.value.blockHash !== undefined) continue;
+    const { txHash, outputs } = found.value;
+    source.index.add(
+      txHash,
+      outputs.map(({ address }) => address),
+    );
+    unconfirmed.push(found.value);
+  }
+  return ok(unconfirmed);
 }
