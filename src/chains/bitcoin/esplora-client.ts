@@ -6,7 +6,7 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import type { ChainClient, ChainClientSettings } from "../chain-client.ts";
 import { type AddressPage, type AddressPages, addressIndexClient, samePage } from "./address-index-client.ts";
 import { EsploraBlock, EsploraOutspend, EsploraTransaction } from "./esplora-json.ts";
-import { restJson, restText } from "./rest-client.ts";
+import { type RestEdge, restJson, restText } from "./rest-client.ts";
 import { Hash, type UtxoTransaction } from "./utxo-transaction.ts";
 
 /** A first page may be full of unconfirmed ones and leave the confirmed out. */
@@ -17,63 +17,62 @@ type Pages = Result<AddressPage, Outage>;
 
 export function esploraClient(settings: ChainClientSettings): ChainClient {
   const edge = { ...settings, absent: /^\s*(block|transaction) not found\s*$/i };
-
-  async function hash(path: string): Promise<Result<string | null, Outage>> {
-    const text = await restText(edge, path);
-    if (!text.ok || text.value === null) return text;
-    const parsed = Hash().safeParse(text.value.trim());
-    if (parsed.success) return ok(parsed.data);
-    return err(outage(text.value.includes("<") ? "NOT_JSON" : "UNEXPECTED_SHAPE", "no hash"));
-  }
-
-  async function tipHash(): Promise<Result<string, Outage>> {
-    const tip = await hash("/blocks/tip/hash");
-    if (!tip.ok) return tip;
-    return tip.value === null ? err(outage("BEHIND", "no block at all")) : ok(tip.value);
-  }
-
-  /** Newest first. A page's length is the server's choice, so an empty one or one of older blocks is the last. `next` is the last txid. */
-  async function historyOf({ address, from, after, pages }: AddressPages): Promise<Pages> {
-    const standing = after === null ? ok(null) : await stillMined(after);
-    if (!standing.ok) return standing;
-    const transactions: UtxoTransaction[] = [];
-    let last = standing.value;
-    for (let page = 1; page <= pages; page++) {
-      const path = last === null ? "" : `/chain${last === "" ? "" : `/${last}`}`;
-      const read = await restJson(edge, `/address/${address}/txs${path}`, History);
-      if (!read.ok) return read;
-      if (read.value === null) return err(outage("BAD_STATUS", "an address without an answer"));
-      const mark = last;
-      if (read.value.some(({ txHash }) => txHash === mark)) return samePage();
-      transactions.push(...read.value);
-      const oldest = read.value.findLast(({ block }) => block !== null);
-      const isCrowded = last === null && oldest === undefined && read.value.length >= CROWDED;
-      const isLast = oldest === undefined || (oldest.block?.height ?? 0) < from;
-      if (isLast && !isCrowded) return ok({ transactions, next: null });
-      last = oldest?.txHash ?? "";
-    }
-    return ok({ transactions, next: last });
-  }
-
-  /** The server answers nothing behind a transaction that has left its block, which would look like the end: then all is read anew. */
-  async function stillMined(txid: string): Promise<Result<string | null, Outage>> {
-    if (txid === "") return ok(txid);
-    const found = await restJson(edge, `/tx/${txid}`, EsploraTransaction);
-    if (!found.ok) return found;
-    return ok(found.value === null || found.value.block === null ? null : txid);
-  }
-
-  async function spenderOf(output: string): Promise<Result<string | null, Outage>> {
-    const [txid, vout] = output.split(":");
-    return restJson(edge, `/tx/${txid}/outspend/${vout}`, EsploraOutspend);
-  }
-
   return addressIndexClient("esplora", settings, {
-    tipHash,
-    hashAt: (height) => hash(`/block-height/${height}`),
+    tipHash: () => tipHash(edge),
+    hashAt: (height) => hash(edge, `/block-height/${height}`),
     blockOf: (of) => restJson(edge, `/block/${of}`, EsploraBlock),
-    historyOf,
+    historyOf: (of) => historyOf(edge, of),
     transactionOf: (txid) => restJson(edge, `/tx/${txid}`, EsploraTransaction),
-    spenderOf,
+    spenderOf: (output) => spenderOf(edge, output),
   });
+}
+
+async function hash(edge: RestEdge, path: string): Promise<Result<string | null, Outage>> {
+  const text = await restText(edge, path);
+  if (!text.ok || text.value === null) return text;
+  const parsed = Hash().safeParse(text.value.trim());
+  if (parsed.success) return ok(parsed.data);
+  return err(outage(text.value.includes("<") ? "NOT_JSON" : "UNEXPECTED_SHAPE", "no hash"));
+}
+
+async function tipHash(edge: RestEdge): Promise<Result<string, Outage>> {
+  const tip = await hash(edge, "/blocks/tip/hash");
+  if (!tip.ok) return tip;
+  return tip.value === null ? err(outage("BEHIND", "no block at all")) : ok(tip.value);
+}
+
+/** Newest first. A page's length is the server's choice, so an empty one or one of older blocks is the last. `next` is the last txid. */
+async function historyOf(edge: RestEdge, { address, from, after, pages }: AddressPages): Promise<Pages> {
+  const standing = after === null ? ok(null) : await stillMined(edge, after);
+  if (!standing.ok) return standing;
+  const transactions: UtxoTransaction[] = [];
+  let last = standing.value;
+  for (let page = 1; page <= pages; page++) {
+    const path = last === null ? "" : `/chain${last === "" ? "" : `/${last}`}`;
+    const read = await restJson(edge, `/address/${address}/txs${path}`, History);
+    if (!read.ok) return read;
+    if (read.value === null) return err(outage("BAD_STATUS", "an address without an answer"));
+    const mark = last;
+    if (read.value.some(({ txHash }) => txHash === mark)) return samePage();
+    transactions.push(...read.value);
+    const oldest = read.value.findLast(({ block }) => block !== null);
+    const isCrowded = last === null && oldest === undefined && read.value.length >= CROWDED;
+    const isLast = oldest === undefined || (oldest.block?.height ?? 0) < from;
+    if (isLast && !isCrowded) return ok({ transactions, next: null });
+    last = oldest?.txHash ?? "";
+  }
+  return ok({ transactions, next: last });
+}
+
+/** The server answers nothing behind a transaction that has left its block, which would look like the end: then all is read anew. */
+async function stillMined(edge: RestEdge, txid: string): Promise<Result<string | null, Outage>> {
+  if (txid === "") return ok(txid);
+  const found = await restJson(edge, `/tx/${txid}`, EsploraTransaction);
+  if (!found.ok) return found;
+  return ok(found.value === null || found.value.block === null ? null : txid);
+}
+
+async function spenderOf(edge: RestEdge, output: string): Promise<Result<string | null, Outage>> {
+  const [txid, vout] = output.split(":");
+  return restJson(edge, `/tx/${txid}/outspend/${vout}`, EsploraOutspend);
 }
