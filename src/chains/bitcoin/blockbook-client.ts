@@ -11,7 +11,7 @@ import {
   BlockbookStatus,
   BlockbookTransaction,
 } from "./blockbook-json.ts";
-import { restJson } from "./rest-client.ts";
+import { type RestEdge, restJson } from "./rest-client.ts";
 import type { UtxoTransaction } from "./utxo-transaction.ts";
 
 /** Each transaction comes with all its scripts. */
@@ -25,71 +25,77 @@ export function blockbookClient(settings: ChainClientSettings): ChainClient {
   // "Transaction '...' not found (reason)" is said of whatever failed.
   const edge = { ...settings, absent: /"(Transaction '\w*'|Block) not found"/ };
   const kept = new Map<string, BlockRef>();
-
-  async function hashAt(height: number): Promise<Result<string | null, Outage>> {
-    return restJson(edge, `/api/v2/block-index/${height}`, BlockbookHash);
-  }
-
-  async function tipHash(): Promise<Result<string, Outage>> {
-    const status = await restJson(edge, "/api/v2", BlockbookStatus);
-    if (!status.ok) return status;
-    if (status.value === null || status.value.isSyncing)
-      return err(outage("BEHIND", "a source that still reads the chain"));
-    const hash = await hashAt(status.value.bestHeight);
-    if (!hash.ok) return hash;
-    return hash.value === null ? err(outage("BEHIND", "no block at its own tip")) : ok(hash.value);
-  }
-
-  async function blockOf(hash: string): Promise<Result<BlockRef | null, Outage>> {
-    const known = kept.get(hash);
-    if (known !== undefined) return ok(known);
-    const block = await restJson(edge, `/api/v2/block/${hash}`, BlockbookBlock);
-    if (!block.ok || block.value === null) return block;
-    if (block.value.hash !== hash) return err(outage("UNEXPECTED_SHAPE", "another block"));
-    const [oldest] = kept.size < KEPT_BLOCKS ? [] : kept.keys();
-    if (oldest !== undefined) kept.delete(oldest);
-    kept.set(hash, block.value);
-    return block;
-  }
-
-  /**
-   * Newest first, the unconfirmed on the first page. Past the last page the last one comes again. A later look that reads on counts pages
-   * from the block that the first one read up to, `height:page`, so that new transactions on top do not shift the pages.
-   */
-  async function historyOf({ address, from, to, after, pages }: AddressPages): Promise<Result<AddressPage, Outage>> {
-    const transactions: UtxoTransaction[] = [];
-    const [top, first] = after === null ? [undefined, 1] : after.split(":").map(Number);
-    for (let page = first; page < first + pages; page++) {
-      // Blockbook ignores a height beyond 32 bits.
-      const range = `from=${Math.min(from, HIGHEST)}${top === undefined ? "" : `&to=${top}`}`;
-      const query = `details=txs&pageSize=${PAGE}&page=${page}&${range}`;
-      const answer = await restJson(edge, `/api/v2/address/${address}?${query}`, BlockbookHistory);
-      if (!answer.ok) return answer;
-      if (answer.value === null) return err(outage("BAD_STATUS", "an address without an answer"));
-      const { transactions: found, page: given = 1, itemsOnPage = PAGE } = answer.value;
-      if (given !== page) return ok({ transactions, next: null });
-      const mined = found?.filter(({ block }) => block !== null) ?? [];
-      // New transactions on top of an open range move part of a page to the next one, never all of it.
-      const read = new Set(transactions.map(({ txHash }) => txHash));
-      if (mined.length > 0 && mined.every(({ txHash }) => read.has(txHash))) return samePage();
-      transactions.push(...(found ?? []));
-      if (mined.length < itemsOnPage) return ok({ transactions, next: null });
-    }
-    return ok({ transactions, next: top === undefined ? `${Math.min(to, HIGHEST)}:1` : `${top}:${first + pages}` });
-  }
-
-  async function spenderOf(output: string): Promise<Result<string | null, Outage>> {
-    const [txid, vout] = output.split(":");
-    const spent = await restJson(edge, `/api/v2/tx/${txid}?spending=true`, BlockbookTransaction);
-    return spent.ok ? ok(spent.value?.spenders[Number(vout)] ?? null) : spent;
-  }
-
   return addressIndexClient("blockbook", settings, {
-    tipHash,
-    hashAt,
-    blockOf,
-    historyOf,
+    tipHash: () => tipHash(edge),
+    hashAt: (height) => hashAt(edge, height),
+    blockOf: (hash) => blockOf(edge, kept, hash),
+    historyOf: (of) => historyOf(edge, of),
     transactionOf: (txid) => restJson(edge, `/api/v2/tx/${txid}`, BlockbookTransaction),
-    spenderOf,
+    spenderOf: (output) => spenderOf(edge, output),
   });
+}
+
+async function hashAt(edge: RestEdge, height: number): Promise<Result<string | null, Outage>> {
+  return restJson(edge, `/api/v2/block-index/${height}`, BlockbookHash);
+}
+
+async function tipHash(edge: RestEdge): Promise<Result<string, Outage>> {
+  const status = await restJson(edge, "/api/v2", BlockbookStatus);
+  if (!status.ok) return status;
+  if (status.value === null || status.value.isSyncing)
+    return err(outage("BEHIND", "a source that still reads the chain"));
+  const hash = await hashAt(edge, status.value.bestHeight);
+  if (!hash.ok) return hash;
+  return hash.value === null ? err(outage("BEHIND", "no block at its own tip")) : ok(hash.value);
+}
+
+async function blockOf(
+  edge: RestEdge,
+  kept: Map<string, BlockRef>,
+  hash: string,
+): Promise<Result<BlockRef | null, Outage>> {
+  const known = kept.get(hash);
+  if (known !== undefined) return ok(known);
+  const block = await restJson(edge, `/api/v2/block/${hash}`, BlockbookBlock);
+  if (!block.ok || block.value === null) return block;
+  if (block.value.hash !== hash) return err(outage("UNEXPECTED_SHAPE", "another block"));
+  const [oldest] = kept.size < KEPT_BLOCKS ? [] : kept.keys();
+  if (oldest !== undefined) kept.delete(oldest);
+  kept.set(hash, block.value);
+  return block;
+}
+
+/**
+ * Newest first, the unconfirmed on the first page. Past the last page the last one comes again. A later look that reads on counts pages
+ * from the block that the first one read up to, `height:page`, so that new transactions on top do not shift the pages.
+ */
+async function historyOf(
+  edge: RestEdge,
+  { address, from, to, after, pages }: AddressPages,
+): Promise<Result<AddressPage, Outage>> {
+  const transactions: UtxoTransaction[] = [];
+  const [top, first] = after === null ? [undefined, 1] : after.split(":").map(Number);
+  for (let page = first; page < first + pages; page++) {
+    // Blockbook ignores a height beyond 32 bits.
+    const range = `from=${Math.min(from, HIGHEST)}${top === undefined ? "" : `&to=${top}`}`;
+    const query = `details=txs&pageSize=${PAGE}&page=${page}&${range}`;
+    const answer = await restJson(edge, `/api/v2/address/${address}?${query}`, BlockbookHistory);
+    if (!answer.ok) return answer;
+    if (answer.value === null) return err(outage("BAD_STATUS", "an address without an answer"));
+    const { transactions: found, page: given = 1, itemsOnPage = PAGE } = answer.value;
+    if (given !== page) return ok({ transactions, next: null });
+    const mined = found?.filter(({ block }) => block !== null) ?? [];
+    // New transactions on top of an open range move part of a page to the next one, never all of it.
+    const read = new Set(transactions.map(({ txHash }) => txHash));
+    if (mined.length > 0 && mined.every(({ txHash }) => read.has(txHash))) return samePage();
+    transactions.push(...(found ?? []));
+    if (mined.length < itemsOnPage) return ok({ transactions, next: null });
+  }
+  return ok({ transactions, next: top === undefined ? `${Math.min(to, HIGHEST)}:1` : `${top}:${first + pages}` });
+}
+
+async function spenderOf(edge: RestEdge, output: string): Promise<Result<string | null, Outage>> {
+  const [txid, vout] = output.split(":");
+  const spent = await restJson(edge, `/api/v2/tx/${txid}?spending=true`, BlockbookTransaction);
+  return spent.ok ? ok(spent.value?.spenders[Number(vout)] ?? null) : spent;
 }
