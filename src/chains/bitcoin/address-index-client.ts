@@ -12,6 +12,7 @@ import type {
   Scan,
   ScanRange,
 } from "../chain-client.ts";
+import type { Network } from "../network.ts";
 import type { BlockRef, Transfer } from "../transfer.ts";
 import { eachOf } from "./rest-client.ts";
 import { transfersTo, type UtxoTransaction } from "./utxo-transaction.ts";
@@ -63,49 +64,60 @@ interface Unconfirmed {
   readonly transfers: readonly Transfer[];
 }
 
-export function addressIndexClient(
-  kind: "esplora" | "blockbook",
-  { network, nowMs }: Pick<ChainClientSettings, "network" | "nowMs">,
-  source: AddressIndex,
-): ChainClient {
-  const { nativeCode } = network;
-  let unconfirmed: Unconfirmed | undefined;
+export class AddressIndexClient implements ChainClient {
+  readonly kind: "esplora" | "blockbook";
+  readonly costsBy = "recipients";
+  readonly #network: Network;
+  readonly #nowMs: () => number;
+  readonly #source: AddressIndex;
+  #unconfirmed: Unconfirmed | undefined;
 
-  async function verify(): Promise<Result<true, Outage>> {
-    const genesis = await source.hashAt(0);
+  constructor(kind: AddressIndexClient["kind"], { network, nowMs }: ChainClientSettings, source: AddressIndex) {
+    this.kind = kind;
+    this.#network = network;
+    this.#nowMs = nowMs;
+    this.#source = source;
+  }
+
+  async verify(): Promise<Result<true, Outage>> {
+    const genesis = await this.#source.hashAt(0);
     if (!genesis.ok) return genesis;
-    return genesis.value === network.genesisHash ? ok(true) : err(outage("WRONG_CHAIN", "another block 0"));
+    return genesis.value === this.#network.genesisHash ? ok(true) : err(outage("WRONG_CHAIN", "another block 0"));
   }
 
-  async function tip(): Promise<Result<BlockRef, Outage>> {
-    unconfirmed = undefined;
-    const hash = await source.tipHash();
-    return hash.ok ? refOf(hash.value) : hash;
+  async tip(): Promise<Result<BlockRef, Outage>> {
+    this.#unconfirmed = undefined;
+    const hash = await this.#source.tipHash();
+    return hash.ok ? this.#refOf(hash.value) : hash;
   }
 
-  async function block(height: number): Promise<Result<BlockRef | null, Outage>> {
-    const hash = await source.hashAt(height);
+  async finalizedHeight(): Promise<Result<null, Outage>> {
+    return ok(null);
+  }
+
+  async block(height: number): Promise<Result<BlockRef | null, Outage>> {
+    const hash = await this.#source.hashAt(height);
     if (!hash.ok) return hash;
-    return hash.value === null ? ok(null) : refOf(hash.value);
+    return hash.value === null ? ok(null) : this.#refOf(hash.value);
   }
 
-  async function refOf(hash: string): Promise<Result<BlockRef, Outage>> {
-    const ref = await source.blockOf(hash);
+  async #refOf(hash: string): Promise<Result<BlockRef, Outage>> {
+    const ref = await this.#source.blockOf(hash);
     if (!ref.ok) return ref;
     return ref.value === null ? behind() : ok(ref.value);
   }
 
   /** Transfers to one address outside blocks, and mined from a height on. */
-  async function pagesOf(of: AddressPages): Promise<Result<History, Outage>> {
-    const read = await source.historyOf(of);
+  async #pagesOf(of: AddressPages): Promise<Result<History, Outage>> {
+    const read = await this.#source.historyOf(of);
     if (!read.ok) return read;
     const own = new Set([of.address]);
-    const transfers = read.value.transactions.flatMap((each) => transfersTo(own, nativeCode, each));
+    const transfers = read.value.transactions.flatMap((each) => transfersTo(own, this.#network.nativeCode, each));
     return ok({ transfers, next: read.value.next });
   }
 
-  async function history({ to, ...of }: HistoryRequest): Promise<Result<History, Outage>> {
-    const read = await pagesOf({ ...of, to: to.height });
+  async history({ to, ...of }: HistoryRequest): Promise<Result<History, Outage>> {
+    const read = await this.#pagesOf({ ...of, to: to.height });
     if (!read.ok) return read;
     const { transfers, next } = read.value;
     if (transfers.some(({ block }) => isFork(block, to))) return behind();
@@ -115,12 +127,12 @@ export function addressIndexClient(
     });
   }
 
-  async function transfersOf(
+  async #transfersOf(
     recipients: ReadonlySet<string>,
     range: Pick<AddressPages, "from" | "to">,
   ): Promise<Result<readonly Transfer[], Outage>> {
     const found = await eachOf(recipients, async (address) => {
-      const read = await pagesOf({ ...range, address, after: null, pages: PAGES });
+      const read = await this.#pagesOf({ ...range, address, after: null, pages: PAGES });
       if (!read.ok || read.value.next === null) return read;
       return err(outage("TOO_LARGE", `more than ${PAGES} pages of one address`));
     });
@@ -131,46 +143,43 @@ export function addressIndexClient(
    * One request for each recipient, more where its history is long. If the last block is still on the chain after the last answer, all answers
    * are about one chain. Only the overlap of later scans shows that a source left out an address's newest transactions.
    */
-  async function scan({ from, to, recipients }: ScanRange): Promise<Result<Scan, Outage>> {
-    const atMs = nowMs();
-    const all = await transfersOf(recipients, { from, to: to.height });
+  async scan({ from, to, recipients }: ScanRange): Promise<Result<Scan, Outage>> {
+    const atMs = this.#nowMs();
+    const all = await this.#transfersOf(recipients, { from, to: to.height });
     if (!all.ok) return all;
-    const standing = recipients.size === 0 ? ok(to.hash) : await source.hashAt(to.height);
+    const standing = recipients.size === 0 ? ok(to.hash) : await this.#source.hashAt(to.height);
     if (!standing.ok) return standing;
     const mined = all.value.filter(({ block }) => isWithin(block, from, to.height));
     if (standing.value !== to.hash || mined.some(({ block }) => isFork(block, to))) return behind();
     const transfers = all.value.filter((transfer) => transfer.block === null);
-    unconfirmed = { of: recipients, size: recipients.size, atMs, transfers };
+    this.#unconfirmed = { of: recipients, size: recipients.size, atMs, transfers };
     return ok({ transfers: mined, to });
   }
 
-  async function mempool(recipients: ReadonlySet<string>): Promise<Result<readonly Transfer[], Outage>> {
-    const known = unconfirmed;
-    unconfirmed = undefined;
+  async mempool(recipients: ReadonlySet<string>): Promise<Result<readonly Transfer[], Outage>> {
+    const known = this.#unconfirmed;
+    this.#unconfirmed = undefined;
     const isSame = known?.of === recipients && known.size === recipients.size;
-    if (isSame && nowMs() - known.atMs <= FRESH_MS) return ok(known.transfers);
-    const all = await transfersOf(recipients, { from: NO_BLOCK, to: NO_BLOCK });
+    if (isSame && this.#nowMs() - known.atMs <= FRESH_MS) return ok(known.transfers);
+    const all = await this.#transfersOf(recipients, { from: NO_BLOCK, to: NO_BLOCK });
     return all.ok ? ok(all.value.filter((transfer) => transfer.block === null)) : all;
   }
 
-  async function lookup({ txHash, spends, recipients }: LookupRequest): Promise<Result<Lookup, Outage>> {
-    const found = await source.transactionOf(txHash);
+  async lookup({ txHash, spends, recipients }: LookupRequest): Promise<Result<Lookup, Outage>> {
+    const found = await this.#source.transactionOf(txHash);
     if (!found.ok) return found;
-    if (found.value === null) return lookupReplaced(txHash, spends);
+    if (found.value === null) return this.#lookupReplaced(txHash, spends);
     const { block } = found.value;
-    const transfers = transfersTo(recipients, nativeCode, found.value);
+    const transfers = transfersTo(recipients, this.#network.nativeCode, found.value);
     return ok(block === null ? { kind: "pending", transfers } : { kind: "mined", block, transfers });
   }
 
-  async function lookupReplaced(txHash: string, spends: readonly string[]): Promise<Result<Lookup, Outage>> {
-    const spenders = await eachOf(spends, (output) => source.spenderOf(output));
+  async #lookupReplaced(txHash: string, spends: readonly string[]): Promise<Result<Lookup, Outage>> {
+    const spenders = await eachOf(spends, (output) => this.#source.spenderOf(output));
     if (!spenders.ok) return spenders;
     const isReplaced = spenders.value.some((spender) => spender !== null && spender !== txHash);
     return ok({ kind: isReplaced ? "replaced" : "unknown" });
   }
-
-  const finalizedHeight = async () => ok(null);
-  return { kind, costsBy: "recipients", verify, tip, finalizedHeight, block, scan, mempool, history, lookup };
 }
 
 /** A source that gives a page again instead of the one behind it would never come to an end. */

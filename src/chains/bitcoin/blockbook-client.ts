@@ -3,7 +3,7 @@ import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { ChainClient, ChainClientSettings } from "../chain-client.ts";
 import type { BlockRef } from "../transfer.ts";
-import { type AddressPage, type AddressPages, addressIndexClient, samePage } from "./address-index-client.ts";
+import { AddressIndexClient, type AddressPage, type AddressPages, samePage } from "./address-index-client.ts";
 import {
   BlockbookBlock,
   BlockbookHash,
@@ -25,7 +25,7 @@ export function blockbookClient(settings: ChainClientSettings): ChainClient {
   // "Transaction '...' not found (reason)" is said of whatever failed.
   const edge = { ...settings, absent: /"(Transaction '\w*'|Block) not found"/ };
   const kept = new Map<string, BlockRef>();
-  return addressIndexClient("blockbook", settings, {
+  return new AddressIndexClient("blockbook", settings, {
     tipHash: () => tipHash(edge),
     hashAt: (height) => hashAt(edge, height),
     blockOf: (hash) => blockOf(edge, kept, hash),

@@ -4,7 +4,7 @@ import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { ChainClient, ChainClientSettings } from "../chain-client.ts";
-import { type AddressPage, type AddressPages, addressIndexClient, samePage } from "./address-index-client.ts";
+import { AddressIndexClient, type AddressPage, type AddressPages, samePage } from "./address-index-client.ts";
 import { EsploraBlock, EsploraOutspend, EsploraTransaction } from "./esplora-json.ts";
 import { type RestEdge, restJson, restText } from "./rest-client.ts";
 import { Hash, type UtxoTransaction } from "./utxo-transaction.ts";
@@ -17,7 +17,7 @@ type Pages = Result<AddressPage, Outage>;
 
 export function esploraClient(settings: ChainClientSettings): ChainClient {
   const edge = { ...settings, absent: /^\s*(block|transaction) not found\s*$/i };
-  return addressIndexClient("esplora", settings, {
+  return new AddressIndexClient("esplora", settings, {
     tipHash: () => tipHash(edge),
     hashAt: (height) => hash(edge, `/block-height/${height}`),
     blockOf: (of) => restJson(edge, `/block/${of}`, EsploraBlock),
