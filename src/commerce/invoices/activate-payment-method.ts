@@ -162,16 +162,8 @@ async function withAmount(
   if (address === null || priceUnits === null)
     throw new Error(`a direct method without address or amount: ${wallet.id}`);
   const at = { network, cryptocurrency, address };
-  const made = await reserveAmount(deps, {
-    invoice,
-    walletId: wallet.id,
-    operationId,
-    at,
-    taken: wallet,
-    held: [],
-    priceUnits,
-    lostSalts,
-  });
+  const wanted = { invoice, walletId: wallet.id, operationId, at, taken: wallet, held: [], priceUnits, lostSalts };
+  const made = await reserveAmount(deps, wanted);
   if (!made.ok) return made;
   const reserved = made.value;
   const destination = { address, addressIndex: null, amountUnits: reserved.units };
@@ -193,15 +185,8 @@ async function withAmount(
   if (!rested.ok) return rested;
   const rest = rested.value;
   const restMicros = invoice.amountMicros - invoice.receivedMicros;
-  const method =
-    rest === undefined
-      ? plain
-      : withRemainder(plain, {
-          remainderUnits: rest.units,
-          forMicros: restMicros,
-          nowMs: deps.nowMs,
-          isUsed: () => false,
-        });
+  const asked = { forMicros: restMicros, nowMs: deps.nowMs, isUsed: () => false };
+  const method = rest === undefined ? plain : withRemainder(plain, { ...asked, remainderUnits: rest.units });
   return ok({
     method,
     salt: reserved.salt,

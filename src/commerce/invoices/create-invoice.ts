@@ -295,6 +295,9 @@ function prepare(
   };
   const body = invoiceBodyOf(newFile({ invoice, customer: plan.customer, product, methods }, item), deps.body);
   const json = JSON.stringify(body);
+  const auditId = derivedId("aud", operationId);
+  const facts = { target: invoice.id, after: createdFacts(invoice, active) };
+  const entry = { id: auditId, merchantId: invoice.merchantId, action: "invoice.created", ...facts } as const;
   const events = recordEvents(
     deps.db,
     { invoice, firstSequence: 1, operationId, body, json, hasMoney: false, nowMs: deps.nowMs },
@@ -320,18 +323,7 @@ function prepare(
       ...recordCustomer(deps, request.invoice, { before: customer, after: plan.customer, operationId }),
       ...takeRoom(deps, invoice, request.callers),
       insertInvoice(deps.db, invoice),
-      insertAudit(
-        deps.db,
-        deps.trail,
-        {
-          id: derivedId("aud", operationId),
-          merchantId: invoice.merchantId,
-          action: "invoice.created",
-          target: invoice.id,
-          after: createdFacts(invoice, active),
-        },
-        deps.nowMs,
-      ),
+      insertAudit(deps.db, deps.trail, entry, deps.nowMs),
       insertTimelineItem(deps.db, item),
       ...activations.flatMap(({ statements }) => statements),
       ...events,

@@ -89,17 +89,7 @@ async function readChunk(
     for (const { key, rank, held } of nearest.value) chosen.set(rankKey({ key, rank }), held);
   }
   const ended = new Map(others.map((each) => [rankKey(each), [...each.above, ...each.below]]));
-  const listed = wanted.flatMap(({ key, cryptocurrency, address, units, atMs, slackMs }) =>
-    RANKS.flatMap((rank) => {
-      const sidesOver = [{ held: ended.get(rankKey({ key, rank })) ?? [], isCut: false }];
-      const over = nearestOf(units, sidesOver, OVER_AMOUNTS_READ).amounts;
-      const of = { key, cryptocurrency, address, atMs, slackMs };
-      return [
-        ...(chosen.get(rankKey({ key, rank })) ?? []).map((amount) => ({ ...of, ...amount, isOpen: true })),
-        ...over.map((amount) => ({ ...of, ...amount, isOpen: false })),
-      ];
-    }),
-  );
+  const listed = wanted.flatMap((each) => RANKS.flatMap((rank) => candidatesOf(each, rank, { chosen, ended })));
   const rows: Around["rows"][number][] = released.map((row) => ({ ...row, isOpen: true }));
   for (const some of chunksOf(listed, CANDIDATES_AT_ONCE)) {
     const chosenRows = await readWithRetry(deps.sleep, async () => selectChosen(db, network, some));
@@ -115,6 +105,21 @@ async function readChunk(
       ]),
     ),
   );
+}
+
+/** The amounts of one rank whose invoices are read whole: those that are open, chosen before, and the nearest of those that have ended. */
+function candidatesOf(
+  { key, cryptocurrency, address, units, atMs, slackMs }: WantedAmount,
+  rank: Rank,
+  { chosen, ended }: Readonly<Record<"chosen" | "ended", ReadonlyMap<string, readonly HeldAmount[]>>>,
+) {
+  const sides = [{ held: ended.get(rankKey({ key, rank })) ?? [], isCut: false }];
+  const over = nearestOf(units, sides, OVER_AMOUNTS_READ).amounts;
+  const of = { key, cryptocurrency, address, atMs, slackMs };
+  return [
+    ...(chosen.get(rankKey({ key, rank })) ?? []).map((amount) => ({ ...of, ...amount, isOpen: true })),
+    ...over.map((amount) => ({ ...of, ...amount, isOpen: false })),
+  ];
 }
 
 const rankKey = ({ key, rank }: { readonly key: string; readonly rank: Rank }) => `${rank} ${key}`;
