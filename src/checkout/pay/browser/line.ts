@@ -5,19 +5,21 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 export interface Line {
-  readonly isOpen: boolean;
+  isOpen(): boolean;
   /** Begins, or goes on; does nothing on a line that is open or opening. */
   open(): void;
   close(): void;
 }
 
-export function lineTo(of: {
+export interface LineEnd {
   /** Path of the socket on our origin; undefined for none. */
   readonly path: () => string | undefined;
   readonly onOpen: () => void;
   readonly onNews: () => void;
   readonly onLoss: () => void;
-}): Line {
+}
+
+export function lineTo(of: LineEnd): Line {
   let socket: WebSocket | undefined;
   let isOpen = false;
   let isAnswered = true;
@@ -56,27 +58,21 @@ export function lineTo(of: {
       isAnswered = false;
       if (isOpen) own.send("ping");
     }, PING_EVERY_MS);
-    own.addEventListener("open", () => {
+    own.onopen = () => {
       if (socket !== own) return;
       isOpen = true;
       of.onOpen();
-    });
-    own.addEventListener("message", ({ data }) => {
+    };
+    own.onmessage = ({ data }) => {
       if (socket !== own) return;
       isAnswered = true;
       losses = 0;
       if (data !== "pong") of.onNews();
-    });
-    own.addEventListener("close", () => {
+    };
+    own.onclose = () => {
       if (socket === own) lose();
-    });
+    };
   };
 
-  return {
-    get isOpen() {
-      return isOpen;
-    },
-    open,
-    close: hangUp,
-  };
+  return { isOpen: () => isOpen, open, close: hangUp };
 }

@@ -9,60 +9,28 @@ const PATIENCE_MS = 15_000;
 /** Stages that count blocks, for which no messages come; every part that shows progress counts too. */
 const COUNTING: ReadonlySet<string | undefined> = new Set(["partial", "checking", "seen"]);
 
-export interface Live {
-  /** Asks now, or as soon as the server wants to be asked. */
-  ask(): void;
-}
+/** Takes an answer and the moment of `performance.now()` it came at, and says whether it was one. */
+type OnState = (html: string, atMs: number) => boolean;
 
-/** `onState` takes an answer and the moment of `performance.now()` it came at, and says whether it was one. */
-export function startLive(onState: (html: string, atMs: number) => boolean): Live {
+/** The result asks now, or as soon as the server wants to be asked. */
+export function startLive(onState: OnState): () => void {
   let isOver = false;
   let isAsking = false;
   let isWanted = false;
   let failures = 0;
-  let notBeforeMs = 0;
-  let version: string | null = null;
-  let lastText = "";
   let opened = 0;
-  let timer = 0;
-  let dueMs = Number.POSITIVE_INFINITY;
-
-  const isCounting = () => {
-    const main = currentMain();
-    return COUNTING.has(main?.dataset.stage) || Boolean(main?.querySelector("progress"));
-  };
-
-  const pollSeconds = () => Number(currentMain()?.dataset.pollSeconds ?? 0);
-
-  const rest = () => {
-    clearTimeout(timer);
-    dueMs = Number.POSITIVE_INFINITY;
-  };
-
-  /** What is due earlier stays: a socket that is lost again and again puts nothing off. */
-  const askIn = (pauseMs: number) => {
-    const atMs = performance.now() + pauseMs;
-    if (atMs >= dueMs) return;
-    rest();
-    dueMs = atMs;
-    timer = setTimeout(ask, pauseMs);
-  };
 
   const schedule = () => {
     if (pollSeconds() === 0) return end();
     if (isOver || document.hidden) return;
-    const isLive = line.isOpen && failures === 0 && !isCounting();
-    const seconds = (isLive ? SLOW_SECONDS : pollSeconds()) * 2 ** Math.min(failures, 6);
-    const pauseMs = Math.min(LONGEST_PAUSE_SECONDS, seconds) * 1_000 * (0.9 + Math.random() / 5);
-    askIn(Math.max(pauseMs, notBeforeMs - performance.now()));
+    askIn(Math.max(pauseAfter(failures, line.isOpen()), earlyMs()));
   };
 
   const ask = async () => {
     rest();
     isWanted = true;
     if (isOver || isAsking) return;
-    const earlyMs = notBeforeMs - performance.now();
-    if (earlyMs > 0) return askIn(earlyMs);
+    if (earlyMs() > 0) return askIn(earlyMs());
     isAsking = true;
     isWanted = false;
     failures = (await isAnswered()) ? 0 : failures + 1;
@@ -71,38 +39,14 @@ export function startLive(onState: (html: string, atMs: number) => boolean): Liv
     schedule();
   };
 
-  const isAnswered = async (): Promise<boolean> => {
-    try {
-      const response = await fetch(currentMain()?.dataset.stateUrl ?? "", {
-        cache: "no-store",
-        headers: version === null ? {} : { "if-none-match": version },
-        signal: AbortSignal.timeout(PATIENCE_MS),
-      });
-      const atMs = performance.now();
-      if (response.status === 404 || response.status === 410) {
-        // Nobody may pay by a page of what is gone: the server says what is there instead.
-        end();
-        location.reload();
-      }
-      const waitSeconds = Number(response.headers.get("retry-after"));
-      if (!response.ok && waitSeconds > 0) notBeforeMs = atMs + waitSeconds * 1_000;
-      if (!response.ok) return response.status === 304;
-      const text = await response.text();
-      if (text !== lastText && !onState(text, atMs)) return false;
-      lastText = text;
-      version = response.headers.get("etag");
-      return true;
-    } catch {
-      return false;
-    }
-  };
-
   const end = () => {
     isOver = true;
     rest();
     line.close();
   };
 
+  const [askIn, rest] = timerFor(ask);
+  const [isAnswered, earlyMs] = stateReader(onState, end);
   const line = lineTo({
     path: () => currentMain()?.dataset.liveUrl,
     // No message came for changes before the line opened. The first time the page is fresh, so there is no hurry.
@@ -121,17 +65,94 @@ export function startLive(onState: (html: string, atMs: number) => boolean): Liv
   };
 
   if (pollSeconds() > 0) {
-    document.addEventListener("visibilitychange", () => {
-      if (document.hidden) rest();
-      else goOn();
-    });
-    window.addEventListener("online", goOn);
+    followPage(rest, goOn);
     window.addEventListener("pagehide", line.close);
-    window.addEventListener("pageshow", ({ persisted }) => {
-      if (persisted) goOn();
-    });
     line.open();
     schedule();
   } else isOver = true;
-  return { ask };
+  return ask;
+}
+
+function pollSeconds(): number {
+  return Number(currentMain()?.dataset.pollSeconds ?? 0);
+}
+
+/** Until the page asks again: milliseconds, with some jitter. */
+function pauseAfter(failures: number, isOpen: boolean): number {
+  const main = currentMain();
+  const isCounting = COUNTING.has(main?.dataset.stage) || main?.querySelector("progress");
+  const isLive = isOpen && failures === 0 && !isCounting;
+  const seconds = (isLive ? SLOW_SECONDS : pollSeconds()) * 2 ** Math.min(failures, 6);
+  return Math.min(LONGEST_PAUSE_SECONDS, seconds) * 1_000 * (0.9 + Math.random() / 5);
+}
+
+/**
+ * Starts the one timer, and stops it; `ring` is to stop it first of all. What is due earlier stays: a socket that is lost again and again puts
+ * nothing off.
+ */
+function timerFor(ring: () => void): readonly [start: (pauseMs: number) => void, stop: () => void] {
+  /** 0 while nothing is due. */
+  let timer = 0;
+  let dueMs = 0;
+  const stop = () => {
+    clearTimeout(timer);
+    timer = 0;
+  };
+  const start = (pauseMs: number) => {
+    const atMs = performance.now() + pauseMs;
+    if (timer !== 0 && atMs >= dueMs) return;
+    stop();
+    dueMs = atMs;
+    timer = setTimeout(ring, pauseMs);
+  };
+  return [start, stop];
+}
+
+/** Asks for the state, and says whether it was answered; and for how long the server does not want to be asked, at most 0 if it may be. */
+function stateReader(
+  onState: OnState,
+  onGone: () => void,
+): readonly [read: () => Promise<boolean>, earlyMs: () => number] {
+  let notBeforeMs = 0;
+  let version: string | null = null;
+  let lastText = "";
+
+  const read = async () => {
+    try {
+      const response = await fetch(currentMain()?.dataset.stateUrl ?? "", {
+        cache: "no-store",
+        headers: version === null ? {} : { "if-none-match": version },
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      });
+      const atMs = performance.now();
+      if (response.status === 404 || response.status === 410) {
+        // Nobody may pay by a page of what is gone: the server says what is there instead.
+        onGone();
+        location.reload();
+      }
+      const waitSeconds = Number(response.headers.get("retry-after"));
+      if (!response.ok && waitSeconds > 0) notBeforeMs = atMs + waitSeconds * 1_000;
+      if (!response.ok) return response.status === 304;
+      const text = await response.text();
+      if (text !== lastText && !onState(text, atMs)) return false;
+      lastText = text;
+      version = response.headers.get("etag");
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return [read, () => notBeforeMs - performance.now()];
+}
+
+/** A hidden page rests, and goes on when it is seen or online again. */
+function followPage(rest: () => void, goOn: () => void): void {
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) rest();
+    else goOn();
+  });
+  window.addEventListener("online", goOn);
+  window.addEventListener("pageshow", ({ persisted }) => {
+    if (persisted) goOn();
+  });
 }

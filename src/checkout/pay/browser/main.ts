@@ -13,14 +13,14 @@ import { startWallets } from "./wallets.ts";
 
 const swap = startSwap();
 const clock = serverClock(Number(currentMain()?.dataset.now));
-const live = startLive((html, atMs) =>
+const ask = startLive((html, atMs) =>
   swap(html, () => {
     clock.set(Number(currentMain()?.dataset.now), atMs);
     dress();
   }),
 );
 const dressers = [
-  startCountdown(clock, live.ask),
+  startCountdown(clock, ask),
   startCopy(),
   startSearch(),
   startWallets(),

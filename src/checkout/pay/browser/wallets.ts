@@ -31,15 +31,8 @@ export function startWallets(): () => void {
       window.dispatchEvent(new Event("eip6963:requestProvider"));
     }
     for (const place of places) {
-      const status = place.querySelector("[data-wallet-status]");
-      for (const wallet of wallets.values()) {
-        if (place.querySelector(`[data-wallet="${CSS.escape(wallet.id)}"]`) !== null) continue;
-        const button = buttonOf(wallet, place.dataset.payWith);
-        if (status === null) place.append(button);
-        else status.before(button);
-      }
+      dressPlace(place, wallets, textIn(place));
       if (wallets.size > 0) place.hidden = false;
-      if (status !== null) status.textContent = textIn(place);
     }
     // Not disabled: that would take the focus away.
     for (const button of all("[data-wallet]")) button.setAttribute("aria-disabled", String(isLocked()));
@@ -78,6 +71,18 @@ export function startWallets(): () => void {
   });
 
   return dress;
+}
+
+/** Adds a button for each wallet that has none there yet, and says what became of the latest payment. */
+function dressPlace(place: HTMLElement, wallets: ReadonlyMap<string, Wallet>, text: string): void {
+  const status = place.querySelector("[data-wallet-status]");
+  for (const [id, wallet] of wallets) {
+    if (place.querySelector(`[data-wallet="${CSS.escape(id)}"]`) !== null) continue;
+    const button = buttonOf(wallet, place.dataset.payWith);
+    if (status === null) place.append(button);
+    else status.before(button);
+  }
+  if (status !== null) status.textContent = text;
 }
 
 function buttonOf(wallet: Wallet, payWith: string | undefined): HTMLElement {
