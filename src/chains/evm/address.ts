@@ -1,6 +1,5 @@
 // Addresses of EVM chains (chains.md 5): 0x and 40 hexadecimal digits, all lower, all upper, or with an exact EIP-55 checksum.
-import { keccak_256 } from "@noble/hashes/sha3.js";
-import { bytesToHex, utf8ToBytes } from "../../lib/bytes.ts";
+import { getAddress } from "viem/utils";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { trimSpaces, whatItLooksLike } from "../address-text.ts";
 import { NETWORKS, type Network } from "../networks.ts";
@@ -47,16 +46,9 @@ export function parseEvmAddress(network: Network, text: string): Result<string, 
   return problem === undefined ? ok(checksummed) : err({ reason: problem });
 }
 
-/** EIP-55: a letter is upper case where the same digit of keccak-256 over the lower-case text is 8 or more. `digits` without 0x. */
+/** The EIP-55 form of 40 digits without 0x. Of nothing longer, because the library keeps what it is asked about. */
 export function checksumAddress(digits: string): string {
-  const lower = digits.toLowerCase();
-  const hash = bytesToHex(keccak_256(utf8ToBytes(lower)));
-  let text = "0x";
-  for (let i = 0; i < lower.length; i++) {
-    const digit = lower.charAt(i);
-    text += hash.charAt(i) >= "8" ? digit.toUpperCase() : digit;
-  }
-  return text;
+  return getAddress(`0x${digits}`);
 }
 
 function recipientProblem(digits: string): string | undefined {

@@ -1,5 +1,6 @@
 // What one mined transaction pays to the recipients (chains.md 2). A scan and a look at the transaction alone go through here both, so that a
 // transfer has the same identity by either, and in whichever block and place it is mined again.
+import { numberToHex } from "viem/utils";
 import type { BlockRef, Transfer } from "../transfer.ts";
 import type { ReceiptLog, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { type Movement, polygonMovement, spelled, tokenMovement, type Wanted } from "./token-log.ts";
@@ -80,5 +81,5 @@ function transferOf(move: Movement, of: Pick<Transfer, "txHash" | "block" | "out
 
 /** A few hundred bytes: a log of ours has four topics and five words at most, and a transaction's input is left out. */
 function rawOf(of: ReceiptLog | RpcTransaction): string {
-  return JSON.stringify(of, (_, value) => (typeof value === "bigint" ? `0x${value.toString(16)}` : value));
+  return JSON.stringify(of, (_, value) => (typeof value === "bigint" ? numberToHex(value) : value));
 }

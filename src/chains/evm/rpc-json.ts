@@ -1,4 +1,5 @@
 // What EVM nodes answer, parsed. All hexadecimal becomes lower case; addresses get the spelling of wallets where a transfer is made.
+import { numberToHex } from "viem/utils";
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import type { BlockRef } from "../transfer.ts";
@@ -109,4 +110,4 @@ export const RpcReceipt = lazily(() =>
 export type RpcReceipt = z.infer<ReturnType<typeof RpcReceipt>>;
 
 /** As nodes take heights. */
-export const quantity = (height: number): string => `0x${height.toString(16)}`;
+export const quantity = (height: number): string => numberToHex(height);

@@ -1,4 +1,5 @@
 // What a payer's wallet in the browser is asked to send, as `eth_sendTransaction` takes it: the exact amount, computed here and not in the page.
+import { encodeFunctionData, erc20Abi, getAddress, numberToHex } from "viem";
 import type { Asset, Network } from "../../chains/networks.ts";
 
 export interface EvmTransfer {
@@ -11,9 +12,6 @@ export interface EvmTransfer {
   readonly data: string;
 }
 
-/** keccak256("transfer(address,uint256)"), its first 4 bytes (EIP-20). */
-const TRANSFER = "0xa9059cbb";
-
 /** Null on networks that are no EVM. */
 export function evmTransfer(of: {
   readonly network: Network;
@@ -23,8 +21,9 @@ export function evmTransfer(of: {
 }): EvmTransfer | null {
   const { network, asset, address, amountUnits } = of;
   if (network.family !== "evm" || network.chainId === null) return null;
-  const chainId = `0x${network.chainId.toString(16)}`;
-  if (asset.contract === null) return { chainId, to: address, value: `0x${amountUnits.toString(16)}`, data: "0x" };
-  const words = [address.slice(2).toLowerCase(), amountUnits.toString(16)].map((hex) => hex.padStart(64, "0"));
-  return { chainId, to: asset.contract, value: "0x0", data: `${TRANSFER}${words.join("")}` };
+  const chainId = numberToHex(network.chainId);
+  if (asset.contract === null) return { chainId, to: address, value: numberToHex(amountUnits), data: "0x" };
+  const args = [getAddress(address), amountUnits] as const;
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args });
+  return { chainId, to: asset.contract, value: "0x0", data };
 }
