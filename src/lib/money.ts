@@ -1,5 +1,6 @@
 // Money without `number`. Invoice amounts are bigint micro-units (10^-6) of the invoice currency; crypto amounts are bigint base units
 // of an asset that knows its decimals. Parsing never rounds silently, division names its rounding, printing is exact.
+import { formatUnits as unitsAsText } from "viem/utils";
 import { err, ok, type Result } from "./result.ts";
 
 /** Fraction digits of an invoice amount (Interface 2.2: precision 15,6). */
@@ -17,7 +18,7 @@ export function exactDecimal(text: string): { readonly digits: bigint; readonly 
   return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
 }
 
-/** Parses decimal text into units of 10^-`decimals`; refuses anything that does not fit exactly. */
+/** Parses decimal text into units of 10^-`decimals`; refuses anything that does not fit exactly, where viem's `parseUnits` rounds. */
 export function parseUnits(text: string, decimals: number): Result<bigint, "NOT_A_DECIMAL" | "TOO_PRECISE"> {
   const exact = exactDecimal(text);
   if (exact === undefined) return err("NOT_A_DECIMAL");
@@ -28,8 +29,7 @@ export function parseUnits(text: string, decimals: number): Result<bigint, "NOT_
 
 /** Base units as plain decimal text, no trailing zeros: `formatUnits(1_500_000n, 6)` is `"1.5"`. */
 export function formatUnits(units: bigint, decimals: number): string {
-  const fixed = formatFixed(units, decimals);
-  return fixed.includes(".") ? fixed.replace(/\.?0+$/, "") : fixed;
+  return unitsAsText(units, decimals);
 }
 
 /** Base units as decimal text with exactly `decimals` fraction digits: `formatFixed(10_000_000n, 6)` is `"10.000000"`. */
