@@ -19,7 +19,7 @@ const TOO_OFTEN = "429 `RATE_LIMITED` with `Retry-After`";
 export const LIMIT_TEXTS: { readonly [N in LimitName]: LimitText } = {
   requestsPerIpAndMinute: {
     counts:
-      "requests from one IP address in a minute, before anything is looked up, whatever they ask for; in production only, and counted by Cloudflare at each of its places. The four callers' worth of an IPv6 /48 is dealt to four names of its /64s",
+      "requests from one IP address in a minute, before anything is looked up, whatever they ask for but static assets; in production only, and counted by Cloudflare at each of its places. The four callers' worth of an IPv6 /48 is dealt to four names of its /64s",
     protects: "everybody, from what one network sends",
     refusal: TOO_OFTEN,
     setting: "`[[ratelimits]]` in `wrangler.toml`",
