@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { checkoutAssets, hashedName, keepNames } from "./checkout-assets.ts";
+import { checkoutAssets, hashedName, keepForWorker } from "./checkout-assets.ts";
 import { loadRoutes } from "./load-routes.ts";
 
 const FOLDER = "static";
@@ -49,11 +49,8 @@ function readStamp(): Stamp {
 
 async function checkoutFiles(): Promise<readonly File[]> {
   const checkout = await checkoutAssets();
-  keepNames(checkout);
-  return [
-    [checkout.scriptPath.slice(1), checkout.script],
-    [checkout.stylePath.slice(1), checkout.style],
-  ];
+  keepForWorker(checkout);
+  return [[checkout.scriptPath.slice(1), checkout.script]];
 }
 
 /** /openapi.json for a deployment without a configured origin, and /docs with the files that it loads. */

@@ -1,30 +1,29 @@
-// The script and the style of the payers' pages, bundled and minified, under names that change with their content. The names are kept in
-// src/checkout/pay/assets.generated.ts, for the pages that link to them.
+// The script and the style of the payers' pages, bundled and minified. The script is a static asset whose name changes with its content; the style
+// stands inside each page, so that the first view needs no further request before it is drawn. What the Worker needs of them is kept in
+// src/checkout/pay: the script's name and, as a text module, the style.
 import { createHash } from "node:crypto";
 import { build } from "esbuild";
 import { keepGenerated } from "./generated-file.ts";
 
-const NAMES_FILE = "src/checkout/pay/assets.generated.ts";
+const NAME_FILE = "src/checkout/pay/assets.generated.ts";
+const STYLE_FILE = "src/checkout/pay/style.generated.txt";
+const COMMAND = "npm run assets:build";
 /** Of SHA-256: enough that no two files share a name, which browsers keep for a year. */
 const HASH_LENGTH = 16;
 
 export interface CheckoutAssets {
   readonly script: string;
   readonly style: string;
-  /** Paths under which they are served. */
+  /** Path under which the script is served. */
   readonly scriptPath: string;
-  readonly stylePath: string;
 }
 
 export async function checkoutAssets(): Promise<CheckoutAssets> {
   const script = await minified("src/checkout/pay/browser/main.ts");
   const style = await minified("src/checkout/pay/style.css");
-  return {
-    script,
-    style,
-    scriptPath: `/${hashedName("assets/checkout.js", script)}`,
-    stylePath: `/${hashedName("assets/checkout.css", style)}`,
-  };
+  // It stands inside an element of the page, which nothing in it may end.
+  if (style.includes("</")) throw new Error("the style would end its element");
+  return { script, style, scriptPath: `/${hashedName("assets/checkout.js", script)}` };
 }
 
 /** `checkout.js` is `checkout-<hash of the content>.js`. */
@@ -33,14 +32,14 @@ export function hashedName(name: string, content: string | Uint8Array): string {
   return name.replace(/(?=\.\w+$)/, `-${hash}`);
 }
 
-/** Writes the names where the pages read them; with --check it only says whether the file is what it would write. */
-export function keepNames({ scriptPath, stylePath }: CheckoutAssets): void {
+/** Writes what the Worker needs; with --check it only says whether the files are what it would write. */
+export function keepForWorker({ scriptPath, style }: CheckoutAssets): void {
   const lines = [
-    "// Made by scripts/checkout-assets.ts from src/checkout/pay/browser and src/checkout/pay/style.css: never edited by hand.",
+    "// Made by scripts/checkout-assets.ts from src/checkout/pay/browser: never edited by hand.",
     `export const SCRIPT_PATH = "${scriptPath}";`,
-    `export const STYLE_PATH = "${stylePath}";`,
   ];
-  keepGenerated({ file: NAMES_FILE, text: `${lines.join("\n")}\n`, command: "npm run assets:build" });
+  keepGenerated({ file: NAME_FILE, text: `${lines.join("\n")}\n`, command: COMMAND });
+  keepGenerated({ file: STYLE_FILE, text: style, command: COMMAND, isFormatted: true });
 }
 
 async function minified(file: string): Promise<string> {
@@ -60,4 +59,4 @@ async function minified(file: string): Promise<string> {
   return output.text.trim();
 }
 
-if (import.meta.main) keepNames(await checkoutAssets());
+if (import.meta.main) keepForWorker(await checkoutAssets());

@@ -3,12 +3,12 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 /**
- * Writes `text` as `npm run format` would leave it, where the file is another: what watches it is not woken for nothing. With --check it
- * writes nothing, and fails the process instead. `isFormatted`: the text stays as it is.
+ * Writes `text` as `npm run format` would leave it, unless it must stay as it is. A file that is the same is not touched, so that nothing that
+ * watches it wakes. With --check it writes nothing, and fails the process where the file differs.
  */
 export function keepGenerated(of: { file: string; text: string; command: string; isFormatted?: boolean }): void {
-  const { file, text, command, isFormatted = false } = of;
-  const formatted = isFormatted ? text : formattedText(file, text);
+  const { file, text, command } = of;
+  const formatted = of.isFormatted === true ? text : formattedText(file, text);
   if (existsSync(file) && readFileSync(file, "utf8") === formatted) return;
   if (!process.argv.includes("--check")) {
     writeFileSync(file, formatted);

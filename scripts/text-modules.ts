@@ -1,7 +1,7 @@
-// Files that the Worker imports as text (`rules` in wrangler.toml), for Node and Vite, which have no such rules.
+// Files that the Worker imports as text (`rules` in wrangler.toml, and .txt by default), for Node and Vite, which have no such rules.
 import { readFileSync } from "node:fs";
 
-export const TEXT_FILE = /\.jsonc$/;
+export const TEXT_FILE = /\.(jsonc|txt)$/;
 
 /** JavaScript that exports what the file holds. */
 export function textModule(file: string): string {

@@ -10,7 +10,7 @@ async function assetsOf(page: string): Promise<readonly string[]> {
 }
 
 describe("a file that a page loads", () => {
-  test.each([["the checkout", "/pay/inv_none", { js: 1, css: 1 }]])(
+  test.each([["the checkout", "/pay/inv_none", { js: 1, css: 0 }]])(
     "of %s is named by its content, kept for good, and not sent again",
     async (_, page, counts) => {
       const paths = await assetsOf(page);

@@ -9,9 +9,11 @@ const ROOT = join(import.meta.dirname, "../..");
 function sourcesBelow(folder: string): Sources {
   const paths = readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
     .map((path) => `${folder}/${path.replaceAll("\\", "/")}`)
-    .filter((path) => /\.(tsx?|jsonc)$/.test(path) && !path.endsWith(".d.ts"));
+    .filter((path) => /\.(tsx?|jsonc|txt)$/.test(path) && !path.endsWith(".d.ts"));
   // A text that is imported imports nothing itself.
-  return new Map(paths.map((path) => [path, path.endsWith(".jsonc") ? "" : readFileSync(join(ROOT, path), "utf8")]));
+  return new Map(
+    paths.map((path) => [path, /\.(jsonc|txt)$/.test(path) ? "" : readFileSync(join(ROOT, path), "utf8")]),
+  );
 }
 
 /** Folders of tests that are about no district of src. "" is the project's own folder, for tests of the repository as a whole. */

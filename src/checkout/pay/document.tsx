@@ -1,10 +1,11 @@
 import { raw } from "hono/html";
 import type { Child } from "hono/jsx";
 import { isLanguage, LANGUAGES } from "../../platform/texts/languages.ts";
-import { SCRIPT_PATH, STYLE_PATH } from "./assets.generated.ts";
+import { SCRIPT_PATH } from "./assets.generated.ts";
 import { type BrandColors, brandColors } from "./brand-color.ts";
 import type { Chrome } from "./chrome.ts";
 import { Filled } from "./parts.tsx";
+import STYLE from "./style.generated.txt";
 import type { Shop } from "./view.ts";
 
 /** The frame of every page. */
@@ -34,8 +35,7 @@ export function Document(of: {
           <title>{of.title}</title>
           {/* Else browsers ask for /favicon.ico. */}
           <link rel="icon" href="data:," />
-          <link rel="stylesheet" href={STYLE_PATH} nonce={chrome.nonce} />
-          <style nonce={chrome.nonce}>{raw(brandStyle(brandColors(shop?.color ?? null)))}</style>
+          <style nonce={chrome.nonce}>{raw(`${STYLE}${brandStyle(brandColors(shop?.color ?? null))}`)}</style>
           <script src={SCRIPT_PATH} nonce={chrome.nonce} defer />
           {refresh === undefined ? null : (
             <noscript>
