@@ -24,6 +24,22 @@ const answerOf = (balances: readonly bigint[]) =>
   });
 
 describe("many balances in one call", () => {
+  it("is asked and answered as the contract ABI specification says, word by word", () => {
+    const asked = [
+      word(32n), // where the array begins
+      word(1n), // how many calls it has
+      word(32n), // where the first is, behind the length
+      word(0xca11bde05977b3631167028862be2a173976ca11n),
+      word(0n), // it may not fail
+      word(96n), // where its call data begins
+      word(36n), // their length: a selector and a word
+      `0x4d2301cc${"0".repeat(24)}${"5a".repeat(20)}${"0".repeat(56)}`,
+    ];
+    expect(balancesCall([`0x${"5a".repeat(20)}`])).toBe(`0x82ad56cb${asked.map((each) => each.slice(2)).join("")}`);
+    const answered = [32n, 1n, 32n, 1n, 64n, 32n, 7n].map((each) => word(each).slice(2));
+    expect(readBalances(`0x${answered.join("")}`, 1)).toEqual([7n]);
+  });
+
   it("are asked for as an ABI encoder asks for them", () => {
     fc.assert(
       fc.property(fc.array(account, { maxLength: 20 }), (accounts) => {
@@ -62,5 +78,9 @@ describe("many balances in one call", () => {
     expect(readBalances(failed, 1)).toBeUndefined();
     expect(readBalances("0x", 1)).toBeUndefined();
     expect(readBalances(`0x${"f".repeat(12 * 64)}`, 2)).toBeUndefined();
+    // Both accounts have the balance of the first: the third word, where its tuple is, stands again as the fourth.
+    const upTo = (words: number) => 2 + 64 * words;
+    const twice = whole.slice(0, upTo(3)) + whole.slice(upTo(2), upTo(3)) + whole.slice(upTo(4));
+    expect(readBalances(twice, 2)).toBeUndefined();
   });
 });
