@@ -1,10 +1,14 @@
 // What the house is like, in figures: `npm run house`, or `npm run house -- <folder>` for another checkout of the project, to compare.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { circlesIn, importsIn, longFunctionsIn, type Sources } from "../test/support/source-rules.ts";
+import {
+  circlesIn,
+  importsIn,
+  longFunctionsIn,
+  MAX_FUNCTION_LINES,
+  type Sources,
+} from "../test/support/source-rules.ts";
 import { floorOf } from "./districts.ts";
-
-const MOST_LINES = 60;
 
 const root = process.argv[2] ?? ".";
 const paths = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
@@ -27,7 +31,7 @@ for (const [path, text] of sources)
   lines.set(entryOf(path), (lines.get(entryOf(path)) ?? 0) + text.replace(/\n$/, "").split("\n").length);
 const characters = [...sources.values()].reduce((sum, text) => sum + text.length, 0);
 const total = [...lines.values()].reduce((sum, each) => sum + each, 0);
-const long = longFunctionsIn(sources, MOST_LINES);
+const long = longFunctionsIn(sources);
 
 const rows: readonly (readonly [string, string | number])[] = [
   ["entries in src", readdirSync(join(root, "src")).length],
@@ -38,7 +42,7 @@ const rows: readonly (readonly [string, string | number])[] = [
   ["imports against the order of districts", upward.length],
   ["entries in a knot of imports", knots.length === 0 ? "none" : knots.join(", ")],
   ["circles between files, types included", circlesIn(targets).length],
-  [`functions of more than ${MOST_LINES} lines`, long.length],
+  [`functions of more than ${MAX_FUNCTION_LINES} lines`, long.length],
   ...[...lines].sort(([, a], [, b]) => b - a).map(([name, count]) => [`lines of ${name}`, count] as const),
 ];
 for (const [what, figure] of rows) console.log(`${what.padEnd(42)} ${figure}`);

@@ -121,20 +121,24 @@ export function problemsIn(sources: Sources): readonly string[] {
       ...stateProblems(program),
       ...(kind === "rule" || kind === "contract" || kind === "failures" ? impurities(program) : []),
       ...schemasAtImport(program),
-      ...(lineCount(text) > MAX_LINES && !path.endsWith(".generated.ts")
-        ? [{ start: 0, what: `has ${lineCount(text)} lines, more than ${MAX_LINES}` }]
-        : []),
+      ...(path.endsWith(".generated.ts") ? [] : [...longFile(text), ...longFunctions(text, program)]),
     ];
-    return found.map(({ start, what }) => `${path}:${text.slice(0, start).split("\n").length}: ${what}`);
+    return found.map((problem) => printed(path, text, problem));
   });
 }
 
 /** Of what people write. */
 const MAX_LINES = 350;
+/** Of a function or method. */
+export const MAX_FUNCTION_LINES = 60;
 
 interface Problem {
   readonly start: number;
   readonly what: string;
+}
+
+function printed(path: string, text: string, { start, what }: Problem): string {
+  return `${path}:${text.slice(0, start).split("\n").length}: ${what}`;
 }
 
 function importProblems(path: string, kind: Kind, imports: readonly Import[], sources: Sources): Problem[] {
@@ -282,17 +286,26 @@ function mutationsOf(program: Node, name: string | undefined): Problem[] {
 const IMPURE_CALLS =
   /^(Date\.now|Math\.random|performance\.now|crypto\.(getRandomValues|randomUUID|subtle\..*)|fetch|setTimeout|setInterval)$/;
 
-/** Functions of more lines than that, methods included: `path:line: lines`. */
-export function longFunctionsIn(sources: Sources, most: number): readonly string[] {
-  return [...sources].flatMap(([path, text]) => {
-    const found: string[] = [];
-    visit(parse(path, text), ({ type, start, end }) => {
-      const lines = lineCount(text.slice(start, Number(end)));
-      if (/Function/.test(type) && lines > most)
-        found.push(`${path}:${text.slice(0, start).split("\n").length}: ${lines} lines`);
-    });
-    return found;
+/** Functions and methods that are too long: `path:line: what`. */
+export function longFunctionsIn(sources: Sources): readonly string[] {
+  return [...sources].flatMap(([path, text]) =>
+    longFunctions(text, parse(path, text)).map((problem) => printed(path, text, problem)),
+  );
+}
+
+function longFunctions(text: string, program: Node): Problem[] {
+  const found: Problem[] = [];
+  visit(program, ({ type, start, end }) => {
+    const lines = /Function/.test(type) ? lineCount(text.slice(start, Number(end))) : 0;
+    if (lines > MAX_FUNCTION_LINES)
+      found.push({ start, what: `has a function of ${lines} lines, more than ${MAX_FUNCTION_LINES}` });
   });
+  return found;
+}
+
+function longFile(text: string): Problem[] {
+  const lines = lineCount(text);
+  return lines > MAX_LINES ? [{ start: 0, what: `has ${lines} lines, more than ${MAX_LINES}` }] : [];
 }
 
 /** A clock, a die, a socket: a rule takes what they give as an argument. */

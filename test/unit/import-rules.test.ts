@@ -203,6 +203,8 @@ describe("the check itself", () => {
     ["a clock at import", "export const STARTED = Date.now();"],
     ["randomness at import", "export const SALT = [Math.random()];"],
     ["a file of 351 lines", "export const a = 1;\n".repeat(351)],
+    ["a function of 61 lines", `export function f() {${"\n".repeat(60)}}`],
+    ["a method of 61 lines", `export const a = { f() {${"\n".repeat(60)}} };`],
   ];
   it.each(style)("refuses %s, whatever the kind", (_, text) => {
     expect(problemsOf("src/platform/http/x.ts", text)).toHaveLength(1);
@@ -264,6 +266,7 @@ describe("the check itself", () => {
     ],
     ["a date of a given time", "src/lib/x.ts", "export const f = (ms: number) => new Date(ms);"],
     ["a file of 350 lines", "src/lib/x.ts", "export const a = 1;\n".repeat(350)],
+    ["a function of 60 lines", "src/lib/x.ts", `export const f = () => {${"\n".repeat(59)}};`],
     [
       "a schema that is built when it is asked for",
       "src/commerce/wallets/contract.ts",
