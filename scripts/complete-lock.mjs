@@ -31,7 +31,8 @@ const lock = JSON.parse(before);
 const packages = lock.packages;
 
 for (const [path, entry] of Object.entries(packages)) {
-  delete entry.resolved;
+  // That of a workspace is its folder.
+  if (entry.link !== true) delete entry.resolved;
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {}))
     addIfAbsent(path, entry, name, version);
 }

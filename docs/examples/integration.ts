@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { Edgetill, verifyWebhook, WebhookVerificationError } from "edgetill/client";
+import { Edgetill, verifyWebhook, WebhookVerificationError } from "edgetill";
 
 const { BASE_URL = "http://localhost:8787", MERCHANT_ID = "", API_KEY = "" } = process.env;
 const { WEBHOOK_SECRET = "", PORT = "3000" } = process.env;

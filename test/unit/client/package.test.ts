@@ -10,8 +10,8 @@ const installed = join(shop, "node_modules/edgetill");
 
 beforeAll(() => {
   mkdirSync(installed, { recursive: true });
-  execFileSync("node_modules/.bin/tsc", ["--project", "client", "--outDir", join(installed, "client/dist")]);
-  cpSync("package.json", join(installed, "package.json"));
+  execFileSync("client/node_modules/.bin/tsc", ["--project", "client", "--outDir", join(installed, "dist")]);
+  cpSync("client/package.json", join(installed, "package.json"));
   // Types of fetch, AbortSignal and URL, which every runtime brings its own of.
   symlinkSync(join(process.cwd(), "node_modules/@types"), join(shop, "node_modules/@types"));
   writeFileSync(join(shop, "package.json"), '{ "type": "module" }');
@@ -24,7 +24,7 @@ function run(command: string, ...args: readonly string[]): string {
 }
 
 it("is imported by plain JavaScript", () => {
-  const code = 'import * as client from "edgetill/client"; console.log(Object.keys(client).sort().join())';
+  const code = 'import * as client from "edgetill"; console.log(Object.keys(client).sort().join())';
   writeFileSync(join(shop, "use.mjs"), code);
   expect(run(process.execPath, "use.mjs").trim()).toBe(
     "Edgetill,EdgetillConnectionError,EdgetillError,EdgetillTimeoutError,ReturnVerificationError,WebhookVerificationError,verifyReturn,verifyWebhook",
@@ -37,7 +37,7 @@ it.each([
 ])("is typed for TypeScript that resolves as %s, %s", { timeout: 30_000 }, (module, moduleResolution) => {
   writeFileSync(
     join(shop, "use.ts"),
-    `import { Edgetill, type Invoice, verifyWebhook, type WebhookEvent } from "edgetill/client";
+    `import { Edgetill, type Invoice, verifyWebhook, type WebhookEvent } from "edgetill";
     const edgetill = new Edgetill({ baseUrl: "https://pay.example.com", apiKey: "sk_1", merchantId: "mer_1" });
     export const made: Promise<Invoice> = edgetill.invoices.create({ name: "Order", rawAmount: 10 });
     void edgetill.invoices.create({ productId: "prd_1" });
@@ -56,7 +56,7 @@ it.each([
 });
 
 it("asks for nothing but itself", () => {
-  const built = readFileSync(join(installed, "client/dist/edgetill.js"), "utf8");
+  const built = readFileSync(join(installed, "dist/edgetill.js"), "utf8");
   const sources = [...built.matchAll(/from "([^"]+)"/g)].map(([, name]) => name);
   expect(sources.length).toBeGreaterThan(3);
   expect(sources.filter((name) => !/^\.\/[\w-]+\.js$/.test(name ?? ""))).toEqual([]);

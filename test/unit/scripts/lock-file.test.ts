@@ -72,4 +72,9 @@ describe("the lock file", () => {
     const packages = { "node_modules/t": { version: "1.0.0", resolved: "https://registry.example/t.tgz" } };
     expect(completed({ packages })).not.toContain("registry.example");
   });
+
+  test("the folder of a workspace is no address of a registry, and stays", () => {
+    const packages = { "node_modules/t": { resolved: "client", link: true } };
+    expect(JSON.parse(completed({ packages })).packages).toEqual(packages);
+  });
 });
