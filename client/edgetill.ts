@@ -4,6 +4,7 @@ import { type CallOptions, send, type Transport } from "./request.ts";
 import * as resources from "./resources.ts";
 
 export type * from "./api-types.ts";
+export type * from "./enums.ts";
 export { EdgetillConnectionError, EdgetillError, EdgetillTimeoutError, type ErrorDetail } from "./errors.ts";
 export type { WebhookEvent } from "./events.ts";
 export type { Page, Pages } from "./pages.ts";

@@ -1,5 +1,6 @@
 // What a delivery and an event that is read say, by type: `switch (event.type)` narrows `event.data`. Types may be added, so have a default.
-import type { ApiKey, Invoice, InvoiceStatus, Payment, PaymentMethod, Wallet } from "./api-types.ts";
+import type { ApiKey, Invoice, Payment, PaymentMethod, Wallet } from "./api-types.ts";
+import type { InvoiceStatus } from "./enums.ts";
 
 interface Event<Type extends string, Data> {
   /** The same on every attempt and in every list: act once for each. */

@@ -37,7 +37,7 @@ it.each([
 ])("is typed for TypeScript that resolves as %s, %s", { timeout: 30_000 }, (module, moduleResolution) => {
   writeFileSync(
     join(shop, "use.ts"),
-    `import { Edgetill, type Invoice, verifyWebhook, type WebhookEvent } from "edgetill";
+    `import { Edgetill, type Invoice, type InvoiceStatus, verifyWebhook, type WebhookEvent } from "edgetill";
     const edgetill = new Edgetill({ baseUrl: "https://pay.example.com", apiKey: "sk_1", merchantId: "mer_1" });
     export const made: Promise<Invoice> = edgetill.invoices.create({ name: "Order", rawAmount: 10 });
     void edgetill.invoices.create({ productId: "prd_1" });
@@ -48,6 +48,9 @@ it.each([
     for await (const invoice of edgetill.invoices.list({ status: "PAID" })) invoice.checkoutUrl satisfies string;
     export const page = (await edgetill.invoices.list({ page: 1 })).pagination?.total satisfies number | undefined;
     export const event: WebhookEvent = await verifyWebhook({ payload: "", headers: new Headers(), secret: "" });
+    export const status: InvoiceStatus = "PAID";
+    // @ts-expect-error No status.
+    export const other: InvoiceStatus = "PIAD";
     if (event.type === "invoice.paid") event.data.invoice.amountReceived satisfies string;`,
   );
   const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--ignoreConfig", "--types", "node"];
