@@ -64,3 +64,11 @@ it("asks for nothing but itself", () => {
   expect(sources.length).toBeGreaterThan(3);
   expect(sources.filter((name) => !/^\.\/[\w-]+\.js$/.test(name ?? ""))).toEqual([]);
 });
+
+it("is of the version of the service, and depends on no package", () => {
+  const [client, service] = ["client/package.json", "package.json"].map((file) =>
+    JSON.parse(readFileSync(file, "utf8")),
+  );
+  expect(client.version).toBe(service.version);
+  expect(client).not.toHaveProperty("dependencies");
+});
