@@ -99,7 +99,7 @@ export function createApp(): HonoBase<AppEnv> {
   return app;
 }
 
-/** The outer shield, per address and before anything is looked up; production only, where the edge names the caller (security.md 3). */
+/** The outer shield, per address and before anything is looked up; production only, where the edge names the caller. */
 async function shield(c: AppContext, next: () => Promise<void>): Promise<Response | undefined> {
   const ip = callerIp(c);
   if (refusesToServe(c.env) && c.req.path !== "/healthz") {

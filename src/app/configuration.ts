@@ -110,7 +110,7 @@ function hasInsecureOrigin({ PUBLIC_URL }: Pick<Variables, "PUBLIC_URL">): boole
   return protocol !== "https:" && !(protocol === "http:" && isLoopback);
 }
 
-/** Whether a setting opens the inside of a network to users who may register an endpoint, or changes the retry schedule (webhooks.md). */
+/** Whether a setting opens the inside of a network to users who may register an endpoint, or changes the retry schedule. */
 export function hasDevelopmentSetting(of: Pick<Variables, "WEBHOOK_LOOPBACK" | "WEBHOOK_SCHEDULE_SECONDS">): boolean {
   return [of.WEBHOOK_LOOPBACK, of.WEBHOOK_SCHEDULE_SECONDS].some((setting) => (setting ?? "").trim() !== "");
 }

@@ -45,7 +45,7 @@ const VERSIONS: Readonly<Record<number, string>> = {
   196: "this is a Bitcoin testnet address",
 };
 
-/** Human-readable parts of witness addresses (chains.md 5). */
+/** Human-readable parts of witness addresses. */
 const WITNESS_PARTS: ReadonlyMap<string, string> = new Map([
   ["bc", "a Bitcoin address"],
   ["tb", "a Bitcoin testnet address"],

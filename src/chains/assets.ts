@@ -1,4 +1,4 @@
-// Coins and tokens of the networks, and the grain of each: the smallest difference between two amounts of a direct wallet (chains.md 4).
+// Coins and tokens of the networks, and the grain of each: the smallest difference between two amounts of a direct wallet.
 
 export interface Asset {
   /** Upper-case code, as echoed on the wire. */
@@ -7,7 +7,7 @@ export interface Asset {
   readonly decimals: number;
   /** The token's contract in canonical form (EIP-55, TRON base58check); null for the native coin. */
   readonly contract: string | null;
-  /** Finest grain of a direct wallet's amounts, in base units: quotes are rounded up to it and salts counted in it (chains.md 4). */
+  /** Finest grain of a direct wallet's amounts, in base units: quotes are rounded up to it and salts counted in it. */
   readonly grainUnits: bigint;
   /** Coarser grains in base units, coarsest first, tried before `grainUnits` so that most customers see a plain figure. */
   readonly coarseGrainUnits: readonly bigint[];

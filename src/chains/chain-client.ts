@@ -1,4 +1,4 @@
-// The interface of every source of chain data (chains.md 1): one network, read over HTTP from one provider. No source is trusted alone, and none
+// The interface of every source of chain data: one network, read over HTTP from one provider. No source is trusted alone, and none
 // throws: a failure is a named `Outage`. A client holds no state that another client of the same source would need: the object that owns
 // it may be made anew before every pass, so what it keeps is a cache.
 import type { Outage } from "../lib/fetch-text.ts";

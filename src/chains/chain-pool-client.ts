@@ -1,5 +1,5 @@
-// The sources of one network as one: which may be asked, which is asked next, and for how long one that failed is left alone (chains.md 1,
-// "Provider rules"). One unit of work runs against one source, so that a scan never mixes two views of the chain. What is known of the
+// The sources of one network as one: which may be asked, which is asked next, and for how long one that failed is left alone. One unit of work
+// runs against one source, so that a scan never mixes two views of the chain. What is known of the
 // sources lives in memory: after a restart each is verified again to serve this chain, and only its pauses are restored (`resume`).
 import { fullJitterMs } from "../lib/backoff.ts";
 import { type Outage, outage } from "../lib/fetch-text.ts";
@@ -64,7 +64,7 @@ export class ChainPool {
     return this.#sources.filter(({ state }) => endOf(state, nowMs) <= nowMs).map(({ client }) => client);
   }
 
-  /** Another source that may be asked now, for a second opinion (rules e and f): of another kind, if there is one. */
+  /** Another source that may be asked now, for a second opinion: of another kind, if there is one. */
   second(first: ChainClient, nowMs: number, askedToo: readonly ChainClient[] = []): ChainClient | undefined {
     const others = this.available(nowMs).filter((client) => client !== first && !askedToo.includes(client));
     return others.find((client) => client.kind !== first.kind) ?? others[0];

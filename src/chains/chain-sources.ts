@@ -1,4 +1,4 @@
-// Where a deployment reads its chains (CHAIN_SOURCES, chains.md 1): JSON of network to a list of sources, read by `npm start` and by the
+// Where a deployment reads its chains (CHAIN_SOURCES): JSON of network to a list of sources, read by `npm start` and by the
 // Worker alike. A source's address may hold a vendor's key or a node's password, so no message repeats any part of one.
 import { err, ok, type Result } from "../lib/result.ts";
 import { type Family, type Network, type NetworkName, networkNamed } from "./networks.ts";

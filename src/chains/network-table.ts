@@ -1,9 +1,9 @@
-// Every chain that Edgetill knows, row by row (decisions 2; chains.md 3, 4, 5). Tokens are an allow-list: what is not here never credits.
+// Every chain that Edgetill knows, row by row (decisions 2). Tokens are an allow-list: what is not here never credits.
 // Decimals belong to (network, contract): USDT and USDC have 18 on BNB and 6 elsewhere. What a row says: `network.ts`.
 import { BNB, BTC, CRO, ETH, LTC, POL, TRX, token } from "./assets.ts";
 import type { Network } from "./network.ts";
 
-/** What the networks of one chain have in common (chains.md 3; overlaps: chains.md 1). */
+/** What the networks of one chain have in common. */
 const BITCOIN = {
   family: "bitcoin",
   nativeCode: "BTC",

@@ -21,7 +21,7 @@ export type NetworkName =
   | "BTC_REGTEST"
   | "LTC_REGTEST";
 
-/** Prefixes of a Bitcoin-like chain: version bytes of base58check, human-readable parts of bech32 (chains.md 5). */
+/** Prefixes of a Bitcoin-like chain: version bytes of base58check, human-readable parts of bech32. */
 export interface UtxoParameters {
   readonly p2pkh: number;
   readonly p2sh: number;
@@ -42,7 +42,7 @@ export interface Network {
   /** EIP-155 id (`eth_chainId`, for TRON of java-tron's JSON-RPC); null on Bitcoin-like chains. */
   readonly chainId: number | null;
   readonly utxo: UtxoParameters | null;
-  /** Hash of block 0, by which a source proves that it serves this chain; null where `chainId` does (chains.md 1, provider rule b). */
+  /** Hash of block 0, by which a source proves that it serves this chain; null where `chainId` does. */
   readonly genesisHash: string | null;
   /**
    * How transfers of the native coin are found: `blocks` by every transaction, on EVM beside what recipients hold; `balances` by what they hold,
@@ -50,7 +50,7 @@ export interface Network {
    * balance is watched, or it would count twice.
    */
   readonly nativeBy: "blocks" | "logs" | "balances";
-  /** Time between two passes while something is watched (chains.md 3). */
+  /** Time between two passes while something is watched. */
   readonly pollSeconds: number;
   /** True for regtest as well: test key prefixes, coin type 1. */
   readonly isTest: boolean;
@@ -64,7 +64,7 @@ export interface Network {
   readonly blockSeconds: number;
   /** How deep a reorg is still looked for, in blocks; where the chain tells what is final, that ends it earlier. */
   readonly reorgWindowBlocks: number;
-  /** Blocks that each pass over the chain reads again (chains.md 1, provider rule d). */
+  /** Blocks that each pass over the chain reads again. */
   readonly overlapBlocks: number;
   /** A wallet with fewer gets a warning; the default stays 1. */
   readonly recommendedConfirmations: number;

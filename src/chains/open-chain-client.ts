@@ -10,7 +10,7 @@ import type { Network } from "./network.ts";
 import { tronRpcClient } from "./tron/tron-rpc-client.ts";
 import { trongridClient } from "./tron/trongrid-client.ts";
 
-/** For one request, its body included (chains.md 1, provider rule a). */
+/** For one request, its body included. */
 const TIMEOUT_MS = 8 * SECOND_MS;
 
 /** Dependencies of a client, and its timeout where that is not eight seconds. */

@@ -1,4 +1,4 @@
-// What looks like a private key is refused before anything parses, logs or stores it (decisions 3, chains.md 5). Two forms: in the fields of
+// What looks like a private key is refused before anything parses, logs or stores it (decisions 3). Two forms: in the fields of
 // a wallet nothing but addresses, public keys and short names belongs, so there every shape counts, damaged ones too; in free text
 // (an invoice's name, description, metadata) sixty-four hexadecimal digits may be a transaction's hash and twelve words a sentence, so
 // there only what is unmistakable counts, wherever in the text it is: extended private keys and keys in wallet import format with their

@@ -1,4 +1,4 @@
-// A transfer as the chain shows it (chains.md 2). Its identity is (network, txHash, outputIndex), the same however often it is mined again.
+// A transfer as the chain shows it. Its identity is (network, txHash, outputIndex), the same however often it is mined again.
 
 /** A block, with what distinguishes it from another of the same height. */
 export interface BlockRef {
@@ -33,7 +33,7 @@ export interface Transfer {
   readonly raw: string;
   /** The source cannot tell what a transaction really moved: never credited by a rule, always for review. */
   readonly isUnexplained?: true;
-  /** Set where a balance grew in one block by more than the block's own transactions paid (chains.md 2). */
+  /** Set where a balance grew in one block by more than the block's own transactions paid. */
   readonly growth?: Growth;
 }
 

@@ -1,5 +1,5 @@
 // Every id is a prefix and a ULID: 10 characters of time, 16 of randomness, Crockford base32, so ids sort by creation. Ids of one
-// operation share the time and derive the rest from the operation id, so that a retry makes the very same rows (reliability.md 1).
+// operation share the time and derive the rest from the operation id, so that a retry makes the very same rows.
 // The one place in src where a text becomes a branded id, hence the one place with `as`.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "./bytes.ts";

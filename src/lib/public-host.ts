@@ -1,4 +1,4 @@
-// Which hosts are names of the public Internet, for every request that we send on a caller's word (webhooks.md "Where it may go"). It judges
+// Which hosts are names of the public Internet, for every request that we send on a caller's word. It judges
 // the host of a *parsed* URL, so that no spelling of an address gets past: the parser has turned hex, octal, one number, full-width digits
 // and percent-encoding into four decimal bytes, and a name of any script into lower-case ASCII.
 

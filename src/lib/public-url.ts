@@ -1,4 +1,4 @@
-// Where a request of ours may go on a caller's word (webhooks.md "Where it may go"): https on its own port, to a host name of the public
+// Where a request of ours may go on a caller's word: https on its own port, to a host name of the public
 // Internet. The parsed URL is judged, so that no spelling of an address gets past.
 import { hostProblem } from "./public-host.ts";
 import { err, ok, type Result } from "./result.ts";

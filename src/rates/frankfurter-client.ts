@@ -1,5 +1,5 @@
 // Frankfurter `GET /v1/latest?base=USD`: the European Central Bank's reference rates, one call for all, JSON numbers read from their
-// source text. They come on working days; a date four days old over a holiday is normal (chains.md 6).
+// source text. They come on working days; a date four days old over a holiday is normal.
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
 import { lazily } from "../lib/lazily.ts";

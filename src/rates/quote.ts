@@ -1,4 +1,4 @@
-// From market prices to the amount a customer is asked for (chains.md 6, decisions 4). A price counts when two sources agree on it now. Nothing
+// From market prices to the amount a customer is asked for (decisions 4). A price counts when two sources agree on it now. Nothing
 // is guessed: a missing rate is RATE_UNAVAILABLE, never replaced by an old price or one from a single source.
 import { MICRO_DIGITS } from "../lib/money.ts";
 import { err, ok, type Result } from "../lib/result.ts";

@@ -1,4 +1,4 @@
-// API keys: `sk_` or `pk_`, 32 random base62 characters and 6 of CRC32 over all before them (security.md 2). The checksum lets a typo
+// API keys: `sk_` or `pk_`, 32 random base62 characters and 6 of CRC32 over all before them. The checksum lets a typo
 // or a truncated paste be refused before any storage is touched; the secret is stored as SHA-256 only.
 import { sha256Hex } from "../../lib/bytes.ts";
 

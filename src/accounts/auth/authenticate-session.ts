@@ -1,5 +1,5 @@
 // Proves which user is calling, and for a merchant's route that they belong to its team and meet what it demands: in ONE storage call
-// together with the route's own reads, nothing cached (security.md 1 "Enforcement").
+// together with the route's own reads, nothing cached.
 import { sha256Hex } from "../../lib/bytes.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";

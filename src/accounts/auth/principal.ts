@@ -46,7 +46,7 @@ export function actorOf(principal: ApiKeyPrincipal | UserPrincipal): Actor {
     : { kind: "USER", id: principal.user.id };
 }
 
-/** STEP_UP_REQUIRED for a user who gave no factor in the last 5 minutes; a key is never asked (security.md 1 "Step-up"). */
+/** STEP_UP_REQUIRED for a user who gave no factor in the last 5 minutes; a key is never asked. */
 export function stepUpRefusal(principal: ApiKeyPrincipal | UserPrincipal, nowMs: number): Failure | undefined {
   if (principal.kind === "API_KEY") return undefined;
   const { user, session } = principal;

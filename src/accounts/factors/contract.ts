@@ -1,4 +1,4 @@
-// The wire of second factors and step-up (security.md 1).
+// The wire of second factors and step-up.
 import * as z from "zod";
 import { assertionBody, requestOptionsBody } from "../passkeys/contract.ts";
 import { codeKindOf, type FactorProof } from "./factor-proof.ts";

@@ -1,4 +1,4 @@
-// The factors with which a user proves their identity again, and which kinds count where (security.md 1).
+// The factors with which a user proves their identity again, and which kinds count where.
 import type { Failure } from "../../platform/failures.ts";
 import type { Assertion } from "../passkeys/credential.ts";
 import type { FactorGiven, FactorName, ProvedSession } from "../sessions/session.ts";

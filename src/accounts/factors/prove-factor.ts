@@ -1,5 +1,5 @@
-// Checks one factor, whichever it is. An attempt is counted before anything is checked, and no check runs without the count
-// (security.md 3 "factor checks stay closed"). What was given is used up by the caller's batch, so of two uses at once one aborts.
+// Checks one factor, whichever it is. An attempt is counted before anything is checked, and no check runs without the count. What was given is
+// used up by the caller's batch, so of two uses at once one aborts.
 import { macsOfText } from "../../lib/keyring.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Trail } from "../../platform/audit/entry.ts";

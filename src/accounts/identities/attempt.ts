@@ -1,5 +1,5 @@
 // One attempt to sign in elsewhere or to link an account there: what must come back unchanged, sealed while the browser is away. It works once,
-// within 10 minutes, and only in the browser that began it (security.md 1).
+// within 10 minutes, and only in the browser that began it.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import { MINUTE_MS } from "../../lib/time.ts";

@@ -1,4 +1,4 @@
-// The wire of sign-in with an external provider and of linked identities (security.md 1).
+// The wire of sign-in with an external provider and of linked identities.
 import * as z from "zod";
 import { paginationBody } from "../../lib/pagination.ts";
 import { signedInBody } from "../sign-in/contract.ts";

@@ -1,5 +1,5 @@
 // A browser comes back from a provider. The attempt is deleted before anything else, so that a state works only once, even if the rest fails.
-// Then the code is exchanged, and the identity that the provider vouches for is signed in, or linked to the session that asked (security.md 1).
+// Then the code is exchanged, and the identity that the provider vouches for is signed in, or linked to the session that asked.
 
 import { equalDigests, sha256Hex } from "../../lib/bytes.ts";
 import type { RequestId, SessionId } from "../../lib/ids.ts";

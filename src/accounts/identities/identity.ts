@@ -1,4 +1,4 @@
-// An account at an external provider, identified by the provider and a subject that it never reassigns; never by an email (security.md 1).
+// An account at an external provider, identified by the provider and a subject that it never reassigns; never by an email.
 import type { SignInProvider } from "../teams/security-policy.ts";
 
 export interface IdentityKey {

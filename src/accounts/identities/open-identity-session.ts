@@ -1,5 +1,5 @@
 // Signs in with an identity that a provider has proved. A linked subject signs its user in; an unknown one makes an account. Where its verified
-// email already belongs to an account, a code goes to that mailbox first, so that an email alone opens no account (security.md 1).
+// email already belongs to an account, a code goes to that mailbox first, so that an email alone opens no account.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import { emailKeyOf } from "../../lib/email.ts";

@@ -1,4 +1,4 @@
-// Which bytes may be served as an image from our origin (decisions 4 "Merchant settings", security.md 4): a small PNG, JPEG or WebP,
+// Which bytes may be served as an image from our origin (decisions 4 "Merchant settings"): a small PNG, JPEG or WebP,
 // recognised by its first bytes. The type that a caller or another server claims is ignored; SVG and whatever can hold a script is refused.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "../../lib/bytes.ts";

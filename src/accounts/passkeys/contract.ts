@@ -1,4 +1,4 @@
-// The wire of passkeys: what browsers make of `PublicKeyCredential.toJSON()`, and what is shown of a registered one (security.md 1).
+// The wire of passkeys: what browsers make of `PublicKeyCredential.toJSON()`, and what is shown of a registered one.
 import * as z from "zod";
 import { time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";

@@ -1,5 +1,5 @@
 // What browsers send (WebAuthn "PublicKeyCredential.toJSON()"), whom authenticators answer, and what each challenge is bound to
-// (security.md 1: exact origin and RP id, user verification required, each challenge once).
+// (exact origin and RP id, user verification required, each challenge once).
 import { base64urlnopad } from "@scure/base";
 import { sha256Hex, utf8ToBytes } from "../../lib/bytes.ts";
 import type { SessionId, UserId } from "../../lib/ids.ts";

@@ -1,4 +1,4 @@
-// Signs in with a passkey alone. The authenticator has verified its user, so no second factor is asked for (security.md 1).
+// Signs in with a passkey alone. The authenticator has verified its user, so no second factor is asked for.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import type { Result } from "../../lib/result.ts";

@@ -18,7 +18,7 @@ interface ProvedCall extends OpenCall<unknown, unknown> {
 }
 
 export interface OnceOptions {
-  /** Whether the answer carries a secret: then it is stored encrypted (reliability.md 1.7). */
+  /** Whether the answer carries a secret: then it is stored encrypted. */
   readonly isSecret?: true;
 }
 

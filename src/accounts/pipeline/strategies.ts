@@ -66,7 +66,7 @@ const forMerchant: StrategyOf<"MEMBER_OR_KEY"> = {
   limit: (c, { principal }, headers) => limitPrincipal(c, principal, headers),
 };
 
-/** A user for themselves, whatever teams they are in. No team's demands close these routes: here a missing factor is added (security.md 1). */
+/** A user for themselves, whatever teams they are in. No team's demands close these routes: here a missing factor is added. */
 const user: StrategyOf<"PERSON"> = {
   claim: (c, { spec, mayOweFactor }) => {
     const credential = credentialOf(c, spec);

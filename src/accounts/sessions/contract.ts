@@ -1,4 +1,4 @@
-// The wire of a user's sessions (security.md 1 "listed and revocable").
+// The wire of a user's sessions.
 import * as z from "zod";
 import { time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";

@@ -1,4 +1,4 @@
-// Ends sessions, each with its audit entry. An ended session stays ended, and its token is never valid again (security.md 1).
+// Ends sessions, each with its audit entry. An ended session stays ended, and its token is never valid again.
 
 import { derivedId, type SessionId, type UserId } from "../../lib/ids.ts";
 import type { Result } from "../../lib/result.ts";

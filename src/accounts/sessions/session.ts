@@ -1,4 +1,4 @@
-// A signed-in browser: how long it lives, when a second factor is owed, and when a user must prove their identity again (security.md 1).
+// A signed-in browser: how long it lives, when a second factor is owed, and when a user must prove their identity again.
 import type { SessionId, UserId } from "../../lib/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
 import type { User } from "../users/user.ts";

@@ -1,4 +1,4 @@
-// The wire of signing in by a mailed code (security.md 1).
+// The wire of signing in by a mailed code.
 import * as z from "zod";
 
 const email = () => z.email().max(320);

@@ -1,4 +1,4 @@
-// Codes sent by mail (security.md 1): what they look like, how long they live, and what their HMAC is bound to.
+// Codes sent by mail: what they look like, how long they live, and what their HMAC is bound to.
 import * as z from "zod";
 import { lengthPrefixed } from "../../lib/bytes.ts";
 import { lazily } from "../../lib/lazily.ts";

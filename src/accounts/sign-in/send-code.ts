@@ -1,5 +1,5 @@
 // Mails a fresh code to an address, whether anybody has an account there or not: nothing here looks an account up, so neither
-// the answer nor its time gives one away. Only an HMAC under the pepper is stored (security.md 1).
+// the answer nor its time gives one away. Only an HMAC under the pepper is stored.
 
 import { emailKeyOf } from "../../lib/email.ts";
 import { callersOf } from "../../lib/ip-network.ts";

@@ -108,7 +108,7 @@ function signIn(deps: SendDependencies, of: SignInAttempt, used: UsedCode, found
 }
 
 /**
- * Whether a mailed code may link the identity that waited for the mailbox: linking takes a step-up (security.md 1), so it may not where the
+ * Whether a mailed code may link the identity that waited for the mailbox: linking takes a step-up, so it may not where the
  * user steps up with more than a mail. They are signed in all the same, and link in their session.
  */
 function isMailEnough(known: Found["known"]): boolean {

@@ -9,7 +9,7 @@ import { assertSeat, setRole } from "./store.ts";
 
 /**
  * Gives a member another role; answers the member as they then are. Their pending invitations to roles that they no longer outrank are
- * revoked in the same batch (security.md 4). The role that they have already writes nothing.
+ * revoked in the same batch. The role that they have already writes nothing.
  */
 export async function changeRole(
   deps: TeamDependencies,

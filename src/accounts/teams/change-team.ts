@@ -69,7 +69,7 @@ export function memberAudit(
   );
 }
 
-/** The event of a change of the team (webhooks.md "Types"). */
+/** The event of a change of the team. */
 export function teamEvent<T extends keyof TeamEvents>(
   deps: Pick<TeamDependencies, "db" | "nowMs">,
   of: {

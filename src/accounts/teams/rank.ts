@@ -1,4 +1,4 @@
-// Who may do what to whom (Interface 4.4a "Rank rule", security.md 4 "role escalation"): only to a member strictly below. Nobody outranks
+// Who may do what to whom (Interface 4.4a "Rank rule"): only to a member strictly below. Nobody outranks
 // an OWNER and nobody outranks themselves, so no rule here makes or unmakes an OWNER, or changes one's own role.
 import { outranks, ROLE_PERMISSIONS, type Role } from "./roles.ts";
 

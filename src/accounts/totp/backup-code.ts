@@ -1,5 +1,5 @@
 // Codes on paper, for users who lost the authenticator app: 50 random bits as ten characters of Crockford's base32 (no I, L, O, U), shown as
-// XXXXX-XXXXX. Only an HMAC under the pepper is stored, bound to the user (security.md 1).
+// XXXXX-XXXXX. Only an HMAC under the pepper is stored, bound to the user.
 import { lengthPrefixed } from "../../lib/bytes.ts";
 import type { UserId } from "../../lib/ids.ts";
 

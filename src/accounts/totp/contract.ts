@@ -1,4 +1,4 @@
-// The wire of authenticator apps and backup codes (security.md 1).
+// The wire of authenticator apps and backup codes.
 import * as z from "zod";
 
 /** Six digits; copied spaces are dropped. */

@@ -1,4 +1,4 @@
-// Codes of authenticator apps (RFC 6238 with the values every app knows: SHA-1, 6 digits, steps of 30 s; security.md 1).
+// Codes of authenticator apps (RFC 6238 with the values every app knows: SHA-1, 6 digits, steps of 30 s).
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha1 } from "@noble/hashes/legacy.js";
 import { base32nopad } from "@scure/base";

@@ -1,4 +1,4 @@
-// Addresses of Bitcoin, Litecoin and their test networks (chains.md 5): P2PKH, P2SH, P2WPKH, P2WSH and P2TR, nothing that cannot be spent.
+// Addresses of Bitcoin, Litecoin and their test networks: P2PKH, P2SH, P2WPKH, P2WSH and P2TR, nothing that cannot be spent.
 // @scure/btc-signer decides what an address is; only the words for what is wrong with a text are found here.
 import { Point } from "@noble/secp256k1";
 import { Address } from "@scure/btc-signer";

@@ -8,7 +8,7 @@ import { Count, Digits, Hash, type UtxoOutput, type UtxoTransaction } from "./ut
 const DECIMALS = 8;
 
 /**
- * Scripts that have one address, and whose address is what wallets are registered with (chains.md 5). Before version 22 nodes name addresses
+ * Scripts that have one address, and whose address is what wallets are registered with. Before version 22 nodes name addresses
  * for others as well: one of a bare multisig's keys is not the one who is paid.
  */
 const SCRIPTS: readonly string[] = [

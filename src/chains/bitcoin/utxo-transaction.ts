@@ -1,4 +1,4 @@
-// A transaction of a Bitcoin-like chain in the form common to all sources, and its transfers (chains.md 2): each output to a watched
+// A transaction of a Bitcoin-like chain in the form common to all sources, and its transfers: each output to a watched
 // address is one, identified by transaction and output number, however often it is mined.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";

@@ -1,4 +1,4 @@
-// Addresses of EVM chains (chains.md 5): 0x and 40 hexadecimal digits, all lower, all upper, or with an exact EIP-55 checksum.
+// Addresses of EVM chains: 0x and 40 hexadecimal digits, all lower, all upper, or with an exact EIP-55 checksum.
 import { getAddress } from "viem/utils";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { trimSpaces, whatItLooksLike } from "../address-text.ts";

@@ -1,5 +1,5 @@
 // What is left of a balance's growth after the transactions explain their parts: money that came from a contract or as a reward, which no
-// list of transactions shows (chains.md 2).
+// list of transactions shows.
 import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../transfer.ts";
 import type { RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { spelled } from "./token-log.ts";

@@ -1,4 +1,4 @@
-// Finds native coin by the recipients' balances (chains.md 1 and 2): coins that a contract moved are in no list of transactions, but in the
+// Finds native coin by the recipients' balances: coins that a contract moved are in no list of transactions, but in the
 // balance. Where the network is set so (BNB, Cronos), blocks are read only if a balance moved, or a nonce, because a sweep at the same moment
 // would hide a payment. Elsewhere (ETH) every block is read, and the balances show what the blocks do not. Nothing is kept between two scans: the
 // node is asked for the balances before the first block.

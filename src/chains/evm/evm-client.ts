@@ -1,4 +1,4 @@
-// EVM chains through the JSON-RPC of any node or vendor (chains.md 1 and 2): tokens by `eth_getLogs`; the native coin by what the recipients hold,
+// EVM chains through the JSON-RPC of any node or vendor: tokens by `eth_getLogs`; the native coin by what the recipients hold,
 // with every transaction of every block (ETH) or of the blocks in which a balance moved (BNB, Cronos), or by logs where the chain makes one of
 // each move (Polygon).
 import { type Outage, outage } from "../../lib/fetch-text.ts";
@@ -34,7 +34,7 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
     finalizedHeight: () => finalizedHeight(edge),
     block: (height) => blockAt(edge, height),
     scan: (range) => scan(edge, range),
-    // Nothing is shown at 0 confirmations (chains.md 2).
+    // Nothing is shown at 0 confirmations.
     mempool: async () => ok([]),
     lookup: (request) => lookup(edge, request),
   };

@@ -1,5 +1,5 @@
 // `eth_getLogs` over any range and any number of recipients, within what the node allows: vendors refuse from 5 blocks,
-// from some hundred topics or from 10,000 results on, each with its own error message (chains.md 1).
+// from some hundred topics or from 10,000 results on, each with its own error message.
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";

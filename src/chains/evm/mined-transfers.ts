@@ -1,4 +1,4 @@
-// What one mined transaction pays to the recipients (chains.md 2). A scan and a look at the transaction alone go through here both, so that a
+// What one mined transaction pays to the recipients. A scan and a look at the transaction alone go through here both, so that a
 // transfer has the same identity by either, and in whichever block and place it is mined again.
 import { numberToHex } from "viem/utils";
 import type { BlockRef, Transfer } from "../transfer.ts";

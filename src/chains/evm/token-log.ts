@@ -1,4 +1,4 @@
-// Logs that say that money moved (chains.md 2): Transfer of the tokens on the allow-list, and Polygon's LogTransfer of its native coin. Anybody
+// Logs that say that money moved: Transfer of the tokens on the allow-list, and Polygon's LogTransfer of its native coin. Anybody
 // can make a log that looks like one: only the address of its contract tells.
 import { decodeEventLog, erc20Abi, getAbiItem, isHex, pad, size, slice } from "viem";
 import type { Asset } from "../assets.ts";

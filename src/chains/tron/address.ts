@@ -1,4 +1,4 @@
-// Addresses of TRON (chains.md 5): base58check of 21 bytes, 0x41 and the last 20 bytes of the key's keccak-256. The Nile test network uses
+// Addresses of TRON: base58check of 21 bytes, 0x41 and the last 20 bytes of the key's keccak-256. The Nile test network uses
 // the same form, so an address does not show which of the two it belongs to.
 import { err, ok, type Result } from "../../lib/result.ts";
 import { decodeBase58check, trimSpaces, whatItLooksLike } from "../address-text.ts";

@@ -1,4 +1,4 @@
-// The logs of one transaction as transfers of tokens (chains.md 2). Both of TRON's interfaces list logs in the same order, so the ordinal
+// The logs of one transaction as transfers of tokens. Both of TRON's interfaces list logs in the same order, so the ordinal
 // within the receipt, which identifies the transfer, is the same in both.
 
 import type { Asset } from "../assets.ts";

@@ -1,7 +1,7 @@
 // TRON through java-tron's `/jsonrpc`: tokens by `eth_getLogs`, TRX by every transaction of every block and by what contracts sent in it. Tags are latest, earliest and finalized
 // alone; one `eth_getLogs` takes 5,000 blocks and 1,000 topics. A node may falsely answer `[]` while it is behind or has not indexed a
 // block yet. The first case is detected here, the second by the overlap that each pass reads again, and by a second source before a payment
-// counts as lost (chains.md 1, rules d and e).
+// counts as lost.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { ChainClient, ChainClientSettings, Lookup, LookupRequest, Scan, ScanRange } from "../chain-client.ts";

@@ -1,5 +1,5 @@
 // TronGrid v1, the second way to TRON: an index by account. Its rows have neither block nor place in the receipt, and for a token only what
-// its contract claims. So a row is only a hint; the transaction itself is read from the node's own API at the same URL (chains.md 1).
+// its contract claims. So a row is only a hint; the transaction itself is read from the node's own API at the same URL.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { eachOf } from "../bitcoin/rest-client.ts";

@@ -1,5 +1,5 @@
 // How the pages that payers see are declared and answered. No caller is authenticated: an invoice's unguessable id is enough. Each answer has a
-// policy of its own: our script and style by nonce, nothing of other origins, and frames only for the origins that the merchant named (security.md 4).
+// policy of its own: our script and style by nonce, nothing of other origins, and frames only for the origins that the merchant named.
 import { base64urlnopad } from "@scure/base";
 import type * as z from "zod";
 import type { OpenCall } from "../../accounts/pipeline/call.ts";

@@ -217,7 +217,7 @@ function withSettings({ merchant }: StoredCheckout) {
   return { ...merchant, settings: settingsOf(merchant) };
 }
 
-/** Where a payer who has paid goes; null before, and where the merchant set no address (security.md 4). */
+/** Where a payer who has paid goes; null before, and where the merchant set no address. */
 async function signedReturn(env: Env, { invoice }: InvoiceFile, nowMs: number): Promise<string | null> {
   const { id: invoiceId, status, redirectUrl } = invoice;
   if (redirectUrl === null || (status !== "PAID" && status !== "OVERPAID")) return null;

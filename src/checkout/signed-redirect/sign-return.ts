@@ -1,4 +1,4 @@
-// Sends a customer who has paid back to the shop, in a way that the shop can believe (security.md 4 "redirect after payment forged").
+// Sends a customer who has paid back to the shop, in a way that the shop can believe.
 import { base64urlnopad } from "@scure/base";
 import { utf8ToBytes } from "../../lib/bytes.ts";
 import type { Keyring, SecretKey } from "../../lib/keyring.ts";

@@ -1,4 +1,4 @@
-// SIGNING_KEY: what the return of a paying customer is signed with (security.md 4 "redirect after payment forged"). In the form of the other
+// SIGNING_KEY: what the return of a paying customer is signed with. In the form of the other
 // secrets, `<key id>:<base64 of a 32-byte Ed25519 seed>`, newest first: the first signs, the public halves of all are shown.
 import { type Keyring, parseKeyring } from "../../lib/keyring.ts";
 import { err, type Result } from "../../lib/result.ts";

@@ -1,4 +1,4 @@
-// Every change of a stored invoice: one batch, of which the event's (invoice, sequence) is the lock (reliability.md 3).
+// Every change of a stored invoice: one batch, of which the event's (invoice, sequence) is the lock.
 import { derivedId, type InvoiceId, type MerchantId, type PaymentId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";

@@ -27,8 +27,8 @@ export type NetworkWatch =
       /** When the watcher last ran, whatever the result; null before the first time. */
       readonly tickedAtMs: number | null;
       /**
-       * Up to which moment an address of the invoice has been read that is read at its own pace, for a source refuses it or it is flooded
-       * (chains.md 3); null or absent while there is none. However long that takes, the clock does not close the invoice.
+       * Up to which moment an address of the invoice has been read that is read at its own pace, for a source refuses it or it is flooded; null
+       * or absent while there is none. However long that takes, the clock does not close the invoice.
        */
       readonly stuckPassedMs?: number | null;
     };

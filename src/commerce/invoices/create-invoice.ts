@@ -1,5 +1,5 @@
 // Creating an invoice: decide on what was read, activate what is asked for, and hand over one batch: customer, invoice, timeline item,
-// methods, amounts, events. `runOnce` adds the stored answer and sends it (reliability.md 1, 3).
+// methods, amounts, events. `runOnce` adds the stored answer and sends it.
 import { type MerchantRow, selectServerRoom } from "../../accounts/merchants/store.ts";
 import { emailKeyOf } from "../../lib/email.ts";
 import { derivedId, type InvoiceId, makeId } from "../../lib/ids.ts";

@@ -3,7 +3,7 @@
 // the order in which they are tried; the table of reservations keeps the number (its salt), and so finds the next free one by an index.
 import { floorDiv, minBig, roundUpTo } from "../../lib/money.ts";
 
-/** How finely an asset's direct amounts are counted (chains.md 4). */
+/** How finely an asset's direct amounts are counted. */
 export interface AmountGrain {
   /** Quotes are rounded up to it; every amount is a multiple of it. */
   readonly grainUnits: bigint;
@@ -14,7 +14,7 @@ export interface AmountGrain {
 /** The most that may be subtracted: a two-hundredth (0.5 %) of the price, and this many grains. */
 export const MOST_GRAINS = 10_000n;
 export const DISCOUNT_DIVISOR = 200n;
-/** From this share of a price's amounts on the merchant is warned (chains.md 4): four fifths. */
+/** From this share of a price's amounts on the merchant is warned: four fifths. */
 const LOW_NUMERATOR = 4;
 const LOW_DENOMINATOR = 5;
 

@@ -1,5 +1,5 @@
 // The invoice as an event carries it: the object that GET shows, with the newest 20 payments and timeline items, and fewer where that is
-// more than an event may hold (webhooks.md "Body"). A client that reads `truncated` fetches the invoice for the rest.
+// more than an event may hold. A client that reads `truncated` fetches the invoice for the rest.
 
 import { utf8ToBytes } from "../../lib/bytes.ts";
 import { isWithin, MAX_DATA_BYTES } from "../../platform/events/event.ts";

@@ -1,4 +1,4 @@
-// Rows to the wire. Every address goes through `isRowIntact` first: a method whose HMAC does not hold shows nothing (security.md 4).
+// Rows to the wire. Every address goes through `isRowIntact` first: a method whose HMAC does not hold shows nothing.
 import { assetOn, networkNamed } from "../../chains/networks.ts";
 import { paymentUri } from "../../chains/payment-uri.ts";
 import { formatMicros, formatUnits, maxBig } from "../../lib/money.ts";
@@ -232,7 +232,7 @@ function unavailableBody(
   };
 }
 
-/** Whether it waits because payments to an address of it cannot be seen for now (chains.md 3). */
+/** Whether it waits because payments to an address of it cannot be seen for now. */
 function isAwaitingStuck({ invoice, cursors }: InvoiceFile): boolean {
   return (
     invoice.status === "AWAITING_PAYMENT" && cursors.some(({ stuckPassedMs }) => typeof stuckPassedMs === "number")

@@ -25,7 +25,7 @@ export interface EventContext {
   readonly nowMs: number;
 }
 
-/** The event rows of one change of an invoice, numbered on from what was read (reliability.md 3), and the receipts that they owe. */
+/** The event rows of one change of an invoice, numbered on from what was read, and the receipts that they owe. */
 export function recordEvents(db: Db, context: EventContext, events: readonly [InvoiceEvent, ...InvoiceEvent[]]) {
   const data = invoiceEventData(
     { invoice: context.body, json: context.json },

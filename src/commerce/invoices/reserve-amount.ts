@@ -227,7 +227,7 @@ async function readRoom(
   return tooLong === undefined ? ok({ isShared }) : err(tooLong);
 }
 
-/** `wallet.amounts_low`, if this is what makes the amounts of the price few (chains.md 4): its batch decides. */
+/** `wallet.amounts_low`, if this is what makes the amounts of the price few: its batch decides. */
 function warnings(
   deps: AmountDependencies,
   { at, priceUnits, walletId, operationId }: AmountRequest,

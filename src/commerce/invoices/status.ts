@@ -57,7 +57,7 @@ export interface Settlement {
   readonly closedAtMs: number | null;
   /** Status changes in order, each a timeline item; a step over PENDING_CONFIRMATION is two. */
   readonly moves: readonly StatusMove[];
-  /** In the order in which they happened; at least one whenever `hasChanged`, so that there is a sequence to lock on (reliability.md 3). */
+  /** In the order in which they happened; at least one whenever `hasChanged`, so that there is a sequence to lock on. */
   readonly events: readonly SettlementEvent[];
   /** Payments whose stored `isLate` must change in the same batch. */
   readonly lateness: readonly LatenessChange[];

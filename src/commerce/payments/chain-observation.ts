@@ -1,4 +1,4 @@
-// What an observation of the chain makes of a payment (decisions 4 and 5; chains.md 3). A payment is a function of its newest observation, the
+// What an observation of the chain makes of a payment (decisions 4 and 5). A payment is a function of its newest observation, the
 // earliest time it was seen, and the decisions about it; so the number of observations does not matter.
 import type { Network } from "../../chains/network.ts";
 import type { BlockRef, Transfer } from "../../chains/transfer.ts";
@@ -34,7 +34,7 @@ export interface ObservationContext {
   readonly network: Network;
   readonly heights: ChainHeights;
   readonly nowMs: number;
-  /** False holds a payment at DETECTED: two providers must agree first (chains.md 1 f). */
+  /** False holds a payment at DETECTED: two providers must agree first. */
   readonly mayConfirm?: boolean;
 }
 

@@ -124,7 +124,7 @@ export interface CreditedPayment {
   readonly receivedAtMs: number;
   /** When it was last seen to have left the chain; null unless it ever did. */
   readonly reorgedAtMs: number | null;
-  /** How long after `reorgedAtMs` it may still be mined again: the network's reorg window (chains.md 3). */
+  /** How long after `reorgedAtMs` it may still be mined again: the network's reorg window. */
   readonly reorgWindowMs: number;
   /** Worth at the market rate when first seen, in micro-units of the invoice currency: what it counts for where no quote weighs it. */
   readonly marketMicros: bigint | null;

@@ -10,7 +10,7 @@ const LIMIT_MS = 5 * SECOND_MS;
 const ACCEPT = "image/png, image/jpeg, image/webp";
 
 /**
- * An image from elsewhere, asked for once: no redirect is followed, at most 32 KB are read, 5 seconds are waited (security.md 4). The url
+ * An image from elsewhere, asked for once: no redirect is followed, at most 32 KB are read, 5 seconds are waited. The url
  * is one that `imageSource` let through. The error is a reason to show; it says no more of the other host than that.
  */
 export async function fetchImage(fetch: FetchImage, url: string): Promise<Result<ImageBytes, string>> {

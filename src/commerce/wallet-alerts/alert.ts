@@ -1,4 +1,4 @@
-// The mail to a team when one of its wallets changes (security.md 1 "Step-up", 4 "payout address swapped"): an attacker with a session or
+// The mail to a team when one of its wallets changes: an attacker with a session or
 // a key cannot swap an address unnoticed.
 
 import { moreTimes, type NoticeKind } from "../../accounts/notices/notice.ts";

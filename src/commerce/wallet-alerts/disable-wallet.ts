@@ -1,5 +1,5 @@
 // The link of an alert mail: its token disables that one wallet, once, with or without a session. It proves the mailbox of a user who ran the
-// merchant when the wallet changed, and disabling is all that it can do (security.md 1 "Step-up").
+// merchant when the wallet changed, and disabling is all that it can do.
 
 import { selectLiveMerchant } from "../../accounts/merchants/store.ts";
 import { selectStewards } from "../../accounts/teams/store.ts";

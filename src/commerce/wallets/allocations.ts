@@ -1,6 +1,6 @@
 // Which invoice has which address of one extended key. The table belongs to the key, not to a wallet or a merchant, and nothing is ever
 // deleted from it: so no address is handed out twice, no matter who registers the key or how often (decisions 3).
-// Every method is one synchronous turn: no other call can come between its statements, and index and address are one fact (reliability.md 2).
+// Every method is one synchronous turn: no other call can come between its statements, and index and address are one fact.
 import { networkNamed } from "../../chains/networks.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";

@@ -15,7 +15,7 @@ export function isAltered(macKeys: MacKeys, wallet: Wallet): boolean {
   return wallet.frozenAtMs === null && isKeyKnown && !isWalletIntact(macKeys, wallet);
 }
 
-/** Freezes those of the wallets that were altered in the database, for good (security.md 4). May be lost: the next read finds them again. */
+/** Freezes those of the wallets that were altered in the database, for good. May be lost: the next read finds them again. */
 export async function freezeAltered(
   deps: { readonly db: Db; readonly macKeys: MacKeys; readonly nowMs: number; newOperationId(): string },
   wallets: readonly Wallet[],

@@ -1,4 +1,4 @@
-// The HMAC on every wallet and payment method (security.md 4): an attacker who can write to the database but not read the Worker's secret
+// The HMAC on every wallet and payment method: an attacker who can write to the database but not read the Worker's secret
 // cannot swap a payout address unseen. It is made when a row is made, and verified before an address is shown or used. Synchronous on purpose.
 import { lengthPrefixed } from "../../lib/bytes.ts";
 import { isMacOf, type KeyedMac, type Keyring, macText, parseKeyring } from "../../lib/keyring.ts";

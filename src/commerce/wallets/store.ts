@@ -89,7 +89,7 @@ export function updateLiveWallet(
 }
 
 /**
- * The HMAC was found wrong: nothing of the wallet is shown or used any more (security.md 4). Kept once set. The audit entry is
+ * The HMAC was found wrong: nothing of the wallet is shown or used any more. Kept once set. The audit entry is
  * written from the row while it is not frozen, so that there is one; hence it goes first.
  */
 export function freezeWallet(db: Db, wallet: Wallet, of: { readonly auditId: AuditId; readonly nowMs: number }) {
@@ -143,7 +143,7 @@ const gapWarning = prepared(
     ),
 );
 
-/** The mirror of an allocation: it only moves forward, whatever order answers arrive in (reliability.md 2). */
+/** The mirror of an allocation: it only moves forward, whatever order answers arrive in. */
 export const noteAllocation = prepared(
   (walletId: WalletId, allocated: { index: number; nowMs: number }) => ({ walletId, ...allocated }),
   (db, of) =>

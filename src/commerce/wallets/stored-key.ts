@@ -1,4 +1,4 @@
-// The extended key of a stored wallet, taken from the row only after the HMAC has vouched for it (security.md 4).
+// The extended key of a stored wallet, taken from the row only after the HMAC has vouched for it.
 import { type Network, networkNamed } from "../../chains/networks.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";

@@ -1,4 +1,4 @@
-// A wallet's row to the wire (decisions 3). What the HMAC does not vouch for shows neither address nor key (security.md 4).
+// A wallet's row to the wire (decisions 3). What the HMAC does not vouch for shows neither address nor key.
 import { networkNamed } from "../../chains/networks.ts";
 import type { MerchantId, WalletId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";
@@ -7,13 +7,13 @@ import { isWalletIntact, type Wallet, type WalletType } from "./wallet.ts";
 
 /** Stable codes. None tells of another merchant, so none says that a key or an address is shared. */
 export type WalletWarning =
-  /** Fewer confirmations than the network's recommendation (chains.md 3). */
+  /** Fewer confirmations than the network's recommendation. */
   | "LOW_CONFIRMATIONS"
   /** No chain source is configured: payments are not seen. */
   | "NETWORK_NOT_WATCHED"
   /** The row is not as Edgetill wrote it, or was found so before: it is not used any more. */
   | "INTEGRITY_CHECK_FAILED"
-  /** Registered or enabled lately: no invoice uses it before `usableFrom` (security.md 4). */
+  /** Registered or enabled lately: no invoice uses it before `usableFrom`. */
   | "CHANGE_PENDING";
 
 export interface WalletBody {

@@ -1,4 +1,4 @@
-// A wallet where the address or key itself does not belong: the audit log, events and mails name it by a fingerprint (security.md 4).
+// A wallet where the address or key itself does not belong: the audit log, events and mails name it by a fingerprint.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";

@@ -56,7 +56,7 @@ export function walletMacSubject(
   return { kind: "wallet", row: id, merchantId, network, cryptocurrency, target: wallet.address ?? wallet.xpub ?? "" };
 }
 
-/** Whether the wallet may be shown and used: never frozen, and its row is as Edgetill wrote it (security.md 4). */
+/** Whether the wallet may be shown and used: never frozen, and its row is as Edgetill wrote it. */
 export function isWalletIntact(keys: MacKeys, wallet: Wallet): boolean {
   return wallet.frozenAtMs === null && isRowIntact(keys, walletMacSubject(wallet), wallet);
 }

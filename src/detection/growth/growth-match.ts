@@ -1,4 +1,4 @@
-// How rules match growth that no transaction explains (chains.md 2). Exactly what one invoice asked for is credited to that invoice. For any other
+// How rules match growth that no transaction explains. Exactly what one invoice asked for is credited to that invoice. For any other
 // amount nobody knows which part came from whom, so a user decides, and gets the invoices that it might have been meant for.
 import type { Candidate, Match, Refusal } from "../../commerce/payments/match.ts";
 

@@ -1,4 +1,4 @@
-// Weighs the growth of a balance against the transactions that explain it, so that no coin counts twice (chains.md 2). Both belong to one place,
+// Weighs the growth of a balance against the transactions that explain it, so that no coin counts twice. Both belong to one place,
 // an address in one block, but may come from different sources: a second source may show a transaction that the first left out, before the
 // growth is stored or after it.
 

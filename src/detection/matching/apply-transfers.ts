@@ -1,5 +1,5 @@
 // Applies a look at the chain to invoices and payments: transfers that were found, and payments that were rechecked. Safe to run
-// twice, late or in parallel: a transfer is known by its identity, and every change goes through the lock of its invoice (reliability.md 3, 4).
+// twice, late or in parallel: a transfer is known by its identity, and every change goes through the lock of its invoice.
 // A bug in one invoice stops no other: its new transfers are kept UNMATCHED for a user, and the rows of its known payments are updated to what the
 // chain says. A storage fault fails the whole look: a cursor must not pass what was not stored.
 import { assetOn, type Network } from "../../chains/networks.ts";
@@ -34,7 +34,7 @@ import { isKept, recordObservation, recordUnmatched, type Unmatched } from "./re
 export interface SeenPayment {
   readonly payment: Payment;
   readonly observation: ChainObservation;
-  /** False where a second provider must agree first and has not (chains.md 1 f). */
+  /** False where a second provider must agree first and has not. */
   readonly mayConfirm?: boolean;
 }
 

@@ -110,7 +110,7 @@ export function clockSlackMs({ blockSeconds }: Pick<Network, "blockSeconds">): n
 }
 
 /**
- * `undefined` owner and no reservation: an unmatched payment. A method whose HMAC fails credits nothing, whatever it says (security.md 4). Throws where the
+ * `undefined` owner and no reservation: an unmatched payment. A method whose HMAC fails credits nothing, whatever it says. Throws where the
  * row of the invoice that it would be credited to is damaged.
  */
 export function placeOf(facts: PlaceFacts): Place {

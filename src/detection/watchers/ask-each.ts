@@ -1,5 +1,5 @@
-// Asks a source for many things one by one, and decides whether a failure is the fault of one thing or of the source (chains.md 3, "One address stops
-// nobody else"). The source is at fault if it does not even answer for what it has answered before; then no thing counts as refused. Otherwise
+// Asks a source for many things one by one, and decides whether a failure is the fault of one thing or of the source. The source is at fault if
+// it does not even answer for what it has answered before; then no thing counts as refused. Otherwise
 // only the things that failed are refused, whatever the status, and everything else goes on.
 import type { Outage } from "../../lib/fetch-text.ts";
 import type { Result } from "../../lib/result.ts";

@@ -1,5 +1,5 @@
 // Runs before an invoice may expire. An index that found nothing is no proof that there is no payment, so a second source, if one is
-// configured, is asked about what would expire (chains.md 1, provider rule e). Blocks that were read whole need no second source: they cannot
+// configured, is asked about what would expire. Blocks that were read whole need no second source: they cannot
 // leave out their own transactions. But they say nothing about a mempool, or about newer blocks.
 import type { ChainClient } from "../../chains/chain-client.ts";
 import type { BlockRef } from "../../chains/transfer.ts";

@@ -1,4 +1,4 @@
-// How far a network has been read and how far a fork may take it back: pure arithmetic over the cursor's row (chains.md 1, provider rule d).
+// How far a network has been read and how far a fork may take it back: pure arithmetic over the cursor's row.
 import type { Network } from "../../chains/networks.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";

@@ -1,5 +1,5 @@
 // Finds a source that no longer advances while another one of its network does. Its answers are valid but old, so no request
-// to it fails: it counts as failed for a pass, and the pool takes the other (chains.md 1, "Provider rules").
+// to it fails: it counts as failed for a pass, and the pool takes the other.
 import type { ChainClient } from "../../chains/chain-client.ts";
 import { sourceName } from "../../chains/source-state.ts";
 import type { BlockRef } from "../../chains/transfer.ts";

@@ -1,5 +1,5 @@
 // Where a pass continues reading: after the cursor if the chain still has its block, else after the last block in common. A new watch begins
-// before the moment from which it must see everything (chains.md 1, provider rule d; decisions 5).
+// before the moment from which it must see everything (decisions 5).
 import type { ChainClient } from "../../chains/chain-client.ts";
 import type { BlockRef } from "../../chains/transfer.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";

@@ -113,7 +113,7 @@ export function requestOf(payment: Pick<OpenPayment, "txHash" | "toAddress" | "s
   return { txHash: payment.txHash, spends, recipients: new Set([payment.toAddress]) };
 }
 
-/** 0 confirmations are shown where there is a mempool (chains.md 2); elsewhere a payment in no block counts as unknown. */
+/** 0 confirmations are shown where there is a mempool; elsewhere a payment in no block counts as unknown. */
 export function observationIn(pass: Pick<Pass, "network">, found: Lookup, payment: Payment): ChainObservation {
   switch (found.kind) {
     case "mined":

@@ -24,7 +24,7 @@ export async function lookTransaction(
   const looked = await lookUp(deps, { txHash, spends: [], recipients });
   if (looked === undefined) return "UNAVAILABLE";
   const transfers = "transfers" in looked ? looked.transfers : [];
-  // 0 confirmations are shown where a mempool is (chains.md 2).
+  // 0 confirmations are shown where a mempool is.
   const shown = transfers.filter(({ block }) => block !== null || network.family === "bitcoin");
   if (shown.length === 0) return "NOT_FOUND";
   const below = looked.kind === "mined" ? looked.block.height - 1 : 0;

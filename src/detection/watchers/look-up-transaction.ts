@@ -37,7 +37,7 @@ export async function lookUpTransaction(
   const recipients = new Set(own.value.map(({ address }) => address));
   const looked = await askSources(deps, { txHash, recipients });
   if (looked === undefined) return "UNAVAILABLE";
-  // 0 confirmations are shown where a mempool is (chains.md 2).
+  // 0 confirmations are shown where a mempool is.
   if (looked.kind === "unknown" || looked.kind === "replaced") return "NOT_FOUND";
   if (looked.kind === "pending" && network.family !== "bitcoin") return "NOT_FOUND";
   const { transfers } = looked;

@@ -1,5 +1,5 @@
 // The watcher of one network, named after it. Its alarm starts each pass. The alarm is set again before anything is done, so that a crash cannot
-// stop it, and deleted when nothing is watched (reliability.md 4). All that must survive the object is in D1.
+// stop it, and deleted when nothing is watched. All that must survive the object is in D1.
 import { DurableObject } from "cloudflare:workers";
 import { type Network, networkNamed } from "../../chains/networks.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";

@@ -1,4 +1,4 @@
-// What a watcher must know at its next pass (chains.md 3). Its object is evicted between two polls, so this cannot live in memory: it is
+// What a watcher must know at its next pass. Its object is evicted between two polls, so this cannot live in memory: it is
 // read with the cursor, changed during the pass, and written with the cursor or with the tick. It may be older than what has been done, and then
 // some work is repeated; it must never claim more than what was stored.
 import type { SourceState } from "../../chains/source-state.ts";

@@ -1,5 +1,5 @@
 // Rechecks payments that are known already. What the cursor's hash link proves needs no request. An empty answer is no proof, so a
-// second source is asked before a payment counts as gone, and before a large one counts as confirmed (chains.md 1, provider rules e and f).
+// second source is asked before a payment counts as gone, and before a large one counts as confirmed.
 import type { ChainClient, Lookup } from "../../chains/chain-client.ts";
 import { transferKey } from "../../chains/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";

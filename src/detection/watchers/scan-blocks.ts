@@ -1,4 +1,4 @@
-// Reads a chain block by block, in bounded chunks: scan, apply, and only then move the cursor (reliability.md 4).
+// Reads a chain block by block, in bounded chunks: scan, apply, and only then move the cursor.
 import type { ChainClient, Scan } from "../../chains/chain-client.ts";
 import type { Asset, Network } from "../../chains/networks.ts";
 import { type BlockRef, type Transfer, transferKey } from "../../chains/transfer.ts";

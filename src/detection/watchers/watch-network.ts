@@ -1,4 +1,4 @@
-// One pass over one network (reliability.md 4; chains.md 1): bounded, safe to run twice, and nothing is lost wherever it dies, because the
+// One pass over one network: bounded, safe to run twice, and nothing is lost wherever it dies, because the
 // cursor moves only after what was read is stored.
 import type { ChainClient } from "../../chains/chain-client.ts";
 import type { Network } from "../../chains/networks.ts";

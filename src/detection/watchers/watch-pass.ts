@@ -1,5 +1,5 @@
-// What every step of a pass uses, and how its cursor moves: only after what was read is stored, and only if it still is the cursor that was read
-// (reliability.md 4). A pass that dies between two awaits therefore starts again from the stored cursor.
+// What every step of a pass uses, and how its cursor moves: only after what was read is stored, and only if it still is the cursor that was
+// read. A pass that dies between two awaits therefore starts again from the stored cursor.
 import type { ChainPool } from "../../chains/chain-pool-client.ts";
 import type { Network } from "../../chains/networks.ts";
 import type { BlockRef } from "../../chains/transfer.ts";

@@ -1,6 +1,5 @@
 // The work of one queue message: deliver what an endpoint is owed, round after round, within the limits of one invocation. Nothing is kept in
-// memory: the deliveries of a worker that dies are free again when its lease ends, and the next worker begins by claiming
-// (webhooks.md "Delivery", reliability.md 5).
+// memory: the deliveries of a worker that dies are free again when its lease ends, and the next worker begins by claiming.
 
 import type { Sleep } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";

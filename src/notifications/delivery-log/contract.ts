@@ -1,4 +1,4 @@
-// The wire of the delivery log (webhooks.md "API").
+// The wire of the delivery log.
 import * as z from "zod";
 import { time, timeParameter } from "../../lib/fields.ts";
 import { listQuery } from "../../lib/pagination.ts";

@@ -1,4 +1,4 @@
-// What an endpoint was owed and with what result, as its merchant sees it (webhooks.md "API").
+// What an endpoint was owed and with what result, as its merchant sees it.
 import type { DeliveryId, EventId, WebhookId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";
 import { type JsonOf, parseJson } from "../../lib/typed-json.ts";

@@ -1,4 +1,4 @@
-// What receipts say. No address to pay to, ever: a mail that looks like ours must not be worth forging (security.md 4). The text depends on
+// What receipts say. No address to pay to, ever: a mail that looks like ours must not be worth forging. The text depends on
 // the facts alone, so that a second try is the same mail.
 
 import { assetOn, networkNamed } from "../../chains/networks.ts";

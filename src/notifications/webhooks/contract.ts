@@ -1,4 +1,4 @@
-// The wire of endpoints (webhooks.md "Endpoint").
+// The wire of endpoints.
 import * as z from "zod";
 import { isAnyGiven, textField, time } from "../../lib/fields.ts";
 import { nearestSubscription, SUBSCRIPTIONS } from "./subscription.ts";

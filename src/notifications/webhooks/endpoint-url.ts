@@ -1,4 +1,4 @@
-// Where a webhook may go (webhooks.md "Where it may go"), asked at registration and again before every attempt: https on port 443 to a name
+// Where a webhook may go, asked at registration and again before every attempt: https on port 443 to a name
 // of the public Internet. What that name resolves to is judged apart, before every attempt (host-resolver-client.ts).
 import { hostProblem } from "../../lib/public-host.ts";
 import { err, ok, type Result } from "../../lib/result.ts";

@@ -1,4 +1,4 @@
-// When a delivery is tried again, and what failures mean for its endpoint (webhooks.md). Times are those at which an attempt ended.
+// When a delivery is tried again, and what failures mean for its endpoint. Times are those at which an attempt ended.
 import { err, ok, type Result } from "../../lib/result.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 

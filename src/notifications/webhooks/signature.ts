@@ -1,4 +1,4 @@
-// The headers of one attempt (webhooks.md): Standard Webhooks 1.0, and the t=,v1= form for consumers that were written for that.
+// The headers of one attempt: Standard Webhooks 1.0, and the t=,v1= form for consumers that were written for that.
 // Both are over the exact body and the moment of the attempt, so each attempt is signed anew and carries the same `webhook-id`.
 import { base64 } from "@scure/base";
 import { bytesToHex, utf8ToBytes } from "../../lib/bytes.ts";

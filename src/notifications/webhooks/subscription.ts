@@ -1,4 +1,4 @@
-// What an endpoint may subscribe to: types of events by name, all of one domain, or all (webhooks.md "Subscriptions").
+// What an endpoint may subscribe to: types of events by name, all of one domain, or all.
 import { EVENT_TYPES } from "../../platform/events/event.ts";
 
 const domains = EVENT_TYPES.filter((type) => type.includes(".")).map((type) => type.replace(/\..*/, ".*"));

@@ -1,4 +1,4 @@
-// What an endpoint is: its settings, its health and its secrets, and what changes of them mean (webhooks.md "Endpoint").
+// What an endpoint is: its settings, its health and its secrets, and what changes of them mean.
 
 import type { DeliveryId, EventId, MerchantId, WebhookId, WebhookSecretId } from "../../lib/ids.ts";
 import { makeId } from "../../lib/ids.ts";

@@ -1,5 +1,5 @@
 // The loop of every change: read, decide, commit one batch. What the decision rests on is asserted in that batch, so of two changes at the
-// same time one fails there, reads again and decides again: five times, then 503 (reliability.md 3).
+// same time one fails there, reads again and decides again: five times, then 503.
 
 import { type AuditId, derivedId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";

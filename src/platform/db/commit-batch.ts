@@ -1,4 +1,4 @@
-// Sends a batch one of whose rows shows later whether it has committed, so that repeating it is safe (reliability.md 3).
+// Sends a batch one of whose rows shows later whether it has committed, so that repeating it is safe.
 import type { Sleep } from "../../lib/sleep.ts";
 import { batch, type Statement } from "./batch.ts";
 import type { Db } from "./client.ts";

@@ -31,7 +31,7 @@ export function isConflictOn(conflict: BatchConflict | undefined, table: string,
   return columns === undefined || columns.join() === conflict.columns.join();
 }
 
-/** Keys that another writer may hold by right: the batch that fails is decided again. Any other violated key is a bug (reliability.md 3). */
+/** Keys that another writer may hold by right: the batch that fails is decided again. Any other violated key is a bug. */
 const CONTENDED: readonly string[] = [
   "events(invoice_id, sequence)",
   "customers(merchant_id, email_key)",

@@ -1,5 +1,5 @@
 // D1 faults are normal: a handful every several hours, stalls of half a minute. Each attempt has 3 seconds, at most two repeats of the
-// same statements, only where repeating is safe; an overloaded database is not asked again (reliability.md 3).
+// same statements, only where repeating is safe; an overloaded database is not asked again.
 
 import { err, ok, type Result } from "../../lib/result.ts";
 import { Cancellation, type Sleep } from "../../lib/sleep.ts";

@@ -1,4 +1,4 @@
-// The wire format of events (webhooks.md).
+// The wire format of events.
 import * as z from "zod";
 import { time } from "../../lib/fields.ts";
 import { listQuery } from "../../lib/pagination.ts";

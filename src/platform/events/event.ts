@@ -1,4 +1,4 @@
-// The closed list of what can happen, as integrators see it (webhooks.md "Types"). Every recorded event carries one of these names.
+// The closed list of what can happen, as integrators see it. Every recorded event carries one of these names.
 import { utf8ToBytes } from "../../lib/bytes.ts";
 import type { EventId, InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";
@@ -35,7 +35,7 @@ export const EVENT_TYPES = [
   "wallet.gap_limit_warning",
   "wallet.detection_degraded",
   "wallet.address_degraded",
-  /** 80 % of the amounts of one price are taken on a direct wallet's address (chains.md 4). */
+  /** 80 % of the amounts of one price are taken on a direct wallet's address. */
   "wallet.amounts_low",
   "team.member_joined",
   "team.member_removed",
@@ -82,7 +82,7 @@ export interface EventRow extends Omit<OutboxEvent, "type" | "invoiceId"> {
 }
 
 /**
- * What an integrator reads of it, delivered or asked for (webhooks.md "Body"): one text, so that the two can be compared byte by byte.
+ * What an integrator reads of it, delivered or asked for: one text, so that the two can be compared byte by byte.
  * `data` goes in as it was stored, so the text never changes.
  */
 export function eventText({ id, type, merchantId, sequence, data, createdAtMs }: EventRow): string {
@@ -91,7 +91,7 @@ export function eventText({ id, type, merchantId, sequence, data, createdAtMs }:
   return `{"id":"${id}","type":${name},"event":${name},"timestamp":"${timestamp}","apiVersion":"${API_VERSION}","merchantId":"${merchantId}","sequence":${sequence},"data":${data}}`;
 }
 
-/** An event's bound in bytes of UTF-8 (webhooks.md "Body"), and what is left of it for `data`. */
+/** An event's bound in bytes of UTF-8, and what is left of it for `data`. */
 export const MAX_EVENT_BYTES = 20_000;
 export const MAX_DATA_BYTES = MAX_EVENT_BYTES - 350;
 

@@ -2,7 +2,7 @@ import { DAY_MS } from "../../lib/time.ts";
 import type { Db } from "../db/client.ts";
 import { forgetOldEvents } from "./store.ts";
 
-/** webhooks.md "API". */
+/** How long an event is kept. */
 const KEPT_MS = 90 * DAY_MS;
 const A_PASS = 1_000;
 const PASSES = 20;

@@ -9,7 +9,7 @@ import type { Json } from "../../lib/typed-json.ts";
 import type { Failure, FieldProblem } from "../failures.ts";
 
 export const MAX_BODY_BYTES = LIMITS.bodyBytes;
-/** Nesting beyond this is refused before any schema walks it (security.md 4). */
+/** Nesting beyond this is refused before any schema walks it. */
 export const MAX_DEPTH = LIMITS.bodyDepth;
 
 export interface ParsedBody {

@@ -1,5 +1,5 @@
 // Our cookies. `__Host-` makes the browser hold them to one origin and https; on plain http at localhost, and only there, that prefix
-// and Secure cannot be (security.md 1).
+// and Secure cannot be.
 import { publicUrl } from "./deployment.ts";
 
 export type CookieName = "session" | "signin" | "known";

@@ -1,4 +1,4 @@
-// Asks the limiter of one caller (security.md 3). When it cannot be asked, the API stays open.
+// Asks the limiter of one caller. When it cannot be asked, the API stays open.
 
 import { type CallerNetwork, callersOf, isLoopback } from "../../lib/ip-network.ts";
 import { LIMITS } from "../../lib/limits.ts";

@@ -1,4 +1,4 @@
-// The exact limit per key: a fixed one-minute window in the memory of one small object per key (security.md 3). Nothing of it is stored: an
+// The exact limit per key: a fixed one-minute window in the memory of one small object per key. Nothing of it is stored: an
 // evicted object forgets, which only ever lets a caller do more. When the object cannot be asked, the API stays open.
 import { DurableObject } from "cloudflare:workers";
 

@@ -20,7 +20,7 @@ const MERCHANT: readonly FailureCode[] = [
   "PERMISSION_DENIED",
   "SECURITY_REQUIREMENT_NOT_MET",
 ];
-/** A route that changes something: it may be sent a body, needed or not, and may lose against another writer (reliability.md 3). */
+/** A route that changes something: it may be sent a body, needed or not, and may lose against another writer. */
 const CHANGING: readonly FailureCode[] = [
   "MALFORMED_JSON",
   "BODY_TOO_LARGE",

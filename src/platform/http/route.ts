@@ -50,7 +50,7 @@ export interface RouteSpec {
   readonly permission: string | null;
   /** A role check, not a permission (decisions 7). */
   readonly isOwnerOnly?: true;
-  /** Whether a user must have given a factor in the last 5 minutes (security.md 1 "Step-up"). */
+  /** Whether a user must have given a factor in the last 5 minutes. */
   readonly needsStepUp?: true;
   /** Whether a `pk_` key may call it (decisions 7). */
   readonly isForPublicKeys: boolean;

@@ -1,6 +1,6 @@
 // Who runs an operation. One table per merchant: an idempotency key, what it was first used for, and the operation it names. A key
 // keeps its operation id for its whole 24 hours; ending a lease never forgets it. Forgetting it on a fault doubles invoices, because a
-// batch whose answer was lost may still have committed (reliability.md 1.4).
+// batch whose answer was lost may still have committed.
 // Every method is one synchronous turn: no other call can come between its statements, and an object's writes of one turn are one commit.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { DAY_MS, SECOND_MS } from "../../lib/time.ts";

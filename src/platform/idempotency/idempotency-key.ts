@@ -21,7 +21,7 @@ export function parseIdempotencyKey(header: string | undefined): Result<string |
 
 /**
  * What a key was first used for: `v1:` and the SHA-256 of method, path and canonical JSON of the body before defaults, so that key order,
- * white space and number spelling do not matter (reliability.md 1.5). No body: `undefined`.
+ * white space and number spelling do not matter. No body: `undefined`.
  */
 export function fingerprint(request: { method: string; path: string; body: Json | undefined }): string {
   const body = request.body === undefined ? "" : canonicalJson(request.body);

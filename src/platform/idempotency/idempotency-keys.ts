@@ -8,7 +8,7 @@ const CHUNK = 1_000;
 /** Callers bring their own clocks: a key goes only when it is expired by any of them. */
 const CLOCK_GRACE_MS = HOUR_MS;
 
-/** One per merchant, named by its id: serialises claims on idempotency keys (reliability.md 1). The logic is `Claims`. */
+/** One per merchant, named by its id: serialises claims on idempotency keys. The logic is `Claims`. */
 export class IdempotencyKeys extends DurableObject<Env> {
   readonly #claims: Claims;
   #isAlarmSet = false;

@@ -1,6 +1,6 @@
 // Exactly once, as a property of ids: the claim names the operation, every id of it derives from that name, and its answer commits in the
 // batch of its effects. A second batch of the same operation (from a retry, a zombie, a taker-over) violates operations.id, aborts
-// whole, and the stored bytes are the answer. The protocol and its table of crashes: reliability.md 1.
+// whole, and the stored bytes are the answer.
 
 import type { MerchantId, UserId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -30,7 +30,7 @@ export interface OnceDependencies {
   background(work: Promise<void>): void;
   /** A fresh ULID, for a request without a key. */
   newOperationId(): string;
-  /** Encryption of a stored answer that carries a secret (reliability.md 1.7); absent: stored as it is. */
+  /** Encryption of a stored answer that carries a secret; absent: stored as it is. */
   seal?(body: string): Promise<string>;
   open?(stored: string): Promise<string>;
 }

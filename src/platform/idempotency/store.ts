@@ -5,7 +5,7 @@ import type { Db } from "../db/client.ts";
 import { prepared, preparedInsert } from "../db/prepared-statement.ts";
 import { operations } from "../db/schema/operations.ts";
 
-/** A plain insert on purpose: a second batch of the same operation violates it and aborts whole (reliability.md 1.2). */
+/** A plain insert on purpose: a second batch of the same operation violates it and aborts whole. */
 export const insertOperation = preparedInsert(operations);
 
 /** The stored answer of an operation of this merchant; no row until it has committed. */

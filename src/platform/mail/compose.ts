@@ -1,5 +1,5 @@
 // One description, two bodies: plain text and HTML. What other people wrote (a name, a merchant's title) goes through here into somebody's
-// mailbox, so nothing of it may become a header, a tag or a reversed line (security.md 4 "XSS on pages and in mail").
+// mailbox, so nothing of it may become a header, a tag or a reversed line.
 import { plainText } from "../../lib/plain-text.ts";
 import type { Mail } from "./mail.ts";
 

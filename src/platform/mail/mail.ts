@@ -1,4 +1,4 @@
-// A mail as Edgetill sends it, whatever carries it (security.md 1 "Mail goes through one interface").
+// A mail as Edgetill sends it, whatever carries it.
 import type { Result } from "../../lib/result.ts";
 
 export interface Mail {

@@ -1,4 +1,4 @@
-// What a host resolves to, asked over DNS-over-HTTPS in JSON before an endpoint is delivered to (webhooks.md "Where it may go"). A Worker
+// What a host resolves to, asked over DNS-over-HTTPS in JSON before an endpoint is delivered to. A Worker
 // cannot bind a request to the address that was checked, so a name could still change in between: against that there are
 // `global_fetch_strictly_public` and a platform that routes to the public Internet alone.
 import * as z from "zod";

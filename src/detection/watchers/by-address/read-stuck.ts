@@ -1,4 +1,4 @@
-// Addresses that are read at their own pace (chains.md 3, "One address stops nobody else"): a few at each tick, each from where it stopped. Once one
+// Addresses that are read at their own pace: a few at each tick, each from where it stopped. Once one
 // look reads all of an address again, it rejoins the others. If that takes long, its merchants are notified.
 
 import type { ChainClient, History } from "../../../chains/chain-client.ts";

@@ -1,4 +1,4 @@
-// An address that is read at its own pace, because a source refuses it or because it holds more than one look reads (chains.md 3): how far it was
+// An address that is read at its own pace, because a source refuses it or because it holds more than one look reads: how far it was
 // read, when it is asked next, and when its merchants are notified.
 
 import type { BlockRef } from "../../../chains/transfer.ts";

@@ -12,7 +12,7 @@ export const apiKeys = sqliteTable(
     name: text("name").notNull(),
     hash: text("hash").notNull().unique(),
     display: text("display").notNull(),
-    /** The secret before the last rotation, good until its overlap ends (security.md 2). */
+    /** The secret before the last rotation, good until its overlap ends. */
     previousHash: text("previous_hash").unique(),
     previousExpiresAtMs: integer("previous_expires_at_ms"),
     /** Names in upper snake (decisions 7). */

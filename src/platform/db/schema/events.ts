@@ -2,7 +2,7 @@ import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqli
 import type { EventId, InvoiceId, MerchantId } from "../../../lib/ids.ts";
 
 /**
- * The outbox: every event a row, written in the batch of the change it tells of. (invoice_id, sequence) is the lock of reliability.md 3:
+ * The outbox: every event a row, written in the batch of the change it tells of. (invoice_id, sequence) is the lock:
  * of two writers that both saw n, one fails on n + 1 and its whole batch rolls back. Events that are not an invoice's have neither.
  */
 export const events = sqliteTable(

@@ -3,7 +3,7 @@ import type { MerchantId } from "../../../lib/ids.ts";
 import { jsonText } from "../columns.ts";
 
 /**
- * How far each network has been read (reliability.md 4): one row for every network that was ever watched, moved by its watcher alone. In
+ * How far each network has been read: one row for every network that was ever watched, moved by its watcher alone. In
  * D1 and not in the watcher's own storage, because whether an invoice may expire is decided by the reads that settle it.
  */
 export const networkCursors = sqliteTable("network_cursors", {
@@ -36,8 +36,8 @@ export const networkCursors = sqliteTable("network_cursors", {
 });
 
 /**
- * Addresses that a source refuses, or that hold more than one look reads: each is read at its own pace, so that it keeps no other waiting
- * (chains.md 3). In D1, so that a restore takes their progress back together with the payments. An address without a row is read with all others.
+ * Addresses that a source refuses, or that hold more than one look reads: each is read at its own pace, so that it keeps no other waiting. In
+ * D1, so that a restore takes their progress back together with the payments. An address without a row is read with all others.
  */
 export const stuckAddresses = sqliteTable(
   "stuck_addresses",

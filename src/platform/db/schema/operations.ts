@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { MerchantId, UserId } from "../../../lib/ids.ts";
 
-/** What an operation answered, in the batch of its effects (reliability.md 1). The id is a ULID, so age is a range of ids. */
+/** What an operation answered, in the batch of its effects. The id is a ULID, so age is a range of ids. */
 export const operations = sqliteTable("operations", {
   id: text("id").primaryKey(),
   /** Owner of its Idempotency-Key: a merchant, or a user where no merchant is named (decisions 6). */

@@ -11,7 +11,7 @@ export const users = sqliteTable("users", {
   name: text("name"),
   /** When the mailbox was last proved; null: not yet. */
   emailVerifiedAtMs: integer("email_verified_at_ms"),
-  /** The TOTP secret, sealed (security.md 1). It counts as a factor only once `totp_enabled_at_ms` is set. */
+  /** The TOTP secret, sealed. It counts as a factor only once `totp_enabled_at_ms` is set. */
   totpSecret: text("totp_secret"),
   totpEnabledAtMs: integer("totp_enabled_at_ms"),
   /** The last accepted step of 30 s: a code works once. */
@@ -112,7 +112,7 @@ export const singleUseTokens = sqliteTable(
   (t) => [index("single_use_tokens_expiry").on(t.expiresAtMs)],
 );
 
-/** WebAuthn credentials (security.md 1). */
+/** WebAuthn credentials. */
 export const passkeys = sqliteTable(
   "passkeys",
   {
@@ -133,7 +133,7 @@ export const passkeys = sqliteTable(
   (t) => [index("passkeys_user").on(t.userId)],
 );
 
-/** Linked accounts elsewhere. An identity is (provider, subject), never an email (security.md 1). */
+/** Linked accounts elsewhere. An identity is (provider, subject), never an email. */
 export const identities = sqliteTable(
   "identities",
   {

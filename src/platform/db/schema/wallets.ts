@@ -24,12 +24,12 @@ export const wallets = sqliteTable(
     nextIndex: integer("next_index"),
     /** Addresses handed out since the last one that received money. */
     gap: integer("gap"),
-    /** HMAC of the row (security.md 4) with the id of the key that made it. */
+    /** HMAC of the row with the id of the key that made it. */
     mac: text("mac").notNull(),
     macKeyId: text("mac_key_id").notNull(),
     /** Set when the HMAC was found wrong; nothing of the wallet is shown or used any more. */
     frozenAtMs: integer("frozen_at_ms"),
-    /** Before this no invoice uses it: the merchant's `walletChangeDelayHours` after a change (security.md 4). */
+    /** Before this no invoice uses it: the merchant's `walletChangeDelayHours` after a change. */
     usableFromMs: integer("usable_from_ms").notNull().default(0),
     createdAtMs: integer("created_at_ms").notNull(),
     updatedAtMs: integer("updated_at_ms").notNull(),

@@ -3,7 +3,7 @@ import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlit
 import type { DeliveryId, EventId, MerchantId, WebhookId, WebhookSecretId } from "../../../lib/ids.ts";
 import { jsonText } from "../columns.ts";
 
-/** Endpoints: where a merchant's server gets events, which ones, and how it has been answering (webhooks.md). */
+/** Endpoints: where a merchant's server gets events, which ones, and how it has been answering. */
 export const webhooks = sqliteTable(
   "webhooks",
   {
@@ -49,7 +49,7 @@ export const webhookSecrets = sqliteTable(
 
 /**
  * What an endpoint is owed: one row for an event and an endpoint, written in the batch of the event. `next_attempt_ms` is the whole schedule and
- * the lease too: a worker that leases a delivery moves it to the end of the lease, so that a crash gives it back (reliability.md 5).
+ * the lease too: a worker that leases a delivery moves it to the end of the lease, so that a crash gives it back.
  */
 export const deliveries = sqliteTable(
   "deliveries",
