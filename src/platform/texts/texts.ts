@@ -1,6 +1,7 @@
 // The catalogues. All but English are imported as text (`rules` in wrangler.toml) and parsed when first needed, because V8 would parse code at
 // every cold start. In the files no-break spaces are written as escapes, so that they can be seen; French has one before `:` `;` `?` `!`.
 import { lazily } from "../../lib/lazily.ts";
+import { parseJson } from "../../lib/typed-json.ts";
 import ar from "./ar.jsonc";
 import de from "./de.jsonc";
 import { en, type Texts } from "./en.ts";
@@ -28,7 +29,7 @@ const CATALOGUES: Readonly<Record<Language, () => Texts>> = {
 
 /** A test checks that every file has exactly the keys of English. */
 function catalogue(text: string): () => Texts {
-  return lazily(() => JSON.parse(text));
+  return lazily(() => parseJson<Texts>(text));
 }
 
 export function textsOf(language: Language): Texts {
