@@ -4,7 +4,7 @@ import { containsSecret, type SecretForms } from "../../chains/secret-material.t
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { type ParsedBody, readBody, readForm, validate } from "../../platform/http/body.ts";
+import { type ParsedBody, readBody, readForm } from "../../platform/http/body.ts";
 import {
   type AppContext,
   callerIp,
@@ -17,6 +17,7 @@ import { failureResponse } from "../../platform/http/errors.ts";
 import { type Reply, replyResponse } from "../../platform/http/reply.ts";
 import { isCrossOrigin, type RouteSpec } from "../../platform/http/route.ts";
 import { FOR_ANY_ORIGIN } from "../../platform/http/security-headers.ts";
+import { validate, validateBody, validateQuery } from "../../platform/http/validate.ts";
 import type { Statements } from "../auth/authenticate.ts";
 import type { CallerKind, CallOf, OpenCall, ReadInput, ReadKeys } from "./call.ts";
 import { type Access, STRATEGIES } from "./strategies.ts";
@@ -57,7 +58,7 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
   const claim = strategy.claim(c, route);
   if (!claim.ok) return claim;
   const given = givenDependencies(c);
-  const request = lazily(() => requestOf(route, parsed, c.req.query()));
+  const request = lazily(() => requestOf(c, route, parsed));
   const deps = lazily(() => route.dependencies(c.env, given));
   const { keys, prove } = claim.value;
   const proved = await prove(given, await readsOf(c, route, { given, deps, keys, request }));
@@ -66,7 +67,7 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
   const refusal = strategy.permit(route, caller, given.nowMs) ?? (await strategy.limit(c, caller, headers));
   if (refusal !== undefined) return err(refusal);
   if (noteUse !== undefined) given.background(noteUse());
-  const valid = request();
+  const valid = await request();
   if (!valid.ok) return valid;
   const call: OpenCall<unknown, unknown, Deps> = { ...callOf(c, spec, given, parsed), ...valid.value, deps: deps() };
   return route.answer({ ...call, ...caller });
@@ -75,9 +76,7 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
 /** Comes first because the reads are keyed by it. A fault of the body is answered only after the caller has passed the earlier steps. */
 async function bodyOf(c: AppContext, spec: RouteSpec): Promise<Result<ParsedBody, Failure>> {
   if (!spec.isPage) return readBody(c.req.raw);
-  if (spec.method === "GET") return ok({ json: undefined });
-  const form = await readForm(c.req.raw);
-  return form.ok ? ok({ json: form.value }) : form;
+  return spec.method === "GET" ? ok({ json: undefined, bytes: undefined }) : readForm(c.req.raw);
 }
 
 type ValidRequest = Result<{ readonly body: unknown; readonly query: unknown }, Failure>;
@@ -89,11 +88,11 @@ async function readsOf<C extends CallerKind, Deps, Answer>(
     readonly given: GivenDependencies;
     readonly deps: () => Deps;
     readonly keys: ReadKeys[C];
-    readonly request: () => ValidRequest;
+    readonly request: () => Promise<ValidRequest>;
   },
 ): Promise<Statements> {
   if (route.reads === undefined) return [];
-  const request = of.request();
+  const request = await of.request();
   return route.reads({
     ...of.keys,
     db: of.given.db,
@@ -103,18 +102,21 @@ async function readsOf<C extends CallerKind, Deps, Answer>(
   });
 }
 
-function requestOf(
+async function requestOf(
+  c: AppContext,
   { spec, secrets }: { readonly spec: RouteSpec; readonly secrets: SecretForms },
   parsed: Result<ParsedBody, Failure>,
-  queryText: Record<string, string>,
-): ValidRequest {
+): Promise<ValidRequest> {
   if (!parsed.ok) return parsed;
-  const { json } = parsed.value;
+  const { json, bytes } = parsed.value;
   // First of all: later errors may quote the input, and a private key must never be echoed (decisions 3).
   if (json !== undefined && containsSecret(json, secrets)) return err({ code: "PRIVATE_KEY_REFUSED" });
-  const query = validate(spec.query(), queryText);
+  const query = await validateQuery(c, spec.query());
   if (!query.ok) return query;
-  const body = validate(spec.body(), json);
+  const isHandedOn = bytes !== undefined && spec.method !== "GET";
+  const body = isHandedOn
+    ? await validateBody(c, spec.isPage ? "form" : "json", spec.body(), bytes)
+    : validate(spec.body(), json);
   return body.ok ? ok({ body: body.value, query: query.value }) : body;
 }
 

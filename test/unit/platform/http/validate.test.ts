@@ -1,6 +1,11 @@
+import fc from "fast-check";
+import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { validate } from "../../../../src/platform/http/body.ts";
+import { readBody, readForm } from "../../../../src/platform/http/body.ts";
+import type { AppContext, AppEnv } from "../../../../src/platform/http/context.ts";
+import { validate, validateBody, validateQuery } from "../../../../src/platform/http/validate.ts";
+import { RUNS } from "../../../support/property-runs.ts";
 
 const schema = z.strictObject({
   name: z.string().min(2),
@@ -34,5 +39,109 @@ describe("what a request lacks or has too much is named in words of JSON", () =>
     const refused = validate(schema, value);
     expect(refused).toMatchObject({ error: { details: [{ path }] } });
     expect(JSON.stringify(refused)).not.toContain("required");
+  });
+});
+
+/** What is answered of a request that a real router received. */
+async function asked<T>(request: Request, answer: (c: AppContext) => Promise<T>): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const app = new Hono<AppEnv>().all("*", async (c) => {
+    await answer(c).then(resolve, reject);
+    return c.body(null);
+  });
+  await app.fetch(request);
+  return promise;
+}
+
+const AT = "http://localhost/";
+const anything = z.looseObject({}).or(z.array(z.unknown())).or(z.null()).or(z.string()).or(z.number()).or(z.boolean());
+
+function askedJson(body: BodyInit, schema: z.ZodType) {
+  return asked(
+    new Request(AT, { method: "POST", body, headers: { "content-type": "application/json" } }),
+    async (c) => {
+      const read = await readBody(c.req.raw);
+      if (!read.ok || read.value.bytes === undefined) return read;
+      return {
+        given: validate(schema, read.value.json),
+        said: await validateBody(c, "json", schema, read.value.bytes),
+      };
+    },
+  );
+}
+
+function askedForm(body: string, schema: z.ZodType) {
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  return asked(new Request(AT, { method: "POST", body, headers }), async (c) => {
+    const read = await readForm(c.req.raw);
+    if (!read.ok || read.value.bytes === undefined) return read;
+    return { given: read.value.json, said: await validateBody(c, "form", schema, read.value.bytes) };
+  });
+}
+
+const texts = z.record(z.string(), z.string());
+const names = fc.oneof(fc.string(), fc.constantFrom("a", "a[]", "__proto__", "constructor", "\ufeff", "é"));
+const pairs = fc.array(fc.tuple(names, fc.string({ unit: "grapheme" })), { minLength: 1 });
+
+describe("what the validator is handed is what was read", () => {
+  it("of JSON, whatever it holds", async () => {
+    const written = fc.json().map((text) => new TextEncoder().encode(text));
+    await fc.assert(
+      fc.asyncProperty(written, fc.boolean(), async (text, hasMark) => {
+        const body = Uint8Array.from([...(hasMark ? [0xef, 0xbb, 0xbf] : []), ...text]);
+        const answer = await askedJson(body, anything);
+        if ("given" in answer) expect(answer.said).toEqual(answer.given);
+        else expect(answer).toMatchObject({ ok: false, error: { code: "VALIDATION_FAILED" } });
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("of JSON that the schema refuses, with the same problems", async () => {
+    for (const text of [
+      "{}",
+      "[]",
+      "null",
+      `{"name":5}`,
+      `{"name":"ab","customer":{"age":1}}`,
+      `{"__proto__":{"name":"ab"}}`,
+    ]) {
+      const answer = await askedJson(text, schema);
+      if (!("given" in answer)) throw new Error(`${text} was not read`);
+      expect(answer.said).toEqual(answer.given);
+      expect(answer.said.ok).toBe(false);
+    }
+  });
+
+  it("of a form, the last of the values of a name", async () => {
+    await fc.assert(
+      fc.asyncProperty(pairs, async (form) => {
+        const answer = await askedForm(new URLSearchParams(form).toString(), texts);
+        if ("given" in answer) expect(answer.said).toEqual(validate(texts, answer.given));
+        else expect(answer).toMatchObject({ ok: false, error: { code: "VALIDATION_FAILED" } });
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("of a query, the first of the values of a name", async () => {
+    await fc.assert(
+      fc.asyncProperty(pairs, async (query) => {
+        const [said, first] = await asked(new Request(`${AT}?${new URLSearchParams(query)}`), async (c) => {
+          return [await validateQuery(c, texts), validate(texts, c.req.query())];
+        });
+        expect(said).toEqual(first);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("a fault of a schema is not an answer", () => {
+  it("but rejects", async () => {
+    const broken = z.strictObject({}).refine(() => {
+      throw new Error("a bug");
+    });
+    await expect(asked(new Request(AT), (c) => validateQuery(c, broken))).rejects.toThrow("a bug");
   });
 });
