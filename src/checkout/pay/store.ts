@@ -20,7 +20,7 @@ export const selectCheckout = prepared(
   (db, of) =>
     db
       .select({
-        ...pageColumns,
+        ...pageColumns(),
         merchant: sql`(select ${jsonObject(merchants, "shop")} from merchants shop
         where shop.id = invoices.merchant_id and shop.deleted_at_ms is null)`
           .mapWith(rowDecoder(merchants))

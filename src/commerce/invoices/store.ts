@@ -15,29 +15,6 @@ import { payableWallets } from "../payable-wallets/store.ts";
 import { decodePayments, paymentJson } from "../payments/store.ts";
 import type { Invoice, PaymentMethod, TimelineItem } from "./invoice.ts";
 
-// Columns are written out: in a one-table select drizzle drops the table from a column inside a fragment, and `id` would be the inner one.
-const customerJson =
-  sql`(select ${jsonObject(customers, "buyer")} from customers buyer where buyer.id = invoices.customer_id)`
-    .mapWith(rowDecoder(customers))
-    .as("customer_json");
-const productJson =
-  sql`(select ${jsonObject(products, "article")} from products article where article.id = invoices.product_id)`
-    .mapWith(rowDecoder(products))
-    .as("product_json");
-const timelineJson =
-  sql`(select json_group_array(${jsonObject(timelineItems, "item")}) from (select * from timeline_items
-  where invoice_id = invoices.id order by position) item)`
-    .mapWith(rowsDecoder(timelineItems))
-    .as("timeline_json");
-const methodsJson =
-  sql`(select json_group_array(${jsonObject(paymentMethods, "method")}) from (select * from payment_methods
-  where invoice_id = invoices.id order by cryptocurrency, network) method)`
-    .mapWith(rowsDecoder(paymentMethods))
-    .as("methods_json");
-const paymentsJson = sql`(select json_group_array(${paymentJson("paid")}) from (select * from payments
-  where invoice_id = invoices.id order by received_at_ms, id) paid)`
-  .mapWith(decodePayments)
-  .as("payments_json");
 /**
  * A cursor as an invoice is settled by it: with the moment up to which those of the invoice's addresses were read that are read at their own
  * pace. `alias`: what its rows are called in the query around it, one on `invoices`.
@@ -49,30 +26,47 @@ export function cursorJson(alias: string) {
   return sql`json_object(${jsonMembers(networkCursors, alias)}, 'stuckPassedMs', ${stuckPassedMs})`;
 }
 
-const cursorsJson = sql`(select json_group_array(${cursorJson("cursor")}) from network_cursors cursor
-  where cursor.network in (select network from payment_methods where invoice_id = invoices.id and status = 'ACTIVE'
-    union select network from payments where invoice_id = invoices.id))`
-  .mapWith(rowsDecoder(networkCursors))
-  .as("cursors_json");
+// Columns are made when a statement is compiled. They are written out: in a one-table select drizzle drops the table from a column inside a
+// fragment, and `id` would be the inner one.
 
 /** What an invoice's file is read from, without the cursors. */
-export const pageColumns = {
+export const pageColumns = () => ({
   ...getTableColumns(invoices),
-  customer: customerJson,
-  product: productJson,
-  timeline: timelineJson,
-  methods: methodsJson,
-  payments: paymentsJson,
-};
+  customer: sql`(select ${jsonObject(customers, "buyer")} from customers buyer where buyer.id = invoices.customer_id)`
+    .mapWith(rowDecoder(customers))
+    .as("customer_json"),
+  product: sql`(select ${jsonObject(products, "article")} from products article where article.id = invoices.product_id)`
+    .mapWith(rowDecoder(products))
+    .as("product_json"),
+  timeline: sql`(select json_group_array(${jsonObject(timelineItems, "item")}) from (select * from timeline_items
+  where invoice_id = invoices.id order by position) item)`
+    .mapWith(rowsDecoder(timelineItems))
+    .as("timeline_json"),
+  methods: sql`(select json_group_array(${jsonObject(paymentMethods, "method")}) from (select * from payment_methods
+  where invoice_id = invoices.id order by cryptocurrency, network) method)`
+    .mapWith(rowsDecoder(paymentMethods))
+    .as("methods_json"),
+  payments: sql`(select json_group_array(${paymentJson("paid")}) from (select * from payments
+  where invoice_id = invoices.id order by received_at_ms, id) paid)`
+    .mapWith(decodePayments)
+    .as("payments_json"),
+});
 
-const fileColumns = { ...pageColumns, cursors: cursorsJson };
+const fileColumns = () => ({
+  ...pageColumns(),
+  cursors: sql`(select json_group_array(${cursorJson("cursor")}) from network_cursors cursor
+  where cursor.network in (select network from payment_methods where invoice_id = invoices.id and status = 'ACTIVE'
+    union select network from payments where invoice_id = invoices.id))`
+    .mapWith(rowsDecoder(networkCursors))
+    .as("cursors_json"),
+});
 
 /** An invoice with its relations, as one row: one statement, whatever hangs on it. */
 export const selectInvoiceRow = prepared(
   (merchantId: string, invoiceId: string) => ({ id: invoiceId, merchantId }),
   (db, of) =>
     db
-      .select(fileColumns)
+      .select(fileColumns())
       .from(invoices)
       .where(and(eq(invoices.id, of.id), eq(invoices.merchantId, of.merchantId)))
       .limit(1),
@@ -96,7 +90,7 @@ export function selectInvoicePage(
   page: { filter: InvoiceFilter; after: Position | undefined; limit: number; offset: number },
 ) {
   return db
-    .select(pageColumns)
+    .select(pageColumns())
     .from(invoices)
     .where(and(...matching(merchantId, page.filter), olderThan(invoices, page.after)))
     .orderBy(...newestFirst(invoices))
@@ -187,7 +181,7 @@ export function selectForCreate(
 export const selectInvoiceRows = prepared(
   (ids: readonly InvoiceId[]) => ({ ids: JSON.stringify(ids) }),
   (db, of) =>
-    db.select(fileColumns).from(invoices).where(sql`${invoices.id} in (select value from json_each(${of.ids}))`),
+    db.select(fileColumns()).from(invoices).where(sql`${invoices.id} in (select value from json_each(${of.ids}))`),
 );
 
 export const insertInvoice: (db: Db, invoice: Invoice) => Statement = preparedInsert(invoices);

@@ -28,41 +28,46 @@ export type PayableRow = WalletRow & {
   readonly isPriceTaken: boolean;
 };
 
-const here = { network: sql`wallet.network`, merchantId: sql`wallet.merchant_id`, rank: sql`wallet.rank` };
+// Fragments are made when a statement is compiled.
+const here = () => ({ network: sql`wallet.network`, merchantId: sql`wallet.merchant_id`, rank: sql`wallet.rank` });
 // Of a key everybody with proof has as many addresses as they want.
-const isKeyShared = sql`(wallet.rank = ${sql.raw(String(UNPROVEN))} and exists (select 1 from wallets other
+const isKeyShared = () => sql`(wallet.rank = ${sql.raw(String(UNPROVEN))} and exists (select 1 from wallets other
   where other.key_hash = wallet.key_hash and other.deleted_at_ms is null and other.merchant_id <> wallet.merchant_id
   and ${isLiveHolder("other")}))`;
-const isShared = sql`(case when wallet.key_hash is null then ${isAddressShared({ ...here, address: sql`wallet.address` })}
-  else ${isKeyShared} end)`;
-const price = sql`json_extract(${sql.placeholder("prices")}, '$.' || wallet.cryptocurrency || '_' || wallet.network)`;
-const atPrice = sql`from amount_reservations taken where taken.network = wallet.network
-  and taken.cryptocurrency = wallet.cryptocurrency and taken.address = wallet.address and taken.price_units = ${price}`;
-const salts = sql`(select json_group_array(salt) from (select salt ${atPrice} order by salt limit ${sql.raw(String(SALTS_READ))}))`;
-const isPriceTaken = sql`exists (select 1 from amount_reservations taken where taken.network = wallet.network
-  and taken.cryptocurrency = wallet.cryptocurrency and taken.address = wallet.address and taken.units = ${price})`;
-const rank = rankOf({
-  network: sql`own.network`,
-  target: sql`coalesce(own.key_hash, own.address)`,
-  merchantId: sql`own.merchant_id`,
-});
+const isShared =
+  () => sql`(case when wallet.key_hash is null then ${isAddressShared({ ...here(), address: sql`wallet.address` })}
+  else ${isKeyShared()} end)`;
+const price = () =>
+  sql`json_extract(${sql.placeholder("prices")}, '$.' || wallet.cryptocurrency || '_' || wallet.network)`;
+const atPrice = () => sql`from amount_reservations taken where taken.network = wallet.network
+  and taken.cryptocurrency = wallet.cryptocurrency and taken.address = wallet.address and taken.price_units = ${price()}`;
+const salts = () =>
+  sql`(select json_group_array(salt) from (select salt ${atPrice()} order by salt limit ${sql.raw(String(SALTS_READ))}))`;
+const isPriceTaken = () => sql`exists (select 1 from amount_reservations taken where taken.network = wallet.network
+  and taken.cryptocurrency = wallet.cryptocurrency and taken.address = wallet.address and taken.units = ${price()})`;
+const rank = () =>
+  rankOf({
+    network: sql`own.network`,
+    target: sql`coalesce(own.key_hash, own.address)`,
+    merchantId: sql`own.merchant_id`,
+  });
 
 /**
  * A column `payable` with the merchant's live wallets, oldest first, as JSON: what a create and a pick read. `isPriced`: for a direct wallet
  * whose price is known, which amounts of that price are taken. Placeholders: `merchantId`, and `prices` where priced.
  */
 export function payableWallets(isPriced: boolean) {
-  const taken = isPriced ? salts : sql`json_array()`;
-  const last = isPriced ? sql`(select max(salt) ${atPrice})` : sql`null`;
-  const isTaken = isPriced ? isPriceTaken : sql`0`;
-  return sql`(select json_group_array(json_object(${jsonMembers(wallets, "wallet")}, 'rank', rank, 'isShared', ${isShared},
-      'paidAddresses', case when wallet.key_hash is not null and ${isKeyShared} then (select count(*) from wallets own
+  const taken = isPriced ? salts() : sql`json_array()`;
+  const last = isPriced ? sql`(select max(salt) ${atPrice()})` : sql`null`;
+  const isTaken = isPriced ? isPriceTaken() : sql`0`;
+  return sql`(select json_group_array(json_object(${jsonMembers(wallets, "wallet")}, 'rank', rank, 'isShared', ${isShared()},
+      'paidAddresses', case when wallet.key_hash is not null and ${isKeyShared()} then (select count(*) from wallets own
         join payment_methods method on method.wallet_id = own.id and method.address_index is not null
         where own.merchant_id = wallet.merchant_id and own.key_hash = wallet.key_hash and exists (
           select 1 from payments paid where paid.invoice_id = method.invoice_id and paid.network = method.network
           and paid.to_address = method.address and paid.status in ('DETECTED', 'CONFIRMED'))) else 0 end,
       'takenSalts', json(${taken}), 'maxSalt', ${last}, 'isPriceTaken', ${isTaken}))
-    from (select own.*, ${rank} as rank from wallets own where own.merchant_id = ${sql.placeholder("merchantId")} and own.deleted_at_ms is null
+    from (select own.*, ${rank()} as rank from wallets own where own.merchant_id = ${sql.placeholder("merchantId")} and own.deleted_at_ms is null
       order by own.created_at_ms, own.id) wallet)`
     .mapWith(payableIn)
     .as("payable");
