@@ -1,4 +1,4 @@
-// Writes the picture of the house in docs/design/architecture.md (`npm run docs:architecture`) from the list that the import test enforces.
+// Draws the order of districts in docs/design/architecture.md (`npm run docs:architecture`) from the list that the import test enforces.
 import { readFileSync, writeFileSync } from "node:fs";
 import { DISTRICTS } from "./districts.ts";
 
@@ -9,12 +9,19 @@ const [BEGIN, END] = ["<!-- districts: npm run docs:architecture -->\n", "<!-- /
 export function architecturePage(page: string): string {
   const [before = "", rest = ""] = page.split(BEGIN);
   const [, after = ""] = rest.split(END);
-  return `${before}${BEGIN}${picture()}${END}${after}`;
+  return `${before}${BEGIN}\n${diagram()}\n\n${table()}\n\n${END}${after}`;
 }
 
-function picture(): string {
+/** One box for each district, from the top down; an arrow leads to what may be imported. */
+function diagram(): string {
+  const boxes = DISTRICTS.map(([name]) => `  ${name}["src/${name}/"]`);
+  const arrows = DISTRICTS.map(([name]) => name).join(" --> ");
+  return ["```mermaid", "flowchart TD", ...boxes, `  ${arrows}`, "```"].join("\n");
+}
+
+function table(): string {
   const rows = DISTRICTS.map(([name, holds], n) => `| ${n + 1} | \`src/${name}/\` | ${holds} |`);
-  return `\n| floor | folder | holds |\n|---|---|---|\n${rows.join("\n")}\n\n`;
+  return `| order | district | holds |\n|---|---|---|\n${rows.join("\n")}`;
 }
 
 if (import.meta.main) writeFileSync(ARCHITECTURE_PAGE, architecturePage(readFileSync(ARCHITECTURE_PAGE, "utf8")));
