@@ -1,4 +1,4 @@
-// Decisions 3, "recovery": what a merchant needs to find every payment with their own wallet software, without this service.
+// Decisions 3 "Gap and recovery": what a merchant needs to find every payment with their own wallet software, without this service.
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createInvoice, registerWallet, removeWallets, shop } from "./client.ts";
 import {

@@ -1,4 +1,4 @@
-// Decisions 4 "resolve" and 5, as far as they show without a chain: payments of a merchant who has none, what a person decides about
+// Decisions 4 "Resolve" and 5, as far as they show without a chain: payments of a merchant who has none, what a person decides about
 // invoices, and payers' claims where nobody can look. With chains, the scenarios on real nodes show the rest.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";

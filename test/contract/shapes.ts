@@ -141,7 +141,7 @@ export const DECIMAL = /^\d+(\.\d+)?$/;
 const text = (pattern: RegExp) => expect.stringMatching(pattern);
 const nullOr = (value: unknown, matcher: unknown) => (value === null ? null : matcher);
 
-/** Decisions 3, "Response": these fields and no other, whatever the type of the wallet. */
+/** Decisions 3 "Responses": these fields and no other, whatever the type of the wallet. */
 export function expectWalletShape(wallet: Wallet): void {
   const isXpub = wallet.walletType === "XPUB_WALLET";
   const { firstAddress, ...rest } = wallet;

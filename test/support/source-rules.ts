@@ -1,4 +1,4 @@
-// The table of ARCHITECTURE.md as a function of source texts: what kind of file each is, what it imports, and which rule it breaks.
+// The table of architecture.md "Kinds of files" as a function of source texts: what kind of file each is, what it imports, and which rule it breaks.
 // It looks at syntax trees, so that words in comments and strings are not taken for code.
 import { posix } from "node:path";
 import { parseAst } from "vitest/node";
@@ -74,7 +74,7 @@ const PACKAGES: readonly {
   { name: /^node:(?!net$)/, kinds: [], typesIn: [] },
 ];
 
-/** What a file that does begins with (STYLE "Names"). A new use case that is not listed counts as a rule and fails by its imports. */
+/** What a file that does begins with . A new use case that is not listed counts as a rule and fails by its imports. */
 const VERBS =
   /^(accept|activate|add|answer|ask|begin|buy|claim(?=-)|confirm|disable|enable|end|enrol|fetch|find|finish|give|link|look|open|post|prove|replace|report|revoke|scan|send|serve|start|step|store|sweep|unlink|upload|use|verify|wake|apply|authenticate|cancel|change|check|commit|create|credit|delete|deliver|expire|export|forget|freeze|invite|leave|list|match(?=-)|pick|preview|price(?=-)|read|recheck|record|recover|refresh|register|release|remove|replay|resend|reserve|resolve|rotate|run|settle|sign(?=-)|transfer(?=-)|update|upsert|watch)(-|$)/;
 
@@ -252,7 +252,7 @@ function isAsConst(node: Node): boolean {
   return name?.name === "const";
 }
 
-/** Module scope is shared by requests: nothing there may change, and nothing may be asked of the world at import (ARCHITECTURE 9). */
+/** Module scope is shared by requests: nothing there may change, and nothing may be asked of the world at import (platform.md "Easy to get wrong"). */
 function stateProblems(program: Node): Problem[] {
   const declarations = nodes(program.body).flatMap((node) =>
     node.type === "ExportNamedDeclaration" ? nodes([node.declaration]) : [node],

@@ -1,5 +1,5 @@
 // Proves which API key is calling and reads what the request needs, in ONE storage call: the key, the merchant of the path, and whatever the route
-// asked for. What the route read is discarded unless the key is valid, so that none of it can leak (ARCHITECTURE "One request").
+// asked for. What the route read is discarded unless the key is valid, so that none of it can leak (architecture.md "One request").
 import { equalDigests } from "../../lib/bytes.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";

@@ -1,4 +1,4 @@
-// What a request costs in calls to storage, one after the other (ARCHITECTURE "One request"): counted on bindings, in order, the ones that
+// What a request costs in calls to storage, one after the other (architecture.md "One request"): counted on bindings, in order, the ones that
 // only touch memory (limiter, rate book) beside those that touch storage.
 import { HDKey } from "@scure/bip32";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// A network that nobody sees is offered to no payer (decisions 4, "A method on a network that lags is hidden").
+// A network that nobody sees is offered to no payer (decisions 4 "Networks that lag").
 import { describe, expect, it } from "vitest";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
 import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
