@@ -4,10 +4,13 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
 import { type CommitDependencies, change } from "../../platform/changes/change.ts";
+import { commitChange } from "../../platform/changes/commit-change.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import type { Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
+import type { Committed } from "../../platform/db/commit-batch.ts";
 import type { BatchConflict } from "../../platform/db/conflict.ts";
+import { joinStatements } from "../../platform/db/joined-statements.ts";
 import { readRow } from "../../platform/db/retry.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -141,6 +144,27 @@ export function changeInvoice(
     const built = buildChange(deps, file, decided.value, operationId);
     return ok({ value: built.file, statements: built.statements });
   });
+}
+
+/**
+ * Changes several invoices in one batch, as they were read: all of them or none. `decide` returns undefined for one with which nothing is to be
+ * done.
+ */
+export async function changeAll(
+  deps: ChangeDependencies,
+  files: readonly InvoiceFile[],
+  decide: (file: InvoiceFile) => Change | undefined,
+): Promise<Committed["kind"]> {
+  const changes = files.flatMap((file) => {
+    const decided = decide(file);
+    if (decided === undefined) return [];
+    const operationId = deps.newOperationId();
+    return [{ operationId, ...buildChange(deps, file, decided, operationId) }];
+  });
+  const [first] = changes;
+  if (first === undefined) return "committed";
+  const statements = joinStatements(changes.map((each) => each.statements));
+  return (await commitChange(deps, derivedId("aud", first.operationId), statements)).kind;
 }
 
 /** The invoice as it is stored now; refuses INVOICE_NOT_FOUND. */

@@ -8,12 +8,13 @@ import { inTurn } from "../../lib/turns.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import { batch } from "../../platform/db/batch.ts";
+import type { Committed } from "../../platform/db/commit-batch.ts";
 import { d1Messages } from "../../platform/db/conflict.ts";
 import { faultKind } from "../../platform/db/retry.ts";
 import { RELEASED_KEPT_MS } from "../amount-reservations/released.ts";
 import { forgetReleased, releaseReservations } from "../amount-reservations/store.ts";
 import { forgetSettled, noteUnsettled, type Unsettled } from "../unsettled/store.ts";
-import { type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
+import { type ChangeDependencies, changeAll, changeInvoice } from "./change-invoice.ts";
 import { noteDueTurn, selectDueInTurn, selectDueInvoices } from "./due/store.ts";
 import { fileOf, type InvoiceRow } from "./invoice.ts";
 import { reorgWindowMs, settlementChange } from "./settle-invoice.ts";
@@ -31,8 +32,8 @@ const OF_EACH = 10;
 const NEWEST_A_RUN = 40;
 /** Of those that failed before, however many they are. */
 const HELD_A_RUN = 10;
-/** Each is up to a megabyte by itself. */
-const READ_AT_ONCE = 10;
+/** In one batch. Each is up to a megabyte by itself. */
+const SETTLED_AT_ONCE = 25;
 const RESERVATIONS_A_RUN = 1_000;
 
 export interface Swept {
@@ -51,16 +52,10 @@ export async function expireInvoices(deps: SweepDependencies): Promise<Swept> {
   const { due, after } = await selectDue(deps);
   const left: Unsettled[] = [];
   const settled: InvoiceId[] = [];
-  for (const chunk of chunksOf(due, READ_AT_ONCE)) {
-    const rows = await readRows(deps, chunk);
-    for (const each of chunk) {
-      const reason = await whyUnsettled(
-        deps,
-        each,
-        rows?.find(({ id }) => id === each.id),
-      );
-      if (reason === undefined) settled.push(each.id);
-      else left.push({ invoiceId: each.id, reason });
+  for (const chunk of chunksOf(due, SETTLED_AT_ONCE)) {
+    for (const [invoiceId, reason] of await settleAll(deps, chunk)) {
+      if (reason === undefined) settled.push(invoiceId);
+      else left.push({ invoiceId, reason });
     }
   }
   await batch(deps.db, [
@@ -102,26 +97,42 @@ function lastInTurn(
   return last?.merchantId ?? "";
 }
 
-/** Undefined where one of them cannot be read: then each is read by itself. Storage that does not answer ends the run. */
-async function readRows(deps: SweepDependencies, due: readonly Due[]): Promise<readonly InvoiceRow[] | undefined> {
+/**
+ * Why each of them is not settled; undefined for one that is. They are settled in one batch. Where that fails it is halved, down to the one
+ * that is in the way.
+ */
+async function settleAll(
+  deps: SweepDependencies,
+  due: readonly Due[],
+): Promise<readonly (readonly [InvoiceId, string | undefined])[]> {
+  const [one, ...others] = due;
+  if (one === undefined) return [];
+  if (others.length === 0) return [[one.id, await whyUnsettled(deps, one)]];
+  const outcome = await settleTogether(deps, due);
+  if (outcome !== "conflict")
+    return due.map(({ id }) => [id, outcome === "unknown" ? "STORAGE_UNAVAILABLE" : undefined]);
+  const half = Math.ceil(due.length / 2);
+  return [...(await settleAll(deps, due.slice(0, half))), ...(await settleAll(deps, due.slice(half)))];
+}
+
+/** `conflict`: one of them cannot be read or settled, or is not as it was read. Storage that does not answer a read ends the run. */
+async function settleTogether(deps: SweepDependencies, due: readonly Due[]): Promise<Committed["kind"]> {
   try {
-    return await selectInvoiceRows(
+    const rows = await selectInvoiceRows(
       deps.db,
       due.map(({ id }) => id),
     );
+    const clock = { ...deps, trail: SYSTEM_TRAIL };
+    return await changeAll(clock, rows.map(fileOf), (file) => settlementChange(file, deps.nowMs));
   } catch (error) {
     if (faultKind(error) !== "other") throw error;
-    return undefined;
+    return "conflict";
   }
 }
 
-async function whyUnsettled(
-  deps: SweepDependencies,
-  { merchantId, id }: Due,
-  found: InvoiceRow | undefined,
-): Promise<string | undefined> {
+async function whyUnsettled(deps: SweepDependencies, { merchantId, id }: Due): Promise<string | undefined> {
   try {
-    const [row] = found === undefined ? await selectInvoiceRow(deps.db, merchantId, id) : [found];
+    const [row] = await selectInvoiceRow(deps.db, merchantId, id);
     if (row === undefined) return undefined;
     const clock = { ...deps, trail: SYSTEM_TRAIL };
     const settled = await changeInvoice(clock, { merchantId, id, read: fileOf(row) }, async (file) =>

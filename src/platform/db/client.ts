@@ -82,6 +82,16 @@ export function withNews<S extends PromiseLike<unknown>>(statement: S, newsOf: (
   return Object.assign(statement, { [NEWS]: newsOf } satisfies Newsworthy);
 }
 
+/** `joined`, which does what the statements do, with the news of each; a statement's news are read from what the joined one returns. */
+export function withNewsOfAll<S extends PromiseLike<unknown>>(joined: S, statements: readonly object[]): S {
+  const newsworthy = statements.filter(isNewsworthy);
+  if (newsworthy.length === 0) return joined;
+  return withNews(joined, (result) => {
+    const news = newsworthy.map((statement) => statement[NEWS](result));
+    return { wake: news.flatMap(({ wake = [] }) => wake), tell: news.flatMap(({ tell = [] }) => tell) };
+  });
+}
+
 /** Calls the listeners with the news of the statements of a committed batch; `results`: what each returned, in order. */
 export function publish(statements: readonly object[], results: readonly unknown[], { wake, tell }: Listeners): void {
   const news = statements.flatMap((statement, at) => (isNewsworthy(statement) ? [statement[NEWS](results[at])] : []));

@@ -15,6 +15,8 @@ interface Compiled {
   /** One for each `?`, in order. */
   readonly binds: readonly Bind[];
   decode(answer: D1Result): unknown;
+  /** The same with the values of several statements at once, in their order; undefined where that cannot be said in SQL. */
+  readonly join?: (of: readonly Values[]) => { readonly compiled: Compiled; readonly values: Values };
 }
 
 /** A compiled statement with its values: awaited alone, or one of a `batch`. */
@@ -37,6 +39,18 @@ export class PreparedStatement<T> extends QueryPromise<T> implements BoundStatem
 
   decode(answer: D1Result): unknown {
     return this.#compiled.decode(answer);
+  }
+
+  /** Whether both are the same SQL, and may be said at once. */
+  isJointWith(other: PreparedStatement<unknown>): boolean {
+    return this.#compiled === other.#compiled && this.#compiled.join !== undefined;
+  }
+
+  /** One statement that does what this one and then `others` do, each joint with it. It returns what one of them returns, of all. */
+  joinedWith(others: readonly PreparedStatement<unknown>[]): PreparedStatement<unknown> {
+    const joined = this.#compiled.join?.([this.#values, ...others.map((other) => other.#values)]);
+    if (joined === undefined) throw new Error("a statement that cannot be joined");
+    return new PreparedStatement(this.#db, joined.compiled, joined.values);
   }
 
   override async execute(): Promise<T> {
@@ -62,20 +76,28 @@ const placeholders: Readonly<Record<string, Placeholder>> = new Proxy(
 /**
  * Compiles what `build` makes of `of`, the placeholders of the values. `valuesOf` makes the values of the statement's own arguments; what is
  * compared with a column is given as D1 takes it, what is inserted as the column does. SQL that several statements share names a value by
- * `sql.placeholder(name)`.
+ * `sql.placeholder(name)`. `joinValues`: the values with which the statement does what it does with each of several, one after the other.
  */
 export function prepared<A extends readonly unknown[], V extends object, T>(
   valuesOf: (...args: A) => V,
   build: (db: Db, of: Placeholders<V>) => Builder<T>,
+  joinValues?: (of: readonly V[]) => V,
 ): (db: Db, ...args: A) => PreparedStatement<T>;
 export function prepared(
   valuesOf: (...args: readonly unknown[]) => Values,
   build: (db: Db, of: typeof placeholders) => Builder<unknown>,
+  joinValues?: (of: readonly Values[]) => Values,
 ): (db: Db, ...args: readonly unknown[]) => PreparedStatement<unknown> {
   const compiled = lazily((): Compiled => {
     const query = build(compiler, placeholders).prepare();
     const { sql: text, params } = query.getQuery();
-    return { sql: text, binds: params.map(bindOf), decode: (answer) => query.mapResult(answer, true) };
+    const single = {
+      sql: text,
+      binds: params.map(bindOf),
+      decode: (answer: D1Result) => query.mapResult(answer, true),
+    };
+    if (joinValues === undefined) return single;
+    return { ...single, join: (of) => ({ compiled: single, values: joinValues(of) }) };
   });
   return (db, ...args) => new PreparedStatement(db, compiled(), valuesOf(...args));
 }
@@ -93,17 +115,38 @@ export function preparedInsert<T extends SQLiteTable>(
     const columns = Object.entries(getTableColumns(table));
     const names = columns.map(([, column]) => `"${column.name}"`).join(", ");
     const marks = columns.map(() => "?").join(", ");
+    const into = `insert into "${getTableName(table)}" (${names})`;
+    const then = `${overwrite(columns, key, keep)}${tail}`;
+    const binds = columns.map(
+      ([name, column]): Bind =>
+        (values) =>
+          encoded(values, name, column),
+    );
+    const decode = (answer: D1Result) => answer;
+    // SQLite takes `on conflict` behind a select only where the select has a `where`.
+    const members = columns.map((_, at) => `value->>${at}`).join(", ");
+    const joined: Compiled = {
+      sql: `${into} select ${members} from json_each(?) where true${then}`,
+      binds: [({ rows }) => rows],
+      decode,
+    };
     return {
-      sql: `insert into "${getTableName(table)}" (${names}) values (${marks})${overwrite(columns, key, keep)}${tail}`,
-      binds: columns.map(
-        ([name, column]) =>
-          (values) =>
-            encoded(values, name, column),
-      ),
-      decode: (answer) => answer,
+      sql: `${into} values (${marks})${then}`,
+      binds,
+      decode,
+      join: (of) => ({
+        compiled: joined,
+        values: { rows: JSON.stringify(of.map((values) => binds.map((bind) => asJson(bind(values))))) },
+      }),
     };
   });
   return (db, row) => new PreparedStatement<D1Result>(db, compiled(), row);
+}
+
+/** JSON brings text, numbers and null to SQL as they are, and nothing else. */
+function asJson(value: unknown): string | number | null {
+  if (value === null || typeof value === "string" || typeof value === "number") return value;
+  throw new Error(`a ${typeof value} cannot be a member of a row in JSON`);
 }
 
 function overwrite(

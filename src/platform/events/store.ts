@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type EventId, ulidTime } from "../../lib/ids.ts";
+import { parseJson } from "../../lib/typed-json.ts";
 import { type Db, withNews } from "../db/client.ts";
 import { prepared, preparedInsert } from "../db/prepared-statement.ts";
 import { events } from "../db/schema/events.ts";
@@ -43,6 +44,7 @@ const insertDeliveries = prepared(
       )
       .onConflictDoNothing()
       .returning({ webhookId: deliveries.webhookId, wakes: deliveries.wakes }),
+  (all) => ({ ids: JSON.stringify(all.flatMap(({ ids }) => parseJson<readonly EventId[]>(ids))) }),
 );
 
 /**
