@@ -508,6 +508,14 @@ CREATE TABLE `teams` (
 	`updated_at_ms` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `job_runs` (
+	`job` text PRIMARY KEY NOT NULL,
+	`run_id` text NOT NULL,
+	`leased_until_ms` integer NOT NULL,
+	`began_at_ms` integer NOT NULL,
+	`ended_at_ms` integer
+);
+--> statement-breakpoint
 CREATE TABLE `merchant_turns` (
 	`job` text PRIMARY KEY NOT NULL,
 	`after` text NOT NULL

@@ -69,6 +69,7 @@ const PACKAGES: readonly {
   { name: /^cloudflare:/, kinds: ["object", "entry"], typesIn: [] },
   { name: /^drizzle-orm(\/|$)/, kinds: ["db", "store"], typesIn: ["operation", "routes"] },
   { name: /^hono(\/|$)/, kinds: ["http", "routes", "entry"], typesIn: [] },
+  { name: /^@hono\//, kinds: ["http"], typesIn: [] },
   // Address arithmetic of the runtime, without I/O.
   { name: /^node:net$/, kinds: ["rule"], typesIn: [] },
   { name: /^node:(?!net$)/, kinds: [], typesIn: [] },
@@ -81,7 +82,7 @@ const VERBS =
 /** The kind of a file, by its path and name alone but for Durable Objects, which show it themselves. */
 export function kindOf(path: string, text: string): Kind {
   const name = posix.basename(path).replace(/\.tsx?$/, "");
-  if (path === "src/app/worker.ts" || path === "src/app/app.ts") return "entry";
+  if (["worker", "app", "jobs"].some((entry) => path === `src/app/${entry}.ts`)) return "entry";
   if (path === "src/app/configuration.ts") return "rule";
   if (path === "src/platform/failures.ts") return "failures";
   if (path.startsWith("src/lib/")) return "lib";

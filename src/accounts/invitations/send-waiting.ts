@@ -3,6 +3,7 @@
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import { commitBatch } from "../../platform/db/commit-batch.ts";
+import type { Left } from "../../platform/jobs/left.ts";
 import { INVITATION_LIFETIME_MS, type Invitation, invitationStatus } from "./invitation.ts";
 import { postponed } from "./mail-room.ts";
 import { type MailDependencies, sendInvitation } from "./send-invitation.ts";
@@ -23,11 +24,12 @@ export interface WaitingDependencies extends MailDependencies {
   readonly newToken: () => string;
 }
 
-export async function sendWaiting(deps: WaitingDependencies): Promise<void> {
+export async function sendWaiting(deps: WaitingDependencies): Promise<Left> {
   const { db, nowMs } = deps;
   await forgetMails(db, nowMs);
   const due = await selectMailsDue(db, { nowMs, limit: MAILS_A_RUN });
   for (const invitation of due) await mailOne(deps, invitation);
+  return due.length === MAILS_A_RUN ? "more" : "nothing";
 }
 
 async function mailOne(

@@ -4,6 +4,7 @@
 import { HOUR_MS } from "../../lib/time.ts";
 import { batch } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
+import type { Left } from "../../platform/jobs/left.ts";
 import { forgetGuesses } from "../factors/store.ts";
 import { FORGOTTEN_A_PASS, forgetSessions } from "../sessions/store.ts";
 import { CODE_LIFETIME_MS } from "./email-code.ts";
@@ -16,7 +17,7 @@ const CODES_KEPT_MS = 25 * HOUR_MS;
 const PASSES = 20;
 
 /** Codes of yesterday, expired tokens, and sessions that have been dead for 30 days; at most 20 passes of 1,000 each. */
-export async function forgetExpired(db: Db, nowMs: number): Promise<void> {
+export async function forgetExpired(db: Db, nowMs: number): Promise<Left> {
   for (let pass = 0; pass < PASSES; pass++) {
     const passed = await batch(db, [
       forgetEmailCodes(db, nowMs - CODES_KEPT_MS + CODE_LIFETIME_MS),
@@ -24,6 +25,7 @@ export async function forgetExpired(db: Db, nowMs: number): Promise<void> {
       forgetSessions(db, nowMs),
       forgetGuesses(db, nowMs, FORGOTTEN_A_PASS),
     ]);
-    if (passed.every(({ meta }) => meta.changes < FORGOTTEN_A_PASS)) return;
+    if (passed.every(({ meta }) => meta.changes < FORGOTTEN_A_PASS)) return "nothing";
   }
+  return "more";
 }

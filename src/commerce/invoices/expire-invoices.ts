@@ -11,6 +11,7 @@ import { batch } from "../../platform/db/batch.ts";
 import type { Committed } from "../../platform/db/commit-batch.ts";
 import { d1Messages } from "../../platform/db/conflict.ts";
 import { faultKind } from "../../platform/db/retry.ts";
+import type { Left } from "../../platform/jobs/left.ts";
 import { RELEASED_KEPT_MS } from "../amount-reservations/released.ts";
 import { forgetReleased, releaseReservations } from "../amount-reservations/store.ts";
 import { forgetSettled, noteUnsettled, type Unsettled } from "../unsettled/store.ts";
@@ -40,6 +41,8 @@ export interface Swept {
   readonly settled: number;
   /** Invoices that another writer, a fault or a bug kept from being settled; they are tried again, ever more rarely. */
   readonly left: readonly Unsettled[];
+  /** Whether it stopped at its bound. */
+  readonly hasMore: boolean;
 }
 
 type Due = Pick<InvoiceRow, "id" | "merchantId">;
@@ -49,7 +52,7 @@ type SweepDependencies = Omit<ChangeDependencies, "trail">;
 
 /** Settles invoices whose time is over. One that cannot be read or settled is reported and skipped; it stops no other. */
 export async function expireInvoices(deps: SweepDependencies): Promise<Swept> {
-  const { due, after } = await selectDue(deps);
+  const { due, after, isCut } = await selectDue(deps);
   const left: Unsettled[] = [];
   const settled: InvoiceId[] = [];
   for (const chunk of chunksOf(due, SETTLED_AT_ONCE)) {
@@ -63,10 +66,18 @@ export async function expireInvoices(deps: SweepDependencies): Promise<Swept> {
     noteUnsettled(deps.db, left, deps.nowMs),
     noteDueTurn(deps.db, after),
   ]);
-  return { settled: settled.length, left };
+  return { settled: settled.length, left, hasMore: isCut && settled.length > 0 };
 }
 
-async function selectDue(deps: SweepDependencies): Promise<{ readonly due: readonly Due[]; readonly after: string }> {
+interface DuePage {
+  readonly due: readonly Due[];
+  /** Whose turn was last. */
+  readonly after: string;
+  /** Whether more are due than it holds. */
+  readonly isCut: boolean;
+}
+
+async function selectDue(deps: SweepDependencies): Promise<DuePage> {
   const reorgWindows = JSON.stringify(
     Object.fromEntries(NETWORKS.map((network) => [network.name, reorgWindowMs(network)])),
   );
@@ -83,7 +94,8 @@ async function selectDue(deps: SweepDependencies): Promise<{ readonly due: reado
   );
   const first = inTurn(turns, IN_TURN_A_RUN);
   const due = [...new Map([...held, ...first, ...newest, ...oldest].map((each) => [each.id, each])).values()];
-  return { due: due.slice(0, MOST_A_RUN), after: lastInTurn(merchants, turns) };
+  const isCut = oldest.length === OLDEST_A_RUN || due.length > MOST_A_RUN;
+  return { due: due.slice(0, MOST_A_RUN), after: lastInTurn(merchants, turns), isCut };
 }
 
 /** The merchant behind whom the next run begins; "" where this one came to the last of them. */
@@ -151,7 +163,8 @@ function reasonOf(error: unknown): string {
 }
 
 /** Frees amounts that nobody watches any more, and forgets those that were freed long ago. */
-export async function releaseAmounts({ db, nowMs }: Pick<SweepDependencies, "db" | "nowMs">): Promise<void> {
+export async function releaseAmounts({ db, nowMs }: Pick<SweepDependencies, "db" | "nowMs">): Promise<Left> {
   const forgotten = forgetReleased(db, nowMs - RELEASED_KEPT_MS, RESERVATIONS_A_RUN);
-  await batch(db, [...releaseReservations(db, nowMs, RESERVATIONS_A_RUN), forgotten]);
+  const results = await batch(db, [...releaseReservations(db, nowMs, RESERVATIONS_A_RUN), forgotten]);
+  return results.some(({ meta }) => meta.changes >= RESERVATIONS_A_RUN) ? "more" : "nothing";
 }

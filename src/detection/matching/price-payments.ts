@@ -29,7 +29,8 @@ const INVOICES_READ = 1_000;
 export type PriceDependencies = Pick<RefreshDependencies, "body" | "sleep" | "newOperationId" | "table"> &
   AmountDependencies;
 
-export async function pricePayments(deps: PriceDependencies): Promise<void> {
+/** `minuteMs`: the minute to which the run belongs. */
+export async function pricePayments(deps: PriceDependencies, minuteMs = deps.nowMs): Promise<void> {
   const sinceMs = deps.nowMs - PRICED_WITHIN_MS;
   const wanted = await selectUnpricedAssets(deps.db, sinceMs);
   if (wanted.length === 0) return;
@@ -38,7 +39,7 @@ export async function pricePayments(deps: PriceDependencies): Promise<void> {
   const assets = wanted.filter((each) => isPriced(table, each, deps.nowMs));
   if (assets.length === 0) return;
   const unpriced = await selectUnpricedInvoices(deps.db, { sinceMs, assets, limit: INVOICES_READ });
-  for (const { merchantId, invoiceId } of turnOf(unpriced, deps.nowMs)) {
+  for (const { merchantId, invoiceId } of turnOf(unpriced, minuteMs)) {
     try {
       const read = await readFile(deps, merchantId, invoiceId);
       if (read.ok) await priceInvoice(deps, read.value, { table, sinceMs, nowMs: deps.nowMs });

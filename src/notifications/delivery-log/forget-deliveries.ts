@@ -3,6 +3,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
 import { batch } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
+import type { Left } from "../../platform/jobs/left.ts";
 import { forgetOldAttempts, forgetOldDeliveries } from "./store.ts";
 
 const KEPT_MS = 30 * DAY_MS;
@@ -18,7 +19,7 @@ const AGED_LATELY_MS = 2 * HOUR_MS;
  * At most 20 passes of 1,000 of each. Every minute those that have just reached their age, and those whose event has; in the first minute of an
  * hour all, so that what a skipped cron left is deleted too.
  */
-export async function forgetDeliveries(db: Db, nowMs: number): Promise<void> {
+export async function forgetDeliveries(db: Db, nowMs: number): Promise<Left> {
   const limit = A_PASS;
   const [kept, owed] = [nowMs - KEPT_MS, nowMs - OWED_MS];
   const isFull = nowMs % HOUR_MS < MINUTE_MS;
@@ -31,6 +32,7 @@ export async function forgetDeliveries(db: Db, nowMs: number): Promise<void> {
       forgetOldDeliveries(db, old),
       forgetOldAttempts(db, old),
     ]);
-    if (passed.every(({ meta }) => meta.changes < A_PASS)) return;
+    if (passed.every(({ meta }) => meta.changes < A_PASS)) return "nothing";
   }
+  return "more";
 }

@@ -5,6 +5,7 @@ import { SECOND_MS } from "../../lib/time.ts";
 import { inTurns } from "../../lib/turns.ts";
 import { batch } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
+import type { Left } from "../../platform/jobs/left.ts";
 import type { MailClient, MailProblem } from "../../platform/mail/mail.ts";
 import { type DeliveryDependencies, trySending } from "../../platform/mail/send-mail.ts";
 import { mailboxOf, roomAtMs } from "./mail-room.ts";
@@ -39,7 +40,7 @@ const MOST_A_RUN = 100;
 const RUN_MS = 40 * SECOND_MS;
 
 /** Sends what is due. Throws where the database does; every mail that could not be sent is tried again. */
-export async function sendReceipts(deps: ReceiptDependencies): Promise<void> {
+export async function sendReceipts(deps: ReceiptDependencies): Promise<Left> {
   const beganMs = deps.nowMs();
   await forgetMails(deps.db, beganMs);
   const found = await selectDueReceipts(deps.db, { limit: MOST_A_RUN, nowMs: beganMs });
@@ -61,6 +62,7 @@ export async function sendReceipts(deps: ReceiptDependencies): Promise<void> {
     );
     for (const each of done) if (each.status === "rejected") throw each.reason;
   }
+  return due.length === MOST_A_RUN ? "more" : "nothing";
 }
 
 async function sendReceipt(

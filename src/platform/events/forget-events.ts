@@ -1,5 +1,6 @@
 import { DAY_MS } from "../../lib/time.ts";
 import type { Db } from "../db/client.ts";
+import type { Left } from "../jobs/left.ts";
 import { forgetOldEvents } from "./store.ts";
 
 /** How long an event is kept. */
@@ -8,9 +9,10 @@ const A_PASS = 1_000;
 const PASSES = 20;
 
 /** Events of 90 days ago; at most 20 passes of 1,000 each. */
-export async function forgetEvents(db: Db, nowMs: number): Promise<void> {
+export async function forgetEvents(db: Db, nowMs: number): Promise<Left> {
   for (let pass = 0; pass < PASSES; pass++) {
     const { meta } = await forgetOldEvents(db, { beforeMs: nowMs - KEPT_MS, limit: A_PASS });
-    if (meta.changes < A_PASS) return;
+    if (meta.changes < A_PASS) return "nothing";
   }
+  return "more";
 }

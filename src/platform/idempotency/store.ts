@@ -4,6 +4,7 @@ import { HOUR_MS } from "../../lib/time.ts";
 import type { Db } from "../db/client.ts";
 import { prepared, preparedInsert } from "../db/prepared-statement.ts";
 import { operations } from "../db/schema/operations.ts";
+import type { Left } from "../jobs/left.ts";
 
 /** A plain insert on purpose: a second batch of the same operation violates it and aborts whole. */
 export const insertOperation = preparedInsert(operations);
@@ -26,12 +27,13 @@ const KEPT_MS = 25 * HOUR_MS;
 const OPERATIONS_A_RUN = 2_000;
 
 /** Deletes stored answers whose keys are forgotten; bounded, oldest first (ids begin with their time). */
-export function forgetOperations(db: Db, nowMs: number) {
+export async function forgetOperations(db: Db, nowMs: number): Promise<Left> {
   const old = db
     .select({ id: operations.id })
     .from(operations)
     .where(lt(operations.id, ulidTime(nowMs - KEPT_MS)))
     .orderBy(operations.id)
     .limit(OPERATIONS_A_RUN);
-  return db.delete(operations).where(inArray(operations.id, old));
+  const { meta } = await db.delete(operations).where(inArray(operations.id, old));
+  return meta.changes >= OPERATIONS_A_RUN ? "more" : "nothing";
 }

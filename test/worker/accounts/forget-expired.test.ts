@@ -1,13 +1,12 @@
-import { createExecutionContext, createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq, inArray } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { forgetExpired } from "../../../src/accounts/sign-in/delete-expired.ts";
-import worker from "../../../src/app/worker.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
 import { emailCodes, factorGuesses, sessions, singleUseTokens } from "../../../src/platform/db/schema/users.ts";
 import { seedSession, seedUser } from "../../support/people.ts";
+import { runJobs } from "../../support/run-jobs.ts";
 
 const db = openDb(env.DB);
 const NOW_MS = Date.now();
@@ -41,7 +40,7 @@ describe("the sweep", () => {
         createdAtMs: NOW_MS - 60 * DAY_MS,
       });
     // Twice: a pass may overlap with another.
-    for (let i = 0; i < 2; i++) await worker.scheduled(createScheduledController(), env, createExecutionContext());
+    for (let i = 0; i < 2; i++) await runJobs();
     // Of its own rows: the tests of other files have theirs in the same database.
     const kept = await db
       .select({ id: emailCodes.id })

@@ -1,16 +1,14 @@
 // What nothing shows any more is removed after a week, and nothing earlier; a name that was read just before is told gone, never kept dangling.
-import { createExecutionContext, createScheduledController } from "cloudflare:test";
-import { env } from "cloudflare:workers";
 import { base64 } from "@scure/base";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { forgetImages } from "../../../src/accounts/images/forget-images.ts";
 import { imageName } from "../../../src/accounts/images/image.ts";
-import worker from "../../../src/app/worker.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/lib/time.ts";
 import { imageFacts, images, products } from "../../../src/platform/db/schema/products.ts";
 import { send } from "../../support/access.ts";
 import { png } from "../../support/images.ts";
+import { runJobs } from "../../support/run-jobs.ts";
 import { freshUser } from "../../support/teams.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
@@ -51,7 +49,7 @@ describe("an image", () => {
       .update(imageFacts)
       .set({ sweptAtMs: longAgo, unusedSinceMs: longAgo })
       .where(eq(imageFacts.merchantId, shop.merchantId));
-    await worker.scheduled(createScheduledController(), env, createExecutionContext());
+    await runJobs();
     expect(await namesOf(shop)).toEqual([]);
   });
 

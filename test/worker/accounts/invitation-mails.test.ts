@@ -1,13 +1,12 @@
 // An invitation is always made (the interface sets no limit); its mail has one, for each merchant, each person and each mailbox, and waits past it.
-import { createExecutionContext, createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { and, eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import worker from "../../../src/app/worker.ts";
 import type { MerchantId, UserId } from "../../../src/lib/ids.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { invitationMails, invitations } from "../../../src/platform/db/schema/teams.ts";
+import { runJobs } from "../../support/run-jobs.ts";
 import { ACCEPT, acceptById, freshTeam, freshUser, type TestTeam, tally, tokensMailedTo } from "../../support/teams.ts";
 import { freshId, testDb } from "../../support/worker-merchant.ts";
 
@@ -34,7 +33,7 @@ async function passTheDay(team: TestTeam, userId: UserId) {
 
 type TestAs = Awaited<ReturnType<typeof freshTeam>>["owner"]["as"];
 const mailsTo = async (email: string) => (await env.DEV_MAILBOX.getByName("mailbox").list(email)).length;
-const runCron = () => worker.scheduled(createScheduledController(), env, createExecutionContext());
+const runCron = () => runJobs();
 
 describe("past a day's limit of mails", () => {
   it.each([

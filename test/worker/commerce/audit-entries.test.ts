@@ -1,10 +1,8 @@
 // Who changed what, after each change of a wallet or an invoice: one entry in the batch of the change, none after a refusal, and nothing in it
 // that must be forgotten or kept (decisions 10, security.md 4).
-import { createExecutionContext, createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import worker from "../../../src/app/worker.ts";
 import { sha256Hex } from "../../../src/lib/bytes.ts";
 import type { InvoiceId, WalletId } from "../../../src/lib/ids.ts";
 import { apiKeys } from "../../../src/platform/db/schema/api-keys.ts";
@@ -12,6 +10,7 @@ import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import { seedKey, send } from "../../support/access.ts";
+import { runJobs } from "../../support/run-jobs.ts";
 import { callerWith, freshTeam } from "../../support/teams.ts";
 import { BTC, directWallet, randomHex, USDT, xpubWallet } from "../../support/wallet-bodies.ts";
 import { type Answer, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
@@ -244,8 +243,8 @@ describe("what the clock does", () => {
     const { id } = await created(shop);
     const { entries } = await added(shop, async () => {
       await age(id);
-      await worker.scheduled(createScheduledController(), env, createExecutionContext());
-      await worker.scheduled(createScheduledController(), env, createExecutionContext());
+      await runJobs();
+      await runJobs();
     });
     expect(entries).toMatchObject([{ ...EXPIRED, target: id }]);
   });

@@ -1,10 +1,8 @@
 // The sweep by its own entry, once a minute: it settles what is due, frees what nobody watches, forgets old answers; each whatever becomes
 // of the others.
-import { createExecutionContext, createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq, inArray, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import worker from "../../../src/app/worker.ts";
 import { type InvoiceId, newUlid } from "../../../src/lib/ids.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import {
@@ -16,6 +14,7 @@ import {
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { operations } from "../../../src/platform/db/schema/operations.ts";
 import { copyInvoice } from "../../support/copy-invoice.ts";
+import { runJobs } from "../../support/run-jobs.ts";
 import { directWallet, USDT } from "../../support/wallet-bodies.ts";
 import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
@@ -24,7 +23,7 @@ const HOUR_MS = 3_600_000;
 const EXPIRED = ["invoice.expired", "payment.expired"];
 
 async function sweep(): Promise<void> {
-  await worker.scheduled(createScheduledController(), env, createExecutionContext());
+  await runJobs();
 }
 
 /** What the sweep tells the log, read instead of shown. */

@@ -1,16 +1,8 @@
 // The watcher as the object that it is: its alarm, its memory, its death, and who wakes it. What a pass does: watch-network.test.ts.
-import {
-  abortAllDurableObjects,
-  createExecutionContext,
-  createScheduledController,
-  evictDurableObject,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from "cloudflare:test";
+import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import worker from "../../../src/app/worker.ts";
 import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
 import { type ChainSources, parseChainSources } from "../../../src/chains/chain-sources.ts";
 import type { Network, NetworkName } from "../../../src/chains/networks.ts";
@@ -23,6 +15,7 @@ import { ok } from "../../../src/lib/result.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
 import { FakeChain, FakeSource, type Sent } from "../../support/fake-chain.ts";
+import { runJobs } from "../../support/run-jobs.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
@@ -272,7 +265,7 @@ describe("the watchdog", () => {
 
   it("runs each minute: a network without a source is put to rest by the cron", async () => {
     await watch();
-    await worker.scheduled(createScheduledController(), env, createExecutionContext());
+    await runJobs();
     expect(await cursor()).toMatchObject({ isResting: true });
   });
 });

@@ -1,9 +1,7 @@
 // Events are kept for 90 days, what was owed of them for 30 after something last came of it, and a run is bounded.
-import { createExecutionContext, createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import worker from "../../../src/app/worker.ts";
 import { type EventId, makeId, newUlid } from "../../../src/lib/ids.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { forgetDeliveries } from "../../../src/notifications/delivery-log/forget-deliveries.ts";
@@ -12,6 +10,7 @@ import { openDb } from "../../../src/platform/db/client.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { deliveries, deliveryAttempts } from "../../../src/platform/db/schema/webhooks.ts";
 import { forgetEvents } from "../../../src/platform/events/forget-events.ts";
+import { runJobs } from "../../support/run-jobs.ts";
 
 const db = openDb(env.DB);
 /** The first minute of an hour, when everything is looked at; later ones look at what has just come of age. */
@@ -148,7 +147,7 @@ describe("a run", () => {
     const atMs = Date.now() - 30 * DAY_MS - MINUTE_MS;
     const id = await addDelivery(await addEvent(atMs), atMs);
     const event = await addEvent(Date.now() - 90 * DAY_MS - MINUTE_MS);
-    await worker.scheduled(createScheduledController(), env, createExecutionContext());
+    await runJobs();
     expect([(await left(id)).isKept, await kept(event)]).toEqual([false, false]);
   });
 });

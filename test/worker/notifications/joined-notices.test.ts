@@ -1,10 +1,8 @@
 // Mails to a team of one kind, about one thing, by one hand: the first at once, what follows within ten minutes together, with the count. What
 // is about where money goes is never joined.
-import { createExecutionContext, createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import worker from "../../../src/app/worker.ts";
 import { MINUTE_MS } from "../../../src/lib/time.ts";
 import { deliverDependencies } from "../../../src/notifications/deliveries/dependencies.ts";
 import { disableEndpoint } from "../../../src/notifications/deliveries/disable-endpoint.ts";
@@ -12,6 +10,7 @@ import { selectWebhookById, updateWebhook } from "../../../src/notifications/web
 import { notices } from "../../../src/platform/db/schema/notices.ts";
 import { seedKey, send } from "../../support/access.ts";
 import { addEndpoint } from "../../support/endpoints.ts";
+import { runJobs } from "../../support/run-jobs.ts";
 import { freshTeam, type Teammate, type TestTeam } from "../../support/teams.ts";
 import { directWallet } from "../../support/wallet-bodies.ts";
 import { testDb } from "../../support/worker-merchant.ts";
@@ -20,7 +19,7 @@ const subjectsTo = async ({ email }: Teammate) =>
   (await env.DEV_MAILBOX.getByName("mailbox").list(email)).map(({ subject }) => subject).toReversed();
 const newestTo = async ({ email }: Teammate) => (await env.DEV_MAILBOX.getByName("mailbox").list(email))[0];
 const tokenIn = (text: string | undefined) => /\/wallets\/disable#token=([\w-]+)/.exec(text ?? "")?.[1] ?? "none";
-const runCron = () => worker.scheduled(createScheduledController(), env, createExecutionContext());
+const runCron = () => runJobs();
 const disableBy = (token: string) => send("/api/v1/wallets/disable", { method: "POST", body: { token } });
 
 /** As if ten minutes had passed for what is told of this merchant. */

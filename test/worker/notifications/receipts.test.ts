@@ -1,9 +1,7 @@
 // Receipts by mail: owed in the batch that makes an invoice paid, whichever way, and sent by the cron once to each recipient.
-import { createExecutionContext, createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import worker from "../../../src/app/worker.ts";
 import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
 import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
@@ -15,6 +13,7 @@ import { freshEmail } from "../../support/browser.ts";
 import { seedPayment } from "../../support/payments.ts";
 import { seedMember, seedUser } from "../../support/people.ts";
 import { changed, cronAt, orderOf, owedFor, paidOrder, pay, paymentOf, rowsOf } from "../../support/receipts.ts";
+import { runJobs } from "../../support/run-jobs.ts";
 import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 
 const MINUTE_MS = 60_000;
@@ -127,7 +126,7 @@ describe("the cron", () => {
     const email = freshEmail();
     const id = await paidOrder(shop, email);
     for (let run = 0; run < 2; run++) {
-      await worker.scheduled(createScheduledController(), env, createExecutionContext());
+      await runJobs();
       const [mail, ...more] = await mailbox(email);
       expect([mail?.subject, more]).toEqual(["Receipt from Shop", []]);
       expect(mail?.text).toContain(`http://localhost:8787/pay/${id}/receipt`);

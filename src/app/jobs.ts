@@ -1,0 +1,114 @@
+// The scheduled jobs. The cron only dispatches: one queue message for each job. A message is one bounded run; one that leaves more to do sends
+// the next message, so that no job has a ceiling of so many a minute, and none waits for another.
+import { forgetImages } from "../accounts/images/forget-images.ts";
+import { waitingDependencies } from "../accounts/invitations/dependencies.ts";
+import { sendWaiting } from "../accounts/invitations/send-waiting.ts";
+import { forgetExpired } from "../accounts/sign-in/delete-expired.ts";
+import { invoiceDependencies } from "../commerce/invoices/dependencies.ts";
+import { expireInvoices, releaseAmounts } from "../commerce/invoices/expire-invoices.ts";
+import { pricePayments } from "../detection/matching/price-payments.ts";
+import { wakeDependencies } from "../detection/watchers/dependencies.ts";
+import { wakeWatchers } from "../detection/watchers/wake-watchers.ts";
+import { newOperationId } from "../lib/ids.ts";
+import { logAlert } from "../lib/log.ts";
+import { sleep } from "../lib/sleep.ts";
+import { wakeDue } from "../notifications/deliveries/wake-due.ts";
+import { forgetDeliveries } from "../notifications/delivery-log/forget-deliveries.ts";
+import { noticeDependencies } from "../notifications/notices/dependencies.ts";
+import { sendNotices } from "../notifications/notices/send-notices.ts";
+import { receiptDependencies } from "../notifications/receipts/dependencies.ts";
+import { sendReceipts } from "../notifications/receipts/send-receipts.ts";
+import { type Db, openWakingDb, wakeEndpoints } from "../platform/db/client.ts";
+import { forgetEvents } from "../platform/events/forget-events.ts";
+import { forgetOperations } from "../platform/idempotency/store.ts";
+import type { Left } from "../platform/jobs/left.ts";
+import { runJob } from "../platform/jobs/run-job.ts";
+
+interface Run {
+  readonly env: Env;
+  readonly db: Db;
+  readonly nowMs: number;
+  /** When the cron dispatched it: the minute to which it belongs. */
+  readonly minuteMs: number;
+  /** May be lost. */
+  readonly background: (work: Promise<unknown>) => void;
+}
+
+const JOBS = {
+  expire: async ({ env, db, nowMs }) => {
+    const { left, hasMore } = await expireInvoices(invoiceDependencies(env, { db, nowMs, sleep }));
+    if (left.length > 0) logAlert("invoices left unsettled", { left });
+    return hasMore ? "more" : "nothing";
+  },
+  release: releaseAmounts,
+  price: async ({ env, db, nowMs, minuteMs }) => {
+    await pricePayments(invoiceDependencies(env, { db, nowMs, sleep }), minuteMs);
+    return "nothing";
+  },
+  "forget-operations": ({ db, nowMs }) => forgetOperations(db, nowMs),
+  "forget-expired": ({ db, nowMs }) => forgetExpired(db, nowMs),
+  "forget-events": ({ db, nowMs }) => forgetEvents(db, nowMs),
+  "forget-deliveries": ({ db, minuteMs }) => forgetDeliveries(db, minuteMs),
+  "forget-images": async ({ db, nowMs }) => {
+    await forgetImages(db, nowMs);
+    return "nothing";
+  },
+  "wake-watchers": async ({ env, db, nowMs }) => {
+    await wakeWatchers(wakeDependencies(env, { db, nowMs }));
+    return "nothing";
+  },
+  "wake-endpoints": async ({ env, db, nowMs }) => {
+    await wakeDue({ db, nowMs, wakeAll: (ids) => wakeEndpoints(env, ids) });
+    return "nothing";
+  },
+  receipts: ({ env, db }) => sendReceipts(receiptDependencies(env, db)),
+  invitations: ({ env, db, nowMs, background }) => sendWaiting(waitingDependencies(env, { db, nowMs, background })),
+  notices: ({ env, db, nowMs, background }) => sendNotices(noticeDependencies(env, { db, nowMs, background })),
+} as const satisfies Readonly<Record<string, (run: Run) => Promise<Left>>>;
+
+export type JobName = keyof typeof JOBS;
+
+export const JOB_NAMES = Object.keys(JOBS).filter(isJobName);
+
+function isJobName(name: string): name is JobName {
+  return Object.hasOwn(JOBS, name);
+}
+
+/** A message of the queue. */
+export interface JobMessage {
+  readonly job: JobName;
+  /** When the cron dispatched the first message of this chain. */
+  readonly minuteMs: number;
+  /** How many runs this chain has had. */
+  readonly runs: number;
+}
+
+/** A chain ends here whatever it leaves: a job that finds more for ever would run for ever. The cron begins the next one. */
+const MOST_RUNS = 1_000;
+
+/** Sends the first message of each job. */
+export async function dispatchJobs(env: Pick<Env, "JOB_QUEUE">, minuteMs: number): Promise<void> {
+  await env.JOB_QUEUE.sendBatch(JOB_NAMES.map((job) => ({ body: { job, minuteMs, runs: 0 } satisfies JobMessage })));
+}
+
+/** Does what a message says, and sends the next one where there is more to do. Throws what the job throws. */
+export async function runJobMessage(body: unknown, env: Env, background: Run["background"]): Promise<void> {
+  const message = messageIn(body);
+  if (message === undefined) return logAlert("a message of the queue that names no job", {});
+  const { job, minuteMs, runs } = message;
+  const db = openWakingDb(env, background);
+  const deps = { db, nowMs: () => Date.now(), newRunId: newOperationId };
+  const run = { env, db, nowMs: Date.now(), minuteMs, background };
+  const left = await runJob(deps, { name: job, run: () => JOBS[job](run) });
+  if (left === "more" && runs + 1 < MOST_RUNS) {
+    await env.JOB_QUEUE.send({ job, minuteMs, runs: runs + 1 } satisfies JobMessage);
+  }
+}
+
+function messageIn(body: unknown): JobMessage | undefined {
+  if (typeof body !== "object" || body === null) return undefined;
+  if (!("job" in body && "minuteMs" in body && "runs" in body)) return undefined;
+  const { job, minuteMs, runs } = body;
+  if (typeof job !== "string" || !isJobName(job)) return undefined;
+  return typeof minuteMs === "number" && typeof runs === "number" ? { job, minuteMs, runs } : undefined;
+}

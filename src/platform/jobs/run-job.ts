@@ -1,0 +1,35 @@
+// One bounded run of a scheduled job. Messages come twice, late and at the same time: of each job one run goes on at a time, and every run may
+// be repeated.
+import { MINUTE_MS } from "../../lib/time.ts";
+import type { Db } from "../db/client.ts";
+import type { Left } from "./left.ts";
+import { beginRun, endRun } from "./store.ts";
+
+/** Longer than any run takes. A run that died keeps the job from the next one for so long. */
+export const LEASE_MS = 2 * MINUTE_MS;
+
+export interface JobDependencies {
+  readonly db: Db;
+  nowMs(): number;
+  /** A fresh ULID. */
+  newRunId(): string;
+}
+
+/** Runs the job, or answers `running` where another run of it goes on. Throws what the job throws. */
+export async function runJob(
+  deps: JobDependencies,
+  job: { readonly name: string; run(): Promise<Left> },
+): Promise<Left | "running"> {
+  const runId = deps.newRunId();
+  const nowMs = deps.nowMs();
+  const begun = await beginRun(deps.db, { job: job.name, runId, nowMs, leasedUntilMs: nowMs + LEASE_MS });
+  if (begun.length === 0) return "running";
+  let endedAtMs: number | undefined;
+  try {
+    const left = await job.run();
+    endedAtMs = deps.nowMs();
+    return left;
+  } finally {
+    await endRun(deps.db, { job: job.name, runId, endedAtMs });
+  }
+}

@@ -1,0 +1,34 @@
+// What a tick of the cron comes to, without the queue between: the messages that it sends, each through the worker's own entry.
+import { createExecutionContext, createMessageBatch, createScheduledController } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { JOB_NAMES } from "../../src/app/jobs.ts";
+import worker from "../../src/app/worker.ts";
+
+/** Runs every job once. Rejects with the first fault, once all have run. Messages that the jobs send go into `sent`, and nowhere else. */
+export async function runJobs(sent: unknown[] = []): Promise<void> {
+  const answer = { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } };
+  const collect = (into: unknown[]) => ({
+    ...env,
+    JOB_QUEUE: {
+      send: async (body: unknown) => {
+        into.push(body);
+        return answer;
+      },
+      sendBatch: async (messages: Iterable<{ readonly body: unknown }>) => {
+        for (const { body } of messages) into.push(body);
+        return answer;
+      },
+    } as Env["JOB_QUEUE"],
+  });
+  const dispatched: unknown[] = [];
+  await worker.scheduled(createScheduledController(), collect(dispatched));
+  if (dispatched.length !== JOB_NAMES.length)
+    throw new Error(`${dispatched.length} messages for ${JOB_NAMES.length} jobs`);
+  const ends = await Promise.allSettled(
+    dispatched.map((body) => {
+      const message = { id: crypto.randomUUID(), timestamp: new Date(), attempts: 1, body };
+      return worker.queue(createMessageBatch("edgetill-jobs", [message]), collect(sent), createExecutionContext());
+    }),
+  );
+  for (const end of ends) if (end.status === "rejected") throw end.reason;
+}
