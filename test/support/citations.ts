@@ -56,14 +56,12 @@ export interface Repository {
   readonly pages: Texts;
   /** Paths of all files that a document may name. */
   readonly files: readonly string[];
-  /** Paths of pages that are being written: they and their headings need not exist yet. */
-  readonly coming: readonly string[];
 }
 
 /** What does not resolve, each as `path: citation (why)`. */
-export function brokenCitations(texts: Texts, { pages, files, coming }: Repository): readonly string[] {
+export function brokenCitations(texts: Texts, { pages, files }: Repository): readonly string[] {
   const headings = new Map([...pages].map(([path, text]) => [path, headingsOf(text)]));
-  const known = { headings, files, coming };
+  const known = { headings, files };
   return [...texts].flatMap(([path, text]) =>
     [
       ...citationsIn(text).flatMap((citation) => citationProblems(citation, path, known)),
@@ -123,9 +121,8 @@ interface Known extends Omit<Repository, "pages"> {
 /** `from`: path of the text that cites. */
 function citationProblems(citation: Citation, from: string, known: Known): readonly string[] {
   const { text, numbers } = citation;
-  const page = pathsOf(citation.page, from).find((each) => known.headings.has(each) || known.coming.includes(each));
+  const page = pathsOf(citation.page, from).find((each) => known.headings.has(each));
   if (page === undefined) return [`${text} (no such page)`];
-  if (known.coming.includes(page)) return [];
   const headings = known.headings.get(page) ?? [];
   const unknown = numbers.filter((number) => !headings.some((each) => each.number === number));
   // A heading that is cited with one section is looked for in that section.
@@ -154,23 +151,21 @@ function pathsOf(page: string, from: string): readonly string[] {
 }
 
 /** Of the links of a document that stay in the repository. */
-function linkProblems(text: string, from: string, { headings, files, coming }: Known): readonly string[] {
+function linkProblems(text: string, from: string, { headings, files }: Known): readonly string[] {
   const links = [...text.matchAll(LINK)].map(({ groups }) => groups?.target ?? "");
   return links.flatMap((link) => {
     if (/^[a-z]+:/.test(link)) return [];
     const [file = "", anchor] = link.split("#");
     const target = file === "" ? from : posix.join(posix.dirname(from), file);
     const page = headings.get(target);
-    if (coming.includes(target)) return [];
     if (page === undefined && !files.includes(target)) return [`${link} (no such file)`];
     const hasAnchor = anchor === undefined || page === undefined || page.some((each) => each.anchor === anchor);
     return hasAnchor ? [] : [`${link} (no such heading)`];
   });
 }
 
-function fileProblems(text: string, { files, coming }: Known): readonly string[] {
+function fileProblems(text: string, { files }: Known): readonly string[] {
   const named = [...text.matchAll(FILE)].map(({ groups }) => groups?.file ?? "");
-  const paths = [...files, ...coming];
-  const isThere = (name: string) => paths.some((path) => `/${path}`.endsWith(`/${name}`));
+  const isThere = (name: string) => files.some((path) => `/${path}`.endsWith(`/${name}`));
   return named.filter((name) => !isThere(name)).map((name) => `${name} (no such file)`);
 }

@@ -14,7 +14,7 @@ export const MAX_DEPTH = LIMITS.bodyDepth;
 export interface ParsedBody {
   /** Undefined when there was no body; of a form its fields. */
   readonly json: Json | undefined;
-  /** What `json` was read from, for the validator to read again (`verdict.ts`); undefined when nothing was sent. */
+  /** What `json` was read from, for the validator to read again (`validate.ts`); undefined when nothing was sent. */
   readonly bytes: Uint8Array | undefined;
 }
 

@@ -31,7 +31,7 @@ export const networkCursors = sqliteTable("network_cursors", {
   degradedSinceMs: integer("degraded_since_ms"),
   /** Kind of the outage that the last failed pass met; nothing of an address or a key. */
   lastOutage: text("last_outage"),
-  /** JSON of `WatchProgress` (watchers/watch-progress.ts): what the next pass must know, for the watcher forgets everything in between. */
+  /** JSON of `WatchProgress` (watchers/progress.ts): what the next pass must know, for the watcher forgets everything in between. */
   progress: text("progress").notNull().default("{}"),
 });
 
