@@ -1,5 +1,5 @@
-// Every way Edgetill says no, with the facts each carries: a closed union. Operations return members of it, `http/errors.ts` is the one
-// map to status and message, and the reference at /docs lists the codes. Storage faults that a retry may mend are members too.
+// The closed union of failures, each with its facts. Operations return its members, `http/errors.ts` maps each to a status and a message, and
+// the reference at /docs lists the codes. Storage faults that a retry may cure are members too.
 import type { CustomerId, InvitationId, InvoiceId, WalletId } from "../lib/ids.ts";
 import type { LimitName } from "../lib/limits.ts";
 
@@ -11,7 +11,7 @@ export interface FieldProblem {
 
 export type Failure =
   | TradeFailure
-  // the request itself
+  // the request
   | { readonly code: "VALIDATION_FAILED"; readonly details: readonly FieldProblem[] }
   | { readonly code: "MALFORMED_JSON" }
   | { readonly code: "UNSUPPORTED_MEDIA_TYPE" }
@@ -30,10 +30,10 @@ export type Failure =
   | { readonly code: "ORIGIN_NOT_ALLOWED" }
   | { readonly code: "OWNER_REQUIRED" }
   | { readonly code: "SECURITY_REQUIREMENT_NOT_MET"; readonly missing: readonly string[] }
-  /** `factors`: what this user can give. */
+  /** `factors`: those that this user can use. */
   | { readonly code: "SECOND_FACTOR_REQUIRED"; readonly factors: readonly string[] }
   | { readonly code: "STEP_UP_REQUIRED"; readonly factors: readonly string[] }
-  // signing in, factors and identities; which of several secrets was wrong is never said
+  // sign-in, factors and identities; a failure never says which of several secrets was wrong
   | { readonly code: "INVALID_CODE" }
   | { readonly code: "TOO_MANY_ATTEMPTS"; readonly retryAfterSeconds: number }
   | { readonly code: "PASSKEY_REFUSED" }
@@ -66,14 +66,14 @@ export type Failure =
   | { readonly code: "IDEMPOTENCY_KEY_INVALID" }
   | { readonly code: "IDEMPOTENCY_KEY_REUSED" }
   | { readonly code: "OPERATION_IN_PROGRESS"; readonly retryAfterSeconds: number }
-  /** `name`: which one, of those in docs/limits.md. */
+  /** `name`: the limit's name in docs/limits.md. */
   | { readonly code: "LIMIT_REACHED"; readonly name: LimitName; readonly limit: number }
-  // outages of what the operation needed; safe to repeat
+  // outages of a service that the operation needed; safe to repeat
   | { readonly code: "STORAGE_UNAVAILABLE" }
   | { readonly code: "CONTENTION" }
   | { readonly code: "INTERNAL_ERROR" };
 
-/** What the trade itself refuses. */
+/** Failures of products, customers, wallets, invoices, payments and webhooks. */
 export type TradeFailure =
   // products, customers and images
   | { readonly code: "PRODUCT_NOT_FOUND" }
@@ -118,7 +118,7 @@ export type TradeFailure =
   | { readonly code: "PAYMENT_NOT_RESOLVABLE"; readonly status: string }
   | { readonly code: "TRANSACTION_NOT_FOUND"; readonly network: string }
   | { readonly code: "CHAIN_UNAVAILABLE"; readonly network: string }
-  /** `networks`: those that the invoice can be paid on. */
+  /** `networks`: the networks on which the invoice can be paid. */
   | { readonly code: "NETWORK_NOT_OFFERED"; readonly networks: readonly string[] }
   | { readonly code: "TOO_MANY_PAYMENTS"; readonly limit: number }
   // events and webhooks

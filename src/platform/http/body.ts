@@ -1,5 +1,5 @@
-// The body is read once, before authentication, because the one storage read of a request is keyed by strings in it; whatever is wrong
-// with it is only reported to a caller who has proved who they are.
+// The body is read once, before authentication, because the request's one storage read needs values of it. A problem with the body is only
+// reported to an authenticated caller.
 
 import { LIMITS } from "../../lib/limits.ts";
 import { readBytes } from "../../lib/read-bytes.ts";
@@ -8,13 +8,13 @@ import type { Json } from "../../lib/typed-json.ts";
 import type { Failure } from "../failures.ts";
 
 export const MAX_BODY_BYTES = LIMITS.bodyBytes;
-/** Nesting beyond this is refused before any schema walks it. */
+/** Deeper nesting is refused before a schema walks the body. */
 export const MAX_DEPTH = LIMITS.bodyDepth;
 
 export interface ParsedBody {
-  /** Undefined when there was no body; of a form its fields. */
+  /** Undefined without a body. For a form: an object of its fields. */
   readonly json: Json | undefined;
-  /** What `json` was read from, for the validator to read again (`validate.ts`); undefined when nothing was sent. */
+  /** The bytes of `json`, for the validator to read again (`validate.ts`); undefined without a body. */
   readonly bytes: Uint8Array | undefined;
 }
 
@@ -33,7 +33,7 @@ export async function readBody(request: Request): Promise<Result<ParsedBody, Fai
     : err({ code: "VALIDATION_FAILED", details: [{ path: "", message: problem }] });
 }
 
-/** Reads a form of a page (`application/x-www-form-urlencoded`), at most 64 KiB; of a name that comes twice the last one counts. */
+/** Reads the form of a page (`application/x-www-form-urlencoded`), at most 64 KiB. If a name occurs twice, its last value counts. */
 export async function readForm(request: Request): Promise<Result<ParsedBody, Failure>> {
   const { bytes, isWhole } = await readBytes(request.body, { limitBytes: MAX_BODY_BYTES });
   if (!isWhole) return err({ code: "BODY_TOO_LARGE" });
@@ -63,7 +63,7 @@ function parseJson(bytes: Uint8Array): Json | undefined {
 function textProblem(value: Json, depth: number): string | undefined {
   if (typeof value === "string") return stringProblem(value);
   if (value === null || typeof value !== "object") return undefined;
-  if (depth > MAX_DEPTH) return `the body is nested deeper than ${MAX_DEPTH} levels`;
+  if (depth > MAX_DEPTH) return `the body must not be nested deeper than ${MAX_DEPTH} levels`;
   for (const [key, member] of Object.entries(value)) {
     const problem = stringProblem(key) ?? textProblem(member, depth + 1);
     if (problem !== undefined) return problem;

@@ -1,5 +1,5 @@
-// What every request carries from its first line on, and the two things that hold for every answer: a request id and security headers. Then
-// what a feature makes the dependencies of its operations from.
+// The context of every request (its id and start time), the headers of every response (request id, security headers), the responses to thrown
+// errors, and the values from which features build the dependencies of their operations.
 import type { Context, MiddlewareHandler } from "hono";
 import { makeId, newUlid, type RequestId } from "../../lib/ids.ts";
 import { log, safeError } from "../../lib/log.ts";
@@ -21,40 +21,40 @@ export const requestContext: MiddlewareHandler<AppEnv> = async (c, next) => {
   c.set("nowMs", nowMs);
   c.set("requestId", makeId("req", newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)))));
   await next();
-  // Answers of routes and refusals have them from the start; pages and documents get them here.
+  // Responses of routes and refusals already have these headers; pages and documents get them here.
   if (c.res.headers.has("x-request-id")) return;
   for (const [name, value] of Object.entries(answerHeaders(c.get("requestId"), {}))) {
     if (!c.res.headers.has(name)) c.res.headers.set(name, value);
   }
 };
 
-/** A fault of storage that no operation caught is an outage: 503, and the log has it. */
+/** The response to a thrown error: 503 for a storage fault that no operation caught, otherwise 500. Both are logged. */
 export function errorResponse(error: unknown, c: AppContext): Response {
   const response = bugResponse(error, c);
   return faultKind(error) === "other" ? response : failureResponse({ code: "STORAGE_UNAVAILABLE" }, c.get("requestId"));
 }
 
-/** A bug: a dull answer to the caller, the rest to the log, without anything a caller sent. */
+/** Logs the error without anything that the caller sent; the response says nothing about it. */
 function bugResponse(error: unknown, c: AppContext): Response {
   log("error", { requestId: c.get("requestId"), route: c.req.routePath, ...safeError(error) });
   return failureResponse({ code: "INTERNAL_ERROR" }, c.get("requestId"));
 }
 
-/** The caller's address as the edge saw it; undefined where no edge says it. */
+/** The caller's IP address as Cloudflare's edge reports it; undefined without the edge. */
 export function callerIp(c: AppContext): string | undefined {
   return c.req.header("cf-connecting-ip");
 }
 
-/** What every request has before anything is known of its caller. */
+/** Dependencies of every request, available before its caller is known. */
 export interface GivenDependencies {
   readonly db: Db;
   readonly nowMs: number;
   readonly sleep: Sleep;
-  /** Runs after the answer; may be lost. */
+  /** Runs work after the response; the work may be lost. */
   readonly background: (work: Promise<unknown>) => void;
 }
 
-/** Called at most once for a request. */
+/** Called at most once per request. */
 export type MakeDependencies<Deps> = (env: Env, given: GivenDependencies) => Deps;
 
 export function givenDependencies(c: AppContext): GivenDependencies {

@@ -1,12 +1,12 @@
-// Our cookies. `__Host-` makes the browser hold them to one origin and https; on plain http at localhost, and only there, that prefix
-// and Secure cannot be.
+// Our cookies. The prefix `__Host-` binds them to one origin and to https. Only on plain http at localhost are they set without that prefix
+// and without Secure, because browsers would refuse them.
 import { publicUrl } from "./deployment.ts";
 
 export type CookieName = "session" | "signin" | "known";
 
 type Deployment = Pick<Env, "PUBLIC_URL">;
 
-/** The value of one of our cookies in a Cookie header. */
+/** The value of one of our cookies in a Cookie header; undefined if it is absent. */
 export function readCookie(env: Deployment, header: string | undefined, name: CookieName): string | undefined {
   const wanted = fullName(env, name);
   for (const pair of (header ?? "").split(";")) {
@@ -16,7 +16,7 @@ export function readCookie(env: Deployment, header: string | undefined, name: Co
   return undefined;
 }
 
-/** A Set-Cookie header; `maxAgeSeconds` 0 takes the cookie away. */
+/** A Set-Cookie header; `maxAgeSeconds` 0 deletes the cookie. */
 export function setCookie(env: Deployment, name: CookieName, value: string, maxAgeSeconds: number): string {
   const secure = isPlainLocalhost(env) ? "" : "; Secure";
   return `${fullName(env, name)}=${value}; Path=/; Max-Age=${maxAgeSeconds}${secure}; HttpOnly; SameSite=Lax`;
@@ -30,7 +30,7 @@ function fullName(env: Deployment, name: CookieName): string {
   return isPlainLocalhost(env) ? name : `__Host-${name}`;
 }
 
-/** By what the operator configured, never by the Host header. */
+/** Decided by the configured PUBLIC_URL, never by the Host header. */
 function isPlainLocalhost(env: Deployment): boolean {
   return /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(publicUrl(env));
 }

@@ -1,11 +1,11 @@
-// What the operator configured, read from the environment. What is wrong with it: `configuration.ts`.
+// Reads the operator's configuration from the environment. `configuration.ts` checks it.
 
-/** Only `ENVIRONMENT=development` opens what must never be open in production (decisions 1 "Variables"). */
+/** Only `ENVIRONMENT=development` enables what must never be enabled in production (decisions 1 "Variables"). */
 export function isDevelopment(env: Pick<Env, "ENVIRONMENT">): boolean {
   return env.ENVIRONMENT === "development";
 }
 
-/** Origin of links to our own pages, without a slash at its end; never the Host header. */
+/** Origin of links to our own pages, without a trailing slash. Never taken from the Host header. */
 export function publicUrl(env: Pick<Env, "PUBLIC_URL">): string {
   return env.PUBLIC_URL.trim().replace(/\/+$/, "");
 }

@@ -1,4 +1,5 @@
-// The one map from refusals to answers; what wallets, invoices and payments refuse is in `trade-errors.ts`. Messages are for people and name what to do; `code` is what programs compare (Interface 7, decisions 1).
+// The one map from failures to error responses; those of products, wallets, invoices, payments and webhooks are in `trade-errors.ts`.
+// A message says what is wrong and what to do; programs compare `code` (Interface 7, decisions 1).
 import type { Failure, FailureCode } from "../failures.ts";
 import { answerHeaders } from "./security-headers.ts";
 import { type Answer, type Answers, TRADE_ANSWERS } from "./trade-errors.ts";
@@ -27,7 +28,7 @@ const STATUS_NAMES: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** The answer to a failure: status, JSON envelope and headers, `own` ones beside them. */
+/** The response to a failure: status, JSON envelope and headers. `own`: further headers; they replace those of the same name. */
 export function failureResponse(
   failure: Failure,
   requestId: string,
@@ -37,7 +38,7 @@ export function failureResponse(
   const envelope: ErrorBody = {
     statusCode: status,
     message,
-    // The one code that the interface wants in both places (decisions 1).
+    // The interface names this code as the value of `error`; it is in `code` as well (decisions 1).
     error: failure.code === "SECURITY_REQUIREMENT_NOT_MET" ? failure.code : (STATUS_NAMES[status] ?? "Error"),
     code: failure.code,
     requestId,
@@ -49,11 +50,11 @@ export function failureResponse(
   });
 }
 
-/** Seconds after which a caller should try again what failed for a passing reason. */
+/** For temporary failures: the caller should try again after one second. */
 const RETRY_SOON = { "retry-after": "1" } as const;
 
 function answerTo<C extends FailureCode>(failure: Extract<Failure, { code: C }> & { readonly code: C }): Answer {
-  // By itself, so that the compiler ties the answer to its failure.
+  // A variable of its own, so that the compiler connects the response function with the type of its failure.
   const code: C = failure.code;
   return ANSWERS[code](failure);
 }
@@ -66,116 +67,131 @@ const ANSWERS: Answers<Failure> = {
     facts: { details: failure.details },
   }),
   MALFORMED_JSON: () => ({ status: 400, message: "The body is not valid JSON in UTF-8" }),
-  UNSUPPORTED_MEDIA_TYPE: () => ({ status: 415, message: "The body must be sent as content-type: application/json" }),
-  BODY_TOO_LARGE: () => ({ status: 413, message: "The body is larger than 64 KiB" }),
-  ROUTE_NOT_FOUND: () => ({ status: 404, message: "There is nothing at this path; the reference is at /docs" }),
+  UNSUPPORTED_MEDIA_TYPE: () => ({
+    status: 415,
+    message: "Send the body with the header content-type: application/json",
+  }),
+  BODY_TOO_LARGE: () => ({ status: 413, message: "The body is too large: at most 64 KiB are accepted" }),
+  ROUTE_NOT_FOUND: () => ({ status: 404, message: "There is no route at this path; see the API reference at /docs" }),
   METHOD_NOT_ALLOWED: (failure) => ({
     status: 405,
-    message: `This path takes ${failure.allow.join(", ")}`,
+    message: `This path does not support this method; use ${failure.allow.join(", ")}`,
     headers: { allow: failure.allow.join(", ") },
   }),
   UNAUTHORIZED: () => ({
     status: 401,
-    message: "The x-api-key header is missing or not a valid API key, and nobody is signed in",
+    message: "Authentication is required: send a valid API key in the x-api-key header, or sign in",
   }),
-  IP_NOT_ALLOWED: () => ({ status: 403, message: "This API key may not be used from this IP address" }),
-  MERCHANT_MISMATCH: () => ({ status: 403, message: "This API key does not belong to the merchant in the path" }),
+  IP_NOT_ALLOWED: () => ({
+    status: 403,
+    message: "This API key is not allowed from this IP address; change its allowedIps or use another key",
+  }),
+  MERCHANT_MISMATCH: () => ({
+    status: 403,
+    message: "This API key belongs to another merchant than the one in the path",
+  }),
   MERCHANT_NOT_FOUND: () => ({ status: 404, message: "Merchant not found" }),
   PERMISSION_DENIED: (failure) => ({
     status: 403,
-    message: `This needs the permission ${failure.permission}`,
+    message: `This request needs the permission ${failure.permission}`,
     facts: { permission: failure.permission },
   }),
   PUBLIC_KEY_FORBIDDEN: () => ({
     status: 403,
     message: "A public key (pk_) cannot do this; use a secret key on your server",
   }),
-  SESSION_REQUIRED: () => ({ status: 403, message: "This needs a person's session; an API key cannot do it" }),
+  SESSION_REQUIRED: () => ({
+    status: 403,
+    message: "This request needs a signed-in user; API keys are not accepted here",
+  }),
   ORIGIN_NOT_ALLOWED: () => ({
     status: 403,
-    message: "A change in a session must come from our own origin: send it as the header Origin",
+    message: "A change from a browser must come from this service's own origin; send that origin in the Origin header",
   }),
   OWNER_REQUIRED: () => ({ status: 403, message: "Only the owner can do this" }),
   SECURITY_REQUIREMENT_NOT_MET: (failure) => ({
     status: 403,
-    message: `The team demands what your account lacks: ${failure.missing.join(", ")}. Add it under /api/v1/me`,
+    message: `Your team requires security settings that your account does not have: ${failure.missing.join(", ")}. Add them under /api/v1/me`,
     facts: { missing: failure.missing },
   }),
   SECOND_FACTOR_REQUIRED: (failure) => ({
     status: 403,
-    message: "Give the second factor first: /api/v1/auth/second-factor/verify",
+    message: "The sign-in is not complete: send a second factor to /api/v1/auth/second-factor/verify",
     facts: { factors: failure.factors },
   }),
   STEP_UP_REQUIRED: (failure) => ({
     status: 403,
-    message: "Prove again that it is you: /api/v1/auth/step-up/start, then /api/v1/auth/step-up/verify",
+    message: "Confirm your identity again: call /api/v1/auth/step-up/start, then /api/v1/auth/step-up/verify",
     facts: { factors: failure.factors },
   }),
-  INVALID_CODE: () => ({ status: 401, message: "The code is wrong, used or expired; use a new one" }),
+  INVALID_CODE: () => ({ status: 401, message: "The code is wrong, expired or already used; use a new one" }),
   TOO_MANY_ATTEMPTS: (failure) => ({
     status: 429,
     message: `Too many wrong codes; try again in ${failure.retryAfterSeconds} s`,
     headers: { "retry-after": String(failure.retryAfterSeconds) },
   }),
-  PASSKEY_REFUSED: () => ({ status: 401, message: "The passkey's answer was not accepted" }),
-  PASSKEY_EXISTS: () => ({ status: 409, message: "This passkey is registered already" }),
+  PASSKEY_REFUSED: () => ({
+    status: 401,
+    message: "The passkey could not be verified; start again with a new challenge",
+  }),
+  PASSKEY_EXISTS: () => ({ status: 409, message: "This passkey is already registered" }),
   PASSKEY_NOT_FOUND: () => ({ status: 404, message: "Passkey not found" }),
-  TOTP_ALREADY_ENABLED: () => ({ status: 409, message: "An authenticator app is set up already; remove it first" }),
+  TOTP_ALREADY_ENABLED: () => ({ status: 409, message: "An authenticator app is already set up; remove it first" }),
   TOTP_NOT_ENABLED: () => ({ status: 409, message: "No authenticator app is set up" }),
   FACTOR_NOT_AVAILABLE: (failure) => ({
     status: 422,
-    message: `This factor cannot be used here; what can: ${failure.factors.join(", ")}`,
+    message: `This factor cannot be used here; use one of these: ${failure.factors.join(", ")}`,
     facts: { factors: failure.factors },
   }),
-  SIGN_IN_REFUSED: (failure) => ({ status: 400, message: `Signing in failed: ${failure.reason}` }),
+  SIGN_IN_REFUSED: (failure) => ({ status: 400, message: `Sign-in failed: ${failure.reason}` }),
   PROVIDER_NOT_CONFIGURED: (failure) => ({
     status: 422,
-    message: `This deployment has no sign-in with ${failure.provider}`,
+    message: `Sign-in with ${failure.provider} is not available on this deployment`,
   }),
   PROVIDER_UNAVAILABLE: (failure) => ({
     status: 503,
-    message: `The sign-in provider ${failure.provider} did not answer as it should; try again`,
+    message: `The sign-in provider ${failure.provider} could not be reached or gave an invalid response; try again`,
     headers: RETRY_SOON,
   }),
   IDENTITY_TAKEN: () => ({ status: 409, message: "This identity is linked to another account" }),
-  IDENTITY_NOT_FOUND: () => ({ status: 404, message: "No such identity is linked" }),
+  IDENTITY_NOT_FOUND: () => ({ status: 404, message: "No such identity is linked to your account" }),
   SESSION_NOT_FOUND: () => ({ status: 404, message: "Session not found" }),
   CONFIRMATION_MISMATCH: () => ({
     status: 422,
-    message: "The name typed again is not the merchant's name; nothing was deleted",
+    message: "The confirmation does not match the merchant's name; nothing was deleted",
   }),
   MEMBER_NOT_FOUND: () => ({ status: 404, message: "Member not found" }),
-  ALREADY_MEMBER: () => ({ status: 409, message: "This person is a member of the team already" }),
+  ALREADY_MEMBER: () => ({ status: 409, message: "This user is already a member of the team" }),
   INSUFFICIENT_RANK: () => ({
     status: 403,
     message:
-      "Your role must be above both the present and the new role of the other person; OWNER passes by a transfer of ownership only",
+      "Your role must be higher than the other user's current role and their new role; to make a member OWNER, transfer the ownership",
   }),
-  OWNER_CANNOT_LEAVE: () => ({ status: 403, message: "The owner cannot leave: transfer the ownership first" }),
+  OWNER_CANNOT_LEAVE: () => ({ status: 403, message: "The owner cannot leave the team; transfer the ownership first" }),
   ALREADY_OWNER: () => ({
     status: 409,
-    message: "You are the owner already; transfer the ownership to another member",
+    message: "You are already the owner; choose another member",
   }),
   OWNER_LACKS_FACTOR: (failure) => ({
     status: 422,
-    message: `You would lock yourself out: your own account lacks ${failure.missing.join(", ")}`,
+    message: `This would lock you out, because your own account does not have ${failure.missing.join(", ")}; add that first`,
     facts: { missing: failure.missing },
   }),
   INVITATION_NOT_FOUND: () => ({ status: 404, message: "Invitation not found" }),
   INVITATION_EXPIRED: () => ({ status: 410, message: "The invitation has expired; ask for a new one" }),
   INVITATION_EMAIL_MISMATCH: () => ({
     status: 403,
-    message: "The invitation is for another email address than that of this account",
+    message: "The invitation was sent to another email address; sign in with that address to accept it",
   }),
   INVITATION_EXISTS: (failure) => ({
     status: 409,
-    message: "This person has a pending invitation already; resend or revoke it",
+    message: "This email address already has a pending invitation; resend or revoke it",
     ...(failure.invitationId === undefined ? {} : { facts: { invitationId: failure.invitationId } }),
   }),
   API_KEY_NOT_FOUND: () => ({ status: 404, message: "API key not found" }),
   PERMISSION_NOT_GRANTABLE: (failure) => ({
     status: 403,
-    message: `You cannot grant ${failure.permissions.join(", ")} to such a key`,
+    message: `Your role or this kind of key does not allow these permissions: ${failure.permissions.join(", ")}`,
     facts: { permissions: failure.permissions },
   }),
   RATE_LIMITED: (failure) => ({
@@ -185,7 +201,7 @@ const ANSWERS: Answers<Failure> = {
   }),
   IDEMPOTENCY_KEY_INVALID: () => ({
     status: 400,
-    message: "Idempotency-Key must be 1 to 255 characters, sent as UTF-8",
+    message: "Idempotency-Key must have 1 to 255 characters in UTF-8",
   }),
   IDEMPOTENCY_KEY_REUSED: () => ({
     status: 409,
@@ -198,14 +214,14 @@ const ANSWERS: Answers<Failure> = {
   }),
   LIMIT_REACHED: (failure) => ({
     status: 422,
-    message: `There are as many as there may be: the limit ${failure.name} is ${failure.limit}`,
+    message: `The limit ${failure.name} is reached: at most ${failure.limit} are allowed`,
     facts: { name: failure.name, limit: failure.limit },
   }),
-  STORAGE_UNAVAILABLE: () => ({ status: 503, message: "Storage did not answer; try again", headers: RETRY_SOON }),
-  CONTENTION: () => ({ status: 503, message: "Too many changes at once; try again", headers: RETRY_SOON }),
+  STORAGE_UNAVAILABLE: () => ({ status: 503, message: "The storage did not respond; try again", headers: RETRY_SOON }),
+  CONTENTION: () => ({ status: 503, message: "Too many concurrent changes; try again", headers: RETRY_SOON }),
   INTERNAL_ERROR: () => ({
     status: 500,
-    message: "Something went wrong on our side; the request id finds it in the log",
+    message: "An internal error occurred; report it with the requestId",
   }),
 };
 

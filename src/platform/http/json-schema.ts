@@ -1,19 +1,19 @@
-// Zod schemas as JSON Schema for the documents: what has a title is written once, under its name, and referred to elsewhere.
+// Converts Zod schemas to JSON Schema for the OpenAPI document. A schema with a title is written once, under that name, and referenced elsewhere.
 import * as z from "zod";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
-/** The schemas under `#/components/schemas`; filled while schemas are written. */
+/** The schemas under `#/components/schemas`; `jsonSchema` adds to it. */
 export type NamedSchemas = Record<string, JsonSchema>;
 
 const NAMED = "#/components/schemas/";
 
-/** `input`: what is sent to us; `output`: what we answer. Adds every titled part, the whole included, to `named`. */
+/** `input`: a request; `output`: a response. Adds every schema with a title, the outermost included, to `named`. */
 export function jsonSchema(schema: z.ZodType, io: "input" | "output", named: NamedSchemas): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: "any", override: forgetSafeRange });
   return Object(withReferences(json, named));
 }
 
-/** The range of JavaScript's integers is no fact of the interface. */
+/** Removes the safe-integer bounds that Zod adds: they belong to JavaScript, not to the interface. */
 function forgetSafeRange({ jsonSchema: json }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
   if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;
@@ -25,7 +25,7 @@ function withReferences(node: unknown, named: NamedSchemas): unknown {
   const whole: JsonSchema = Object.fromEntries(
     Object.entries(node).map(([key, value]) => [key, withReferences(value, named)]),
   );
-  // A property that is called `title` is a schema, not a text.
+  // A property with the name `title` is a schema, not a text.
   if (typeof whole.title !== "string") return whole;
   named[whole.title] = whole;
   return { $ref: `${NAMED}${whole.title}` };

@@ -1,4 +1,4 @@
-// Asks the limiter of one caller. When it cannot be asked, the API stays open.
+// Counts requests against the rate limiters. A limiter that fails lets the request pass.
 
 import { type CallerNetwork, callersOf, isLoopback } from "../../lib/ip-network.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -7,13 +7,13 @@ import { type AppContext, callerIp } from "./context.ts";
 import { isDevelopment } from "./deployment.ts";
 import { type RateLimiterRpc, type RateVerdict, rateLimitHeaders } from "./rate-limit.ts";
 
-/** The configured limit of one caller in a minute, 0 for none; what is not a whole number is the default. */
+/** The configured limit of one caller per minute; 0 means no limit. A value that is not a whole number gives the default. */
 export function requestsPerMinute(env: Pick<Env, "RATE_LIMIT_PER_MINUTE">): number {
   const text: string | undefined = env.RATE_LIMIT_PER_MINUTE;
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : LIMITS.requestsPerCallerAndMinute;
 }
 
-/** Counts one request of the caller `name`; writes its headers into `headers` (`isShown` always, otherwise when refused). */
+/** Counts one request of the caller `name`. Adds rate-limit headers to `headers`: always with `isShown`, otherwise on refusal only. */
 export async function checkRate(
   c: AppContext,
   of: { readonly name: string; readonly perMinute: number; readonly isShown: boolean },
@@ -25,7 +25,7 @@ export async function checkRate(
   return verdict.isAllowed ? undefined : { code: "RATE_LIMITED", retryAfterSeconds: verdict.resetSeconds };
 }
 
-/** Counts one request of a caller's address among requests of the kind `act`; past the limit it writes the headers of a refusal. */
+/** Counts one request of the kind `act` from an IP address. Over the limit it also adds the rate-limit headers to `headers`. */
 export async function checkRateOfIp(
   c: AppContext,
   of: { readonly act: string; readonly ip: string; readonly perMinute: number },
@@ -39,7 +39,7 @@ export async function checkRateOfIp(
   return undefined;
 }
 
-/** Counts one request of a caller of whom only the address is known, where the edge tells it (decisions 8). */
+/** Counts one request of an unauthenticated caller by IP address (decisions 8); not counted where the edge reports no address. */
 export async function limitByIp(c: AppContext, headers: Record<string, string>): Promise<Failure | undefined> {
   const perMinute = requestsPerMinute(c.env);
   const ip = callerIp(c);
@@ -47,14 +47,14 @@ export async function limitByIp(c: AppContext, headers: Record<string, string>):
   return checkRateOfIp(c, { act: "ip", ip, perMinute }, headers);
 }
 
-/** Who is counted for an address: nobody if it is unknown or a development server's own machine. */
+/** The networks counted for an IP address; empty if it is unknown, or loopback in development. */
 export function countedCallers(env: Pick<Env, "ENVIRONMENT">, ip: string | null): readonly CallerNetwork[] {
   return ip === null || (isDevelopment(env) && isLoopback(ip)) ? [] : callersOf(ip);
 }
 
 /**
- * Counts one act of a caller's address, as `of` takes it from the limiter of that kind of act, `times` its limit: seconds to wait where there
- * were too many, else 0. If the limiter cannot be asked, the act is let through.
+ * Counts one act of an IP address with `of.take`; `times` multiplies the limit for larger networks. Returns the seconds to wait if the limit is
+ * exceeded, else 0. A limiter that fails returns 0.
  */
 export async function waitOfIp(
   env: Pick<Env, "RATE_LIMITER" | "ENVIRONMENT">,
@@ -68,7 +68,7 @@ export async function waitOfIp(
   return 0;
 }
 
-/** The same for an act of a merchant, whichever caller acts. */
+/** The same per merchant, whoever the caller is. */
 export async function waitOfMerchant(
   env: Pick<Env, "RATE_LIMITER">,
   merchantId: string,
@@ -77,7 +77,7 @@ export async function waitOfMerchant(
   return waitBy(env, `${of.act}:${merchantId}`, of.take);
 }
 
-/** Seconds to wait; if counting fails the request is let through, as everywhere. */
+/** Seconds to wait; 0 if the limiter fails. */
 async function waitBy(
   env: Pick<Env, "RATE_LIMITER">,
   name: string,

@@ -1,5 +1,5 @@
-// The exact limit per key: a fixed one-minute window in the memory of one small object per key. Nothing of it is stored: an
-// evicted object forgets, which only ever lets a caller do more. When the object cannot be asked, the API stays open.
+// The exact rate limit of one caller: a fixed one-minute window in the memory of one small Durable Object per caller. The window is not
+// stored: an evicted object starts at 0, which only allows a caller more. If the object fails, requests pass.
 import { DurableObject } from "cloudflare:workers";
 
 export const WINDOW_SECONDS = 60;
@@ -61,7 +61,7 @@ export class RateLimiter extends DurableObject implements RateLimiterRpc {
     return this.#window.take(limit, nowMs);
   }
 
-  /** The same for an hour, in storage: in memory an hour would be as short as the object's sleep is near. Objects so used have a name of their own. */
+  /** The same for an hour, in storage, because an idle object loses its memory within the hour. Such counters use object names of their own. */
   async takeInHour(limit: number, nowMs: number): Promise<RateVerdict> {
     const { storage } = this.ctx;
     const window = new RateWindow(HOUR_SECONDS, storage.kv.get<WindowState>("hour"));
@@ -71,13 +71,13 @@ export class RateLimiter extends DurableObject implements RateLimiterRpc {
     return verdict;
   }
 
-  /** The hour is over. */
+  /** Runs when the hour is over. */
   override async alarm(): Promise<void> {
     await this.ctx.storage.deleteAll();
   }
 }
 
-/** `RateLimit-Policy` and `RateLimit` as the IETF draft of the HTTPAPI group writes them. */
+/** `RateLimit-Policy` and `RateLimit` in the syntax of the IETF HTTPAPI draft. */
 export function rateLimitHeaders(limit: number, verdict: RateVerdict): Record<string, string> {
   return {
     "ratelimit-policy": `"default";q=${limit};w=${WINDOW_SECONDS}`,

@@ -1,11 +1,11 @@
-// What each route can refuse with: its own codes, and those that follow from the kind of route it is. Both references list exactly these.
+// The error codes of each route: its own, and those of its kind of route. Both API references list exactly these.
 import type { Failure, FailureCode } from "../failures.ts";
 import { failureResponse } from "./errors.ts";
 import type { RouteSpec } from "./route.ts";
 
-/** Any route: the shield in front of it, and a bug behind it. */
+/** Codes of every route: the rate limit, and a bug. */
 const ANY: readonly FailureCode[] = ["RATE_LIMITED", "INTERNAL_ERROR"];
-/** A route that wants to know its caller: validation, authentication, storage (decisions 1). */
+/** Codes of a route that authenticates its caller: validation, authentication, storage (decisions 1). */
 const GUARDED: readonly FailureCode[] = [
   "VALIDATION_FAILED",
   "UNAUTHORIZED",
@@ -13,14 +13,14 @@ const GUARDED: readonly FailureCode[] = [
   "IP_NOT_ALLOWED",
   "STORAGE_UNAVAILABLE",
 ];
-/** A route of a merchant (decisions 7). */
+/** Codes of a route of a merchant (decisions 7). */
 const MERCHANT: readonly FailureCode[] = [
   "MERCHANT_MISMATCH",
   "MERCHANT_NOT_FOUND",
   "PERMISSION_DENIED",
   "SECURITY_REQUIREMENT_NOT_MET",
 ];
-/** A route that changes something: it may be sent a body, needed or not, and may lose against another writer. */
+/** Codes of a route that changes something: any of them may be sent a body, even where it needs none. */
 const CHANGING: readonly FailureCode[] = [
   "MALFORMED_JSON",
   "BODY_TOO_LARGE",
@@ -28,14 +28,14 @@ const CHANGING: readonly FailureCode[] = [
   "PRIVATE_KEY_REFUSED",
   "ORIGIN_NOT_ALLOWED",
 ];
-/** A route that an Idempotency-Key protects (decisions 6). */
+/** Codes of a route that accepts an Idempotency-Key (decisions 6). */
 const IDEMPOTENT: readonly FailureCode[] = [
   "IDEMPOTENCY_KEY_INVALID",
   "IDEMPOTENCY_KEY_REUSED",
   "OPERATION_IN_PROGRESS",
 ];
 
-/** Every code that a route can refuse with, each once: its own first. A page shows no codes. */
+/** Every error code of a route, each once, its own first. Empty for a page, which shows no codes. */
 export function refusalsOf(spec: RouteSpec): readonly FailureCode[] {
   if (spec.isPage) return [];
   const isGuarded = spec.callers !== "ANYBODY";
@@ -58,12 +58,12 @@ export function refusalsOf(spec: RouteSpec): readonly FailureCode[] {
   ];
 }
 
-/** The status of a code, whatever its facts. */
+/** The HTTP status of a code; it does not depend on the failure's facts. */
 export function refusalStatus(code: FailureCode): number {
   return failureResponse(SAMPLES[code], "").status;
 }
 
-/** One failure of each code: the catalogue is complete because the compiler asks for every member. */
+/** One failure of each code. A code without a sample does not compile, so the catalogue is complete. */
 export const SAMPLES: { readonly [C in Failure["code"]]: Extract<Failure, { code: C }> } = {
   VALIDATION_FAILED: { code: "VALIDATION_FAILED", details: [] },
   MALFORMED_JSON: { code: "MALFORMED_JSON" },

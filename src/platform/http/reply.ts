@@ -1,13 +1,13 @@
 import type { AppContext } from "./context.ts";
 import { answerHeaders } from "./security-headers.ts";
 
-/** What a route answers when it does not refuse. */
+/** The successful response of a route. */
 export interface Reply {
   readonly status: number;
-  /** JSON text, or another text with its content type among the headers; a stream where it may be too long to hold in memory. */
+  /** JSON text, or another text with a `content-type` in `headers`; a stream where the text may be too long for memory. */
   readonly body: string | ReadableStream<Uint8Array> | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whole Set-Cookie headers. */
+  /** Complete values of Set-Cookie headers. */
   readonly cookies?: readonly string[];
 }
 
@@ -15,12 +15,12 @@ export function jsonReply(status: number, body: object): Reply {
   return { status, body: JSON.stringify(body) };
 }
 
-/** 204, or any answer without a body. */
+/** A response without a body. */
 export function emptyReply(status = 204): Reply {
   return { status, body: null };
 }
 
-/** The answer with the headers of all answers; `extra` are those of the route's kind, the reply's own win. */
+/** The response with the headers of all responses. `extra`: headers of the route's kind; headers of the reply replace them. */
 export function replyResponse(c: AppContext, reply: Reply, extra: Readonly<Record<string, string>>): Response {
   const { status, body, headers, cookies = [] } = reply;
   const type = body === null ? {} : { "content-type": "application/json; charset=utf-8" };

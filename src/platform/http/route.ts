@@ -1,28 +1,29 @@
-// A route as data: what the pipeline enforces, what the OpenAPI document says and what the access tests enumerate are one declaration.
+// A route as data. The pipeline, the OpenAPI document and the access tests all read this one declaration.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import type { FailureCode } from "../failures.ts";
 
-/** Chapters of both references, in their order: first what a shop's server needs, last what serves people and machines around it. */
+/** Chapters of both API references, in their order: first what a shop's server needs, last sign-in, health and pages. */
 export const TAGS = {
-  Invoices: "What a customer is asked to pay, and the ways to pay it.",
-  Payments: "What was seen on chain, to which invoice it was credited and why, and what a person decided.",
+  Invoices: "What a customer has to pay, and the payment methods for it.",
+  Payments: "Transfers seen on chain, the invoice that each was credited to and why, and decisions made by hand.",
   Checkout:
-    "For payment pages of your own: what a payer may see and do of an invoice, by its unguessable id alone. No key is needed, and one that is sent changes nothing.",
-  Wallets: "Where money is received; Edgetill never holds it.",
-  Events: "What happened: recorded together with the change, kept for 90 days.",
-  Webhooks: "Where a merchant's server is told of events, by POSTs that are signed as Standard Webhooks 1.0 says.",
-  Products: "What is sold again and again.",
-  Customers: "Who was invoiced.",
-  Merchants: "The businesses of a person, their settings and images.",
-  "API keys": "What a merchant's servers (sk_) and browsers (pk_) prove themselves with.",
-  Team: "Members, their roles, and the factors that a team demands.",
-  Invitations: "How somebody becomes a member.",
-  Audit: "Who changed what.",
-  "Sign-in": "People sign in without passwords; then their browser has a session.",
-  "My account": "A person's own factors, sessions and linked accounts.",
-  Service: "Health, references and files.",
-  Pages: "For people; the rest is JSON.",
+    "For your own payment pages: what a payer can read and do with nothing but the unguessable id of an invoice. No key is needed; a key that is sent is ignored.",
+  Wallets: "The merchant's own wallets, which receive all payments. Edgetill never holds money.",
+  Events: "What happened. Each event is recorded together with its change and kept for 90 days.",
+  Webhooks:
+    "Endpoints on a merchant's server that receive events as POST requests, signed as in Standard Webhooks 1.0.",
+  Products: "What a merchant sells repeatedly, with a page where customers can buy it.",
+  Customers: "The customers of a merchant's invoices.",
+  Merchants: "The businesses of a user, their settings and images.",
+  "API keys": "How a merchant's servers (sk_) and browsers (pk_) authenticate.",
+  Team: "Members, their roles, and the security settings that a team requires of them.",
+  Invitations: "How a user becomes a member of a team.",
+  Audit: "Who changed what, and when.",
+  "Sign-in": "Sign-in without passwords. It gives the user's browser a session.",
+  "My account": "A user's own factors, sessions and linked accounts.",
+  Service: "Health, API references and files.",
+  Pages: "HTML pages for customers and users; all other routes return JSON.",
 } as const;
 
 export type Tag = keyof typeof TAGS;
@@ -30,9 +31,9 @@ export type Tag = keyof typeof TAGS;
 export interface RouteAnswer {
   readonly status: number;
   readonly description: string;
-  /** Absent for an answer without a JSON body. Made when the documents ask: building it costs a Worker's start more than it is worth. */
+  /** Absent for a response without a JSON body. Built only for the documents: at module scope it would slow the Worker's start. */
   readonly schema?: () => z.ZodType;
-  /** Another media type that the route may answer with. */
+  /** Another media type that the route may respond with. */
   readonly alsoAs?: string;
 }
 
@@ -44,9 +45,9 @@ export interface RouteSpec {
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
-  /** Who may call: ANYBODY; PERSON, a user with a session; MEMBER, a user of the merchant's team; MEMBER_OR_KEY, them or its API keys. */
+  /** Who may call: ANYBODY; PERSON: a user with a session; MEMBER: a user of the merchant's team; MEMBER_OR_KEY: also its API keys. */
   readonly callers: "ANYBODY" | "PERSON" | "MEMBER" | "MEMBER_OR_KEY";
-  /** What a member or a key must hold; null where `callers` says all. */
+  /** The permission that a member or a key needs; null where `callers` is enough. */
   readonly permission: string | null;
   /** A role check, not a permission (decisions 7). */
   readonly isOwnerOnly?: true;
@@ -54,29 +55,28 @@ export interface RouteSpec {
   readonly needsStepUp?: true;
   /** Whether a `pk_` key may call it (decisions 7). */
   readonly isForPublicKeys: boolean;
-  /** Whether pages of any origin may call it (decisions 1, "CORS"): the checkout's, which know no user and read no cookie. */
+  /** Whether pages of any origin may call it (decisions 1, "CORS"): the checkout's routes, which have no user and read no cookie. */
   readonly isForAnyOrigin?: true;
-  /** Whether people see it: it takes a form, and its refusals are pages in their language, with the status of the refusal. */
+  /** Whether it is an HTML page: its body is a form, and its refusals are pages in the reader's language, with the refusal's status. */
   readonly isPage?: true;
   /** Whether it creates something, so that Idempotency-Key applies (decisions 6). */
   readonly isIdempotent: boolean;
-  /** Made when the first request or a document asks, as is `query`: schemas at module scope were most of a Worker's start. */
+  /** Built when the first request or a document needs it, as is `query`: at module scope, schemas took most of the Worker's start. */
   readonly body: () => z.ZodType;
   readonly query: () => z.ZodType;
   readonly answers: readonly RouteAnswer[];
-  /** Refusals of its own, beside those that every route of its kind can give. */
+  /** The route's own refusals; those of every route of its kind are added (refusals.ts). */
   readonly refusals: readonly FailureCode[];
 }
 
-/** The body of a route that takes none: absent, or an empty object. */
+/** The body of a route without a body: absent, or an empty object. */
 export const noBody = () => z.strictObject({}).optional();
-/** The query of a route that takes none; what else is there is ignored. */
+/** The query of a route without parameters; parameters that are sent are ignored. */
 export const noQuery = () => z.object({});
 
-/** What a route must declare. */
-type Said = Pick<RouteSpec, "method" | "path" | "operationId" | "tag" | "summary" | "callers" | "answers">;
+/** What every route must declare; the rest has defaults. */
+type RequiredParts = Pick<RouteSpec, "method" | "path" | "operationId" | "tag" | "summary" | "callers" | "answers">;
 
-/** What holds for a route that does not say otherwise. */
 const DEFAULTS = {
   permission: null,
   isForPublicKeys: false,
@@ -85,22 +85,22 @@ const DEFAULTS = {
 } as const;
 
 /** The whole declaration; each schema is made once, when it is first asked for. */
-export function specOf(said: Said & Partial<RouteSpec>): RouteSpec {
-  const { body = noBody, query = noQuery } = said;
-  return { ...DEFAULTS, ...said, body: lazily(body), query: lazily(query) };
+export function specOf(parts: RequiredParts & Partial<RouteSpec>): RouteSpec {
+  const { body = noBody, query = noQuery } = parts;
+  return { ...DEFAULTS, ...parts, body: lazily(body), query: lazily(query) };
 }
 
-/** Whether a preflight is answered, and any page may read the answer. */
+/** Whether preflight requests are answered and any page may read the response. */
 export function isCrossOrigin(spec: RouteSpec): boolean {
   return spec.isForAnyOrigin === true || (spec.isForPublicKeys && spec.permission !== null);
 }
 
 /** Who may call a route, in a sentence or two. */
 export function accessText(spec: RouteSpec): string {
-  const stepUp = spec.needsStepUp ? " A person must have given a factor in the last 5 minutes." : "";
+  const stepUp = spec.needsStepUp ? " A user must have given a factor in the last 5 minutes." : "";
   switch (spec.callers) {
     case "ANYBODY":
-      if (spec.isPage) return "Needs no key: what it takes is a form, and what it refuses with is a page.";
+      if (spec.isPage) return "Needs no key. The body is a form, and errors are HTML pages.";
       return `Needs no key.${spec.isForAnyOrigin ? " Pages of any origin may call it." : ""}`;
     case "PERSON":
       return `Needs a session.${stepUp}`;
@@ -110,13 +110,13 @@ export function accessText(spec: RouteSpec): string {
     }
     case "MEMBER_OR_KEY": {
       const publicKeys = spec.isForPublicKeys ? " A public key may call it." : "";
-      const owner = spec.isOwnerOnly ? " Of members only the owner." : "";
-      return `Needs the permission ${spec.permission}, of a key or of a member in a session.${publicKeys}${owner}${stepUp}`;
+      const owner = spec.isOwnerOnly ? " Of the members, only the owner may call it." : "";
+      return `Needs the permission ${spec.permission}, held by an API key or by a signed-in member.${publicKeys}${owner}${stepUp}`;
     }
   }
 }
 
-/** Whether a request path is one the route serves. */
+/** Whether a request path matches the route's path. */
 export function servesPath(spec: RouteSpec, path: string): boolean {
   const want = spec.path.split("/");
   const have = path.split("/");
@@ -125,7 +125,7 @@ export function servesPath(spec: RouteSpec, path: string): boolean {
   );
 }
 
-/** As both references list them: by the order of TAGS, and within one as mounted. */
+/** The order in both references: by TAGS, and within a tag as mounted. */
 export function inOrderOfTags(specs: readonly RouteSpec[]): readonly RouteSpec[] {
   const order = Object.keys(TAGS);
   return specs.toSorted((one, other) => order.indexOf(one.tag) - order.indexOf(other.tag));

@@ -1,6 +1,6 @@
-// What a schema says of the parts of a request. The schemas are asked by Hono's validator, as in any service of Hono's; two things it would do
-// differently. It answers a fault at once, in its own form: here the answer is ours, and waits until the caller is proved (401 before 400). And it
-// takes what it cannot read for an empty object, or throws: so `body.ts` reads first, and hands on what is known to be JSON or a form.
+// Validates the query and body of a request with Hono's validator. Two of its behaviours are replaced. It responds to an invalid request at once
+// and in its own format: here the pipeline responds in ours, after authentication (401 before 400). It treats an unreadable body as an empty
+// object, or throws: so `body.ts` reads the body first, and only passes on what is JSON or a form.
 import { zValidator } from "@hono/zod-validator";
 import type { MiddlewareHandler } from "hono";
 import type * as z from "zod";
@@ -8,15 +8,15 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure, FieldProblem } from "../failures.ts";
 import type { AppContext, AppEnv } from "./context.ts";
 
-/** The value as the schema makes it. */
+/** The parsed value, or VALIDATION_FAILED. */
 type Verdict = Result<unknown, Failure>;
 
-/** The query as the schema makes it. Of a name that comes twice the first one counts. */
+/** Parses the query. If a name occurs twice, its first value counts. */
 export function validateQuery(c: AppContext, schema: z.ZodType): Promise<Verdict> {
   return verdictOf(c, "query", schema, (query) => oneOfEach(query, 0));
 }
 
-/** The body that was read from the request, as the schema makes it. Of a name that comes twice in a form the last one counts. */
+/** Parses the body, whose bytes are already read. If a form has a name twice, its last value counts. */
 export function validateBody(
   c: AppContext,
   target: "json" | "form",
@@ -27,7 +27,7 @@ export function validateBody(
   return verdictOf(c, target, schema, target === "form" ? (form) => oneOfEach(form, -1) : (json) => json);
 }
 
-/** The same for what no request was read for: no body at all, or that of a GET, with which no `Request` can be made. */
+/** Parses a value outside the validator: an absent body, or the body of a GET, from which no `Request` can be built. */
 export function validate(schema: z.ZodType, value: unknown): Verdict {
   return verdict(schema.safeParse(value));
 }
@@ -48,7 +48,7 @@ async function verdictOf(
     },
     { validationFunction: (_, value) => schema.safeParse(given(value)) },
   );
-  // Neither what the hook returns nor what comes next is an answer: that is for the pipeline.
+  // The hook's response and `next` are ignored, because the pipeline responds.
   await check(c, async () => {});
   return promise;
 }
@@ -57,20 +57,20 @@ type Parsed =
   | { readonly success: true; readonly data: unknown }
   | { readonly success: false; readonly error: z.core.$ZodError };
 
-/** Every problem is named by its path. Unknown fields are refused by the schemas (`strictObject`), so that a typo is never silently dropped. */
+/** Each problem has the path of its field. Schemas refuse unknown fields (`strictObject`), so that a typo is never silently ignored. */
 function verdict(parsed: Parsed): Verdict {
   if (parsed.success) return ok(parsed.data);
   return err({ code: "VALIDATION_FAILED", details: parsed.error.issues.flatMap(problemsOf) });
 }
 
-/** The validator makes a list of the values of a name that comes twice. */
+/** Keeps one value of each name; the validator turns repeated names into lists. */
 function oneOfEach(values: object, which: 0 | -1): object {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.at(which) : value]),
   );
 }
 
-/** Every unknown field is a problem of its own, at its own path. */
+/** Each unknown field becomes a problem with its own path. */
 function problemsOf(issue: z.core.$ZodIssue): readonly FieldProblem[] {
   const path = issue.path.map(String);
   if (issue.code === "unrecognized_keys") {
@@ -79,7 +79,7 @@ function problemsOf(issue: z.core.$ZodIssue): readonly FieldProblem[] {
   return [{ path: path.join("."), message: isAbsent(issue) ? absentMessage(path) : issue.message }];
 }
 
-/** For a value that was not sent Zod says that `undefined` was received, which JSON does not have. */
+/** Zod's message for an absent value says that it received `undefined`, which JSON does not have. */
 function isAbsent(issue: z.core.$ZodIssue): boolean {
   return issue.code === "invalid_type" && issue.message.endsWith("received undefined");
 }

@@ -19,7 +19,7 @@ function documentOf(schemas: ApiDocument["components"]["schemas"], more: object 
   const operation = {
     operationId: "getThing",
     summary: "Read a thing",
-    description: "Needs the permission thing:view, of a key or of a member in a session.",
+    description: "Needs the permission thing:view, held by an API key or by a signed-in member.",
     parameters: ["merchantId", "thingId"].map((name) => ({ name, in: "path", schema: { type: "string" } })),
     responses: { 200: { content: { "application/json": { schema: ref("Thing") } } }, 404: {} },
     ...more,

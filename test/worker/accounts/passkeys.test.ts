@@ -274,7 +274,9 @@ describe("signing in with a passkey", () => {
   test.each(FAULTS)("%s is refused and opens nothing", async (_, faults) => {
     const user = await passkeyUser();
     const answer = await signIn(user.authenticator, faults);
-    expect(expectRefusal(answer, 401, "PASSKEY_REFUSED").message).toBe("The passkey's answer was not accepted");
+    expect(expectRefusal(answer, 401, "PASSKEY_REFUSED").message).toBe(
+      "The passkey could not be verified; start again with a new challenge",
+    );
     expect(await sessionsOf(user)).toEqual([]);
   });
 

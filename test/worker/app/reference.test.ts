@@ -135,7 +135,7 @@ function refusalsByKind(spec: RouteSpec): readonly string[] {
 /** What a reader must learn of who may call it. */
 function accessOf(spec: RouteSpec): string {
   const name = nameOf(spec);
-  if (PAGES.includes(name)) return "Needs no key: what it takes is a form";
+  if (PAGES.includes(name)) return "Needs no key. The body is a form";
   if (OPEN.includes(name)) return "Needs no key";
   if (MEMBER_ONLY[name]?.demands.includes("owner")) return "the owner";
   return spec.permission ?? "Needs a session";

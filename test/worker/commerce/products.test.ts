@@ -340,7 +340,7 @@ describe("an image of a product", () => {
     const shop = await freshMerchant();
     const answer = await shop.post("/products", { name: "Coffee", price: 1, image });
     expect([answer.status, answer.body.code], answer.text).toEqual([400, "IMAGE_REFUSED"]);
-    expect(answer.body.message).toMatch(/^The image was not taken: \w+/);
+    expect(answer.body.message).toMatch(/^The image was refused: \w+/);
     expect(await testDb.$count(products, eq(products.merchantId, shop.merchantId))).toBe(0);
     expect(await testDb.$count(images, eq(images.merchantId, shop.merchantId))).toBe(0);
   });

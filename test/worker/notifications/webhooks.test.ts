@@ -184,7 +184,7 @@ describe("an endpoint", () => {
     ];
     for (const refusal of refusals) {
       const { message } = expectRefusal(refusal, 400, "WEBHOOK_URL_REFUSED");
-      expect(message).toMatch(/^The URL cannot be delivered to: /);
+      expect(message).toMatch(/^Webhooks cannot be sent to this URL: /);
       for (const given of ["pass@", "8443", "aaaa"]) expect(message).not.toContain(given);
     }
     expect((await hookRow(id))?.url).toBe(ENDPOINT.url);
