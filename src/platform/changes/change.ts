@@ -1,5 +1,5 @@
-// The loop of every change: read, decide, commit one batch. What the decision rests on is asserted in that batch, so of two changes at the
-// same time one fails there, reads again and decides again: five times, then 503.
+// The loop of every change: read, decide, commit one batch. The batch asserts the facts that the decision depends on. So of two concurrent
+// changes one fails, reads again and decides again; after five attempts the response is 503.
 
 import { type AuditId, derivedId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -14,10 +14,10 @@ import type { Failure } from "../failures.ts";
 
 const MAX_TRIES = 5;
 
-/** What a change needs, whatever it is of. */
+/** Dependencies of every change. */
 export interface CommitDependencies {
   readonly db: Db;
-  /** When the request, or the run of the cron, began. */
+  /** When the request or the cron run began. */
   readonly nowMs: number;
   readonly sleep: Sleep;
   /** A fresh ULID. */
@@ -25,38 +25,38 @@ export interface CommitDependencies {
 }
 
 export interface Subject<Facts> {
-  /** For the error of a bug, as in "a change of a wallet". */
+  /** Names the change in the error of a bug, such as "a change of a wallet". */
   readonly name: string;
-  /** What the decision rests on. `tries`: how many batches have failed; at 0 facts read together with the caller are good enough. */
+  /** The facts that the decision depends on. `tries`: how many batches have failed. At 0, facts read together with the caller will do. */
   read(tries: number): Result<Facts, Failure> | Promise<Result<Facts, Failure>>;
 }
 
 export interface Attempt {
   /** New for each attempt; ids of new rows derive from it. */
   readonly operationId: string;
-  /** Entry 0 of the operation. One statement inserts it: it is the batch's marker. */
+  /** Id of the operation's first audit entry. One statement inserts that entry; its row shows whether the batch committed. */
   readonly auditId: AuditId;
-  /** Why the batch of the attempt before failed; undefined at the first. */
+  /** Why the previous attempt's batch failed; undefined on the first attempt. */
   readonly conflict: BatchConflict | undefined;
 }
 
 export interface Decision<T> {
-  /** The answer once the batch has committed. */
+  /** What `change` returns once the batch has committed. */
   readonly value: T;
-  /** Assertions first. Without statements nothing is written, and the answer is `value`. */
+  /** Assertions first. Without statements nothing is written, and `change` returns `value`. */
   readonly statements?: readonly Statement[];
-  /** Runs after the commit, before the answer. `results`: what each statement returned; undefined where the answer of D1 was lost. Must not throw. */
+  /** Runs after the commit and before the response; must not throw. `results`: one per statement; undefined if D1's response was lost. */
   readonly afterwards?: (results: readonly unknown[] | undefined) => Promise<void>;
-  /** For a change that the audit log does not keep: the row that it inserts instead. */
+  /** For a change without an audit entry: selects another row that its batch inserts. */
   readonly marker?: Marker;
 }
 
 type Decided<T> = Result<Decision<T>, Failure>;
 
 /**
- * `decide` is called again with fresh facts after each batch that failed because of another writer. A violated key that no other writer can
- * hold by right is a bug and throws. Refuses what `read` and `decide` refuse, CONTENTION after five attempts, and STORAGE_UNAVAILABLE where
- * it cannot be known whether the batch committed.
+ * Calls `decide` again with fresh facts after each batch that failed because of another writer. Throws if the batch violated a key that no other
+ * writer can legitimately hold: that is a bug. Refuses what `read` and `decide` refuse; CONTENTION after five attempts; STORAGE_UNAVAILABLE if
+ * it is unknown whether the batch committed.
  */
 export async function change<Facts, T>(
   deps: CommitDependencies,
@@ -88,7 +88,7 @@ export async function change<Facts, T>(
   return err({ code: "CONTENTION" });
 }
 
-/** A change that is decided once: where its batch fails because of another writer, the answer is `refusal`. */
+/** A change that is decided only once: if its batch fails because of another writer, it returns `refusal`. */
 export function changeOnce<T>(
   deps: CommitDependencies,
   of: { readonly name: string; readonly refusal: Failure | ((conflict: BatchConflict) => Failure | Promise<Failure>) },
@@ -102,13 +102,13 @@ export function changeOnce<T>(
 }
 
 export interface CurrentRow<Row> {
-  /** As it was read with the caller. */
+  /** The row as read together with the caller; undefined if there was none. */
   readonly read: Row | undefined;
   again(): PromiseLike<readonly Row[]>;
   readonly missing: Failure;
 }
 
-/** The row as it was read, or from the second attempt on as it is now; refuses `missing` where there is none. */
+/** The row: as read with the caller on the first attempt, read again on later ones. Refuses `missing` if there is no row. */
 export async function currentRow<Row>(
   deps: Pick<CommitDependencies, "sleep">,
   { read, again, missing }: CurrentRow<Row>,

@@ -5,7 +5,7 @@ import type { Statement } from "../db/batch.ts";
 import type { Db } from "../db/client.ts";
 import { type Committed, commitBatch } from "../db/commit-batch.ts";
 
-/** Commits a batch once. One of its statements inserts the audit entry `auditId`, which is its marker. */
+/** Commits a batch once. One of its statements must insert the audit entry `auditId`, whose row shows whether the batch committed. */
 export function commitChange(
   deps: { readonly db: Db; readonly sleep: Sleep },
   auditId: AuditId,

@@ -1,28 +1,28 @@
-// Orders that an index can keep over the amounts of a shared address. Amounts are decimal TEXT of any length, so they sort as text behind their
-// length. And an invoice is looked for among those that were open at a moment, of which an index over all amounts would show the few among the
-// many that are over: so amounts lie on shelves by the time that their invoice ends. A shelf is as wide as a power of two quarters of an hour
-// that the amount is asked for at least, so that of each width few shelves can hold what is open at a moment, and those hold little else.
+// Sort keys for an index over the amounts of a shared address. Amounts are decimal TEXT of any length, so the key is the length followed by the
+// text. Matching looks for amounts whose invoices were open at one moment, which are few among many that have ended. So amounts are in shelves:
+// time buckets by the end of their invoice. A shelf's width is 15 minutes times a power of two: the largest such width that is not longer than the
+// time for which the invoice is open. So at any moment only a few shelves of each width can hold open invoices, and they hold little else.
 
 const NARROWEST_MS = 900_000;
 /** Beyond the longest life of an invoice, 30 days. */
 const WIDTHS = 13;
-/** More than there will be shelves of one width. */
+/** Above the highest shelf number of any width. */
 const SHELVES_OF_A_WIDTH = 1_000_000_000;
 
 const widthOf = (level: number) => NARROWEST_MS * 2 ** level;
 
-/** Text that sorts as the amounts do, which are not negative. */
+/** A text that sorts in the order of amounts; amounts are never negative. */
 export function amountKey(units: bigint): string {
   const text = units.toString();
   return `${100 + text.length}${text}`;
 }
 
-/** The same in SQL, of a row of `amount_reservations`. `prefix`: the row's name and a dot, or nothing. The index keeps exactly this expression. */
+/** The same in SQL for a row of `amount_reservations`; the index is on exactly this expression. `prefix`: the row's alias and a dot, or empty. */
 export const amountKeySql = (prefix = "") => `((100 + length(${prefix}units)) || ${prefix}units)`;
 
 /**
- * The shelf of a row of `amount_reservations`, as the index keeps it. Without a comma, behind which drizzle-kit would see another column, and
- * without a CASE, for migrations are split at the word that ends it.
+ * The shelf of a row of `amount_reservations`; the index is on exactly this expression. It has no comma, because drizzle-kit would start another
+ * column there, and no CASE, because migrations are split at the word END.
  */
 export function shelfSql(prefix = ""): string {
   const end = `${prefix}open_until_ms`;
@@ -31,15 +31,15 @@ export function shelfSql(prefix = ""): string {
   return `(${level} * ${SHELVES_OF_A_WIDTH} + ${end} / (${NARROWEST_MS} << ${level}))`;
 }
 
-/** Shelves of one width, next to each other. */
+/** Consecutive shelves of one width. */
 export interface Shelves {
   readonly from: number;
   readonly to: number;
-  /** All of them; those that end last come first, because they hold nothing that is over. */
+  /** Their numbers. The latest come first, because their invoices have not ended. */
   readonly each: readonly number[];
 }
 
-/** Every shelf that may hold an amount which was asked at `untilMs` at the latest and whose invoice ends at `atMs` at the earliest, by width. */
+/** By width: every shelf that can hold an amount reserved at or before `untilMs` whose invoice ends at or after `atMs`. */
 export function shelvesAt({ atMs, untilMs }: { readonly atMs: number; readonly untilMs: number }): readonly Shelves[] {
   return Array.from({ length: WIDTHS }, (_, level) => {
     const width = widthOf(level);

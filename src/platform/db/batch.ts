@@ -1,21 +1,21 @@
-// `db.batch` of drizzle takes its own builders only, and compiles each of them every time. `batch` also takes statements that are compiled
-// already (prepared-statement.ts), and sends all of them as one `d1.batch`, which is D1's transaction: all of them commit, or none does.
+// Drizzle's `db.batch` accepts only its own builders and compiles each of them every time. `batch` also accepts compiled statements
+// (prepared-statement.ts). It sends all of them as one `d1.batch`, which is D1's transaction: either all commit or none does.
 import { type Db, publish } from "./client.ts";
 
 interface Query {
   readonly sql: string;
-  /** One for each `?`, in order, as D1 takes them. */
+  /** The values of the `?` placeholders, in order, as D1 accepts them. */
   readonly params: readonly unknown[];
 }
 
-/** SQL that is compiled already, with its values. */
+/** Compiled SQL with its values. */
 export interface BoundStatement<T> extends PromiseLike<T> {
   toSQL(): Query;
-  /** Reads what `d1.batch` returned for this statement: a `T`. */
+  /** Decodes the result of `d1.batch` for this statement into a `T`. */
   decode(answer: D1Result): unknown;
 }
 
-/** What drizzle's selects, inserts, updates and deletes are. */
+/** A drizzle select, insert, update or delete. */
 export interface Builder<T> extends PromiseLike<T> {
   prepare(): {
     getQuery(): Query;
@@ -23,12 +23,12 @@ export interface Builder<T> extends PromiseLike<T> {
   };
 }
 
-/** One of a batch; awaited alone, it returns what it returns in a batch. */
+/** A statement of a batch. Awaited alone, it returns the same as in a batch. */
 export type Statement<T = unknown> = BoundStatement<T> | Builder<T>;
 
 export type ResultsOf<S extends readonly Statement[]> = { -readonly [At in keyof S]: Awaited<S[At]> };
 
-/** Sends the statements as one transaction, passes on their news, and returns what each returned, in order. Rejects with D1's own error. */
+/** Runs the statements as one transaction, publishes their news, and returns their results in order. Rejects with D1's own error. */
 export function batch<const S extends readonly Statement[]>(db: Db, statements: S): Promise<ResultsOf<S>>;
 export async function batch(db: Db, statements: readonly Statement[]): Promise<readonly unknown[]> {
   const d1 = db.$client;

@@ -1,21 +1,21 @@
-// The database whose batches pass their news on: endpoints with something due are woken, open pages of customers are notified. This only makes
-// both faster: the cron finds what is due, and pages poll by themselves.
+// A database client that publishes the news of its batches: it wakes endpoints that have deliveries due and notifies open checkout pages. Both
+// only save time: the cron finds due deliveries anyway, and pages poll.
 import { drizzle } from "drizzle-orm/d1";
 import { chunksOf } from "../../lib/chunks.ts";
 
 export type Db = ReturnType<typeof openDb>;
 
-/** The database; `batch` (batch.ts) passes the news of what it commits to the listeners. */
+/** The database client; after a commit, `batch` (batch.ts) calls the listeners with the news of its statements. */
 export function openDb(d1: D1Database, listeners: Listeners = {}) {
   return Object.assign(drizzle(d1), { listeners });
 }
 
-/** A message of the queue: this endpoint has something due. */
+/** A queue message: this endpoint has deliveries due. */
 export interface Wake {
   readonly webhookId: string;
 }
 
-/** The platform's limit for one call. */
+/** The most messages that a queue accepts in one call. */
 const MESSAGES_A_CALL = 100;
 
 export function openWakingDb(
@@ -28,7 +28,7 @@ export function openWakingDb(
   });
 }
 
-/** One message for each. */
+/** Sends one queue message per endpoint. */
 export async function wakeEndpoints(
   { WEBHOOK_QUEUE }: Pick<Env, "WEBHOOK_QUEUE">,
   webhookIds: readonly string[],
@@ -42,7 +42,7 @@ export async function wakeEndpoints(
   }
 }
 
-/** `invoices`: each as `<merchantId> <invoiceId>`. Rejects where a room did not answer; its pages ask again by themselves. */
+/** Notifies the open pages of invoices, each given as `<merchantId> <invoiceId>`. Rejects if a room does not respond; its pages poll anyway. */
 export async function tellRooms(
   { CHECKOUT_ROOM }: Pick<Env, "CHECKOUT_ROOM">,
   invoices: readonly string[],
@@ -59,30 +59,30 @@ export async function tellRooms(
   );
 }
 
-/** What a committed batch leaves for others to do at once. A statement says what it is, so that no caller can forget to pass it on. */
+/** What must be woken or notified after a commit. It is attached to the statement, so that no caller can forget to publish it. */
 export interface News {
-  /** Ids of endpoints for which something is due. */
+  /** Ids of endpoints with deliveries due. */
   readonly wake?: readonly string[];
   /** Invoices whose open checkout pages are out of date, each as `<merchantId> <invoiceId>`. */
   readonly tell?: readonly string[];
 }
 
-/** Called once for each committed batch that has such news, with each id once. */
+/** Each is called once per committed batch that has news of its kind; the ids are distinct. */
 type Listeners = { readonly [Kind in keyof News]?: (ids: readonly string[]) => void };
 
 const NEWS = Symbol("news");
 
 interface Newsworthy {
-  /** A method, whose parameter TypeScript compares both ways: each statement is given the result of its own type. */
+  /** A method, because TypeScript compares the parameters of methods bivariantly: a statement's own result type fits `unknown`. */
   [NEWS](result: unknown): News;
 }
 
-/** The same statement, whose batch publishes its news once it has committed. `newsOf` reads them from what the statement returns. */
+/** Attaches news to a statement, published after its batch has committed. `newsOf` derives them from the statement's result. */
 export function withNews<S extends PromiseLike<unknown>>(statement: S, newsOf: (result: Awaited<S>) => News): S {
   return Object.assign(statement, { [NEWS]: newsOf } satisfies Newsworthy);
 }
 
-/** `joined`, which does what the statements do, with the news of each; a statement's news are read from what the joined one returns. */
+/** Attaches the news of several statements to `joined`, which does the same as all of them. Derives each statement's news from the result of `joined`. */
 export function withNewsOfAll<S extends PromiseLike<unknown>>(joined: S, statements: readonly object[]): S {
   const newsworthy = statements.filter(isNewsworthy);
   if (newsworthy.length === 0) return joined;
@@ -92,7 +92,7 @@ export function withNewsOfAll<S extends PromiseLike<unknown>>(joined: S, stateme
   });
 }
 
-/** Calls the listeners with the news of the statements of a committed batch; `results`: what each returned, in order. */
+/** Calls the listeners with the news of a committed batch. `results`: the results of its statements, in order. */
 export function publish(statements: readonly object[], results: readonly unknown[], { wake, tell }: Listeners): void {
   const news = statements.flatMap((statement, at) => (isNewsworthy(statement) ? [statement[NEWS](results[at])] : []));
   const endpoints = new Set(news.flatMap((each) => each.wake ?? []));

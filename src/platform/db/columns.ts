@@ -1,6 +1,6 @@
-// Column types of our own. D1 returns integers as `number`, so base units (up to 78 digits) are decimal TEXT: in SQL compared for equality, and
-// ordered only among texts of one length. Micro-units stay below 2^53 (at most 10^12 expected, received sums are checked by the rules) and are
-// INTEGER.
+// Our own column types. D1 returns integers as `number`, so base units (up to 78 digits) are decimal TEXT. SQL may compare them for equality, and
+// order them only among texts of equal length. Micro-units are INTEGER: they stay below 2^53 (an invoice has at most 10^12, and the rules check
+// received sums).
 import { customType, text } from "drizzle-orm/sqlite-core";
 import type { JsonOf } from "../../lib/typed-json.ts";
 
@@ -22,5 +22,5 @@ export const micros = customType<{ data: bigint; driverData: number }>({
   fromDriver: (value) => BigInt(value),
 });
 
-/** JSON as text, with the type of what it holds; `parseJson` reads it where it is looked at. */
+/** JSON text with the type of its content; `parseJson` reads it where it is needed. */
 export const jsonText = <T>(name: string) => text(name).$type<JsonOf<T>>();

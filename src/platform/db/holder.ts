@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 
-/** The user who holds the token, as a value of a query; it need not be proved yet. */
+/** SQL for the id of the user whose session has this token. The session may be unauthenticated at this point. */
 export function holderOf(tokenHash: string) {
   return sql`(select holder.user_id from sessions holder where holder.token_hash = ${tokenHash})`;
 }

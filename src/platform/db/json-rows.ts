@@ -1,12 +1,12 @@
-// Rows inside a row: what hangs on a record comes with it as JSON, so that one statement reads it all. A statement costs D1 more in its answer's
-// bookkeeping than most of ours cost to run. Members carry the schema's names, and each column's own decoder reads them back.
+// Selects a record's related rows as JSON columns of the record, so that one statement reads everything: for D1 the overhead of another statement
+// is larger than the cost of most of ours. Members have the schema's names, and each column's own decoder reads them back.
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { parseJson } from "../../lib/typed-json.ts";
 
 /**
- * The arguments of a `json_object(...)` over every column of `table` but those in `without`, by their names in the schema. Rows are called
- * `alias` in the query around it.
+ * The arguments of a `json_object(...)` with every column of `table` except those in `without`, by their names in the schema. `alias` is the
+ * table's alias in the surrounding query.
  */
 export function jsonMembers(table: SQLiteTable, alias: string, without: readonly string[] = []): SQL {
   const columns = Object.entries(getTableColumns(table)).filter(([key]) => !without.includes(key));
@@ -18,13 +18,13 @@ export function jsonObject(table: SQLiteTable, alias: string, without: readonly 
   return sql`json_object(${jsonMembers(table, alias, without)})`;
 }
 
-/** Reads one `jsonObject` back; where the sub-select found no row the column is null. */
+/** Decodes one `jsonObject`. If its sub-select found no row, the column is null. */
 export function rowDecoder<T extends SQLiteTable>(table: T): (text: string) => T["$inferSelect"] | null {
   const decode = columnsDecoder(table);
   return (text) => decode(parseJson<T["$inferSelect"]>(text));
 }
 
-/** The same where one damaged row must not fail a statement that reads many: null, which is the caller's to report. */
+/** The same, but null for a damaged row, so that it does not fail a statement that reads many rows. The caller must report it. */
 export function orNull<T>(decode: (text: string) => T | null): (text: string) => T | null {
   return (text) => {
     try {
@@ -35,7 +35,7 @@ export function orNull<T>(decode: (text: string) => T | null): (text: string) =>
   };
 }
 
-/** Reads a `json_group_array` of them back. */
+/** Decodes a `json_group_array` of such objects. */
 export function rowsDecoder<T extends SQLiteTable>(table: T): (text: string) => T["$inferSelect"][] {
   const decode = columnsDecoder(table);
   return (text) => {

@@ -1,5 +1,5 @@
-// What every list reads (decisions 1): a page, newest first by (created_at, id), and the count where one is asked for. The row-value form
-// costs the same on every page.
+// The reads of every list (decisions 1): a page, newest first by (created_at, id), and a count on request. Comparing row values costs the same
+// on every page.
 import { and, type Column, desc, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Position } from "../../lib/pagination.ts";
@@ -14,12 +14,12 @@ export function newestFirst({ createdAtMs, id }: Listed): readonly [SQL, SQL] {
   return [desc(createdAtMs), desc(id)];
 }
 
-/** The condition of the rows behind a position; none at the beginning of the list. */
+/** The condition for rows after a position in the list; undefined at the start of the list. */
 export function olderThan({ createdAtMs, id }: Listed, after: Position | undefined): SQL | undefined {
   return after === undefined ? undefined : sql`(${createdAtMs}, ${id}) < (${after.createdAtMs}, ${after.id})`;
 }
 
-/** How many rows meet the conditions; reads nothing unless it `isWanted`. */
+/** How many rows meet the conditions; reads nothing unless `isWanted`. */
 export function countOf(db: Db, table: SQLiteTable, isWanted: boolean, conditions: readonly (SQL | undefined)[]) {
   return db
     .select({ total: sql<number>`count(*)` })

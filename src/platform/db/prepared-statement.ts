@@ -1,6 +1,6 @@
-// Statements that are compiled once. A drizzle builder costs 30 to 300 microseconds of CPU each time it is turned into SQL, more than D1 takes
-// to run most of ours. So what every request sends is built at its first use, with a placeholder for each value, and afterwards only bound.
-// Rows are decoded as the builder's own would be: by the columns and the `mapWith` that it selected.
+// Statements that are compiled once. Drizzle needs 30 to 300 microseconds of CPU to turn a builder into SQL, more than D1 needs to run most of
+// our statements. So frequent statements are compiled on first use, with a placeholder for each value; later uses only bind values. Rows are
+// decoded as by the builder itself: by the columns and the `mapWith` that it selected.
 import { getTableColumns, getTableName, is, Param, Placeholder, QueryPromise, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { lazily } from "../../lib/lazily.ts";
@@ -12,14 +12,14 @@ type Bind = (values: Values) => unknown;
 
 interface Compiled {
   readonly sql: string;
-  /** One for each `?`, in order. */
+  /** One per `?` placeholder, in order. */
   readonly binds: readonly Bind[];
   decode(answer: D1Result): unknown;
-  /** The same with the values of several statements at once, in their order; undefined where that cannot be said in SQL. */
+  /** The same for the values of several statements at once, in their order; undefined if SQL cannot express that. */
   readonly join?: (of: readonly Values[]) => { readonly compiled: Compiled; readonly values: Values };
 }
 
-/** A compiled statement with its values: awaited alone, or one of a `batch`. */
+/** A compiled statement with its values. It can be awaited alone or sent in a `batch`. */
 export class PreparedStatement<T> extends QueryPromise<T> implements BoundStatement<T> {
   readonly #db: Db;
   readonly #compiled: Compiled;
@@ -63,7 +63,7 @@ const never = (): never => {
   throw new Error("a statement is only compiled with this client, never run");
 };
 const blank: D1PreparedStatement = { bind: never, first: never, run: never, all: never, raw: never };
-/** Builds SQL and never runs it, so that no compiled statement keeps the database of the request that was the first to ask for it. */
+/** Only builds SQL, so that a compiled statement does not keep a reference to the database client of the first request that used it. */
 const compiler: Db = openDb({ prepare: () => blank, batch: never, exec: never, withSession: never, dump: never });
 
 /** A placeholder for each value. */
@@ -74,9 +74,9 @@ const placeholders: Readonly<Record<string, Placeholder>> = new Proxy(
 );
 
 /**
- * Compiles what `build` makes of `of`, the placeholders of the values. `valuesOf` makes the values of the statement's own arguments; what is
- * compared with a column is given as D1 takes it, what is inserted as the column does. SQL that several statements share names a value by
- * `sql.placeholder(name)`. `joinValues`: the values with which the statement does what it does with each of several, one after the other.
+ * Compiles the statement that `build` returns; `of` holds a placeholder per value. `valuesOf` turns the statement's arguments into the values. A
+ * value that is compared with a column must have D1's type, a value that is inserted the column's type. SQL that several statements share refers
+ * to a value with `sql.placeholder(name)`. `joinValues`: the values with which one statement does what several would do one after the other.
  */
 export function prepared<A extends readonly unknown[], V extends object, T>(
   valuesOf: (...args: A) => V,
@@ -103,8 +103,8 @@ export function prepared(
 }
 
 /**
- * Compiles the insert of a whole row; every column must be given, by its name in the schema. `key`: columns of a unique key; a row that has
- * the same key is overwritten, except for the columns in `keep`. `tail`: SQL after all that.
+ * Compiles the insert of a whole row; a value is required for every column, by its name in the schema. `key`: columns of a unique key; an
+ * existing row with the same key is overwritten, except for the columns in `keep`. `tail`: SQL to append.
  */
 export function preparedInsert<T extends SQLiteTable>(
   table: T,

@@ -1,5 +1,5 @@
-// D1 faults are normal: a handful every several hours, stalls of half a minute. Each attempt has 3 seconds, at most two repeats of the
-// same statements, only where repeating is safe; an overloaded database is not asked again.
+// D1 faults are normal: a few every several hours, and stalls of half a minute. Each attempt has 3 seconds and is repeated at most twice with the
+// same statements, only where repeating is safe. Requests to an overloaded database are not repeated.
 
 import { err, ok, type Result } from "../../lib/result.ts";
 import { Cancellation, type Sleep } from "../../lib/sleep.ts";
@@ -10,20 +10,20 @@ export const ATTEMPT_LIMIT_MS = 3_000;
 export const MAX_REPEATS = 2;
 const FIRST_PAUSE_MS = 50;
 
-/** Thrown by `withinLimit`: whether the work was done is unknown. */
+/** Thrown by `withinLimit`; it is unknown whether the work was done. */
 export class TimeLimitError extends Error {
   override readonly name = "TimeLimitError";
 }
 
-/** `transient` may be repeated, `overloaded` was turned away and must not be, anything else is a bug or a violated key. */
+/** `transient` may be repeated. `overloaded` was rejected and must not be repeated. `other` is a bug or a violated key. */
 export type FaultKind = "transient" | "overloaded" | "other";
 
 const OVERLOADED = /overloaded|too many requests queued|queued for too long/i;
-/** The last one is of a development server alone, while another program writes to the same file; nothing of such a batch is written. */
+/** The last pattern occurs only on a development server, while another program writes to the same file. Such a batch wrote nothing. */
 const TRANSIENT =
   /network connection lost|object to be reset|because its code was updated|transient issue|internal error|storage operation exceeded timeout|client disconnected|cannot resolve d1 db|database is locked: SQLITE_BUSY/i;
 
-/** Sorts an error of D1 or of a Durable Object's stub. */
+/** Classifies an error of D1 or of a Durable Object stub. */
 export function faultKind(error: unknown): FaultKind {
   if (error instanceof TimeLimitError) return "transient";
   const messages = d1Messages(error);
@@ -36,7 +36,7 @@ function hasFlag(error: unknown, flag: "overloaded" | "retryable"): boolean {
   return error instanceof Error && flag in error && Reflect.get(error, flag) === true;
 }
 
-/** Settles as `work` does, or throws TimeLimitError after 3 seconds or what `limitMs` says; the timer never outlives the work. */
+/** Settles as `work` does, or throws TimeLimitError after `limitMs`. The timer ends with the work. */
 export async function withinLimit<T>(sleep: Sleep, work: Promise<T>, limitMs = ATTEMPT_LIMIT_MS): Promise<T> {
   const limit = new Cancellation();
   const late = new Promise<never>((_, reject) => {
@@ -56,7 +56,7 @@ export function pauseMs(repeat: number): number {
   return FIRST_PAUSE_MS * 2 ** repeat;
 }
 
-/** The first row that a read finds; refuses `missing` where it finds none. */
+/** The first row of a read, with retries; refuses `missing` if there is no row. */
 export async function readRow<Row>(
   sleep: Sleep,
   read: () => PromiseLike<readonly Row[]>,
@@ -68,7 +68,7 @@ export async function readRow<Row>(
   return row === undefined ? err(missing) : ok(row);
 }
 
-/** A read that is safe to repeat. Faults that persist are a refusal; anything else (a bug) is thrown. */
+/** Runs a read that is safe to repeat. Refuses STORAGE_UNAVAILABLE if the faults persist; throws anything else (a bug). */
 export async function readWithRetry<T>(sleep: Sleep, read: () => Promise<T>): Promise<Result<T, Failure>> {
   for (let repeat = 0; ; repeat++) {
     try {

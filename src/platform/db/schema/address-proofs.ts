@@ -3,17 +3,17 @@ import type { MerchantId } from "../../../lib/ids.ts";
 import { micros } from "../columns.ts";
 
 /**
- * How much was confirmed for a merchant at an address, or on an extended key, by automatic exact matches: what its rank there rests on. Kept by
- * the batch of each payment, so that a rank costs one lookup.
+ * How much automatic exact matches have confirmed for a merchant at an address or on an extended key. The merchant's rank there depends on it.
+ * The batch of each payment updates it, so that a rank costs one lookup.
  */
 export const addressProofs = sqliteTable(
   "address_proofs",
   {
     network: text("network").notNull(),
-    /** An address of a direct wallet, or the hash of a key. */
+    /** The address of a direct wallet, or the hash of an extended key. */
     target: text("target").notNull(),
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
-    /** In US dollars, as of when each payment was first seen. */
+    /** In US dollars, at the rate when each payment was first seen. */
     confirmedUsdMicros: micros("confirmed_usd_micros").notNull(),
   },
   (t) => [primaryKey({ columns: [t.network, t.target, t.merchantId] })],

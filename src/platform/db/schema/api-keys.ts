@@ -2,7 +2,7 @@ import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { ApiKeyId, MerchantId } from "../../../lib/ids.ts";
 import { jsonText } from "../columns.ts";
 
-/** API keys. The secret itself is not stored: only its SHA-256 and the form that may be shown. */
+/** API keys. The secret is not stored, only its SHA-256 and a short form for display. */
 export const apiKeys = sqliteTable(
   "api_keys",
   {
@@ -12,10 +12,10 @@ export const apiKeys = sqliteTable(
     name: text("name").notNull(),
     hash: text("hash").notNull().unique(),
     display: text("display").notNull(),
-    /** The secret before the last rotation, good until its overlap ends. */
+    /** SHA-256 of the secret before the last rotation, which works until the overlap ends. */
     previousHash: text("previous_hash").unique(),
     previousExpiresAtMs: integer("previous_expires_at_ms"),
-    /** Names in upper snake (decisions 7). */
+    /** Names in upper snake case (decisions 7). */
     permissions: jsonText<readonly string[]>("permissions").notNull(),
     /** CIDRs; null allows any address. */
     allowedIps: jsonText<readonly string[]>("allowed_ips"),

@@ -2,7 +2,7 @@ import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { AuditId, MerchantId, RequestId } from "../../../lib/ids.ts";
 import type { AuditAction } from "../../audit/entry.ts";
 
-/** Who changed what (decisions 10): append-only, in the batch of the change. `merchant_id` is null where a user changed their own account. */
+/** The audit log (decisions 10): append-only, written in the batch of the change. `merchant_id` is null if a user changed their own account. */
 export const auditEvents = sqliteTable(
   "audit_events",
   {
@@ -11,9 +11,9 @@ export const auditEvents = sqliteTable(
     actorKind: text("actor_kind", { enum: ["USER", "API_KEY", "SYSTEM"] }).notNull(),
     actorId: text("actor_id"),
     action: text("action").$type<AuditAction>().notNull(),
-    /** The id of what was changed. */
+    /** The id of the changed resource. */
     target: text("target").notNull(),
-    /** JSON of the fields that the change touched; never a secret. */
+    /** JSON of the changed fields; never a secret. */
     before: text("before"),
     after: text("after"),
     ip: text("ip"),

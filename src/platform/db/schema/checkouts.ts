@@ -2,24 +2,24 @@ import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { InvoiceId, MerchantId } from "../../../lib/ids.ts";
 
-/** Invoices whose page somebody has opened, and in which language they read it last. */
+/** Invoices whose page was opened, with the language in which it was last read. */
 export const checkouts = sqliteTable("checkouts", {
   invoiceId: text("invoice_id").$type<InvoiceId>().primaryKey(),
-  /** One of ours, such as `pt`. */
+  /** One of our languages, such as `pt`. */
   language: text("language").notNull(),
   openedAtMs: integer("opened_at_ms").notNull(),
 });
 
-/** Mails that an invoice was paid, one for each recipient whatever becomes of the invoice later. `next_attempt_ms` is schedule and lease in one. */
+/** Mails about paid invoices: one per invoice and recipient, even if its status changes later. `next_attempt_ms` is both the schedule and the lease. */
 export const receipts = sqliteTable(
   "receipts",
   {
     invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
-    /** Whom it is for; the addresses are looked up when it is sent. */
+    /** The kind of recipient; the addresses are read when the mail is sent. */
     recipient: text("recipient", { enum: ["CUSTOMER", "MERCHANT"] }).notNull(),
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
     attempts: integer("attempts").notNull(),
-    /** Null once it was sent, or given up. */
+    /** Null once the mail was sent or given up. */
     nextAttemptMs: integer("next_attempt_ms"),
     sentAtMs: integer("sent_at_ms"),
     createdAtMs: integer("created_at_ms").notNull(),
@@ -30,14 +30,14 @@ export const receipts = sqliteTable(
   ],
 );
 
-/** One row for each receipt that was mailed, or tried, in the last day: what the day's limits of mailboxes and merchants count. */
+/** One row per receipt that was mailed or attempted in the last day, for the daily limits of mailboxes and merchants. */
 export const receiptMails = sqliteTable(
   "receipt_mails",
   {
     invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
     recipient: text("recipient", { enum: ["CUSTOMER", "MERCHANT"] }).notNull(),
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
-    /** SHA-256 of the customer's address in lower case; null of a team's copies. */
+    /** SHA-256 of the customer's address in lower case; null for the copies to the team. */
     mailbox: text("mailbox"),
     atMs: integer("at_ms").notNull(),
   },

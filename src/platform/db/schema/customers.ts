@@ -27,8 +27,8 @@ export const customers = sqliteTable(
 );
 
 /**
- * Where a customer's checkout page was opened last, as the edge estimated it. A table of its own, so that a visit by a stranger neither
- * touches the customer's row nor shows in what is made of it.
+ * Where a customer's checkout page was last opened, as the edge estimates it. A separate table, so that a visit by someone else neither changes
+ * the customer's row nor appears in what is derived from it.
  */
 export const customerLocations = sqliteTable("customer_locations", {
   customerId: text("customer_id").$type<CustomerId>().primaryKey(),
@@ -37,6 +37,6 @@ export const customerLocations = sqliteTable("customer_locations", {
   country: text("country").notNull(),
   city: text("city"),
   visitedAtMs: integer("visited_at_ms").notNull(),
-  /** When as many changes as at first may be made at once again. */
+  /** When the allowance for changes of this row is full again. */
   allowanceFullAtMs: integer("allowance_full_at_ms").notNull(),
 });

@@ -2,8 +2,8 @@ import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqli
 import type { EventId, InvoiceId, MerchantId } from "../../../lib/ids.ts";
 
 /**
- * The outbox: every event a row, written in the batch of the change it tells of. (invoice_id, sequence) is the lock:
- * of two writers that both saw n, one fails on n + 1 and its whole batch rolls back. Events that are not an invoice's have neither.
+ * The outbox: one row per event, written in the batch of its change. The unique key (invoice_id, sequence) is the lock: of two writers that both
+ * read n, one fails to insert n + 1 and its whole batch rolls back. Both columns are null for events that belong to no invoice.
  */
 export const events = sqliteTable(
   "events",
@@ -19,7 +19,7 @@ export const events = sqliteTable(
   },
   (t) => [
     uniqueIndex("events_lock").on(t.invoiceId, t.sequence),
-    // Both end with the row's number, the order of the commits: reading on from an event misses none that was committed later.
+    // Both indexes end with the rowid, which is the commit order: reading on from an event misses no event that commits later.
     index("events_listed").on(t.merchantId),
     index("events_of_type").on(t.merchantId, t.type),
   ],

@@ -5,7 +5,7 @@ import type { InvoiceOrigin, InvoiceStatus, Rank } from "../../column-values.ts"
 import { amountKeySql, shelfSql } from "../amount-order.ts";
 import { baseUnits, jsonText, micros } from "../columns.ts";
 
-/** Invoices. Tolerances, late policy and monitor window are copies of the merchant's settings at creation (decisions 4). */
+/** Invoices. Tolerances, late payment policy and monitor window are copied from the merchant's settings at creation (decisions 4). */
 export const invoices = sqliteTable(
   "invoices",
   {
@@ -27,7 +27,7 @@ export const invoices = sqliteTable(
     needsReview: integer("needs_review", { mode: "boolean" }).notNull(),
     /** JSON `{ action, reason, actor, at, txHash }`, or null. */
     resolution: text("resolution"),
-    /** Codes. */
+    /** Warning codes. */
     warnings: jsonText<readonly string[]>("warnings").notNull(),
     underpaidToleranceMicros: micros("underpaid_tolerance_micros").notNull(),
     overpaidToleranceMicros: micros("overpaid_tolerance_micros").notNull(),
@@ -35,13 +35,13 @@ export const invoices = sqliteTable(
     rateLockSeconds: integer("rate_lock_seconds").notNull(),
     monitorSeconds: integer("monitor_seconds").notNull(),
     origin: text("origin").$type<InvoiceOrigin>().notNull().default("API"),
-    /** Sequence of the newest event and position of the newest timeline item. */
+    /** The sequence of the newest event; below, the position of the newest timeline item. */
     eventSequence: integer("event_sequence").notNull(),
     timelinePosition: integer("timeline_position").notNull(),
     expiresAtMs: integer("expires_at_ms").notNull(),
     monitorUntilMs: integer("monitor_until_ms").notNull(),
     cancelledAtMs: integer("cancelled_at_ms"),
-    /** When every watched network had passed `expiresAt`; once set it stays. */
+    /** When every watched network had been read up to `expiresAt`; never changes once set. */
     closedAtMs: integer("closed_at_ms"),
     createdAtMs: integer("created_at_ms").notNull(),
     updatedAtMs: integer("updated_at_ms").notNull(),
@@ -74,7 +74,7 @@ export const timelineItems = sqliteTable(
   (t) => [uniqueIndex("timeline_items_position").on(t.invoiceId, t.position)],
 );
 
-/** One (cryptocurrency, network) of an invoice that was activated, or tried at creation. All that the payer is shown is copied here. */
+/** A (cryptocurrency, network) of an invoice that was activated, or attempted at creation. Everything that the payer sees is copied here. */
 export const paymentMethods = sqliteTable(
   "payment_methods",
   {
@@ -88,24 +88,24 @@ export const paymentMethods = sqliteTable(
     reason: text("reason"),
     address: text("address"),
     addressIndex: integer("address_index"),
-    /** What is asked, in base units; null while UNAVAILABLE and on an any-amount invoice. */
+    /** The amount to pay, in base units; null while UNAVAILABLE and for an any-amount invoice. */
     amountUnits: baseUnits("amount_units"),
-    /** Price of one whole coin in the invoice currency, decimal text. */
+    /** The price of one whole coin in the invoice currency, as decimal text. */
     rate: text("rate"),
     rateAtMs: integer("rate_at_ms"),
-    /** Names. */
+    /** Names of the rate sources. */
     rateSources: jsonText<readonly string[]>("rate_sources"),
-    /** From when the current quote is asked, its fiat value, and when its lock ends. */
+    /** When the current quote begins; below, its fiat value and when its lock ends. */
     quotedAtMs: integer("quoted_at_ms"),
     quoteForMicros: micros("quote_for_micros"),
     lockedUntilMs: integer("locked_until_ms"),
-    /** JSON array of `{ amountUnits, rate, forMicros, askedFromMs, lockedUntilMs }`, oldest first: what payments are weighed by. */
+    /** JSON array of `{ amountUnits, rate, forMicros, askedFromMs, lockedUntilMs }`, oldest first: the quotes by which payments are valued. */
     quotes: text("quotes").notNull().default("[]"),
     requiredConfirmations: integer("required_confirmations").notNull(),
     mac: text("mac"),
     macKeyId: text("mac_key_id"),
     activatedAtMs: integer("activated_at_ms"),
-    /** After a partial payment to a shared address: the amount reserved for what is still due; null elsewhere. */
+    /** After a partial payment to a shared address: the amount reserved for the rest; otherwise null. */
     remainderUnits: baseUnits("remainder_units"),
     /** Activated by a public key, from a browser. */
     isFromPublicKey: integer("is_from_public_key", { mode: "boolean" }).notNull().default(false),
@@ -126,9 +126,9 @@ export const paymentMethods = sqliteTable(
 );
 
 /**
- * Amounts in use on a shared address: the unique key is what keeps two invoices of merchants of one rank from asking for the same units; what a
- * higher rank holds, or the merchant itself, an assertion of the batch keeps free (`assertMayHold`).
- * `priceUnits` is the plain quote before any salt, `salt` its number (0 = plain): together they find the next free amount of a price.
+ * Amounts in use on a shared address. The unique key prevents two invoices of merchants with the same rank from asking for the same units. An
+ * assertion of the batch (`assertMayHold`) protects amounts that a higher rank, or the merchant itself, holds.
+ * `priceUnits` is the quote without salt and `salt` its number (0 is no salt): together they find the next free amount of a price.
  */
 export const amountReservations = sqliteTable(
   "amount_reservations",
@@ -141,19 +141,19 @@ export const amountReservations = sqliteTable(
     salt: integer("salt").notNull(),
     invoiceId: text("invoice_id").$type<InvoiceId>().notNull(),
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
-    /** The end of the invoice's monitor window; an active invoice holds its amounts whatever it says. */
+    /** The end of the invoice's monitor window; an active invoice holds its amounts even after it. */
     heldUntilMs: integer("held_until_ms").notNull(),
     createdAtMs: integer("created_at_ms").notNull(),
-    /** The end of the invoice: with `createdAtMs` it says on which shelf the amount lies (amount-order.ts). */
+    /** When the invoice ends; with `createdAtMs` it determines the amount's shelf (amount-order.ts). */
     openUntilMs: integer("open_until_ms").notNull().default(0),
-    /** The merchant's rank at the address when the invoice was first given an amount there; it stays, whatever is proved later. */
+    /** The merchant's rank at the address when the invoice first reserved an amount there; never changes afterwards. */
     rank: integer("rank").$type<Rank>().notNull().default(3),
-    /** Its invoice was made by a browser: such ones leave the merchant's server half of what it could hold. */
+    /** Whether a browser created the invoice. Such invoices may hold at most half of the amounts, so that the merchant's server has the rest. */
     isPublic: integer("is_public", { mode: "boolean" }).notNull().default(false),
   },
   (t) => [
     primaryKey({ columns: [t.network, t.cryptocurrency, t.address, t.units, t.rank] }),
-    // Decimal texts of one length are in the order of their numbers: so what a rank holds between two amounts is counted.
+    // Decimal texts of equal length sort in numeric order, so this index counts what a rank holds between two amounts.
     index("amount_reservations_rank").on(t.network, t.cryptocurrency, t.address, t.rank, t.units, t.merchantId),
     index("amount_reservations_amount").on(t.network, t.cryptocurrency, t.address, t.rank, sql.raw(amountKeySql())),
     index("amount_reservations_open").on(

@@ -4,13 +4,13 @@ import type { MerchantId } from "../../../lib/ids.ts";
 import { LIMITS } from "../../../lib/limits.ts";
 import { jsonText, micros } from "../columns.ts";
 
-/** Merchants with their settings as columns; the defaults are those of decisions 4. */
+/** Merchants, with their settings as columns; the defaults are in decisions 4. */
 export const merchants = sqliteTable("merchants", {
   id: text("id").$type<MerchantId>().primaryKey(),
   name: text("name").notNull(),
   invoiceLifetimeSeconds: integer("invoice_lifetime_seconds").notNull().default(3_600),
   rateLockSeconds: integer("rate_lock_seconds").notNull().default(3_600),
-  /** Percent with two digits, as hundredths: 100 is 1 %. */
+  /** In hundredths of a percent: 100 is 1 %. */
   underpaidToleranceBasisPoints: integer("underpaid_tolerance_basis_points").notNull().default(100),
   underpaidToleranceMaxMicros: micros("underpaid_tolerance_max_micros").notNull().default(sql`5000000`),
   overpaidToleranceBasisPoints: integer("overpaid_tolerance_basis_points").notNull().default(500),
@@ -20,7 +20,7 @@ export const merchants = sqliteTable("merchants", {
     .default("REVIEW"),
   quorumAboveMicros: micros("quorum_above_micros"),
   walletChangeDelayHours: integer("wallet_change_delay_hours").notNull().default(0),
-  /** A shorter delay that was asked for, in force from `walletChangeDelayNextFromMs`; both null where there is none. */
+  /** A requested shorter delay, in force from `walletChangeDelayNextFromMs`; both null if there is none. */
   walletChangeDelayNextHours: integer("wallet_change_delay_next_hours"),
   walletChangeDelayNextFromMs: integer("wallet_change_delay_next_from_ms"),
   maxActiveInvoices: integer("max_active_invoices").notNull().default(LIMITS.maxActiveInvoices),
@@ -29,8 +29,8 @@ export const merchants = sqliteTable("merchants", {
   /** To every OWNER and ADMIN. */
   mailReceiptsToMerchant: integer("mail_receipts_to_merchant", { mode: "boolean" }).notNull().default(false),
   /**
-   * Invoices in AWAITING_PAYMENT or PENDING_CONFIRMATION, those of the merchant's own server and members, and those that anybody could have
-   * made; moved in the batch of every change into or out of them.
+   * The numbers of invoices in AWAITING_PAYMENT or PENDING_CONFIRMATION: those of the merchant's server and members, and those that anyone could
+   * create. The batch of every change into or out of these statuses updates them.
    */
   activeInvoices: integer("active_invoices").notNull().default(0),
   publicInvoices: integer("public_invoices").notNull().default(0),

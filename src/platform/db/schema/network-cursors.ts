@@ -3,82 +3,82 @@ import type { MerchantId } from "../../../lib/ids.ts";
 import { jsonText } from "../columns.ts";
 
 /**
- * How far each network has been read: one row for every network that was ever watched, moved by its watcher alone. In
- * D1 and not in the watcher's own storage, because whether an invoice may expire is decided by the reads that settle it.
+ * How far each network has been read: one row per network that was ever watched, updated only by its watcher. In D1 and not in the watcher's own
+ * storage, because the reads that settle an invoice use it to decide whether the invoice may expire.
  */
 export const networkCursors = sqliteTable("network_cursors", {
   network: text("network").primaryKey(),
-  /** Nothing on it is watched, so it is not polled; the next activation starts it anew. */
+  /** Whether the network is not polled, because nothing on it is watched. The next activation starts it again. */
   isResting: integer("is_resting", { mode: "boolean" }).notNull(),
-  /** The watch must see everything from this moment on: where a cursor without a height begins. */
+  /** The watch must read everything from this time on; a cursor without a height starts here. */
   sinceMs: integer("since_ms").notNull(),
-  /** The newest block that was read to its end; null before the first pass. */
+  /** The newest block that was read completely; null before the first pass. */
   height: integer("height"),
   hash: text("hash"),
-  /** `[height, hash]`, ascending: earlier cursors within the reorg window, to walk back on. */
+  /** `[height, hash]`, ascending: earlier cursors within the reorg window, to return to after a reorg. */
   checkpoints: jsonText<readonly (readonly [number, string])[]>("checkpoints").notNull(),
-  /** Everything up to this moment has been read (invoices/closing.ts). */
+  /** Everything up to this time has been read (invoices/closing.ts). */
   passedMs: integer("passed_ms").notNull(),
-  /** When that last moved, or the watcher woke up after a long sleep. */
+  /** When `passedMs` last changed, or the watcher started again after a long pause. */
   lastMovedAtMs: integer("last_moved_at_ms").notNull(),
-  /** The source's own newest block and newest final one, when last asked. */
+  /** The source's newest block, when last asked; below, its newest final block. */
   tipHeight: integer("tip_height"),
   finalizedHeight: integer("finalized_height"),
   tipTimeMs: integer("tip_time_ms"),
   /** The last tick of the watcher, whatever its result. */
   tickedAtMs: integer("ticked_at_ms"),
-  /** Since when no pass has succeeded; null while all is well. */
+  /** Since when no pass has succeeded; null while passes succeed. */
   degradedSinceMs: integer("degraded_since_ms"),
-  /** Kind of the outage that the last failed pass met; nothing of an address or a key. */
+  /** The kind of outage in the last failed pass; holds nothing of an address or a key. */
   lastOutage: text("last_outage"),
-  /** JSON of `WatchProgress` (watchers/progress.ts): what the next pass must know, for the watcher forgets everything in between. */
+  /** JSON of `WatchProgress` (watchers/progress.ts): state for the next pass, because the watcher keeps nothing in memory. */
   progress: text("progress").notNull().default("{}"),
 });
 
 /**
- * Addresses that a source refuses, or that hold more than one look reads: each is read at its own pace, so that it keeps no other waiting. In
- * D1, so that a restore takes their progress back together with the payments. An address without a row is read with all others.
+ * Addresses that a source refuses, or that have more transfers than one request returns. Each is read separately, so that it does not delay the
+ * others. In D1, so that restoring a backup resets their progress together with the payments. Addresses without a row are read together.
  */
 export const stuckAddresses = sqliteTable(
   "stuck_addresses",
   {
     network: text("network").notNull(),
     address: text("address").notNull(),
-    /** The source that refused it or whose pages are being read, as `ChainPool.nameOf` calls it. */
+    /** The source that refused the address or whose pages are being read, by its `ChainPool.nameOf`. */
     source: text("source").notNull(),
     /** Its transfers up to this block have been read. */
     readHeight: integer("read_height").notNull(),
-    /** Everything to it up to this moment has been read (invoices/closing.ts). */
+    /** Its transfers up to this time have been read (invoices/closing.ts). */
     passedMs: integer("passed_ms").notNull(),
-    /** JSON of `Walk`: how far its pages have been read; null where reading begins anew. */
+    /** JSON of `Walk`: how far its pages have been read; null to start from the first page. */
     walk: text("walk"),
     /** Failed reads in a row. */
     failures: integer("failures").notNull(),
     sinceMs: integer("since_ms").notNull(),
     nextAtMs: integer("next_at_ms").notNull(),
-    /** Kind of the outage that the last read met, or FLOODED. */
+    /** The kind of outage of the last read, or FLOODED. */
     reason: text("reason").notNull(),
-    /** When its merchants were notified; null while it may still be over within minutes. */
+    /** When its merchants were notified; null while the problem may still be over within minutes. */
     toldAtMs: integer("told_at_ms"),
   },
   (t) => [primaryKey({ columns: [t.network, t.address] }), index("stuck_addresses_due").on(t.network, t.nextAtMs)],
 );
 
 /**
- * Merchants who may have something watched on a network: a pass that reads by address asks for some of each one's addresses in turn
- * (watchers/turns). A row comes with an activation (a trigger), and goes once a lap through the merchant's activations has found none watched.
+ * Merchants that may have watched addresses on a network. A pass that reads by address reads some addresses of each merchant in turn
+ * (watchers/turns). A trigger inserts the row with an activation; a lap through the merchant's activations that finds none watched deletes it.
  */
 export const watchTurns = sqliteTable(
   "watch_turns",
   {
     network: text("network").notNull(),
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
-    /** The newest activation, to a minute. */
+    /** The time of the newest activation, to a minute. */
     activatedAtMs: integer("activated_at_ms").notNull(),
-    /** The lap goes from the newest activation to the oldest, below this place in their order. */
+    /** The position of the lap, which goes from the newest activation to the oldest: it continues below this time. */
     beforeMs: integer("before_ms").notNull().default(Number.MAX_SAFE_INTEGER),
     beforePosition: integer("before_position").notNull().default(Number.MAX_SAFE_INTEGER),
-    /** Something watched lies above that place, or was activated since the lap began. */
+    /** Whether this lap has found a watched activation, or there was an activation since it began. */
     hasFound: integer("has_found", { mode: "boolean" }).notNull().default(true),
   },
   (t) => [

@@ -2,23 +2,23 @@ import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { MerchantId } from "../../../lib/ids.ts";
 
-/** Mails to a team that are joined: the last of each kind about each thing, and how often it would have been sent again since. */
+/** Mails to a team that are combined: the last mail of each kind about each resource, and how many have been held back since. */
 export const notices = sqliteTable(
   "notices",
   {
     kind: text("kind", { enum: ["WALLET_ENABLED", "WALLET_SETTINGS", "ENDPOINT_DISABLED"] }).notNull(),
-    /** Id of what it is about. */
+    /** The id of the resource. */
     thing: text("thing").notNull(),
-    /** Who did it, as mails name them; empty where it was the system. Mails of different actors are separate. */
+    /** The actor's name in mails; empty for the system. Mails about different actors are separate. */
     actor: text("actor").notNull(),
-    /** Whether the mail carries a link against what was done. */
+    /** Whether the mail has a link that undoes the change. */
     isLinked: integer("is_linked", { mode: "boolean" }).notNull(),
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
-    /** When a mail last went out, or was about to. */
+    /** When the last mail was sent, or was about to be sent. */
     sentAtMs: integer("sent_at_ms").notNull(),
-    /** How often it has happened since, without a mail. */
+    /** How often it has happened since then without a mail. */
     waiting: integer("waiting").notNull(),
-    /** When they are mailed together; null while nothing waits. */
+    /** When these are mailed together; null while `waiting` is 0. */
     dueAtMs: integer("due_at_ms"),
   },
   (t) => [

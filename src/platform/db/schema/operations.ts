@@ -2,10 +2,10 @@ import { sql } from "drizzle-orm";
 import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { MerchantId, UserId } from "../../../lib/ids.ts";
 
-/** What an operation answered, in the batch of its effects. The id is a ULID, so age is a range of ids. */
+/** The responses of operations, each inserted in the operation's own batch. The id is a ULID, so that an age is a range of ids. */
 export const operations = sqliteTable("operations", {
   id: text("id").primaryKey(),
-  /** Owner of its Idempotency-Key: a merchant, or a user where no merchant is named (decisions 6). */
+  /** The owner of its Idempotency-Key: the merchant of the path, or the user if the path has no merchant (decisions 6). */
   merchantId: text("merchant_id").$type<MerchantId | UserId>().notNull(),
   status: integer("status").notNull(),
   body: text("body").notNull(),
@@ -13,8 +13,8 @@ export const operations = sqliteTable("operations", {
 });
 
 /**
- * Facts a batch depends on without owning them. A statement inserts `holds = 0` exactly when the fact does not hold; the CHECK then
- * aborts the whole batch. The table therefore stays empty.
+ * Asserts facts that a batch depends on but does not change. A statement inserts `holds = 0` exactly if the fact does not hold, and the CHECK
+ * then aborts the whole batch. So the table is always empty.
  */
 export const assertions = sqliteTable(
   "assertions",

@@ -4,8 +4,8 @@ import type { ClaimId, InvoiceId, MerchantId, PaymentId } from "../../../lib/ids
 import { baseUnits, micros } from "../columns.ts";
 
 /**
- * Transfers as merchants see them (decisions 5). A transfer is (network, transaction, output). One that no rule credits is a row of each
- * merchant with a live wallet on its address, and each may assign its own by hand; the rules credit it once in all, so that none pays twice.
+ * Transfers as merchants see them (decisions 5). A transfer is (network, transaction, output). A transfer that no rule credits has a row for each
+ * merchant with a live wallet on its address, who may each assign theirs by hand. The rules credit a transfer only once in total.
  */
 export const payments = sqliteTable(
   "payments",
@@ -22,20 +22,20 @@ export const payments = sqliteTable(
     fromAddress: text("from_address"),
     toAddress: text("to_address").notNull(),
     amountUnits: baseUnits("amount_units").notNull(),
-    /** Worth in the invoice's currency by what weighs it; null while it has no invoice, and where nothing could price it. */
+    /** Its value in the invoice's currency as credited; null without an invoice, and if there was no price. */
     fiatMicros: micros("fiat_micros"),
-    /** Worth in the invoice's currency at the market rate when first seen; null while it has no invoice, and where no rate was fresh. */
+    /** Its value in the invoice's currency at the market rate when first seen; null without an invoice, and if no rate was fresh. */
     marketMicros: micros("market_micros"),
-    /** What weighs it: a rule that chose a quote, the market, or nothing; null while it has no invoice. */
+    /** How it was valued: the rule that chose a quote, the market rate, or no rate; null without an invoice. */
     weighedBy: text("weighed_by", { enum: ["EXACT_UNITS", "IN_FORCE", "LAST_ENDED", "MARKET_RATE", "NO_RATE"] }),
-    /** JSON of the quote that weighs it; null where none does. */
+    /** JSON of the quote by which it was valued; null without a quote. */
     weighedQuote: text("weighed_quote"),
-    /** Worth in US dollars when first seen, for a payment that is assigned by hand later; null where no rate was known. */
+    /** Its value in US dollars when first seen, for a later assignment by hand; null if no rate was known. */
     usdMicros: micros("usd_micros"),
     status: text("status", { enum: ["DETECTED", "CONFIRMED", "DROPPED", "REORGED", "UNMATCHED", "IGNORED"] }).notNull(),
     confirmations: integer("confirmations").notNull(),
     requiredConfirmations: integer("required_confirmations").notNull(),
-    /** Height, hash and time of its block as last read; null in a mempool and where it left the chain. */
+    /** Height, hash and time of its block as last read; null in the mempool and after it left the chain. */
     blockHeight: integer("block_height"),
     blockHash: text("block_hash"),
     blockTimeMs: integer("block_time_ms"),
@@ -44,13 +44,13 @@ export const payments = sqliteTable(
     receivedAtMs: integer("received_at_ms").notNull(),
     confirmedAtMs: integer("confirmed_at_ms"),
     reorgedAtMs: integer("reorged_at_ms"),
-    /** When a source last knew the transaction: one that no source has known for 72 h is dropped. */
+    /** When a source last knew the transaction. It is dropped after 72 h in which no source knew it. */
     lastKnownAtMs: integer("last_known_at_ms").notNull().default(0),
-    /** Since when it can change no more, so that no pass checks it. */
+    /** Since when it can no longer change; no pass checks it after that. */
     finalAtMs: integer("final_at_ms"),
-    /** It was IGNORED when it left the chain, and is so again when it is back. */
+    /** Whether it was IGNORED when it left the chain; then it is IGNORED again when it returns. */
     wasIgnored: integer("was_ignored", { mode: "boolean" }).notNull().default(false),
-    /** JSON of `PaymentEvidence`. Written once, with the row; only what shows or looks up one payment reads it. */
+    /** JSON of `PaymentEvidence`. Written once with the row, and read only with a single payment. */
     evidence: text("evidence").notNull().default("{}"),
     /** JSON `{ action, reason, actor, at }` of a manual decision, or null. */
     resolution: text("resolution"),
@@ -73,7 +73,7 @@ export const payments = sqliteTable(
   ],
 );
 
-/** Payers' claims that they paid (decisions 5): kept as evidence; a claim hurries a check and never decides. */
+/** Payers' claims that they have paid (decisions 5), kept as evidence. A claim causes an earlier check and decides nothing. */
 export const paymentClaims = sqliteTable(
   "payment_claims",
   {
@@ -82,7 +82,7 @@ export const paymentClaims = sqliteTable(
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
     network: text("network").notNull(),
     txHash: text("tx_hash").notNull(),
-    /** What the check found: FOUND, NOT_FOUND or UNAVAILABLE. */
+    /** The result of the check: FOUND, NOT_FOUND or UNAVAILABLE. */
     outcome: text("outcome").notNull(),
     createdAtMs: integer("created_at_ms").notNull(),
   },

@@ -3,7 +3,7 @@ import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlit
 import type { MerchantId, ProductId } from "../../../lib/ids.ts";
 import { micros } from "../columns.ts";
 
-/** What a merchant sells (decisions 10); soft-deleted, because invoices embed it. */
+/** A merchant's products (decisions 10); soft-deleted, because invoices embed them. */
 export const products = sqliteTable(
   "products",
   {
@@ -13,7 +13,7 @@ export const products = sqliteTable(
     description: text("description"),
     priceMicros: micros("price_micros").notNull(),
     currency: text("currency").notNull(),
-    /** Name of a row of `images`. */
+    /** The name of a row of `images`. */
     image: text("image"),
     isActive: integer("is_active", { mode: "boolean" }).notNull(),
     askForName: integer("ask_for_name", { mode: "boolean" }).notNull(),
@@ -44,17 +44,17 @@ export const images = sqliteTable(
   (t) => [primaryKey({ columns: [t.merchantId, t.name] })],
 );
 
-/** What is known of each image beside its bytes, in rows small enough to be counted and written again and again. */
+/** Size and use of each image. Separate from its bytes, so that the rows are small enough to be counted and updated often. */
 export const imageFacts = sqliteTable(
   "image_facts",
   {
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
     name: text("name").notNull(),
-    /** Bytes of the file. */
+    /** The file's size in bytes. */
     size: integer("size").notNull(),
-    /** Since when nothing refers to it, as far as the sweep has seen; null while something does. */
+    /** Since when the sweep has found no reference to it; null while there is one. */
     unusedSinceMs: integer("unused_since_ms"),
-    /** When it was sent or the sweep last checked it: the sweep begins with the oldest. */
+    /** When it was uploaded or last checked by the sweep, which begins with the oldest. */
     sweptAtMs: integer("swept_at_ms").notNull(),
   },
   (t) => [

@@ -4,8 +4,8 @@ import type { Rank } from "../../column-values.ts";
 import { baseUnits } from "../columns.ts";
 
 /**
- * Amounts that invoices held on a shared address, once others may have them: a payment that is read long after it was made is matched by what
- * was held at its time.
+ * Amounts that invoices held on a shared address until they were released for others. A payment that is read long after it was made is matched by
+ * the amounts that were held when it was made.
  */
 export const releasedAmounts = sqliteTable(
   "released_amounts",

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { InvitationId, MemberId, MerchantId, UserId } from "../../../lib/ids.ts";
 
-/** One per merchant, by its id: what the team demands of its members (Interface 2.3, 5.6). */
+/** One team per merchant, with the merchant's id: the security settings that it requires of its members (Interface 2.3, 5.6). */
 export const teams = sqliteTable("teams", {
   merchantId: text("merchant_id").$type<MerchantId>().primaryKey(),
   enforceTfa: integer("enforce_tfa", { mode: "boolean" }).notNull().default(false),
@@ -13,7 +13,7 @@ export const teams = sqliteTable("teams", {
   updatedAtMs: integer("updated_at_ms").notNull(),
 });
 
-/** Who belongs to a team. A merchant has exactly one OWNER: at most one by the index, at least one because only a transfer moves it. */
+/** Members of teams. A merchant has exactly one OWNER: at most one because of the index, at least one because only a transfer changes it. */
 export const members = sqliteTable(
   "members",
   {
@@ -32,7 +32,7 @@ export const members = sqliteTable(
   ],
 );
 
-/** Invitations; of the token only its SHA-256 (Interface 2.3). Pending: neither accepted nor revoked, expired or not. */
+/** Invitations, with the SHA-256 of the token (Interface 2.3). Pending means neither accepted nor revoked, expired or not. */
 export const invitations = sqliteTable(
   "invitations",
   {
@@ -49,11 +49,11 @@ export const invitations = sqliteTable(
     acceptedAtMs: integer("accepted_at_ms"),
     acceptedBy: text("accepted_by").$type<UserId>(),
     revokedAtMs: integer("revoked_at_ms"),
-    /** When its newest mail was handed over; null while that waits for the day's limit. */
+    /** When its newest mail was sent; null while that mail waits because of a daily limit. */
     mailedAtMs: integer("mailed_at_ms"),
-    /** When the mail that waits goes out at the earliest; null where none waits. */
+    /** The earliest time for a waiting mail; null if no mail waits. */
     mailDueAtMs: integer("mail_due_at_ms"),
-    /** Whether it waits because its mailbox has had its mails of the day: then it does not hold up its sender's others. */
+    /** Whether the mail waits because of its mailbox's daily limit. Then it does not delay other mails of its sender. */
     waitsForMailbox: integer("waits_for_mailbox", { mode: "boolean" }).notNull().default(false),
   },
   (t) => [
@@ -70,14 +70,14 @@ export const invitations = sqliteTable(
   ],
 );
 
-/** One row for each mail of an invitation of the last day: what the day's limits of merchants, users and mailboxes count. */
+/** One row per invitation mail of the last day, for the daily limits of merchants, users and mailboxes. */
 export const invitationMails = sqliteTable(
   "invitation_mails",
   {
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
-    /** Who sent it. */
+    /** The sender. */
     userId: text("user_id").$type<UserId>().notNull(),
-    /** To whom, in lower case; null of a mail from before it was written down. */
+    /** The recipient in lower case; null for mails from before this column existed. */
     emailKey: text("email_key"),
     atMs: integer("at_ms").notNull(),
   },

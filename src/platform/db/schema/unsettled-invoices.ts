@@ -2,23 +2,23 @@ import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { InvoiceId } from "../../../lib/ids.ts";
 
 /**
- * Invoices that the sweep could not settle (a row that cannot be read, a bug), and when it tries each again: they have a small share of a run,
- * so that any number of them keeps no other waiting. The row goes once the invoice is settled.
+ * Invoices that the sweep could not settle (an unreadable row, a bug), and when to try each again. They get a small share of each run, so that
+ * they never delay other invoices, however many they are. Settling the invoice deletes the row.
  */
 export const unsettledInvoices = sqliteTable(
   "unsettled_invoices",
   {
     invoiceId: text("invoice_id").$type<InvoiceId>().primaryKey(),
-    /** In a row, 1 for the first. */
+    /** Consecutive failures, from 1. */
     failures: integer("failures").notNull(),
-    /** The code of the refusal, the database's word, or the name of the error. */
+    /** The code of the refusal, the database's error code, or the name of the error. */
     reason: text("reason").notNull(),
     retryAtMs: integer("retry_at_ms").notNull(),
   },
   (t) => [index("unsettled_invoices_retry").on(t.retryAtMs)],
 );
 
-/** Whose turn it was last in a job that goes round all merchants in the order of their ids, some at each run. */
+/** The last merchant of a job that goes through all merchants in the order of their ids, some in each run. */
 export const merchantTurns = sqliteTable("merchant_turns", {
   job: text("job", { enum: ["DUE_INVOICES"] }).primaryKey(),
   after: text("after").notNull(),

@@ -2,29 +2,29 @@ import { sql } from "drizzle-orm";
 import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { PasskeyId, SessionId, UserId } from "../../../lib/ids.ts";
 
-/** Users. An account is only a login: everything of a merchant hangs on the merchant (Interface 1). */
+/** Users. An account is only a login; everything else belongs to a merchant (Interface 1). */
 export const users = sqliteTable("users", {
   id: text("id").$type<UserId>().primaryKey(),
-  /** As the user wrote it; `email_key` is the same in lower case and is the account's name. */
+  /** As the user typed it; `email_key` is the same in lower case and identifies the account. */
   email: text("email").notNull(),
   emailKey: text("email_key").notNull().unique(),
   name: text("name"),
-  /** When the mailbox was last proved; null: not yet. */
+  /** When the user last proved access to the mailbox; null if never. */
   emailVerifiedAtMs: integer("email_verified_at_ms"),
-  /** The TOTP secret, sealed. It counts as a factor only once `totp_enabled_at_ms` is set. */
+  /** The encrypted TOTP secret. It is a factor only once `totp_enabled_at_ms` is set. */
   totpSecret: text("totp_secret"),
   totpEnabledAtMs: integer("totp_enabled_at_ms"),
-  /** The last accepted step of 30 s: a code works once. */
+  /** The last accepted 30 s step, so that a code works only once. */
   totpLastStep: integer("totp_last_step"),
   emailOtpEnabledAtMs: integer("email_otp_enabled_at_ms"),
-  /** Both unused: attempts are counted in `factor_guesses`. The release before this one still writes them. */
+  /** Both are unused: `factor_guesses` counts attempts. The previous release still writes them. */
   factorFailures: integer("factor_failures").notNull().default(0),
   factorWindowStartMs: integer("factor_window_start_ms").notNull().default(0),
   createdAtMs: integer("created_at_ms").notNull(),
   updatedAtMs: integer("updated_at_ms").notNull(),
 });
 
-/** Signed-in browsers. Of the token only its SHA-256 is stored, replaced at sign-in and step-up. */
+/** Signed-in browsers. Only the SHA-256 of the token is stored; sign-in and step-up replace it. */
 export const sessions = sqliteTable(
   "sessions",
   {
@@ -33,7 +33,7 @@ export const sessions = sqliteTable(
     tokenHash: text("token_hash").notNull().unique(),
     state: text("state", { enum: ["ACTIVE", "PENDING_2FA"] }).notNull(),
     signedInWith: text("signed_in_with", { enum: ["EMAIL_CODE", "GOOGLE", "GITHUB", "PASSKEY"] }).notNull(),
-    /** The newest factor given, and when: what step-up asks for. */
+    /** The last factor that was given, and when, for step-up. */
     factor: text("factor", { enum: ["EMAIL_CODE", "TOTP", "BACKUP_CODE", "PASSKEY"] }),
     factorAtMs: integer("factor_at_ms"),
     ip: text("ip"),
@@ -45,7 +45,7 @@ export const sessions = sqliteTable(
   (t) => [index("sessions_user").on(t.userId, t.createdAtMs), index("sessions_seen").on(t.lastSeenAtMs)],
 );
 
-/** Wrong second factors of one window, by what they are counted on: a session, a network of a user, a user (factors/guess-limit.ts). */
+/** Wrong second factors within one window, counted per session, per IP network of a user, and per user (factors/guess-limit.ts). */
 export const factorGuesses = sqliteTable(
   "factor_guesses",
   {
@@ -56,29 +56,29 @@ export const factorGuesses = sqliteTable(
   (t) => [index("factor_guesses_end").on(t.endsAtMs)],
 );
 
-/** Codes sent by mail: an HMAC with a pepper, 10 minutes, 5 tries, one use, bound to the browser or session that asked. */
+/** Mailed codes: stored as an HMAC with a pepper, valid for 10 minutes, 5 tries and one use, in the browser or session that requested them. */
 export const emailCodes = sqliteTable(
   "email_codes",
   {
     id: text("id").primaryKey(),
     purpose: text("purpose", { enum: ["SIGN_IN", "SECOND_FACTOR", "STEP_UP"] }).notNull(),
     emailKey: text("email_key").notNull(),
-    /** As it was written: a first sign-in makes the user of it. */
+    /** As the user typed it; the first sign-in creates the user with it. */
     email: text("email").notNull(),
     /** SHA-256 of the browser's nonce cookie, or the session's id for the other purposes. */
     boundTo: text("bound_to").notNull(),
     mac: text("mac").notNull(),
     macKeyId: text("mac_key_id").notNull(),
-    /** An identity that is linked once the mailbox is proved: JSON `{ provider, subject }`. */
+    /** An identity to link once the code proves access to the mailbox: JSON `{ provider, subject }`. */
     identity: text("identity"),
     tries: integer("tries").notNull(),
-    /** The caller's network, where it is known and counted. */
+    /** The caller's IP network, if it is known and counted. */
     ip: text("ip"),
-    /** The /48 around that network, of IPv6. */
+    /** The /48 around that network, for IPv6. */
     site: text("site"),
-    /** Whether it counts against what the address may be sent: not where the browser had signed in to it before. */
+    /** Whether it counts against the address's limit; it does not if the browser had signed in to the address before. */
     isCounted: integer("is_counted", { mode: "boolean" }).notNull().default(true),
-    /** SHA-256 of the proof by which the browser had signed in to the address before; counted apart from everybody else. */
+    /** SHA-256 of the browser's proof of an earlier sign-in to the address; such browsers have their own limit. */
     knownBrowser: text("known_browser"),
     createdAtMs: integer("created_at_ms").notNull(),
     expiresAtMs: integer("expires_at_ms").notNull(),
@@ -94,7 +94,7 @@ export const emailCodes = sqliteTable(
   ],
 );
 
-/** Tokens that work once, by their SHA-256: challenges of passkeys, states of OAuth, links in mails. Using one deletes it. */
+/** Single-use tokens, by their SHA-256: passkey challenges, OAuth states, links in mails. Using a token deletes its row. */
 export const singleUseTokens = sqliteTable(
   "single_use_tokens",
   {
@@ -104,7 +104,7 @@ export const singleUseTokens = sqliteTable(
     }).notNull(),
     userId: text("user_id").$type<UserId>(),
     sessionId: text("session_id").$type<SessionId>(),
-    /** What the holder may do with it, JSON; sealed where it holds a secret. */
+    /** JSON of what the token allows; encrypted if it holds a secret. */
     data: text("data"),
     createdAtMs: integer("created_at_ms").notNull(),
     expiresAtMs: integer("expires_at_ms").notNull(),
@@ -118,12 +118,12 @@ export const passkeys = sqliteTable(
   {
     id: text("id").$type<PasskeyId>().primaryKey(),
     userId: text("user_id").$type<UserId>().notNull(),
-    /** Base64url, as the authenticator named it. */
+    /** The authenticator's credential id, base64url. */
     credentialId: text("credential_id").notNull().unique(),
     /** COSE key, base64url. */
     publicKey: text("public_key").notNull(),
     counter: integer("counter").notNull(),
-    /** JSON array. */
+    /** JSON array of WebAuthn transports. */
     transports: text("transports").notNull(),
     name: text("name").notNull(),
     isBackedUp: integer("is_backed_up", { mode: "boolean" }).notNull(),
@@ -133,14 +133,14 @@ export const passkeys = sqliteTable(
   (t) => [index("passkeys_user").on(t.userId)],
 );
 
-/** Linked accounts elsewhere. An identity is (provider, subject), never an email. */
+/** Linked accounts of sign-in providers. An identity is (provider, subject), never an email. */
 export const identities = sqliteTable(
   "identities",
   {
     provider: text("provider", { enum: ["google", "github"] }).notNull(),
     subject: text("subject").notNull(),
     userId: text("user_id").$type<UserId>().notNull(),
-    /** As the provider named it, for people to recognise. */
+    /** The provider's email address of the account, for display only. */
     email: text("email"),
     createdAtMs: integer("created_at_ms").notNull(),
     lastUsedAtMs: integer("last_used_at_ms"),
@@ -148,7 +148,7 @@ export const identities = sqliteTable(
   (t) => [primaryKey({ columns: [t.provider, t.subject] }), index("identities_user").on(t.userId)],
 );
 
-/** Backup codes, as HMACs with a pepper; a used one keeps its row, so that it is known how many are left. */
+/** Backup codes, as HMACs with a pepper. A used code keeps its row. */
 export const backupCodes = sqliteTable(
   "backup_codes",
   {

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { MerchantId, WalletId } from "../../../lib/ids.ts";
 
-/** Receiving wallets; soft-deleted, so that a partial unique index allows one live wallet per pair (Interface 2.1). */
+/** Receiving wallets. Soft-deleted; a partial unique index allows one live wallet per pair (Interface 2.1). */
 export const wallets = sqliteTable(
   "wallets",
   {
@@ -15,21 +15,21 @@ export const wallets = sqliteTable(
     xpub: text("xpub"),
     derivationPath: text("derivation_path"),
     scheme: text("scheme", { enum: ["BIP44", "BIP49", "BIP84"] }),
-    /** The allocator's name: SHA-256 of network, scheme, chain code and public key. Null for a direct wallet. */
+    /** The name of the address allocator: SHA-256 of network, scheme, chain code and public key. Null for a direct wallet. */
     keyHash: text("key_hash"),
     requiredConfirmations: integer("required_confirmations").notNull(),
     isEnabled: integer("is_enabled", { mode: "boolean" }).notNull(),
-    /** The highest index handed out to this wallet's invoices; 0 from registration on (decisions 3). Only ever moves forward. */
+    /** The highest index of an address given to this wallet's invoices; 0 at registration (decisions 3). Never decreases. */
     lastUsedIndex: integer("last_used_index"),
     nextIndex: integer("next_index"),
-    /** Addresses handed out since the last one that received money. */
+    /** The number of addresses given out since the last one that received money. */
     gap: integer("gap"),
-    /** HMAC of the row with the id of the key that made it. */
+    /** HMAC of the row, with the id of its key. */
     mac: text("mac").notNull(),
     macKeyId: text("mac_key_id").notNull(),
-    /** Set when the HMAC was found wrong; nothing of the wallet is shown or used any more. */
+    /** Set when the HMAC did not match; the wallet is no longer shown or used. */
     frozenAtMs: integer("frozen_at_ms"),
-    /** Before this no invoice uses it: the merchant's `walletChangeDelayHours` after a change. */
+    /** No invoice uses the wallet before this time: `walletChangeDelayHours` after a change. */
     usableFromMs: integer("usable_from_ms").notNull().default(0),
     createdAtMs: integer("created_at_ms").notNull(),
     updatedAtMs: integer("updated_at_ms").notNull(),

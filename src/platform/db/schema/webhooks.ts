@@ -3,26 +3,26 @@ import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlit
 import type { DeliveryId, EventId, MerchantId, WebhookId, WebhookSecretId } from "../../../lib/ids.ts";
 import { jsonText } from "../columns.ts";
 
-/** Endpoints: where a merchant's server gets events, which ones, and how it has been answering. */
+/** Webhook endpoints: their URL, their subscriptions and their recent failures. */
 export const webhooks = sqliteTable(
   "webhooks",
   {
     id: text("id").$type<WebhookId>().primaryKey(),
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
     url: text("url").notNull(),
-    /** Subscriptions: names, `invoice.*`, `*`. */
+    /** Subscriptions: event types, `invoice.*` or `*`. */
     events: jsonText<readonly string[]>("events").notNull(),
     description: text("description"),
     isActive: integer("is_active", { mode: "boolean" }).notNull(),
-    /** Attempts after the first, 0..9. */
+    /** The number of retries after the first attempt, 0..9. */
     retryCount: integer("retry_count").notNull(),
     timeoutMs: integer("timeout_ms").notNull(),
     failuresInRow: integer("failures_in_row").notNull(),
-    /** The first of the failures in a row; null while all is well. */
+    /** When the current run of failures began; null while deliveries succeed. */
     failingSinceMs: integer("failing_since_ms"),
-    /** While it is probed: nothing goes to it before. */
+    /** For an endpoint that is being probed: no delivery is sent before this time. */
     probeAtMs: integer("probe_at_ms"),
-    /** Why it is not active, where we switched it off. */
+    /** Why we disabled the endpoint; null if we did not. */
     disabledReason: text("disabled_reason", { enum: ["GONE", "FAILING"] }),
     disabledAtMs: integer("disabled_at_ms"),
     createdAtMs: integer("created_at_ms").notNull(),
@@ -31,7 +31,7 @@ export const webhooks = sqliteTable(
   (t) => [index("webhooks_merchant").on(t.merchantId)],
 );
 
-/** Secrets that an endpoint's deliveries are signed with, encrypted; more than one while a rotation overlaps. */
+/** The encrypted secrets that sign an endpoint's deliveries; more than one during the overlap of a rotation. */
 export const webhookSecrets = sqliteTable(
   "webhook_secrets",
   {
@@ -40,7 +40,7 @@ export const webhookSecrets = sqliteTable(
     /** `v1.<key id>.<...>`, see lib/seal.ts; bound to this row's id. */
     sealed: text("sealed").notNull(),
     preview: text("preview").notNull(),
-    /** Null for the newest, which has no end. */
+    /** Null for the newest secret, which does not expire. */
     expiresAtMs: integer("expires_at_ms"),
     createdAtMs: integer("created_at_ms").notNull(),
   },
@@ -48,42 +48,42 @@ export const webhookSecrets = sqliteTable(
 );
 
 /**
- * What an endpoint is owed: one row for an event and an endpoint, written in the batch of the event. `next_attempt_ms` is the whole schedule and
- * the lease too: a worker that leases a delivery moves it to the end of the lease, so that a crash gives it back.
+ * Deliveries: one row per event and endpoint, written in the batch of the event. `next_attempt_ms` is both the schedule and the lease: a worker
+ * that leases a delivery sets it to the end of the lease, so that a crash releases the delivery.
  */
 export const deliveries = sqliteTable(
   "deliveries",
   {
-    /** Made of the event's id and the endpoint's, so that an event is owed once. */
+    /** Derived from the ids of the event and the endpoint, so that an event has one delivery per endpoint. */
     id: text("id").$type<DeliveryId>().primaryKey(),
     merchantId: text("merchant_id").$type<MerchantId>().notNull(),
     webhookId: text("webhook_id").$type<WebhookId>().notNull(),
     eventId: text("event_id").$type<EventId>().notNull(),
     eventType: text("event_type").notNull(),
     status: text("status", { enum: ["PENDING", "SUCCEEDED", "FAILED"] }).notNull(),
-    /** All that were ever made. */
+    /** The number of attempts in total. */
     attempts: integer("attempts").notNull(),
-    /** Attempts of the present schedule: a redelivery begins anew at 0. */
+    /** The number of attempts in the current schedule; a redelivery resets it to 0. */
     step: integer("step").notNull(),
     nextAttemptMs: integer("next_attempt_ms").notNull(),
-    /** Of the worker that has leased it; null while none has. */
+    /** Identifies the worker's lease; null while the delivery is not leased. */
     claim: text("claim"),
-    /** Whether the endpoint must be woken for it: no other delivery had just become due. */
+    /** Whether the endpoint must be woken for it; false if another delivery had just become due. */
     wakes: integer("wakes", { mode: "boolean" }).notNull(),
     createdAtMs: integer("created_at_ms").notNull(),
     updatedAtMs: integer("updated_at_ms").notNull(),
   },
   (t) => [
     index("deliveries_due").on(t.webhookId, t.nextAttemptMs).where(sql`status = 'PENDING'`),
-    // Only leased deliveries, so that counting them reads little, however many are owed.
+    // Only leased deliveries, so that counting them reads few rows, however many are pending.
     index("deliveries_leased").on(t.merchantId, t.nextAttemptMs).where(sql`claim is not null`),
-    // Both end with the row's number, the order in which events were committed.
+    // Both indexes end with the rowid, which is the commit order of events.
     index("deliveries_listed").on(t.webhookId),
     index("deliveries_of_status").on(t.webhookId, t.status),
   ],
 );
 
-/** Every POST that was made, as it went out and as it was answered. */
+/** Every POST request of a delivery, with its response. */
 export const deliveryAttempts = sqliteTable(
   "delivery_attempts",
   {
@@ -92,12 +92,12 @@ export const deliveryAttempts = sqliteTable(
     number: integer("number").notNull(),
     atMs: integer("at_ms").notNull(),
     latencyMs: integer("latency_ms").notNull(),
-    /** Null where no answer came. */
+    /** Null without a response. */
     statusCode: integer("status_code"),
-    /** A stable word where no answer came, or none was asked for: TIMEOUT, CONNECTION_FAILED, URL_REFUSED ... */
+    /** A stable code if there was no response or no request: TIMEOUT, CONNECTION_FAILED, URL_REFUSED ... */
     error: text("error"),
     requestHeaders: jsonText<Readonly<Record<string, string>>>("request_headers").notNull(),
-    /** The first 4 KB. */
+    /** The first 4 KB of the response. */
     response: text("response"),
   },
   (t) => [primaryKey({ columns: [t.deliveryId, t.number] })],
