@@ -1,10 +1,10 @@
-// An entry of the log to the wire (decisions 10).
+// Converts an entry of the audit log to its wire format (decisions 10).
 import type { AuditId, MerchantId, RequestId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";
 import { type JsonOf, parseJson } from "../../lib/typed-json.ts";
 import type { Actor, AuditAction } from "./entry.ts";
 
-/** An entry as the table holds it; `before` and `after` are JSON. */
+/** A row of the table; `before` and `after` are JSON. */
 export interface AuditRow {
   readonly id: AuditId;
   readonly merchantId: MerchantId | null;

@@ -1,16 +1,16 @@
-// The wire format of the audit log: its queries, and the shape of an entry (decisions 10).
+// The wire format of the audit log: its queries and its entries (decisions 10).
 import * as z from "zod";
 import { time, timeParameter } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
 import { ACTOR_KINDS, AUDIT_ACTIONS } from "./entry.ts";
 
 const filters = () => ({
-  action: z.enum(AUDIT_ACTIONS).optional().meta({ description: "Only changes of this kind." }),
-  from: timeParameter().optional().meta({ description: "Entries at this time and after." }),
-  to: timeParameter().optional().meta({ description: "Entries at this time and before." }),
+  action: z.enum(AUDIT_ACTIONS).optional().meta({ description: "Only entries with this action." }),
+  from: timeParameter().optional().meta({ description: "Only entries from this time on." }),
+  to: timeParameter().optional().meta({ description: "Only entries up to this time." }),
 });
 
-/** A user's own entries: the actor is always them. */
+/** The query of a user's own entries; it has no actor, because that is always this user. */
 export const myAuditQuery = () => z.object({ ...listQuery(), ...filters() });
 
 export const auditQuery = () =>
@@ -21,7 +21,7 @@ export const auditQuery = () =>
       .min(1)
       .max(40)
       .optional()
-      .meta({ description: "Id of a person or key, or USER, API_KEY, SYSTEM." }),
+      .meta({ description: "The id of a user or API key, or one of USER, API_KEY, SYSTEM." }),
     ...filters(),
   });
 
@@ -31,7 +31,7 @@ const facts = () =>
   z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]))
     .nullable()
-    .meta({ description: "Fields that the change touched; never a secret." });
+    .meta({ description: "The changed fields; never a secret." });
 
 export const auditEventBody = () =>
   z
@@ -39,7 +39,7 @@ export const auditEventBody = () =>
       id: z.string(),
       actor: z.object({ kind: z.enum(ACTOR_KINDS), id: z.string().nullable() }),
       action: z.enum(AUDIT_ACTIONS),
-      target: z.string().meta({ description: "Id of what was changed." }),
+      target: z.string().meta({ description: "The id of the changed resource." }),
       before: facts(),
       after: facts(),
       ip: z.string().nullable(),

@@ -1,5 +1,5 @@
-// What the audit log can say (decisions 10): a closed list of actions, who acted, and what the change touched. Never a secret: values are
-// fingerprints or names where the thing itself must not be read again.
+// Entries of the audit log (decisions 10): a closed list of actions, the actor, and the changed fields. An entry never holds a secret, but a
+// fingerprint or a name of it.
 import type { ApiKeyId, AuditId, MerchantId, RequestId, UserId } from "../../lib/ids.ts";
 
 export const AUDIT_ACTIONS = [
@@ -44,7 +44,7 @@ export const AUDIT_ACTIONS = [
   "webhook.updated",
   "webhook.deleted",
   "webhook.secret_rotated",
-  // of a user's own account; these belong to no merchant
+  // changes of a user's own account; they belong to no merchant
   "user.created",
   "user.updated",
   "session.created",
@@ -72,31 +72,31 @@ export type Actor =
   | { readonly kind: "API_KEY"; readonly id: ApiKeyId }
   | { readonly kind: "SYSTEM"; readonly id: null };
 
-/** Who asked, from where, by which request: what every audit entry of that request carries. */
+/** Actor, IP address and id of a request; every audit entry of the request has them. */
 export interface Trail {
   readonly actor: Actor;
   readonly ip: string | null;
   readonly requestId: RequestId | null;
 }
 
-/** The clock and the sweep act for nobody. */
+/** For cron runs and other work without a request. */
 export const SYSTEM_TRAIL: Trail = { actor: { kind: "SYSTEM", id: null }, ip: null, requestId: null };
 
-/** Fields of the change by name; only JSON, never a secret. */
+/** The changed fields by name; plain JSON, never a secret. */
 export type AuditFacts = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 
 export interface AuditEntry {
   readonly id: AuditId;
-  /** Null for a change of the user's own account. */
+  /** Null for a change of a user's own account. */
   readonly merchantId: MerchantId | null;
   readonly action: AuditAction;
-  /** The id of what was changed. */
+  /** The id of the changed resource. */
   readonly target: string;
   readonly before?: AuditFacts | undefined;
   readonly after?: AuditFacts | undefined;
 }
 
-/** The members of `after` that differ from `before`, and what they were: what an update puts into its entry. */
+/** The members of `after` that differ from `before`, with their old values: the facts of an update's entry. */
 export function changedFacts(
   before: AuditFacts,
   after: AuditFacts,

@@ -7,7 +7,7 @@ import { type AuditFilter, type AuditScope, countAuditEvents, selectAuditPage } 
 
 export type AuditQuery = ListQuery & AuditFilter;
 
-/** The page and, where the answer must carry it, the count. */
+/** Reads the page and, if the response has page numbers, the count. */
 export function auditPageReads(db: Db, scope: AuditScope, query: AuditQuery | undefined) {
   const page = pageToRead(query);
   const filter = query ?? {};

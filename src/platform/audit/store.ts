@@ -10,7 +10,7 @@ import { ACTOR_KINDS, type AuditAction, type AuditEntry, type Trail } from "./en
 
 const insertRow = preparedInsert(auditEvents);
 
-/** Records who changed what, in the batch of the change (decisions 10). The id derives from the operation, so a repeated batch aborts whole. */
+/** Inserts the entry of a change, in the batch of that change (decisions 10). Its id derives from the operation, so a repeated batch aborts. */
 export function insertAudit(db: Db, trail: Trail, entry: AuditEntry, nowMs: number) {
   const { id, merchantId, action, target, before, after } = entry;
   return insertRow(db, {
@@ -28,19 +28,19 @@ export function insertAudit(db: Db, trail: Trail, entry: AuditEntry, nowMs: numb
   });
 }
 
-/** The entry of this id, if its row was written. */
+/** Selects the entry with this id; no row if it was not written. */
 export const selectAuditId = prepared(
   (id: AuditId) => ({ id }),
   (db, of) => db.select({ id: auditEvents.id }).from(auditEvents).where(eq(auditEvents.id, of.id)),
 );
 
-/** Whose log: a merchant's, or what the holder of a session did to their own account. Neither is proved yet. */
+/** Whose entries: those of a merchant, or those of a user's own account, given by a session token. Neither is authenticated yet. */
 export type AuditScope =
   | { readonly kind: "MERCHANT"; readonly merchantId: string }
   | { readonly kind: "PERSON"; readonly tokenHash: string };
 
 export interface AuditFilter {
-  /** An id, or a kind of actor. */
+  /** The id of an actor, or a kind of actor. */
   readonly actor?: string | undefined;
   readonly action?: AuditAction | undefined;
   readonly from?: number | undefined;
@@ -58,7 +58,7 @@ export function selectAuditPage(db: Db, scope: AuditScope, filter: AuditFilter, 
     .offset(page.offset);
 }
 
-/** How many match; `isWanted` false makes it read nothing. */
+/** How many entries match; reads nothing unless `isWanted`. */
 export function countAuditEvents(db: Db, scope: AuditScope, filter: AuditFilter, isWanted: boolean) {
   return countOf(db, auditEvents, isWanted, matching(scope, filter));
 }
@@ -85,6 +85,6 @@ function within(scope: AuditScope): readonly SQL[] {
 function isBy(actor: string): SQL | undefined {
   const kind = ACTOR_KINDS.find((each) => each === actor);
   if (kind === undefined) return eq(auditEvents.actorId, actor);
-  // SYSTEM has no actor id; asking for null lets the index of actors serve.
+  // SYSTEM has no actor id; the condition on null lets SQLite use the index on actors.
   return and(kind === "SYSTEM" ? isNull(auditEvents.actorId) : undefined, eq(auditEvents.actorKind, kind));
 }

@@ -14,19 +14,20 @@ export const listEventsQuery = () =>
         .transform((name, context) => {
           const types = typesNamed(name);
           if (types.length > 0) return types.length === EVENT_TYPES.length ? undefined : types;
-          context.addIssue({ code: "custom", message: "is no type of event" });
+          context.addIssue({ code: "custom", message: "is not an event type" });
           return z.NEVER;
         })
         .optional()
-        .meta({ type: "string", description: "Only this type, or `invoice.*` for all of a domain." }),
+        .meta({ type: "string", description: "Only events of this type; `invoice.*` names all types of a domain." }),
       invoiceId: z.string().max(40).optional().meta({ description: "Only events of this invoice." }),
       after: z.string().max(40).optional().meta({
-        description: "For pollers: oldest first, from the event behind this one; 0 begins with the oldest kept.",
+        description:
+          "For polling: returns events after the one with this id, oldest first; 0 starts at the oldest event.",
       }),
     })
     .refine((query) => query.cursor === undefined || query.after === undefined, {
       path: ["cursor"],
-      message: "must not be given with after",
+      message: "must not be used together with after",
     });
 
 // ---- answers
@@ -40,8 +41,11 @@ export const eventBody = () =>
       timestamp: time(),
       apiVersion: z.string(),
       merchantId: z.string(),
-      sequence: z.int().nullable().meta({ description: "Grows within an invoice; null where the event is of none." }),
-      data: z.record(z.string(), z.unknown()).meta({ description: "By type; see the event catalogue." }),
+      sequence: z
+        .int()
+        .nullable()
+        .meta({ description: "Increases by one with each event of an invoice; null for other events." }),
+      data: z.record(z.string(), z.unknown()).meta({ description: "Depends on the type; see the event catalogue." }),
     })
     .meta({ title: "Event" });
 
@@ -51,7 +55,7 @@ export const eventListBody = () =>
       data: z.array(eventBody()),
       nextCursor: z.string().nullable().meta({
         description:
-          "Newest first: the `cursor` of the next page, null on the last. With `after`: the next `after`, never null.",
+          "Without `after`: the `cursor` of the next page, null on the last page. With `after`: the next `after`, never null.",
       }),
     })
     .meta({ title: "EventList" });

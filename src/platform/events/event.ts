@@ -1,4 +1,4 @@
-// The closed list of what can happen, as integrators see it. Every recorded event carries one of these names.
+// The closed list of event types, and the text of an event as integrators read it.
 import { utf8ToBytes } from "../../lib/bytes.ts";
 import type { EventId, InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";
@@ -20,7 +20,7 @@ export const EVENT_TYPES = [
   "payment.detected",
   "payment.updated",
   "payment.confirmed",
-  /** These four come with the invoice's event of that name. */
+  /** These four are recorded together with the invoice's event of that name. */
   "payment.paid",
   "payment.underpaid",
   "payment.overpaid",
@@ -35,7 +35,7 @@ export const EVENT_TYPES = [
   "wallet.gap_limit_warning",
   "wallet.detection_degraded",
   "wallet.address_degraded",
-  /** 80 % of the amounts of one price are taken on a direct wallet's address. */
+  /** 80 % of the amounts of one price are in use on a direct wallet's address. */
   "wallet.amounts_low",
   "team.member_joined",
   "team.member_removed",
@@ -50,20 +50,20 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** The types that a subscription names: one by its name, a domain by `invoice.*`, all by `*`. */
+/** The event types of a subscription: a name is one type, `invoice.*` all types of a domain, `*` all types. */
 export function typesNamed(subscription: string): readonly EventType[] {
   return EVENT_TYPES.filter((type) => ["*", type, type.replace(/\..*/, ".*")].includes(subscription));
 }
 
 /**
- * Whether it may change an open checkout page. The page of an invoice that is just made is not open yet; and who activates a method sees
- * the result anyway.
+ * Whether the event may change an open checkout page. Not `invoice.created`, because no page is open yet, and not the activation of a payment
+ * method, because the payer who activates it gets the result anyway.
  */
 export function isNewsForPayer({ type, invoiceId }: Pick<OutboxEvent, "type" | "invoiceId">): boolean {
   return invoiceId !== null && type !== "invoice.created" && type !== "payment.created";
 }
 
-/** An event as the outbox holds it; `data` is its JSON. `sequence` grows by one within an invoice; both are null for other subjects. */
+/** An event for the outbox; `data` is JSON. `sequence` increases by one within an invoice; it and `invoiceId` are null for other events. */
 export interface OutboxEvent {
   readonly id: EventId;
   readonly merchantId: MerchantId;
@@ -76,14 +76,14 @@ export interface OutboxEvent {
 
 export const API_VERSION = "v1";
 
-/** An event as a row gives it back. */
+/** An event as read from its row. */
 export interface EventRow extends Omit<OutboxEvent, "type" | "invoiceId"> {
   readonly type: string;
 }
 
 /**
- * What an integrator reads of it, delivered or asked for: one text, so that the two can be compared byte by byte.
- * `data` goes in as it was stored, so the text never changes.
+ * The JSON text of an event. Deliveries and API responses use the same text, so that they are equal byte by byte. `data` is inserted as stored,
+ * so the text never changes.
  */
 export function eventText({ id, type, merchantId, sequence, data, createdAtMs }: EventRow): string {
   const name = JSON.stringify(type);
@@ -91,16 +91,16 @@ export function eventText({ id, type, merchantId, sequence, data, createdAtMs }:
   return `{"id":"${id}","type":${name},"event":${name},"timestamp":"${timestamp}","apiVersion":"${API_VERSION}","merchantId":"${merchantId}","sequence":${sequence},"data":${data}}`;
 }
 
-/** An event's bound in bytes of UTF-8, and what is left of it for `data`. */
+/** The longest event in bytes of UTF-8, and how much of it `data` may use. */
 export const MAX_EVENT_BYTES = 20_000;
 export const MAX_DATA_BYTES = MAX_EVENT_BYTES - 350;
 
-/** Throws, for it is a bug: the code that records an event cuts what can be long. */
+/** Throws if `data` is too long: that is a bug, because the code that records an event must shorten long values. */
 export function assertEventSize({ id, type, data }: Pick<EventRow, "id" | "type" | "data">): void {
   if (!isWithin(data, MAX_DATA_BYTES)) throw new Error(`the data of ${type} ${id} has ${data.length} characters`);
 }
 
-/** Whether a text has at most so many bytes of UTF-8; counted only where its length does not tell. */
+/** Whether a text has at most `maxBytes` bytes of UTF-8; encodes it only if its length does not decide that. */
 export function isWithin(text: string, maxBytes: number): boolean {
   return text.length * 3 <= maxBytes || utf8ToBytes(text).length <= maxBytes;
 }

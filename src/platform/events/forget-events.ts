@@ -3,12 +3,11 @@ import type { Db } from "../db/client.ts";
 import type { Left } from "../jobs/left.ts";
 import { forgetOldEvents } from "./store.ts";
 
-/** How long an event is kept. */
 const KEPT_MS = 90 * DAY_MS;
 const A_PASS = 1_000;
 const PASSES = 20;
 
-/** Events of 90 days ago; at most 20 passes of 1,000 each. */
+/** Deletes events older than 90 days; at most 20 passes of 1,000 events each. */
 export async function forgetEvents(db: Db, nowMs: number): Promise<Left> {
   for (let pass = 0; pass < PASSES; pass++) {
     const { meta } = await forgetOldEvents(db, { beforeMs: nowMs - KEPT_MS, limit: A_PASS });

@@ -12,17 +12,17 @@ import type { Failure } from "../failures.ts";
 import { type EventRow, type EventType, eventText } from "./event.ts";
 import { selectEventPage, selectMerchantEvent, selectPlace } from "./store.ts";
 
-/** Where pollers begin: with the oldest event that is kept. */
+/** The `after` of a first poll: it starts at the oldest event. */
 const BEGINNING = "0";
 
 export interface ListEventsQuery extends Omit<ListQuery, "page"> {
   readonly type?: readonly EventType[] | undefined;
   readonly invoiceId?: string | undefined;
-  /** With `after`, no cursor. */
+  /** Excludes `cursor`. */
   readonly after?: string | undefined;
 }
 
-/** The page with one event more, and the poller's position. A query that is not valid reads nothing. */
+/** Reads the page and one event more, and the poller's position. Reads nothing for an invalid query. */
 export function eventPageReads(db: Db, merchantId: string, query: ListEventsQuery | undefined) {
   const { limit, after: position } = pageToRead(query);
   const { type: types, invoiceId, after } = query ?? {};
@@ -42,9 +42,9 @@ interface Place {
 }
 
 /**
- * The answer's text. Newest first it ends with a cursor as all lists do. A poller always gets the position to continue from: after the last
- * event of a full page, otherwise after the merchant's newest, of whatever type, so that the position does not expire while nothing that
- * they ask for happens. Page and newest are of one moment, for one batch read both. EVENT_NOT_FOUND where the position is gone.
+ * The JSON text of a list. Newest first, it has a cursor as all lists have. A poller always gets the position to continue from: the last event
+ * of a full page, otherwise the merchant's newest event of any type, so that the position does not expire while no event of the wanted type
+ * happens. One batch reads both, so they are consistent. Refuses EVENT_NOT_FOUND if the event of `after` no longer exists.
  */
 export function listEvents(
   read: { readonly rows: readonly (EventRow & { readonly id: string })[]; readonly place: Place | undefined },

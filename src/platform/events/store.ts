@@ -10,19 +10,19 @@ import { assertEventSize, type EventType, isNewsForPayer, type OutboxEvent } fro
 const insertRow = preparedInsert(events);
 
 /**
- * An endpoint that was woken for an event so shortly before delivers this one too; an older wake may have been lost. No wake was sent for what
- * is replayed, or tried again after a long time: that is not due from its beginning.
+ * An endpoint that was woken for another event within this time delivers the new event too, without another wake; an older wake may have been
+ * lost. Only deliveries that became due when they were created count: no wake was sent for replays and late retries.
  */
 const WOKEN_MS = 10_000;
 
-/** The id of the delivery of an event to an endpoint, as SQL over `event` and `hook`: recorded twice, it is delivered once. */
+/** The id of a delivery, as SQL over `event` and `hook`. It derives from both ids, so that recording it twice delivers it once. */
 export const deliveryId = sql`'dlv_' || substr(event.id, 5, 10) || substr(event.id, -8) || substr(hook.id, -8)`;
-// What is wrong with an endpoint must not abort the batch of the event.
+// Damaged subscriptions of an endpoint must not abort the batch of the event, hence `json_valid`.
 const isSubscribed = sql`exists (select 1 from json_each(iif(json_valid(hook.events), hook.events, '[]')) wanted
   where wanted.value in (event.type, '*', substr(event.type, 1, instr(event.type, '.')) || '*'))`;
 /**
- * An endpoint that was switched off is owed what happens from then on; it waits until the endpoint is on again. The event of its own end is for
- * the others alone, and an endpoint is owed nothing where it was never on or its merchant is gone.
+ * A disabled endpoint still collects deliveries, which wait until it is active again. Not the event of its own disabling, which only other
+ * endpoints get. An endpoint that was never active, or whose merchant is deleted, collects nothing.
  */
 const isOwed = sql`(hook.is_active = 1 or hook.disabled_at_ms is not null
   and not (event.type = 'webhook.endpoint_disabled' and event.data ->> '$.webhookId' = hook.id))`;
@@ -48,8 +48,8 @@ const insertDeliveries = prepared(
 );
 
 /**
- * What the endpoints that subscribe to events are owed, those that were switched off too. Subscriptions are read once, when the event happens, so
- * that no switch and no change of a subscription can come between. Goes behind the events, in their batch; skips ids of no event.
+ * Inserts the deliveries of events to all subscribed endpoints, disabled ones included. Subscriptions are read only here, when the event is
+ * recorded, so that a later change of a subscription has no effect on it. Must follow the events in their batch; ignores unknown ids.
  */
 export function fanOut(db: Db, ids: readonly EventId[]) {
   return withNews(insertDeliveries(db, ids), (rows) => ({
@@ -57,19 +57,19 @@ export function fanOut(db: Db, ids: readonly EventId[]) {
   }));
 }
 
-/** An event that is not an invoice's. */
+/** An event that belongs to no invoice. */
 export interface LooseEvent extends Pick<OutboxEvent, "id" | "merchantId" | "createdAtMs"> {
   readonly type: EventType;
-  /** What its feature declares for the type. */
+  /** The data that the feature declares for this type. */
   readonly data: object;
 }
 
-/** One event that is not an invoice's, and to whom it is owed; in the batch of its change. */
+/** Records one event that belongs to no invoice, with its deliveries; in the batch of its change. */
 export function recordEvent(db: Db, { data, ...event }: LooseEvent) {
   return recordOutbox(db, [{ ...event, invoiceId: null, sequence: null, data: JSON.stringify(data) }]);
 }
 
-/** Records events, at least one, in the batch of their change, with their deliveries; open pages of their invoices are notified. */
+/** Records one or more events with their deliveries, in the batch of their change; notifies the open pages of their invoices. */
 export function recordOutbox(db: Db, rows: readonly OutboxEvent[]) {
   for (const row of rows) assertEventSize(row);
   return [
@@ -97,20 +97,20 @@ const columns = {
 };
 
 export interface EventPage {
-  /** Undefined for all; not empty. */
+  /** Undefined for all types; never empty. */
   readonly types?: readonly EventType[] | undefined;
   readonly invoiceId?: string | undefined;
-  /** Ascending, from the event behind this one; "0" for the oldest kept. Otherwise newest first. */
+  /** Events after this one, oldest first; "0" starts at the oldest event. Without it: newest first. */
   readonly after?: string | undefined;
-  /** Older than this event. */
+  /** Only events older than this one. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
 
 /**
- * Events in the order in which they were committed, which is that of their rows' numbers and not of their clocks: an event may be committed
- * after another with a later time, and a poller that goes on from the last one it saw must not miss it. Reads no more rows than the page has, for
- * each type that is asked for; of one invoice it reads that invoice's. `merchantId` may be a path's, unproved.
+ * Events in commit order: by rowid, not by time. An event may commit after another one with a later time, and a poller that continues from the
+ * last event it has seen must not miss it. Reads at most a page of rows per type; with `invoiceId`, that invoice's events. `merchantId` may
+ * come from the path, unauthenticated.
  */
 export function selectEventPage(db: Db, merchantId: string, page: EventPage) {
   const { types, invoiceId, limit } = page;
@@ -123,7 +123,7 @@ export function selectEventPage(db: Db, merchantId: string, page: EventPage) {
   const wanted = types === undefined ? undefined : sql`json_each(${JSON.stringify(types)})`;
   const query = db.select(columns).from(events).limit(limit).$dynamic();
   if (invoiceId !== undefined) {
-    // What was seen last is of the same invoice, as a rule, and then its sequence says where to begin.
+    // The last event that the poller saw usually belongs to the same invoice; then its sequence says where to start.
     const isLater = sql`sequence ${beyond} coalesce((select sequence from events where id = ${from ?? ""} and invoice_id = ${invoiceId}),
       ${page.after === undefined ? Number.MAX_SAFE_INTEGER : 0})`;
     const isOfType = wanted === undefined ? sql`` : sql` and type in (select value from ${wanted})`;
@@ -141,12 +141,12 @@ export function selectEventPage(db: Db, merchantId: string, page: EventPage) {
   return query.where(found).orderBy(sql`rowid ${order}`);
 }
 
-/** One event of a merchant. Both ids may be a path's, unproved. */
+/** One event of a merchant. Both ids may come from the path, unauthenticated. */
 export function selectMerchantEvent(db: Db, merchantId: string, id: string) {
   return db.select(columns).from(events).where(sql`id = ${id} and merchant_id = ${merchantId}`);
 }
 
-/** Whether the merchant has the event, and their newest; for a poller that goes on from it. */
+/** Whether the merchant has the event `id`, and the merchant's newest event; for a poller that continues from `id`. */
 export function selectPlace(db: Db, merchantId: string, id: string) {
   return db
     .select({
@@ -161,7 +161,7 @@ export function selectPlace(db: Db, merchantId: string, id: string) {
     .from(sql`(select 1)`);
 }
 
-/** Deletes events of before `beforeMs`; bounded, oldest first. An id can be older than its event, never younger. */
+/** Deletes at most `limit` events older than `beforeMs`, oldest first. The time in an id can be earlier than its event's, never later. */
 export function forgetOldEvents(db: Db, of: { readonly beforeMs: number; readonly limit: number }) {
   return db.delete(events).where(
     sql`id in (select old.id from events old where old.id < ${`evt_${ulidTime(of.beforeMs)}`} and old.created_at_ms < ${of.beforeMs}

@@ -1,13 +1,13 @@
-// Who runs an operation. One table per merchant: an idempotency key, what it was first used for, and the operation it names. A key
-// keeps its operation id for its whole 24 hours; ending a lease never forgets it. Forgetting it on a fault doubles invoices, because a
-// batch whose answer was lost may still have committed.
-// Every method is one synchronous turn: no other call can come between its statements, and an object's writes of one turn are one commit.
+// Decides which request runs an operation. One table per merchant: an idempotency key, the fingerprint of its first request, and its operation
+// id. A key keeps its operation id for 24 hours, also when a lease ends: dropping it after a fault would create a second invoice, because a
+// batch whose response was lost may still have committed.
+// Every method is synchronous: no other call can run between its statements, and a Durable Object commits all writes of one turn together.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { DAY_MS, SECOND_MS } from "../../lib/time.ts";
 
-/** How long a runner may work before another caller may take over. */
+/** How long a request may run an operation before another request may take over. */
 export const LEASE_MS = 30 * SECOND_MS;
-/** How long a key is remembered, from its first use: a replay at 24 h - 1 ms, a new operation at 24 h. */
+/** How long a key is remembered from its first use. At 24 h - 1 ms a request is a replay, at 24 h a new operation. */
 export const REMEMBERED_MS = DAY_MS;
 
 export type Claim =
@@ -20,7 +20,7 @@ export type TakeOver =
   | { readonly kind: "wait"; readonly leaseUntilMs: number }
   | { readonly kind: "gone" };
 
-/** What operations need of a merchant's keys: the object's stub, or in the simulator the class below. */
+/** The idempotency keys of one merchant: the Durable Object's stub, or in the simulator the class below. */
 export interface Keys {
   claim(keyHash: string, fingerprint: string, nowMs: number): Promise<Claim>;
   takeOver(keyHash: string, operationId: string, nowMs: number): Promise<TakeOver>;
@@ -31,7 +31,7 @@ export class Claims {
   readonly #sql: ObjectStorage["sql"];
   readonly #newOperationId: (nowMs: number) => string;
 
-  /** `newOperationId` makes a fresh ULID; it is called once for every claim, known or not. */
+  /** `newOperationId` returns a new ULID; it is called on every `claim`, also for a known key. */
   constructor(storage: ObjectStorage, newOperationId: (nowMs: number) => string) {
     this.#sql = storage.sql;
     this.#newOperationId = newOperationId;
@@ -44,7 +44,7 @@ export class Claims {
     this.#sql.exec("CREATE INDEX IF NOT EXISTS claims_expiry ON claims (expires_at_ms)");
   }
 
-  /** Claims a key: `first` may run the operation, `known` reads what came of it. One statement when the key is new; a known key writes nothing. */
+  /** Reserves a key. `first`: the caller runs the operation. `known`: it reads the result. A new key costs one statement, a known one no write. */
   claim(keyHash: string, fingerprint: string, nowMs: number): Claim {
     const operationId = this.#newOperationId(nowMs);
     const claimed = this.#rows(
@@ -59,12 +59,12 @@ export class Claims {
     const [known] = this.#rows("SELECT fingerprint, operation_id, lease_until_ms FROM claims WHERE key_hash = ?", [
       keyHash,
     ]);
-    if (known === undefined) throw new Error("a claim was neither made nor found");
+    if (known === undefined) throw new Error("an idempotency key was neither inserted nor found");
     if (known.fingerprint !== fingerprint) return { kind: "conflict" };
     return { kind: "known", operationId: String(known.operation_id), leaseUntilMs: Number(known.lease_until_ms) };
   }
 
-  /** Compare-and-set: a new attempt at the same operation, once the last one's lease is over. `gone`: the key no longer names it. */
+  /** Compare-and-set: starts a new attempt at the same operation once the last lease is over. `gone`: the key expired or was reused. */
   takeOver(keyHash: string, operationId: string, nowMs: number): TakeOver {
     const [granted] = this.#rows(
       `UPDATE claims SET attempt = attempt + 1, lease_until_ms = ?
@@ -79,7 +79,7 @@ export class Claims {
     return held === undefined ? { kind: "gone" } : { kind: "wait", leaseUntilMs: Number(held.lease_until_ms) };
   }
 
-  /** Lets the next caller take over at once. Ignored when `attempt` is no longer the current one: a zombie cannot end its successor's lease. */
+  /** Lets the next caller take over at once. Ignored unless `attempt` is the current one: a zombie cannot end its successor's lease. */
   endLease(keyHash: string, operationId: string, attempt: number): void {
     this.#rows("UPDATE claims SET lease_until_ms = 0 WHERE key_hash = ? AND operation_id = ? AND attempt = ?", [
       keyHash,
@@ -98,7 +98,7 @@ export class Claims {
     ).length;
   }
 
-  /** When the next key expires; undefined when none is left. */
+  /** When the next key expires; undefined if there is no key. */
   nextExpiryMs(): number | undefined {
     const [next] = this.#rows("SELECT expires_at_ms FROM claims ORDER BY expires_at_ms LIMIT 1", []);
     return next === undefined ? undefined : Number(next.expires_at_ms);

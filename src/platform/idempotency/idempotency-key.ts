@@ -5,13 +5,13 @@ import type { Failure } from "../failures.ts";
 
 /** Interface 8: "any string up to 255 chars". */
 const MAX_CODE_POINTS = 255;
-/** What the Workers runtime, which reads header bytes as UTF-8, puts in place of bytes that are not. */
+/** The Workers runtime reads header bytes as UTF-8 and replaces invalid bytes by this character. */
 const REPLACEMENT_CHARACTER = "\ufffd";
 
 /**
- * The caller's `Idempotency-Key`, opaque: 1 to 255 code points of the header read as UTF-8. Absent or empty is `undefined`: processed without
- * protection (decisions 6). Bytes that are not UTF-8 are refused: read as replacement characters, two keys of a client that sends Latin-1
- * would be one, and the second order would get the first one's invoice.
+ * Parses the `Idempotency-Key` header: 1 to 255 code points of UTF-8, opaque. Undefined if it is absent or empty: the request runs without
+ * protection (decisions 6). Refuses bytes that are not UTF-8: as replacement characters, two different keys of a client that sends Latin-1
+ * would be equal, and its second order would get the invoice of its first.
  */
 export function parseIdempotencyKey(header: string | undefined): Result<string | undefined, Failure> {
   if (header === undefined || header === "") return ok(undefined);
@@ -20,15 +20,15 @@ export function parseIdempotencyKey(header: string | undefined): Result<string |
 }
 
 /**
- * What a key was first used for: `v1:` and the SHA-256 of method, path and canonical JSON of the body before defaults, so that key order,
- * white space and number spelling do not matter. No body: `undefined`.
+ * Identifies the request for which a key was first used: `v1:` and the SHA-256 of method, path and body. The body is canonical JSON before
+ * defaults, so that key order, white space and number spelling do not matter; undefined without a body.
  */
 export function fingerprint(request: { method: string; path: string; body: Json | undefined }): string {
   const body = request.body === undefined ? "" : canonicalJson(request.body);
   return `v1:${sha256Hex(`${request.method}\n${request.path}\n${body}`)}`;
 }
 
-/** How a key is stored. Public keys and pages have name spaces of their own, so that a browser cannot poison a server's key (decisions 6). */
+/** The stored form of a key. Public keys and pages have separate key spaces, so that a browser cannot use up a server's key (decisions 6). */
 export function keyHash(of: { merchantId: string; keySpace: "secret" | "public" | "page"; key: string }): string {
   return sha256Hex(lengthPrefixed([of.merchantId, of.keySpace, of.key]));
 }

@@ -3,12 +3,12 @@ import { newUlid } from "../../lib/ids.ts";
 import { HOUR_MS, SECOND_MS } from "../../lib/time.ts";
 import { type Claim, Claims, REMEMBERED_MS, type TakeOver } from "./claims.ts";
 
-/** Keys deleted in one turn; more wait for the next alarm, so that no turn holds up claims. */
+/** Keys deleted in one turn. More wait for the next alarm, so that a turn never delays requests. */
 const CHUNK = 1_000;
-/** Callers bring their own clocks: a key goes only when it is expired by any of them. */
+/** Callers use their own clocks. A key is deleted only once it has expired by all of them. */
 const CLOCK_GRACE_MS = HOUR_MS;
 
-/** One per merchant, named by its id: serialises claims on idempotency keys. The logic is `Claims`. */
+/** One object per merchant, with the merchant's id as its name. Serialises reservations of idempotency keys; `Claims` has the logic. */
 export class IdempotencyKeys extends DurableObject<Env> {
   readonly #claims: Claims;
   #isAlarmSet = false;
@@ -23,7 +23,7 @@ export class IdempotencyKeys extends DurableObject<Env> {
 
   claim(keyHash: string, fingerprint: string, nowMs: number): Claim {
     const claim = this.#claims.claim(keyHash, fingerprint, nowMs);
-    // Not awaited: the alarm is part of the claim's own commit, and only the first claim of a quiet object pays for it.
+    // Not awaited: the alarm commits together with the key, and only the first key of an idle object sets it.
     if (claim.kind === "first" && !this.#isAlarmSet) this.#setAlarm(Date.now() + REMEMBERED_MS + CLOCK_GRACE_MS);
     return claim;
   }
@@ -38,7 +38,7 @@ export class IdempotencyKeys extends DurableObject<Env> {
 
   override alarm(): void {
     const nowMs = Date.now();
-    // First the next alarm, then the work: a throw below must not leave expired keys without one.
+    // Sets the next alarm before the work, so that an error below does not leave expired keys without an alarm.
     this.#setAlarm(nowMs + HOUR_MS);
     const deleted = this.#claims.deleteExpired(nowMs - CLOCK_GRACE_MS, CHUNK);
     const nextExpiryMs = this.#claims.nextExpiryMs();

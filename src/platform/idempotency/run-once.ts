@@ -1,6 +1,6 @@
-// Exactly once, as a property of ids: the claim names the operation, every id of it derives from that name, and its answer commits in the
-// batch of its effects. A second batch of the same operation (from a retry, a zombie, a taker-over) violates operations.id, aborts
-// whole, and the stored bytes are the answer.
+// Runs an operation exactly once per idempotency key. The key's row holds the operation id, all ids of new rows derive from it, and the response
+// commits in the batch of the operation. A second batch of the same operation (from a retry, a zombie or a takeover) violates operations.id and
+// aborts; its caller then gets the stored response.
 
 import type { MerchantId, UserId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -15,9 +15,9 @@ import type { Failure } from "../failures.ts";
 import type { Keys, TakeOver } from "./claims.ts";
 import { insertOperation, selectOperation } from "./store.ts";
 
-/** How often a batch that lost against another writer is decided anew. */
+/** Attempts at a batch that fails because of other writers. */
 const MAX_TRIES = 5;
-/** How long a second request waits for the first: then 503, never a 409, because clients do not retry a 409. */
+/** How long a second request waits for the first. Then it gets 503, not 409, because clients do not retry a 409. */
 const WAIT_LIMIT_MS = 10 * SECOND_MS;
 const LONGEST_PAUSE_MS = 800;
 
@@ -28,23 +28,23 @@ export interface OnceDependencies {
   readonly sleep: Sleep;
   /** Work that may be lost (`ctx.waitUntil`). */
   background(work: Promise<void>): void;
-  /** A fresh ULID, for a request without a key. */
+  /** Returns a new ULID, for a request without a key. */
   newOperationId(): string;
-  /** Encryption of a stored answer that carries a secret; absent: stored as it is. */
+  /** Encrypts a stored response that holds a secret. Absent: the response is stored as it is. */
   seal?(body: string): Promise<string>;
   open?(stored: string): Promise<string>;
 }
 
-/** Whose keys these are: a merchant's, or a user's where no merchant is named (decisions 6). */
+/** The owner of an idempotency key: the merchant of the path, or the user if the path has no merchant (decisions 6). */
 export type ScopeId = MerchantId | UserId;
 
 export interface OnceRequest {
   readonly merchantId: ScopeId;
-  /** Undefined without an Idempotency-Key: the same path without the object. Both made by `idempotency-key.ts`. */
+  /** Undefined without an Idempotency-Key; then the Durable Object is not called. `idempotency-key.ts` makes both values. */
   readonly key: { readonly hash: string; readonly fingerprint: string } | undefined;
 }
 
-/** What an operation decided. `ready`: answer `status` (2xx) and exactly `body`, once `statements` have committed. */
+/** The decision of an operation. `ready`: commit `statements`, then respond with `status` (2xx) and exactly `body`. */
 export type Prepared =
   | { readonly kind: "refused"; readonly failure: Failure }
   | {
@@ -52,13 +52,13 @@ export type Prepared =
       readonly status: number;
       readonly body: string;
       readonly statements: readonly Statement[];
-      /** Runs after the commit, before the answer, where this call has committed; never at a replay. A crash loses it; it must not throw. */
+      /** Runs after this call's commit and before the response, never on a replay. A crash loses it. Must not throw. */
       readonly afterwards?: () => Promise<void>;
     };
 
 /**
- * Reads and decides; writes nothing but idempotent allocations. Called again when its batch violated a constraint, with that constraint
- * and the number of batches refused so far, and again by the caller who takes over: the same `operationId` must give the same ids.
+ * Reads and decides; writes nothing but idempotent allocations. Called again after its batch violated a constraint, with that constraint and the
+ * number of refused batches, and by a caller that takes over. The same `operationId` must give the same ids.
  */
 export type Work = (operationId: string, conflict: BatchConflict | undefined, tries: number) => Promise<Prepared>;
 
@@ -70,9 +70,9 @@ type Stored = { readonly status: number; readonly body: string };
 type Run = { readonly merchantId: ScopeId; readonly operationId: string; readonly endLease: () => void };
 
 /**
- * Runs `work` at most once per key and answers every request with the same bytes for 24 h. Only what committed is remembered: after a refusal
- * or a fault the same key and body go on with the same operation. Refuses with what `work` refused, IDEMPOTENCY_KEY_REUSED (another
- * body), OPERATION_IN_PROGRESS, CONTENTION, or STORAGE_UNAVAILABLE (it may or may not have committed; the same key finds out). Throws bugs.
+ * Runs `work` at most once per key; every request with that key gets the same bytes for 24 h. Only a committed response is remembered: after a
+ * refusal or a fault, the same key and body continue the same operation. Refuses what `work` refuses, IDEMPOTENCY_KEY_REUSED (another body),
+ * OPERATION_IN_PROGRESS, CONTENTION, or STORAGE_UNAVAILABLE (it may have committed; a retry with the same key finds out). Throws bugs.
  */
 export async function runOnce(deps: OnceDependencies, request: OnceRequest, work: Work): Promise<OnceAnswer> {
   const { merchantId, key } = request;
@@ -90,7 +90,7 @@ export async function runOnce(deps: OnceDependencies, request: OnceRequest, work
   }
 }
 
-/** Another caller has run, or runs, this operation: replay its answer, wait for it, or take over once its lease is over. */
+/** For an operation that another caller has run or is running: replays its response, waits for it, or takes over once its lease is over. */
 async function follow(
   deps: OnceDependencies,
   known: { merchantId: ScopeId; keyHash: string; operationId: string },
@@ -101,14 +101,14 @@ async function follow(
     const stored = await readStored(deps, known);
     if (!stored.ok) return refused(stored.error);
     if (stored.value !== undefined) return { kind: "answer", ...stored.value, isReplay: true };
-    // Asked each time, because a refused runner ends its lease early.
+    // Asked on each round, because a caller whose operation was refused ends its lease early.
     const asked = await askKeys<TakeOver>(deps, (keys) =>
       keys.takeOver(known.keyHash, known.operationId, deps.nowMs()),
     );
     if (!asked.ok) return refused(asked.error);
     const lease = asked.value;
     if (lease.kind === "granted") return run(deps, leased(deps, { ...known, attempt: lease.attempt }), work);
-    // The key expired while we waited: to the caller that is one more reason to ask again, and the next claim is a new operation.
+    // The key expired while we waited. The caller should retry; that request is a new operation.
     if (lease.kind === "gone") return refused({ code: "OPERATION_IN_PROGRESS", retryAfterSeconds: 1 });
     const nowMs = deps.nowMs();
     if (nowMs >= giveUpAtMs) {
@@ -119,50 +119,51 @@ async function follow(
   }
 }
 
-/** Decides and commits until the batch has committed, was refused, or its outcome cannot be known. */
+/** Decides and commits, until the batch has committed, the operation is refused, or the outcome is unknown. */
 async function run(deps: OnceDependencies, of: Run, work: Work): Promise<OnceAnswer> {
   let conflict: BatchConflict | undefined;
-  let mayStand = false;
+  let mayCommit = false;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const prepared = await prepare(of, work, { conflict, tries });
     if (prepared.kind === "refused") {
-      // While an earlier batch of ours may still land, a refusal is not the last word.
-      if (mayStand) return refused({ code: "STORAGE_UNAVAILABLE" });
+      // An earlier batch of ours may still commit, so the refusal is not final.
+      if (mayCommit) return refused({ code: "STORAGE_UNAVAILABLE" });
       of.endLease();
       return prepared;
     }
     const sealed = deps.seal === undefined ? prepared.body : await deps.seal(prepared.body);
     const outcome = await commit(deps, of, { status: prepared.status, body: sealed, statements: prepared.statements });
-    if ("mayStand" in outcome) mayStand ||= outcome.mayStand;
+    if ("mayCommit" in outcome) mayCommit ||= outcome.mayCommit;
     switch (outcome.kind) {
       case "committed":
         await prepared.afterwards?.();
         return { kind: "answer", status: prepared.status, body: prepared.body, isReplay: false };
-      case "stood before":
+      case "committed before":
       case "unknown": {
         const stored = await readStored(deps, of);
         if (stored.ok && stored.value !== undefined) {
-          const isOurs = mayStand && stored.value.body === prepared.body;
+          const isOurs = mayCommit && stored.value.body === prepared.body;
           if (isOurs) await prepared.afterwards?.();
           return { kind: "answer", ...stored.value, isReplay: !isOurs };
         }
-        if (stored.ok && outcome.kind === "stood before") throw new Error(`no row of the operation ${of.operationId}`);
-        // Neither confirmed nor refused: the lease stays, and a retry finds the answer or takes over with the same ids.
+        if (stored.ok && outcome.kind === "committed before")
+          throw new Error(`no row of the operation ${of.operationId}`);
+        // The outcome is unknown. The lease stays; a retry finds the response, or takes over with the same ids.
         return refused({ code: "STORAGE_UNAVAILABLE" });
       }
-      case "turned away":
-        if (!mayStand) of.endLease();
+      case "rejected":
+        if (!mayCommit) of.endLease();
         return refused({ code: "STORAGE_UNAVAILABLE" });
       case "conflict":
         conflict = outcome.conflict;
     }
   }
-  if (mayStand) return refused({ code: "STORAGE_UNAVAILABLE" });
+  if (mayCommit) return refused({ code: "STORAGE_UNAVAILABLE" });
   of.endLease();
   return refused({ code: "CONTENTION" });
 }
 
-/** A throw of `work` ends the lease too: nothing of this try was sent. A fault of storage or of an object is a refusal, a bug is thrown on. */
+/** Runs `work`. A fault of storage or of a Durable Object becomes a refusal. A bug is rethrown; it ends the lease, because nothing was sent. */
 async function prepare(
   of: Run,
   work: Work,
@@ -179,12 +180,12 @@ async function prepare(
 
 type Outcome =
   | { readonly kind: "committed" }
-  | { readonly kind: "stood before"; readonly mayStand: boolean }
-  | { readonly kind: "unknown"; readonly mayStand: true }
-  | { readonly kind: "turned away"; readonly mayStand: boolean }
-  | { readonly kind: "conflict"; readonly conflict: BatchConflict; readonly mayStand: boolean };
+  | { readonly kind: "committed before"; readonly mayCommit: boolean }
+  | { readonly kind: "unknown"; readonly mayCommit: true }
+  | { readonly kind: "rejected"; readonly mayCommit: boolean }
+  | { readonly kind: "conflict"; readonly conflict: BatchConflict; readonly mayCommit: boolean };
 
-/** Sends one batch. `mayStand`: an attempt that was not answered may have committed, or still will. */
+/** Sends one batch. `mayCommit`: an attempt without a response may have committed, or may still commit. */
 async function commit(
   deps: OnceDependencies,
   of: Run,
@@ -200,13 +201,13 @@ async function commit(
   });
   const sent = await sendBatch(deps, [operation, ...answer.statements]);
   if (sent.kind === "answered") return { kind: "committed" };
-  const { mayLand: mayStand } = sent;
-  if (sent.kind === "unanswered") return mayStand ? { kind: "unknown", mayStand } : { kind: "turned away", mayStand };
-  if (isConflictOn(sent.conflict, "operations", ["id"])) return { kind: "stood before", mayStand };
-  return { kind: "conflict", conflict: sent.conflict, mayStand };
+  const { mayCommit } = sent;
+  if (sent.kind === "unanswered") return mayCommit ? { kind: "unknown", mayCommit } : { kind: "rejected", mayCommit };
+  if (isConflictOn(sent.conflict, "operations", ["id"])) return { kind: "committed before", mayCommit };
+  return { kind: "conflict", conflict: sent.conflict, mayCommit };
 }
 
-/** What the operation answered, if it has committed; of this merchant only. */
+/** The stored response of the operation; undefined if it has not committed. */
 async function readStored(
   deps: OnceDependencies,
   of: { merchantId: ScopeId; operationId: string },
@@ -223,7 +224,7 @@ function leased(
   of: { merchantId: ScopeId; keyHash: string; operationId: string; attempt: number },
 ): Run {
   const endLease = async () => {
-    // Lost, it costs the next caller the rest of the lease and nothing else.
+    // If this call is lost, the next caller only waits for the rest of the lease.
     await askKeys(deps, (keys) => keys.endLease(of.keyHash, of.operationId, of.attempt));
   };
   return {
@@ -233,7 +234,7 @@ function leased(
   };
 }
 
-/** Every call to the keys may be repeated: at worst a claim whose answer was lost is found as `known`. */
+/** Calls the keys, with retries. Repeating is safe: a reservation whose response was lost is at worst found as `known`. */
 async function askKeys<T>(deps: OnceDependencies, ask: (keys: Keys) => Promise<T>): Promise<Result<T, Failure>> {
   const answer = await readWithRetry(deps.sleep, () => ask(deps.keys));
   return answer.ok ? answer : err(answer.error);

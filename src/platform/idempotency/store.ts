@@ -6,10 +6,10 @@ import { prepared, preparedInsert } from "../db/prepared-statement.ts";
 import { operations } from "../db/schema/operations.ts";
 import type { Left } from "../jobs/left.ts";
 
-/** A plain insert on purpose: a second batch of the same operation violates it and aborts whole. */
+/** Without an "on conflict" clause: a second batch of the same operation violates the primary key and aborts. */
 export const insertOperation = preparedInsert(operations);
 
-/** The stored answer of an operation of this merchant; no row until it has committed. */
+/** The stored response of an operation of this merchant; no row until the operation has committed. */
 export const selectOperation = prepared(
   (of: { readonly merchantId: MerchantId | UserId; readonly operationId: string }) => ({
     id: of.operationId,
@@ -22,11 +22,11 @@ export const selectOperation = prepared(
       .where(and(eq(operations.id, of.id), eq(operations.merchantId, of.merchantId))),
 );
 
-/** An hour longer than keys are remembered: a key never outlives its stored answer. */
+/** An hour longer than keys are remembered, so that a key never outlives its stored response. */
 const KEPT_MS = 25 * HOUR_MS;
 const OPERATIONS_A_RUN = 2_000;
 
-/** Deletes stored answers whose keys are forgotten; bounded, oldest first (ids begin with their time). */
+/** Deletes stored responses whose keys have expired, a limited number, oldest first (an id starts with its time). */
 export async function forgetOperations(db: Db, nowMs: number): Promise<Left> {
   const old = db
     .select({ id: operations.id })
