@@ -17,7 +17,7 @@ export function cloudflareMailClient(of: CloudflareMailSettings): MailClient {
 async function send(of: CloudflareMailSettings, mail: Mail): Promise<Result<undefined, MailProblem>> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<Result<undefined, MailProblem>>((resolve) => {
-    // It may have been sent all the same: better a second mail with the same code than none.
+    // The mail may have been sent after all. A second mail with the same code is better than no mail.
     timer = setTimeout(() => resolve(err({ reason: "no answer in time", isPassing: true })), of.timeoutMs);
   });
   const { to, subject, text, html } = mail;
@@ -33,7 +33,7 @@ async function send(of: CloudflareMailSettings, mail: Mail): Promise<Result<unde
   }
 }
 
-/** Errors that no retry cures: a sender, a recipient or content that is not allowed. */
+/** Permanent errors: a sender, recipient or content that is not allowed. */
 const LASTING = /^E_(VALIDATION|FIELD|TOO_MANY|SENDER|RECIPIENT|HEADER|CONTENT|DAILY)/;
 
 function problemOf(error: unknown): MailProblem {

@@ -1,22 +1,22 @@
-// One description, two bodies: plain text and HTML. What other people wrote (a name, a merchant's title) goes through here into somebody's
-// mailbox, so nothing of it may become a header, a tag or a reversed line.
+// Turns one description into a plain-text body and an HTML body. Text by other users (a name, a merchant's title) passes through here into a
+// recipient's mailbox, so it must never become a header, a tag or a right-to-left override.
 import { plainText } from "../../lib/plain-text.ts";
 import type { Mail } from "./mail.ts";
 
 export interface MailDescription {
-  /** One bare address. */
+  /** One address without a name. */
   readonly to: string;
   readonly subject: string;
-  /** The first says why there is a mail; the code and the link follow it, then the others. */
+  /** The first one says why the mail was sent. The code and the link follow it, then the other paragraphs. */
   readonly paragraphs: readonly string[];
   /** On a line of its own in the text. */
   readonly code?: string;
   readonly link?: { readonly text: string; readonly url: string };
-  /** As HTML has them; English where it is absent. */
+  /** The values of `lang` and `dir` in HTML; English if absent. */
   readonly language?: { readonly code: string; readonly direction: "ltr" | "rtl" };
 }
 
-/** Throws for a `to` that is not one bare address and for a link that is not http(s): a bug of the caller, who validated both. */
+/** Throws if `to` is not one bare address or a link is not http(s). That is a bug, because the caller has validated both. */
 export function composeMail(of: MailDescription): Mail {
   const { to } = of;
   if (!/^[^\s\p{Cc}<>,;:"()]+@[^\s\p{Cc}<>,;:"()@]+$/u.test(to))

@@ -3,7 +3,12 @@ import * as z from "zod";
 
 export const mailsQuery = () =>
   z.object({
-    to: z.string().min(1).max(320).optional().meta({ description: "Only mails to this address, in any case." }),
+    to: z
+      .string()
+      .min(1)
+      .max(320)
+      .optional()
+      .meta({ description: "Only mails to this address; upper and lower case are equal." }),
   });
 
 // ---- answers

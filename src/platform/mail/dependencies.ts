@@ -13,8 +13,8 @@ import { resendClient } from "./resend-client.ts";
 import { sendMail, TRY_LIMIT_MS } from "./send-mail.ts";
 
 /**
- * Where nothing can be sent because a variable is wrong, mails are lost and the log says so: what depends on no mail goes on, and no answer
- * tells a stranger how we are set up.
+ * With an invalid variable, mails are lost and each loss is logged. Operations that do not need the mail continue, and no response reveals how
+ * the deployment is configured.
  */
 export function mailerOf(
   env: Env,
@@ -32,7 +32,7 @@ export function mailerOf(
   return { post: async (mail) => given.background(sendMail(deps, client.value, mail, crypto.randomUUID())) };
 }
 
-/** For callers that keep account of what was sent. A wrong variable makes every mail fail. */
+/** For callers that record which mails were sent. With an invalid variable every mail fails. */
 export function mailClientOf(env: Env, nowMs: () => number): MailClient {
   const provider = parseMailProvider(env.MAIL_PROVIDER, isDevelopment(env));
   if (!provider.ok) return failingClient(provider.error);
@@ -57,7 +57,7 @@ function mailboxClient(env: Env, nowMs: () => number): MailClient {
   };
 }
 
-/** The development mailbox, newest first; `to` in any case, all where it is absent. */
+/** Lists the development mailbox, newest first: mails to `to`, in any case; all mails without it. */
 export function mailboxReader(env: Env): {
   readonly list: (to: string | undefined) => Promise<readonly KeptMail[]>;
 } {

@@ -1,10 +1,10 @@
-// The development mailbox: mails that would have been sent, kept for `/dev/mail`. An object of its own, so that no code or link of a mail
-// is ever stored in the database in the clear. Opened by ENVIRONMENT=development only (decisions 1).
+// The development mailbox keeps the mails that would have been sent, for `/dev/mail`. It is a Durable Object, so that a code or link of a mail is
+// never stored in plain text in the database. Only available with ENVIRONMENT=development (decisions 1).
 import { DurableObject } from "cloudflare:workers";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { Mail } from "./mail.ts";
 
-/** Older ones are dropped. */
+/** Older mails are deleted. */
 const KEPT = 500;
 
 export interface KeptMail extends Mail {
@@ -14,7 +14,7 @@ export interface KeptMail extends Mail {
 
 export interface MailboxRpc {
   keep(mail: KeptMail): Promise<void>;
-  /** Newest first; `to` in any case. */
+  /** Newest first; upper and lower case of `to` are equal. */
   list(to: string | undefined): Promise<KeptMail[]>;
 }
 

@@ -1,4 +1,4 @@
-// A mail as Edgetill sends it, whatever carries it.
+// A mail, and the interfaces of those that send it, independent of the provider.
 import type { Result } from "../../lib/result.ts";
 
 export interface Mail {
@@ -9,26 +9,26 @@ export interface Mail {
   readonly html: string;
 }
 
-/** Sends mails. Nobody can promise that one arrives: what a mail says can be requested again. */
+/** Sends mails. A mail may not arrive, so a user can request its content again. */
 export interface Mailer {
   /**
-   * Hands a mail over. In development it is in the mailbox when this resolves; elsewhere it is sent after the answer, is tried three
-   * times, and a failure is logged without the address.
+   * Accepts a mail. In development it is in the mailbox when this resolves. Otherwise it is sent after the response, with at most three attempts,
+   * and a failure is logged without the address.
    */
   post(mail: Mail): Promise<void>;
 }
 
-/** Why a try failed. */
+/** Why an attempt failed. */
 export interface MailProblem {
-  /** In our own words: nothing of the mail is in it, for it goes to the log. */
+  /** Our own words, without anything of the mail, because it is logged. */
   readonly reason: string;
-  /** Whether another try may succeed. */
+  /** Whether another attempt may succeed. */
   readonly isPassing: boolean;
 }
 
-/** A provider. */
+/** A mail provider. */
 export interface MailClient {
   readonly name: string;
-  /** One try; never throws. `id` is the same for every try of one mail. */
+  /** Makes one attempt; never throws. `id` is the same for every attempt at one mail. */
   send(mail: Mail, id: string): Promise<Result<undefined, MailProblem>>;
 }

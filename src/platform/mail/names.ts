@@ -1,17 +1,17 @@
-// Names that other people chose, in mails that come from us: mail programs make a link of anything that looks like an address, and a link in a
-// name would be a stranger's advertisement under our sender.
+// Names that users chose, in mails that we send. Mail programs turn anything that looks like an address into a link, so a link in a name would be
+// an advertisement under our sender address.
 import { plainText } from "../../lib/plain-text.ts";
 
-/** Between letters or digits: the dots that a domain may be written with, as browsers read them. */
+/** A dot between letters or digits, in any of the forms that browsers accept in a domain. */
 const DOT = /(?<=[\p{L}\p{N}])[.\u3002\uff0e\uff61](?=[\p{L}\p{N}])/gu;
 const LINK = /[@\uff20]|:\/\/|[\p{L}\p{N}][.\u3002\uff0e\uff61]\p{L}{2}|\d+\.\d+\.\d+\.\d+/u;
 
-/** Whether a name holds a URL, an email address or `@`, or what a mail program takes for one. */
+/** Whether a name contains a URL, an email address, `@`, or text that a mail program takes for one. */
 export function holdsLink(name: string): boolean {
   return LINK.test(plainText(name));
 }
 
-/** The name for the body of a mail: as it is, or with its addresses written so that nothing makes links of them. */
+/** The name for the body of a mail; addresses in it are rewritten so that mail programs do not turn them into links. */
 export function linkless(name: string): string {
   const shown = plainText(name);
   if (!holdsLink(shown)) return shown;
@@ -21,7 +21,7 @@ export function linkless(name: string): string {
     .replaceAll(DOT, "[.]");
 }
 
-/** A subject with the name in it, or `without` it where the name holds a link. */
+/** The subject `naming(name)`, or `without` if the name contains a link. */
 export function subjectNaming(name: string, naming: (name: string) => string, without: string): string {
   return holdsLink(name) ? without : naming(plainText(name));
 }

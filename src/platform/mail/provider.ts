@@ -1,11 +1,11 @@
-// How the operator has mail sent: the secret MAIL_PROVIDER, JSON, and the variable MAIL_FROM.
+// The operator's mail configuration: the secret MAIL_PROVIDER, which is JSON, and the variable MAIL_FROM.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 
 export const RESEND_URL = "https://api.resend.com";
 
-/** The key travels with each mail: in the clear only to the operator's own machine. */
+/** Each request carries the API key, so plain http is allowed only to the operator's own machine. */
 const baseUrl = lazily(() =>
   z
     .url()
@@ -24,10 +24,10 @@ const provider = lazily(() =>
   ]),
 );
 
-/** `mailbox` keeps mails for `/dev/mail`; `cloudflare` is the binding SEND_EMAIL; `resend` an HTTP service. */
+/** `mailbox` keeps mails for `/dev/mail`; `cloudflare` uses the binding SEND_EMAIL; `resend` uses an HTTP service. */
 export type MailProvider = z.output<ReturnType<typeof provider>>;
 
-/** Parses MAIL_PROVIDER. The problem never repeats a value: it may hold an API key. */
+/** Parses MAIL_PROVIDER. The error never repeats the value, which may hold an API key. */
 export function parseMailProvider(text: string | undefined, isDevelopment: boolean): Result<MailProvider, string> {
   const problem = err('MAIL_PROVIDER must be JSON: {"kind":"cloudflare"} or {"kind":"resend","apiKey":"..."}');
   let value: unknown;
@@ -44,19 +44,19 @@ export function parseMailProvider(text: string | undefined, isDevelopment: boole
       : err(`MAIL_PROVIDER: ${first.path.join(".")}: ${first.code}`);
   }
   if (parsed.data.kind === "mailbox" && !isDevelopment)
-    return err("MAIL_PROVIDER: the mailbox is for development only, because everybody can read it");
+    return err("MAIL_PROVIDER: the mailbox is only allowed with ENVIRONMENT=development, because everyone can read it");
   return ok(parsed.data);
 }
 
 export interface Sender {
   readonly email: string;
-  /** Empty where there is none. */
+  /** Empty if there is no name. */
   readonly name: string;
 }
 
 const address = lazily(() => z.email().max(320));
 
-/** Parses MAIL_FROM: `pay@example.com` or `Shop payments <pay@example.com>`; `localhost` will do as a domain. */
+/** Parses MAIL_FROM: `pay@example.com` or `Shop payments <pay@example.com>`; the domain may be `localhost`. */
 export function parseSender(text: string | undefined): Result<Sender, string> {
   const [, quoted, plain, inBrackets, bare] =
     /^\s*(?:(?:"([^"\\]*)"|([^"<>]*?))\s*<([^<>\s]+)>|([^<>\s]+))\s*$/.exec(text ?? "") ?? [];
@@ -67,7 +67,7 @@ export function parseSender(text: string | undefined): Result<Sender, string> {
   return ok({ email, name });
 }
 
-/** As a From header and Resend write it. */
+/** The sender as in a From header; Resend uses the same form. */
 export function senderText({ email, name }: Sender): string {
   return name === "" ? email : `${name} <${email}>`;
 }

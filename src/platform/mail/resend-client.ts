@@ -1,5 +1,5 @@
 // Resend `POST /emails` (resend.com/docs/api-reference/emails/send-email): a bearer key, JSON, 200 with an id. Its Idempotency-Key makes a
-// repeat safe for 24 hours; it refuses a request without a User-Agent. What it answers beside the status is not read: it may repeat the mail.
+// repeat safe for 24 hours. It refuses a request without a User-Agent. The response body is not read, because it may repeat the mail.
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Mail, MailClient, MailProblem } from "./mail.ts";
 import { type Sender, senderText } from "./provider.ts";
@@ -37,14 +37,14 @@ async function post(of: ResendSettings, mail: Mail, id: string): Promise<Result<
     if (response.ok) return ok(undefined);
     return err({ reason: `status ${response.status}`, isPassing: isPassing(response.status) });
   } catch {
-    // Why is in the error's message, which may name anything; which of the two it was is enough to look into it.
+    // The error's message may contain anything, so it is not logged. Which of the two cases it was is enough.
     return err({ reason: abort.signal.aborted ? "no answer in time" : "no connection", isPassing: true });
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** 409: another try with the same key is still running. */
+/** 409: another attempt with the same key is still running. */
 function isPassing(status: number): boolean {
   return status >= 500 || status === 429 || status === 408 || status === 409;
 }

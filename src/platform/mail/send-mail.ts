@@ -1,12 +1,12 @@
-// Hands a mail to a provider: at most three tries, full-jitter pauses between them. The log says that a mail was lost and why, never whose it
-// was or what it said: it may hold a code.
+// Sends a mail through a provider: at most three attempts with full-jitter pauses between them. The log says that a mail was lost and why, but
+// never its recipient or content, which may hold a code.
 import { fullJitterMs } from "../../lib/backoff.ts";
 import type { Report } from "../../lib/log.ts";
 import type { Sleep } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import type { Mail, MailClient, MailProblem } from "./mail.ts";
 
-/** For one try; three of them and the pauses fit into the 30 seconds that work behind an answer has. */
+/** The time limit of one attempt. Three attempts and their pauses fit into the 30 seconds that work after a response has. */
 export const TRY_LIMIT_MS = 8 * SECOND_MS;
 const TRIES = 3;
 const PAUSE = { baseMs: SECOND_MS, capMs: 2 * SECOND_MS };
@@ -15,18 +15,18 @@ export interface DeliveryDependencies {
   readonly sleep: Sleep;
   /** In [0, 1). */
   readonly random: () => number;
-  /** Nothing of a mail. */
+  /** Called without anything of the mail. */
   readonly report: Report;
 }
 
-/** Resolves whatever becomes of the mail. */
+/** Always resolves; a lost mail is reported. */
 export async function sendMail(deps: DeliveryDependencies, client: MailClient, mail: Mail, id: string): Promise<void> {
   const { problem, tries } = await trySending(deps, client, mail, id);
   if (problem === undefined) return;
   deps.report("a mail was lost", { provider: client.name, reason: problem.reason, tries });
 }
 
-/** The same for callers that keep account of it; `problem` is undefined if it was sent. */
+/** The same for callers that record the outcome; `problem` is undefined if the mail was sent. */
 export async function trySending(
   deps: Omit<DeliveryDependencies, "report">,
   client: MailClient,

@@ -1,6 +1,6 @@
-// What a host resolves to, asked over DNS-over-HTTPS in JSON before an endpoint is delivered to. A Worker
-// cannot bind a request to the address that was checked, so a name could still change in between: against that there are
-// `global_fetch_strictly_public` and a platform that routes to the public Internet alone.
+// Resolves a host with DNS-over-HTTPS (JSON) before a webhook is sent to it. A Worker cannot bind a request to the address that was checked, so
+// the name could still change in between. Two things protect against that: `global_fetch_strictly_public`, and a platform that routes only to
+// the public Internet.
 import * as z from "zod";
 import { type BoundedRequest, fetchPlainJson, type Outage, outage } from "../../lib/fetch-text.ts";
 import { addressScope } from "../../lib/global-address.ts";
@@ -29,22 +29,22 @@ const answer = lazily(() =>
 
 export interface ResolverSettings {
   readonly fetch: BoundedRequest["fetch"];
-  /** Any resolver of the JSON form, `name` and `type` in the query. */
+  /** Any resolver with the JSON API, which takes `name` and `type` in the query. */
   readonly resolverUrl?: string;
-  /** For each of the two questions, which are asked at the same time. */
+  /** The time limit of each of the two queries, which run in parallel. */
   readonly timeoutMs?: number;
 }
 
 /**
- * `public`: every address of the host, one at least, is global unicast. `refused`: it has none, or one that is not. `unknown`: the lookup
- * failed; it is tried again later, and is never a permission. `why` is a clause to show.
+ * `public`: the host has addresses, and all are global unicast. `refused`: it has no address, or one that is not global unicast. `unknown`: the
+ * lookup failed; it is repeated later and never counts as a permission. `why` is a clause for the user.
  */
 export type Resolution =
   | { readonly kind: "public"; readonly addresses: readonly string[] }
   | { readonly kind: "refused"; readonly why: string }
   | { readonly kind: "unknown"; readonly why: string };
 
-/** Resolves a host as `EndpointUrl.host` gives it. A refusal by one of the two answers holds whatever became of the other. */
+/** Resolves a host given as in `EndpointUrl.host`. If one of the two responses refuses the host, the other one does not matter. */
 export async function resolveHost(settings: ResolverSettings, host: string): Promise<Resolution> {
   const asked = await Promise.all([ask(settings, host, "A"), ask(settings, host, "AAAA")]);
   const addresses = [...new Set(asked.flatMap((each) => (each.ok ? each.value : [])))];
@@ -71,15 +71,15 @@ async function ask(
   return json.ok ? addressesIn(json.value) : json;
 }
 
-/** Addresses of either family at the end of whatever chain of aliases. None where the name, or a record of the type, is not there. */
+/** The addresses in a response, after any chain of aliases. Empty if the name, or a record of this type, does not exist. */
 function addressesIn(json: unknown): Result<readonly string[], Outage> {
   const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
   const { Status, TC, Answer = [] } = parsed.data;
   if (Status !== NO_ERROR && Status !== NO_SUCH_NAME) return err(outage("REFUSED", `response code ${Status}`));
-  if (TC === true) return err(outage("TRUNCATED", "only a part of the answer"));
+  if (TC === true) return err(outage("TRUNCATED", "the response is truncated"));
   const addresses = Answer.filter(({ type }) => type === TYPES.A || type === TYPES.AAAA).map(({ data }) => data);
   return addresses.every((address) => addressScope(address) !== undefined)
     ? ok(addresses)
-    : err(outage("UNEXPECTED_SHAPE", "an address that is none"));
+    : err(outage("UNEXPECTED_SHAPE", "an invalid address"));
 }

@@ -1,5 +1,5 @@
-// The catalogue in English, and by its shape every other one's. `{name}` is filled in; a text says no number of things in words, so that no
-// language needs its plural forms. Names of coins, networks and units are never translated.
+// The English catalogue; it defines the keys of every other one. `{name}` is replaced by a value. A text never needs a plural form, because
+// languages have different ones. Names of coins, networks and units are never translated.
 
 export const en = {
   // the page
@@ -17,10 +17,10 @@ export const en = {
   // choosing
   chooseTitle: "How do you want to pay?",
   chooseSearch: "Search coin or network",
-  chooseNone: "Nothing fits your search.",
+  chooseNone: "Nothing matches your search.",
   onNetwork: "on {network}",
   changeMethod: "Pay another way",
-  unavailableTitle: "Nothing can be paid here yet",
+  unavailableTitle: "You cannot pay here yet",
   unavailable: "{shop} offers no way to pay at the moment. Try again in a few minutes, or contact the shop.",
   // paying
   payTitle: "Send exactly this amount",
@@ -46,7 +46,7 @@ export const en = {
   walletWaiting: "Confirm the payment in {wallet}.",
   walletSent: "Sent. We are waiting for the network.",
   walletRejected: "The wallet did not send it. Nothing was paid.",
-  walletUnclear: "It is not certain whether {wallet} sent it. Look there before you pay again.",
+  walletUnclear: "It is not certain whether {wallet} sent the payment. Check there before you pay again.",
   walletWrongNetwork: "Switch {wallet} to {network} and try again.",
   warnNetwork: "Send only {coin}, and only on {network}. Anything else sent to this address is lost.",
   warnCoin: "Send only {coin}. Anything else sent to this address is lost.",
@@ -79,14 +79,14 @@ export const en = {
   paidTitle: "Paid",
   paid: "Thank you. {shop} has received your payment.",
   overpaidTitle: "Paid, and more than asked",
-  overpaid: "{received} arrived instead of {total}. Ask {shop} for what is too much.",
+  overpaid: "{received} arrived instead of {total}. Contact {shop} about the excess amount.",
   underpaidTitle: "Not paid in full",
   underpaid: "{missing} is missing, and the time is over.",
   underpaidAccept: "You can still send what is missing:",
   underpaidReview: "Contact {shop} before you send more: what comes now is checked by hand.",
   expiredTitle: "This invoice has expired",
   expired: "Nothing arrived in time. Do not send anything to this address any more; ask {shop} for a new invoice.",
-  expiredLate: "A payment arrived after the time was over. {shop} has been told and will decide about it.",
+  expiredLate: "A payment arrived after the time was over. {shop} has been notified and will decide about it.",
   cancelledTitle: "This invoice was cancelled",
   cancelled: "Do not send anything. If you have paid already, contact {shop}.",
   returnToShop: "Back to {shop}",
@@ -100,10 +100,11 @@ export const en = {
   claimHash: "Transaction hash",
   claimHashHint: "64 characters of 0-9 and a-f, often after 0x; your wallet or exchange shows it.",
   claimSend: "Look it up",
-  claimFound: "Found: it pays to this invoice. The shop has been told.",
-  claimNotFound: "The network does not know it, or it pays to somebody else. It may need a few minutes.",
-  claimUnavailable: "The network cannot be asked right now. We will keep looking.",
-  claimInvalid: "This is no transaction hash of {network}.",
+  claimFound: "Found: it pays this invoice. The shop has been notified.",
+  claimNotFound:
+    "The network does not know this transaction, or it pays someone else. It may take a few minutes to appear.",
+  claimUnavailable: "The network cannot be checked at the moment. We will keep looking.",
+  claimInvalid: "This is not a transaction hash of {network}.",
   claimTooMany: "Too many tries. Try again later.",
   // the receipt
   receiptTitle: "Receipt",
@@ -126,8 +127,8 @@ export const en = {
   buyAmountHint: "You decide how much.",
   buyGo: "Continue to payment",
   buyGone: "This is not for sale at the moment.",
-  fieldRequired: "This is needed.",
-  fieldInvalid: "Please check this.",
+  fieldRequired: "This field is required.",
+  fieldInvalid: "Please check what you entered.",
   buyEmailInvalid: "Write it like name@example.com.",
   buyAmountInvalid: "Write a number from 0 to 1,000,000, such as 12.50.",
   buyTooLong: "This is too long. Please shorten it.",
@@ -152,5 +153,5 @@ export const en = {
   mailSupport: "Questions? Contact {shop}: {url}",
 } as const;
 
-/** Every catalogue has exactly these texts. */
+/** A catalogue has exactly the keys of English. */
 export type Texts = Readonly<Record<keyof typeof en, string>>;

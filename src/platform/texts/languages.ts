@@ -1,6 +1,6 @@
-// The languages of the pages a payer sees, and which of them a browser asks for.
+// The languages of the payer's pages, and the choice of one for a browser.
 
-/** As `<html lang>` has them, each by its own name. English, the fallback, comes first. */
+/** By the value of `<html lang>`, each with its own name. English, the fallback, comes first. */
 export const LANGUAGES = {
   en: { name: "English", direction: "ltr", locale: "en-US" },
   es: { name: "Español", direction: "ltr", locale: "es" },
@@ -9,7 +9,7 @@ export const LANGUAGES = {
   de: { name: "Deutsch", direction: "ltr", locale: "de" },
   tr: { name: "Türkçe", direction: "ltr", locale: "tr" },
   ru: { name: "Русский", direction: "ltr", locale: "ru" },
-  // Amounts are copied into wallets, which read the digits of ASCII.
+  // ASCII digits, because amounts are copied into wallets.
   ar: { name: "العربية", direction: "rtl", locale: "ar-u-nu-latn" },
   zh: { name: "简体中文", direction: "ltr", locale: "zh-Hans" },
   ja: { name: "日本語", direction: "ltr", locale: "ja" },
@@ -23,7 +23,7 @@ export function isLanguage(text: string): text is Language {
   return Object.hasOwn(LANGUAGES, text);
 }
 
-/** The language of ours that a browser likes best (RFC 9110, 12.5.4): by weight, then as listed; of `de-AT` the first part counts. */
+/** The browser's preferred language among ours (RFC 9110, 12.5.4): by weight, then in the listed order. For `de-AT` only `de` counts. */
 export function negotiateLanguage(acceptLanguage: string | undefined): Language {
   const wanted = (acceptLanguage ?? "")
     .slice(0, 500)

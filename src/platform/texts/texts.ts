@@ -1,5 +1,5 @@
-// The catalogues. All but English are imported as text (`rules` in wrangler.toml) and parsed when first needed, because V8 would parse code at
-// every cold start. In the files no-break spaces are written as escapes, so that they can be seen; French has one before `:` `;` `?` `!`.
+// The catalogues. All but English are imported as text (`rules` in wrangler.toml) and parsed when first needed, because V8 would parse code on
+// every cold start. The files write no-break spaces as escapes, so that they are visible; French has one before `:` `;` `?` `!`.
 import { lazily } from "../../lib/lazily.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import ar from "./ar.jsonc";
@@ -36,7 +36,7 @@ export function textsOf(language: Language): Texts {
   return CATALOGUES[language]();
 }
 
-/** `text` with each `{name}` replaced by its value; one without a value stays, for a test to find. */
+/** `text` with each `{name}` replaced by its value. A name without a value stays in the text, so that a test finds it. */
 export function fill(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replaceAll(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }

@@ -177,7 +177,7 @@ describe("the form", () => {
     const token = tokenOf((await show(product.id)).text);
     const page = await post(product.id, { ...typed, token });
     expect(page.status).toBe(400);
-    expect(page.text).toContain("This is needed.");
+    expect(page.text).toContain("This field is required.");
     expect(page.text).toContain("Write it like name@example.com.");
     expect(page.text).toContain("This is too long. Please shorten it.");
     expect(inputOf(page.text, "name")).toMatch(/ aria-invalid="true"/);
@@ -284,7 +284,7 @@ describe("an invoice of the form", () => {
     expect((await shop.post("/wallets", directWallet())).status).toBe(201);
     const product = await made(shop, { price: 0 });
     const page = await post(product.id, {});
-    expect([page.status, page.text.includes("This is needed.")]).toEqual([400, true]);
+    expect([page.status, page.text.includes("This field is required.")]).toEqual([400, true]);
     expect(inputOf(page.text, "amount")).toContain('aria-invalid="true"');
     expect(await invoicesOf(shop)).toBe(0);
     expect(await bought(shop, product.id, { amount: "5" })).toMatchObject({ paymentMethods: [{ status: "ACTIVE" }] });
