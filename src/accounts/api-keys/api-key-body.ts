@@ -3,26 +3,26 @@ import { type JsonOf, parseJson } from "../../lib/typed-json.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";
 import type { KeyKind } from "../auth/api-key.ts";
 
-/** A key as it is stored, but for its hashes: nothing here can be used to call anything. */
+/** A stored key without its hashes, so that nothing here can authenticate a request. */
 export interface ApiKey {
   readonly id: string;
   readonly merchantId: string;
   readonly name: string;
   readonly kind: KeyKind;
   readonly display: string;
-  /** JSON array of names. */
+  /** JSON array of permission names. */
   readonly permissions: JsonOf<readonly string[]>;
-  /** JSON array of ranges; null for any address. */
+  /** JSON array of IP ranges; null allows any address. */
   readonly allowedIps: JsonOf<readonly string[]> | null;
   readonly expiresAtMs: number | null;
-  /** When the secret before the last rotation ends; null when there is none. */
+  /** When the secret before the last rotation stops working; null if there is none. */
   readonly previousExpiresAtMs: number | null;
   readonly lastUsedAtMs: number | null;
   readonly createdAtMs: number;
   readonly createdBy: string | null;
 }
 
-/** A key as its merchant sees it (decisions 8). `rotatedUntil`: how long the secret before this one still works. */
+/** A key in the format of the API (decisions 8). `rotatedUntil`: until when the previous secret still works. */
 export function apiKeyBodyOf(key: ApiKey, nowMs: number) {
   const { previousExpiresAtMs: until } = key;
   return {
@@ -41,7 +41,7 @@ export function apiKeyBodyOf(key: ApiKey, nowMs: number) {
   };
 }
 
-/** The same for the audit log: what was decided about the key. */
+/** The settings of a key, for the audit log. */
 export function apiKeyFacts(key: ApiKey): AuditFacts {
   return {
     name: key.name,

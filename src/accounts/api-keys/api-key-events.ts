@@ -1,4 +1,4 @@
-// What events of API keys say.
+// The data of API key events.
 import type { ApiKeyId } from "../../lib/ids.ts";
 import type { apiKeyBodyOf } from "./api-key-body.ts";
 

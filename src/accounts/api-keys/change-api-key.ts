@@ -1,5 +1,5 @@
-// Every change of a stored key: one batch with its audit entry and its event. The batch aborts unless the key and the role of who changes it
-// are as they were read, so that a user who has just lost the role gets no secret.
+// Changes a stored key in one batch with its audit entry and its event. The batch aborts unless the key and the user's role are as they were
+// read, so that a user who has just lost the role gets no secret.
 
 import { derivedId } from "../../lib/ids.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -22,26 +22,26 @@ import { ungrantable } from "./grant.ts";
 import { assertKeyAsRead, selectApiKey, updateApiKey } from "./store.ts";
 
 export interface KeyDependencies extends CommitDependencies {
-  /** Fresh bytes of the system's generator. */
+  /** Random bytes from the system's generator. */
   randomBytes(count: number): Uint8Array;
 }
 
-/** Who acts: a member, by the place that proved them. */
+/** The acting user: a member of the team. */
 export interface KeyActor {
   readonly seat: Seat;
   readonly trail: Trail;
-  /** What they need for what they do. */
+  /** The permission that the change needs. */
   readonly permission: Permission;
 }
 
 export interface ChangeOf extends KeyActor {
   readonly apiKeyId: string;
-  /** As it was read with the caller; undefined when there is none. */
+  /** The key as read together with the caller; undefined if there is none. */
   readonly read: ApiKeyRow | undefined;
 }
 
-/** A key and the seat of who acts on it. */
-export interface Standing {
+/** A key and the seat of the acting user. */
+export interface KeyAndSeat {
   readonly key: ApiKeyRow;
   readonly seat: Seat;
 }
@@ -54,28 +54,28 @@ export interface KeyChange {
   readonly event?: KeyEvent;
 }
 
-/** Answers the key to show. `decide` returns undefined where there is nothing to do. */
+/** Returns the changed key. `decide` returns undefined if there is nothing to change. */
 export function changeApiKey(
   deps: KeyDependencies,
   of: ChangeOf,
-  decide: (standing: Standing) => Result<KeyChange | undefined, Failure>,
+  decide: (keyAndSeat: KeyAndSeat) => Result<KeyChange | undefined, Failure>,
 ): Promise<Result<ApiKeyRow, Failure>> {
-  const subject = { name: "a change of a key", read: (tries: number) => standingOf(deps, of, tries) };
-  return change(deps, subject, (standing, { operationId }) => {
-    const decided = decide(standing);
+  const subject = { name: "a change of a key", read: (tries: number) => readKeyAndSeat(deps, of, tries) };
+  return change(deps, subject, (keyAndSeat, { operationId }) => {
+    const decided = decide(keyAndSeat);
     if (!decided.ok) return decided;
-    if (decided.value === undefined) return ok({ value: standing.key });
-    const { changed, statements } = changeStatements(deps, of.trail, standing, decided.value, operationId);
+    if (decided.value === undefined) return ok({ value: keyAndSeat.key });
+    const { changed, statements } = changeStatements(deps, of.trail, keyAndSeat, decided.value, operationId);
     return ok({ value: changed, statements });
   });
 }
 
-/** The key and the seat to decide on: as they were read with the caller, or from the second attempt on as they are now. */
-export async function standingOf(
+/** The key and the seat: as read with the caller on the first attempt, read again on later ones. */
+export async function readKeyAndSeat(
   deps: KeyDependencies,
   of: ChangeOf,
   tries: number,
-): Promise<Result<Standing, Failure>> {
+): Promise<Result<KeyAndSeat, Failure>> {
   const { read, apiKeyId } = of;
   const { merchantId } = of.seat;
   const seat = tries === 0 ? ok(of.seat) : await seatNow(deps, of);
@@ -85,11 +85,11 @@ export async function standingOf(
   return key.ok ? ok({ key: key.value, seat: seat.value }) : key;
 }
 
-/** The key as the change leaves it, and the batch that makes it so; assertions first. */
+/** The changed key, and the statements of the change, assertions first. */
 export function changeStatements(
   deps: Pick<KeyDependencies, "db" | "nowMs">,
   trail: Trail,
-  { key, seat }: Standing,
+  { key, seat }: KeyAndSeat,
   { columns, entry, event }: KeyChange,
   operationId: string,
 ): { readonly changed: ApiKeyRow; readonly statements: readonly Statement[] } {
@@ -105,7 +105,7 @@ export function changeStatements(
   return { changed, statements };
 }
 
-/** The event row of a change; its `data` holds the key as GET shows it. */
+/** The event of a change; its `data` holds the key as GET returns it. */
 export function keyEvent(
   deps: Pick<KeyDependencies, "db" | "nowMs">,
   of: { readonly event: KeyEvent; readonly key: ApiKeyRow },
@@ -122,8 +122,8 @@ export function keyEvent(
 }
 
 /**
- * PERMISSION_NOT_GRANTABLE where the key holds more than the actor could put into it: by rotating such a key, or opening it to other
- * addresses, they would get more than their role has.
+ * PERMISSION_NOT_GRANTABLE if the key has permissions that the user cannot grant. By rotating such a key, or by allowing other addresses, the
+ * user would get more permissions than their role has.
  */
 export function overreach(key: Pick<ApiKeyRow, "kind" | "permissions">, role: Role): Failure | undefined {
   const permissions = ungrantable({ kind: key.kind, names: parseJson(key.permissions), role });

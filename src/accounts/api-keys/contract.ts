@@ -1,4 +1,4 @@
-// The wire of API keys (decisions 8).
+// The wire format of API keys (decisions 8).
 import * as z from "zod";
 import { isAnyGiven, textField, time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
@@ -8,22 +8,21 @@ import { KEY_PERMISSION_NAMES } from "./grant.ts";
 const name = () => textField(200).meta({ examples: ["Shop server"] });
 
 const permissions = () =>
-  z
-    .array(z.enum(KEY_PERMISSION_NAMES))
-    .min(1)
-    .refine(areDistinct, "must not name a permission twice")
-    .meta({ description: "Names in upper snake case, of those that such a key may hold and your own role has." });
+  z.array(z.enum(KEY_PERMISSION_NAMES)).min(1).refine(areDistinct, "must not contain a permission twice").meta({
+    description:
+      "Names in upper snake case. This kind of key must be able to hold them, and your own role must have them.",
+  });
 
-/** An empty list would be a key that nobody can use. */
+/** At least one range: a key with an empty list could never be used. */
 const allowedIps = () =>
   z
     .array(z.string().max(60).refine(isIpRange, "must be an IP address or a CIDR range"))
     .min(1)
     .max(100)
-    .refine(areDistinct, "must not name a range twice")
+    .refine(areDistinct, "must not contain a range twice")
     .nullable()
     .meta({
-      description: "Addresses and CIDR ranges from which the key works; null for any.",
+      description: "Addresses and CIDR ranges from which the key works; null allows any address.",
       examples: [["192.0.2.0/24"]],
     });
 
@@ -32,7 +31,7 @@ const expiresAt = () =>
     .datetime({ offset: true, error: "must be an ISO 8601 time" })
     .transform((value) => Date.parse(value))
     .nullable()
-    .meta({ description: "When the key stops working, in the future; null for never." });
+    .meta({ description: "When the key stops working, a time in the future; null if it never expires." });
 
 export const createApiKeyBody = () =>
   z.strictObject({
@@ -46,7 +45,7 @@ export const createApiKeyBody = () =>
 export const updateApiKeyBody = () =>
   z
     .strictObject({ name: name().optional(), allowedIps: allowedIps().optional() })
-    .refine(isAnyGiven, "must name name or allowedIps");
+    .refine(isAnyGiven, "must have name or allowedIps");
 
 export const rotateApiKeyBody = () =>
   z.strictObject({
@@ -54,7 +53,7 @@ export const rotateApiKeyBody = () =>
       .int()
       .min(0)
       .max(72)
-      .meta({ description: "How long the old secret goes on working; 0 ends it at once." }),
+      .meta({ description: "How long the old secret still works; with 0 it stops at once." }),
   });
 
 export const listApiKeysQuery = () =>
@@ -76,20 +75,29 @@ export const apiKeyBody = () =>
       merchantId: z.string(),
       name: z.string(),
       kind: z.enum(["SECRET", "PUBLIC"]),
-      display: z.string().meta({ description: "What may be shown of the secret.", examples: ["sk_jtkJ...9Zq2"] }),
+      display: z
+        .string()
+        .meta({ description: "A short form of the secret, to recognise the key.", examples: ["sk_jtkJ...9Zq2"] }),
       permissions: z.array(z.string()),
       allowedIps: z.array(z.string()).nullable(),
       expiresAt: time().nullable(),
-      lastUsedAt: time().nullable().meta({ description: "Noted at most once a minute." }),
-      rotatedUntil: time().nullable().meta({ description: "How long the secret before this one still works." }),
+      lastUsedAt: time().nullable().meta({ description: "Updated at most once a minute." }),
+      rotatedUntil: time()
+        .nullable()
+        .meta({ description: "Until when the previous secret still works; null if there is none." }),
       createdAt: time(),
-      createdBy: z.string().nullable().meta({ description: "Who created it; it outlives their membership." }),
+      createdBy: z
+        .string()
+        .nullable()
+        .meta({ description: "The user who created the key. The key still works after they leave the team." }),
     })
     .meta({ title: "ApiKey" });
 
 export const newApiKeyBody = () =>
   apiKeyBody()
-    .extend({ secret: z.string().meta({ description: "The key itself: shown this once, and stored nowhere." }) })
+    .extend({
+      secret: z.string().meta({ description: "The key itself. Shown only in this response; it is not stored." }),
+    })
     .meta({ title: "NewApiKey" });
 
 export const apiKeyListBody = () => listBody(apiKeyBody()).meta({ title: "ApiKeyList" });

@@ -17,17 +17,17 @@ import { assertKeyRoom, insertApiKey, selectKeysFull } from "./store.ts";
 export interface NewKey {
   readonly name: string;
   readonly kind: KeyKind;
-  /** Names in upper snake. */
+  /** Names in upper snake case. */
   readonly permissions: readonly string[];
-  /** Milliseconds; absent or null: never. */
+  /** In milliseconds; absent or null if the key never expires. */
   readonly expiresAt?: number | null | undefined;
-  /** Absent or null: any. */
+  /** Absent or null allows any address. */
   readonly allowedIps?: readonly string[] | null | undefined;
 }
 
 /**
- * The work of one creation, for `runOnce`, whose answer must be sealed: it is the only place that ever shows the secret. A second try
- * draws another one, and only the one of the batch that committed is returned. Refuses LIMIT_REACHED.
+ * The work of one creation, for `runOnce`. Its response must be encrypted, because it is the only place that shows the secret. A second try
+ * generates another secret; only the secret of the committed batch is returned. Refuses LIMIT_REACHED.
  */
 export function createApiKey(
   deps: KeyDependencies,
@@ -80,7 +80,7 @@ export function createApiKey(
   };
 }
 
-/** After a refused batch: the role, or the place for a key, may be gone. */
+/** Reads the seat and the limit again after a refused batch. */
 async function seatWithRoom(deps: KeyDependencies, actor: KeyActor): Promise<Result<Seat, Failure>> {
   const seat = await seatNow(deps, actor);
   if (!seat.ok) return seat;
@@ -89,7 +89,7 @@ async function seatWithRoom(deps: KeyDependencies, actor: KeyActor): Promise<Res
   return room.value[0]?.isFull === 1 ? err(limitReached("keysPerMerchant")) : seat;
 }
 
-/** A list as its column holds it. */
+/** A list as JSON for its column. */
 export function jsonOrNull(list: readonly string[] | null | undefined): string | null {
   return list === null || list === undefined ? null : JSON.stringify(list);
 }

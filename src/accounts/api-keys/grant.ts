@@ -1,4 +1,4 @@
-// Which permissions a user may give to a key (decisions 7): those that keys of its kind may hold, and of these only those of the user's role.
+// The permissions that a user may grant to a key (decisions 7): those that the kind of key may hold and the user's role has.
 import type { KeyKind } from "../auth/api-key.ts";
 import {
   keyPermissionName,
@@ -9,7 +9,7 @@ import {
 } from "../teams/permissions.ts";
 import { ROLE_PERMISSIONS, type Role } from "../teams/roles.ts";
 
-/** All 34 in the form of keys: a name outside is a mistake, one inside may still not be grantable. */
+/** All 34 permissions, as keys name them. Any other name is invalid; one of these may still not be grantable. */
 export const KEY_PERMISSION_NAMES: readonly string[] = PERMISSIONS.map(keyPermissionName);
 
 const HELD_BY: Readonly<Record<KeyKind, readonly Permission[]>> = {
@@ -17,7 +17,7 @@ const HELD_BY: Readonly<Record<KeyKind, readonly Permission[]>> = {
   PUBLIC: PUBLIC_KEY_PERMISSIONS,
 };
 
-/** Those of `names` that a user of `role` cannot give to a key of `kind`, in the order given; unknown names are among them. */
+/** Those of `names` that a user with `role` cannot grant to a key of `kind`, in the given order. Includes unknown names. */
 export function ungrantable(of: {
   readonly kind: KeyKind;
   readonly names: readonly string[];

@@ -8,19 +8,19 @@ import { countApiKeys, selectApiKey, selectApiKeyPage } from "./store.ts";
 
 type KeyQuery = ListQuery & { readonly search?: string | undefined };
 
-/** The page and, where the answer must carry it, the count. A query that is not valid reads nothing. */
+/** Reads the page and, if the response has page numbers, the count. Reads nothing for an invalid query. */
 export function pageReads(db: Db, merchantId: string, query: KeyQuery | undefined) {
   const page = pageToRead(query);
   const filter = { merchantId, search: query?.search };
   return [selectApiKeyPage(db, { ...filter, ...page }), countApiKeys(db, filter, page.page !== undefined)] as const;
 }
 
-/** The key that a path names. */
+/** Reads the key of the path. */
 export function keyReads(db: Db, merchantId: string, apiKeyId: string | undefined) {
   return [selectApiKey(db, { merchantId, apiKeyId: apiKeyId ?? "" })] as const;
 }
 
-/** Keys that were not deleted, expired ones among them, newest first. */
+/** Keys that are not deleted, also expired ones, newest first. */
 export function listApiKeys(
   read: { readonly rows: readonly ApiKeyRow[]; readonly total: number },
   query: ListQuery,

@@ -31,7 +31,7 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
   .get(BASE, {
     operationId: "listApiKeys",
     summary: "List API keys, newest first",
-    description: "Expired ones among them; of a secret only the form that may be shown.",
+    description: "Includes expired keys. Of each secret only a short form is shown.",
     permission: "api_key:view",
     query: listApiKeysQuery,
     answers: [{ status: 200, description: "One page", schema: apiKeyListBody }],
@@ -45,7 +45,7 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
   .post(BASE, {
     operationId: "createApiKey",
     summary: "Create an API key",
-    description: "The answer is the only one that shows the secret. The key outlives your own membership.",
+    description: "Only this response shows the secret. The key still works after you leave the team.",
     permission: "api_key:create",
     needsStepUp: true,
     isIdempotent: true,
@@ -72,11 +72,11 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
   })
   .patch(ONE, {
     operationId: "updateApiKey",
-    summary: "Rename an API key, or change from where it may be used",
-    description: "What it may do and when it ends never change: create another.",
+    summary: "Rename an API key, or change the addresses from which it may be used",
+    description: "Permissions and expiry cannot be changed; create another key instead.",
     permission: "api_key:create",
     body: updateApiKeyBody,
-    answers: [{ status: 200, description: "The key as it now is", schema: apiKeyBody }],
+    answers: [{ status: 200, description: "The changed key", schema: apiKeyBody }],
     refusals: ["API_KEY_NOT_FOUND", "PERMISSION_NOT_GRANTABLE"],
     reads: ({ db, merchantId, params }) => keyReads(db, merchantId, params.apiKeyId),
     answer: async (call) => {
@@ -90,7 +90,7 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
     operationId: "rotateApiKey",
     summary: "Give an API key a new secret",
     description:
-      "The new secret works now, the old one until the overlap ends. The answer is the only one that shows it.",
+      "The new secret works at once, the old one until the overlap ends. Only this response shows the new secret.",
     permission: "api_key:create",
     needsStepUp: true,
     isIdempotent: true,
@@ -108,9 +108,9 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
   .delete(ONE, {
     operationId: "deleteApiKey",
     summary: "Delete an API key",
-    description: "It stops working with the next request that carries it.",
+    description: "The key stops working at once.",
     permission: "api_key:delete",
-    answers: [{ status: 204, description: "It is gone" }],
+    answers: [{ status: 204, description: "The key was deleted" }],
     refusals: ["API_KEY_NOT_FOUND"],
     reads: ({ db, merchantId, params }) => keyReads(db, merchantId, params.apiKeyId),
     answer: async (call) => {
@@ -121,7 +121,7 @@ export const apiKeyRoutes = routesOf({ tag: "API keys", callers: "MEMBER_OR_KEY"
     },
   });
 
-/** Keys are made and ended by people: no key can hold these permissions (decisions 7), and none acts if one ever did. */
+/** Only users manage keys: no key can hold these permissions (decisions 7), and one that does is refused here. */
 function actorFor(
   call: MerchantCall<KeyDependencies>,
   permission: Permission,

@@ -18,17 +18,17 @@ export function insertApiKey(db: Db, key: ApiKeyRow) {
 const areKeysFull = (merchantId: MerchantId) =>
   sql`(select count(*) from api_keys where merchant_id = ${merchantId} and revoked_at_ms is null) >= ${sql.raw(String(LIMITS.keysPerMerchant))}`;
 
-/** Whether a merchant has as many keys as it may; deleted ones do not count, expired ones do. */
+/** Whether a merchant has reached its limit of keys. Expired keys count, deleted ones do not. */
 export function selectKeysFull(db: Db, merchantId: MerchantId) {
   return db.select({ isFull: sql<number>`${areKeysFull(merchantId)}`.as("is_full") }).from(sql`(select 1)`);
 }
 
-/** Aborts the batch where the merchant has as many keys as it may. */
+/** Aborts the batch if the merchant has reached its limit of keys. */
 export function assertKeyRoom(db: Db, merchantId: MerchantId) {
   return db.insert(assertions).select(sql`select 'there is room for a key', 0 where ${areKeysFull(merchantId)}`);
 }
 
-/** A key that was not deleted. Both ids may be a path's, unproved. */
+/** A key that is not deleted. Both ids may come from the path, unauthenticated. */
 export function selectApiKey(db: Db, of: { readonly merchantId: string; readonly apiKeyId: string }) {
   return db
     .select()
@@ -43,7 +43,7 @@ export function selectApiKey(db: Db, of: { readonly merchantId: string; readonly
 }
 
 export interface KeyFilter {
-  /** May be a path's, unproved. */
+  /** May come from the path, unauthenticated. */
   readonly merchantId: string;
   readonly search: string | undefined;
 }
@@ -62,7 +62,7 @@ export function selectApiKeyPage(
     .offset(of.offset);
 }
 
-/** How many match; `isWanted` false makes it read nothing. */
+/** How many keys match; reads nothing unless `isWanted`. */
 export function countApiKeys(db: Db, of: KeyFilter, isWanted: boolean) {
   return countOf(db, apiKeys, isWanted, matching(of));
 }
@@ -77,7 +77,7 @@ function matching({ merchantId, search }: KeyFilter): (SQL | undefined)[] {
   ];
 }
 
-/** Aborts the batch unless the key is live and has the secret, name and addresses that were read. */
+/** Aborts the batch unless the key is live and its secret, name and addresses are as they were read. */
 export function assertKeyAsRead(db: Db, read: ApiKeyRow) {
   return db.insert(assertions).select(sql`select 'key is as it was read', 0 where not exists (select 1 from api_keys
     where id = ${read.id} and merchant_id = ${read.merchantId} and revoked_at_ms is null and hash = ${read.hash}

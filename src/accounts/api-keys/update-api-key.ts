@@ -6,13 +6,13 @@ import { apiKeyFacts } from "./api-key-body.ts";
 import { type ChangeOf, changeApiKey, type KeyDependencies, overreach } from "./change-api-key.ts";
 import { jsonOrNull } from "./create-api-key.ts";
 
-/** What a PATCH may say (decisions 8): absent keeps, null lets the key be used from any address. */
+/** The fields of a PATCH (decisions 8). An absent field keeps its value; null for `allowedIps` allows any address. */
 export interface KeyUpdate {
   readonly name?: string | undefined;
   readonly allowedIps?: readonly string[] | null | undefined;
 }
 
-/** Two concurrent changes are both applied. One that changes nothing writes nothing. */
+/** Applies both of two concurrent changes. Writes nothing if nothing changes. */
 export async function updateApiKeyFields(
   deps: KeyDependencies,
   of: ChangeOf,

@@ -1,12 +1,12 @@
-// API keys: `sk_` or `pk_`, 32 random base62 characters and 6 of CRC32 over all before them. The checksum lets a typo
-// or a truncated paste be refused before any storage is touched; the secret is stored as SHA-256 only.
+// API keys: `sk_` or `pk_`, 32 random base62 characters, and 6 characters of CRC32 over all before them. With the checksum a mistyped or truncated
+// key is refused without a storage read. Only the SHA-256 of a key is stored.
 import { sha256Hex } from "../../lib/bytes.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 32;
 const CHECK_LENGTH = 6;
 const SHAPE = /^(sk|pk)_[0-9A-Za-z]{38}$/;
-/** The largest multiple of 62 in a byte: above it a byte is drawn again, so that every character is equally likely. */
+/** The largest multiple of 62 in a byte. Random bytes from here on are discarded, so that every character is equally likely. */
 const FAIR_BYTES = 248;
 
 export type KeyKind = "SECRET" | "PUBLIC";
@@ -15,7 +15,7 @@ export interface NewApiKey {
   /** Shown once, never stored. */
   readonly secret: string;
   readonly hash: string;
-  /** What lists may show: `sk_jtkJ...9Zq2`. */
+  /** The short form for display: `sk_jtkJ...9Zq2`. */
   readonly display: string;
 }
 
@@ -33,7 +33,7 @@ export function newApiKey(kind: KeyKind, randomBytes: (count: number) => Uint8Ar
   return { secret, hash: hashApiKey(secret), display: `${secret.slice(0, 7)}...${secret.slice(-4)}` };
 }
 
-/** The kind of a well-formed key; undefined when shape or checksum is wrong. */
+/** The kind of a well-formed key; undefined if its form or checksum is wrong. */
 export function apiKeyKind(text: string): KeyKind | undefined {
   if (!SHAPE.test(text)) return undefined;
   const body = text.slice(0, -CHECK_LENGTH);

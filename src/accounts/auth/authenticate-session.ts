@@ -1,5 +1,5 @@
-// Proves which user is calling, and for a merchant's route that they belong to its team and meet what it demands: in ONE storage call
-// together with the route's own reads, nothing cached.
+// Authenticates a user by their session. For a merchant's route it also checks that the user is a member of the team and meets its security
+// policy. All of this and the route's own reads are ONE storage call; nothing is cached.
 import { sha256Hex } from "../../lib/bytes.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
@@ -27,7 +27,7 @@ export interface SessionCredentials {
 export interface AuthenticatedUser<R extends Statements> {
   readonly principal: UserPrincipal;
   readonly read: ResultsOf<R>;
-  /** Whether the session's last use should be noted. */
+  /** Whether the time of the session's last use should be updated. */
   readonly isTouchDue: boolean;
 }
 
@@ -37,8 +37,8 @@ export interface AuthenticatedMember<R extends Statements> extends Authenticated
 }
 
 /**
- * 401 for a token that is unknown, revoked or over. `mayOweFactor`: whether a session that still owes its second factor will do; otherwise
- * 403 SECOND_FACTOR_REQUIRED.
+ * 401 for a token that is unknown, revoked or expired. 403 SECOND_FACTOR_REQUIRED for a session that still needs its second factor, unless
+ * `mayOweFactor`.
  */
 export async function authenticateUser<const R extends Statements>(
   db: Db,
@@ -56,8 +56,8 @@ export async function authenticateUser<const R extends Statements>(
 }
 
 /**
- * As `authenticateUser`; then 404 for a merchant that they do not belong to, the same whether it exists, and 403
- * SECURITY_REQUIREMENT_NOT_MET naming what its team demands and they lack.
+ * As `authenticateUser`. Then 404 for a merchant whose team the user is not in, whether or not the merchant exists; and 403
+ * SECURITY_REQUIREMENT_NOT_MET with the factors that the team requires and the user does not have.
  */
 export async function authenticateMember<const R extends Statements>(
   db: Db,
@@ -91,7 +91,7 @@ export async function authenticateMember<const R extends Statements>(
   return ok({ principal, merchant, read, isTouchDue: isTouchDue(row, credentials.nowMs) });
 }
 
-/** Notes that a session was used; may be lost. */
+/** Updates the time of the session's last use; the update may be lost. */
 export async function noteSessionUse(db: Db, principal: UserPrincipal, nowMs: number): Promise<void> {
   await touchSession(db, principal.session.id, nowMs);
 }

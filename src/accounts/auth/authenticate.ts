@@ -1,5 +1,5 @@
-// Proves which API key is calling and reads what the request needs, in ONE storage call: the key, the merchant of the path, and whatever the route
-// asked for. What the route read is discarded unless the key is valid, so that none of it can leak (architecture.md "One request").
+// Authenticates an API key in ONE storage call, which also reads the merchant of the path and the route's own reads. The route's reads are
+// discarded unless the key is valid, so that nothing of them can leak (architecture.md "One request").
 import { equalDigests } from "../../lib/bytes.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
@@ -21,21 +21,21 @@ export interface Authenticated<R extends Statements> {
   readonly principal: ApiKeyPrincipal;
   readonly merchant: MerchantRow;
   readonly read: ResultsOf<R>;
-  /** Whether the key's last use should be noted (at most once a minute). */
+  /** Whether the time of the key's last use should be updated (at most once a minute). */
   readonly isTouchDue: boolean;
 }
 
 export interface Credentials {
-  /** Of the right shape: `apiKeyKind` has been asked. */
+  /** Well-formed: `apiKeyKind` has been called before. */
   readonly apiKey: string;
-  /** The merchant the path names. */
+  /** The merchant of the path. */
   readonly merchantId: string;
   readonly ip: string | undefined;
   readonly nowMs: number;
   readonly sleep: Sleep;
 }
 
-/** 401 for a key that is missing, malformed, unknown, expired or revoked: one and the same answer. 403 for a foreign merchant or address. */
+/** 401 for a key that is missing, malformed, unknown, expired or revoked, always the same. 403 for another merchant or a forbidden address. */
 export async function authenticate<const R extends Statements>(
   db: Db,
   credentials: Credentials,
@@ -62,12 +62,12 @@ export async function authenticate<const R extends Statements>(
   });
 }
 
-/** Notes that a key was used; may be lost. */
+/** Updates the time of the key's last use; the update may be lost. */
 export async function noteKeyUse(db: Db, principal: ApiKeyPrincipal, nowMs: number): Promise<void> {
   await touchApiKey(db, principal.keyId, nowMs);
 }
 
-/** The key's secret, or the one before it until the overlap of its rotation ends. */
+/** Whether the hash is of the key's secret, or of its previous secret before the overlap of the rotation ends. */
 function isSecretOf(key: ApiKeyRow, hash: string, nowMs: number): boolean {
   if (equalDigests(key.hash, hash)) return true;
   const { previousHash, previousExpiresAtMs } = key;

@@ -1,15 +1,15 @@
-// `allowedIps` of an API key: CIDRs or single addresses, IPv4 and IPv6. An address that cannot be read matches nothing. The runtime's own
-// BlockList does the arithmetic; an IPv4 carried in an IPv6 address (::ffff:a.b.c.d) counts as that IPv4.
+// `allowedIps` of an API key: CIDR ranges or single addresses, IPv4 and IPv6. An unreadable address matches nothing. The runtime's BlockList
+// compares the addresses; an IPv4-mapped IPv6 address (::ffff:a.b.c.d) counts as that IPv4 address.
 import { BlockList, isIP } from "node:net";
 
-/** Whether `ip` (as CF-Connecting-IP gives it) lies in one of the ranges. */
+/** Whether `ip` (the value of CF-Connecting-IP) is in one of the ranges. */
 export function isIpAllowed(ip: string | undefined, ranges: readonly string[]): boolean {
   const family = ip === undefined ? undefined : familyOf(ip);
   if (ip === undefined || family === undefined) return false;
   const list = new BlockList();
   for (const range of ranges) {
     const subnet = parseRange(range);
-    // BlockList would find every IPv4 in ::/0; here an IPv6 range holds only those that it names as mapped.
+    // For BlockList ::/0 contains every IPv4 address; here an IPv6 range only contains IPv4 addresses if it is a mapped range.
     if (subnet === undefined || (family === "ipv4" && subnet.family === "ipv6" && !MAPPED.test(subnet.address)))
       continue;
     list.addSubnet(subnet.address, subnet.prefix, subnet.family);
@@ -17,7 +17,7 @@ export function isIpAllowed(ip: string | undefined, ranges: readonly string[]): 
   return list.check(ip, family);
 }
 
-/** Whether a text is an address or a CIDR. */
+/** Whether a text is an IP address or a CIDR range. */
 export function isIpRange(text: string): boolean {
   return parseRange(text) !== undefined;
 }
@@ -27,7 +27,7 @@ const MAPPED = /^::ffff:/i;
 type Family = "ipv4" | "ipv6";
 
 function familyOf(address: string): Family | undefined {
-  // Of the address itself: a zone (`fe80::1%eth0`) has no meaning on the edge.
+  // A zone (`fe80::1%eth0`) has no meaning on the edge.
   if (address.includes("%")) return undefined;
   const version = isIP(address);
   if (version === 0) return undefined;

@@ -1,5 +1,5 @@
-// Who is calling, once proved. A merchant's stores take the `merchantId` of a principal: it can only come out of the auth layer, so a query
-// without a proved merchant does not compile.
+// The authenticated caller. A merchant's stores take the `merchantId` of a principal. Only authentication produces one, so a query without an
+// authenticated merchant does not compile.
 
 import type { ApiKeyId, MemberId, MerchantId } from "../../lib/ids.ts";
 import type { Actor } from "../../platform/audit/entry.ts";
@@ -18,14 +18,14 @@ export interface ApiKeyPrincipal {
   readonly permissions: ReadonlySet<Permission>;
 }
 
-/** A user in a live session, no second factor owed. */
+/** A user with a live session that needs no second factor any more. */
 export interface UserPrincipal {
   readonly kind: "USER";
   readonly user: User;
   readonly session: ProvedSession;
 }
 
-/** A user acting for a merchant whose team they belong to. */
+/** A user who acts for a merchant as a member of its team. */
 export interface MemberPrincipal extends UserPrincipal {
   readonly merchantId: MerchantId;
   readonly memberId: MemberId;
@@ -46,7 +46,7 @@ export function actorOf(principal: ApiKeyPrincipal | UserPrincipal): Actor {
     : { kind: "USER", id: principal.user.id };
 }
 
-/** STEP_UP_REQUIRED for a user who gave no factor in the last 5 minutes; a key is never asked. */
+/** STEP_UP_REQUIRED for a user who gave no factor in the last 5 minutes; never for an API key. */
 export function stepUpRefusal(principal: ApiKeyPrincipal | UserPrincipal, nowMs: number): Failure | undefined {
   if (principal.kind === "API_KEY") return undefined;
   const { user, session } = principal;

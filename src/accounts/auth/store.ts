@@ -13,14 +13,14 @@ const merchant = sql`(select ${jsonObject(merchants, "shop")} from merchants sho
   .mapWith(rowDecoder(merchants))
   .as("merchant_json");
 
-/** A key by its hash and, in the same row, the merchant of the path: not yet proved to be the key's, null when there is no such merchant. */
+/** A key by its hash, and in the same row the merchant of the path, null if it does not exist. The key may belong to another merchant. */
 export const selectCaller = prepared(
   (of: { readonly hash: string; readonly merchantId: string }) => of,
   (db, of) =>
     db
       .select({ ...getTableColumns(apiKeys), merchant })
       .from(apiKeys)
-      // Two look-ups of an index each; the newer secret of a key and the older of another are never the same.
+      // Two index lookups. At most one row: one key's secret never equals another key's previous secret.
       .where(or(eq(apiKeys.hash, of.hash), eq(apiKeys.previousHash, of.hash)))
       .limit(1),
 );

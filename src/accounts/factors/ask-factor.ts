@@ -1,4 +1,4 @@
-// Lists the factors that a session can continue with, and prepares them: mails a code, makes a passkey's challenge.
+// Lists the factors with which a session can continue, and prepares them: mails a code and creates a passkey challenge.
 import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
 import { ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -11,11 +11,11 @@ import type { FactorDependencies } from "./prove-factor.ts";
 
 export interface AskedFactors {
   readonly factors: readonly FactorName[];
-  /** WebAuthn request options; null where the user has no passkey. */
+  /** WebAuthn request options; null if the user has no passkey. */
   readonly passkey: PublicKeyCredentialRequestOptionsJSON | null;
 }
 
-/** RATE_LIMITED where too many codes went to this user's address. A code is mailed only where one would count. */
+/** Refuses RATE_LIMITED if too many codes were mailed to this address. Mails a code only if mailed codes count for this user. */
 export async function askFactor(
   deps: FactorDependencies,
   of: { readonly principal: UserPrincipal; readonly purpose: FactorPurpose; readonly ip: string | null },

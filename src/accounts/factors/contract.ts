@@ -1,4 +1,4 @@
-// The wire of second factors and step-up.
+// The wire format of second factors and step-up.
 import * as z from "zod";
 import { assertionBody, requestOptionsBody } from "../passkeys/contract.ts";
 import { codeKindOf, type FactorProof } from "./factor-proof.ts";
@@ -12,28 +12,30 @@ const code = () =>
 
 const proofMembers = () =>
   z.strictObject({
-    method: z
-      .enum(["totp", "backup_code", "email_code", "passkey"])
-      .optional()
-      .meta({ description: "By default 6 digits are totp, 8 digits email_code, any other code backup_code." }),
+    method: z.enum(["totp", "backup_code", "email_code", "passkey"]).optional().meta({
+      description: "If absent, a code of 6 digits is totp, of 8 digits email_code, and any other code backup_code.",
+    }),
     code: code()
       .optional()
       .meta({ examples: ["012345"] }),
     credential: assertionBody().optional(),
   });
 
-/** A code or a passkey's answer, never both. */
+/** A code or a passkey assertion, never both. */
 export const proofBody = () =>
   proofMembers().transform((body, context): FactorProof => {
     const { method, credential } = body;
     if (credential !== undefined && body.code === undefined && (method ?? "passkey") === "passkey")
       return { factor: "passkey", credential };
     if (credential === undefined && body.code !== undefined && method !== "passkey") {
-      // Apps and mails show digits in groups.
+      // Apps and mails show the digits in groups.
       const digits = body.code.replaceAll(/\s/g, "");
       return { factor: method ?? codeKindOf(digits), code: digits };
     }
-    context.addIssue({ code: "custom", message: "must have a code, or the credential of a passkey, as method says" });
+    context.addIssue({
+      code: "custom",
+      message: "must have a code, or the credential of a passkey if method is passkey",
+    });
     return z.NEVER;
   });
 
@@ -44,9 +46,9 @@ export const askedBody = () =>
     .object({
       factors: z
         .array(z.enum(["passkey", "totp", "backup_code", "email_code"]))
-        .meta({ description: "With any one of these it goes on; for email_code a code is on its way." }),
+        .meta({ description: "Any one of these is enough. For email_code, a code was mailed." }),
       passkey: requestOptionsBody()
         .nullable()
-        .meta({ description: "Options for a passkey; null where there is none." }),
+        .meta({ description: "Options for `navigator.credentials.get`; null if the user has no passkey." }),
     })
     .meta({ title: "AskedFactors" });

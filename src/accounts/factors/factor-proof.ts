@@ -1,18 +1,18 @@
-// The factors with which a user proves their identity again, and which kinds count where.
+// The factors with which a user confirms their identity again, and for which purpose each kind counts.
 import type { Failure } from "../../platform/failures.ts";
 import type { Assertion } from "../passkeys/credential.ts";
 import type { FactorGiven, FactorName, ProvedSession } from "../sessions/session.ts";
 import { secondFactorsOf, stepUpFactorsOf } from "../sessions/session.ts";
 import type { User } from "../users/user.ts";
 
-/** To settle what a sign-in still owes, or to change something that is protected. */
+/** To complete a sign-in, or to make a protected change. */
 export type FactorPurpose = "SECOND_FACTOR" | "STEP_UP";
 
 export type FactorProof =
   | { readonly factor: Exclude<FactorName, "passkey">; readonly code: string }
   | { readonly factor: "passkey"; readonly credential: Assertion };
 
-/** The factors that count. No factor settles a sign-in that owes none: an active session steps up instead. */
+/** The factors that count for a purpose. None for SECOND_FACTOR in an active session, which needs none; it can step up instead. */
 export function factorsFor(
   purpose: FactorPurpose,
   { user, session }: { readonly user: User; readonly session: ProvedSession },
@@ -21,7 +21,7 @@ export function factorsFor(
   return session.state === "PENDING_2FA" ? secondFactorsOf(user) : [];
 }
 
-/** The kind of code that a text looks like; the three do not overlap. */
+/** The kind of a code by its form; the three forms do not overlap. */
 export function codeKindOf(code: string): Exclude<FactorName, "passkey"> {
   if (/^\d{6}$/.test(code)) return "totp";
   return /^\d{8}$/.test(code) ? "email_code" : "backup_code";
@@ -34,7 +34,7 @@ const GIVEN: Readonly<Record<FactorName, FactorGiven>> = {
   email_code: "EMAIL_CODE",
 };
 
-/** As a session keeps it. */
+/** The factor as stored in a session. */
 export function factorGiven(name: FactorName): FactorGiven {
   return GIVEN[name];
 }

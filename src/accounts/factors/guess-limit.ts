@@ -1,6 +1,6 @@
-// How many wrong factors may be given (decisions 12 "Factors"). Counted in storage, so that a restart does not reset the count, and before a
-// factor is checked, so that parallel guesses cannot share an attempt. A session that has proved more than a mailbox is counted by itself:
-// an attacker who reads a user's mail must not be able to lock them out.
+// The limit of wrong factors (decisions 12 "Factors"). Attempts are counted in storage, so that a restart does not reset the count, and before a
+// factor is checked, so that parallel guesses cannot share an attempt. A session that was opened with more than a mailed code has a count of its
+// own: an attacker who reads a user's mail must not be able to lock the user out.
 
 import { networkOf } from "../../lib/ip-network.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -9,14 +9,14 @@ import type { Session } from "../sessions/session.ts";
 
 const GUESS_WINDOW_MS = 15 * MINUTE_MS;
 
-/** What attempts are counted on. */
+/** A counter of attempts. */
 export interface GuessScope {
   readonly name: string;
   readonly most: number;
   readonly windowMs: number;
 }
 
-/** The scopes that an attempt in a session counts on. `ip`: of the request; null where no proxy reports it; all those share one network. */
+/** The counters of an attempt in a session. `ip`: of the request; null if no proxy reports it: all such requests count as one network. */
 export function guessScopes(
   session: Pick<Session, "id" | "userId" | "factor">,
   ip: string | null,
@@ -30,7 +30,7 @@ export function guessScopes(
   return [own, network, user];
 }
 
-/** Whole seconds until a window that ends at `endsAtMs` is over, at least 1. */
+/** Whole seconds until `endsAtMs`, the end of the window; at least 1. */
 export function retryAfterSeconds(endsAtMs: number, nowMs: number): number {
   return Math.max(1, Math.ceil((endsAtMs - nowMs) / SECOND_MS));
 }

@@ -1,5 +1,5 @@
-// Checks one factor, whichever it is. An attempt is counted before anything is checked, and no check runs without the count. What was given is
-// used up by the caller's batch, so of two uses at once one aborts.
+// Checks one factor of any kind. Every check is counted as an attempt first. The caller's batch marks the factor as used, so of two concurrent
+// uses one aborts.
 import { macsOfText } from "../../lib/keyring.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
@@ -35,13 +35,13 @@ export interface FactorAttempt {
 
 export interface ProvedFactor {
   readonly factor: FactorGiven;
-  /** For the batch of what it was given for: use it up, and give the attempt back. */
+  /** For the batch of the permitted change: they mark the factor as used and take the attempt off the count. */
   readonly statements: Statements;
 }
 
 /**
- * FACTOR_NOT_AVAILABLE where this kind does not count for this user; TOO_MANY_ATTEMPTS after too many wrong ones; INVALID_CODE or
- * PASSKEY_REFUSED for a wrong one. Not repeated on a fault of storage, which throws: each arrival is an attempt.
+ * FACTOR_NOT_AVAILABLE if this kind does not count for this user; TOO_MANY_ATTEMPTS after too many wrong factors; INVALID_CODE or
+ * PASSKEY_REFUSED for a wrong one. A storage fault throws and is not retried, because each execution counts as an attempt.
  */
 export async function proveFactor(deps: FactorDependencies, of: FactorAttempt): Promise<Result<ProvedFactor, Failure>> {
   const { principal, purpose, proof } = of;

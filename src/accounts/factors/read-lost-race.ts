@@ -5,7 +5,7 @@ import type { Failure } from "../../platform/failures.ts";
 import type { ProvedSession } from "../sessions/session.ts";
 import { selectSessionByToken } from "../sessions/store.ts";
 
-/** Why a batch that depends on a session and a factor was refused: the session's token was replaced or ended, or else `otherwise`. */
+/** Why a batch that depends on a session and a factor failed: UNAUTHORIZED if the session ended or has a new token, otherwise `otherwise`. */
 export async function readLostRace(
   deps: { readonly db: Db; readonly sleep: Sleep },
   session: ProvedSession,

@@ -17,7 +17,7 @@ interface Words {
   readonly description: string;
 }
 
-/** The two routes of one purpose: what can be given, and giving it. */
+/** The two routes of one purpose: list the factors, and give one. */
 function startAndVerify(of: {
   readonly purpose: FactorPurpose;
   readonly path: string;
@@ -31,7 +31,7 @@ function startAndVerify(of: {
     .post(`${path}/start`, {
       ...of.start,
       ...open,
-      answers: [{ status: 202, description: "What can be given", schema: askedBody }],
+      answers: [{ status: 202, description: "The factors that can be used", schema: askedBody }],
       answer: async (call) => {
         const { principal, trail } = call;
         const asked = await askFactor(call.deps, { principal, purpose, ip: trail.ip });
@@ -42,7 +42,9 @@ function startAndVerify(of: {
       ...of.verify,
       ...open,
       body: proofBody,
-      answers: [{ status: 200, description: "It counts; the session has a new cookie", schema: signedInBody }],
+      answers: [
+        { status: 200, description: "The factor was accepted; the session has a new cookie", schema: signedInBody },
+      ],
       refusals: ["INVALID_CODE", "PASSKEY_REFUSED", "FACTOR_NOT_AVAILABLE", "TOO_MANY_ATTEMPTS"],
       answer: async (call) => {
         const { principal, trail } = call;
@@ -52,7 +54,8 @@ function startAndVerify(of: {
     });
 }
 
-const LIMIT = "After 10 wrong ones in 15 minutes no more is checked in the session until they are over.";
+const LIMIT =
+  "After 10 wrong factors in 15 minutes, the session accepts no further attempts until the 15 minutes are over.";
 
 const secondFactor = startAndVerify({
   purpose: "SECOND_FACTOR",
@@ -60,12 +63,12 @@ const secondFactor = startAndVerify({
   mayOweFactor: true,
   start: {
     operationId: "startSecondFactor",
-    summary: "Ask which second factors settle a sign-in",
-    description: "Mails a code where mailed codes are one of them.",
+    summary: "List the second factors that complete a sign-in",
+    description: "Mails a code if mailed codes are one of them.",
   },
   verify: {
     operationId: "verifySecondFactor",
-    summary: "Give the second factor that a sign-in owes",
+    summary: "Complete a sign-in with a second factor",
     description: `Each code works once. ${LIMIT}`,
   },
 });
@@ -75,13 +78,14 @@ const stepUp = startAndVerify({
   path: `${AUTH}/step-up`,
   start: {
     operationId: "startStepUp",
-    summary: "Ask with which factors to step up",
-    description: "Whoever has a passkey or an authenticator app steps up with these; only to others a code is mailed.",
+    summary: "List the factors for a step-up",
+    description:
+      "A user with a passkey or an authenticator app must use one of these. A code is mailed only to other users.",
   },
   verify: {
     operationId: "verifyStepUp",
-    summary: "Prove again that it is you",
-    description: `What is protected is open for 5 minutes from then on. Each code works once. ${LIMIT}`,
+    summary: "Confirm your identity again (step-up)",
+    description: `For the next 5 minutes the session may make protected changes. Each code works once. ${LIMIT}`,
   },
 });
 
@@ -90,9 +94,10 @@ const EMAIL_OTP = "/api/v1/me/email-otp";
 const emailOtp = routesOf({ tag: "My account", callers: "PERSON", dependencies: factorDependencies, needsStepUp: true })
   .post(EMAIL_OTP, {
     operationId: "enableEmailOtp",
-    summary: "Ask for a mailed code at every sign-in",
-    description: "A second factor for whoever has no authenticator app; it satisfies a team that demands one.",
-    answers: [{ status: 204, description: "It is on" }],
+    summary: "Switch on mailed codes as a second factor",
+    description:
+      "Every sign-in then needs a mailed code, for users without an authenticator app. It counts for teams that require a second factor.",
+    answers: [{ status: 204, description: "Mailed codes are on" }],
     answer: async ({ deps, principal: { user }, trail }) => {
       const changed = await changeEmailOtp(deps, { user, isOn: true, trail });
       return changed.ok ? ok(emptyReply()) : changed;
@@ -100,8 +105,8 @@ const emailOtp = routesOf({ tag: "My account", callers: "PERSON", dependencies: 
   })
   .delete(EMAIL_OTP, {
     operationId: "disableEmailOtp",
-    summary: "Stop asking for a mailed code at sign-in",
-    answers: [{ status: 204, description: "It is off" }],
+    summary: "Switch off mailed codes as a second factor",
+    answers: [{ status: 204, description: "Mailed codes are off" }],
     answer: async ({ deps, principal: { user }, trail }) => {
       const changed = await changeEmailOtp(deps, { user, isOn: false, trail });
       return changed.ok ? ok(emptyReply()) : changed;

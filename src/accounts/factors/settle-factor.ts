@@ -1,5 +1,5 @@
-// A factor given inside a session: it settles what the sign-in owed, or steps the session up. One batch uses the factor up, replaces the
-// session's token and records it, so that a factor never counts twice and an old token never stays valid.
+// Accepts a factor within a session: it completes the sign-in or steps the session up. One batch marks the factor as used, replaces the session's
+// token and records the change, so that a factor never counts twice and an old token never stays valid.
 
 import type { Result } from "../../lib/result.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
@@ -19,7 +19,7 @@ export interface SettledFactor {
   readonly user: User;
 }
 
-/** Refuses as `proveFactor`. Of two requests with the same factor the second is refused as wrong; of two with the same token, as UNAUTHORIZED. */
+/** Refuses as `proveFactor`. Of two requests with the same factor, the second gets the refusal of a wrong factor; with the same token, UNAUTHORIZED. */
 export async function settleFactor(
   deps: FactorDependencies,
   of: FactorAttempt,

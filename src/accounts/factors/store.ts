@@ -6,7 +6,7 @@ import { factorGuesses, users } from "../../platform/db/schema/users.ts";
 import type { ProvedSession } from "../sessions/session.ts";
 import type { GuessScope } from "./guess-limit.ts";
 
-/** Counts an attempt on each scope and reads the account; the batch aborts, and counts nothing, where a scope has no attempt left. */
+/** Counts an attempt in each scope and reads the account. If a scope has no attempt left, the batch aborts and counts nothing. */
 export function reserveAttempt(
   db: Db,
   of: { readonly userId: UserId; readonly nowMs: number },
@@ -36,7 +36,7 @@ export function reserveAttempt(
   ] as const;
 }
 
-/** For the batch that a right factor allows: takes its attempt off the count. Wrong ones of the same window stay counted. */
+/** Takes the attempt of a correct factor off the count, in the batch that it permits. Wrong attempts of the window stay counted. */
 export function giveAttemptBack(db: Db, scopes: readonly GuessScope[], nowMs: number) {
   return db
     .update(factorGuesses)
@@ -44,7 +44,7 @@ export function giveAttemptBack(db: Db, scopes: readonly GuessScope[], nowMs: nu
     .where(and(isOneOf(scopes), gt(factorGuesses.failures, 0), gt(factorGuesses.endsAtMs, nowMs)));
 }
 
-/** The scopes that have no attempt left, and when each has one again. */
+/** The scopes without an attempt left, and when each has one again. */
 export function selectExhausted(db: Db, scopes: readonly GuessScope[], nowMs: number) {
   return db
     .select({ endsAtMs: factorGuesses.endsAtMs })
@@ -66,7 +66,7 @@ function isOneOf(scopes: readonly GuessScope[]) {
   );
 }
 
-/** Deletes counts whose window is over; bounded, oldest first. */
+/** Deletes at most `limit` counts whose window is over, oldest first. */
 export function forgetGuesses(db: Db, nowMs: number, limit: number) {
   const old = db
     .select({ scope: factorGuesses.scope })
@@ -77,7 +77,7 @@ export function forgetGuesses(db: Db, nowMs: number, limit: number) {
   return db.delete(factorGuesses).where(inArray(factorGuesses.scope, old));
 }
 
-/** Aborts the batch unless the session still has the token that proved it, and was not ended. */
+/** Aborts the batch unless the session is live and still has the token with which it was authenticated. */
 export function assertSessionHeld(db: Db, session: Pick<ProvedSession, "id" | "tokenHash">) {
   return db.insert(assertions).select(
     sql`select 'session is held', 0 where not exists (select 1 from sessions where id = ${session.id}
@@ -85,7 +85,7 @@ export function assertSessionHeld(db: Db, session: Pick<ProvedSession, "id" | "t
   );
 }
 
-/** Switches mailed codes as a second factor on or off; the batch aborts when the setting is the same already. */
+/** Switches mailed codes as a second factor on or off; aborts the batch if the setting is already the same. */
 export function switchEmailOtp(db: Db, userId: UserId, isOn: boolean, nowMs: number) {
   return [
     db.insert(assertions).select(
