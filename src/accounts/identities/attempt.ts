@@ -1,5 +1,5 @@
-// One attempt to sign in elsewhere or to link an account there: what must come back unchanged, sealed while the browser is away. It works once,
-// within 10 minutes, and only in the browser that began it.
+// An attempt to sign in with a provider or to link an account of it. Its state must come back unchanged, so it is stored encrypted while the
+// browser is at the provider. It works once, within 10 minutes, and only in the browser that began it.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
@@ -10,9 +10,9 @@ const attempt = lazily(() =>
   z.strictObject({
     provider: z.enum(["google", "github"]),
     purpose: z.enum(["SIGN_IN", "LINK"]),
-    /** Of the ID token, where the provider gives one. */
+    /** The nonce of the ID token, for a provider that issues one. */
     nonce: z.string(),
-    /** PKCE. */
+    /** The PKCE code verifier. */
     codeVerifier: z.string(),
     /** SHA-256 of the browser's nonce cookie. */
     browserHash: z.string(),
@@ -23,17 +23,17 @@ const attempt = lazily(() =>
 
 export type Attempt = Readonly<z.output<ReturnType<typeof attempt>>>;
 
-/** What a sealed attempt is bound to: it opens in no other row. */
+/** The encryption context of an attempt: it cannot be decrypted in another row. */
 export function attemptContext(hash: string): string {
   return `oauth:${hash}`;
 }
 
-/** Reads what `JSON.stringify` wrote; throws for anything else, which only a bug can have written. */
+/** Parses a stored attempt; throws for anything else, which is a bug. */
 export function parseAttempt(json: string): Attempt {
   return attempt().parse(JSON.parse(json));
 }
 
-/** Whether a text can be one of our tokens at all: 256 bits in base64url. */
+/** Whether a text has the form of our tokens: 256 bits in base64url. */
 export function isToken(text: string | undefined): text is string {
   return text !== undefined && /^[A-Za-z0-9_-]{43}$/.test(text);
 }
@@ -41,7 +41,7 @@ export function isToken(text: string | undefined): text is string {
 const LONGEST_PATH = 1_000;
 
 /**
- * Whether a text may be where a browser goes after signing in: a path of our own origin, and nothing that some browser reads as another
+ * Whether a browser may be redirected to this path after signing in. It must be on our own origin: nothing that some browser reads as another
  * origin ("//host", "/\host") or that changes a header.
  */
 export function isReturnPath(text: string): boolean {
@@ -49,7 +49,7 @@ export function isReturnPath(text: string): boolean {
   return !/\/\/|[\\\p{Cc}\p{Zl}\p{Zp}]/u.test(text) && text.isWellFormed();
 }
 
-/** Where a browser goes when a mailbox is still to be proved: the page there reads the address from the fragment, which no server sees. */
+/** Where a browser goes to enter a mailed code. The page reads the email address from the fragment, which is never sent to a server. */
 export function proofPath(returnTo: string, email: string): string {
   const [path = "/"] = returnTo.split("#");
   return `${path}#proof=${encodeURIComponent(email)}`;

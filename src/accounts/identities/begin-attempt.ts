@@ -1,5 +1,5 @@
-// Sends a browser to a provider: what must come back is sealed and stored under the hash of the state, and bound to the browser by its nonce
-// cookie. The secrets of the attempt are in no log and in no table in the clear.
+// Sends a browser to a provider. The attempt is stored encrypted under the hash of its state, and bound to the browser by its nonce cookie. Its
+// secrets are never logged, and never stored in plain text.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import type { SessionId, UserId } from "../../lib/ids.ts";
@@ -23,30 +23,30 @@ export interface AttemptDependencies {
   readonly db: Db;
   readonly nowMs: number;
   readonly sleep: Sleep;
-  /** SECRETS_AES_KEY. */
+  /** The keys of SECRETS_AES_KEY. */
   readonly keys: Keyring;
-  /** Undefined where the deployment has none. */
+  /** Undefined if the provider is not configured. */
   readonly client: (provider: SignInProvider) => ProviderClient | undefined;
 }
 
 export interface AttemptToBegin {
-  /** As the path names it. */
+  /** The provider's name in the path. */
   readonly provider: string | undefined;
-  /** The browser's nonce cookie; an existing one is kept, so that an attempt in another tab stays valid. */
+  /** The browser's nonce cookie. An existing one is kept, so that an attempt in another tab stays valid. */
   readonly browserToken: string | undefined;
   readonly returnTo: string;
-  /** Whose account is to be linked; null to sign in. */
+  /** The user and session to link the account to; null to sign in. */
   readonly linkTo: { readonly userId: UserId; readonly sessionId: SessionId } | null;
 }
 
 export interface Begun {
-  /** Where the browser goes. */
+  /** The provider's page that the browser must open. */
   readonly url: string;
-  /** For the browser's nonce cookie. */
+  /** The value of the browser's nonce cookie. */
   readonly browserToken: string;
 }
 
-/** PROVIDER_NOT_CONFIGURED for an unknown provider too; PROVIDER_UNAVAILABLE when its authorization URL cannot be had. */
+/** PROVIDER_NOT_CONFIGURED, also for an unknown provider; PROVIDER_UNAVAILABLE if its authorization URL cannot be found. */
 export async function beginAttempt(deps: AttemptDependencies, of: AttemptToBegin): Promise<Result<Begun, Failure>> {
   const found = clientOf(deps, of.provider);
   if (!found.ok) return found;
@@ -86,19 +86,19 @@ async function store(
   return committed.kind === "committed" ? ok(undefined) : err({ code: "STORAGE_UNAVAILABLE" });
 }
 
-/** The provider that a path names, and how it is asked. */
+/** The provider of the path, with its client. */
 export function clientOf(
   deps: Pick<AttemptDependencies, "client">,
   name: string | undefined,
 ): Result<{ readonly provider: SignInProvider; readonly client: ProviderClient }, Failure> {
   const provider = parseProvider(name);
-  // A name that is no provider's is not echoed.
+  // An unknown name is not repeated in the response.
   if (provider === undefined) return err({ code: "PROVIDER_NOT_CONFIGURED", provider: "this provider" });
   const client = deps.client(provider);
   return client === undefined ? err({ code: "PROVIDER_NOT_CONFIGURED", provider }) : ok({ provider, client });
 }
 
-/** An outage is logged in our own words, because only the operator can correct a wrong client secret. */
+/** The failure for a provider's problem. An outage is also logged, because only the operator can correct a wrong client secret. */
 export function failureOf(provider: SignInProvider, problem: ProviderProblem): Failure {
   if (problem.kind === "REFUSED") return { code: "SIGN_IN_REFUSED", reason: problem.reason };
   log("warn", { provider, problem: problem.problem });

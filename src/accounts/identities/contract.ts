@@ -1,4 +1,4 @@
-// The wire of sign-in with an external provider and of linked identities.
+// The wire format of sign-in with an external provider and of linked identities.
 import * as z from "zod";
 import { paginationBody } from "../../lib/pagination.ts";
 import { signedInBody } from "../sign-in/contract.ts";
@@ -7,19 +7,23 @@ import { isReturnPath } from "./attempt.ts";
 const returnTo = () =>
   z
     .string()
-    .refine(isReturnPath, "must be a path on this origin, beginning with one slash")
+    .refine(isReturnPath, "must be a path on this origin and begin with one slash")
     .optional()
-    .meta({ description: "Where the browser goes afterwards: a path on this origin; `/` otherwise." });
+    .meta({ description: "The path on this origin to which the browser returns afterwards; `/` by default." });
 
 export const beginQuery = () => z.object({ returnTo: returnTo() });
 
-/** What else a provider adds is ignored. */
+/** Other parameters that a provider adds are ignored. */
 export const callbackQuery = () =>
   z.object({
-    code: z.string().max(4_096).optional().meta({ description: "What the provider gives for its tokens." }),
-    state: z.string().max(200).optional().meta({ description: "Which attempt this ends." }),
-    iss: z.string().max(500).optional().meta({ description: "The provider's issuer, where it says so." }),
-    error: z.string().max(500).optional().meta({ description: "Why the provider sends nobody." }),
+    code: z.string().max(4_096).optional().meta({ description: "The provider's authorization code." }),
+    state: z.string().max(200).optional().meta({ description: "Identifies the attempt." }),
+    iss: z.string().max(500).optional().meta({ description: "The provider's issuer, if it sends one (RFC 9207)." }),
+    error: z
+      .string()
+      .max(500)
+      .optional()
+      .meta({ description: "The provider's error code, if the sign-in failed there." }),
   });
 
 // ---- answers
@@ -30,7 +34,9 @@ const proofRequiredBody = () =>
   z
     .object({
       state: z.literal("email_proof_required"),
-      email: z.string().meta({ description: "Whose mailbox got the code; give both to `/api/v1/auth/email/verify`." }),
+      email: z.string().meta({
+        description: "The address to which a code was mailed. Send address and code to `/api/v1/auth/email/verify`.",
+      }),
     })
     .meta({ title: "EmailProofRequired" });
 
@@ -46,7 +52,11 @@ export const callbackBody = () => z.union([signedInBody(), proofRequiredBody(), 
 
 export const linkStartBody = () =>
   z
-    .object({ url: z.string().meta({ description: "Send the browser there; it must keep the `signin` cookie." }) })
+    .object({
+      url: z
+        .string()
+        .meta({ description: "The page that the browser must open. The browser must keep the `signin` cookie." }),
+    })
     .meta({ title: "IdentityLinkStart" });
 
 export const identityListBody = () =>
@@ -55,7 +65,7 @@ export const identityListBody = () =>
       data: z.array(
         z.object({
           provider: provider(),
-          subject: z.string().meta({ description: "The provider's own name of the account; never an email." }),
+          subject: z.string().meta({ description: "The provider's id of the account; never an email." }),
           email: z.string().nullable(),
           createdAt: z.iso.datetime(),
           lastUsedAt: z.iso.datetime().nullable(),

@@ -16,7 +16,7 @@ import type { SignInDependencies } from "./open-identity-session.ts";
 import type { ProviderClient } from "./provider-client.ts";
 import { type Providers, parseProviders } from "./providers.ts";
 
-/** What listing and unlinking need: no provider, no key. */
+/** Dependencies of listing and unlinking, which need no provider and no key. */
 export function linkDependencies(_env: Env, { db, nowMs, sleep }: GivenDependencies): LinkDependencies {
   return { db, nowMs, sleep, newOperationId };
 }

@@ -1,5 +1,5 @@
-// A browser comes back from a provider. The attempt is deleted before anything else, so that a state works only once, even if the rest fails.
-// Then the code is exchanged, and the identity that the provider vouches for is signed in, or linked to the session that asked.
+// Finishes an attempt when the browser comes back from a provider. The attempt is deleted first, so that a state works only once, even if the rest
+// fails. Then the code is exchanged, and the provider's identity is signed in, or linked to the user of the session that began the attempt.
 
 import { equalDigests, sha256Hex } from "../../lib/bytes.ts";
 import type { RequestId, SessionId } from "../../lib/ids.ts";
@@ -18,12 +18,12 @@ import { type IdentitySession, openIdentitySession, type SignInDependencies } fr
 import { takeAttempt } from "./store.ts";
 
 export interface Callback {
-  /** As the path names it. */
+  /** The provider's name in the path. */
   readonly provider: string | undefined;
   readonly state: string | undefined;
   readonly code: string | undefined;
   readonly iss: string | undefined;
-  /** What the provider says went wrong; read, never repeated. */
+  /** The provider's error code; never repeated in a response. */
   readonly error: string | undefined;
   /** The browser's cookies. */
   readonly browserToken: string | undefined;
@@ -44,7 +44,7 @@ interface Taken {
   readonly sessionId: SessionId | null;
 }
 
-/** SIGN_IN_REFUSED with why; PROVIDER_UNAVAILABLE; IDENTITY_TAKEN when linking. After any of them the user starts again. */
+/** SIGN_IN_REFUSED with the reason; PROVIDER_UNAVAILABLE; IDENTITY_TAKEN when linking. After any of them the user must start again. */
 export async function finishAttempt(
   deps: AttemptDependencies & SignInDependencies,
   of: Callback,
@@ -75,17 +75,17 @@ export async function finishAttempt(
   return opened.ok ? ok({ ...opened.value, returnTo }) : opened;
 }
 
-/** The same answer for a state that is unknown, used, expired, another provider's or another browser's: it must not reveal which. */
+/** Refuses in the same way if the state is unknown, used, expired, or of another provider or browser, so that the refusal reveals nothing. */
 async function takeOwn(
   deps: AttemptDependencies,
   of: Callback,
   provider: SignInProvider,
 ): Promise<Result<Taken, Failure>> {
-  const none = refused("the attempt is unknown, used, expired or another browser's; start again");
+  const none = refused("the attempt is unknown, used, expired or from another browser; start again");
   const { state, browserToken } = of;
   if (!isToken(state)) return none;
   const hash = sha256Hex(state);
-  // Repeating is safe: at worst the row was deleted without being read, and the user starts again.
+  // Repeating is safe: at worst the row was deleted but not read, and the user must start again.
   const rows = await readWithRetry(deps.sleep, async () => takeAttempt(deps.db, hash));
   if (!rows.ok) return rows;
   const [row] = rows.value;
@@ -97,7 +97,7 @@ async function takeOwn(
   return isOwn && attempt.provider === provider ? ok({ attempt, sessionId: row.sessionId }) : none;
 }
 
-/** The session that asked for the link, live and in this browser. */
+/** The session that began the link, if it is live and in this browser. */
 async function linkingSession(
   deps: AttemptDependencies,
   { sessionToken = "" }: Callback,
@@ -107,11 +107,11 @@ async function linkingSession(
   const caller = await authenticateUser(deps.db, credentials, []);
   if (!caller.ok && caller.error.code === "STORAGE_UNAVAILABLE") return caller;
   if (caller.ok && caller.value.principal.session.id === sessionId) return ok(caller.value.principal);
-  return refused("the session that asked for the link is over, or another one is signed in now");
+  return refused("the session that began the link has ended, or this browser has another session now; start again");
 }
 
 function errorReason(error: string): string {
-  return error === "access_denied" ? "it was cancelled at the provider" : "the provider reported an error";
+  return error === "access_denied" ? "you cancelled it at the provider" : "the provider reported an error";
 }
 
 function refused(reason: string) {

@@ -1,4 +1,4 @@
-// GitHub: OAuth with PKCE, no ID token. Its API says whose account it is, by the access token, which is then forgotten.
+// GitHub: OAuth with PKCE, without an ID token. Its API identifies the account of the access token, which is not stored.
 import * as oauth from "oauth4webapi";
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
@@ -17,7 +17,7 @@ import {
 } from "./provider-client.ts";
 import type { GithubClient } from "./providers.ts";
 
-/** The public profile needs none. */
+/** For the email addresses; the public profile needs no scope. */
 const SCOPE = "user:email";
 
 const account = lazily(() => z.object({ id: z.int().positive() }));
@@ -50,12 +50,13 @@ async function identify(
   const token = await accessToken(deps, of, step);
   const api = of.apiUrl.replace(/\/+$/, "");
   const user = account().safeParse(await getJson(options, `${api}/user`, token));
-  if (!user.success) return unavailable("its API does not say whose the token is");
+  if (!user.success) return unavailable("its API did not return the account of the token");
   const listed = emails().safeParse(await getJson(options, `${api}/user/emails?per_page=100`, token));
-  if (!listed.success) return unavailable("its API does not list the account's addresses");
+  if (!listed.success) return unavailable("its API did not return the account's email addresses");
   const primary = listed.data.find((each) => each.primary && each.verified);
   const email = bareEmail().safeParse(primary?.email);
-  if (!email.success) return refused("the GitHub account has no primary email address that is verified");
+  if (!email.success)
+    return refused("the GitHub account has no primary email address that is verified; verify it at GitHub first");
   return ok({ provider: "github", subject: String(user.data.id), email: email.data });
 }
 
@@ -101,7 +102,7 @@ function errorsAs400(fetch: AskOptions[typeof oauth.customFetch]): AskOptions[ty
   };
 }
 
-/** Undefined for whatever is not a 200 with JSON: its schema refuses that. */
+/** Undefined for anything but a 200 with JSON; the caller's schema refuses it. */
 async function getJson(options: AskOptions, url: string, token: string): Promise<unknown> {
   const headers = { authorization: `Bearer ${token}`, accept: "application/vnd.github+json" };
   const response = await options[oauth.customFetch](url, { headers });

@@ -1,5 +1,5 @@
-// Google, or whatever OpenID Connect provider the issuer names: discovery, the code flow, and an ID token whose issuer, audience, expiry, nonce
-// and signature are all checked (OpenID Connect Core 3.1.3.7).
+// Google, or any other OpenID Connect provider with the configured issuer: discovery, the code flow, and an ID token whose issuer, audience,
+// expiry, nonce and signature are all checked (OpenID Connect Core 3.1.3.7).
 import * as oauth from "oauth4webapi";
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
@@ -31,7 +31,7 @@ export function googleClient(deps: ProviderDependencies, of: GoogleClient): Prov
   };
 }
 
-/** Fetched each time: its keys and endpoints must be current, and a Worker keeps nothing between requests. */
+/** Fetched for each attempt, because keys and endpoints must be current and a Worker keeps nothing between requests. */
 async function discover({ issuer }: GoogleClient, options: AskOptions): Promise<oauth.AuthorizationServer> {
   const expected = new URL(issuer);
   return oauth.processDiscoveryResponse(expected, await oauth.discoveryRequest(expected, options));
@@ -45,7 +45,7 @@ async function authorizeUrl(
 ): Promise<Result<string, ProviderProblem>> {
   const { authorization_endpoint: endpoint } = await discover(of, options);
   if (endpoint === undefined || !isEndpoint(endpoint, deps.isLoopbackAllowed))
-    return unavailable("its metadata name no authorization endpoint over https");
+    return unavailable("its metadata has no authorization endpoint with https");
   const { clientId } = of;
   const url = await authorizeUrlOf(endpoint, { ...attempt, clientId, redirectUri: deps.redirectUri, scope: SCOPE });
   url.searchParams.set("nonce", attempt.nonce);
@@ -61,7 +61,7 @@ async function identify(
   const client: oauth.Client = { client_id: of.clientId };
   const server = await discover(of, options);
   const parameters = validCallback(server, client, attempt, answer);
-  if (parameters === undefined) return refused("the answer does not come from the provider that was asked");
+  if (parameters === undefined) return refused("the response does not come from the provider of this sign-in");
   const secret = oauth.ClientSecretPost(of.clientSecret);
   const { redirectUri } = deps;
   const { codeVerifier, nonce } = attempt;
@@ -86,7 +86,7 @@ async function identify(
   return identityIn(oauth.getValidatedIdTokenClaims(tokens));
 }
 
-/** Undefined when another issuer answered (RFC 9207). The state is compared again, though only it led here. */
+/** Undefined if the response is from another issuer (RFC 9207). Also compares the state again, which the library requires. */
 function validCallback(
   server: oauth.AuthorizationServer,
   client: oauth.Client,
@@ -106,6 +106,7 @@ function identityIn(claims: unknown): Result<ProvedIdentity, ProviderProblem> {
   const subject = claimsOf().safeParse(claims);
   if (!subject.success) return refused("the ID token is not valid");
   const email = verifiedEmail().safeParse(claims);
-  if (!email.success) return refused("Google has not verified an email address of this account");
+  if (!email.success)
+    return refused("the email address of the Google account is missing or not verified; verify it at Google first");
   return ok({ provider: "google", subject: subject.data.sub, email: email.data.email });
 }

@@ -1,26 +1,26 @@
-// An account at an external provider, identified by the provider and a subject that it never reassigns; never by an email.
+// An account at an external provider. It is identified by the provider and a subject, which the provider never reassigns; never by an email.
 import type { SignInProvider } from "../teams/security-policy.ts";
 
 export interface IdentityKey {
   readonly provider: SignInProvider;
-  /** As the provider names its account: Google's `sub`, GitHub's number. */
+  /** The provider's id of the account: Google's `sub`, GitHub's number. */
   readonly subject: string;
 }
 
-/** An identity that its provider vouched for in this request. */
+/** An identity that its provider has confirmed in this request. */
 export interface ProvedIdentity extends IdentityKey {
-  /** One that the provider verified. */
+  /** An address that the provider has verified. */
   readonly email: string;
 }
 
-/** How the audit log names an identity. */
+/** The target of an audit entry about an identity. */
 export function identityTarget(of: IdentityKey): string {
   return `${of.provider}:${of.subject}`;
 }
 
-/** Why a provider's answer was not accepted. */
+/** Why a sign-in with a provider failed. */
 export type ProviderProblem =
-  /** `reason` in our own words, for the user: it repeats nothing from outside. */
+  /** `reason` is for the user, in our own words: it repeats nothing from outside. */
   | { readonly kind: "REFUSED"; readonly reason: string }
   /** `problem` is for the operator's log, in our own words. */
   | { readonly kind: "UNAVAILABLE"; readonly problem: string };

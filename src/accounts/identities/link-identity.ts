@@ -7,7 +7,7 @@ import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { UserPrincipal } from "../auth/principal.ts";
 import { identityTarget, type ProvedIdentity } from "./identity.ts";
-import { assertSessionStands, insertIdentity, selectIdentityOwner } from "./store.ts";
+import { assertSessionLive, insertIdentity, selectIdentityOwner } from "./store.ts";
 
 export type LinkDependencies = CommitDependencies;
 
@@ -19,8 +19,8 @@ export interface IdentityLink {
 }
 
 /**
- * Links an identity to the user of a session. One that is theirs already stays as it is; another user's is IDENTITY_TAKEN, also when it
- * becomes so at this moment.
+ * Links an identity to the user of a session. Changes nothing if it is already linked to this user. Refuses IDENTITY_TAKEN if it is linked to
+ * another user, also if that happens concurrently.
  */
 export function linkIdentity(deps: LinkDependencies, of: IdentityLink): Promise<Result<void, Failure>> {
   const { db, nowMs } = deps;
@@ -32,13 +32,16 @@ export function linkIdentity(deps: LinkDependencies, of: IdentityLink): Promise<
   const read = () => readWithRetry(deps.sleep, async () => selectIdentityOwner(db, identity));
   return change(deps, { name: "a link", read }, ([owner], { auditId: id, conflict }) => {
     if (conflict?.kind === "assertion")
-      return err({ code: "SIGN_IN_REFUSED", reason: "the session that asked for the link is over" });
+      return err({
+        code: "SIGN_IN_REFUSED",
+        reason: "the session that began the link has ended; sign in and start again",
+      });
     if (owner !== undefined && owner.userId !== user.id) return err({ code: "IDENTITY_TAKEN" });
     if (owner !== undefined) return ok({ value: undefined });
     return ok({
       value: undefined,
       statements: [
-        assertSessionStands(db, session.id),
+        assertSessionLive(db, session.id),
         insertIdentity(db, identity, user.id, nowMs),
         insertAudit(db, trail, { id, merchantId: null, action: "identity.linked", target, after }, nowMs),
       ],

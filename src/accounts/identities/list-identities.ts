@@ -3,12 +3,12 @@ import { isoTime } from "../../lib/time.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { type IdentityRow, selectIdentitiesOf } from "./store.ts";
 
-/** To be read with the session, which is not proved yet. */
+/** Read together with the session, which is not authenticated yet. */
 export function identityReads(db: Db, tokenHash: string) {
   return [selectIdentitiesOf(db, tokenHash)] as const;
 }
 
-/** All of them on one page: a user has few. */
+/** All identities on one page, because a user has few. */
 export function identityListOf(rows: readonly IdentityRow[]) {
   const pagination = { page: 1, limit: MAX_LIMIT, total: rows.length, lastPage: 1 };
   return { data: rows.map(identityBody), nextCursor: null, pagination };

@@ -1,5 +1,5 @@
-// Signs in with an identity that a provider has proved. A linked subject signs its user in; an unknown one makes an account. Where its verified
-// email already belongs to an account, a code goes to that mailbox first, so that an email alone opens no account.
+// Signs in with an identity that a provider has confirmed. A linked subject signs its user in; an unknown one creates an account. If its verified
+// email already belongs to an account, a code is mailed to that address first, so that an email alone gives no access to an account.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import { emailKeyOf } from "../../lib/email.ts";
@@ -26,17 +26,17 @@ import { identityTarget, type ProvedIdentity } from "./identity.ts";
 import { assertIdentityOf, insertIdentity, noteIdentityUse } from "./store.ts";
 
 export interface SignInDependencies extends CommitDependencies {
-  /** Mails a code that proves the mailbox. */
+  /** Mails a code that proves access to the mailbox. */
   readonly sendCode: (of: CodeToSend) => Promise<Result<unknown, Failure>>;
 }
 
 export interface IdentitySignIn extends Browser {
   readonly identity: ProvedIdentity;
-  /** SHA-256 of the browser's nonce: the code that proves the mailbox works in this browser alone. */
+  /** SHA-256 of the browser's nonce; the mailed code works only in this browser. */
   readonly browserHash: string;
-  /** The token of the session that the browser may have; it ends. */
+  /** The token of the browser's current session, if any; that session ends. */
   readonly sessionToken: string | undefined;
-  /** The cookie of a browser that has signed in before. */
+  /** The `known` cookie of a browser that has signed in before. */
   readonly knownBrowser: string | undefined;
 }
 
@@ -50,7 +50,7 @@ interface Found {
   readonly oldSession: Awaited<ReturnType<typeof selectSessionByToken>>[number] | undefined;
 }
 
-/** Of two concurrent sign-ins with the same new subject the second finds what the first has made: one account, one identity. */
+/** Of two concurrent sign-ins with the same new subject, the second uses the account and identity that the first has created. */
 export async function openIdentitySession(
   deps: SignInDependencies,
   of: IdentitySignIn,

@@ -1,5 +1,5 @@
-// What sign-in asks of a provider, and how any of them is asked: within one time limit, a bounded answer, no redirect followed, https alone.
-// A provider may hang, answer with a page or lie: each becomes a named problem, never an exception, and its text is never passed on.
+// The interface of a sign-in provider's client, and the requests to it: one time limit, a limited response size, no redirects, only https. A
+// provider may hang, send an HTML page or send false data: each becomes a named problem, never an exception, and its text is never passed on.
 import * as oauth from "oauth4webapi";
 import { readBytes } from "../../lib/read-bytes.ts";
 import { err, type Result } from "../../lib/result.ts";
@@ -7,11 +7,11 @@ import { SECOND_MS } from "../../lib/time.ts";
 import type { ProvedIdentity, ProviderProblem } from "./identity.ts";
 import { isEndpoint } from "./providers.ts";
 
-/** For all that one step asks of the provider, bodies included. */
+/** The time limit of all requests of one step, bodies included. */
 export const PROVIDER_LIMIT_MS = 5 * SECOND_MS;
 const LIMIT_BYTES = 262_144;
 
-/** What only we and the provider know of an attempt. */
+/** Secrets of an attempt, known only to us and the provider. */
 export interface AttemptSecrets {
   readonly state: string;
   readonly nonce: string;
@@ -19,17 +19,17 @@ export interface AttemptSecrets {
   readonly codeVerifier: string;
 }
 
-/** What the browser brought back. */
+/** The parameters with which the browser came back. */
 export interface CallbackAnswer {
   readonly code: string;
-  /** RFC 9207; absent where the provider does not send it. */
+  /** The issuer (RFC 9207); absent if the provider does not send it. */
   readonly iss: string | undefined;
 }
 
 export interface ProviderClient {
-  /** The provider's page that the browser goes to. */
+  /** The provider's page that the browser must open. */
   authorizeUrl(attempt: AttemptSecrets): Promise<Result<string, ProviderProblem>>;
-  /** Whose account the code is of. A code works once: not to be repeated. */
+  /** Identifies the account of the code. Must not be repeated, because a code works once. */
   identify(attempt: AttemptSecrets, answer: CallbackAnswer): Promise<Result<ProvedIdentity, ProviderProblem>>;
 }
 
@@ -37,7 +37,7 @@ export interface ProviderDependencies {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** Where the provider sends the browser back to. */
   readonly redirectUri: string;
-  /** Whether plain http to this very machine will do: in development. */
+  /** Whether plain http to localhost is allowed, for development. */
   readonly isLoopbackAllowed: boolean;
 }
 
@@ -48,13 +48,13 @@ export interface Ask {
   readonly body?: URLSearchParams | undefined;
 }
 
-/** What the library's calls take. */
+/** The options of the library's calls. */
 export interface AskOptions {
   readonly [oauth.customFetch]: (url: string, ask: Ask) => Promise<Response>;
   readonly [oauth.allowInsecureRequests]: boolean;
 }
 
-/** The provider gave no usable answer. */
+/** The provider gave no usable response. */
 class OutageError extends Error {
   override readonly name = "OutageError";
 }
@@ -86,13 +86,13 @@ export async function askProvider<T>(
   }
 }
 
-/** The whole body, with only its status and content type: no other header is used. */
+/** The response with its whole body. Keeps only the status and the content type, because no other header is used. */
 async function boundedFetch(
   deps: ProviderDependencies,
   of: Ask & { readonly url: string; readonly signal: AbortSignal },
 ): Promise<Response> {
   const { url, signal, method = "GET", body = null } = of;
-  if (!isEndpoint(url, deps.isLoopbackAllowed)) throw new OutageError("an endpoint is not https");
+  if (!isEndpoint(url, deps.isLoopbackAllowed)) throw new OutageError("an endpoint does not use https");
   const headers = { ...of.headers, "user-agent": "edgetill" };
   try {
     const response = await deps.fetch(url, { method, headers, body, signal, redirect: "manual" });
@@ -102,27 +102,28 @@ async function boundedFetch(
     return new Response(await boundedText(response), { status, headers: { "content-type": type } });
   } catch (error) {
     if (error instanceof OutageError) throw error;
-    throw new OutageError(signal.aborted ? "no answer within the time limit" : "it cannot be reached");
+    throw new OutageError(signal.aborted ? "no response within the time limit" : "it cannot be reached");
   }
 }
 
 async function boundedText({ body }: Response): Promise<string> {
   const { bytes, isWhole } = await readBytes(body, { limitBytes: LIMIT_BYTES });
-  if (!isWhole) throw new OutageError("its answer is too large");
+  if (!isWhole) throw new OutageError("its response is too large");
   return new TextDecoder().decode(bytes);
 }
 
-/** Codes of RFC 6749, and GitHub's own, for a code that is wrong, used or another client's. */
+/** The error codes of RFC 6749 and of GitHub for a code that is wrong, already used or of another client. */
 const WRONG_CODE: readonly string[] = ["invalid_grant", "bad_verification_code"];
 
-/** Names of claims as people say them. */
+/** Readable names of ID token claims. */
 const CLAIMS: Readonly<Record<string, string>> = { nonce: "nonce", iss: "issuer", aud: "audience", azp: "audience" };
 
-/** What the library threw, in our own words: its messages and causes hold what the provider sent. */
+/** Describes the library's error in our own words, because its messages and causes contain what the provider sent. */
 export function problemOf(error: unknown): ProviderProblem {
   if (error instanceof OutageError) return { kind: "UNAVAILABLE", problem: error.message };
   if (error instanceof oauth.ResponseBodyError) {
-    if (WRONG_CODE.includes(error.error)) return { kind: "REFUSED", reason: "the provider did not accept the code" };
+    if (WRONG_CODE.includes(error.error))
+      return { kind: "REFUSED", reason: "the provider did not accept the code; start again" };
     return { kind: "UNAVAILABLE", problem: `status ${error.status} with an OAuth error` };
   }
   if (error instanceof oauth.WWWAuthenticateChallengeError)
@@ -132,10 +133,10 @@ export function problemOf(error: unknown): ProviderProblem {
     return { kind: "REFUSED", reason: "the ID token has expired or is not valid yet" };
   if (code === oauth.JWT_CLAIM_COMPARISON) return { kind: "REFUSED", reason: wrongClaim(error) };
   if (isAboutToken(error, code)) return { kind: "REFUSED", reason: "the ID token is not valid" };
-  return { kind: "UNAVAILABLE", problem: `an answer that is not one (${code ?? "unknown"})` };
+  return { kind: "UNAVAILABLE", problem: `an invalid response (${code ?? "unknown"})` };
 }
 
-/** The same for the signature: any error that is not an outage of the keys' address means that none of the provider's keys made it. */
+/** The same for the check of the signature: any error but an outage of the key endpoint means that the signature is not the provider's. */
 export function signatureProblemOf(error: unknown): ProviderProblem {
   const code = codeOf(error);
   const isOutage = [oauth.RESPONSE_IS_NOT_CONFORM, oauth.RESPONSE_IS_NOT_JSON, oauth.PARSE_ERROR].some(
@@ -148,10 +149,10 @@ export function signatureProblemOf(error: unknown): ProviderProblem {
 function wrongClaim(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   const claim = typeof cause === "object" && cause !== null && "claim" in cause ? String(cause.claim) : "";
-  return `the ID token has another ${CLAIMS[claim] ?? "claim"} than was asked for`;
+  return `the ID token has another ${CLAIMS[claim] ?? "claim"} than expected`;
 }
 
-/** Whether it is the token that is wrong, and not the answer around it: then the library's cause is the whole body. */
+/** Whether the token is wrong, and not the response around it: then the library's cause is the whole body. */
 function isAboutToken(error: unknown, code: string | undefined): boolean {
   if (code !== oauth.INVALID_RESPONSE && code !== oauth.UNSUPPORTED_OPERATION) return false;
   const cause = error instanceof Error ? error.cause : undefined;

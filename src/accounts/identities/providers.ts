@@ -1,5 +1,5 @@
-// Which providers of sign-in the operator has set up: the secret SIGN_IN_PROVIDERS, JSON. Google is OpenID Connect, found by its issuer;
-// GitHub is OAuth with three addresses of its own. The addresses are configurable, for GitHub Enterprise and for tests.
+// The sign-in providers that the operator has configured in the secret SIGN_IN_PROVIDERS, which is JSON. Google is OpenID Connect, found by its
+// issuer. GitHub is OAuth with three URLs. The URLs are configurable, for GitHub Enterprise and for tests.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -29,7 +29,7 @@ export type GoogleClient = z.output<ReturnType<typeof google>>;
 export type GithubClient = z.output<ReturnType<typeof github>>;
 export type Providers = z.output<ReturnType<typeof providers>>;
 
-/** Parses SIGN_IN_PROVIDERS; empty means none. The problem never repeats a value: it holds client secrets. */
+/** Parses SIGN_IN_PROVIDERS; empty means no provider. The error never repeats a value, because they include client secrets. */
 export function parseProviders(json: string | undefined): Result<Providers, string> {
   if (json === undefined || json.trim() === "") return ok({});
   const problem = err('SIGN_IN_PROVIDERS must be JSON: {"google":{"clientId":"...","clientSecret":"..."}}');
@@ -47,25 +47,25 @@ export function parseProviders(json: string | undefined): Result<Providers, stri
 
 const PROVIDERS: readonly SignInProvider[] = ["google", "github"];
 
-/** Those that are set up; none where the setting is wrong. */
+/** The configured providers; empty if the setting is invalid. */
 export function configuredProviders(json: string | undefined): ReadonlySet<SignInProvider> {
   const parsed = parseProviders(json);
   if (!parsed.ok) return new Set();
   return new Set(PROVIDERS.filter((each) => parsed.value[each] !== undefined));
 }
 
-/** The provider that a path names. */
+/** The provider with this name; undefined if there is none. */
 export function parseProvider(name: string | undefined): SignInProvider | undefined {
   return PROVIDERS.find((each) => each === name);
 }
 
-/** Whether an address may be asked, or a browser sent there: https, or plain http to this very machine where `isLoopbackAllowed`. */
+/** Whether a URL may be requested, or opened by a browser: https, or with `isLoopbackAllowed` plain http to localhost. */
 export function isEndpoint(url: string, isLoopbackAllowed: boolean): boolean {
   const parsed = URL.parse(url);
   return parsed?.protocol === "https:" || (isLoopbackAllowed && isLoopbackHttp(url));
 }
 
-/** Plain http to this very machine: a provider that runs in a test. */
+/** Whether a URL is plain http to localhost, as for a provider in a test. */
 export function isLoopbackHttp(url: string): boolean {
   const parsed = URL.parse(url);
   return parsed?.protocol === "http:" && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(parsed.hostname);

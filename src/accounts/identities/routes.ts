@@ -22,9 +22,9 @@ const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: iden
   .get(`${AUTH}/start`, {
     operationId: "startProviderSignIn",
     summary: "Sign in with Google or GitHub",
-    description: "For a browser to go to. The attempt works for 10 minutes, once, in the browser that began it.",
+    description: "Open it in the browser. The attempt works once, within 10 minutes, in the browser that began it.",
     query: beginQuery,
-    answers: [{ status: 302, description: "To the provider" }],
+    answers: [{ status: 302, description: "Redirects to the provider" }],
     refusals: ["PROVIDER_NOT_CONFIGURED", "PROVIDER_UNAVAILABLE", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE"],
     answer: async (call) => {
       const begun = await beginAttempt(call.deps, {
@@ -40,13 +40,13 @@ const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: iden
   })
   .get(`${AUTH}/callback`, {
     operationId: "finishProviderSignIn",
-    summary: "Where the provider sends the browser back to",
+    summary: "The redirect URI to which the provider sends the browser back",
     description:
-      "A known account elsewhere signs its person in, a new one makes an account. Where its verified email is an account's already, a code goes to that mailbox, and `/api/v1/auth/email/verify` with it links and signs in; whoever has a passkey or an authenticator app is signed in and links in their session. With `Accept: application/json` it answers what it did instead of redirecting.",
+      "A linked identity signs its user in, an unknown one creates an account. If its verified email already belongs to an account, a code is mailed to that address, and `/api/v1/auth/email/verify` with the code links the identity and signs in. A user with a passkey or an authenticator app is only signed in, and can link the identity in their session. With `Accept: application/json` the response says what was done instead of redirecting.",
     query: callbackQuery,
     answers: [
-      { status: 200, description: "Signed in, linked, or the mailbox is to be proved", schema: callbackBody },
-      { status: 303, description: "The same, for a browser: to `returnTo`" },
+      { status: 200, description: "Signed in, linked, or a mailed code is needed", schema: callbackBody },
+      { status: 303, description: "The same for a browser: redirects to `returnTo`" },
     ],
     refusals: [
       "SIGN_IN_REFUSED",
@@ -80,8 +80,8 @@ const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: iden
 
 const list = routesOf({ tag: "My account", callers: "PERSON", dependencies: linkDependencies }).get(MINE, {
   operationId: "listIdentities",
-  summary: "List the accounts elsewhere that are linked to mine",
-  answers: [{ status: 200, description: "All of them, oldest first", schema: identityListBody }],
+  summary: "List the Google and GitHub accounts that are linked to yours",
+  answers: [{ status: 200, description: "All linked accounts, oldest first", schema: identityListBody }],
   reads: ({ db, tokenHash }) => identityReads(db, tokenHash),
   answer: async (call) => ok(jsonReply(200, identityListOf(call.read[0]))),
 });
@@ -92,10 +92,10 @@ const link = routesOf({ tag: "My account", callers: "PERSON", dependencies: iden
     operationId: "startIdentityLink",
     summary: "Begin to link a Google or GitHub account",
     description:
-      "The provider sends the browser back to the callback, which links when this session is still live there.",
+      "The provider sends the browser back to the callback, which links the account if this session is still live in that browser.",
     needsStepUp: true,
     query: beginQuery,
-    answers: [{ status: 200, description: "Where to send the browser", schema: linkStartBody }],
+    answers: [{ status: 200, description: "The page that the browser must open", schema: linkStartBody }],
     refusals: ["PROVIDER_NOT_CONFIGURED", "PROVIDER_UNAVAILABLE"],
     answer: async (call) => {
       const { user, session } = call.principal;
@@ -116,9 +116,9 @@ const unlink = routesOf({ tag: "My account", callers: "PERSON", dependencies: li
   `${MINE}/:provider/:subject`,
   {
     operationId: "unlinkIdentity",
-    summary: "Unlink an account elsewhere",
+    summary: "Unlink a Google or GitHub account",
     description:
-      "A code by mail signs in as before. Where a team demands the linked account, its members are locked out of it.",
+      "You can still sign in with a mailed code. If a team requires the linked account, you lose access to that team's merchant.",
     needsStepUp: true,
     answers: [{ status: 204, description: "Unlinked" }],
     refusals: ["IDENTITY_NOT_FOUND"],
@@ -137,7 +137,7 @@ const unlink = routesOf({ tag: "My account", callers: "PERSON", dependencies: li
 
 export const identityRoutes: readonly MountedRoute[] = [...signIn, ...list, ...link, ...unlink];
 
-/** The answer as JSON, and where a browser goes instead. */
+/** The response as JSON, or as a redirect for a browser. */
 function finishedReply(
   call: Pick<OpenCall<unknown, unknown>, "env" | "cookie" | "nowMs">,
   finished: Finished,

@@ -18,7 +18,7 @@ export function selectIdentityOwner(db: Db, of: IdentityKey) {
   return db.select({ userId: identities.userId }).from(identities).where(isIdentity(of)).limit(1);
 }
 
-/** The identities of a session's user, oldest first; `tokenHash` need not be proved yet. */
+/** The identities of a session's user, oldest first; the session may be unauthenticated. */
 export function selectIdentitiesOf(db: Db, tokenHash: string) {
   return db
     .select()
@@ -27,7 +27,7 @@ export function selectIdentitiesOf(db: Db, tokenHash: string) {
     .orderBy(asc(identities.createdAtMs), asc(identities.provider), asc(identities.subject));
 }
 
-/** A plain insert on purpose: an identity that was linked meanwhile aborts the batch. */
+/** Without an "on conflict" clause: aborts the batch if the identity was linked meanwhile. */
 export function insertIdentity(
   db: Db,
   of: IdentityKey & { readonly email: string | null },
@@ -38,7 +38,7 @@ export function insertIdentity(
   return db.insert(identities).values({ provider, subject, email, userId, createdAtMs: nowMs, lastUsedAtMs: nowMs });
 }
 
-/** Notes a sign-in, and how the provider names the account now. */
+/** Records the time of a sign-in and the provider's current email of the account. */
 export function noteIdentityUse(db: Db, of: ProvedIdentity, nowMs: number) {
   return db.update(identities).set({ email: of.email, lastUsedAtMs: nowMs }).where(isIdentity(of));
 }
@@ -55,10 +55,10 @@ export function assertIdentityOf(db: Db, of: IdentityKey, userId: UserId) {
   );
 }
 
-/** Aborts the batch when the session was revoked. */
-export function assertSessionStands(db: Db, id: SessionId) {
+/** Aborts the batch if the session was revoked. */
+export function assertSessionLive(db: Db, id: SessionId) {
   return db.insert(assertions).select(
-    sql`select 'session stands', 0 where not exists (
+    sql`select 'session is live', 0 where not exists (
       select 1 from sessions where id = ${id} and revoked_at_ms is null)`,
   );
 }
@@ -71,7 +71,7 @@ export function selectAttempt(db: Db, hash: string) {
   return db.select({ hash: singleUseTokens.hash }).from(singleUseTokens).where(eq(singleUseTokens.hash, hash)).limit(1);
 }
 
-/** Deletes an attempt and returns its row: of any number of callers only one gets it. */
+/** Deletes an attempt and returns its row; only one of any number of callers gets the row. */
 export function takeAttempt(db: Db, hash: string) {
   return db
     .delete(singleUseTokens)

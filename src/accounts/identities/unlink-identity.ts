@@ -8,7 +8,7 @@ import { type IdentityKey, identityTarget } from "./identity.ts";
 import type { LinkDependencies } from "./link-identity.ts";
 import { assertIdentityOf, deleteIdentity } from "./store.ts";
 
-/** Refuses IDENTITY_NOT_FOUND for one that is not the user's. A mailed code still signs them in, whatever they unlink. */
+/** Refuses IDENTITY_NOT_FOUND for an identity that is not linked to the user. They can still sign in with a mailed code. */
 export function unlinkIdentity(
   deps: LinkDependencies,
   of: { readonly identity: IdentityKey; readonly userId: UserId; readonly trail: Trail },

@@ -1,4 +1,4 @@
-// Registers a passkey: what the browser made of our options is judged, and its key kept, in the batch that uses the challenge up.
+// Registers a passkey: verifies the browser's response to our options, and stores its public key in the batch that uses up the challenge.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import { makeId } from "../../lib/ids.ts";
@@ -23,7 +23,7 @@ export interface NewPasskey {
   readonly trail: Trail;
 }
 
-/** Refuses PASSKEY_REFUSED, whatever is wrong with the answer, and PASSKEY_EXISTS when any user has registered the credential. */
+/** PASSKEY_REFUSED for anything wrong with the response; PASSKEY_EXISTS if any user has already registered the credential. */
 export async function addPasskey(deps: PasskeyDependencies, of: NewPasskey): Promise<Result<PasskeyRow, Failure>> {
   const { db, nowMs } = deps;
   const { session, credential } = of;

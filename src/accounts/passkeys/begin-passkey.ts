@@ -1,5 +1,5 @@
-// Asks for a passkey: makes a challenge, stores its hash with the session or browser that got it, and returns the options that a browser
-// passes to `navigator.credentials.get`.
+// Starts the use of a passkey: creates a challenge, stores its hash with the session or browser that gets it, and returns the options for
+// `navigator.credentials.get`.
 import { base64urlnopad } from "@scure/base";
 import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/server";
 import { sha256Hex } from "../../lib/bytes.ts";
@@ -15,13 +15,13 @@ import { requestOptions } from "./options.ts";
 import { type ChallengeRow, insertChallenge, selectChallenge, selectCredentials } from "./store.ts";
 
 export interface PasskeyDependencies extends CommitDependencies {
-  /** Our own origin: what authenticators must have seen. */
+  /** Our own origin, which authenticators must confirm. */
   readonly publicUrl: string;
 }
 
 const CHALLENGE_BYTES = 32;
 
-/** For a second factor or step-up inside a session: one of the user's own passkeys. The challenge works for 5 minutes, once, in this session. */
+/** For a second factor or step-up: one of the user's own passkeys. The challenge works once, for 5 minutes, in this session. */
 export async function beginPasskey(
   deps: PasskeyDependencies,
   of: { readonly user: Pick<User, "id">; readonly session: Pick<ProvedSession, "id"> },
@@ -39,7 +39,7 @@ export async function beginPasskey(
   return kept.ok ? ok(options) : kept;
 }
 
-/** For a sign-in: whichever passkey the user picks. The challenge works for 5 minutes, once, in the browser that holds the nonce. */
+/** For a sign-in: any passkey that the user selects. The challenge works once, for 5 minutes, in the browser that holds the nonce. */
 export async function beginPasskeySignIn(
   deps: PasskeyDependencies,
   of: { readonly nonce: string },
@@ -55,7 +55,7 @@ export function newChallenge(): string {
   return base64urlnopad.encode(crypto.getRandomValues(new Uint8Array(CHALLENGE_BYTES)));
 }
 
-/** `challenge` base64url, as the browser will name it. */
+/** Stores the hash of a challenge; `challenge` is base64url, as the browser returns it. */
 export async function keepChallenge(
   deps: PasskeyDependencies,
   challenge: string,
@@ -65,6 +65,6 @@ export async function keepChallenge(
   const hash = sha256Hex(challenge);
   const row = { hash, ...given, createdAtMs: nowMs, expiresAtMs: nowMs + CHALLENGE_LIFETIME_MS };
   const committed = await commitBatch(deps, () => selectChallenge(db, hash), [insertChallenge(db, row)]);
-  if (committed.kind === "conflict") throw new Error("a fresh challenge is taken");
+  if (committed.kind === "conflict") throw new Error("a new challenge is already in use");
   return committed.kind === "committed" ? ok(undefined) : err({ code: "STORAGE_UNAVAILABLE" });
 }

@@ -10,8 +10,8 @@ import { creationOptions } from "./options.ts";
 import { selectCredentials } from "./store.ts";
 
 /**
- * Options for `navigator.credentials.create`: a discoverable passkey that verifies its user, without attestation. The challenge works for
- * 5 minutes, once, in this session.
+ * Options for `navigator.credentials.create`: a discoverable passkey that verifies its user, without attestation. The challenge works once, for
+ * 5 minutes, in this session.
  */
 export async function beginRegistration(
   deps: PasskeyDependencies,

@@ -1,4 +1,4 @@
-// What the browser says it was asked and where (WebAuthn level 3, 5.8.1 "Client Data Used in WebAuthn Signatures").
+// The browser's statement of what it was asked, and on which origin (WebAuthn level 3, 5.8.1 "Client Data Used in WebAuthn Signatures").
 import { base64urlnopad } from "@scure/base";
 
 export interface ClientData {
@@ -7,12 +7,12 @@ export interface ClientData {
   readonly origin: string;
 }
 
-/** Level 1 and 2: the connection is not bound. "present" would name a binding, and we offer none. */
+/** WebAuthn level 1 and 2: without token binding. We do not support a binding, so "present" is refused. */
 const UNBOUND: readonly unknown[] = ["supported", "not-supported"];
 
 /**
- * Undefined for what is unreadable, was made in a frame of another origin ("crossOrigin", "topOrigin"), where our name may be shown around a
- * stranger's page, or says that it is bound to a TLS connection.
+ * Undefined if the text is unreadable, or was made in a frame on a page of another origin ("crossOrigin", "topOrigin"), or says that it is bound to
+ * a TLS connection. In such a frame our name would be shown on a page that is not ours.
  */
 export function clientDataIn(text: string): ClientData | undefined {
   const data = parsed(text);

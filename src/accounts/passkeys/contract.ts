@@ -1,9 +1,9 @@
-// The wire of passkeys: what browsers make of `PublicKeyCredential.toJSON()`, and what is shown of a registered one.
+// The wire format of passkeys: the browser's `PublicKeyCredential.toJSON()`, and the fields of a registered passkey.
 import * as z from "zod";
 import { time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
 
-/** Longest base64url of what an authenticator may name: a credential id has at most 1,023 bytes. */
+/** The longest credential id in base64url; it has at most 1,023 bytes. */
 const MAX_ID = 1_364;
 const MAX_BYTES_TEXT = 40_000;
 const MAX_NAME = 100;
@@ -18,7 +18,7 @@ function base64url(max: number) {
 
 const identity = () => ({ id: base64url(MAX_ID), rawId: base64url(MAX_ID), type: z.literal("public-key") });
 
-/** Of `navigator.credentials.get`. Not strict, alone among our requests: browsers add members of their own. */
+/** The result of `navigator.credentials.get`. Unlike our other requests it allows unknown members, because browsers add some. */
 export const assertionBody = () =>
   z
     .object({
@@ -30,9 +30,9 @@ export const assertionBody = () =>
         userHandle: z.string().max(MAX_ID).nullish(),
       }),
     })
-    .meta({ description: "What `navigator.credentials.get` gave, as its `toJSON()`." });
+    .meta({ description: "The `toJSON()` of what `navigator.credentials.get` returned." });
 
-/** Of `navigator.credentials.create`. */
+/** The result of `navigator.credentials.create`. */
 const attestationBody = () =>
   z
     .object({
@@ -43,7 +43,7 @@ const attestationBody = () =>
         transports: z.array(z.string().max(40)).max(20).optional(),
       }),
     })
-    .meta({ description: "What `navigator.credentials.create` gave, as its `toJSON()`." });
+    .meta({ description: "The `toJSON()` of what `navigator.credentials.create` returned." });
 
 const name = () =>
   z
@@ -73,7 +73,9 @@ export const passkeyBody = () =>
       name: z.string(),
       createdAt: time(),
       lastUsedAt: time().nullable(),
-      isBackedUp: z.boolean().meta({ description: "Whether it is synchronised, so that it outlives the device." }),
+      isBackedUp: z
+        .boolean()
+        .meta({ description: "Whether the passkey is backed up and so survives the loss of the device." }),
     })
     .meta({ title: "Passkey" });
 

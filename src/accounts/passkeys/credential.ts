@@ -1,32 +1,32 @@
-// What browsers send (WebAuthn "PublicKeyCredential.toJSON()"), whom authenticators answer, and what each challenge is bound to
-// (exact origin and RP id, user verification required, each challenge once).
+// The credentials that browsers send (WebAuthn "PublicKeyCredential.toJSON()"), the relying party, and the rules of a challenge: exact origin and
+// RP id, user verification, single use.
 import { base64urlnopad } from "@scure/base";
 import { sha256Hex, utf8ToBytes } from "../../lib/bytes.ts";
 import type { SessionId, UserId } from "../../lib/ids.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
 
 export const CHALLENGE_LIFETIME_MS = 5 * MINUTE_MS;
-/** COSE: ECDSA over P-256. */
+/** The COSE algorithm ECDSA over P-256. */
 export const ES256 = -7;
-/** COSE: EdDSA, ES256 and RS256, what authenticators speak and Workers verify. */
+/** The COSE algorithms EdDSA, ES256 and RS256, which authenticators use and Workers can verify. */
 export const ALGORITHMS: readonly number[] = [-8, ES256, -257];
 export const RP_NAME = "Edgetill";
 
 export type ChallengeKind = "PASSKEY_REGISTRATION" | "PASSKEY_SIGN_IN" | "PASSKEY_STEP_UP";
 
-/** Whom authenticators answer: the host and the origin that the operator configured, never what a request says of itself. */
+/** The relying party: the configured host and origin, never taken from a request. */
 export interface RelyingParty {
   readonly id: string;
   readonly origin: string;
 }
 
-/** Throws when PUBLIC_URL is not a URL: without it there is no origin to trust. */
+/** Throws if PUBLIC_URL is not a URL, because without it there is no trusted origin. */
 export function relyingPartyOf(publicUrl: string): RelyingParty {
   const { hostname, origin } = new URL(publicUrl);
   return { id: hostname, origin };
 }
 
-/** An answer to `navigator.credentials.create`; all texts base64url. */
+/** The result of `navigator.credentials.create`; all texts are base64url. */
 export interface Attestation {
   readonly id: string;
   readonly rawId: string;
@@ -38,7 +38,7 @@ export interface Attestation {
   };
 }
 
-/** An answer to `navigator.credentials.get`; all texts base64url. */
+/** The result of `navigator.credentials.get`; all texts are base64url. */
 export interface Assertion {
   readonly id: string;
   readonly rawId: string;
@@ -51,7 +51,7 @@ export interface Assertion {
   };
 }
 
-/** A challenge as it is stored: by its hash, and to whom or which browser it was given. */
+/** A stored challenge: its hash, and the user's session or the browser to which it was given. */
 export interface Challenge {
   readonly hash: string;
   readonly kind: string;
@@ -61,7 +61,7 @@ export interface Challenge {
   readonly expiresAtMs: number;
 }
 
-/** Who answers: a browser by its nonce, or a session. */
+/** Who responds to a challenge: a browser with its nonce, or a session. */
 export type Answerer =
   | { readonly kind: "PASSKEY_SIGN_IN"; readonly nonce: string | undefined }
   | {
@@ -77,22 +77,22 @@ export function isChallengeOf(challenge: Challenge, answerer: Answerer, nowMs: n
   return challenge.sessionId === answerer.session.id && challenge.userId === answerer.session.userId;
 }
 
-/** What is stored of a browser's nonce: only its hash. */
+/** The stored form of a browser's nonce: its hash. */
 export function browserData(nonce: string): string {
   return JSON.stringify({ nonceHash: sha256Hex(nonce) });
 }
 
-/** WebAuthn "Signature Counter Considerations": a counter that does not grow, where either is not zero, may mean a copied authenticator. */
+/** WebAuthn "Signature Counter Considerations": a counter that does not increase, unless both are zero, may mean a cloned authenticator. */
 export function isRolledBack(stored: number, given: number): boolean {
   return (stored !== 0 || given !== 0) && given <= stored;
 }
 
-/** The handle under which authenticators file the account: the user's id, no personal data. */
+/** The user handle for authenticators: the user's id, without personal data. */
 export function userHandleOf(userId: UserId): Uint8Array<ArrayBuffer> {
   return new Uint8Array(utf8ToBytes(userId));
 }
 
-/** A sign-in must name its account, because its options named no credential; elsewhere an authenticator may leave the handle out. */
+/** A sign-in must include the user handle, because its options named no credential; otherwise an authenticator may omit it. */
 export function isHandleOf(userId: UserId, handle: string | null | undefined, kind: ChallengeKind): boolean {
   if (handle === null || handle === undefined || handle === "") return kind !== "PASSKEY_SIGN_IN";
   return handle === base64urlnopad.encode(userHandleOf(userId));

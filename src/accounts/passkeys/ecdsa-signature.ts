@@ -1,19 +1,19 @@
-// The DER of an ECDSA signature over P-256, as authenticators give it (WebAuthn "Signature Formats for Packed Attestation, FIDO U2F
+// The DER encoding of an ECDSA signature over P-256, as authenticators send it (WebAuthn "Signature Formats for Packed Attestation, FIDO U2F
 // Attestation, and Assertion Signatures"; RFC 3279 2.2.3 "Ecdsa-Sig-Value"):
 //   30 len  02 len r  02 len s
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
-/** From here on a length has more than one byte; two integers of 33 bytes and their heads are 70. */
+/** From this value on, DER encodes a length in more than one byte. Two integers of 33 bytes with their headers have only 70. */
 const LONG_FORM = 0x80;
 
 export interface EcdsaSignature {
-  /** Big-endian, with the zero byte in front that a set highest bit asks for. */
+  /** Big-endian, with a leading zero byte if the highest bit is set. */
   readonly r: Uint8Array;
   readonly s: Uint8Array;
 }
 
-/** Undefined for whatever is not exactly one signature in DER: another form of the same numbers, or a byte too many. */
+/** Undefined unless the bytes are exactly one signature in DER: also for another encoding of the same numbers, or trailing bytes. */
 export function ecdsaSignatureOf(der: Uint8Array): EcdsaSignature | undefined {
   if (der[0] !== SEQUENCE || der[1] !== der.length - 2 || der[1] >= LONG_FORM) return undefined;
   const r = integerAt(der, 2);

@@ -5,7 +5,7 @@ import type { Failure } from "../../platform/failures.ts";
 import { type Passkey, passkeyBodyOf } from "./passkey-body.ts";
 import { countPasskeys, selectPasskeys } from "./store.ts";
 
-/** The page and, where the answer must carry it, the count. A query that is not valid reads nothing. */
+/** Reads the page and, if the response has page numbers, the count. Reads nothing for an invalid query. */
 export function passkeyPageReads(db: Db, tokenHash: string, query: ListQuery | undefined) {
   const page = pageToRead(query);
   return [selectPasskeys(db, { tokenHash, ...page }), countPasskeys(db, tokenHash, page.page !== undefined)] as const;

@@ -1,4 +1,4 @@
-// Signs in with a passkey alone. The authenticator has verified its user, so no second factor is asked for.
+// Signs in with only a passkey. The authenticator has verified its user, so no second factor is needed.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import type { Result } from "../../lib/result.ts";
@@ -16,12 +16,12 @@ import { verifyPasskey } from "./verify-passkey.ts";
 
 export interface PasskeySignIn extends Browser {
   readonly credential: Assertion;
-  /** The browser's cookies: the nonce of its start, and the session it may have; that one ends. */
+  /** The browser's cookies: its nonce, and its current session, if any, which ends. */
   readonly nonce: string | undefined;
   readonly oldToken: string | undefined;
 }
 
-/** Refuses PASSKEY_REFUSED, whatever is wrong. Of two sign-ins with one challenge one succeeds. */
+/** PASSKEY_REFUSED for anything that is wrong. Of two sign-ins with the same challenge only one succeeds. */
 export async function openPasskeySession(
   deps: PasskeyDependencies,
   of: PasskeySignIn,
@@ -35,7 +35,7 @@ export async function openPasskeySession(
   );
   if (!rows.ok) return rows;
   const [[known], [oldSession]] = rows.value;
-  if (known === undefined) throw new Error(`the passkey ${used.value.passkeyId} belongs to nobody`);
+  if (known === undefined) throw new Error(`the passkey ${used.value.passkeyId} has no user`);
   const user = userOf(known.user, known.links);
   const given = { signedInWith: "PASSKEY", factor: "PASSKEY" } as const;
   return changeOnce(deps, { name: "a sign-in", refusal: { code: "PASSKEY_REFUSED" } }, ({ operationId }) => {

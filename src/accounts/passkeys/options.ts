@@ -1,5 +1,5 @@
-// What a browser is asked for, as `PublicKeyCredential.parseCreationOptionsFromJSON` and `parseRequestOptionsFromJSON` read it. Written out
-// here: the library, whose functions for it do no more, is loaded only to verify.
+// The WebAuthn options for a browser, for `PublicKeyCredential.parseCreationOptionsFromJSON` and `parseRequestOptionsFromJSON`. Built here and not
+// by the library, whose functions do no more, because the library is only loaded to verify.
 import { base64urlnopad } from "@scure/base";
 import type {
   PublicKeyCredentialCreationOptionsJSON,
@@ -8,10 +8,10 @@ import type {
 import type { User } from "../users/user.ts";
 import { ALGORITHMS, CHALLENGE_LIFETIME_MS, RP_NAME, userHandleOf } from "./credential.ts";
 
-/** The user's registered passkeys; `credentialId` base64url. */
+/** The user's registered passkeys; `credentialId` is base64url. */
 type Registered = readonly { readonly credentialId: string }[];
 
-/** A discoverable passkey that verifies its user, without attestation. `challenge` base64url. */
+/** Asks for a discoverable passkey that verifies its user, without attestation. `challenge` is base64url. */
 export function creationOptions(of: {
   readonly rpId: string;
   readonly challenge: string;
@@ -24,7 +24,7 @@ export function creationOptions(of: {
     rp: { name: RP_NAME, id: of.rpId },
     user: {
       id: base64urlnopad.encode(userHandleOf(user.id)),
-      // The authenticator shows it where it holds several accounts; it stays there.
+      // The authenticator stores the name and shows it if it has several accounts.
       name: user.email,
       displayName: user.name ?? user.email,
     },
@@ -32,14 +32,14 @@ export function creationOptions(of: {
     timeout: CHALLENGE_LIFETIME_MS,
     attestation: "none",
     excludeCredentials: descriptors(of.registered),
-    // `requireResidentKey` says "required" to browsers of level 1.
+    // `requireResidentKey` means the same to browsers with WebAuthn level 1.
     authenticatorSelection: { residentKey: "required", userVerification: "required", requireResidentKey: true },
     extensions: { credProps: true },
     hints: [],
   };
 }
 
-/** For one of the `registered`, or, without `registered`, for any passkey that the user picks. `challenge` base64url. */
+/** Asks for one of the `registered` passkeys; without `registered`, for any passkey that the user selects. `challenge` is base64url. */
 export function requestOptions(of: {
   readonly rpId: string;
   readonly challenge: string;

@@ -1,7 +1,7 @@
 import type { PasskeyId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";
 
-/** What is shown of a passkey. Its credential id and key mean nothing to users. */
+/** The fields of a passkey in the API. Its credential id and public key are of no use to users. */
 export interface Passkey {
   readonly id: PasskeyId;
   readonly name: string;

@@ -33,10 +33,10 @@ const ONE = `${PASSKEYS}/:passkeyId`;
 const mine = routesOf({ tag: "My account", callers: "PERSON", dependencies: passkeyDependencies })
   .post(`${PASSKEYS}/options`, {
     operationId: "beginPasskeyRegistration",
-    summary: "Ask for a new passkey",
-    description: "Answers the options of `navigator.credentials.create`.",
+    summary: "Start the registration of a passkey",
+    description: "Returns the options for `navigator.credentials.create`.",
     needsStepUp: true,
-    answers: [{ status: 200, description: "Options, good for 5 minutes", schema: creationOptionsBody }],
+    answers: [{ status: 200, description: "Options, valid for 5 minutes", schema: creationOptionsBody }],
     refusals: ["STORAGE_UNAVAILABLE"],
     answer: async (call) => {
       const options = await beginRegistration(call.deps, call.principal);
@@ -46,8 +46,7 @@ const mine = routesOf({ tag: "My account", callers: "PERSON", dependencies: pass
   .post(PASSKEYS, {
     operationId: "addPasskey",
     summary: "Register a passkey",
-    description:
-      "Takes what `navigator.credentials.create` gave. An authenticator's own attestation is not asked for and not taken.",
+    description: "Send the result of `navigator.credentials.create`. Attestation statements are not accepted.",
     needsStepUp: true,
     body: addPasskeyBody,
     answers: [{ status: 201, description: "The passkey", schema: passkeyBody }],
@@ -88,7 +87,7 @@ const mine = routesOf({ tag: "My account", callers: "PERSON", dependencies: pass
     operationId: "removePasskey",
     summary: "Remove a passkey",
     needsStepUp: true,
-    answers: [{ status: 204, description: "It signs nobody in any more" }],
+    answers: [{ status: 204, description: "The passkey was removed and can no longer be used" }],
     refusals: ["PASSKEY_NOT_FOUND", "STORAGE_UNAVAILABLE"],
     reads: ({ db, tokenHash, params }) => ownPasskeyReads(db, { tokenHash, passkeyId: params.passkeyId ?? "" }),
     answer: async (call) => {
@@ -102,13 +101,13 @@ const mine = routesOf({ tag: "My account", callers: "PERSON", dependencies: pass
 const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: passkeyDependencies })
   .post("/api/v1/auth/passkey/options", {
     operationId: "beginPasskeySignIn",
-    summary: "Ask for a passkey to sign in with",
+    summary: "Start a sign-in with a passkey",
     description:
-      "Answers the options of `navigator.credentials.get`, for whichever passkey the person picks. They work in the browser that asked: keep the `signin` cookie.",
-    answers: [{ status: 200, description: "Options, good for 5 minutes", schema: requestOptionsBody }],
+      "Returns the options for `navigator.credentials.get`, for any passkey that the user selects. They work only in the browser that requested them: keep the `signin` cookie.",
+    answers: [{ status: 200, description: "Options, valid for 5 minutes", schema: requestOptionsBody }],
     refusals: ["STORAGE_UNAVAILABLE"],
     answer: async (call) => {
-      // A browser offers passkeys beside the field for an email: neither start must end the other.
+      // A page may offer passkeys and an email field at the same time, so starting one must not end the other.
       const nonce = ownNonce(call.cookie("signin")) ?? newToken();
       const options = await beginPasskeySignIn(call.deps, { nonce });
       if (!options.ok) return options;
@@ -120,7 +119,7 @@ const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: pass
     operationId: "verifyPasskeySignIn",
     summary: "Sign in with a passkey",
     description:
-      "Takes what `navigator.credentials.get` gave, and the `signin` cookie of the options. A passkey verifies its user, so no second factor is owed. Whatever is wrong, the refusal is the same.",
+      "Send the result of `navigator.credentials.get`, with the `signin` cookie of the options. No second factor is needed, because a passkey verifies its user. The refusal is the same for anything that is wrong.",
     body: verifyPasskeyBody,
     answers: [{ status: 200, description: "Signed in", schema: signedInBody }],
     refusals: ["PASSKEY_REFUSED", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE"],
@@ -139,7 +138,7 @@ const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: pass
 
 export const passkeyRoutes: readonly MountedRoute[] = [...mine, ...signIn];
 
-/** A nonce as we make them; anything else in the cookie is not given back. */
+/** The cookie's value if it has the form of our nonces; undefined for anything else. */
 function ownNonce(cookie: string | undefined): string | undefined {
   return cookie !== undefined && /^[A-Za-z0-9_-]{43}$/.test(cookie) ? cookie : undefined;
 }

@@ -10,7 +10,7 @@ import { passkeys, singleUseTokens } from "../../platform/db/schema/users.ts";
 export type PasskeyRow = typeof passkeys.$inferSelect;
 export type ChallengeRow = typeof singleUseTokens.$inferSelect;
 
-/** How many credentials one list of options names. */
+/** The most credentials in one list of options. */
 const NAMED = 100;
 
 export function insertChallenge(db: Db, challenge: ChallengeRow) {
@@ -21,7 +21,7 @@ export function selectChallenge(db: Db, hash: string) {
   return db.select().from(singleUseTokens).where(eq(singleUseTokens.hash, hash)).limit(1);
 }
 
-/** Uses the challenge up; the batch aborts when it was used before. */
+/** Uses the challenge up; aborts the batch if it was already used. */
 export function consumeChallenge(db: Db, hash: string) {
   return [
     db
@@ -41,7 +41,7 @@ export function selectPasskeyByCredential(db: Db, credentialId: string) {
   return db.select().from(passkeys).where(eq(passkeys.credentialId, credentialId)).limit(1);
 }
 
-/** A user's newest credentials, at most 100, as options name them. */
+/** A user's newest credentials, at most 100, for a list of options. */
 export function selectCredentials(db: Db, userId: UserId) {
   return db
     .select({ credentialId: passkeys.credentialId, transports: passkeys.transports })
@@ -51,7 +51,7 @@ export function selectCredentials(db: Db, userId: UserId) {
     .limit(NAMED);
 }
 
-/** Stores what the authenticator just reported; aborts the batch unless the counter is still the one that was read. */
+/** Stores the counter and the state that the authenticator reported; aborts the batch unless the counter is as it was read. */
 export function advancePasskey(
   db: Db,
   read: Pick<PasskeyRow, "id" | "counter">,
@@ -70,7 +70,7 @@ export function advancePasskey(
   ] as const;
 }
 
-/** The passkeys of the token's holder, newest first, from after a position on. */
+/** One page of the passkeys of the session's user, newest first. */
 export function selectPasskeys(
   db: Db,
   of: {
@@ -89,12 +89,12 @@ export function selectPasskeys(
     .offset(of.offset);
 }
 
-/** How many there are; 0 where the caller does not ask. */
+/** How many there are; reads nothing unless `isAsked`. */
 export function countPasskeys(db: Db, tokenHash: string, isAsked: boolean) {
   return countOf(db, passkeys, isAsked, [eq(passkeys.userId, holderOf(tokenHash))]);
 }
 
-/** A passkey of the token's holder, by id. */
+/** A passkey of the session's user, by id. */
 export function selectOwnPasskey(db: Db, of: { readonly tokenHash: string; readonly passkeyId: string }) {
   return db
     .select()
@@ -103,7 +103,7 @@ export function selectOwnPasskey(db: Db, of: { readonly tokenHash: string; reado
     .limit(1);
 }
 
-/** Aborts the batch when the passkey is gone or was renamed since it was read. */
+/** Aborts the batch if the passkey was removed or renamed since it was read. */
 export function assertName(db: Db, read: Pick<PasskeyRow, "id" | "name">) {
   return db
     .insert(assertions)
@@ -112,7 +112,7 @@ export function assertName(db: Db, read: Pick<PasskeyRow, "id" | "name">) {
     );
 }
 
-/** Aborts the batch when the passkey is gone. */
+/** Aborts the batch if the passkey was removed. */
 export function assertThere(db: Db, id: PasskeyRow["id"]) {
   return db
     .insert(assertions)

@@ -7,12 +7,12 @@ import type { Failure } from "../../platform/failures.ts";
 import type { PasskeyDependencies } from "./begin-passkey.ts";
 import { assertName, type PasskeyRow, renamePasskey, selectOwnPasskey } from "./store.ts";
 
-/** The passkey of the path, if it is the caller's; read with the caller, who is not proved yet. */
+/** The passkey of the path, if it belongs to the caller. Read together with the caller, who is not authenticated yet. */
 export function ownPasskeyReads(db: Db, of: Parameters<typeof selectOwnPasskey>[1]) {
   return [selectOwnPasskey(db, of)] as const;
 }
 
-/** Refuses CONTENTION when it was renamed or removed since it was read. */
+/** Refuses CONTENTION if it was renamed or removed since it was read. */
 export async function updatePasskey(
   deps: PasskeyDependencies,
   of: { readonly passkey: PasskeyRow; readonly name: string; readonly trail: Trail },

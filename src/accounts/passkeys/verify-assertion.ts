@@ -1,19 +1,19 @@
-// Judges what an authenticator made of a sign-in's options (WebAuthn level 3, 7.2 "Verifying an Authentication Assertion"). The library decides;
-// what it takes in more than one form is read strictly before. The challenge and the credential were looked up, and the account's handle and
-// the counter are judged where they are known (credential.ts).
+// Verifies an authenticator's assertion (WebAuthn level 3, 7.2 "Verifying an Authentication Assertion"). The library verifies it; values that the
+// library accepts in several encodings are parsed strictly before. The caller has looked up the challenge and the credential, and checks the user
+// handle and the counter itself (credential.ts).
 import { base64urlnopad } from "@scure/base";
 import type { AuthenticationResponseJSON } from "@simplewebauthn/server";
 import type { ClientData } from "./client-data.ts";
 import { type Assertion, ES256, type RelyingParty } from "./credential.ts";
 import { ecdsaSignatureOf } from "./ecdsa-signature.ts";
 
-/** What the authenticator says of itself, once its signature holds. */
+/** What the authenticator reported, after its signature was verified. */
 export interface ProvedUse {
   readonly counter: number;
   readonly isBackedUp: boolean;
 }
 
-/** `publicKey` as it is stored, base64url. Undefined when a step refuses it. The library is loaded when the first passkey is used. */
+/** `publicKey` is base64url, as stored. Undefined if any check fails. The library is loaded on first use. */
 export async function provedUseOf(
   { id, rawId, type, response }: Assertion,
   client: ClientData,
@@ -28,7 +28,7 @@ export async function provedUseOf(
   };
   try {
     const publicKey = new Uint8Array(base64urlnopad.decode(of.publicKey));
-    // The library takes more spellings of base64 than one.
+    // The library accepts several spellings of base64.
     base64urlnopad.decode(authenticatorData);
     const signed = base64urlnopad.decode(signature);
     const isEcdsa = decodeCredentialPublicKey(publicKey).get(cose.COSEKEYS.alg) === ES256;
@@ -38,14 +38,14 @@ export async function provedUseOf(
       expectedChallenge: client.challenge,
       expectedOrigin: of.relyingParty.origin,
       expectedRPID: of.relyingParty.id,
-      // Whoever calls compares the counter, for one that went back is noted.
+      // The caller compares the counter, because a counter that decreased is recorded.
       credential: { id, publicKey, counter: 0 },
       requireUserVerification: true,
     });
     const { newCounter, credentialBackedUp } = authenticationInfo;
     return verified ? { counter: newCounter, isBackedUp: credentialBackedUp } : undefined;
   } catch {
-    // The library throws for what it refuses.
+    // The library throws if verification fails.
     return undefined;
   }
 }

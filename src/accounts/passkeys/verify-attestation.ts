@@ -1,6 +1,6 @@
-// Judges what an authenticator made of a registration's options (WebAuthn level 3, 7.1 "Registering a New Credential"). The library decides; what
-// it takes in more than one form, and every statement of a maker, is refused before. The challenge was looked up by what `client` says,
-// and who holds the credential id the database knows.
+// Verifies the result of a registration (WebAuthn level 3, 7.1 "Registering a New Credential"). The library verifies it; values that the library
+// accepts in several encodings, and attestation statements, are refused before. The caller has looked up the challenge of `client`, and the
+// database checks that the credential id is new.
 import { base64urlnopad } from "@scure/base";
 import type { RegistrationResponseJSON } from "@simplewebauthn/server";
 import { bytesToHex } from "../../lib/bytes.ts";
@@ -20,7 +20,7 @@ const MAX_CREDENTIAL_ID = 1_023;
 /** Offset of the key after an empty credential id (6.1, 6.5.1): RP id hash, flags, counter, AAGUID, length of the id. */
 const KEY_AT = 32 + 1 + 4 + 16 + 2;
 
-/** Undefined when a step of the check fails, and when an attestation statement is attached. Loads the library at its first use. */
+/** Undefined if any check fails, or if there is an attestation statement. The library is loaded on first use. */
 export async function madeCredentialOf(
   { id, rawId, type, response }: Attestation,
   client: ClientData,
@@ -50,16 +50,16 @@ export async function madeCredentialOf(
     const keyAt = KEY_AT + idBytes;
     if (idBytes > MAX_CREDENTIAL_ID || !isSame(publicKey, authData.subarray(keyAt, keyAt + publicKey.length)))
       return undefined;
-    // Every later step uses the id of the envelope.
+    // Every later step uses the id outside the signed data.
     if (id !== credential.id) return undefined;
     return { credentialId: id, publicKey: base64urlnopad.encode(publicKey), counter, isBackedUp: credentialBackedUp };
   } catch {
-    // The library throws for what it refuses.
+    // The library throws if verification fails.
     return undefined;
   }
 }
 
-/** The authenticator data of an object that is written in its one form and has no statement; throws where it cannot be read. */
+/** The authenticator data of an attestation object in canonical CBOR without a statement, else undefined; throws if it is unreadable. */
 async function authDataOf(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array | undefined> {
   const { isoCBOR } = await import("@simplewebauthn/server/helpers");
   const object: Parameters<typeof isoCBOR.encode>[0] = isoCBOR.decodeFirst(bytes);
@@ -70,8 +70,8 @@ async function authDataOf(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array | 
 }
 
 /**
- * Whether bytes that the library read are written in their one form (CTAP2 canonical CBOR), whole and with nothing behind them: it stops
- * where an item ends, and takes an item that the end cuts short.
+ * Whether the bytes are exactly one complete item in CTAP2 canonical CBOR. The library ignores bytes after an item, and accepts an item that is
+ * cut short.
  */
 function isSame(written: Uint8Array, sent: Uint8Array): boolean {
   return bytesToHex(written) === bytesToHex(sent);

@@ -1,5 +1,5 @@
-// Verifies a passkey's answer, for a sign-in, a second factor or step-up. It writes only one thing itself: an audit entry when the counter went
-// back. What an accepted answer changes is returned as statements, for the batch of what the answer allows.
+// Verifies a passkey assertion for a sign-in, a second factor or step-up. The only thing it writes itself is an audit entry if the counter
+// decreased. Other changes are returned as statements, for the batch that the passkey permits.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import { derivedId, type PasskeyId, type UserId } from "../../lib/ids.ts";
@@ -24,10 +24,10 @@ import {
 } from "./store.ts";
 import { provedUseOf } from "./verify-assertion.ts";
 
-/** Who answers, and with what: a browser by the nonce of its cookie, or a user in a session. */
+/** A passkey assertion, by a browser with the nonce of its cookie or by a user in a session. */
 export type PasskeyAnswer = {
   readonly credential: Assertion;
-  /** For the audit entry of a counter that went back. */
+  /** For the audit entry about a counter that decreased. */
   readonly trail: Pick<Trail, "ip" | "requestId">;
 } & (
   | { readonly kind: "PASSKEY_SIGN_IN"; readonly nonce: string | undefined }
@@ -42,15 +42,15 @@ export interface VerifiedPasskey {
   readonly userId: UserId;
   readonly passkeyId: PasskeyId;
   /**
-   * For the batch of what the answer allows, at its beginning: use the challenge up and move the counter. Assertions abort the batch when
-   * the challenge was used, or the passkey used or removed, meanwhile; that conflict is PASSKEY_REFUSED.
+   * For the start of the batch that the passkey permits: they use up the challenge and update the counter. Assertions abort the batch if the
+   * challenge was used, or the passkey was used or removed, in the meantime; the caller refuses that conflict with PASSKEY_REFUSED.
    */
   readonly statements: readonly Statement[];
 }
 
 const REFUSED = err({ code: "PASSKEY_REFUSED" } as const);
 
-/** PASSKEY_REFUSED, one and the same, for whatever is wrong with an answer; STORAGE_UNAVAILABLE. */
+/** PASSKEY_REFUSED, always the same, for anything that is wrong; STORAGE_UNAVAILABLE. */
 export async function verifyPasskey(
   deps: PasskeyDependencies,
   of: PasskeyAnswer,
@@ -71,7 +71,7 @@ export async function verifyPasskey(
   const relyingParty = relyingPartyOf(deps.publicUrl);
   const used = await provedUseOf(credential, client, { relyingParty, publicKey: passkey.publicKey });
   if (used === undefined) return REFUSED;
-  // After the signature, so that only what the authenticator itself said is noted.
+  // Checked after the signature, so that only a counter from the authenticator itself is recorded.
   if (isRolledBack(passkey.counter, used.counter)) {
     await noteRollback(deps, of, { passkey, counter: used.counter, hash });
     return REFUSED;
@@ -80,7 +80,7 @@ export async function verifyPasskey(
   return ok({ userId: passkey.userId, passkeyId: passkey.id, statements });
 }
 
-/** The answer is used up, so that it is noted once. */
+/** Records a decreased counter. Uses up the challenge too, so that it is recorded once. */
 async function noteRollback(
   deps: PasskeyDependencies,
   { trail }: PasskeyAnswer,
