@@ -1,4 +1,4 @@
-// The wire of a user's sessions.
+// The wire format of a user's sessions.
 import * as z from "zod";
 import { time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
@@ -20,8 +20,8 @@ const sessionBody = () =>
       ip: z.string().nullable(),
       userAgent: z.string().nullable(),
       createdAt: time(),
-      lastSeenAt: time().meta({ description: "Noted every 5 minutes at most." }),
-      expiresAt: time().meta({ description: "If it is not used again before." }),
+      lastSeenAt: time().meta({ description: "Updated at most every 5 minutes." }),
+      expiresAt: time().meta({ description: "When the session ends if it is not used again." }),
     })
     .meta({ title: "Session" });
 

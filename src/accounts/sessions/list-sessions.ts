@@ -6,7 +6,7 @@ import type { Failure } from "../../platform/failures.ts";
 import { methodText, type ProvedSession, type Session, sessionEndMs, stateText } from "./session.ts";
 import { countLiveSessions, type SessionRow, selectLiveSessions } from "./store.ts";
 
-/** The page and, where the answer must carry it, the count. A query that is not valid reads nothing. */
+/** Reads the page and, if the response has page numbers, the count. Reads nothing for an invalid query. */
 export function sessionPageReads(
   db: Db,
   of: { readonly tokenHash: string; readonly nowMs: number },

@@ -1,4 +1,4 @@
-// Opening a session and replacing its token. The token leaves in a cookie and is nowhere else: the database holds its SHA-256.
+// Opens a session and replaces its token. Only the browser's cookie has the token; the database stores its SHA-256.
 import { base64urlnopad } from "@scure/base";
 import { sha256Hex } from "../../lib/bytes.ts";
 import { derivedId, makeId, type RequestId } from "../../lib/ids.ts";
@@ -20,7 +20,7 @@ import { insertSession, replaceToken } from "./store.ts";
 
 const TOKEN_BYTES = 32;
 
-/** The browser that signs in, and by which request. */
+/** The browser that signs in, and its request. */
 export interface Browser {
   readonly ip: string | null;
   readonly userAgent: string | null;
@@ -30,10 +30,10 @@ export interface Browser {
 export interface NewSession {
   readonly user: User;
   readonly signedInWith: SignInMethod;
-  /** What was given at sign-in, where it is one of the factors that step-up knows. */
+  /** The factor with which the user signed in, if it counts for step-up. */
   readonly factor: FactorGiven | null;
   readonly browser: Browser;
-  /** The session that the browser had, if any; it ends. */
+  /** The browser's previous session, if any; it ends. */
   readonly replaced: Session | undefined;
 }
 
@@ -48,7 +48,7 @@ export function newToken(): string {
   return base64urlnopad.encode(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES)));
 }
 
-/** What the browser gets, and the statements that open its session; `operationId` a fresh ULID. Inserts the audit entries 0 and 3 of the operation. */
+/** The new session for the browser, and the statements that open it. `operationId`: a new ULID; audit entries 0 and 3 derive from it. */
 export function openSession(
   deps: { readonly db: Db; readonly nowMs: number },
   { user, signedInWith, factor, browser, replaced }: NewSession,
@@ -83,8 +83,8 @@ export function openSession(
 }
 
 /**
- * A factor was given inside a session: the token is replaced, a second factor that was owed is settled. Of two concurrent calls the second
- * no longer finds the session: its statement changes nothing, and its token is not valid.
+ * Updates a session after a factor was given: replaces its token, and completes a pending second factor. Of two concurrent calls, the second no
+ * longer finds the session: its statement changes nothing, and its token is invalid.
  */
 export function giveFactor(
   deps: { readonly db: Db; readonly nowMs: number },

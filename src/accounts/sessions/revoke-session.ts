@@ -1,4 +1,4 @@
-// Ends sessions, each with its audit entry. An ended session stays ended, and its token is never valid again.
+// Ends sessions, each with an audit entry. An ended session stays ended; its token never becomes valid again.
 
 import { derivedId, type SessionId, type UserId } from "../../lib/ids.ts";
 import type { Result } from "../../lib/result.ts";
@@ -11,7 +11,7 @@ import { revokeOtherSessions, revokeSession as revokeRow, selectOwnSession } fro
 
 export type RevokeDependencies = CommitDependencies;
 
-/** For another change's batch; `n` numbers the audit entries of that operation. */
+/** Statements that end a session, for the batch of another change; `n` numbers that operation's audit entries. */
 export function revocation(
   deps: { readonly db: Db; readonly nowMs: number },
   of: { readonly sessionId: SessionId; readonly trail: Trail; readonly operationId: string; readonly n: number },
@@ -25,12 +25,12 @@ export function revocation(
   return [revokeRow(deps.db, of.sessionId, deps.nowMs), insertAudit(deps.db, of.trail, entry, deps.nowMs)] as const;
 }
 
-/** The session to end, if it is a live one of the caller's; read with the caller, who is not proved yet. */
+/** The session to end, if it is live and the caller's. Read together with the caller, who is not authenticated yet. */
 export function ownSessionReads(db: Db, of: Parameters<typeof selectOwnSession>[1]) {
   return [selectOwnSession(db, of)] as const;
 }
 
-/** May be repeated: a session ends once. */
+/** Ends a session; safe to repeat. */
 export function revokeSession(
   deps: RevokeDependencies,
   of: { readonly sessionId: SessionId; readonly trail: Trail },
@@ -41,7 +41,7 @@ export function revokeSession(
   }));
 }
 
-/** Signs every other browser of a user out. */
+/** Ends all other sessions of a user. */
 export function revokeOthers(
   deps: RevokeDependencies,
   of: { readonly userId: UserId; readonly kept: SessionId; readonly trail: Trail },
@@ -60,5 +60,5 @@ export function revokeOthers(
   });
 }
 
-/** Nothing is asserted, so no other writer makes the batch fail. */
+/** The batch asserts nothing, so no other writer can make it fail. */
 const ENDING = { name: "ending sessions", refusal: { code: "STORAGE_UNAVAILABLE" } } as const;

@@ -13,8 +13,8 @@ const signOut = routesOf({ tag: "Sign-in", callers: "PERSON", dependencies: acco
   "/api/v1/auth/sign-out",
   {
     operationId: "signOut",
-    summary: "End this session",
-    description: "Also while the second factor is owed.",
+    summary: "Sign out: end this session",
+    description: "Also works before the second factor was given.",
     mayOweFactor: true,
     answers: [{ status: 204, description: "Signed out" }],
     answer: async (call) => {
@@ -27,7 +27,7 @@ const signOut = routesOf({ tag: "Sign-in", callers: "PERSON", dependencies: acco
 const mine = routesOf({ tag: "My account", callers: "PERSON", dependencies: accountDependencies })
   .get(SESSIONS, {
     operationId: "listSessions",
-    summary: "List the browsers that are signed in, newest first",
+    summary: "List your sessions, newest first",
     query: listSessionsQuery,
     answers: [{ status: 200, description: "Live sessions", schema: sessionListBody }],
     reads: ({ db, deps, tokenHash, request }) => sessionPageReads(db, { tokenHash, nowMs: deps.nowMs }, request?.query),
@@ -39,8 +39,8 @@ const mine = routesOf({ tag: "My account", callers: "PERSON", dependencies: acco
   })
   .delete(`${SESSIONS}/:sessionId`, {
     operationId: "revokeSession",
-    summary: "Sign one browser out",
-    answers: [{ status: 204, description: "The session is over" }],
+    summary: "End one of your sessions",
+    answers: [{ status: 204, description: "The session has ended" }],
     refusals: ["SESSION_NOT_FOUND"],
     reads: ({ db, deps, tokenHash, params }) =>
       ownSessionReads(db, { tokenHash, sessionId: params.sessionId ?? "", nowMs: deps.nowMs }),
@@ -55,8 +55,8 @@ const mine = routesOf({ tag: "My account", callers: "PERSON", dependencies: acco
   })
   .delete(SESSIONS, {
     operationId: "revokeOtherSessions",
-    summary: "Sign every other browser out",
-    answers: [{ status: 204, description: "Only this session is left" }],
+    summary: "End all other sessions",
+    answers: [{ status: 204, description: "All sessions but this one have ended" }],
     answer: async (call) => {
       const { session, user: caller } = call.principal;
       const ended = await revokeOthers(call.deps, { userId: caller.id, kept: session.id, trail: call.trail });

@@ -14,8 +14,7 @@ import { PENDING_LIFETIME_MS, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./ses
 
 export type SessionRow = typeof sessions.$inferSelect;
 
-// Columns are made when a statement is compiled. They are written out with the table's name: drizzle drops it inside fragments of a one-table
-// select.
+// Columns are built when a statement is compiled. Column names include the table name, which drizzle omits in fragments of a one-table select.
 
 /** A session with its user. */
 const userColumns = () => ({
@@ -31,7 +30,7 @@ const userColumns = () => ({
     .as("links_json"),
 });
 
-/** What a user is to the merchant of the placeholder `merchantId`. */
+/** The user's relation to the merchant of the placeholder `merchantId`. */
 const memberColumns = () => ({
   merchant: sql`(select ${jsonObject(merchants, "shop")} from merchants shop
   where shop.id = ${sql.placeholder("merchantId")} and shop.deleted_at_ms is null)`
@@ -46,13 +45,13 @@ const memberColumns = () => ({
     .as("team_json"),
 });
 
-/** A session by the hash of its token, with its user; not yet proved live. */
+/** A session by the hash of its token, with its user; it may have ended. */
 export const selectUser = prepared(
   (tokenHash: string) => ({ tokenHash }),
   (db, of) => db.select(userColumns()).from(sessions).where(eq(sessions.tokenHash, of.tokenHash)).limit(1),
 );
 
-/** The same with the merchant of the path, the user's seat in its team and what the team demands, each null when it does not exist. */
+/** The same with the merchant of the path, the user's seat in its team and the team's security policy, each null if it does not exist. */
 export const selectMember = prepared(
   (of: { readonly tokenHash: string; readonly merchantId: string }) => of,
   (db, of) =>
@@ -67,7 +66,7 @@ export function insertSession(db: Db, session: SessionRow) {
   return db.insert(sessions).values(session);
 }
 
-/** Only while the token is still the one that was read. */
+/** Replaces the token, if it is still the one that was read. */
 export function replaceToken(
   db: Db,
   session: Pick<SessionRow, "id" | "tokenHash">,
@@ -84,7 +83,7 @@ export function touchSession(db: Db, id: SessionId, nowMs: number) {
   return db.update(sessions).set({ lastSeenAtMs: nowMs }).where(eq(sessions.id, id));
 }
 
-/** A session by the hash of its token alone; not yet proved live. */
+/** A session by the hash of its token, without its user; it may have ended. */
 export function selectSessionByToken(db: Db, tokenHash: string) {
   return db.select().from(sessions).where(eq(sessions.tokenHash, tokenHash)).limit(1);
 }
@@ -98,7 +97,7 @@ function isLive(nowMs: number) {
   );
 }
 
-/** The live sessions of the token's holder, newest first, from after a position on. */
+/** One page of the live sessions of the session's user, newest first. */
 export function selectLiveSessions(
   db: Db,
   of: {
@@ -118,7 +117,7 @@ export function selectLiveSessions(
     .offset(of.offset);
 }
 
-/** How many there are; 0 where the caller does not ask. */
+/** How many there are; reads nothing unless the caller asks for it. */
 export function countLiveSessions(
   db: Db,
   of: { readonly tokenHash: string; readonly nowMs: number },
@@ -127,7 +126,7 @@ export function countLiveSessions(
   return countOf(db, sessions, isAsked, [eq(sessions.userId, holderOf(of.tokenHash)), isLive(of.nowMs)]);
 }
 
-/** A live session of the token's holder, by id. */
+/** A live session of the session's user, by id. */
 export function selectOwnSession(
   db: Db,
   of: { readonly tokenHash: string; readonly sessionId: string; readonly nowMs: number },
@@ -139,7 +138,7 @@ export function selectOwnSession(
     .limit(1);
 }
 
-/** Ends a session; its end is kept once set. */
+/** Ends a session; an ended session keeps its time of end. */
 export function revokeSession(db: Db, id: SessionId, nowMs: number) {
   return db
     .update(sessions)
@@ -159,10 +158,10 @@ export function revokeOtherSessions(
 }
 
 const KEPT_MS = 30 * DAY_MS;
-/** Rows that one pass of the sweep takes of a table. */
+/** The most rows of a table that one pass of the sweep deletes. */
 export const FORGOTTEN_A_PASS = 1_000;
 
-/** Deletes sessions that have been dead for 30 days, idle ones by their last use; bounded, oldest first. */
+/** Deletes a limited number of sessions that ended 30 days ago, idle ones by their last use, oldest first. */
 export function forgetSessions(db: Db, nowMs: number) {
   const dead = db
     .select({ id: sessions.id })

@@ -1,15 +1,15 @@
-// The wire of signing in by a mailed code.
+// The wire format of sign-in with a mailed code.
 import * as z from "zod";
 
 const email = () => z.email().max(320);
-/** Eight digits; copied spaces are dropped. */
+/** Eight digits; spaces are removed. */
 const code = () =>
   z
     .string()
     .max(40)
     .transform((text) => text.replaceAll(/\s/g, ""))
     .refine((text) => /^\d{8}$/.test(text), "must be 8 digits")
-    .meta({ description: "The 8 digits of the mail.", examples: ["01234567"] });
+    .meta({ description: "The 8 digits in the mail.", examples: ["01234567"] });
 
 export const startBody = () => z.strictObject({ email: email() });
 export const verifyBody = () => z.strictObject({ email: email(), code: code() });
@@ -18,14 +18,14 @@ export const verifyBody = () => z.strictObject({ email: email(), code: code() })
 
 export const sentBody = () => z.object({ status: z.literal("sent") }).meta({ title: "CodeSent" });
 
-/** What every sign-in and second factor answers; the session is in its cookie. */
+/** The response of every sign-in and second factor; the session's token is in its cookie. */
 export const signedInBody = () =>
   z
     .object({
       state: z.enum(["active", "pending_2fa"]),
       factors: z
         .array(z.enum(["passkey", "totp", "backup_code", "email_code"]))
-        .meta({ description: "What settles pending_2fa; empty when active." }),
+        .meta({ description: "The factors that complete pending_2fa; empty if the session is active." }),
       user: z.object({ id: z.string(), email: z.string(), name: z.string().nullable() }),
     })
     .meta({ title: "SignedIn" });

@@ -1,5 +1,5 @@
-// Deletes what has expired and is of no more use: codes, single-use tokens, dead sessions, counts of wrong factors. Each run is bounded, and
-// may overlap with another or be skipped.
+// Deletes expired rows that are no longer needed: codes, single-use tokens, ended sessions, counts of wrong factors. Each run is limited, and may
+// overlap with another or be skipped.
 
 import { HOUR_MS } from "../../lib/time.ts";
 import { batch } from "../../platform/db/batch.ts";
@@ -10,13 +10,13 @@ import { FORGOTTEN_A_PASS, forgetSessions } from "../sessions/store.ts";
 import { CODE_LIFETIME_MS } from "./email-code.ts";
 import { forgetEmailCodes, forgetSingleUseTokens } from "./store.ts";
 
-/** After this a code no longer counts against any limit. */
+/** After this time a code no longer counts against any limit. */
 const CODES_KEPT_MS = 25 * HOUR_MS;
 
-/** Anyone may ask for a challenge, 300 times a minute: a single pass would fall behind a handful of such callers. */
+/** Any caller can request 300 challenges a minute, so a single pass would be too slow for a few such callers. */
 const PASSES = 20;
 
-/** Codes of yesterday, expired tokens, and sessions that have been dead for 30 days; at most 20 passes of 1,000 each. */
+/** Deletes codes older than 25 hours, expired tokens, and sessions that ended 30 days ago; at most 20 passes of 1,000 rows each. */
 export async function forgetExpired(db: Db, nowMs: number): Promise<Left> {
   for (let pass = 0; pass < PASSES; pass++) {
     const passed = await batch(db, [

@@ -11,7 +11,7 @@ import { mailerOf } from "../../platform/mail/dependencies.ts";
 import { KNOWN_BROWSER_MS, knownBrowserValue } from "./known-browser.ts";
 import type { SendDependencies } from "./send-code.ts";
 
-/** For `sendCode` and `useCode`, whichever route asks for a code. Throws when the pepper is missing: then no code can be made or checked. */
+/** Dependencies of `sendCode` and `useCode`, for every route that uses mailed codes. Throws if the pepper is missing, which codes need. */
 export function signInDependencies(env: Env, given: GivenDependencies): SendDependencies {
   const pepper = parseKeyring("CODE_PEPPER", env.CODE_PEPPER);
   if (!pepper.ok) throw new Error(pepper.error);
@@ -27,7 +27,7 @@ export function signInDependencies(env: Env, given: GivenDependencies): SendDepe
   };
 }
 
-/** The cookie of a browser that has just signed in to an address; none where the pepper is missing; the sign-in still succeeds. */
+/** The cookie for a browser that has just signed in to an address. Empty if the pepper is missing; the sign-in still succeeds. */
 export function knownBrowserCookies(
   env: Env,
   of: { readonly cookie: string | undefined; readonly emailKey: string; readonly nowMs: number },

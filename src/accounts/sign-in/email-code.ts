@@ -1,4 +1,4 @@
-// Codes sent by mail: what they look like, how long they live, and what their HMAC is bound to.
+// Mailed codes: their form, their lifetime, and the context of their HMAC.
 import * as z from "zod";
 import { lengthPrefixed } from "../../lib/bytes.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -8,19 +8,19 @@ import { MINUTE_MS } from "../../lib/time.ts";
 export type CodePurpose = "SIGN_IN" | "SECOND_FACTOR" | "STEP_UP";
 
 export const CODE_LIFETIME_MS = 10 * MINUTE_MS;
-/** A right code after as many wrong ones is refused. */
+/** After this many wrong codes, the right one is refused too. */
 export const MAX_TRIES = LIMITS.triesPerMailedCode;
 
 const CODES = 100_000_000;
-/** The largest multiple of the number of codes that 32 bits hold: what lies above would make some codes likelier than others. */
+/** The largest multiple of the number of codes in 32 bits. Higher random numbers would make some codes likelier than others. */
 const UNIFORM_BELOW = Math.floor(2 ** 32 / CODES) * CODES;
 
-/** Eight digits of 32 random bits; undefined when another draw is needed. */
+/** Eight digits from 32 random bits; undefined if the number cannot be used and another one is needed. */
 export function codeOf(random32: number): string | undefined {
   return random32 < UNIFORM_BELOW ? String(random32 % CODES).padStart(8, "0") : undefined;
 }
 
-/** The text under the HMAC of a code: a row moved to another user, browser or purpose does not verify there. */
+/** The input of a code's HMAC. A row that is copied to another user, browser or purpose does not verify. */
 export function codeMacText(of: {
   readonly id: string;
   readonly purpose: CodePurpose;
@@ -39,10 +39,10 @@ const pendingIdentity = lazily(() =>
   }),
 );
 
-/** An account elsewhere that is linked once the mailbox is proved. */
+/** A provider's identity that is linked once the code proves access to the mailbox. */
 export type PendingIdentity = Readonly<z.output<ReturnType<typeof pendingIdentity>>>;
 
-/** Reads what `JSON.stringify` wrote into a code's row; throws for anything else. */
+/** Parses the identity in a code's row; throws if it is invalid. */
 export function pendingIdentityIn(json: string | null): PendingIdentity | undefined {
   return json === null ? undefined : pendingIdentity().parse(JSON.parse(json));
 }

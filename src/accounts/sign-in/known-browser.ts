@@ -1,13 +1,13 @@
-// A browser that has signed in to an address keeps a proof of it, so that strangers who use up what the address may be mailed never keep its
-// owner out. The proof is an HMAC over the address: it names nobody, signs nobody in, and serves only to ask for a code. Codes that it asks
-// for are counted by the proof itself, which strangers do not have.
+// A browser that has signed in to an address keeps a proof of it in a cookie. So strangers who use up the address's limit of mailed codes cannot
+// lock out its owner. The proof is an HMAC over the address: it reveals no one, does not sign in, and only allows requesting a code. Such codes are
+// counted per proof, which strangers do not have.
 import { lengthPrefixed, sha256Hex } from "../../lib/bytes.ts";
 import { isMacOf, type Keyring, macText } from "../../lib/keyring.ts";
 import { DAY_MS } from "../../lib/time.ts";
 
-/** As long as browsers keep a cookie at most. */
+/** The longest time for which browsers keep a cookie. */
 export const KNOWN_BROWSER_MS = 400 * DAY_MS;
-/** Several users may share a browser, and one user may have several addresses. */
+/** The most addresses per browser: several users may share it, and a user may have several addresses. */
 const MOST_ADDRESSES = 5;
 
 interface Proof {
@@ -16,7 +16,7 @@ interface Proof {
   readonly mac: string;
 }
 
-/** By what the codes of a browser are counted that has signed in to the address: the SHA-256 of its proof; undefined where `cookie` has none. */
+/** The SHA-256 of the browser's proof for the address, by which its codes are counted; undefined if `cookie` has no valid proof. */
 export function knownBrowserOf(
   keys: Keyring,
   of: { readonly cookie: string | undefined; readonly emailKey: string; readonly nowMs: number },
@@ -25,7 +25,7 @@ export function knownBrowserOf(
   return proof === undefined ? undefined : sha256Hex(textOf(proof));
 }
 
-/** The cookie's value after a sign-in to the address; the proofs of other addresses stay, the oldest goes. */
+/** The cookie's value after a sign-in to the address. Keeps the proofs of other addresses, except the oldest if there are too many. */
 export function knownBrowserValue(
   keys: Keyring,
   of: { readonly cookie: string | undefined; readonly emailKey: string; readonly nowMs: number },
@@ -49,7 +49,7 @@ function textOf({ atMs, macKeyId, mac }: Proof): string {
   return `${atMs}.${macKeyId}.${mac}`;
 }
 
-/** Skips whatever is not a proof. */
+/** The proofs in a cookie; ignores anything else. */
 function proofsIn(cookie: string | undefined): readonly Proof[] {
   return (cookie ?? "").split("~", MOST_ADDRESSES).flatMap((text) => {
     const [, at, macKeyId, mac] = /^(\d{1,15})\.([A-Za-z0-9_-]{1,32})\.([0-9a-f]{64})$/.exec(text) ?? [];

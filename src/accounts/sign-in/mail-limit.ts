@@ -1,7 +1,7 @@
-// How many codes are mailed: for one caller 5 an hour to one address and 20 in all; for the /48 around an IPv6 caller as many as for four; to
-// one address 30 sign-in codes a day from all callers. A browser that has signed in to the address before is counted apart, by its own proof.
-// Counted from the stored codes, so that the limit survives a restart; known and unknown addresses count alike. Each purpose has its own
-// count: a code for a step-up goes to a user who is signed in already, and one who works on wallets for an hour needs a dozen.
+// Limits of mailed codes. One caller: 5 an hour to one address and 20 in total; the /48 around an IPv6 caller: four times as many. One address: 30
+// sign-in codes a day from all callers. A browser that has signed in to the address before has a separate limit, by its proof. The stored codes are
+// counted, so that a limit survives a restart; addresses with and without an account count alike. Each purpose is counted separately: codes for a
+// step-up go to a signed-in user, who may need a dozen while working on wallets for an hour.
 
 import { LIMITS } from "../../lib/limits.ts";
 import { DAY_MS, HOUR_MS } from "../../lib/time.ts";
@@ -15,11 +15,11 @@ export const MAILS_PER_ADDRESS: Readonly<Record<CodePurpose, number>> = {
   STEP_UP: MAILS_PER_CALLER,
 };
 
-/** Of sign-in codes: a caller who asks for one has proved nothing. */
+/** The window of an address's limit, which is for sign-in codes: their callers are not authenticated. */
 export const ADDRESS_WINDOW_MS = DAY_MS;
 export const MAILS_TO_ADDRESS = LIMITS.signInCodesPerAddressAndDay;
 
-/** Of codes that known browsers ask for: each alone, and all of an address together, since each sign-in makes a new proof. */
+/** Codes for known browsers: the limit per browser; below, of all known browsers of an address, because each sign-in creates a new proof. */
 export const MAILS_PER_KNOWN_BROWSER = LIMITS.signInCodesPerKnownBrowserAndHour;
 export const MAILS_FOR_KNOWN_BROWSERS = LIMITS.signInCodesForKnownBrowsersPerAddressAndHour;
 
@@ -29,8 +29,8 @@ export interface SentCode {
 }
 
 /**
- * How long a caller must wait before another code goes out; 0 when it may go now. `sent`: the codes of `purpose` of the caller's network, in any
- * order; `times`: as how many callers that network counts.
+ * How long a caller must wait before another code is mailed; 0 if it can be mailed now. `sent`: the codes of this purpose from the caller's
+ * network, in any order. `times`: how many callers the network counts as.
  */
 export function mailWaitMs(
   sent: readonly SentCode[],
@@ -45,12 +45,12 @@ export function mailWaitMs(
   );
 }
 
-/** The same for the address, for all callers together. `sent`: the counted sign-in codes that went to it, in any order. */
+/** The same for an address and all callers together. `sent`: the counted sign-in codes that were mailed to it, in any order. */
 export function addressWaitMs(sent: readonly Pick<SentCode, "createdAtMs">[], nowMs: number): number {
   return waitMs(sent, MAILS_TO_ADDRESS, { ms: ADDRESS_WINDOW_MS, nowMs });
 }
 
-/** The same of a browser that is known. `sent`: the codes that known browsers asked for to the address, in any order. */
+/** The same for a known browser. `sent`: the codes that known browsers requested for the address, in any order. */
 export function knownBrowserWaitMs(
   sent: readonly { readonly knownBrowser: string | null; readonly createdAtMs: number }[],
   browser: string,
@@ -61,7 +61,7 @@ export function knownBrowserWaitMs(
   return Math.max(waitMs(own, MAILS_PER_KNOWN_BROWSER, window), waitMs(sent, MAILS_FOR_KNOWN_BROWSERS, window));
 }
 
-/** Until the `limit`-th newest leaves the window. */
+/** The time until the `limit`-th newest code leaves the window. */
 function waitMs(
   sent: readonly Pick<SentCode, "createdAtMs">[],
   limit: number,

@@ -15,11 +15,11 @@ import { verifySignIn } from "./verify-sign-in.ts";
 export const signInRoutes = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: signInDependencies })
   .post("/api/v1/auth/email/start", {
     operationId: "startEmailSignIn",
-    summary: "Mail a code to sign in with",
+    summary: "Start a sign-in: mail a code",
     description:
-      "The answer is the same whether there is an account or not; the first sign-in makes one. The code works for 10 minutes, in the browser that asked: keep the `signin` cookie. 5 mails an hour to one address and 20 in all, per network, and 30 a day to one address; the networks of an IPv6 /48 have together what four have. A browser that has signed in to the address before (the cookie `known`) is counted apart from everybody else: 20 mails an hour.",
+      "The response is the same with and without an account; the first sign-in creates one. The code works for 10 minutes in the browser that requested it: keep the `signin` cookie. Limits per IP network: 5 mails an hour to one address and 20 in total; all networks of an IPv6 /48 together have four times as many. Limit per address: 30 mails a day. A browser that has signed in to the address before (the cookie `known`) has a separate limit of 20 mails an hour.",
     body: startBody,
-    answers: [{ status: 202, description: "A code is on its way", schema: sentBody }],
+    answers: [{ status: 202, description: "A code was mailed", schema: sentBody }],
     refusals: ["VALIDATION_FAILED", "STORAGE_UNAVAILABLE", "CONTENTION"],
     answer: async (call) => {
       const { email } = call.body;
@@ -38,9 +38,9 @@ export const signInRoutes = routesOf({ tag: "Sign-in", callers: "ANYBODY", depen
   })
   .post("/api/v1/auth/email/verify", {
     operationId: "verifyEmailSignIn",
-    summary: "Sign in with the code of the mail",
+    summary: "Sign in with a mailed code",
     description:
-      "Takes the `signin` cookie of the start and sets the session's. A code has 5 tries and works once. `pending_2fa`: the session is good for `/api/v1/auth/second-factor/*` only, until the factor is given.",
+      "Needs the `signin` cookie from the start, and sets the cookie of the session. A code works once, and after 5 wrong tries not at all. In the state `pending_2fa` the session can only call `/api/v1/auth/second-factor/*` until a second factor was given.",
     body: verifyBody,
     answers: [{ status: 200, description: "Signed in", schema: signedInBody }],
     refusals: ["INVALID_CODE", "IDENTITY_TAKEN", "VALIDATION_FAILED", "STORAGE_UNAVAILABLE", "CONTENTION"],

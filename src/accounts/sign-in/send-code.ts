@@ -1,5 +1,5 @@
-// Mails a fresh code to an address, whether anybody has an account there or not: nothing here looks an account up, so neither
-// the answer nor its time gives one away. Only an HMAC under the pepper is stored.
+// Mails a new code to an address, with or without an account. Nothing here looks up an account, so neither the response nor its timing reveals one.
+// Only an HMAC of the code, with the pepper, is stored.
 
 import { emailKeyOf } from "../../lib/email.ts";
 import { callersOf } from "../../lib/ip-network.ts";
@@ -33,29 +33,29 @@ import {
 export interface SendDependencies extends CommitDependencies {
   readonly pepper: Keyring;
   readonly mailer: Mailer;
-  /** Whether mails for this caller are counted: not on the developer's own machine. */
+  /** Whether mails for this caller are counted; not on the developer's own machine. */
   readonly isCounted: (ip: string | null) => boolean;
 }
 
 export interface CodeToSend {
   readonly purpose: CodePurpose;
-  /** As it was written. */
+  /** As the user typed it. */
   readonly email: string;
   /** SHA-256 of the browser's nonce for SIGN_IN, else the session's id. */
   readonly boundTo: string;
-  /** To what the same browser's older code is bound, where that is something else: the new one replaces it. */
+  /** What the browser's older code is bound to, if different; the new code replaces it. */
   readonly replacedBoundTo?: string | undefined;
-  /** Of the caller; null where no proxy reports it, and then only the address has a limit. */
+  /** The caller's IP address; null if no proxy reports it, and then only the email address has a limit. */
   readonly ip: string | null;
-  /** The cookie of a browser that has signed in to the address before: it has limits of its own, which others cannot use up. */
+  /** The cookie of a browser that has signed in to the address before. It has separate limits, which others cannot use up. */
   readonly knownBrowser?: string | undefined;
-  /** Linked at the sign-in that this code proves the mailbox for. */
+  /** The identity to link when this code is used. */
   readonly identity?: PendingIdentity;
 }
 
 /**
- * Refuses with RATE_LIMITED, for any address alike. An older code of the same place ends. Where the mail goes out behind the answer, it may
- * still fail: the user asks again.
+ * Mails a code and ends the older code of the same browser or session. Refuses RATE_LIMITED, for any address alike. The mail may still fail after
+ * the response; then the user must request another code.
  */
 export async function sendCode(
   deps: SendDependencies,
@@ -86,14 +86,14 @@ export async function sendCode(
     endEmailCodes(db, { boundTo: places, purpose, emailKey, nowMs }),
     insertEmailCode(db, row),
   ]);
-  // Other requests of the same caller came first: the refusal says how long to wait because of them.
+  // Other requests of the same caller were faster and used up the limit; the refusal says how long to wait.
   if (committed.kind === "conflict") return err((await limitRefusal(deps, limited)) ?? { code: "CONTENTION" });
   if (committed.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });
   await deps.mailer.post(codeMail(of, code));
   return ok({ expiresAtMs });
 }
 
-/** By what a code is counted: by nothing, by the proof of a known browser, or by the networks of a caller, where they are known. */
+/** How a code is counted: not at all, by the proof of a known browser, or by the caller's IP networks. */
 type Asker =
   | { readonly kind: "UNCOUNTED" }
   | { readonly kind: "KNOWN"; readonly browser: string }
@@ -147,7 +147,7 @@ async function waitMs({ db, nowMs }: SendDependencies, { asker, purpose, emailKe
   }
 }
 
-/** The same, inside the batch. */
+/** The same check within the batch. */
 function assertAllowed({ db, nowMs }: SendDependencies, { asker, purpose, emailKey }: Limited) {
   switch (asker.kind) {
     case "UNCOUNTED":
@@ -176,9 +176,9 @@ const SUBJECTS: Readonly<Record<CodePurpose, string>> = {
   STEP_UP: "Your code to confirm a change",
 };
 const OPENINGS: Readonly<Record<CodePurpose, string>> = {
-  SIGN_IN: "Somebody, hopefully you, is signing in to Edgetill with this address. The code is:",
-  SECOND_FACTOR: "You are signing in to Edgetill. The code that completes it is:",
-  STEP_UP: "You are about to change something that Edgetill protects. The code that confirms it is you:",
+  SIGN_IN: "Use this code to sign in to Edgetill with this email address:",
+  SECOND_FACTOR: "Use this code to complete your sign-in to Edgetill:",
+  STEP_UP: "Use this code to confirm a protected change in Edgetill:",
 };
 
 const PROVIDER_NAMES: Readonly<Record<PendingIdentity["provider"], string>> = { google: "Google", github: "GitHub" };
@@ -189,10 +189,10 @@ function codeMail({ email: to, purpose, identity }: CodeToSend, code: string): M
     ...(identity === undefined
       ? []
       : [
-          `Giving it also links the ${PROVIDER_NAMES[identity.provider]} account of that browser to yours here, unless yours has a passkey or an authenticator app.`,
+          `If you use it, the ${PROVIDER_NAMES[identity.provider]} account in that browser is also linked to your Edgetill account, unless that account has a passkey or an authenticator app.`,
         ]),
-    "It works once, within 10 minutes, and only in the browser that asked for it. Never tell it to anybody: we do not ask for it.",
-    "If it was not you, do nothing: without the code nothing happens.",
+    "The code works once, within 10 minutes, and only in the browser that requested it. Do not give it to anyone: we never ask for it.",
+    "If you did not request this code, ignore this mail: nothing happens without the code.",
   ];
   return composeMail({ to, subject: SUBJECTS[purpose], paragraphs, code });
 }

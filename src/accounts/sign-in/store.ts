@@ -17,7 +17,7 @@ import {
 
 export type EmailCodeRow = typeof emailCodes.$inferSelect;
 
-/** Whose codes are counted: a network that a caller has (`ip`), or the /48 around it. */
+/** A network whose codes are counted: the caller's own (`ip`), or the /48 around it (`site`). */
 export interface CountedCaller extends CallerNetwork {
   readonly kind: "ip" | "site";
 }
@@ -25,7 +25,7 @@ export interface CountedCaller extends CallerNetwork {
 const ofCaller = ({ kind, network }: CountedCaller, purpose: CodePurpose, nowMs: number) =>
   sql`${sql.raw(kind)} = ${network} and purpose = ${purpose} and created_at_ms > ${nowMs - MAIL_WINDOW_MS}`;
 
-/** What a caller's codes of the last hour were sent to and when, newest first. */
+/** The codes that were mailed for a caller in the last hour, newest first. */
 export function selectSentCodes(
   db: Db,
   caller: CountedCaller,
@@ -42,7 +42,7 @@ export function selectSentCodes(
 const toAddress = (emailKey: string, nowMs: number) =>
   sql`email_key = ${emailKey} and is_counted and purpose = 'SIGN_IN' and created_at_ms > ${nowMs - ADDRESS_WINDOW_MS}`;
 
-/** When the counted codes of the last day to sign in to an address went out, newest first. */
+/** The times of the counted sign-in codes that were mailed to an address in the last day, newest first. */
 export function selectCodesToAddress(
   db: Db,
   { emailKey, nowMs }: { readonly emailKey: string; readonly nowMs: number },
@@ -55,7 +55,7 @@ export function selectCodesToAddress(
     .limit(MAILS_TO_ADDRESS);
 }
 
-/** Aborts the batch when the address has had its codes of the day meanwhile. */
+/** Aborts the batch if the address has reached its daily limit in the meantime. */
 export function assertAddressAllowed(db: Db, of: { readonly emailKey: string; readonly nowMs: number }) {
   return db.insert(assertions).select(
     sql`select 'mails to the address are within their limit', 0
@@ -63,7 +63,7 @@ export function assertAddressAllowed(db: Db, of: { readonly emailKey: string; re
   );
 }
 
-/** Aborts the batch when this caller's codes reached a limit meanwhile. */
+/** Aborts the batch if this caller has reached a limit in the meantime. */
 export function assertMailAllowed(
   db: Db,
   caller: CountedCaller,
@@ -79,7 +79,7 @@ export function assertMailAllowed(
 const forKnown = (emailKey: string, nowMs: number) =>
   sql`email_key = ${emailKey} and known_browser is not null and created_at_ms > ${nowMs - MAIL_WINDOW_MS}`;
 
-/** The codes of the last hour that known browsers asked for to an address, newest first. */
+/** The codes that known browsers requested for an address in the last hour, newest first. */
 export function selectCodesForKnown(
   db: Db,
   { emailKey, nowMs }: { readonly emailKey: string; readonly nowMs: number },
@@ -92,7 +92,7 @@ export function selectCodesForKnown(
     .limit(MAILS_FOR_KNOWN_BROWSERS);
 }
 
-/** Aborts the batch when a known browser, or all of an address, had their codes of the hour meanwhile. */
+/** Aborts the batch if a known browser, or all known browsers of the address, have reached their hourly limit in the meantime. */
 export function assertKnownAllowed(
   db: Db,
   of: { readonly browser: string; readonly emailKey: string; readonly nowMs: number },
@@ -116,7 +116,7 @@ export function selectEmailCode(db: Db, id: string) {
     .limit(1);
 }
 
-/** Ends the codes that a new one replaces; their rows stay, for they count against the limit. */
+/** Ends the codes that a new one replaces. Their rows stay, because they count against the limit. */
 export function endEmailCodes(
   db: Db,
   of: {
@@ -139,7 +139,7 @@ export function endEmailCodes(
     );
 }
 
-/** Counts a try against the live code of this place and returns its row; none where no live code has tries left. */
+/** Counts a try against the live code of this browser or session and returns its row; no row if no live code has tries left. */
 export function countTry(
   db: Db,
   of: {
@@ -165,7 +165,7 @@ export function countTry(
     .returning();
 }
 
-/** Uses the code up; the batch aborts when it was used before. */
+/** Uses the code up; aborts the batch if it was already used. */
 export function consumeEmailCode(db: Db, id: string, nowMs: number) {
   return [
     db.insert(assertions).select(
@@ -176,7 +176,7 @@ export function consumeEmailCode(db: Db, id: string, nowMs: number) {
   ] as const;
 }
 
-/** Deletes codes that ended before `beforeMs`; bounded, oldest first. */
+/** Deletes a limited number of codes that ended before `beforeMs`, oldest first. */
 export function forgetEmailCodes(db: Db, beforeMs: number) {
   const old = db
     .select({ id: emailCodes.id })
@@ -187,7 +187,7 @@ export function forgetEmailCodes(db: Db, beforeMs: number) {
   return db.delete(emailCodes).where(inArray(emailCodes.id, old));
 }
 
-/** Deletes tokens that expired before `beforeMs`; bounded, oldest first. */
+/** Deletes a limited number of tokens that expired before `beforeMs`, oldest first. */
 export function forgetSingleUseTokens(db: Db, beforeMs: number) {
   const old = db
     .select({ hash: singleUseTokens.hash })

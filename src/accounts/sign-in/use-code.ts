@@ -1,5 +1,5 @@
-// Checks a mailed code. The try is counted before the code is compared, in one statement, so that parallel guesses cannot share a try; the
-// code is used up by the batch of the change that it allows.
+// Checks a mailed code. One statement counts the try before the code is compared, so that parallel guesses cannot share a try. The batch of the
+// change that the code permits uses it up.
 
 import { emailKeyOf } from "../../lib/email.ts";
 import { isMacOf, type Keyring } from "../../lib/keyring.ts";
@@ -21,16 +21,16 @@ export interface GivenCode {
 
 export interface UsedCode {
   readonly id: string;
-  /** As it was written when the code was asked for. */
+  /** As the user typed it when they requested the code. */
   readonly email: string;
   readonly identity: PendingIdentity | undefined;
-  /** For the batch of the change, at its beginning: use the code up, and abort the batch (an assertion) when another request has. */
+  /** For the start of the change's batch: they use up the code, and abort the batch if another request has used it. */
   readonly statements: ReturnType<typeof consumeEmailCode>;
 }
 
 /**
- * INVALID_CODE, one and the same, for a wrong, used, expired or replaced code, another browser's, after five tries, or where none was sent. Not
- * repeated on a fault of storage, which throws: each arrival is a try.
+ * INVALID_CODE, always the same, for a code that is wrong, used, expired, replaced or of another browser, after five tries, and if no code was
+ * mailed. A storage fault throws and is not retried, because each execution counts as a try.
  */
 export async function useCode(
   deps: { readonly db: Db; readonly nowMs: number; readonly sleep: Sleep; readonly pepper: Keyring },

@@ -1,5 +1,5 @@
-// Signs in with a mailed code, which proves the mailbox. One batch uses the code up, makes or verifies the account, links the identity that was
-// waiting for the mailbox where that is enough, ends the browser's older session and opens the new one.
+// Signs in with a mailed code, which proves access to the mailbox. One batch uses up the code, creates or verifies the account, links the pending
+// identity if a mailed code is enough for that, ends the browser's previous session and opens the new one.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import { emailKeyOf } from "../../lib/email.ts";
@@ -33,12 +33,12 @@ import { type UsedCode, useCode } from "./use-code.ts";
 export interface SignInAttempt extends Browser {
   readonly email: string;
   readonly code: string;
-  /** The browser's cookies: the nonce of its start, and the session it may have. */
+  /** The browser's cookies: its nonce, and its current session, if any. */
   readonly nonce: string | undefined;
   readonly oldToken: string | undefined;
 }
 
-/** INVALID_CODE as `useCode`; IDENTITY_TAKEN where what was to be linked is another account's. */
+/** INVALID_CODE as `useCode`; IDENTITY_TAKEN if the identity to link belongs to another account. */
 export async function verifySignIn(deps: SendDependencies, of: SignInAttempt): Promise<Result<SignedIn, Failure>> {
   if (of.nonce === undefined) return err({ code: "INVALID_CODE" });
   const { email, code } = of;
@@ -54,7 +54,7 @@ interface Found {
   readonly isIdentityLinked: boolean;
 }
 
-/** What the sign-in depends on; refuses when the code was used meanwhile. */
+/** Reads what the sign-in depends on; refuses if the code was used in the meantime. */
 async function read(deps: SendDependencies, of: SignInAttempt, used: UsedCode): Promise<Result<Found, Failure>> {
   const { db } = deps;
   const rows = await readWithRetry(deps.sleep, async () =>
@@ -108,8 +108,8 @@ function signIn(deps: SendDependencies, of: SignInAttempt, used: UsedCode, found
 }
 
 /**
- * Whether a mailed code may link the identity that waited for the mailbox: linking takes a step-up, so it may not where the
- * user steps up with more than a mail. They are signed in all the same, and link in their session.
+ * Whether a mailed code may link the pending identity. Linking needs a step-up, so the code is not enough for a user who steps up with a passkey
+ * or an app. They are signed in anyway, and can link the identity in their session.
  */
 function isMailEnough(known: Found["known"]): boolean {
   return known === undefined || stepUpFactorsOf(userOf(known.user, known.links)).includes("email_code");

@@ -1,5 +1,5 @@
-// Switches an authenticator app on by a first code of it. The session that did it counts as stepped up by it, under a new token, because the old
-// one must not outlive a change of factors. The user's other sessions, which gave no such code, end.
+// Switches on an authenticator app with its first code. The session then counts as stepped up and gets a new token, because the old one must not
+// outlive a change of factors. The user's other sessions end.
 
 import { derivedId } from "../../lib/ids.ts";
 import { err, type Result } from "../../lib/result.ts";
@@ -18,13 +18,13 @@ import { enableTotp, replaceBackupCodes, selectTotp } from "./store.ts";
 import { acceptedStep } from "./totp.ts";
 
 export interface ConfirmedTotp {
-  /** Shown once. */
+  /** Shown only once. */
   readonly backupCodes: readonly string[];
   /** The session's new token. */
   readonly token: string;
 }
 
-/** Refuses TOTP_NOT_ENABLED where no secret waits for its first code, TOTP_ALREADY_ENABLED, INVALID_CODE. */
+/** Refuses TOTP_NOT_ENABLED if no enrolment was started, TOTP_ALREADY_ENABLED, INVALID_CODE. */
 export async function confirmTotp(
   deps: TotpDependencies,
   of: { readonly principal: UserPrincipal; readonly code: string; readonly trail: TotpChange["trail"] },

@@ -1,7 +1,7 @@
-// The wire of authenticator apps and backup codes.
+// The wire format of authenticator apps and backup codes.
 import * as z from "zod";
 
-/** Six digits; copied spaces are dropped. */
+/** Six digits; spaces are removed. */
 const code = () =>
   z
     .string()
@@ -17,16 +17,19 @@ export const confirmTotpBody = () => z.strictObject({ code: code() });
 export const totpSecretBody = () =>
   z
     .object({
-      secret: z.string().meta({ description: "Base32, to type into an app." }),
-      otpauthUri: z.string().meta({ description: "The same for a QR code.", examples: ["otpauth://totp/..."] }),
+      secret: z.string().meta({ description: "The secret in base32, to type into an app." }),
+      otpauthUri: z
+        .string()
+        .meta({ description: "The secret as a URI, for a QR code.", examples: ["otpauth://totp/..."] }),
     })
     .meta({ title: "TotpSecret" });
 
 export const backupCodesBody = () =>
   z
     .object({
-      backupCodes: z
-        .array(z.string())
-        .meta({ description: "Ten codes, each for one use, shown this once.", examples: [["7K2QF-M0XTB"]] }),
+      backupCodes: z.array(z.string()).meta({
+        description: "Ten codes, each for one use. Shown only in this response.",
+        examples: [["7K2QF-M0XTB"]],
+      }),
     })
     .meta({ title: "BackupCodes" });

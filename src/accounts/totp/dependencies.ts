@@ -5,7 +5,7 @@ import { parseKeyring } from "../../lib/keyring.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
 import type { TotpDependencies } from "./enrol-totp.ts";
 
-/** Throws when a secret of the deployment is missing: then nothing can be sealed or checked. */
+/** Throws if a secret of the deployment is missing, which encrypting and checking need. */
 export function totpDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies): TotpDependencies {
   const pepper = parseKeyring("CODE_PEPPER", env.CODE_PEPPER);
   if (!pepper.ok) throw new Error(pepper.error);

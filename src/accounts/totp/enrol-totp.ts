@@ -1,4 +1,4 @@
-// Begins to set up an authenticator app. The secret is sealed, bound to its user, and not a factor until a code of it has been given.
+// Starts the enrolment of an authenticator app. The secret is stored encrypted, bound to its user. It is not a factor until a code of it was given.
 
 import type { UserId } from "../../lib/ids.ts";
 import type { Keyring } from "../../lib/keyring.ts";
@@ -13,17 +13,17 @@ import { otpauthUri, TOTP_SECRET_BYTES, totpSecretOf } from "./totp.ts";
 
 export interface TotpDependencies extends CommitDependencies {
   readonly pepper: Keyring;
-  /** Of SECRETS_AES_KEY. */
+  /** The keys of SECRETS_AES_KEY. */
   readonly sealKeys: Keyring;
 }
 
-/** Who changes their own factors, by which request. */
+/** The user who changes their factors, and the request. */
 export interface TotpChange {
   readonly user: User;
   readonly trail: Trail;
 }
 
-/** A new secret, in base32 and as the URI of a QR code, in place of one that was not confirmed. Refuses TOTP_ALREADY_ENABLED once one is. */
+/** A new secret, in base32 and as a URI for a QR code. Replaces an unconfirmed one; refuses TOTP_ALREADY_ENABLED if one is confirmed. */
 export async function enrolTotp(
   deps: TotpDependencies,
   { user }: { readonly user: User },
@@ -42,10 +42,10 @@ export async function enrolTotp(
   );
 }
 
-/** The secret in the clear; throws when it does not open: its key is gone, or the row was altered or is another user's. */
+/** Decrypts the secret. Throws if its key is missing, or if the row was altered or belongs to another user. */
 export async function openTotpSecret(sealKeys: Keyring, userId: UserId, sealed: string): Promise<string> {
   const secret = await unseal(sealKeys, sealContext(userId), sealed);
-  if (secret === undefined) throw new Error(`the TOTP secret of ${userId} does not open`);
+  if (secret === undefined) throw new Error(`the TOTP secret of ${userId} cannot be decrypted`);
   return secret;
 }
 

@@ -1,4 +1,4 @@
-// Ten fresh backup codes; the old ones stop working. They are shown once: only HMACs are stored.
+// Replaces the backup codes by ten new ones. They are shown only once, because only HMACs are stored.
 
 import type { UserId } from "../../lib/ids.ts";
 import { type KeyedMac, type Keyring, macText } from "../../lib/keyring.ts";
@@ -16,7 +16,7 @@ import {
 import type { TotpChange, TotpDependencies } from "./enrol-totp.ts";
 import { assertTotpEnabled, replaceBackupCodes as replaceRows } from "./store.ts";
 
-/** Refuses TOTP_NOT_ENABLED where there is no app that they could replace. */
+/** Refuses TOTP_NOT_ENABLED if the user has no authenticator app. */
 export function replaceBackupCodes(
   deps: TotpDependencies,
   { user, trail }: TotpChange,
@@ -40,7 +40,7 @@ export function replaceBackupCodes(
   );
 }
 
-/** Ten different codes as they are shown, and what is stored of each. */
+/** Ten different codes for display, and the stored form of each. */
 export function newBackupCodes(
   pepper: Keyring,
   userId: UserId,
@@ -53,6 +53,6 @@ export function newBackupCodes(
 
 function macTextOf(userId: UserId, code: string): string {
   const canonical = canonicalBackupCode(code);
-  if (canonical === undefined) throw new Error("a backup code that was just made is none");
+  if (canonical === undefined) throw new Error("a new backup code is not a valid code");
   return backupCodeMacText(userId, canonical);
 }

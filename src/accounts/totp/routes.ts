@@ -19,9 +19,9 @@ export const totpRoutes = routesOf({
 })
   .post(TOTP, {
     operationId: "enrolTotp",
-    summary: "Begin to set up an authenticator app",
-    description: "The secret counts for nothing until a code of it is confirmed; asking again makes another.",
-    answers: [{ status: 200, description: "The secret, shown this once", schema: totpSecretBody }],
+    summary: "Start the enrolment of an authenticator app",
+    description: "The app is not a factor until you confirm a code of it. Calling this again creates another secret.",
+    answers: [{ status: 200, description: "The secret, shown only in this response", schema: totpSecretBody }],
     refusals: ["TOTP_ALREADY_ENABLED"],
     answer: async (call) => {
       const enrolled = await enrolTotp(call.deps, call.principal);
@@ -30,11 +30,11 @@ export const totpRoutes = routesOf({
   })
   .post(`${TOTP}/confirm`, {
     operationId: "confirmTotp",
-    summary: "Switch the authenticator app on with a first code",
+    summary: "Switch on the authenticator app with its first code",
     description:
-      "Answers ten backup codes, once. The session counts as stepped up, under a new cookie; all others end.",
+      "Returns ten backup codes, only once. The session counts as stepped up and gets a new cookie; your other sessions end.",
     body: confirmTotpBody,
-    answers: [{ status: 200, description: "It is on", schema: backupCodesBody }],
+    answers: [{ status: 200, description: "The app is on; its backup codes", schema: backupCodesBody }],
     refusals: ["INVALID_CODE", "TOTP_NOT_ENABLED", "TOTP_ALREADY_ENABLED"],
     answer: async (call) => {
       const { principal, trail } = call;
@@ -48,7 +48,7 @@ export const totpRoutes = routesOf({
   .delete(TOTP, {
     operationId: "disableTotp",
     summary: "Remove the authenticator app and its backup codes",
-    answers: [{ status: 204, description: "It is gone" }],
+    answers: [{ status: 204, description: "The app was removed" }],
     refusals: ["TOTP_NOT_ENABLED"],
     answer: async (call) => {
       const disabled = await disableTotp(call.deps, { ...call.principal, trail: call.trail });
@@ -58,7 +58,7 @@ export const totpRoutes = routesOf({
   .post(`${TOTP}/backup-codes`, {
     operationId: "replaceBackupCodes",
     summary: "Replace the backup codes",
-    description: "Ten new ones, shown once; the old ones are dead.",
+    description: "Returns ten new codes, only once; the old ones stop working.",
     answers: [{ status: 200, description: "The new codes", schema: backupCodesBody }],
     refusals: ["TOTP_NOT_ENABLED"],
     answer: async (call) => {

@@ -5,7 +5,7 @@ import type { Db } from "../../platform/db/client.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { backupCodes, users } from "../../platform/db/schema/users.ts";
 
-/** A user's authenticator app, or the one whose enrolment is not finished. */
+/** A user's authenticator app, also one whose enrolment is not complete. */
 export function selectTotp(db: Db, userId: UserId) {
   return db
     .select({ secret: users.totpSecret, enabledAtMs: users.totpEnabledAtMs })
@@ -13,7 +13,7 @@ export function selectTotp(db: Db, userId: UserId) {
     .where(eq(users.id, userId));
 }
 
-/** Aborts the batch unless the app is switched on, or is not. */
+/** Aborts the batch unless the app is switched on, or off, as `isEnabled` says. */
 export function assertTotpEnabled(db: Db, userId: UserId, isEnabled: boolean) {
   return db.insert(assertions).select(
     sql`select 'totp is as read', 0 where not exists (select 1 from users where id = ${userId}
@@ -21,7 +21,7 @@ export function assertTotpEnabled(db: Db, userId: UserId, isEnabled: boolean) {
   );
 }
 
-/** Keeps a sealed secret that is not switched on yet, in place of an earlier one. */
+/** Stores an encrypted secret that is not switched on yet; replaces an earlier one. */
 export function keepTotpSecret(db: Db, userId: UserId, sealed: string, nowMs: number) {
   return db
     .update(users)
@@ -29,7 +29,7 @@ export function keepTotpSecret(db: Db, userId: UserId, sealed: string, nowMs: nu
     .where(eq(users.id, userId));
 }
 
-/** Switches the kept secret on, its first code used up; the batch aborts unless it is still the one that was read, and off. */
+/** Switches on the stored secret and uses up its first code. Aborts the batch unless the secret is as it was read and still off. */
 export function enableTotp(
   db: Db,
   of: { readonly userId: UserId; readonly sealed: string; readonly step: number; readonly nowMs: number },
@@ -47,7 +47,7 @@ export function enableTotp(
   ] as const;
 }
 
-/** Uses a step up; the batch aborts when it or a later one was accepted before, or the secret has changed. */
+/** Uses up a step. Aborts the batch if it or a later one was already accepted, or if the secret has changed. */
 export function acceptStep(db: Db, of: { readonly userId: UserId; readonly sealed: string; readonly step: number }) {
   const { userId, sealed, step } = of;
   return [
@@ -67,7 +67,7 @@ export function forgetTotp(db: Db, userId: UserId, nowMs: number) {
     .where(eq(users.id, userId));
 }
 
-/** These codes and no others, all unused. */
+/** Replaces all codes of a user by these unused ones. */
 export function replaceBackupCodes(db: Db, userId: UserId, macs: readonly KeyedMac[]) {
   return [
     forgetBackupCodes(db, userId),
@@ -79,7 +79,7 @@ export function forgetBackupCodes(db: Db, userId: UserId) {
   return db.delete(backupCodes).where(eq(backupCodes.userId, userId));
 }
 
-/** A user's unused code by its HMAC under any key. */
+/** A user's unused code by its HMAC with any of the keys. */
 export function selectBackupCode(db: Db, userId: UserId, macs: readonly string[]) {
   return db
     .select({ mac: backupCodes.mac })
@@ -88,7 +88,7 @@ export function selectBackupCode(db: Db, userId: UserId, macs: readonly string[]
     .limit(1);
 }
 
-/** Uses a code up; the batch aborts when it was used or replaced before. */
+/** Uses up a code; aborts the batch if it was already used or replaced. */
 export function spendBackupCode(db: Db, of: { readonly userId: UserId; readonly mac: string; readonly nowMs: number }) {
   const { userId, mac, nowMs } = of;
   return [

@@ -1,4 +1,4 @@
-// Codes of authenticator apps (RFC 6238 with the values every app knows: SHA-1, 6 digits, steps of 30 s).
+// Codes of authenticator apps (RFC 6238 with the values that every app supports: SHA-1, 6 digits, steps of 30 s).
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha1 } from "@noble/hashes/legacy.js";
 import { base32nopad } from "@scure/base";
@@ -11,14 +11,14 @@ export const TOTP_STEP_MS = 30 * SECOND_MS;
 const DIGITS = 6;
 const ISSUER = "Edgetill";
 
-/** RFC 4648 base32 without padding, as people type it into an app. */
+/** The secret in RFC 4648 base32 without padding, as users type it into an app. */
 export function totpSecretOf(random: Uint8Array): string {
   if (random.length !== TOTP_SECRET_BYTES)
     throw new Error(`a TOTP secret has ${TOTP_SECRET_BYTES} bytes, got ${random.length}`);
   return base32nopad.encode(random);
 }
 
-/** What an app reads from a QR code. */
+/** The URI that an app reads from a QR code. */
 export function otpauthUri(of: { readonly secret: string; readonly email: string }): string {
   const { secret, email } = of;
   return new TOTP({
@@ -31,8 +31,8 @@ export function otpauthUri(of: { readonly secret: string; readonly email: string
 }
 
 /**
- * The step whose code this is: the present one, or one step to either side. Undefined when no step matches, or when it is not after `lastStep`,
- * the last one accepted: a code works once. Of two steps with the same code the later one counts, so that it is used up for both.
+ * The step of this code: the current step, or one before or after it. Undefined if no step matches, or if it is not after `lastStep`, the last
+ * accepted one, because a code works only once. If two steps have the same code, the later one is returned, so that the code is used up for both.
  */
 export function acceptedStep(of: {
   readonly secret: string;

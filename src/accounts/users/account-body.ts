@@ -2,7 +2,7 @@ import { isoTime } from "../../lib/time.ts";
 import { isSteppedUp, methodText, type Session, STEP_UP_MS, stateText } from "../sessions/session.ts";
 import type { User } from "./user.ts";
 
-/** What belongs to an account besides its `User`. */
+/** Further values of an account, besides its `User`. */
 export interface Account {
   readonly createdAtMs: number;
   readonly passkeys: number;
@@ -14,7 +14,7 @@ export interface Account {
   }[];
 }
 
-/** `/me` as it is answered. */
+/** The response body of `/me`. */
 export function accountBodyOf(user: User, session: Session, account: Account, nowMs: number) {
   const { factorAtMs } = session;
   const isUp = factorAtMs !== null && isSteppedUp(session, user, nowMs);

@@ -1,4 +1,4 @@
-// The wire of a user's own account (decisions 10).
+// The wire format of a user's own account (decisions 10).
 import * as z from "zod";
 import { time } from "../../lib/fields.ts";
 import { methodName, stateName } from "../sessions/contract.ts";

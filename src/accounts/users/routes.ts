@@ -14,7 +14,7 @@ export const meRoutes = routesOf({ tag: "My account", callers: "PERSON", depende
   .get(ME, {
     operationId: "getMe",
     summary: "Read your own account",
-    answers: [{ status: 200, description: "Who is signed in", schema: meBody }],
+    answers: [{ status: 200, description: "The signed-in user", schema: meBody }],
     reads: ({ db, tokenHash }) => accountReads(db, tokenHash),
     answer: async (call) => ok(reply(call.principal, call.read[0], call.nowMs)),
   })
@@ -22,7 +22,7 @@ export const meRoutes = routesOf({ tag: "My account", callers: "PERSON", depende
     operationId: "updateMe",
     summary: "Change your name",
     body: updateMeBody,
-    answers: [{ status: 200, description: "Who is signed in", schema: meBody }],
+    answers: [{ status: 200, description: "The changed user", schema: meBody }],
     reads: ({ db, tokenHash }) => accountReads(db, tokenHash),
     answer: async (call) => {
       const { user, session } = call.principal;
@@ -36,6 +36,6 @@ function reply(
   [account]: readonly Account[],
   nowMs: number,
 ): Reply {
-  if (account === undefined) throw new Error(`the account ${user.id} is gone while it is read`);
+  if (account === undefined) throw new Error(`the account ${user.id} disappeared while it was read`);
   return jsonReply(200, accountBodyOf(user, session, account, nowMs));
 }

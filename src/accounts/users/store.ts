@@ -8,7 +8,7 @@ import { users } from "../../platform/db/schema/users.ts";
 
 export type UserRow = typeof users.$inferSelect;
 
-/** Written out with the table's name: drizzle drops it inside fragments of a one-table select. */
+/** Column names include the table name, which drizzle omits in fragments of a one-table select. */
 const flag = (text: string, name: string) =>
   sql<boolean>`exists (${sql.raw(text)})`.mapWith((value) => value === 1).as(name);
 const userColumns = {
@@ -26,7 +26,7 @@ const userColumns = {
   },
 };
 
-/** The account of an email (already in lower case), with the factors that it has. */
+/** The account with this email (in lower case), with its factors. */
 export function selectUserByEmail(db: Db, emailKey: string) {
   return db.select(userColumns).from(users).where(eq(users.emailKey, emailKey)).limit(1);
 }
@@ -46,7 +46,7 @@ export function insertUser(db: Db, user: UserRow) {
   return db.insert(users).values(user);
 }
 
-/** A new user at their first sign-in, the mailbox just proved. */
+/** The row of a new user at their first sign-in, with a verified email address. */
 export function newUserRow(of: {
   readonly id: UserId;
   readonly email: string;
@@ -69,7 +69,7 @@ export function newUserRow(of: {
   };
 }
 
-/** The mailbox was proved; kept once set. */
+/** Marks the email address as verified; an earlier time is kept. */
 export function verifyEmail(db: Db, id: UserId, nowMs: number) {
   return db
     .update(users)
@@ -81,7 +81,7 @@ export function renameUser(db: Db, id: UserId, name: string, nowMs: number) {
   return db.update(users).set({ name, updatedAtMs: nowMs }).where(eq(users.id, id));
 }
 
-/** Aborts the batch when a second factor was switched on or off since the row was read: a session must not begin without one it owes. */
+/** Aborts the batch if a second factor was switched on or off since the row was read, so that no session starts without a required factor. */
 export function assertFactorsAsRead(db: Db, user: Pick<UserRow, "id" | "totpEnabledAtMs" | "emailOtpEnabledAtMs">) {
   return db.insert(assertions).select(
     sql`select 'factors are as read', 0 where not exists (select 1 from users where id = ${user.id}
@@ -89,7 +89,7 @@ export function assertFactorsAsRead(db: Db, user: Pick<UserRow, "id" | "totpEnab
   );
 }
 
-/** Aborts the batch where the user steps up with more than a mailed code: `stepUpFactorsOf`, inside the batch. */
+/** Aborts the batch if a mailed code is not enough for the user's step-up: `stepUpFactorsOf` in SQL. */
 export function assertMailSteps(db: Db, id: UserId) {
   return db.insert(assertions).select(
     sql`select 'a mailed code steps up', 0 where exists (select 1 from users where id = ${id} and totp_enabled_at_ms is not null)
@@ -110,7 +110,7 @@ const identitiesJson = sql`(select json_group_array(json_object('provider', link
   .as("identities_json");
 const count = (text: string, name: string) => sql<number>`(select count(*) from ${sql.raw(text)})`.as(name);
 
-/** What `/me` shows beside the user. The token may be unproved: an unknown one finds no row. */
+/** The further values of `/me`. The session may be unauthenticated; an unknown token finds no row. */
 export function selectAccount(db: Db, tokenHash: string) {
   return db
     .select({

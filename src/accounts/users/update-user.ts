@@ -9,12 +9,12 @@ import type { User } from "./user.ts";
 
 export type AccountDependencies = CommitDependencies;
 
-/** Read with the caller, who is not proved yet. */
+/** Read together with the caller, who is not authenticated yet. */
 export function accountReads(db: Db, tokenHash: string) {
   return [selectAccount(db, tokenHash)] as const;
 }
 
-/** The name that a team sees; the same name writes nothing. */
+/** Changes the name that teams see; writes nothing if it is the same. */
 export async function updateUser(
   deps: AccountDependencies,
   of: { readonly user: User; readonly name: string; readonly trail: Trail },

@@ -1,4 +1,4 @@
-// A user as the rules see them: the account and its factors, read anew with every request.
+// A user for the rules: the account and its factors, read with every request.
 import type { UserId } from "../../lib/ids.ts";
 
 export interface User {
