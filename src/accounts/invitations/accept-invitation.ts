@@ -12,9 +12,9 @@ import { acceptRefusal, type OfferedInvitation } from "./invitation.ts";
 import { assertAcceptable, type InvitationKey, selectOffered, updateInvitation } from "./store.ts";
 
 /**
- * The work of one acceptance, for `runOnce`: the seat and the invitation's end are one batch, which asserts all that the decision depends on
- * (Interface 3.3). Of concurrent ones only one commits; the others read again and find the invitation used. Refuses LIMIT_REACHED for a full
- * team; the invitation stays open.
+ * The work of one acceptance, for `runOnce`. One batch creates the seat, ends the invitation and asserts everything that the decision depends on
+ * (Interface 3.3). Only one of several concurrent acceptances commits; the others read again and find the invitation used. Refuses LIMIT_REACHED
+ * if the team is full; the invitation stays open.
  */
 export function acceptInvitation(deps: TeamDependencies, user: User, key: InvitationKey): Work {
   return async (operationId, conflict): Promise<Prepared> => {
@@ -24,7 +24,7 @@ export function acceptInvitation(deps: TeamDependencies, user: User, key: Invita
     const [offered] = rows.value;
     const memberId = makeId("mem", operationId);
     if (offered === undefined) return { kind: "refused", failure: { code: "INVITATION_NOT_FOUND" } };
-    // Our own earlier batch may have committed: then this one aborts on its operation id and the stored answer is given.
+    // Our own earlier batch may have committed. Then this one aborts because of its operation id, and the stored response is returned.
     const failure = offered.seatId === memberId ? undefined : acceptRefusal(offered, user, deps.nowMs);
     if (failure !== undefined) return { kind: "refused", failure };
     const { merchantId, role } = offered;

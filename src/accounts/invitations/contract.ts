@@ -1,4 +1,4 @@
-// The wire of invitations (decisions 9); no answer holds the token.
+// The wire format of invitations (decisions 9); no response holds the token.
 import * as z from "zod";
 import { time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
@@ -21,13 +21,13 @@ export const invitationBody = () =>
       email: z.string(),
       role: z.enum(["ADMIN", "MEMBER", "VIEWER"]),
       status: z.enum(INVITATION_STATUSES),
-      invitedBy: z.string().meta({ description: "The user who sent it last." }),
+      invitedBy: z.string().meta({ description: "The id of the user who last sent the invitation." }),
       createdAt: time(),
       expiresAt: time(),
       acceptedAt: time().nullable(),
       mailedAt: time()
         .nullable()
-        .meta({ description: "When its newest mail went out; null while that waits for the day's limit of mails." }),
+        .meta({ description: "When its newest mail was sent; null while that mail waits because of a daily limit." }),
     })
     .meta({ title: "Invitation" });
 

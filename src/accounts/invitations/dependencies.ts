@@ -5,7 +5,7 @@ import { mailerOf } from "../../platform/mail/dependencies.ts";
 import { newToken } from "../sessions/open-session.ts";
 import type { WaitingDependencies } from "./send-waiting.ts";
 
-/** For the cron. */
+/** Dependencies of the cron run. */
 export function waitingDependencies(
   env: Env,
   given: { readonly db: Db; readonly nowMs: number; readonly background: (work: Promise<unknown>) => void },

@@ -7,12 +7,12 @@ export interface InvitationToMail {
   readonly email: string;
   readonly role: Role;
   readonly merchantName: string;
-  /** The mail names the inviter by this name, or where it is null by their proved address. */
+  /** The inviter's name in the mail; if null, the mail shows their verified address. */
   readonly inviterName: string | null;
   readonly inviterEmail: string;
 }
 
-/** The token is in the fragment: no server and no log on the way sees it. Links are removed from names: strangers get this mail. */
+/** The token is in the fragment, so that no server or log on the way receives it. Links in names are removed, because strangers get this mail. */
 export function invitationMail(of: InvitationToMail, token: string, publicUrl: string): Mail {
   const { email, role, inviterName, inviterEmail } = of;
   const merchantName = linkless(of.merchantName);
@@ -23,7 +23,7 @@ export function invitationMail(of: InvitationToMail, token: string, publicUrl: s
     paragraphs: [
       `${inviter} invites you to the team of ${merchantName} as ${role}.`,
       `Sign in as ${email} to accept. The link works once and for 7 days.`,
-      "If you do not expect this, you need not do anything.",
+      "If you do not expect this invitation, ignore this mail.",
     ],
     link: { text: "Accept the invitation", url: `${publicUrl}/invitations#token=${token}` },
   });

@@ -15,13 +15,13 @@ export type InvitationStatus = (typeof INVITATION_STATUSES)[number];
 export interface Invitation {
   readonly id: InvitationId;
   readonly merchantId: MerchantId;
-  /** As it was written; `emailKey` is the same in lower case. */
+  /** As the inviter typed it; `emailKey` is the same in lower case. */
   readonly email: string;
   readonly emailKey: string;
   readonly role: Exclude<Role, "OWNER">;
-  /** SHA-256 of the token; the token itself is in the mail alone. */
+  /** SHA-256 of the token; only the mail has the token itself. */
   readonly tokenHash: string;
-  /** The user who sent it last: their rank vouches for it. */
+  /** The user who last sent it; the invitation is valid only while their role may assign its role. */
   readonly invitedBy: UserId;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -29,20 +29,20 @@ export interface Invitation {
   readonly acceptedAtMs: number | null;
   readonly acceptedBy: UserId | null;
   readonly revokedAtMs: number | null;
-  /** When its newest mail was handed over; null while that waits. */
+  /** When its newest mail was sent; null while that mail waits. */
   readonly mailedAtMs: number | null;
-  /** When the mail that waits is due; null where none waits. */
+  /** When the waiting mail is due; null if no mail waits. */
   readonly mailDueAtMs: number | null;
-  /** Whether it waits because its mailbox has had its mails of the day. */
+  /** Whether the mail waits because of its mailbox's daily limit. */
   readonly waitsForMailbox: boolean;
 }
 
-/** An invitation as its invitee sees it. */
+/** An invitation with what its acceptance depends on. */
 export interface OfferedInvitation extends Invitation {
   readonly isMerchantLive: boolean;
-  /** The role of the inviter now; null when they are no member any more. */
+  /** The inviter's current role; null if they are no longer a member. */
   readonly inviterRole: Role | null;
-  /** The seat of the user who asks, where they are a member already. */
+  /** The seat of the accepting user, if they are already a member. */
   readonly seatId: MemberId | null;
 }
 
@@ -52,14 +52,14 @@ export function invitationStatus(invitation: Invitation, nowMs: number): Invitat
   return nowMs < invitation.expiresAtMs ? "pending" : "expired";
 }
 
-/** Whether it still waits for its invitee, or to be sent anew. */
+/** Whether it is neither accepted nor revoked; it may have expired. */
 export function isOpen(invitation: Pick<Invitation, "acceptedAtMs" | "revokedAtMs">): boolean {
   return invitation.acceptedAtMs === null && invitation.revokedAtMs === null;
 }
 
 /**
- * Why `user` may not accept: in this order, so that a user with neither token nor mailbox learns least. Used, revoked, of a deleted
- * merchant, or of an inviter who could not send it today: the same as unknown (decisions 9).
+ * Why `user` may not accept. Checked in this order, so that a user with neither token nor mailbox learns as little as possible. An invitation that
+ * is used, revoked, of a deleted merchant, or of an inviter who could no longer send it is refused like an unknown one (decisions 9).
  */
 export function acceptRefusal(
   offered: OfferedInvitation,
@@ -74,7 +74,7 @@ export function acceptRefusal(
   return nowMs < offered.expiresAtMs ? undefined : { code: "INVITATION_EXPIRED" };
 }
 
-/** What the members of the team see; never the token. */
+/** An invitation for members of the team; never includes the token. */
 export function invitationBodyOf(invitation: Invitation, nowMs: number) {
   const { id, merchantId, email, role, invitedBy, createdAtMs, expiresAtMs, acceptedAtMs, mailedAtMs } = invitation;
   return {
@@ -91,7 +91,7 @@ export function invitationBodyOf(invitation: Invitation, nowMs: number) {
   };
 }
 
-/** An invitation that waits for a user, with the names that let them decide. */
+/** A pending invitation for its invitee, with the names that help them decide. */
 export interface WaitingInvitation extends Invitation {
   readonly merchantName: string;
   readonly inviterEmail: string;

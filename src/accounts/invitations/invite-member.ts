@@ -21,21 +21,21 @@ export interface NewInvitation {
   readonly seat: Seat;
   readonly email: string;
   readonly role: Role;
-  /** Of this request alone; the batch holds its SHA-256. */
+  /** New for this request; the batch stores its SHA-256. */
   readonly token: string;
 }
 
 interface Facts {
   readonly actor: Member;
-  /** The open invitation of the same address, if any. */
+  /** The open invitation to the same address, if any. */
   readonly present: Invitation | undefined;
   readonly isMember: boolean;
   readonly mailRoom: MailRoom;
 }
 
 /**
- * The work of one invitation, for `runOnce`. Its mail follows the answer by `sendInvitation`; where a day's limit is reached the invitation is
- * made all the same, and the cron mails it later.
+ * The work of one invitation, for `runOnce`. `sendInvitation` mails it after the response. If a daily limit is reached, the invitation is created
+ * anyway and the cron mails it later.
  */
 export function inviteMember(deps: TeamDependencies, wanted: NewInvitation): Work {
   const { seat, email, role, token } = wanted;
@@ -43,7 +43,7 @@ export function inviteMember(deps: TeamDependencies, wanted: NewInvitation): Wor
   const emailKey = emailKeyOf(email);
   return async (operationId, conflict): Promise<Prepared> => {
     throwUnlessContention("an invitation", conflict);
-    // Nobody outranks an OWNER (decisions 7).
+    // No role outranks OWNER (decisions 7).
     if (role === "OWNER") return { kind: "refused", failure: { code: "INSUFFICIENT_RANK" } };
     const id = makeId("tin", operationId);
     const read = await readFacts(deps, seat, emailKey);
@@ -51,7 +51,7 @@ export function inviteMember(deps: TeamDependencies, wanted: NewInvitation): Wor
     const facts = read.value;
     const { actor, present } = facts;
     const expired = present !== undefined && invitationStatus(present, deps.nowMs) === "expired" ? present : undefined;
-    // Our own earlier batch may have committed: then this one aborts on its operation id and the stored answer is given.
+    // Our own earlier batch may have committed. Then this one aborts because of its operation id, and the stored response is returned.
     const refusal = present?.id === id ? undefined : inviteRefusal(facts, role, deps.nowMs);
     if (refusal !== undefined) return { kind: "refused", failure: refusal };
     const mail = mailTimes(facts.mailRoom, deps.nowMs);
@@ -98,7 +98,7 @@ function inviteRefusal(facts: Facts, role: Role, nowMs: number): Failure | undef
   return undefined;
 }
 
-/** An expired invitation makes room for the new one of its address. */
+/** Revokes the expired invitation to the same address, because only one may be open. */
 function replaced(deps: TeamDependencies, expired: Invitation, operationId: string) {
   const { id, merchantId, email, role } = expired;
   const auditId = derivedId("aud", operationId, 1);
@@ -129,6 +129,6 @@ async function readFacts(deps: TeamDependencies, seat: Seat, emailKey: string): 
   );
   if (!rows.ok) return rows;
   const [[present], seats, [mailRoom]] = rows.value;
-  if (mailRoom === undefined) throw new Error("a select of one row answered none");
+  if (mailRoom === undefined) throw new Error("a select of one row returned no row");
   return ok({ actor: actors.value.actor, present, isMember: seats.length > 0, mailRoom });
 }

@@ -9,13 +9,13 @@ import type { User } from "../users/user.ts";
 import { waitingBodyOf } from "./invitation.ts";
 import { countInvitations, countWaiting, selectInvitationPage, selectWaiting } from "./store.ts";
 
-/** The page and, where the answer must carry it, the count. */
+/** Reads the page and, if the response has page numbers, the count. */
 export function invitationPageReads(db: Db, merchantId: string, query: ListQuery | undefined) {
   const page = pageToRead(query);
   return [selectInvitationPage(db, merchantId, page), countInvitations(db, merchantId, page)] as const;
 }
 
-/** The invitations that a user could accept now; nothing as long as their mailbox is not proved. */
+/** The invitations that a user could accept now; empty until their email address is verified. */
 export async function listWaiting(
   deps: { readonly db: Db; readonly sleep: Sleep; readonly nowMs: number },
   user: User,

@@ -1,26 +1,26 @@
-// Invitation mails are limited by the day, for each merchant, for each user who sends them and for each mailbox; invitations are not. A mail
-// past a limit waits until the limit allows it: behind the sender's other waiting mails where the sender's limit or the merchant's holds it
-// back, and behind those to the same mailbox where the mailbox's does. Neither queue blocks the other.
+// Invitation mails have daily limits per merchant, per sending user and per mailbox; invitations have none. A mail over a limit waits until the
+// limit allows it. If the sender's or the merchant's limit is the reason, it waits behind the sender's other waiting mails; if the mailbox's limit
+// is the reason, behind the other mails to that mailbox. Neither queue blocks the other.
 import { LIMITS } from "../../lib/limits.ts";
 import { DAY_MS } from "../../lib/time.ts";
 
-const PERSON_SPACING_MS = DAY_MS / LIMITS.invitationMailsPerUserAndDay;
+const USER_SPACING_MS = DAY_MS / LIMITS.invitationMailsPerUserAndDay;
 const MERCHANT_SPACING_MS = DAY_MS / LIMITS.invitationMailsPerMerchantAndDay;
 const MAILBOX_SPACING_MS = DAY_MS / LIMITS.invitationMailsPerMailboxAndDay;
 
-/** What limits a mail, as it was read: times in milliseconds, null where nothing limits it. */
+/** The state of the limits of a mail, as read: times in milliseconds, null without a limit. */
 export interface MailRoom {
-  /** When the oldest of as many mails as the merchant has in a day went out; null while there is room. */
+  /** When the oldest mail that fills the merchant's daily limit was sent; null while the limit is not reached. */
   readonly merchantFullSinceMs: number | null;
-  /** The same of the sender. */
+  /** The same for the sender. */
   readonly userFullSinceMs: number | null;
-  /** The same of the mailbox. */
+  /** The same for the mailbox. */
   readonly mailboxFullSinceMs: number | null;
-  /** When the last of the merchant's mails is due that wait for its limit or their sender's. */
+  /** When the merchant's last mail is due that waits because of the merchant's or its sender's limit. */
   readonly merchantLastDueMs: number | null;
-  /** The same of the sender's. */
+  /** The same for the sender's mails. */
   readonly userLastDueMs: number | null;
-  /** When the last of those is due that wait for the mailbox. */
+  /** When the last mail is due that waits because of the mailbox's limit. */
   readonly mailboxLastDueMs: number | null;
 }
 
@@ -28,26 +28,26 @@ export interface MailRoom {
 export interface MailTimes {
   readonly mailedAtMs: number | null;
   readonly mailDueAtMs: number | null;
-  /** In which of the two queues it waits. */
+  /** Whether the mail waits in the mailbox's queue; otherwise in the sender's. */
   readonly waitsForMailbox: boolean;
 }
 
-/** Whether a mail goes out now, or when it is due. */
+/** Whether a mail is sent now, or when it is due. */
 export function mailTimes(room: MailRoom, nowMs: number): MailTimes {
   const { merchantFullSinceMs, mailboxFullSinceMs } = room;
   const ofSender = [
     ...dayAfter(merchantFullSinceMs),
     ...dayAfter(room.userFullSinceMs),
-    ...(merchantFullSinceMs === null ? [] : behind(room.merchantLastDueMs, MERCHANT_SPACING_MS, nowMs)),
-    ...behind(room.userLastDueMs, PERSON_SPACING_MS, nowMs),
+    ...(merchantFullSinceMs === null ? [] : afterLast(room.merchantLastDueMs, MERCHANT_SPACING_MS, nowMs)),
+    ...afterLast(room.userLastDueMs, USER_SPACING_MS, nowMs),
   ];
-  const ofMailbox = [...dayAfter(mailboxFullSinceMs), ...behind(room.mailboxLastDueMs, MAILBOX_SPACING_MS, nowMs)];
+  const ofMailbox = [...dayAfter(mailboxFullSinceMs), ...afterLast(room.mailboxLastDueMs, MAILBOX_SPACING_MS, nowMs)];
   if (ofSender.length === 0 && ofMailbox.length === 0)
     return { mailedAtMs: nowMs, mailDueAtMs: null, waitsForMailbox: false };
   return waiting(Math.max(nowMs, ...ofSender), Math.max(nowMs, ...ofMailbox));
 }
 
-/** The new due time of a mail that finds no room after all, because others went out meanwhile. Null where it finds room. */
+/** The new due time of a waiting mail whose limit is reached again, because other mails were sent meanwhile. Null if it can be sent. */
 export function postponed(room: MailRoom): Omit<MailTimes, "mailedAtMs"> | null {
   const ofSender = [...dayAfter(room.merchantFullSinceMs), ...dayAfter(room.userFullSinceMs)];
   const ofMailbox = dayAfter(room.mailboxFullSinceMs);
@@ -56,7 +56,7 @@ export function postponed(room: MailRoom): Omit<MailTimes, "mailedAtMs"> | null 
   return { mailDueAtMs, waitsForMailbox };
 }
 
-/** It waits in the longer queue, so that it does not lengthen the other. */
+/** Puts the mail into the longer queue, so that it does not lengthen the other. */
 function waiting(senderMs: number, mailboxMs: number): MailTimes {
   return {
     mailedAtMs: null,
@@ -69,7 +69,7 @@ function dayAfter(fullSinceMs: number | null): readonly number[] {
   return fullSinceMs === null ? [] : [fullSinceMs + DAY_MS];
 }
 
-/** Behind the last mail of a queue that is not empty yet. */
-function behind(lastDueMs: number | null, spacingMs: number, nowMs: number): readonly number[] {
+/** The time after the last mail of a queue; empty for an empty queue. */
+function afterLast(lastDueMs: number | null, spacingMs: number, nowMs: number): readonly number[] {
   return lastDueMs === null || lastDueMs <= nowMs ? [] : [lastDueMs + spacingMs];
 }

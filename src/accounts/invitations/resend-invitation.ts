@@ -13,8 +13,8 @@ import { mailTimes } from "./mail-room.ts";
 import { assertOpen, countMail, selectInvitation, selectMailRoom, updateInvitation } from "./store.ts";
 
 /**
- * A new token and new 7 days for an invitation that is open, expired or not; the old link stops working. From now on the rank of the user who
- * sent it anew vouches for it. `sendInvitation` mails it, or the cron where a day's limit is reached.
+ * Gives an open invitation, expired or not, a new token and new 7 days; the old link stops working. The user who resends it becomes its inviter,
+ * whose role must be able to assign its role. `sendInvitation` mails it, or the cron if a daily limit is reached.
  */
 export async function resendInvitation(
   deps: TeamDependencies,
@@ -66,6 +66,6 @@ async function readInvitation(deps: TeamDependencies, seat: Seat, invitationId: 
   const rooms = await readWithRetry(deps.sleep, async () => selectMailRoom(deps.db, mail));
   if (!rooms.ok) return rooms;
   const [mailRoom] = rooms.value;
-  if (mailRoom === undefined) throw new Error("a select of one row answered none");
+  if (mailRoom === undefined) throw new Error("a select of one row returned no row");
   return ok({ actor, invitation, mailRoom });
 }

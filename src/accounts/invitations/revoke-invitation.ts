@@ -9,7 +9,7 @@ import { assertSeat } from "../teams/store.ts";
 import { type Invitation, isOpen } from "./invitation.ts";
 import { assertOpen, selectInvitation, updateInvitation } from "./store.ts";
 
-/** Revokes an open invitation, expired or not: its link stops working. */
+/** Revokes an open invitation, expired or not; its link stops working. */
 export async function revokeInvitation(
   deps: TeamDependencies,
   seat: Seat,

@@ -52,9 +52,9 @@ const ofTeam = routesOf({ tag: "Invitations", callers: "MEMBER", dependencies: t
   })
   .post(BASE, {
     operationId: "inviteMember",
-    summary: "Invite somebody by email",
+    summary: "Invite a user by email",
     description:
-      "To a role strictly below yours; to ADMIN only after a factor in the last 5 minutes. The mail's link works once, for 7 days, for the holder of that address. Past 500 mails a day of the merchant, 200 of yours or 10 to the address the invitation is made all the same, and its mail waits: `mailedAt` is null until it goes out.",
+      "The role must be strictly below yours. To invite an ADMIN you must have given a factor in the last 5 minutes. The link in the mail works once, for 7 days, for a user with that email address. After 500 mails a day of the merchant, 200 of yours or 10 to the address, the invitation is created anyway but its mail waits: `mailedAt` is null until it is sent.",
     permission: "team:invite",
     isIdempotent: true,
     body: inviteBody,
@@ -73,9 +73,9 @@ const ofTeam = routesOf({ tag: "Invitations", callers: "MEMBER", dependencies: t
   })
   .post(`${BASE}/:invitationId/resend`, {
     operationId: "resendInvitation",
-    summary: "Send an invitation anew, with a new link and new 7 days",
+    summary: "Resend an invitation, with a new link and new 7 days",
     description:
-      "The old link is dead. The mail waits where a day's limit is reached: `mailedAt` is null until it goes out.",
+      "The old link stops working. If a daily limit is reached, the mail waits: `mailedAt` is null until it is sent.",
     permission: "team:invite",
     answers: [{ status: 200, description: "The invitation", schema: invitationBody }],
     refusals: ["INVITATION_NOT_FOUND", "INSUFFICIENT_RANK"],
@@ -104,7 +104,7 @@ const ofTeam = routesOf({ tag: "Invitations", callers: "MEMBER", dependencies: t
 const ofUser = routesOf({ tag: "Invitations", callers: "PERSON", dependencies: teamDependencies })
   .get(MINE, {
     operationId: "listMyInvitations",
-    summary: "List the invitations that wait for you, newest first",
+    summary: "List your pending invitations, newest first",
     query: invitationsQuery,
     answers: [{ status: 200, description: "One page", schema: waitingListBody }],
     answer: async ({ deps, principal, query }) => {
@@ -114,8 +114,8 @@ const ofUser = routesOf({ tag: "Invitations", callers: "PERSON", dependencies: t
   })
   .post(`${MINE}/accept`, {
     operationId: "acceptInvitation",
-    summary: "Accept an invitation by the token of its link",
-    description: "Your account must hold, verified, the address that was invited.",
+    summary: "Accept an invitation with the token of its link",
+    description: "The email address of your account must be the invited address, and verified.",
     isIdempotent: true,
     body: acceptBody,
     answers: [{ status: 200, description: "Your seat in the team", schema: acceptedBody }],
@@ -127,7 +127,7 @@ const ofUser = routesOf({ tag: "Invitations", callers: "PERSON", dependencies: t
   })
   .post(`${MINE}/:invitationId/accept-by-id`, {
     operationId: "acceptInvitationById",
-    summary: "Accept an invitation that waits for you",
+    summary: "Accept one of your pending invitations",
     isIdempotent: true,
     answers: [{ status: 200, description: "Your seat in the team", schema: acceptedBody }],
     refusals: ACCEPT_REFUSALS,

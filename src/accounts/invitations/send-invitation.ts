@@ -14,8 +14,8 @@ export interface MailDependencies {
 }
 
 /**
- * Mails the invitation that was stored with this very token, after its batch. There is none when another request with the same
- * Idempotency-Key committed: then that one sent the mail. The resend route replaces a mail that is lost here.
+ * Mails the invitation that was stored with this token, after its batch has committed. There is none if another request with the same
+ * Idempotency-Key committed, which then sends the mail. The resend route can replace a mail that is lost here.
  */
 export async function sendInvitation(deps: MailDependencies, token: string): Promise<void> {
   const rows = await readWithRetry(deps.sleep, async () => selectToMail(deps.db, sha256Hex(token)));

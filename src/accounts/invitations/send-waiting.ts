@@ -1,5 +1,5 @@
-// The cron's part: mails of invitations that waited for a day's limit go out. Nobody ever got the token of a waiting invitation, so
-// each gets a new one with its mail, and its seven days from then. Each run is bounded, and may overlap with another or be skipped.
+// Run by the cron: sends invitation mails that waited because of a daily limit. The token of a waiting invitation was never sent, so each gets a
+// new token with its mail, and its seven days start then. Each run is limited, and may overlap with another or be skipped.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import { commitBatch } from "../../platform/db/commit-batch.ts";
@@ -59,6 +59,6 @@ async function mailOne(
     ...countMail(db, mail),
     updateInvitation(db, invitation, { tokenHash, ...times }, nowMs),
   ]);
-  // Otherwise another run, the invitee or the team came first: the next run reads it anew.
+  // Otherwise another run, the invitee or the team was faster; the next run reads the invitation again.
   if (committed.kind === "committed") await sendInvitation(deps, token);
 }

@@ -16,12 +16,12 @@ import type { MailTimes } from "./mail-room.ts";
 
 const columns = getTableColumns(invitations);
 const open = and(isNull(invitations.acceptedAtMs), isNull(invitations.revokedAtMs));
-/** Names of columns are written out with their table: drizzle drops it inside fragments of a one-table select. */
+/** Column names include the table name, which drizzle omits in fragments of a one-table select. */
 const inviterSeat = sql.raw("seat.merchant_id = invitations.merchant_id and seat.user_id = invitations.invited_by");
 const isMerchantLive =
   "exists (select 1 from merchants shop where shop.id = invitations.merchant_id and shop.deleted_at_ms is null)";
 
-/** One page of a merchant's invitations, newest first, whatever their status. `merchantId` may be a path's, unproved. */
+/** One page of a merchant's invitations of any status, newest first. `merchantId` may come from the path, unauthenticated. */
 export function selectInvitationPage(db: Db, merchantId: string, page: PageRequest) {
   return db
     .select()
@@ -36,14 +36,14 @@ export function countInvitations(db: Db, merchantId: string, page: PageRequest) 
   return countOf(db, invitations, page.page !== undefined, [sql`merchant_id = ${merchantId}`]);
 }
 
-/** Those that a user could accept now. */
+/** The condition for invitations that a user could accept now. */
 function acceptable(emailKey: string, nowMs: number): SQL {
   return sql`invitations.email_key = ${emailKey} and invitations.accepted_at_ms is null and invitations.revoked_at_ms is null
     and invitations.expires_at_ms > ${nowMs} and ${sql.raw(isMerchantLive)} and exists (select 1 from members seat
       where ${inviterSeat} and ${rankSql("seat.role")} > ${rankSql("invitations.role")})`;
 }
 
-/** One page of what waits for the holder of an address, newest first. */
+/** One page of the pending invitations to an address, newest first. */
 export function selectWaiting(db: Db, of: { readonly emailKey: string; readonly nowMs: number }, page: PageRequest) {
   return db
     .select({
@@ -74,7 +74,7 @@ export function selectInvitation(db: Db, merchantId: MerchantId, invitationId: s
     .where(and(sql`id = ${invitationId}`, eq(invitations.merchantId, merchantId)));
 }
 
-/** The open invitation of an address, expired or not: the unique index lets there be one. */
+/** The open invitation to an address, expired or not; the unique index allows only one. */
 export function selectOpenOf(db: Db, merchantId: MerchantId, emailKey: string) {
   return db
     .select()
@@ -82,10 +82,10 @@ export function selectOpenOf(db: Db, merchantId: MerchantId, emailKey: string) {
     .where(and(eq(invitations.merchantId, merchantId), eq(invitations.emailKey, emailKey), open));
 }
 
-/** How an invitation is named to be accepted: by the hash of its token, or by its id where the mailbox is proved anyway. */
+/** Identifies the invitation to accept: by the hash of its token, or by its id. */
 export type InvitationKey = { readonly tokenHash: string } | { readonly invitationId: string };
 
-/** An invitation with all that accepting it depends on, for the user who asks. */
+/** An invitation with everything on which its acceptance by this user depends. */
 export function selectOffered(db: Db, key: InvitationKey, userId: UserId) {
   const named = "tokenHash" in key ? sql`token_hash = ${key.tokenHash}` : sql`id = ${key.invitationId}`;
   return db
@@ -100,7 +100,7 @@ export function selectOffered(db: Db, key: InvitationKey, userId: UserId) {
     .where(named);
 }
 
-/** An invitation by the hash of its token, with the names in its mail; none whose mail waits. */
+/** An invitation by the hash of its token, with the names for its mail; no row if its mail waits. */
 export function selectToMail(db: Db, tokenHash: string) {
   return db
     .select({
@@ -132,7 +132,7 @@ export function assertOpen(db: Db, read: Pick<Invitation, "id" | "tokenHash">) {
   );
 }
 
-/** Aborts the batch unless all that accepting depends on still holds: `acceptRefusal`, inside the batch. */
+/** Aborts the batch unless the invitation can still be accepted: `acceptRefusal` in SQL. */
 export function assertAcceptable(db: Db, read: OfferedInvitation, userId: UserId, nowMs: number) {
   return db.insert(assertions).select(
     sql`select 'the invitation can be accepted', 0 where not exists (
@@ -152,7 +152,7 @@ type Changes = Partial<
     MailTimes
 >;
 
-/** An accepted or revoked one is no longer mailed: unless `changes` sets a due time, no mail is due. */
+/** Unless `changes` sets a due time, no mail is due afterwards: an accepted or revoked invitation is no longer mailed. */
 export function updateInvitation(db: Db, read: Pick<Invitation, "id" | "merchantId">, changes: Changes, nowMs: number) {
   return db
     .update(invitations)
@@ -161,8 +161,8 @@ export function updateInvitation(db: Db, read: Pick<Invitation, "id" | "merchant
 }
 
 /**
- * Revokes what a member has open and does not outrank with the role they now have; all of it with `role` undefined: they are no member any
- * more. An audit entry each; its id is made of the operation's time and the invitation's own random part.
+ * Revokes a member's open invitations to roles that their new role does not outrank; all of them if `role` is undefined, because they are no
+ * longer a member. Each gets an audit entry, whose id combines the operation's time with the invitation's random part.
  */
 export function revokeOutranked(
   deps: { readonly db: Db; readonly nowMs: number; readonly trail: Trail },
@@ -194,7 +194,7 @@ export interface MailOf {
   readonly nowMs: number;
 }
 
-/** What limits a mail. Times; null where nothing limits it. */
+/** The state of the limits of a mail: times, null without a limit. */
 export function selectMailRoom(db: Db, of: MailOf) {
   const sinceMs = of.nowMs - DAY_MS;
   const nth = (mine: SQL, limit: number) =>
@@ -218,7 +218,7 @@ export function selectMailRoom(db: Db, of: MailOf) {
     .from(sql`(select 1)`);
 }
 
-/** Counts a mail that goes out with the batch; aborts it where a day's limit is reached. */
+/** Counts a mail that is sent after the batch; aborts the batch if a daily limit is reached. */
 export function countMail(db: Db, of: MailOf) {
   const { merchantId, userId, emailKey, nowMs } = of;
   const sent = (mine: SQL) => sql`(select count(*) from invitation_mails where ${mine} and at_ms > ${nowMs - DAY_MS})`;
@@ -233,7 +233,7 @@ export function countMail(db: Db, of: MailOf) {
   ] as const;
 }
 
-/** Open invitations whose mail is due, with whether their merchant is live; the longest due first. */
+/** Open invitations whose mail is due, and whether their merchant is live; the earliest due first. */
 export function selectMailsDue(db: Db, of: { readonly nowMs: number; readonly limit: number }) {
   return db
     .select({
@@ -246,7 +246,7 @@ export function selectMailsDue(db: Db, of: { readonly nowMs: number; readonly li
     .limit(of.limit);
 }
 
-/** Deletes mails that no longer count; bounded, oldest first. */
+/** Deletes a limited number of mails that no longer count, oldest first. */
 export function forgetMails(db: Db, nowMs: number) {
   return db
     .delete(invitationMails)

@@ -1,7 +1,7 @@
 import type { Trail } from "../../platform/audit/entry.ts";
 import type { MemberPrincipal, MerchantPrincipal } from "../auth/principal.ts";
 
-/** The member behind a call of a route with `callers: "MEMBER"`, and the dependencies with their trail. A key never gets so far. */
+/** The calling member of a route with `callers: "MEMBER"`, and the dependencies with their trail. A key is refused before. */
 export function callerOf<Deps>(call: {
   readonly deps: Deps;
   readonly trail: Trail;
@@ -11,6 +11,6 @@ export function callerOf<Deps>(call: {
   readonly seat: MemberPrincipal;
 } {
   const { principal } = call;
-  if (principal.kind === "API_KEY") throw new Error("an API key came to a route of members");
+  if (principal.kind === "API_KEY") throw new Error("an API key reached a route for members only");
   return { deps: { ...call.deps, trail: call.trail }, seat: principal };
 }

@@ -8,8 +8,8 @@ import type { Role } from "./roles.ts";
 import { assertSeat, setRole } from "./store.ts";
 
 /**
- * Gives a member another role; answers the member as they then are. Their pending invitations to roles that they no longer outrank are
- * revoked in the same batch. The role that they have already writes nothing.
+ * Changes a member's role and returns the changed member. The same batch revokes their pending invitations to roles that they no longer outrank.
+ * Writes nothing if the role is the same.
  */
 export async function changeRole(
   deps: TeamDependencies,

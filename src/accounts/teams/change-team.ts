@@ -1,4 +1,4 @@
-// Every change of a team: one batch with its audit entries and events, which aborts unless what was decided on is as it was read.
+// Changes a team in one batch with its audit entries and events. The batch aborts unless the facts of the decision are as they were read.
 
 import { derivedId, type MerchantId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -29,11 +29,11 @@ export function changeTeam<F, T>(
 
 export interface Actors {
   readonly actor: Member;
-  /** The member that the route names, if there is one of the team. */
+  /** The member of the path; undefined if they are not in the team. */
   readonly target: Member | undefined;
 }
 
-/** The caller as they are now, and the member whom they act on. Checks again what the pipeline checked: a batch may have failed since. */
+/** The caller and the target member, as they are now. Repeats the pipeline's check, because a batch may have failed since then. */
 export async function readActors(
   deps: Pick<TeamDependencies, "db" | "sleep">,
   seat: Seat,
@@ -53,7 +53,7 @@ export function permissionRefusal(actor: Pick<Member, "role">, permission: Permi
   return ROLE_PERMISSIONS[actor.role].has(permission) ? undefined : { code: "PERMISSION_DENIED", permission };
 }
 
-/** The audit entry of a change of one member; `n` tells the entries of one operation apart. */
+/** The audit entry about a change of one member; `n` numbers the entries of an operation. */
 export function memberAudit(
   deps: Pick<TeamDependencies, "db" | "trail" | "nowMs">,
   of: { readonly operationId: string; readonly n?: number; readonly member: Member },
@@ -69,7 +69,7 @@ export function memberAudit(
   );
 }
 
-/** The event of a change of the team. */
+/** The event about a change of the team. */
 export function teamEvent<T extends keyof TeamEvents>(
   deps: Pick<TeamDependencies, "db" | "nowMs">,
   of: {

@@ -1,4 +1,4 @@
-// The seat in the team that a change depends on: asserted in the change's batch, so that a user who loses it at the same moment writes nothing.
+// The acting user's seat in the team. The batch of a change asserts it, so that a user who loses the seat at the same time writes nothing.
 
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Sleep } from "../../lib/sleep.ts";
@@ -13,9 +13,9 @@ import { ROLE_PERMISSIONS } from "./roles.ts";
 import { assertSeat } from "./store.ts";
 
 export interface Acting {
-  /** Of a member, as it was read with them; undefined for a key and the system. */
+  /** The member's seat, as read with the caller; undefined for a key and the system. */
   readonly seat: Seat | undefined;
-  /** What they need for what they do. */
+  /** The permission that the change needs. */
   readonly permission: Permission;
 }
 
@@ -24,7 +24,7 @@ export function seatOf(principal: ({ readonly kind: "USER" } & Seat) | { readonl
   return principal.kind === "USER" ? principal : undefined;
 }
 
-/** The seat to decide on: as it was read with the caller, or from the second attempt on as it is now. */
+/** The seat: as read with the caller on the first attempt, read again on later ones. */
 export async function actingSeat(
   deps: { readonly db: Db; readonly sleep: Sleep },
   { seat, permission }: Acting,
@@ -33,7 +33,7 @@ export async function actingSeat(
   return tries === 0 || seat === undefined ? ok(seat) : seatNow(deps, { seat, permission });
 }
 
-/** A member's seat as it is now. A user who has left the team or lost the permission gets the refusal of the access check. */
+/** A member's current seat. Returns the same refusal as the access check if the user has left the team or lost the permission. */
 export async function seatNow(
   deps: { readonly db: Db; readonly sleep: Sleep },
   { seat, permission }: { readonly seat: Seat; readonly permission: Permission },
@@ -45,13 +45,13 @@ export async function seatNow(
   return ok({ ...seat, role });
 }
 
-/** A row, and the seat of who changes it. */
+/** A row, and the seat of the user who changes it. */
 export interface Standing<Row> {
   readonly row: Row;
   readonly seat: Seat | undefined;
 }
 
-/** Both as they were read with the caller, or from the second attempt on as they are now. `recheck`: what else must hold once a batch has failed. */
+/** Both: as read with the caller on the first attempt, read again on later ones. `recheck`: a further check after a failed batch. */
 export async function currentStanding<Row>(
   deps: { readonly db: Db; readonly sleep: Sleep },
   of: Acting & CurrentRow<Row> & { readonly recheck?: (() => Promise<Result<unknown, Failure>>) | undefined },

@@ -1,4 +1,4 @@
-// The wire of teams: members and what a team demands of them (decisions 9).
+// The wire format of teams: their members and their security settings (decisions 9).
 import * as z from "zod";
 import { time } from "../../lib/fields.ts";
 import { listBody, listQuery } from "../../lib/pagination.ts";
@@ -11,11 +11,11 @@ export const membersQuery = () => z.object(listQuery());
 export const changeRoleBody = () => z.strictObject({ role: roleField() });
 
 const policyFields = () => ({
-  enforceTfa: z.boolean().meta({ description: "TOTP or mailed codes must be switched on." }),
-  enforcePasskey: z.boolean().meta({ description: "At least one passkey must be registered." }),
-  enforceGoogleLogin: z.boolean().meta({ description: "A Google account must be linked." }),
-  enforceGithubLogin: z.boolean().meta({ description: "A GitHub account must be linked." }),
-  enforceEmailVerified: z.boolean().meta({ description: "The email address must be verified." }),
+  enforceTfa: z.boolean().meta({ description: "Members must have TOTP or mailed codes switched on." }),
+  enforcePasskey: z.boolean().meta({ description: "Members must have at least one registered passkey." }),
+  enforceGoogleLogin: z.boolean().meta({ description: "Members must have a linked Google account." }),
+  enforceGithubLogin: z.boolean().meta({ description: "Members must have a linked GitHub account." }),
+  enforceEmailVerified: z.boolean().meta({ description: "Members must have a verified email address." }),
 });
 
 export const updateSecurityBody = () => z.strictObject(policyFields()).partial();

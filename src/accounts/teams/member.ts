@@ -1,4 +1,4 @@
-// A user's seat in the team of a merchant (Interface 2.3), as lists, answers and events show it (decisions 9).
+// A user's seat in the team of a merchant (Interface 2.3), and its form in responses and events (decisions 9).
 import type { MemberId, MerchantId, UserId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";
 import type { Role } from "./roles.ts";
@@ -13,7 +13,7 @@ export interface Member {
   readonly name: string | null;
 }
 
-/** A seat as the caller of a team's route holds it. */
+/** The seat of the caller of a team's route. */
 export interface Seat {
   readonly merchantId: MerchantId;
   readonly memberId: MemberId;

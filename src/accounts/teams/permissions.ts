@@ -1,4 +1,4 @@
-// The 34 permissions as data (decisions 7), and what an API key may hold of them. Roles are in roles.ts.
+// The 34 permissions as data (decisions 7), and those that an API key may hold. Roles are in roles.ts.
 
 export const PERMISSIONS = [
   "merchant:view",
@@ -39,8 +39,8 @@ export const PERMISSIONS = [
 
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** Never granted to a key: what decides about users, keys and the merchant itself. */
-const PERSON_ONLY: readonly Permission[] = [
+/** Never granted to a key: permissions over users, keys and the merchant itself. */
+const USER_ONLY: readonly Permission[] = [
   "merchant:delete",
   "merchant:billing",
   "team:invite",
@@ -50,13 +50,13 @@ const PERSON_ONLY: readonly Permission[] = [
   "api_key:delete",
 ];
 
-/** What an `sk_` may hold: 27. */
-export const SECRET_KEY_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter((each) => !PERSON_ONLY.includes(each));
+/** The 27 permissions that an `sk_` key may hold. */
+export const SECRET_KEY_PERMISSIONS: readonly Permission[] = PERMISSIONS.filter((each) => !USER_ONLY.includes(each));
 
-/** What a `pk_` may hold: it sits in a browser. */
+/** The permissions that a `pk_` key may hold, which is public in a browser. */
 export const PUBLIC_KEY_PERMISSIONS: readonly Permission[] = ["invoice:create", "invoice:view", "product:view"];
 
-/** The form an API key carries: `invoice:create` is `INVOICE_CREATE` (Interface 5.3). */
+/** The name of a permission in an API key: `invoice:create` is `INVOICE_CREATE` (Interface 5.3). */
 export function keyPermissionName(permission: Permission): string {
   return permission.replace(":", "_").toUpperCase();
 }
@@ -65,7 +65,7 @@ const BY_KEY_NAME: ReadonlyMap<string, Permission> = new Map(
   SECRET_KEY_PERMISSIONS.map((each) => [keyPermissionName(each), each]),
 );
 
-/** The permissions with these stored names. An unknown name, and one that is never granted to a key, grants nothing. */
+/** The permissions with these stored names. Ignores unknown names, and permissions that are never granted to a key. */
 export function permissionsOfKey(names: readonly string[]): ReadonlySet<Permission> {
   const held = new Set<Permission>();
   for (const name of names) {

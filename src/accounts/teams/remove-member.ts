@@ -8,7 +8,7 @@ import { type Member, memberBodyOf, type Seat } from "./member.ts";
 import { mayRemove } from "./rank.ts";
 import { assertSeat, deleteMember } from "./store.ts";
 
-/** Removes the seat of a member strictly below; keys and resources that they made stay (Interface 4.4a). */
+/** Removes a member strictly below the caller; keys and resources that they created stay (Interface 4.4a). */
 export async function removeMember(
   deps: TeamDependencies,
   seat: Seat,
@@ -23,7 +23,7 @@ export async function removeMember(
   });
 }
 
-/** Gives up one's own seat. The OWNER cannot: they transfer first (decisions 7). */
+/** Removes the caller's own seat. Refused for the OWNER, who must transfer the ownership first (decisions 7). */
 export async function leaveTeam(deps: TeamDependencies, seat: Seat): Promise<Result<Member, Failure>> {
   const read = () => readActors(deps, seat, { permission: "team:view" });
   return changeTeam(deps, read, ({ actor }, operationId) => {
@@ -35,7 +35,7 @@ export async function leaveTeam(deps: TeamDependencies, seat: Seat): Promise<Res
   });
 }
 
-/** A removed member outranks nobody, so the same batch revokes their pending invitations. */
+/** A removed member outranks no role, so the same batch revokes all of their pending invitations. */
 function removalStatements(
   deps: TeamDependencies,
   of: { readonly operationId: string; readonly member: Member; readonly action: AuditAction },

@@ -1,4 +1,4 @@
-// What each role may do: a table, nested OWNER > ADMIN > MEMBER > VIEWER (Interface 2.3, decisions 7).
+// The permissions of each role, as a table: OWNER > ADMIN > MEMBER > VIEWER, each including the next (Interface 2.3, decisions 7).
 import { PERMISSIONS, type Permission } from "./permissions.ts";
 
 export const ROLES = ["OWNER", "ADMIN", "MEMBER", "VIEWER"] as const;
@@ -6,7 +6,7 @@ export type Role = (typeof ROLES)[number];
 
 const OWNER_ONLY: readonly Permission[] = ["merchant:delete", "merchant:billing"];
 
-/** One *:view per domain. */
+/** The *:view permission of each domain. */
 const VIEWER: readonly Permission[] = PERMISSIONS.filter((each) => each.endsWith(":view"));
 
 const MEMBER: readonly Permission[] = [
@@ -25,7 +25,7 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, ReadonlySet<Permission>>> =
   VIEWER: new Set(VIEWER),
 };
 
-/** Strictly above: to act on a member, a user must outrank them (Interface 4.4a). */
+/** Whether `actor` is strictly above `target`, which acting on a member requires (Interface 4.4a). */
 export function outranks(actor: Role, target: Role): boolean {
   return ROLES.indexOf(actor) < ROLES.indexOf(target);
 }

@@ -41,7 +41,7 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
     operationId: "changeRole",
     summary: "Change a member's role",
     description:
-      "Only of somebody strictly below you, and to a role strictly below yours. Pending invitations that they could no longer send are revoked.",
+      "The member's current role and new role must both be strictly below yours. Pending invitations that the member could no longer send are revoked.",
     permission: "team:update",
     needsStepUp: true,
     body: changeRoleBody,
@@ -56,8 +56,8 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
   })
   .delete(MEMBER, {
     operationId: "removeMember",
-    summary: "Remove a member who is strictly below you",
-    description: "Their keys and all that they made stay.",
+    summary: "Remove a member whose role is strictly below yours",
+    description: "API keys and everything else that they created stay.",
     permission: "team:remove",
     answers: [{ status: 204, description: "Removed" }],
     refusals: ["MEMBER_NOT_FOUND", "INSUFFICIENT_RANK"],
@@ -70,7 +70,7 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
   .post(`${TEAM}/leave`, {
     operationId: "leaveTeam",
     summary: "Leave the team",
-    description: "The owner cannot: transfer the ownership first.",
+    description: "The owner cannot leave and must transfer the ownership first.",
     permission: "team:view",
     answers: [{ status: 204, description: "Left" }],
     refusals: ["OWNER_CANNOT_LEAVE"],
@@ -83,7 +83,7 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
   .post(`${MEMBER}/transfer-ownership`, {
     operationId: "transferOwnership",
     summary: "Make another member the owner",
-    description: "You become ADMIN and they OWNER, at once.",
+    description: "The member becomes OWNER and you become ADMIN, in one transaction.",
     permission: "team:view",
     needsStepUp: true,
     isOwnerOnly: true,
@@ -99,9 +99,9 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
   })
   .get(`${TEAM}/security`, {
     operationId: "getTeamSecurity",
-    summary: "What the team demands of its members",
+    summary: "Read the security settings that the team requires of its members",
     permission: "team:view",
-    answers: [{ status: 200, description: "The five demands", schema: securityBody }],
+    answers: [{ status: 200, description: "The five security settings", schema: securityBody }],
     reads: ({ db, merchantId }) => policyReads(db, merchantId),
     answer: async ({ read: [[team]], merchant }) => {
       if (team === undefined) throw new Error(`the merchant ${merchant.id} has no team`);
@@ -110,13 +110,14 @@ export const teamRoutes = routesOf({ tag: "Team", callers: "MEMBER", dependencie
   })
   .patch(`${TEAM}/security`, {
     operationId: "updateTeamSecurity",
-    summary: "Demand factors of every member, the owner included",
-    description: "API keys are never asked. You cannot demand what your own account lacks.",
+    summary: "Change the security settings that the team requires",
+    description:
+      "They apply to every member, also the owner, but never to API keys. You cannot require what your own account does not have.",
     permission: "team:view",
     needsStepUp: true,
     isOwnerOnly: true,
     body: updateSecurityBody,
-    answers: [{ status: 200, description: "The five demands", schema: securityBody }],
+    answers: [{ status: 200, description: "The five security settings", schema: securityBody }],
     refusals: ["OWNER_LACKS_FACTOR", "PROVIDER_NOT_CONFIGURED"],
     answer: async (call) => {
       const { deps, seat } = callerOf(call);

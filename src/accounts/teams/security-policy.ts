@@ -1,9 +1,9 @@
-// What a team demands of its members, and what a member lacks (Interface 5.6, 5.7; decisions 9). Of people only, never of API keys; the
-// owner is bound like any member.
+// The security settings that a team requires of its members, and what a member is missing (Interface 5.6, 5.7; decisions 9). They apply to users,
+// the owner included, never to API keys.
 import type { Failure } from "../../platform/failures.ts";
 import type { User } from "../users/user.ts";
 
-/** Providers of sign-in that the deployment has set up. */
+/** The sign-in providers that a deployment can configure. */
 export type SignInProvider = "google" | "github";
 
 export interface SecurityPolicy {
@@ -17,7 +17,7 @@ export interface SecurityPolicy {
 export const MISSING_FACTORS = ["tfa", "passkey", "google_login", "github_login", "email_verified"] as const;
 export type MissingFactor = (typeof MISSING_FACTORS)[number];
 
-/** What `user` lacks, in the order of `MISSING_FACTORS`. A provider that is not configured (any more) cannot be demanded. */
+/** What `user` is missing, in the order of `MISSING_FACTORS`. A provider that is not, or no longer, configured is not required. */
 export function missingFactors(
   policy: SecurityPolicy,
   user: User,
@@ -33,10 +33,10 @@ export function missingFactors(
   return MISSING_FACTORS.filter((each) => lacks[each]);
 }
 
-/** What a PATCH may say: absent keeps. */
+/** The fields of a PATCH; an absent field keeps its value. */
 export type PolicyChanges = { readonly [Field in keyof SecurityPolicy]?: boolean | undefined };
 
-/** The five fields, and nothing else that `present` may hold. */
+/** The policy after a change: exactly the five fields, without other members of `present`. */
 export function changedPolicy(present: SecurityPolicy, changes: PolicyChanges): SecurityPolicy {
   return {
     enforceTfa: changes.enforceTfa ?? present.enforceTfa,
@@ -47,7 +47,7 @@ export function changedPolicy(present: SecurityPolicy, changes: PolicyChanges): 
   };
 }
 
-/** Why `owner` may not make the team demand `wanted`: a provider that cannot be demanded, or what they would lock themselves out by. */
+/** Why `owner` may not set the policy `wanted`: it requires a provider that is not configured, or would lock the owner out. */
 export function policyRefusal(
   of: { readonly present: SecurityPolicy; readonly wanted: SecurityPolicy },
   owner: User,

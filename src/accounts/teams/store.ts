@@ -16,7 +16,7 @@ import type { SecurityPolicy } from "./security-policy.ts";
 
 export type MemberRow = typeof members.$inferSelect;
 
-/** No two columns share a name: D1 hands a batch's rows out by it. */
+/** Column names must be distinct, because D1 returns the rows of a batch as objects. */
 const memberColumns = {
   id: members.id,
   merchantId: members.merchantId,
@@ -27,12 +27,12 @@ const memberColumns = {
   name: users.name,
 };
 
-/** A number that grows with the rank: no role's name is part of another's. */
+/** SQL for a number that increases with the role's rank. Works because no role's name is part of another one. */
 export function rankSql(role: string) {
   return sql.raw(`instr('${ROLES.toReversed().join(" ")}', ${role})`);
 }
 
-/** Those of `memberIds` that are members of the merchant, in no order; none when it is deleted. */
+/** Those of `memberIds` that are members of the merchant, in any order; empty if the merchant is deleted. */
 export function selectMembers(db: Db, merchantId: MerchantId, memberIds: readonly string[]) {
   return db
     .select(memberColumns)
@@ -41,14 +41,14 @@ export function selectMembers(db: Db, merchantId: MerchantId, memberIds: readonl
     .innerJoin(merchants, and(eq(merchants.id, members.merchantId), isNull(merchants.deletedAtMs)))
     .where(
       and(
-        // The plus keeps SQLite from walking through the whole team for these few.
+        // With the plus, SQLite does not scan the whole team for these few members.
         sql`+${members.merchantId} = ${merchantId}`,
         sql`${members.id} in (select value from json_each(${JSON.stringify(memberIds)}))`,
       ),
     );
 }
 
-/** One page, newest first. `merchantId` may be a path's, unproved. */
+/** One page, newest first. `merchantId` may come from the path, unauthenticated. */
 export function selectMemberPage(db: Db, merchantId: string, page: PageRequest) {
   return db
     .select(memberColumns)
@@ -60,12 +60,12 @@ export function selectMemberPage(db: Db, merchantId: string, page: PageRequest) 
     .offset(page.offset);
 }
 
-/** How many there are; reads nothing where no page number asks. */
+/** How many there are; reads nothing unless the request has a page number. */
 export function countMembers(db: Db, merchantId: string, page: PageRequest) {
   return countOf(db, members, page.page !== undefined, [sql`merchant_id = ${merchantId}`]);
 }
 
-/** What the team demands. `merchantId` may be a path's, unproved. */
+/** The team's security settings. `merchantId` may come from the path, unauthenticated. */
 export function selectTeam(db: Db, merchantId: string) {
   return db.select().from(teams).where(sql`merchant_id = ${merchantId}`);
 }
@@ -74,7 +74,7 @@ export function insertMember(db: Db, member: MemberRow) {
   return db.insert(members).values(member);
 }
 
-/** Aborts the batch unless the member still has the role that was read, in a live merchant. */
+/** Aborts the batch unless the member still has the role that was read and the merchant is live. */
 export function assertSeat(db: Db, read: Pick<Member, "id" | "merchantId" | "role">) {
   return db.insert(assertions).select(
     sql`select 'the seat is as read', 0 where not exists (
@@ -87,12 +87,12 @@ const isTeamFull = (merchantId: MerchantId, nowMs: number) =>
   sql`(select count(*) from members seat where seat.merchant_id = ${merchantId} and seat.created_at_ms > ${nowMs - DAY_MS})
     >= ${sql.raw(String(LIMITS.membersJoinedPerMerchantAndDay))}`;
 
-/** Whether as many have joined a team as may in a day. */
+/** Whether a team has reached the daily limit of new members. */
 export function selectTeamFull(db: Db, merchantId: MerchantId, nowMs: number) {
   return db.select({ isFull: sql<number>`${isTeamFull(merchantId, nowMs)}`.as("is_full") }).from(sql`(select 1)`);
 }
 
-/** Aborts the batch where as many have joined the team as may in a day. */
+/** Aborts the batch if the team has reached the daily limit of new members. */
 export function assertTeamRoom(db: Db, merchantId: MerchantId, nowMs: number) {
   return db.insert(assertions).select(sql`select 'the team has room', 0 where ${isTeamFull(merchantId, nowMs)}`);
 }
@@ -104,14 +104,14 @@ export function setRole(db: Db, member: Pick<Member, "id" | "merchantId">, role:
     .where(and(eq(members.id, member.id), eq(members.merchantId, member.merchantId)));
 }
 
-/** Never an OWNER: whatever else fails, a merchant keeps its owner. */
+/** Never deletes an OWNER, so that a merchant keeps its owner even if a check fails. */
 export function deleteMember(db: Db, member: Pick<Member, "id" | "merchantId">) {
   return db
     .delete(members)
     .where(and(eq(members.id, member.id), eq(members.merchantId, member.merchantId), sql`role <> 'OWNER'`));
 }
 
-/** Whether a user with this email is a member already. */
+/** Whether a user with this email is already a member. */
 export function selectSeatOfEmail(db: Db, merchantId: MerchantId, emailKey: string) {
   return db
     .select({ memberId: members.id })
@@ -120,16 +120,16 @@ export function selectSeatOfEmail(db: Db, merchantId: MerchantId, emailKey: stri
     .where(and(eq(users.emailKey, emailKey), eq(members.merchantId, merchantId)));
 }
 
-/** Aborts the batch when a user with this email has become a member. */
+/** Aborts the batch if a user with this email is a member. */
 export function assertNoSeatOfEmail(db: Db, merchantId: MerchantId, emailKey: string) {
   return db.insert(assertions).select(
-    sql`select 'nobody with this email is a member', 0 where exists (
+    sql`select 'no user with this email is a member', 0 where exists (
       select 1 from users user join members seat on seat.user_id = user.id
       where user.email_key = ${emailKey} and seat.merchant_id = ${merchantId})`,
   );
 }
 
-/** Aborts the batch unless the team demands what was read: the lock of one PATCH against another. */
+/** Aborts the batch unless the security settings are as they were read, which protects concurrent PATCHes from each other. */
 export function assertPolicy(db: Db, merchantId: MerchantId, read: SecurityPolicy) {
   return db.insert(assertions).select(
     sql`select 'the policy is as read', 0 where not exists (select 1 from teams where merchant_id = ${merchantId}
@@ -146,7 +146,7 @@ export function setPolicy(db: Db, merchantId: MerchantId, policy: SecurityPolicy
     .where(eq(teams.merchantId, merchantId));
 }
 
-/** Every OWNER and ADMIN of a merchant. `merchantId` may be a path's, unproved. */
+/** Every OWNER and ADMIN of a merchant. `merchantId` may come from the path, unauthenticated. */
 export const selectStewards = prepared(
   (merchantId: string) => ({ merchantId }),
   (db, of) =>

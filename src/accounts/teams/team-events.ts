@@ -1,4 +1,4 @@
-// What events of a team say.
+// The data of team events.
 import type { MemberId } from "../../lib/ids.ts";
 import type { memberBodyOf } from "./member.ts";
 import type { Role } from "./roles.ts";

@@ -11,8 +11,8 @@ export interface Transferred {
 }
 
 /**
- * The OWNER becomes ADMIN and the target OWNER, in one batch that aborts unless both are as they were read (Interface 3.4). The OWNER steps
- * down first: the partial unique index knows one at a time, and a second batch finds that its actor is no OWNER any more.
+ * Makes the OWNER an ADMIN and the target the OWNER, in one batch that aborts unless both are as they were read (Interface 3.4). The OWNER's role
+ * changes first, because the partial unique index allows only one. In a second batch the actor is no longer OWNER.
  */
 export async function transferOwnership(
   deps: TeamDependencies,

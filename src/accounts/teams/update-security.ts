@@ -16,7 +16,7 @@ import {
 } from "./security-policy.ts";
 import { assertPolicy, assertSeat, selectTeam, setPolicy } from "./store.ts";
 
-/** Changes what the team demands; absent fields stay. A PATCH that changes nothing writes nothing. */
+/** Changes the team's security settings; absent fields keep their values. Writes nothing if nothing changes. */
 export async function updateSecurity(
   deps: TeamDependencies & { readonly configured: ReadonlySet<SignInProvider> },
   of: { readonly seat: Seat; readonly user: User },
