@@ -8,8 +8,8 @@ import type { Failure } from "../../platform/failures.ts";
 import { selectImageRoom } from "./store.ts";
 
 /**
- * Why a batch that stores or names an image was refused, if the image is the reason. `size`: bytes of an image to store; undefined where the
- * batch names one that must exist.
+ * Why a batch that stores or refers to an image failed, if the image is the reason. `size`: the size in bytes of an image to store; undefined if
+ * the batch refers to an existing one.
  */
 export async function checkImage(
   deps: { readonly db: Db; readonly sleep: Sleep },

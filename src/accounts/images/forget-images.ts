@@ -1,5 +1,5 @@
-// The cron's part: an image that nothing has shown for a week is removed, so that room for new images comes free by itself.
-// Each run is bounded, and may overlap with another or be skipped.
+// Run by the cron: deletes images to which nothing has referred for a week, so that they no longer count against the limit of images. Each run is
+// limited, and may overlap with another or be skipped.
 
 import { DAY_MS } from "../../lib/time.ts";
 import { batch } from "../../platform/db/batch.ts";
@@ -7,9 +7,9 @@ import type { Db } from "../../platform/db/client.ts";
 import { deleteUnused, markUnused } from "./store.ts";
 
 const KEPT_UNUSED_MS = 7 * DAY_MS;
-/** The longest life of an invoice: that long its page may show a product that was deleted. */
+/** The longest life of an invoice. Its page may show a deleted product for that long. */
 const DELETED_PRODUCT_MS = 30 * DAY_MS;
-/** Each check of an image is a write: one a day. */
+/** Each check of an image is a write, so each image is checked once a day. */
 const SWEPT_EVERY_MS = DAY_MS;
 const SWEPT_A_RUN = 1_000;
 const FORGOTTEN_A_RUN = 100;

@@ -13,11 +13,11 @@ const upload = routesOf({ tag: "Merchants", callers: "MEMBER_OR_KEY", dependenci
     operationId: "uploadImage",
     summary: "Upload an image",
     description:
-      "PNG, JPEG or WebP of at most 32 KB. One that nothing names for 7 days is removed. Name it in the setting `brand.logo`, or as the `image` of a product, to show it.",
+      "PNG, JPEG or WebP of at most 32 KB. To show it, use its name in the setting `brand.logo` or as the `image` of a product. An image that is not used for 7 days is deleted.",
     permission: "merchant:update",
     isIdempotent: true,
     body: uploadImageBody,
-    answers: [{ status: 201, description: "Its name and address", schema: imageBody }],
+    answers: [{ status: 201, description: "The image's name and URL", schema: imageBody }],
     refusals: ["IMAGE_REFUSED", "LIMIT_REACHED"],
     secrets: IMAGE_UPLOAD,
     answer: async (call) => {
@@ -31,8 +31,8 @@ const serve = routesOf({ tag: "Service", callers: "ANYBODY", dependencies: image
   "/images/:merchantId/:name",
   {
     operationId: "serveImage",
-    summary: "An uploaded image",
-    answers: [{ status: 200, description: "The image, for ever the same", alsoAs: "image/*" }],
+    summary: "Read an uploaded image",
+    answers: [{ status: 200, description: "The image; its content never changes", alsoAs: "image/*" }],
     refusals: ["IMAGE_NOT_FOUND", "STORAGE_UNAVAILABLE"],
     answer: async (call) => {
       const { merchantId = "", name = "" } = call.params;
@@ -42,7 +42,7 @@ const serve = routesOf({ tag: "Service", callers: "ANYBODY", dependencies: image
       const headers = {
         "content-type": contentType,
         "cache-control": "public, max-age=31536000, immutable",
-        // A merchant's own pages may show it too; it holds nothing private.
+        // A merchant's own pages may show it too, because an image is public.
         "cross-origin-resource-policy": "cross-origin",
       };
       return ok({ status: 200, body: new Blob([bytes]).stream(), headers });

@@ -10,14 +10,14 @@ import { type ImageType, imageName } from "./image.ts";
 
 export interface NewImage {
   readonly merchantId: MerchantId;
-  /** As `sniffImage` found it. */
+  /** The result of `sniffImage`. */
   readonly contentType: ImageType;
   readonly bytes: Uint8Array;
 }
 
 /**
- * Keeps an image under `imageName(bytes)`; aborts the batch where the merchant has no room for another. One that is there already stays, for
- * as long as a new one would: under that name there are no other bytes.
+ * Stores an image under `imageName(bytes)`; aborts the batch if the merchant has reached its limit. An existing image of that name has the same
+ * bytes; it is kept for as long as a new one.
  */
 export function insertImage(db: Db, image: NewImage, nowMs: number) {
   const { merchantId, contentType, bytes } = image;
@@ -56,7 +56,7 @@ export function selectImageRoom(db: Db, of: { readonly merchantId: MerchantId; r
     .from(sql`(select 1)`);
 }
 
-/** Aborts the batch where the image that it names is gone: the sweep deletes what nothing has named for a week. */
+/** Aborts the batch if the image to which it refers was deleted, which the sweep does after a week without a reference. */
 export function assertImage(db: Db, of: { readonly merchantId: MerchantId; readonly name: string }) {
   return db.insert(assertions).select(
     sql`select 'the image is there', 0
@@ -64,7 +64,7 @@ export function assertImage(db: Db, of: { readonly merchantId: MerchantId; reado
   );
 }
 
-/** All images of a merchant that is deleted: nothing shows them any more. */
+/** Deletes all images of a deleted merchant. */
 export function deleteImagesOf(db: Db, merchantId: MerchantId) {
   return [
     db.delete(images).where(eq(images.merchantId, merchantId)),
@@ -72,13 +72,13 @@ export function deleteImagesOf(db: Db, merchantId: MerchantId) {
   ] as const;
 }
 
-/** What shows an image: the logo of a live merchant, its products, and a deleted product for as long as an invoice of it may be open. */
+/** Whether an image is used: as the logo of a live merchant, by its products, or by a deleted product whose invoices may still be open. */
 const isUsed = (deletedAfterMs: number) => sql`exists (select 1 from merchants shop
     where shop.id = image_facts.merchant_id and shop.deleted_at_ms is null and (json_extract(shop.brand, '$.logo') = image_facts.name
       or exists (select 1 from products article where article.merchant_id = image_facts.merchant_id
         and article.image = image_facts.name and (article.deleted_at_ms is null or article.deleted_at_ms > ${deletedAfterMs}))))`;
 
-/** Notes whether anything shows the images that were not checked since `beforeMs`; bounded, those that waited longest first. */
+/** Updates since when images are unused: at most `limit` images that were last checked before `beforeMs`, the oldest check first. */
 export function markUnused(
   db: Db,
   of: {
@@ -99,7 +99,7 @@ export function markUnused(
     );
 }
 
-/** Deletes images that nothing has shown since `unusedSinceMs`, nor shows now; bounded. Long deleted products lose the image they name. */
+/** Deletes at most `limit` images that have been unused since `unusedSinceMs`. Products deleted long ago lose their reference to it. */
 export function deleteUnused(
   db: Db,
   of: { readonly unusedSinceMs: number; readonly deletedAfterMs: number; readonly limit: number },
@@ -120,7 +120,7 @@ export function deleteUnused(
   ] as const;
 }
 
-/** An image to serve, its bytes in base64. Both may be a path's, unproved. */
+/** An image to serve, with its bytes in base64. Both values may come from the path. */
 export const selectImage = prepared(
   (of: { readonly merchantId: string; readonly name: string }) => of,
   (db, of) =>
@@ -131,7 +131,7 @@ export const selectImage = prepared(
       .limit(1),
 );
 
-/** Whether a merchant has an image of a name, without its bytes; none for an undefined name. `merchantId` may be a path's, unproved. */
+/** Whether a merchant has an image with this name; no row for an undefined name. `merchantId` may come from the path, unauthenticated. */
 export const selectImageName = prepared(
   (of: { readonly merchantId: string; readonly name: string | undefined }) => ({
     merchantId: of.merchantId,

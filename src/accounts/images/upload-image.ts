@@ -16,7 +16,7 @@ export interface ImageDependencies {
   readonly db: Db;
   readonly sleep: Sleep;
   readonly nowMs: number;
-  /** Our own origin, without a slash at its end. */
+  /** Our own origin, without a trailing slash. */
   readonly publicUrl: string;
 }
 
@@ -60,15 +60,16 @@ export function uploadImage(deps: ImageDependencies, request: UploadRequest): Wo
   };
 }
 
-/** The declared type must be the real one: a mislabelled file is a caller's mistake that would cause trouble later. */
+/** Decodes the image. The declared type must be the real one: a mislabelled file is a mistake of the caller that would cause problems later. */
 function readImage(
   upload: Pick<UploadRequest, "contentType" | "data">,
 ): Result<{ readonly bytes: Uint8Array; readonly contentType: ImageType }, Failure> {
   const bytes = decode(upload.data);
-  if (bytes === undefined) return err({ code: "IMAGE_REFUSED", reason: "data is not base64" });
+  if (bytes === undefined) return err({ code: "IMAGE_REFUSED", reason: "data is not valid base64" });
   const type = sniffImage(bytes);
   if (!type.ok) return err({ code: "IMAGE_REFUSED", reason: type.error });
-  if (type.value !== upload.contentType) return err({ code: "IMAGE_REFUSED", reason: `it is ${type.value}` });
+  if (type.value !== upload.contentType)
+    return err({ code: "IMAGE_REFUSED", reason: `its contentType must be ${type.value}, which is what the file is` });
   return ok({ bytes, contentType: type.value });
 }
 

@@ -1,5 +1,5 @@
-// Every change of a stored merchant: one batch with its audit entry. `updated_at_ms` grows with every change, and the batch aborts unless it
-// is as it was read: of two concurrent changes the second decides again on the result of the first, and both are kept.
+// Changes a stored merchant in one batch with its audit entry. Every change increases `updated_at_ms`, and the batch aborts unless it is as it was
+// read. So of two concurrent changes, the second decides again on the result of the first, and both are kept.
 
 import { ok, type Result } from "../../lib/result.ts";
 import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";
@@ -15,19 +15,19 @@ export type MerchantDependencies = CommitDependencies;
 export interface MerchantChange {
   readonly columns: Partial<MerchantRow>;
   readonly entry: Pick<AuditEntry, "action" | "before" | "after">;
-  /** What changes with it. */
+  /** Further changes in the same batch. */
   readonly statements?: readonly Statement[];
 }
 
 export interface ChangeOf extends Acting {
-  /** As it was read with the caller. */
+  /** The merchant as read together with the caller. */
   readonly read: MerchantRow;
   readonly trail: Trail;
-  /** Called after a failed batch: checks whether something that the change names is the reason. */
+  /** Called after a failed batch: checks whether something to which the change refers is the reason. */
   readonly recheck?: () => Promise<Result<undefined, Failure>>;
 }
 
-/** Answers the merchant to show. `decide` returns undefined where there is nothing to do. */
+/** Returns the changed merchant. `decide` returns undefined if there is nothing to change. */
 export function changeMerchant(
   deps: MerchantDependencies,
   of: ChangeOf,

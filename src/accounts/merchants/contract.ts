@@ -1,4 +1,4 @@
-// The wire of merchants and their settings (decisions 4 "Merchant settings", decisions 10).
+// The wire format of merchants and their settings (decisions 4 "Merchant settings", decisions 10).
 import * as z from "zod";
 import { isAnyGiven, textField as text, time } from "../../lib/fields.ts";
 import { parseUnits } from "../../lib/money.ts";
@@ -15,7 +15,7 @@ export const createMerchantBody = () => z.strictObject({ name: name() });
 export const updateMerchantBody = () => z.strictObject({ name: name() });
 export const deleteMerchantBody = () =>
   z.strictObject({
-    name: z.string().max(400).meta({ description: "The merchant's name, typed again." }),
+    name: z.string().max(400).meta({ description: "The merchant's name, as a confirmation." }),
   });
 
 export const listMerchantsQuery = () =>
@@ -24,7 +24,7 @@ export const listMerchantsQuery = () =>
     search: z.string().min(1).max(200).optional().meta({ description: "A prefix of the name, or an exact id." }),
   });
 
-/** Percent with at most two digits, as hundredths. */
+/** A percentage with at most two fraction digits, in hundredths. */
 function percent(max: number) {
   return z
     .number()
@@ -41,7 +41,7 @@ function percent(max: number) {
 
 const MAX_AMOUNT_MICROS = 1_000_000_000_000n;
 
-/** An amount from 0 to 1,000,000 with at most 6 fraction digits, as decimal text or as a number, in micro-units. Nothing is rounded. */
+/** An amount from 0 to 1,000,000 with at most 6 fraction digits, sent as decimal text or as a number, in micro-units. Never rounded. */
 const amount = () =>
   z
     .union([z.string().regex(/^\d{1,7}(\.\d{1,6})?$/, "must be a decimal with at most 6 fraction digits"), z.number()])
@@ -58,7 +58,7 @@ const brand = () =>
     name: text(100).nullable().optional(),
     color: z
       .string()
-      .regex(/^#[0-9a-fA-F]{6}$/, "must be #rrggbb")
+      .regex(/^#[0-9a-fA-F]{6}$/, "must be a color such as #1a2b3c")
       .nullable()
       .optional(),
     supportUrl: z
@@ -66,7 +66,7 @@ const brand = () =>
       .max(2_048)
       .refine(
         (value) => /^https:/i.test(value) && isRedirectUrl(value),
-        "must be an https URL without user or password",
+        "must be an https URL without user name and password",
       )
       .nullable()
       .optional()
@@ -93,10 +93,10 @@ const frameAncestors = () =>
         }),
     )
     .max(20)
-    .refine((origins) => new Set(origins).size === origins.length, "must not name an origin twice")
-    .meta({ description: "Origins whose pages may frame the checkout; none when empty." });
+    .refine((origins) => new Set(origins).size === origins.length, "must not contain an origin twice")
+    .meta({ description: "Origins whose pages may show the checkout in a frame; if empty, no page may." });
 
-/** Every member is optional: absent keeps. */
+/** Every member is optional; an absent one keeps its value. */
 export const updateSettingsBody = () =>
   z
     .strictObject({
@@ -105,7 +105,7 @@ export const updateSettingsBody = () =>
       underpaidTolerancePercent: percent(10).optional(),
       underpaidToleranceMax: amount()
         .optional()
-        .meta({ description: "Of the invoice's currency: the percentage counts up to this." }),
+        .meta({ description: "The most that the percentage may amount to, in the invoice's currency." }),
       overpaidTolerancePercent: percent(100).optional(),
       monitorSeconds: z.int().min(0).max(604_800).optional(),
       latePaymentPolicy: z.enum(["REVIEW", "ACCEPT"]).optional(),
@@ -115,30 +115,30 @@ export const updateSettingsBody = () =>
         .min(0)
         .max(168)
         .optional()
-        .meta({ description: "A shorter one is in force once the present one has passed." }),
+        .meta({ description: "A shorter delay takes effect once the current delay has passed." }),
       maxActiveInvoices: z.int().min(1).max(1_000_000).optional().meta({
-        description: "Active invoices of your server and members; those of browsers have a limit of their own.",
+        description:
+          "The limit of active invoices of your server and members. Invoices from browsers have a separate limit.",
       }),
       maxPublicInvoices: z
         .int()
         .min(0)
         .max(1_000_000)
         .optional()
-        .meta({ description: "Active invoices that public keys and product pages made." }),
+        .meta({ description: "The limit of active invoices that public keys and product pages created." }),
       mailReceiptsToCustomers: z.boolean().optional().meta({
-        description:
-          "A mail to the customer, where an email is known, once an invoice is paid with money that is confirmed.",
+        description: "Mails the customer, if their email is known, when an invoice is paid with confirmed money.",
       }),
       mailReceiptsToMerchant: z.boolean().optional().meta({
-        description: "The same to every owner and admin, also where the team accepts an invoice without money.",
+        description: "Mails every owner and admin when an invoice is paid, also if the team accepts it without money.",
       }),
       brand: brand()
         .nullable()
         .optional()
-        .meta({ description: "Absent members keep; null takes the whole brand away." }),
+        .meta({ description: "Absent members keep their values; null removes the whole brand." }),
       frameAncestors: frameAncestors().optional(),
     })
-    .refine(isAnyGiven, "must name at least one setting")
+    .refine(isAnyGiven, "must have at least one setting")
     .transform(
       ({ underpaidTolerancePercent, underpaidToleranceMax, overpaidTolerancePercent, quorumAboveAmount, ...rest }) => ({
         ...rest,
@@ -158,10 +158,11 @@ export const merchantBody = () =>
     .object({
       id: z.string(),
       name: z.string(),
-      role: z.enum(ROLES).nullable().meta({ description: "The caller's in the team; null for an API key." }),
-      missing: z
-        .array(z.enum(MISSING_FACTORS))
-        .meta({ description: "What the team demands and the caller lacks: until it is added the merchant is closed." }),
+      role: z.enum(ROLES).nullable().meta({ description: "The caller's role in the team; null for an API key." }),
+      missing: z.array(z.enum(MISSING_FACTORS)).meta({
+        description:
+          "Security settings that the team requires and the caller does not have. Until they are added, the caller cannot access the merchant.",
+      }),
       createdAt: time(),
       updatedAt: time(),
     })
@@ -180,11 +181,11 @@ export const settingsBody = () =>
       monitorSeconds: z.int(),
       latePaymentPolicy: z.enum(["REVIEW", "ACCEPT"]),
       quorumAboveAmount: amountText().nullable(),
-      walletChangeDelayHours: z.int().meta({ description: "In force now." }),
+      walletChangeDelayHours: z.int().meta({ description: "The delay in effect now." }),
       pendingWalletChangeDelay: z
         .object({ hours: z.int(), from: time() })
         .nullable()
-        .meta({ description: "A shorter delay that was asked for, and from when on it is in force." }),
+        .meta({ description: "A requested shorter delay, and when it takes effect." }),
       maxActiveInvoices: z.int(),
       maxPublicInvoices: z.int(),
       mailReceiptsToCustomers: z.boolean(),
@@ -193,13 +194,13 @@ export const settingsBody = () =>
         name: z.string().nullable(),
         color: z.string().nullable(),
         supportUrl: z.string().nullable(),
-        logo: z.string().nullable().meta({ description: "Name of an uploaded image." }),
+        logo: z.string().nullable().meta({ description: "The `name` of an uploaded image." }),
         logoUrl: z.string().nullable(),
       }),
       frameAncestors: z.array(z.string()),
       warnings: z
         .array(z.string())
-        .meta({ description: "Stable codes: QUORUM_IGNORED, where a network has one source." }),
+        .meta({ description: "Stable codes: QUORUM_IGNORED if a network has only one chain source." }),
       updatedAt: time(),
     })
     .meta({ title: "Settings" });

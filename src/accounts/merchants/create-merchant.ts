@@ -9,7 +9,7 @@ import type { MerchantDependencies } from "./change-merchant.ts";
 import { merchantBodyOf } from "./merchant-body.ts";
 import { assertMayMakeMore, countMade, insertMerchant } from "./store.ts";
 
-/** The work of one creation, for `runOnce`: merchant, its one team and its owner in one batch. Refuses LIMIT_REACHED. */
+/** The work of one creation, for `runOnce`: inserts the merchant, its team and its owner in one batch. Refuses LIMIT_REACHED. */
 export function createMerchant(
   deps: Pick<MerchantDependencies, "db" | "nowMs" | "sleep">,
   request: { readonly name: string; readonly ownerId: UserId; readonly trail: Trail },

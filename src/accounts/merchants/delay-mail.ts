@@ -1,12 +1,12 @@
-// The mail to a team when the delay of wallet changes is changed: the delay protects where money goes.
+// The mail to a team about a changed delay of wallet changes, because the delay protects where the money goes.
 import { isoTime } from "../../lib/time.ts";
 import { composeMail } from "../../platform/mail/compose.ts";
 import type { Mail } from "../../platform/mail/mail.ts";
 import { delayHoursAt, pendingDelay, type WalletChangeDelay } from "./wallet-change-delay.ts";
 
-export interface DelayNews {
+export interface DelayChange {
   readonly merchantName: string;
-  /** As the mail names who changed it. */
+  /** The user who changed it, as named in the mail. */
   readonly author: string;
   readonly before: WalletChangeDelay;
   readonly after: WalletChangeDelay;
@@ -14,19 +14,19 @@ export interface DelayNews {
 }
 
 /** The mail to one OWNER or ADMIN. */
-export function delayMail(news: DelayNews, to: string): Mail {
-  const { merchantName, author, before, after, nowMs } = news;
+export function delayMail(change: DelayChange, to: string): Mail {
+  const { merchantName, author, before, after, nowMs } = change;
   const pending = pendingDelay(after, nowMs);
   return composeMail({
     to,
-    subject: `The delay of wallet changes of ${merchantName} was changed`,
+    subject: `The wallet change delay of ${merchantName} was changed`,
     paragraphs: [
-      `The delay of wallet changes of ${merchantName} was changed by ${author} at ${isoTime(nowMs)}.`,
+      `${author} changed the wallet change delay of ${merchantName} at ${isoTime(nowMs)}.`,
       `Before: ${described(before, nowMs)}`,
       `Now: ${described(after, nowMs)}`,
       pending === undefined
-        ? "If you do not expect this, sign in and check who belongs to the team."
-        : `If you do not expect this, sign in before ${isoTime(pending.fromMs)}, set the delay to ${hours(delayHoursAt(after, nowMs))} again and check who belongs to the team.`,
+        ? "If you do not expect this change, sign in and check the members of the team."
+        : `If you do not expect this change, sign in before ${isoTime(pending.fromMs)}, set the delay back to ${hours(delayHoursAt(after, nowMs))} and check the members of the team.`,
     ],
   });
 }

@@ -5,9 +5,9 @@ import { type ChangeOf, changeMerchant, type MerchantDependencies } from "./chan
 import { switchOffWebhooks } from "./store.ts";
 
 /**
- * Closes a merchant for everybody: its keys and its members find nothing from now on, and its endpoints get no events. The rows stay,
- * because invoices and payments are a ledger, and addresses that were shown stay watched; only its images go. `name` must be the merchant's, typed
- * again: CONFIRMATION_MISMATCH otherwise.
+ * Deletes a merchant: its keys and members lose access, and its endpoints get no more events. The rows stay, because invoices and payments are a
+ * ledger, and addresses that payers were shown stay watched; only the images are deleted. `name` is the confirmation: CONFIRMATION_MISMATCH unless
+ * it is the merchant's name.
  */
 export async function deleteMerchant(
   deps: MerchantDependencies,

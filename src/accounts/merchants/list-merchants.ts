@@ -9,7 +9,7 @@ import { countMyMerchants, selectMyMerchants } from "./store.ts";
 
 type MerchantQuery = ListQuery & { readonly search?: string | undefined };
 
-/** The page and, where the answer must carry it, the count. A query that is not valid reads nothing. */
+/** Reads the page and, if the response has page numbers, the count. Reads nothing for an invalid query. */
 export function myMerchantsReads(db: Db, tokenHash: string, query: MerchantQuery | undefined) {
   const page = pageToRead(query);
   const filter = { tokenHash, search: query?.search };
@@ -18,7 +18,7 @@ export function myMerchantsReads(db: Db, tokenHash: string, query: MerchantQuery
 
 type MyMerchant = Awaited<ReturnType<typeof selectMyMerchants>>[number];
 
-/** The merchants of a user, the newest membership first, also those that a team's demands close to them (decisions 9). */
+/** A user's merchants, the newest membership first, also those whose security policy they do not meet (decisions 9). */
 export function listMerchants(
   read: { readonly rows: readonly MyMerchant[]; readonly total: number },
   query: ListQuery,

@@ -9,13 +9,13 @@ export interface Merchant {
   readonly updatedAtMs: number;
 }
 
-/** Who reads a merchant: a member with a role, and the demanded factors that they lack; an API key has no role. */
+/** The reader of a merchant: a member's role and the required factors that they do not have; an API key has no role. */
 export interface Viewer {
   readonly role: Role | null;
   readonly missing: readonly MissingFactor[];
 }
 
-/** A merchant as a member or a key of it sees it (decisions 10). */
+/** A merchant in the format of the API, for one of its members or keys (decisions 10). */
 export function merchantBodyOf(merchant: Merchant, { role, missing }: Viewer) {
   const { id, name, createdAtMs, updatedAtMs } = merchant;
   return { id, name, role, missing, createdAt: isoTime(createdAtMs), updatedAt: isoTime(updatedAtMs) };

@@ -3,8 +3,8 @@ import { selectImageName } from "../images/store.ts";
 import { selectStewards } from "../teams/store.ts";
 
 /**
- * What a change of settings needs beside the merchant: whether the image that it names is there (the batch that names it asserts it once more),
- * and who is mailed.
+ * What a change of settings reads besides the merchant: whether the new logo exists (the batch of the change asserts it again), and the recipients
+ * of mails.
  */
 export function settingsReads(db: Db, merchantId: string, logo: string | null | undefined) {
   return [selectImageName(db, { merchantId, name: logo ?? undefined }), selectStewards(db, merchantId)] as const;

@@ -34,7 +34,7 @@ const ofUser = routesOf({ tag: "Merchants", callers: "PERSON", dependencies: mer
   .post(ALL, {
     operationId: "createMerchant",
     summary: "Create a merchant",
-    description: "Whoever creates it is its owner.",
+    description: "The user who creates it becomes its owner.",
     isIdempotent: true,
     body: createMerchantBody,
     answers: [{ status: 201, description: "The merchant", schema: merchantBody }],
@@ -46,8 +46,8 @@ const ofUser = routesOf({ tag: "Merchants", callers: "PERSON", dependencies: mer
   })
   .get(ALL, {
     operationId: "listMerchants",
-    summary: "List my merchants, the newest of my memberships first",
-    description: "Also those whose team demands a factor that I lack.",
+    summary: "List your merchants, the newest membership first",
+    description: "Includes merchants whose team requires a security setting that you do not have.",
     query: listMerchantsQuery,
     answers: [{ status: 200, description: "One page", schema: merchantListBody }],
     reads: ({ db, tokenHash, request }) => myMerchantsReads(db, tokenHash, request?.query),
@@ -73,7 +73,7 @@ const ofMerchant = routesOf({ tag: "Merchants", callers: "MEMBER_OR_KEY", depend
     summary: "Rename a merchant",
     permission: "merchant:update",
     body: updateMerchantBody,
-    answers: [{ status: 200, description: "The merchant as it now is", schema: merchantBody }],
+    answers: [{ status: 200, description: "The changed merchant", schema: merchantBody }],
     answer: async (call) => {
       const { merchant: read, trail, principal } = call;
       const of = { read, trail, seat: seatOf(principal), permission: "merchant:update" } as const;
@@ -84,12 +84,12 @@ const ofMerchant = routesOf({ tag: "Merchants", callers: "MEMBER_OR_KEY", depend
   .delete(ONE, {
     operationId: "deleteMerchant",
     summary: "Delete a merchant",
-    description: "Its keys stop working and its members lose it. Type its name again.",
+    description: "Its keys stop working and its members lose access. Send its name as a confirmation.",
     permission: "merchant:delete",
     needsStepUp: true,
     isOwnerOnly: true,
     body: deleteMerchantBody,
-    answers: [{ status: 204, description: "It is gone" }],
+    answers: [{ status: 204, description: "The merchant was deleted" }],
     refusals: ["CONFIRMATION_MISMATCH"],
     answer: async (call) => {
       const { merchant: read, trail, principal } = call;
@@ -111,10 +111,10 @@ const ofMerchant = routesOf({ tag: "Merchants", callers: "MEMBER_OR_KEY", depend
     operationId: "updateSettings",
     summary: "Change settings",
     description:
-      "What is absent keeps. They hold for invoices made from now on; one that stands keeps those it was made with. Only a person changes walletChangeDelayHours, with a factor given in the last 5 minutes: every owner and admin is mailed, and a shorter delay is in force once the present one has passed.",
+      "Absent settings keep their values. A change applies to new invoices; existing ones keep the settings with which they were created. Only a user who gave a factor in the last 5 minutes can change walletChangeDelayHours: every owner and admin is mailed, and a shorter delay takes effect once the current delay has passed.",
     permission: "merchant:update",
     body: updateSettingsBody,
-    answers: [{ status: 200, description: "All settings as they now are", schema: settingsBody }],
+    answers: [{ status: 200, description: "All settings after the change", schema: settingsBody }],
     refusals: ["IMAGE_NOT_FOUND", "STEP_UP_REQUIRED", "SESSION_REQUIRED"],
     reads: ({ db, merchantId, request }) => settingsReads(db, merchantId, request?.body.brand?.logo),
     answer: async (call) => {
@@ -138,12 +138,12 @@ const ofMerchant = routesOf({ tag: "Merchants", callers: "MEMBER_OR_KEY", depend
 
 export const merchantRoutes: readonly MountedRoute[] = [...ofUser, ...ofMerchant];
 
-/** Why a caller may not change the delay of wallet changes. A key that was stolen must not get its holder closer to the money. */
+/** Why a caller may not change the delay of wallet changes. A thief of an API key must not be able to shorten it. */
 function delayRefusal(principal: MerchantPrincipal, nowMs: number): Failure | undefined {
   return principal.kind === "API_KEY" ? { code: "SESSION_REQUIRED" } : stepUpRefusal(principal, nowMs);
 }
 
-/** A member who lacks what the team demands was refused before. */
+/** `missing` is empty: a member without a required factor was refused before. */
 function viewerOf(principal: MerchantPrincipal) {
   return { role: principal.kind === "API_KEY" ? null : principal.role, missing: [] };
 }

@@ -7,12 +7,12 @@ import { delayHoursAt, pendingDelay, type WalletChangeDelay } from "./wallet-cha
 export interface SettingsContext {
   /** Our own origin. */
   readonly publicUrl: string;
-  /** Whether every network that is watched has a second source, without which no quorum can be had there. */
+  /** Whether every watched network has a second source; without one there is no quorum. */
   readonly hasSecondSources: boolean;
   readonly nowMs: number;
 }
 
-/** The settings as the wire shows them. */
+/** The settings in the format of the API. */
 export function settingsBodyOf(
   row: SettingsColumns & WalletChangeDelay & { readonly id: string; readonly updatedAtMs: number },
   { publicUrl, hasSecondSources, nowMs }: SettingsContext,

@@ -1,5 +1,5 @@
-// A merchant's settings (decisions 4 "Merchant settings"): what the columns hold, what a change makes of them, what the audit log says.
-// An invoice copies them when it is made, so that a change never touches an existing invoice.
+// A merchant's settings (decisions 4 "Merchant settings"): their columns, their changes and their audit entries. An invoice copies them when it is
+// created, so that a change never affects an existing invoice.
 
 import { formatMicros } from "../../lib/money.ts";
 import { type JsonOf, parseJson, printJson } from "../../lib/typed-json.ts";
@@ -9,9 +9,9 @@ export interface Brand {
   readonly name: string | null;
   /** `#rrggbb`. */
   readonly color: string | null;
-  /** https. */
+  /** An https URL. */
   readonly supportUrl: string | null;
-  /** Name of an uploaded image. */
+  /** The name of an uploaded image. */
   readonly logo: string | null;
 }
 
@@ -19,32 +19,32 @@ export interface Settings {
   readonly invoiceLifetimeSeconds: number;
   readonly rateLockSeconds: number;
   readonly underpaidToleranceBasisPoints: number;
-  /** Of the currency of whichever invoice. */
+  /** In the currency of the invoice. */
   readonly underpaidToleranceMaxMicros: bigint;
   readonly overpaidToleranceBasisPoints: number;
   readonly monitorSeconds: number;
   readonly latePaymentPolicy: "REVIEW" | "ACCEPT";
   readonly quorumAboveMicros: bigint | null;
-  /** Of the merchant's own server and members. */
+  /** The limit for the merchant's own server and members. */
   readonly maxActiveInvoices: number;
-  /** Of public keys and product pages. */
+  /** The limit for public keys and product pages. */
   readonly maxPublicInvoices: number;
-  /** A mail to the customer of each invoice that is paid, where their address is known. */
+  /** Whether the customer of a paid invoice gets a mail, if their address is known. */
   readonly mailReceiptsToCustomers: boolean;
-  /** The same to every OWNER and ADMIN. */
+  /** Whether every OWNER and ADMIN gets it too. */
   readonly mailReceiptsToMerchant: boolean;
   readonly brand: Brand;
   /** Origins that may frame the checkout. */
   readonly frameAncestors: readonly string[];
 }
 
-/** The settings as their columns: two of them JSON, null for nothing said. */
+/** The settings as columns; two are JSON, null if not set. */
 export interface SettingsColumns extends Omit<Settings, "brand" | "frameAncestors"> {
   readonly brand: JsonOf<Partial<Brand>> | null;
   readonly frameAncestors: JsonOf<readonly string[]> | null;
 }
 
-/** What a change says: an absent member keeps. Of the brand too, where null as a whole takes all of it away. */
+/** A change of settings: an absent member keeps its value, also within the brand. `brand: null` removes the whole brand. */
 export type SettingsChange = {
   readonly [K in Exclude<keyof Settings, "brand">]?: Settings[K] | undefined;
 } & { readonly brand?: { readonly [K in keyof Brand]?: Brand[K] | undefined } | null | undefined };
@@ -58,7 +58,7 @@ export function settingsOf(columns: SettingsColumns): Settings {
   return { ...rest, brand: { ...NO_BRAND, ...said }, frameAncestors: origins };
 }
 
-/** The settings with a change, as columns to write. */
+/** The settings after a change, as columns to write. */
 export function changedColumns(settings: Settings, change: SettingsChange): SettingsColumns {
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
   const brand = changedBrand(settings.brand, change.brand);
@@ -77,7 +77,7 @@ function changedBrand(brand: Brand, change: SettingsChange["brand"]): Brand {
   return { name, color, supportUrl, logo };
 }
 
-/** Only the columns of the settings, of a row that has more. */
+/** Picks the settings' columns from a row that has more. */
 function settingsColumns(row: SettingsColumns): SettingsColumns {
   return {
     invoiceLifetimeSeconds: row.invoiceLifetimeSeconds,
@@ -97,7 +97,7 @@ function settingsColumns(row: SettingsColumns): SettingsColumns {
   };
 }
 
-/** The settings by their names on the wire, for the audit log. */
+/** The settings by their names in the API, for the audit log. */
 export function settingsFacts(settings: Settings): AuditFacts {
   const { brand, quorumAboveMicros: quorum } = settings;
   return {
@@ -121,14 +121,14 @@ export function settingsFacts(settings: Settings): AuditFacts {
   };
 }
 
-/** Hundredths of a percent as percent: 125 is 1.25. */
+/** Converts hundredths of a percent to percent: 125 becomes 1.25. */
 export function percentOf(basisPoints: number): number {
   return basisPoints / 100;
 }
 
 /**
- * An https origin as a Content-Security-Policy may hold it: scheme, host name and port, lower case, no default port. Undefined for
- * anything else: a policy is a list with separators of its own, which a URL parser allows in a host.
+ * Parses an https origin for use in a Content-Security-Policy: scheme, host name and port, in lower case, without a default port. Undefined for
+ * anything else, because a URL parser allows characters in a host that are separators in a policy.
  */
 export function frameOrigin(text: string): string | undefined {
   if (!/^https:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?\/?$/i.test(text) || !URL.canParse(text)) return undefined;

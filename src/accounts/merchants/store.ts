@@ -16,7 +16,7 @@ import type { Role } from "../teams/roles.ts";
 
 export type MerchantRow = typeof merchants.$inferSelect;
 
-/** The rows that a merchant begins with: itself, its one team, which demands nothing yet, and its owner. */
+/** Inserts a new merchant, its team, which requires nothing yet, and its owner. */
 export function insertMerchant(
   db: Db,
   of: {
@@ -35,7 +35,7 @@ export function insertMerchant(
   ] as const;
 }
 
-/** Merchants that a user made in the last 24 hours and still owns; one that was deleted since counts too. */
+/** The number of merchants that a user created in the last 24 hours and still owns; deleted ones count too. */
 const made = (userId: UserId, nowMs: number) => sql`select count(*) from members seat
   join merchants shop on shop.id = seat.merchant_id and shop.created_at_ms > ${nowMs - DAY_MS}
   where seat.user_id = ${userId} and seat.role = 'OWNER'`;
@@ -44,7 +44,7 @@ export function countMade(db: Db, userId: UserId, nowMs: number) {
   return db.select({ total: sql<number>`(${made(userId, nowMs)})`.as("total") }).from(sql`(select 1)`);
 }
 
-/** Aborts the batch where the user has made as many merchants as one may in a day. */
+/** Aborts the batch if the user has reached the daily limit of new merchants. */
 export function assertMayMakeMore(db: Db, userId: UserId, nowMs: number) {
   const most = LIMITS.merchantsMadePerUserAndDay;
   return db
@@ -52,7 +52,7 @@ export function assertMayMakeMore(db: Db, userId: UserId, nowMs: number) {
     .select(sql`select 'the user may make more', 0 where (${made(userId, nowMs)}) >= ${most}`);
 }
 
-/** How many invoices of its server a merchant has active, and may have: at most one row. */
+/** The number and the limit of a merchant's active invoices from its own server; at most one row. */
 export const selectServerRoom = prepared(
   (id: MerchantId) => ({ id }),
   (db, of) =>
@@ -62,7 +62,7 @@ export const selectServerRoom = prepared(
       .where(eq(merchants.id, of.id)),
 );
 
-/** Aborts the batch when the server's active invoices are as many as they may be; the count is a column that triggers keep. */
+/** Aborts the batch if the limit of active invoices from the merchant's server is reached; triggers keep the count in a column. */
 export const assertServerRoom = prepared(
   (id: MerchantId) => ({ id }),
   (db, of) =>
@@ -83,20 +83,20 @@ export function updateMerchant(db: Db, id: MerchantId, columns: Partial<Merchant
   return db.update(merchants).set(columns).where(eq(merchants.id, id));
 }
 
-/** Aborts the batch unless the merchant is live and as it was read: every change of ours moves `updated_at_ms` on. */
+/** Aborts the batch unless the merchant is live and as it was read; every change increases `updated_at_ms`. */
 export function assertMerchantAsRead(db: Db, read: Pick<MerchantRow, "id" | "updatedAtMs">) {
   return db.insert(assertions).select(sql`select 'merchant is as it was read', 0 where not exists (
     select 1 from merchants where id = ${read.id} and updated_at_ms = ${read.updatedAtMs} and deleted_at_ms is null)`);
 }
 
-/** A user's place in a team. */
+/** A user's membership of a team. */
 export interface Seat {
   readonly memberId: MemberId;
   readonly merchantId: MerchantId;
   readonly role: Role;
 }
 
-/** The role that a member has now. */
+/** The current role of a member. */
 export function selectSeat(db: Db, seat: Pick<Seat, "memberId" | "merchantId">) {
   return db
     .select({ role: members.role })
@@ -113,13 +113,13 @@ const teamJson =
     .mapWith(rowDecoder(teams))
     .as("team_json");
 
-/** Whose merchants: the user of a session, by the hash of its token, not yet proved. */
+/** Selects a user's merchants by the hash of a session token; the session may be unauthenticated. */
 export interface MineFilter {
   readonly tokenHash: string;
   readonly search: string | undefined;
 }
 
-/** One page of a user's places with merchant and team, newest first by when they joined. */
+/** One page of a user's memberships with merchant and team, the newest membership first. */
 export function selectMyMerchants(db: Db, of: MineFilter & { readonly page: Omit<PageRequest, "page"> }) {
   const { offset } = of.page;
   return db
@@ -137,12 +137,12 @@ export function selectMyMerchants(db: Db, of: MineFilter & { readonly page: Omit
     .offset(offset);
 }
 
-/** How many there are; `isWanted` false makes it read nothing. */
+/** How many there are; reads nothing unless `isWanted`. */
 export function countMyMerchants(db: Db, of: MineFilter, isWanted: boolean) {
   return countOf(db, members, isWanted, mine(of));
 }
 
-/** Written out with the tables' names: drizzle drops them inside fragments of a one-table select. */
+/** Column names include the table name, which drizzle omits in fragments of a one-table select. */
 function mine({ tokenHash, search }: MineFilter): readonly SQL[] {
   const named =
     search === undefined
@@ -154,7 +154,7 @@ function mine({ tokenHash, search }: MineFilter): readonly SQL[] {
   ];
 }
 
-/** Once the merchant is deleted, its endpoints get no more events, and nothing more is owed to them. */
+/** Disables the endpoints of a deleted merchant: they get no more events and collect no more deliveries. */
 export function switchOffWebhooks(db: Db, merchantId: MerchantId, nowMs: number) {
   return db
     .update(webhooks)

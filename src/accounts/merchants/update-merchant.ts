@@ -4,7 +4,7 @@ import type { Failure } from "../../platform/failures.ts";
 import { type ChangeOf, changeMerchant, type MerchantDependencies } from "./change-merchant.ts";
 import type { MerchantRow } from "./store.ts";
 
-/** Gives a merchant another name; the same name writes nothing. */
+/** Renames a merchant; writes nothing if the name is the same. */
 export async function updateMerchantName(
   deps: MerchantDependencies,
   of: ChangeOf,

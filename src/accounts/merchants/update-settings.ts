@@ -12,17 +12,17 @@ import type { MerchantRow } from "./store.ts";
 import { changedDelay, delayFacts, delayHoursAt, type WalletChangeDelay } from "./wallet-change-delay.ts";
 
 export interface SettingsRequest extends ChangeOf {
-  /** Why this caller may not change the delay of wallet changes; undefined where they may. */
+  /** Why this caller may not change the delay of wallet changes; undefined if they may. */
   readonly delayRefusal: Failure | undefined;
-  /** As a mail names the caller. */
+  /** The caller, as named in mails. */
   readonly author: string;
   /** Addresses of every OWNER and ADMIN. */
   readonly readers: readonly string[];
 }
 
 /**
- * Changes settings; what changes nothing writes nothing. Existing invoices keep the copies they were made with (decisions 4). Only a
- * user with a fresh factor changes the delay of wallet changes, and every OWNER and ADMIN is mailed at once.
+ * Changes settings; writes nothing if nothing changes. Existing invoices keep the copies with which they were created (decisions 4). Only a user
+ * who has stepped up can change the delay of wallet changes, and every OWNER and ADMIN is mailed at once.
  */
 export async function updateSettings(
   deps: MerchantDependencies & { readonly mailer: Mailer },
@@ -55,7 +55,7 @@ export async function updateSettings(
   return changed;
 }
 
-/** The delay that a change asks for; undefined where it stays. A client may send back the delay that it read. */
+/** The requested delay; undefined if it does not change. A client may send back the delay that it has read. */
 function askedDelay(
   merchant: MerchantRow,
   hours: number | undefined,
@@ -67,13 +67,13 @@ function askedDelay(
   return hours === delayHoursAt(merchant, nowMs) ? ok(undefined) : err(delayRefusal);
 }
 
-/** The change is kept even when a mail fails; the audit entry records it too. */
+/** Mails the team. A failed mail does not undo the change, which is in the audit log too. */
 async function mailDelay(
   deps: { readonly mailer: Mailer },
   { readers }: Pick<SettingsRequest, "readers">,
-  news: Parameters<typeof delayMail>[0],
+  change: Parameters<typeof delayMail>[0],
 ): Promise<void> {
-  const posted = await Promise.allSettled(readers.map(async (to) => deps.mailer.post(delayMail(news, to))));
+  const posted = await Promise.allSettled(readers.map(async (to) => deps.mailer.post(delayMail(change, to))));
   const lost = posted.filter(({ status }) => status === "rejected").length;
   if (lost > 0) logAlert("mails about the delay of wallet changes were lost", { lost });
 }

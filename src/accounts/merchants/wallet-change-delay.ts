@@ -1,24 +1,24 @@
-// How long a wallet that is registered or enabled waits before invoices use it. The delay gives a team time to notice a stolen session, so
-// the thief must not be able to end it at once: a shorter delay takes effect only when the longer one has passed.
+// The delay before invoices use a wallet that was registered or enabled. It gives a team time to notice a stolen session, so the thief must not be
+// able to end it at once: a shorter delay takes effect only after the longer one has passed.
 
 import { HOUR_MS, isoTime } from "../../lib/time.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";
 
-/** The delay as a merchant's columns hold it. */
+/** The delay as stored in a merchant's columns. */
 export interface WalletChangeDelay {
   readonly walletChangeDelayHours: number;
-  /** The shorter delay that comes next; null where none was asked for. It may be in force already. */
+  /** A requested shorter delay; null if there is none. It may already be in effect. */
   readonly walletChangeDelayNextHours: number | null;
   readonly walletChangeDelayNextFromMs: number | null;
 }
 
-/** The delay in force at `nowMs`, in hours. */
+/** The delay in effect at `nowMs`, in hours. */
 export function delayHoursAt(delay: WalletChangeDelay, nowMs: number): number {
   const next = nextDelay(delay);
   return next !== undefined && next.fromMs <= nowMs ? next.hours : delay.walletChangeDelayHours;
 }
 
-/** The shorter delay that is not in force yet, and from when on it is. */
+/** The shorter delay that is not in effect yet, and when it takes effect. */
 export function pendingDelay(
   delay: WalletChangeDelay,
   nowMs: number,
@@ -28,8 +28,8 @@ export function pendingDelay(
 }
 
 /**
- * The columns once a delay of `hours` is asked for at `nowMs`; undefined where it changes nothing. A longer delay is in force at once, a
- * shorter one when the delay in force has passed. The delay in force itself takes back a shorter one that waits.
+ * The columns after a delay of `hours` is requested at `nowMs`; undefined if nothing changes. A longer delay takes effect at once, a shorter one
+ * after the current delay has passed. Requesting the current delay cancels a shorter one that is pending.
  */
 export function changedDelay(delay: WalletChangeDelay, hours: number, nowMs: number): WalletChangeDelay | undefined {
   const present = delayHoursAt(delay, nowMs);
@@ -43,7 +43,7 @@ export function changedDelay(delay: WalletChangeDelay, hours: number, nowMs: num
   };
 }
 
-/** For the audit log. */
+/** The delay, for the audit log. */
 export function delayFacts(delay: WalletChangeDelay, nowMs: number): AuditFacts {
   const pending = pendingDelay(delay, nowMs);
   return {

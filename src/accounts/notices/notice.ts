@@ -1,7 +1,7 @@
-// Mails to a team about repeated actions: at most one in ten minutes for each kind, thing and actor. The first goes out at once; those that
-// follow within ten minutes are joined in one mail, with the count. What is not listed here is never joined: registered, rotated and deleted
-// wallets, links of mails, codes, factors, keys. Switching a wallet on is a kind of its own, so that the first time is mailed at once even
-// after other changes.
+// Mails to a team about repeated actions: at most one in ten minutes per kind, resource and actor. The first is sent at once; later ones within
+// ten minutes are combined into one mail with their number. Kinds that are not listed here are never combined: registered, rotated and deleted
+// wallets, links of mails, codes, factors, keys. Enabling a wallet is a kind of its own, so that the first time is mailed at once even after other
+// changes.
 import { LIMITS } from "../../lib/limits.ts";
 import { MINUTE_MS } from "../../lib/time.ts";
 

@@ -4,8 +4,8 @@ import { faultKind, withinLimit } from "../../platform/db/retry.ts";
 import { countNotice, isMailedNow, type Notice } from "./store.ts";
 
 /**
- * Whether its mail goes out now; otherwise it is counted, and the cron mails it with the others. Where storage does not answer it goes out:
- * better one mail too many than none. Not repeated: each arrival counts once.
+ * Whether its mail is sent now; otherwise it is counted, and the cron mails it together with the others. If the storage fails the mail is sent: one
+ * mail too many is better than none. Not retried, because each execution counts.
  */
 export async function recordNotice(
   deps: { readonly db: Db; readonly sleep: Sleep; readonly nowMs: number },

@@ -4,21 +4,21 @@ import type { Db } from "../../platform/db/client.ts";
 import { notices } from "../../platform/db/schema/notices.ts";
 import { NOTICE_WINDOW_MS, type NoticeKind } from "./notice.ts";
 
-/** What a mail would be about. */
+/** An action about which a team is mailed. */
 export interface Notice {
   readonly kind: NoticeKind;
-  /** Id of what it is about. */
+  /** The id of the resource. */
   readonly thing: string;
-  /** As mails name them; empty where we did it ourselves. */
+  /** The actor's name in mails; empty for the system. */
   readonly actor: string;
   readonly merchantId: MerchantId;
-  /** Whether its mail carries a link against what was done. */
+  /** Whether its mail has a link that undoes the action. */
   readonly isLinked: boolean;
 }
 
 export type DueNotice = typeof notices.$inferSelect;
 
-/** Counts one more; returns how many wait to be mailed together, itself included; 0 where its mail goes out now. */
+/** Counts a notice. Returns how many wait to be mailed together, this one included; 0 if its mail is sent now. */
 export function countNotice(db: Db, notice: Notice, nowMs: number) {
   const isJoined = sql`(waiting > 0 or sent_at_ms > ${nowMs - NOTICE_WINDOW_MS})`;
   return db
@@ -36,14 +36,14 @@ export function countNotice(db: Db, notice: Notice, nowMs: number) {
     .returning({ waiting: notices.waiting });
 }
 
-/** Whether the mail of what `countNotice` returned goes out now; also where that is not known: better one mail too many than none. */
+/** Whether the mail is sent now, by the result of `countNotice`. True if the result is unknown: one mail too many is better than none. */
 export function isMailedNow(rows: unknown): boolean {
   const row: unknown = Array.isArray(rows) ? rows[0] : undefined;
   const isJoined = typeof row === "object" && row !== null && "waiting" in row && row.waiting !== 0;
   return !isJoined;
 }
 
-/** Deletes what was joined about a thing: its next notice is mailed at once. */
+/** Deletes the notices about a resource, so that its next one is mailed at once. */
 export function forgetNotices(db: Db, thing: string) {
   return db.delete(notices).where(eq(notices.thing, thing));
 }
@@ -52,7 +52,7 @@ export function selectDueNotices(db: Db, of: { readonly nowMs: number; readonly 
   return db.select().from(notices).where(sql`due_at_ms <= ${of.nowMs}`).orderBy(notices.dueAtMs).limit(of.limit);
 }
 
-/** Takes a due notice; returns no row where another run took it, or its count has grown since it was read. */
+/** Takes a due notice; returns no row if another run took it, or if its count has increased since it was read. */
 export function takeNotice(db: Db, read: DueNotice, nowMs: number) {
   return db
     .update(notices)
@@ -68,7 +68,7 @@ export function takeNotice(db: Db, read: DueNotice, nowMs: number) {
     .returning({ thing: notices.thing });
 }
 
-/** Forgets notices with nothing left to join; bounded, oldest first. */
+/** Deletes a limited number of notices whose ten minutes are over and that have nothing waiting, oldest first. */
 export function forgetQuietNotices(db: Db, nowMs: number) {
   return db.delete(notices).where(
     sql`rowid in (select rowid from notices where sent_at_ms <= ${nowMs - NOTICE_WINDOW_MS} and waiting = 0

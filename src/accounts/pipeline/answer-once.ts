@@ -1,4 +1,4 @@
-// How a route runs its work at most once: the caller's key, the object of the merchant, and the stored answer (decisions 6).
+// Runs the work of a route at most once, with the request's Idempotency-Key, the merchant's Durable Object and the stored response (decisions 6).
 
 import { newOperationId } from "../../lib/ids.ts";
 import { parseKeyring } from "../../lib/keyring.ts";
@@ -12,17 +12,17 @@ import { type OnceDependencies, runOnce, type ScopeId, type Work } from "../../p
 import type { MerchantPrincipal, UserPrincipal } from "../auth/principal.ts";
 import type { OpenCall } from "./call.ts";
 
-/** A call whose caller is proved. */
+/** A call whose caller is authenticated. */
 interface ProvedCall extends OpenCall<unknown, unknown> {
   readonly principal: MerchantPrincipal | UserPrincipal;
 }
 
 export interface OnceOptions {
-  /** Whether the answer carries a secret: then it is stored encrypted. */
+  /** Whether the response holds a secret; then it is stored encrypted. */
   readonly isSecret?: true;
 }
 
-/** Runs `work` under the request's Idempotency-Key, or without protection when it has none. */
+/** Runs `work` with the request's Idempotency-Key, or without protection if there is none. */
 export async function answerOnce(
   call: ProvedCall,
   work: Work,
@@ -53,7 +53,7 @@ export async function answerOnce(
   return ok({ status, body, headers: isReplay ? { "idempotent-replayed": "true" } : {} });
 }
 
-/** The merchant; the user where the route has no merchant. Public keys have a key space of their own inside the merchant (decisions 6). */
+/** The owner of the key: the merchant, or the user if the route has no merchant. Public keys have their own key space (decisions 6). */
 function scopeOf(principal: MerchantPrincipal | UserPrincipal) {
   const scopeId: ScopeId = "merchantId" in principal ? principal.merchantId : principal.user.id;
   const isPublic = principal.kind === "API_KEY" && principal.keyKind === "PUBLIC";
@@ -68,13 +68,14 @@ function sealing(env: Pick<Env, "SECRETS_AES_KEY">, scopeId: ScopeId): Pick<Once
     seal: (body) => seal(keys.value, context, body),
     open: async (stored) => {
       const body = await unseal(keys.value, context, stored);
-      if (body === undefined) throw new Error("a stored answer does not open: its key is gone, or it was altered");
+      if (body === undefined)
+        throw new Error("a stored response cannot be decrypted: its key is missing, or the response was altered");
       return body;
     },
   };
 }
 
-/** The keys of a scope. Each call takes a fresh stub: one that threw once may be broken for good. */
+/** The idempotency keys of an owner. Each call uses a new stub, because a stub that has thrown may stay broken. */
 export function keysOf(env: Pick<Env, "IDEMPOTENCY_KEYS">, scopeId: string): Keys {
   const stub = (): Keys => env.IDEMPOTENCY_KEYS.getByName(scopeId);
   return {

@@ -1,4 +1,4 @@
-// What a route's handler gets, and what its reads may be keyed by. Both depend on the kind of caller that the route declares.
+// The input of a route's handler, and the input of its reads. Both depend on the kind of caller that the route declares.
 
 import type { RequestId } from "../../lib/ids.ts";
 import type { Json } from "../../lib/typed-json.ts";
@@ -26,21 +26,21 @@ export interface OpenCall<Body, Query, Deps = unknown> extends GivenDependencies
   /** The body before defaults, for the idempotency fingerprint. */
   readonly json: Json | undefined;
   readonly idempotencyKey: string | undefined;
-  /** The Accept header, where a route has more than one form of its answer. */
+  /** The Accept header, for a route with several response formats. */
   readonly accept: string | undefined;
   /** The value of one of our cookies; undefined when it is absent or empty. */
   readonly cookie: (name: CookieName) => string | undefined;
   readonly ip: string | null;
-  /** As the browser names itself, at most 300 characters. */
+  /** The User-Agent header, at most 300 characters. */
   readonly userAgent: string | null;
   readonly requestId: RequestId;
 }
 
-/** What is known of a caller who is proved. */
+/** What is known after authentication. */
 interface Known<R extends Statements> {
-  /** What was read for the route in the call that proved the caller. */
+  /** The results of the route's reads, from the same storage call as the authentication. */
   readonly read: ResultsOf<R>;
-  /** For the audit entries of whatever this request changes. */
+  /** For the audit entries of this request. */
   readonly trail: Trail;
 }
 
@@ -53,7 +53,7 @@ export interface KnownForMerchant<R extends Statements> extends Known<R> {
   readonly merchant: MerchantRow;
 }
 
-/** What is known of each kind of caller. */
+/** What is known after authentication, by the kind of caller. */
 export interface Callers<R extends Statements> {
   readonly ANYBODY: object;
   readonly PERSON: KnownUser<R>;
@@ -61,34 +61,34 @@ export interface Callers<R extends Statements> {
   readonly MEMBER_OR_KEY: KnownForMerchant<R>;
 }
 
-/** What the handler of a route gets. */
+/** The input of a route's handler. */
 export type CallOf<C extends CallerKind, Body, Query, R extends Statements, Deps> = OpenCall<Body, Query, Deps> &
   Callers<R>[C];
 
-/** What the handler of a merchant's route gets, for functions that take part of it. */
+/** The input of the handler of a merchant's route, for functions that take a part of it. */
 export type MerchantCall<Deps, R extends Statements = Statements> = CallOf<"MEMBER_OR_KEY", unknown, unknown, R, Deps>;
 
-/** What a route may key its reads by. The caller is not proved yet: if the proof fails, what was read is discarded. */
+/** The input of a route's reads. The caller is not authenticated yet; if authentication fails, the results are discarded. */
 export interface ReadInput<Body, Query, Deps> {
   readonly deps: Deps;
   readonly db: Db;
   readonly params: Readonly<Record<string, string>>;
-  /** Undefined when the request is not valid; the answer says why once the caller is proved. */
+  /** Undefined if the request is invalid, which is only reported after authentication. */
   readonly request: { readonly body: Body; readonly query: Query } | undefined;
 }
 
 interface MerchantKeys {
-  /** The merchant whom the path names. */
+  /** The merchant of the path. */
   readonly merchantId: string;
-  /** Whether the credential has the form of a public key; whether it is one shows only when it is proved. */
+  /** Whether the credential has the form of a public key; it may still be invalid. */
   readonly isPublicKeyClaimed: boolean;
 }
 
-/** The same, by the kind of caller. */
+/** Further input of the reads, by the kind of caller. */
 export interface ReadKeys {
   readonly ANYBODY: object;
   readonly PERSON: {
-    /** Names the session, not yet proved: `sessions.token_hash`. */
+    /** `sessions.token_hash` of the session, which is not authenticated yet. */
     readonly tokenHash: string;
   };
   readonly MEMBER: MerchantKeys;

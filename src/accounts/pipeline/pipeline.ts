@@ -1,5 +1,5 @@
-// The order in which every request is handled: authenticate and read, permit, limit, validate, and only then work. A 401, 403, 429 or 400 is
-// therefore never stored under an Idempotency-Key. What each step does for each kind of caller is in `strategies.ts`.
+// The order of steps for every request: authenticate and read, check permissions, rate-limit, validate, and only then run the operation. So a 401,
+// 403, 429 or 400 is never stored under an Idempotency-Key. `strategies.ts` has the steps for each kind of caller.
 import { containsSecret, type SecretForms } from "../../chains/secret-material.ts";
 import { lazily } from "../../lib/lazily.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -22,20 +22,20 @@ import type { Statements } from "../auth/authenticate.ts";
 import type { CallerKind, CallOf, OpenCall, ReadInput, ReadKeys } from "./call.ts";
 import { type Access, STRATEGIES } from "./strategies.ts";
 
-/** A route as the pipeline runs it. Only its declaration knows the types of its body, query and reads (`routes-of.ts`). */
+/** A route for the pipeline. Only its declaration has the types of its body, query and reads (`routes-of.ts`). */
 export interface PipelineRoute<C extends CallerKind, Deps, Answer> extends Access {
   readonly callers: C;
-  /** In which forms a private key is looked for in the body, names of members included, before any schema sees it. */
+  /** The forms of private keys to search for in the body, names of members included, before any schema sees it. */
   readonly secrets: SecretForms;
   readonly dependencies: MakeDependencies<Deps>;
-  /** What to read together with the caller. */
+  /** The route's reads, done in the storage call of the authentication. */
   readonly reads?:
     | ((input: ReadInput<unknown, unknown, Deps> & ReadKeys[C]) => Statements | Promise<Statements>)
     | undefined;
   readonly answer: (call: CallOf<C, unknown, unknown, Statements, Deps>) => Promise<Result<Answer, Failure>>;
 }
 
-/** Answers a request of the API. */
+/** Handles a request of the API. */
 export async function respond<C extends CallerKind, Deps>(
   c: AppContext,
   route: PipelineRoute<C, Deps, Reply>,
@@ -46,7 +46,7 @@ export async function respond<C extends CallerKind, Deps>(
   return replyResponse(c, outcome.value, headers);
 }
 
-/** What the route answers, or the first refusal. Adds the headers of the rate limit to `headers`. */
+/** The route's response, or the first refusal. Adds rate-limit headers to `headers`. */
 export async function runPipeline<C extends CallerKind, Deps, Answer>(
   c: AppContext,
   route: PipelineRoute<C, Deps, Answer>,
@@ -55,12 +55,12 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
   const { spec } = route;
   const strategy = STRATEGIES[route.callers];
   const parsed = await bodyOf(c, spec);
-  const claim = strategy.claim(c, route);
-  if (!claim.ok) return claim;
+  const presented = strategy.present(c, route);
+  if (!presented.ok) return presented;
   const given = givenDependencies(c);
   const request = lazily(() => requestOf(c, route, parsed));
   const deps = lazily(() => route.dependencies(c.env, given));
-  const { keys, prove } = claim.value;
+  const { keys, prove } = presented.value;
   const proved = await prove(given, await readsOf(c, route, { given, deps, keys, request }));
   if (!proved.ok) return proved;
   const { caller, noteUse } = proved.value;
@@ -73,7 +73,7 @@ export async function runPipeline<C extends CallerKind, Deps, Answer>(
   return route.answer({ ...call, ...caller });
 }
 
-/** Comes first because the reads are keyed by it. A fault of the body is answered only after the caller has passed the earlier steps. */
+/** Reads the body first, because the route's reads use it. A problem with it is only reported after the caller has passed the earlier steps. */
 async function bodyOf(c: AppContext, spec: RouteSpec): Promise<Result<ParsedBody, Failure>> {
   if (!spec.isPage) return readBody(c.req.raw);
   return spec.method === "GET" ? ok({ json: undefined, bytes: undefined }) : readForm(c.req.raw);
@@ -109,7 +109,7 @@ async function requestOf(
 ): Promise<ValidRequest> {
   if (!parsed.ok) return parsed;
   const { json, bytes } = parsed.value;
-  // First of all: later errors may quote the input, and a private key must never be echoed (decisions 3).
+  // Before anything else: later errors may quote the input, and a private key must never be repeated (decisions 3).
   if (json !== undefined && containsSecret(json, secrets)) return err({ code: "PRIVATE_KEY_REFUSED" });
   const query = await validateQuery(c, spec.query());
   if (!query.ok) return query;
@@ -122,7 +122,7 @@ async function requestOf(
 
 const LONGEST_USER_AGENT = 300;
 
-/** What the call of any kind of caller holds. */
+/** The call's members for any kind of caller. */
 function callOf(
   c: AppContext,
   spec: RouteSpec,

@@ -1,4 +1,4 @@
-// How every route is declared: a group states once what its routes have in common, and a route states what is special about it.
+// Declares routes: a group has what its routes have in common, and each route what is special about it.
 //   routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", dependencies: webhookDependencies }).get(PATH, {...}).post(PATH, {...})
 import type * as z from "zod";
 import { FREE_TEXT, type SecretForms } from "../../chains/secret-material.ts";
@@ -12,7 +12,7 @@ import type { Permission } from "../teams/permissions.ts";
 import type { CallerKind, CallOf, ReadInput, ReadKeys } from "./call.ts";
 import { type PipelineRoute, respond } from "./pipeline.ts";
 
-/** A route with what answers it, as the app mounts it. */
+/** A route with its handler, as the app mounts it. */
 export interface MountedRoute {
   readonly spec: RouteSpec;
   readonly handle: (c: AppContext) => Promise<Response>;
@@ -21,11 +21,11 @@ export interface MountedRoute {
 export type NoBody = ReturnType<typeof noBody>;
 export type NoQuery = ReturnType<typeof noQuery>;
 
-/** What a group may say for all of its routes, and a route for itself. */
+/** What a group can declare for all of its routes, and a route for itself. */
 export type Common = Partial<
   Pick<RouteSpec, "needsStepUp" | "isOwnerOnly" | "isForPublicKeys" | "isForAnyOrigin" | "isIdempotent" | "refusals">
 > & {
-  /** In which forms a private key is looked for in the body; as in free text unless said. */
+  /** The forms of private keys to search for in the body; by default those of free text. */
   readonly secrets?: SecretForms;
 };
 
@@ -34,7 +34,7 @@ export interface Group<C extends CallerKind> extends Common {
   readonly callers: C;
 }
 
-/** What a route says of itself; it takes no body and no query unless it names their schemas. */
+/** What a route declares. Without a schema it has no body, or no query. */
 export interface Said<B extends z.ZodType, Q extends z.ZodType>
   extends Common,
     Pick<RouteSpec, "operationId" | "summary" | "description" | "answers"> {
@@ -46,18 +46,18 @@ interface OfMerchant {
   readonly permission: Permission;
 }
 
-/** What a route says for its kind of caller. */
+/** What a route declares for its kind of caller. */
 interface Own {
   readonly ANYBODY: { readonly reads?: never };
   readonly PERSON: {
-    /** Whether a session that still owes its second factor may call: only what settles or ends it. */
+    /** Whether a session that still needs its second factor may call: only for routes that complete or end the session. */
     readonly mayOweFactor?: true;
   };
   readonly MEMBER: OfMerchant;
   readonly MEMBER_OR_KEY: OfMerchant;
 }
 
-/** A declaration. Where it names no body, query or reads, their types are those of the defaults. */
+/** A declaration. Without a body, query or reads, their types are those of the defaults. */
 export type Declared<
   C extends CallerKind,
   B extends z.ZodType,
@@ -66,12 +66,12 @@ export type Declared<
   Deps,
 > = Own[C] &
   Said<B, Q> & {
-    /** What to read together with the caller. */
+    /** The route's reads, done in the storage call of the authentication. */
     readonly reads?: (input: ReadInput<z.output<B>, z.output<Q>, Deps> & ReadKeys[C]) => R | Promise<R>;
     readonly answer: (call: CallOf<C, z.output<B>, z.output<Q>, R, Deps>) => Promise<Result<Reply, Failure>>;
   };
 
-/** A declaration as the pipeline runs it: what it hands to a route was parsed by the route's own schemas and read by its own reads. */
+/** A declaration without the types of its parts. It is safe, because the pipeline uses the route's own schemas and reads. */
 interface Untyped<C extends CallerKind, Deps> extends Said<z.ZodType, z.ZodType>, Partial<OfMerchant> {
   readonly mayOweFactor?: true;
   readonly reads?: PipelineRoute<C, Deps, Reply>["reads"];
@@ -94,7 +94,7 @@ type Declare<C extends CallerKind, Deps> = <
   route: Declared<C, B, Q, R, Deps>,
 ) => Routes<C, Deps>;
 
-/** A group of routes, in the order in which they were declared: so they are mounted, and listed in the references. */
+/** A group of routes in the order of their declaration, in which they are mounted and listed in the references. */
 export interface Routes<C extends CallerKind, Deps> extends Iterable<MountedRoute> {
   readonly get: Declare<C, Deps>;
   readonly post: Declare<C, Deps>;
@@ -102,7 +102,7 @@ export interface Routes<C extends CallerKind, Deps> extends Iterable<MountedRout
   readonly delete: Declare<C, Deps>;
 }
 
-/** Begins a group of routes. `dependencies` makes the dependencies of their operations; without it they have none. */
+/** Starts a group of routes. `dependencies` builds the dependencies of their operations; without it there are none. */
 export function routesOf<C extends CallerKind, Deps>(group: Group<C> & HasDependencies<Deps>): Routes<C, Deps>;
 export function routesOf<C extends CallerKind>(group: Group<C>): Routes<C, object>;
 export function routesOf<C extends CallerKind>(group: Group<C> & Partial<HasDependencies<object>>): Routes<C, object> {

@@ -6,7 +6,7 @@ import { SESSION_LIFETIME_MS, secondFactorsOf, stateText } from "../sessions/ses
 import { knownBrowserCookies } from "../sign-in/dependencies.ts";
 import type { OpenCall } from "./call.ts";
 
-/** What every sign-in and second factor answers: the session's cookie, whose it is, and what it still owes. */
+/** The response of every sign-in and second factor: the session's cookie, its user, and the second factors that it still needs. */
 export function sessionReply(env: Env, { token, state, user }: SignedIn, cookies: readonly string[] = []): Reply {
   const body = {
     state: stateText(state),
@@ -17,7 +17,7 @@ export function sessionReply(env: Env, { token, state, user }: SignedIn, cookies
   return { ...jsonReply(200, body), cookies: [cookie, ...cookies] };
 }
 
-/** The same for a sign-in, which uses up the browser's cookie of the start and makes the browser a known one. */
+/** The same for a sign-in. It deletes the cookie from the start of the sign-in, and sets the cookie of a known browser. */
 export function signedInReply(
   { env, cookie, nowMs }: Pick<OpenCall<unknown, unknown>, "env" | "cookie" | "nowMs">,
   opened: SignedIn,

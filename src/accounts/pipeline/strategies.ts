@@ -1,4 +1,4 @@
-// How each kind of caller is authenticated, permitted and limited. The order of these steps is in `pipeline.ts`.
+// Authentication, permission checks and rate limits for each kind of caller. The order of these steps is in `pipeline.ts`.
 import { sha256Hex } from "../../lib/bytes.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -17,74 +17,74 @@ import { configuredProviders } from "../identities/providers.ts";
 import { keyPermissionName, type Permission } from "../teams/permissions.ts";
 import type { CallerKind, Callers, KnownForMerchant, KnownUser, ReadKeys } from "./call.ts";
 
-/** What a route asks of its callers. */
+/** What a route requires of its callers. */
 export interface Access {
   readonly spec: RouteSpec;
-  /** What a member or a key must hold; undefined on routes of no merchant. */
+  /** The permission that a member or a key needs; undefined on routes without a merchant. */
   readonly permission: Permission | undefined;
-  /** Whether a session that still owes its second factor may call: only what settles or ends it. */
+  /** Whether a session that still needs its second factor may call: only for routes that complete or end the session. */
   readonly mayOweFactor: boolean;
 }
 
-/** `Keys` is what the route's reads may be keyed by, `Caller` what is known once the caller is proved. */
+/** `Keys` is the input of the route's reads, `Caller` what is known after authentication. */
 export interface Strategy<Keys, Caller> {
-  /** The caller that the request claims, by its headers and path. Storage is not asked: a malformed credential costs us nothing. */
-  readonly claim: (c: AppContext, access: Access) => Result<Claim<Keys, Caller>, Failure>;
+  /** Reads the credential from headers and path. Does not access storage, so that a malformed credential costs nothing. */
+  readonly present: (c: AppContext, access: Access) => Result<Presented<Keys, Caller>, Failure>;
   readonly permit: (access: Access, caller: Caller, nowMs: number) => Failure | undefined;
-  /** Writes the headers of the limit into `headers`. */
+  /** Adds rate-limit headers to `headers`. */
   readonly limit: (c: AppContext, caller: Caller, headers: Record<string, string>) => Promise<Failure | undefined>;
 }
 
-interface Claim<Keys, Caller> {
+interface Presented<Keys, Caller> {
   readonly keys: Keys;
-  /** Proves the claim in one call of storage, together with what the route reads. */
+  /** Authenticates the caller in one storage call, together with the route's reads. */
   readonly prove: (given: GivenDependencies, reads: Statements) => Promise<Result<Proved<Caller>, Failure>>;
 }
 
 interface Proved<Caller> {
   readonly caller: Caller;
-  /** Notes that the key or session was used; undefined while the last note is recent. */
+  /** Updates the time of last use of the key or session; undefined if the stored time is recent. */
   readonly noteUse: (() => Promise<void>) | undefined;
 }
 
 type StrategyOf<C extends CallerKind> = Strategy<ReadKeys[C], Callers<Statements>[C]>;
 
-/** A merchant's key, or a member of its team. Both go through the same table of permissions. */
+/** A merchant's API key or a member of its team, with the same table of permissions. */
 const forMerchant: StrategyOf<"MEMBER_OR_KEY"> = {
-  claim: (c, { spec }) => {
+  present: (c, { spec }) => {
     const credential = credentialOf(c, spec);
     if (!credential.ok) return credential;
-    const claimed = credential.value;
+    const presented = credential.value;
     const merchantId = c.req.param("merchantId") ?? "";
-    const isPublicKeyClaimed = claimed.kind === "API_KEY" && apiKeyKind(claimed.apiKey) === "PUBLIC";
+    const isPublicKeyClaimed = presented.kind === "API_KEY" && apiKeyKind(presented.apiKey) === "PUBLIC";
     return ok({
       keys: { merchantId, isPublicKeyClaimed },
-      prove: (given, reads) => proveForMerchant(c, { given, credential: claimed, merchantId }, reads),
+      prove: (given, reads) => proveForMerchant(c, { given, credential: presented, merchantId }, reads),
     });
   },
   permit: permitForMerchant,
   limit: (c, { principal }, headers) => limitPrincipal(c, principal, headers),
 };
 
-/** A user for themselves, whatever teams they are in. No team's demands close these routes: here a missing factor is added. */
+/** A user, independent of teams. No security policy applies to these routes, because here users add missing factors. */
 const user: StrategyOf<"PERSON"> = {
-  claim: (c, { spec, mayOweFactor }) => {
+  present: (c, { spec, mayOweFactor }) => {
     const credential = credentialOf(c, spec);
     if (!credential.ok) return credential;
-    const claimed = credential.value;
+    const presented = credential.value;
     return ok({
-      keys: { tokenHash: claimed.kind === "SESSION" ? sha256Hex(claimed.token) : "" },
-      prove: (given, reads) => proveUser(c, { given, credential: claimed, mayOweFactor }, reads),
+      keys: { tokenHash: presented.kind === "SESSION" ? sha256Hex(presented.token) : "" },
+      prove: (given, reads) => proveUser(c, { given, credential: presented, mayOweFactor }, reads),
     });
   },
   permit: ({ spec }, { principal }, nowMs) => (spec.needsStepUp ? stepUpRefusal(principal, nowMs) : undefined),
   limit: (c, { principal }, headers) => limitPrincipal(c, principal, headers),
 };
 
-/** Callers who are not authenticated here: signing in, links of mails, checkouts. Each route checks what it needs. */
+/** Callers who are not authenticated here: sign-in, links in mails, checkouts. Each route checks what it needs. */
 const anybody: StrategyOf<"ANYBODY"> = {
-  claim: (c, { spec }) => {
-    // Otherwise a page of another origin could sign its visitors in. Pages, and routes for any origin, sign nobody in and read no cookie.
+  present: (c, { spec }) => {
+    // Otherwise a page of another origin could sign its visitors in. Pages and routes for any origin never sign in and read no cookie.
     const isOursOnly = spec.method !== "GET" && !spec.isForAnyOrigin && !spec.isPage;
     const origin = c.req.header("origin");
     if (isOursOnly && origin !== undefined && origin !== publicUrl(c.env)) return err({ code: "ORIGIN_NOT_ALLOWED" });
@@ -105,7 +105,7 @@ type Credential =
   | { readonly kind: "API_KEY"; readonly apiKey: string }
   | { readonly kind: "SESSION"; readonly token: string };
 
-/** With a key and a cookie the key decides (decisions 1). */
+/** If a request has a key and a cookie, the key counts (decisions 1). */
 function credentialOf(c: AppContext, spec: RouteSpec): Result<Credential, Failure> {
   const apiKey = c.req.header("x-api-key");
   if (apiKey !== undefined) {
@@ -146,7 +146,7 @@ async function proveUser(
   const { credential, mayOweFactor } = of;
   const { db, nowMs, sleep } = of.given;
   if (credential.kind === "API_KEY") {
-    // The key is proved first, so that a bad one gets the same answer as everywhere. It has no merchant to match here.
+    // Authenticates the key first, so that an invalid key gets the same refusal as on every route. There is no merchant to compare.
     const { apiKey } = credential;
     const known = await authenticate(db, { apiKey, merchantId: "", ip: callerIp(c), nowMs, sleep }, []);
     if (!known.ok && known.error.code !== "MERCHANT_MISMATCH") return known;
@@ -168,7 +168,7 @@ function trailOf(c: AppContext, principal: MerchantPrincipal | UserPrincipal): T
   return { actor: actorOf(principal), ip: callerIp(c) ?? null, requestId: c.get("requestId") };
 }
 
-/** Kind of caller, then permission, then role, then step-up. A public key is refused by its kind before its permissions are checked. */
+/** Checks the kind of caller, then permission, role and step-up. A public key is refused by its kind before its permissions are checked. */
 function permitForMerchant(
   { spec, permission }: Access,
   { principal }: KnownForMerchant<Statements>,
@@ -187,8 +187,8 @@ function permitForMerchant(
 }
 
 /**
- * One limit for each key and each user. Anyone may hold a public key: there the limit of the caller's address comes first, so that one
- * address which sends too much does not use up the key's limit for all others.
+ * Applies the limit of the key or user. A public key is public, so the limit of the caller's IP address comes first: one address that sends too
+ * much must not use up the key's limit for all others.
  */
 async function limitPrincipal(
   c: AppContext,

@@ -55,8 +55,8 @@ describe("the delay of wallet changes", () => {
     expect(Math.abs(fromMs - Date.now() - 48 * HOUR_MS)).toBeLessThan(HOUR_MS / 2);
     for (const reader of [owner, admin]) {
       const [mail, ...more] = await mailsTo(reader);
-      expect([mail?.subject, more]).toEqual(["The delay of wallet changes of Test shop was changed", []]);
-      expect(mail?.text).toContain(`by ${admin.email} at `);
+      expect([mail?.subject, more]).toEqual(["The wallet change delay of Test shop was changed", []]);
+      expect(mail?.text).toContain(`${admin.email} changed the wallet change delay of Test shop at `);
       expect(mail?.text).toContain(`Now: 48 hours, and 0 hours from ${body.pendingWalletChangeDelay.from} on`);
     }
     expect(await mailsTo(member)).toEqual([]);

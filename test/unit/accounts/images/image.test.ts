@@ -25,7 +25,10 @@ describe("an image", () => {
 
   it.each(KINDS)("may be as large as 32 KB and not a byte larger: %s", (type, make) => {
     expect(sniffImage(make(MAX_IMAGE_BYTES))).toEqual({ ok: true, value: type });
-    expect(sniffImage(make(MAX_IMAGE_BYTES + 1))).toEqual({ ok: false, error: "it is larger than 32 KB" });
+    expect(sniffImage(make(MAX_IMAGE_BYTES + 1))).toEqual({
+      ok: false,
+      error: "it is larger than 32 KB; upload a smaller file",
+    });
   });
 
   it.each([
