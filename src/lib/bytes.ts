@@ -3,12 +3,12 @@ import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 
 export { bytesToHex, hexToBytes, utf8ToBytes };
 
-/** SHA-256 of UTF-8 text, lower-case hex. Synchronous on purpose: no `await` may come between a read and a write inside an object. */
+/** SHA-256 of UTF-8 text in lower-case hex. Synchronous, because a Durable Object must not `await` between a read and a write. */
 export function sha256Hex(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
-/** Compares digests in constant time; both are fixed-length hex of the same algorithm. */
+/** Compares two digests in constant time; both must be hex of the same algorithm. */
 export function equalDigests(a: string, b: string): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;
@@ -16,7 +16,7 @@ export function equalDigests(a: string, b: string): boolean {
   return difference === 0;
 }
 
-/** Joins fields so that no two different lists give the same text: each field is preceded by its length. */
+/** Joins fields, each preceded by its length, so that different lists never give the same text. */
 export function lengthPrefixed(fields: readonly string[]): string {
   return fields.map((field) => `${field.length}:${field}`).join("|");
 }

@@ -1,4 +1,4 @@
-/** Emails compare in lower case (decisions 4, 9): the key of an account, a customer, an invitation. */
+/** The email in lower case, in which emails are compared (decisions 4, 9). Identifies an account, a customer or an invitation. */
 export function emailKeyOf(email: string): string {
   return email.toLowerCase();
 }

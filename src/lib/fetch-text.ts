@@ -1,33 +1,33 @@
-// One bounded request. An outside service may hang, redirect, answer with a page, stop half-way or never end: each becomes an outage with a
-// name, never an exception and never a partial text.
+// An HTTP request with limits on time and size. An outside service may hang, redirect, send an HTML page, break off or never end: each becomes a
+// named outage, never an exception and never a partial text.
 import { readBytes } from "./read-bytes.ts";
 import { err, ok, type Result } from "./result.ts";
 import { SECOND_MS } from "./time.ts";
 
 export type OutageKind =
-  /** No answer, or not all of it, within the time limit. */
+  /** No complete response within the time limit. */
   | "TIMEOUT"
   /** The connection failed. */
   | "UNREACHABLE"
-  /** 429 or 418: we ask too often. */
+  /** Status 429 or 418: too many requests. */
   | "RATE_LIMITED"
-  /** Any other status than 200, redirects included. */
+  /** Any other status but 200, redirects included. */
   | "BAD_STATUS"
-  /** A 200 that is not JSON: a portal's, a proxy's or a challenge page. */
+  /** A 200 that is not JSON: the page of a portal, a proxy or a challenge. */
   | "NOT_JSON"
-  /** JSON that ends too early, or more of it than we read. */
+  /** JSON that ends too early. */
   | "TRUNCATED"
   | "TOO_LARGE"
-  /** JSON of another shape than agreed. */
+  /** JSON with an unexpected structure. */
   | "UNEXPECTED_SHAPE"
-  /** The service says in a 200 that it failed. */
+  /** A 200 in which the service reports an error. */
   | "REFUSED"
-  /** A chain source that serves another chain than it was configured for. */
+  /** A chain source of another chain than configured. */
   | "WRONG_CHAIN"
-  /** A chain source that does not have the block or state yet, or no longer. */
+  /** A chain source that does not have the block or state, not yet or no longer. */
   | "BEHIND";
 
-/** `retryAfterMs`: what the service asked for itself; null when it did not say. */
+/** `retryAfterMs`: the pause that the service asked for; null if it asked for none. */
 export interface Outage {
   readonly kind: OutageKind;
   readonly message: string;
@@ -41,13 +41,13 @@ export function outage(kind: OutageKind, message: string, retryAfterMs: number |
 export interface BoundedRequest {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly url: string;
-  /** For the whole answer, body included. */
+  /** The time limit of the whole response, body included. */
   readonly timeoutMs: number;
-  /** Bounds the body while it is read. */
+  /** The size limit of the body, enforced while it is read. */
   readonly limitBytes: number;
-  /** Beside `accept` and `user-agent`. */
+  /** Further headers besides `accept` and `user-agent`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON that makes it a POST. */
+  /** A JSON body; with it the request is a POST. */
   readonly json?: string;
 }
 
@@ -57,9 +57,9 @@ export async function fetchText(of: BoundedRequest): Promise<Result<string, Outa
   return bytes.ok ? ok(new TextDecoder().decode(bytes.value)) : bytes;
 }
 
-/** The body of a 200; redirects are not followed. `accept`: the media types asked for. */
+/** The body of a 200; redirects are not followed. `accept`: the accepted media types. */
 export async function fetchBytes(of: BoundedRequest, accept = "application/json"): Promise<Result<Uint8Array, Outage>> {
-  // Not AbortSignal.timeout: its timer runs on after the answer, and an object with a running timer stays awake.
+  // Not AbortSignal.timeout: its timer continues after the response, and a Durable Object with a running timer stays awake.
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(new Error(`no answer within ${of.timeoutMs} ms`)), of.timeoutMs);
   const { signal } = abort;
@@ -83,15 +83,15 @@ export async function fetchBytes(of: BoundedRequest, accept = "application/json"
   }
 }
 
-/** Only the form in seconds; a date would need a clock. */
+/** Reads the form in seconds only, because a date would need a clock. */
 function retryAfterMs(header: string | null): number | null {
   return header !== null && /^\d{1,5}$/.test(header) ? Number(header) * SECOND_MS : null;
 }
 
 /**
- * Parses JSON with every number as its source text, so that no figure passes through a float. The engine's reviver gives that text
+ * Parses JSON and keeps every number as its source text, so that no number becomes a float. The engine's reviver provides that text
  * (`context.source`, in V8 since 11.4, so in workerd and in Node 22 and later); without it the shortest text of the number is used.
- * A text that opens like JSON and does not parse was cut off; any other text is a page.
+ * A text that starts like JSON but does not parse is TRUNCATED; any other text is NOT_JSON.
  */
 export function parseExactJson(text: string): Result<JsonText, Outage> {
   return parsedBy(() => JSON.parse(text, numberAsText), text);
@@ -106,19 +106,19 @@ function parsedBy(parse: () => JsonText, text: string): Result<JsonText, Outage>
   }
 }
 
-/** The body of a 200 as JSON whose numbers are text. */
+/** The body of a 200 as JSON with numbers as text. */
 export async function fetchExactJson(of: BoundedRequest): Promise<Result<JsonText, Outage>> {
   const text = await fetchText(of);
   return text.ok ? parseExactJson(text.value) : text;
 }
 
-/** The same where nothing that counts is a number: a number comes as the float that it is. */
+/** The same with numbers as floats, for services whose relevant values are not numbers. */
 export async function fetchPlainJson(of: BoundedRequest): Promise<Result<JsonText, Outage>> {
   const text = await fetchText(of);
   return text.ok ? parsedBy(() => JSON.parse(text.value), text.value) : text;
 }
 
-/** JSON whose numbers are text. */
+/** JSON with numbers as text. */
 export type JsonText = string | boolean | null | readonly JsonText[] | { readonly [key: string]: JsonText };
 
 function numberAsText(_key: string, value: JsonText | number, context?: { readonly source?: string }): JsonText {

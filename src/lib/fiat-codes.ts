@@ -1,4 +1,4 @@
-// ISO 4217, as far as prices are taken in it.
+// The ISO 4217 currencies in which prices are accepted.
 
 export const FIAT_CODES = [
   "USD",

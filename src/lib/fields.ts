@@ -1,8 +1,9 @@
-// Fields that several contracts have, each with one meaning everywhere. Functions, as all schemas of contracts: what is not asked for is not built.
+// Fields of several contracts, each with the same meaning everywhere. They are functions, as all schemas of contracts are, so that unused schemas
+// are not built.
 import * as z from "zod";
 import { microsFromJsonNumber } from "./money.ts";
 
-/** Whether a change names at least one member. */
+/** Whether a change has at least one member. */
 export function isAnyGiven(body: object): boolean {
   return Object.values(body).some((value) => value !== undefined);
 }
@@ -16,7 +17,7 @@ export function textField(max: number, min = 1) {
     .meta({ minLength: min, maxLength: max });
 }
 
-/** The one number of the interface: an amount from 0 to 1,000,000, here in micro-units (decisions 4 "rawAmount"). Never 0 unless 0 was sent. */
+/** The interface's only number: an amount from 0 to 1,000,000, parsed to micro-units (decisions 4 "rawAmount"). 0 only if 0 was sent. */
 export const amountField = () =>
   z
     .number()
@@ -27,13 +28,13 @@ export const amountField = () =>
       if (micros.ok) return micros.value;
       const message =
         micros.error === "ROUNDS_TO_ZERO"
-          ? "must be 0 or at least 0.0000005: it would round to 0, which asks for any amount"
+          ? "must be 0 or at least 0.0000005: a smaller amount would be rounded to 0, which means any amount"
           : "must be from 0 to 1000000";
       context.addIssue({ code: "custom", message });
       return z.NEVER;
     });
 
-/** Not `z.record`: that drops a member named `__proto__`, and nothing may be dropped silently. */
+/** Not `z.record`, because that silently removes a member named `__proto__`. */
 export const metadataField = () =>
   z
     .custom<Readonly<Record<string, string>>>(isTextRecord, "must be an object whose values are strings")
@@ -49,15 +50,15 @@ function isTextRecord(value: unknown): boolean {
   return Object.values(value).every((member) => typeof member === "string");
 }
 
-/** `true` or `false` in a query. */
+/** A query parameter `true` or `false`. */
 export const flagParameter = () => z.enum(["true", "false"]).transform((value) => value === "true");
 
-/** A time in a query, as milliseconds; a date is its first moment in UTC. */
+/** A time in a query, parsed to milliseconds; a date means its start in UTC. */
 export const timeParameter = () =>
   z
     .union([z.iso.datetime({ offset: true }), z.iso.date()], "must be an ISO 8601 time or date")
     .transform((value) => Date.parse(value))
     .meta({ type: "string", format: "date-time" });
 
-/** A moment in an answer (decisions 1). */
+/** A time in a response (decisions 1). */
 export const time = () => z.string().meta({ format: "date-time", examples: ["2026-11-21T12:00:00.000Z"] });

@@ -1,19 +1,19 @@
-// Where a request came from, as Cloudflare's edge estimates it from the IP address. Only the country and the city are read.
+// The location of a request, as Cloudflare's edge estimates it from the IP address. Only country and city are used.
 import * as z from "zod";
 import { lazily } from "./lazily.ts";
 
 const LONGEST_CITY = 100;
 
 export interface GeoLocation {
-  /** ISO 3166-1 alpha-2, such as `DE`; also `XK`, as Kosovo is commonly written. */
+  /** ISO 3166-1 alpha-2, such as `DE`; also `XK`, the common code for Kosovo. */
   readonly country: string;
-  /** Null where only the country is known. */
+  /** Null if only the country is known. */
   readonly city: string | null;
 }
 
 const properties = lazily(() =>
   z.object({
-    // Not a country: `T1` is the Tor network, `XX` an unknown one.
+    // Excludes `T1`, the Tor network, and `XX`, an unknown country.
     country: z.string().regex(/^(?!XX)[A-Z]{2}$/),
     city: z
       .string()
@@ -25,7 +25,7 @@ const properties = lazily(() =>
   }),
 );
 
-/** Reads `request.cf`; undefined where it names no country. A city that is missing or malformed is null. */
+/** Reads `request.cf`; undefined if it has no country. A missing or malformed city is null. */
 export function geoLocationOf(cf: unknown): GeoLocation | undefined {
   const read = properties().safeParse(cf);
   return read.success ? read.data : undefined;

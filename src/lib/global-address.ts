@@ -1,7 +1,7 @@
-// Which addresses are the public Internet's: IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890 and what they list since). A few
-// of their blocks hold single addresses that are reachable; those are refused with the block, for nobody serves a merchant from one.
+// Which IP addresses belong to the public Internet, by IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890 and later entries). A few of
+// their blocks have single addresses that are reachable; these are refused with their block, because no merchant's server uses one.
 
-/** The first 32 bits of a block and how many of them count. */
+/** The first 32 bits of a block, and the length of its prefix. */
 type Block = readonly [bits: number, length: number];
 
 const IPV4_SPECIAL: readonly Block[] = [
@@ -21,7 +21,7 @@ const IPV4_SPECIAL: readonly Block[] = [
   [0xe0000000, 3], // 224.0.0.0/4 multicast and 240.0.0.0/4 reserved, broadcast in it
 ];
 
-/** All that IANA gives out for global unicast; ::1, mapped IPv4, NAT64, local and multicast addresses lie outside. */
+/** Everything that IANA assigns for global unicast; ::1, mapped IPv4, NAT64, local and multicast addresses are outside of it. */
 const IPV6_GLOBAL: Block = [0x20000000, 3];
 
 const IPV6_SPECIAL: readonly Block[] = [
@@ -32,8 +32,8 @@ const IPV6_SPECIAL: readonly Block[] = [
 ];
 
 /**
- * `global`: anybody on the Internet may be reached at it. `special` is any other address, undefined what is none in the strict text forms that
- * DNS answers in: leading zeros, zones, short forms.
+ * `global`: an address of the public Internet. `special`: any other address. Undefined for a text that is not an address in the strict form that
+ * DNS responses use, for example with leading zeros, a zone or a short form.
  */
 export function addressScope(address: string): "global" | "special" | undefined {
   const v4 = ipv4Bits(address);
@@ -41,7 +41,7 @@ export function addressScope(address: string): "global" | "special" | undefined 
   const v6 = ipv6Groups(address);
   if (v6 === undefined) return undefined;
   const [first = 0, second = 0] = v6;
-  // The first half of the prefix is enough to distinguish every block that matters.
+  // The first 32 bits distinguish all blocks in the list.
   const head = first * 0x10000 + second;
   return liesIn(head, [IPV6_GLOBAL]) && !liesIn(head, IPV6_SPECIAL) ? "global" : "special";
 }

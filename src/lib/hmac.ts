@@ -1,6 +1,6 @@
 /**
- * HMAC-SHA256 by the engine: of 3 KB it takes 8 microseconds in workerd where noble's takes 42, of 20 KB 17 and 240. Asynchronous, so not
- * between a read and a write inside an object.
+ * HMAC-SHA256 with WebCrypto. In workerd it takes 8 microseconds for 3 KB and 17 for 20 KB; noble's takes 42 and 240. It is asynchronous, so it
+ * must not be used between a read and a write in a Durable Object.
  */
 export async function hmacSha256(key: Uint8Array<ArrayBuffer>, bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   const imported = await crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);

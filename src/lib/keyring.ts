@@ -1,5 +1,5 @@
-// Secrets of a deployment, each with an id and two at once while one replaces the other: `<id>:<base64 of at least 32 bytes>`,
-// comma-separated, newest first. The first makes, all verify and open.
+// Secret keys of a deployment: `<id>:<base64 of at least 32 bytes>`, comma-separated, newest first; two of them during a rotation. The first key
+// signs and encrypts, all of them verify and decrypt.
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { base64 } from "@scure/base";
@@ -21,7 +21,7 @@ export interface KeyedMac {
 
 const MIN_SECRET_BYTES = 32;
 
-/** Parses a variable named `name`; the problem never repeats its value. */
+/** Parses the variable `name`; the error never repeats its value. */
 export function parseKeyring(name: string, text: string | undefined): Result<Keyring, string> {
   const keys: SecretKey[] = [];
   for (const part of (text ?? "").split(",")) {
@@ -36,18 +36,18 @@ export function parseKeyring(name: string, text: string | undefined): Result<Key
   return first === undefined ? err(`${name} is empty`) : ok([first, ...rest]);
 }
 
-/** HMAC with the newest key. `text` must say what it is for, so that no HMAC of one purpose passes for another's. */
+/** HMAC with the newest key. `text` must include its purpose, so that an HMAC for one purpose is not valid for another. */
 export function macText(keys: Keyring, text: string): KeyedMac {
   const [key] = keys;
   return { mac: macWith(key, text), macKeyId: key.id };
 }
 
-/** HMACs of `text` under every key, newest first: to find a row that an older key made. */
+/** HMACs of `text` with every key, newest first, to find a row that was stored with an older key. */
 export function macsOfText(keys: Keyring, text: string): readonly string[] {
   return keys.map((key) => macWith(key, text));
 }
 
-/** Whether `row` is the HMAC of `text`; an unknown key id is not. Constant time in the digest. */
+/** Whether `row` is the HMAC of `text`; false for an unknown key id. Compares in constant time. */
 export function isMacOf(
   keys: Keyring,
   text: string,

@@ -1,4 +1,4 @@
-/** Makes a value when it is first asked for, and gives the same one from then on. A `make` that throws is called again next time. */
+/** Calls `make` on first use and returns the same value afterwards. If `make` throws, the next use calls it again. */
 export function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

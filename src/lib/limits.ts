@@ -1,5 +1,5 @@
-// The one list of what strangers and tenants may use at most. docs/limits.md is written from these numbers (`npm run docs:limits`), and a
-// refusal names the limit by its name here. For a limit that a merchant can change, this is the default.
+// The one list of limits for callers and merchants. docs/limits.md is generated from these numbers (`npm run docs:limits`), and a refusal names
+// its limit by the name here. If a merchant can change a limit, this is the default.
 
 export const LIMITS = {
   requestsPerIpAndMinute: 1_200,
@@ -61,7 +61,7 @@ export const LIMITS = {
 
 export type LimitName = keyof typeof LIMITS;
 
-/** The refusal when a caller already has as many as allowed. */
+/** The refusal of a caller who has reached a limit. */
 export function limitReached(name: LimitName) {
   return { code: "LIMIT_REACHED", name, limit: LIMITS[name] } as const;
 }

@@ -1,10 +1,10 @@
-// Every line of the log is one JSON object. No line holds what a caller sent, or a value that a query was bound to.
+// Writes the log; every line is one JSON object. A line never holds what a caller sent, or a bound value of a query.
 
 export type LogFacts = Readonly<Record<string, unknown>>;
 
 type Level = "error" | "warn";
 
-/** `facts`: ids, names and counts; of an error, what `safeMessage` or `safeError` returns. */
+/** `facts`: ids, names and counts; for an error, the result of `safeMessage` or `safeError`. */
 export function log(level: Level, facts: LogFacts): void {
   const line = logLine(level, facts);
   if (level === "error") console.error(line);
@@ -15,18 +15,18 @@ export function logLine(level: Level, facts: LogFacts): string {
   return JSON.stringify({ level, ...facts });
 }
 
-/** Logs something that an operator should look into. Facts are ids and words of our own, never text from outside. */
+/** Logs something that an operator should investigate. Facts are ids and our own words, never text from outside. */
 export type Report = (alert: string, facts: Readonly<Record<string, string | number>>) => void;
 
-/** The `Report` of the product. */
+/** The `Report` for production: an error line with the member `alert`. */
 export function logAlert(alert: string, facts: LogFacts = {}): void {
   log("error", { alert, ...facts });
 }
 
-/** The message of the innermost cause, which is the database's own where a query failed. */
+/** The message of the innermost cause; for a failed query that is the database's own message. */
 export function safeMessage(error: unknown): string {
   const root = rootOf(error);
-  if (root === undefined) return "a thrown value that is no Error";
+  if (root === undefined) return "a thrown value that is not an Error";
   return isOfQuery(root) ? "a query failed" : root.message;
 }
 
@@ -39,12 +39,12 @@ export function safeError(error: unknown): { readonly error: string; readonly st
     : { error: `${root.name}: ${message}`, stack: root.stack };
 }
 
-/** drizzle's message around a failed query ("Failed query: ... params: ...") holds every bound value. */
+/** Whether it is drizzle's message of a failed query ("Failed query: ... params: ..."), which holds every bound value. */
 function isOfQuery({ message }: Error): boolean {
   return message.startsWith("Failed query");
 }
 
-/** Undefined where no Error was thrown. Causes that go round in a circle are followed for a while. */
+/** The innermost cause; undefined if no Error was thrown. Follows a limited number of causes, because they may be circular. */
 function rootOf(error: unknown): Error | undefined {
   let root: Error | undefined;
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) root = at;

@@ -1,5 +1,5 @@
-// Money without `number`. Invoice amounts are bigint micro-units (10^-6) of the invoice currency; crypto amounts are bigint base units
-// of an asset that knows its decimals. Parsing never rounds silently, division names its rounding, printing is exact.
+// Money without `number`. Invoice amounts are bigint micro-units (10^-6) of the invoice currency. Crypto amounts are bigint base units of an asset,
+// which has its number of decimals. Parsing never rounds silently, division names its rounding, and formatting is exact.
 import { formatUnits as unitsAsText } from "viem/utils";
 import { err, ok, type Result } from "./result.ts";
 
@@ -18,7 +18,7 @@ export function exactDecimal(text: string): { readonly digits: bigint; readonly 
   return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
 }
 
-/** Parses decimal text into units of 10^-`decimals`; refuses anything that does not fit exactly, where viem's `parseUnits` rounds. */
+/** Parses decimal text into units of 10^-`decimals`. Refuses text with more digits, which viem's `parseUnits` would round. */
 export function parseUnits(text: string, decimals: number): Result<bigint, "NOT_A_DECIMAL" | "TOO_PRECISE"> {
   const exact = exactDecimal(text);
   if (exact === undefined) return err("NOT_A_DECIMAL");
@@ -40,14 +40,14 @@ export function formatFixed(units: bigint, decimals: number): string {
   return decimals === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`;
 }
 
-/** Micro-units as the wire shows them: six fraction digits. */
+/** Micro-units in the format of the API: six fraction digits. */
 export function formatMicros(micros: bigint): string {
   return formatFixed(micros, MICRO_DIGITS);
 }
 
 /**
- * The one JSON number of the contract (`rawAmount`) as micro-units: its shortest decimal text, rounded half up at the sixth fraction
- * digit, so that a caller's `0.1 + 0.2` is `0.300000`. The only rounding at the door (decisions 4). Bounds (0 to 1,000,000) are checked before it.
+ * The only JSON number of the contract (`rawAmount`) as micro-units: its shortest decimal text, rounded half up at the sixth fraction digit, so that
+ * a caller's `0.1 + 0.2` is `0.300000`. The only rounding of input (decisions 4). Checks the bounds (0 to 1,000,000) before rounding.
  * ROUNDS_TO_ZERO for a positive number below 0.0000005: 0 means "any amount", so no other number may become 0.
  */
 export function microsFromJsonNumber(value: number): Result<bigint, "OUT_OF_BOUNDS" | "ROUNDS_TO_ZERO"> {

@@ -1,8 +1,8 @@
 type SqlValue = string | number | null | ArrayBuffer;
 
 /**
- * The part of a Durable Object's storage that our objects use; `DurableObjectStorage` is assignable to it. An object's logic is a plain
- * class over this interface, so that the schedule simulator runs the very same class over node's SQLite.
+ * The part of a Durable Object's storage that our objects use; `DurableObjectStorage` is assignable to it. An object's logic is a plain class that
+ * uses this interface, so that the schedule simulator can run the same class with Node's SQLite.
  */
 export interface ObjectStorage {
   readonly sql: {

@@ -1,4 +1,4 @@
-// Lists (decisions 1): newest first, an opaque cursor over (created_at, id), and for older clients of this interface a page number.
+// Lists (decisions 1): newest first, with an opaque cursor over (created_at, id), or for older clients of this interface with page numbers.
 import * as z from "zod";
 import { err, ok, type Result } from "./result.ts";
 
@@ -6,28 +6,31 @@ export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 100;
 export const MAX_PAGE = 1_000;
 
-/** Query members that every list takes; numbers arrive as text. */
+/** The query parameters of every list; numbers arrive as text. */
 export const listQuery = () => ({
   limit: z
     .string()
     .regex(/^([1-9]\d?|100)$/, `must be a whole number from 1 to ${MAX_LIMIT}`)
     .transform(Number)
     .optional()
-    .meta({ description: `Rows of a page, 1 to ${MAX_LIMIT}; ${DEFAULT_LIMIT} unless asked.` }),
-  cursor: z.string().max(200).optional().meta({ description: "The `nextCursor` of the page before; opaque." }),
+    .meta({ description: `The number of rows per page, from 1 to ${MAX_LIMIT}; ${DEFAULT_LIMIT} by default.` }),
+  cursor: z.string().max(200).optional().meta({ description: "The `nextCursor` of the previous page; opaque." }),
   page: z
     .string()
     .regex(/^([1-9]\d{0,2}|1000)$/, `must be a whole number from 1 to ${MAX_PAGE}`)
     .transform(Number)
     .optional()
-    .meta({ description: "Page by number, from 1; with it, or with neither cursor nor limit, the answer is counted." }),
+    .meta({
+      description:
+        "The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total.",
+    }),
 });
 
-/** The answer of a list. */
+/** The response of a list. */
 export const listBody = <T extends z.ZodType>(item: T) =>
   z.object({ data: z.array(item), nextCursor: z.string().nullable(), pagination: paginationBody().optional() });
 
-/** What older clients of this interface read beside the page; the only place that counts. */
+/** Page numbers for older clients of this interface; only these responses count the rows. */
 export const paginationBody = () => z.object({ page: z.int(), limit: z.int(), total: z.int(), lastPage: z.int() });
 
 export interface ListQuery {
@@ -36,7 +39,7 @@ export interface ListQuery {
   readonly page?: number | undefined;
 }
 
-/** How every list refuses a cursor that is not its own. */
+/** The refusal of an invalid cursor, for every list. */
 export const CURSOR_REFUSAL = {
   code: "VALIDATION_FAILED",
   details: [{ path: "cursor", message: "is not a cursor of this list" }],
@@ -46,11 +49,11 @@ export interface PageRequest {
   readonly limit: number;
   readonly offset: number;
   readonly after: Position | undefined;
-  /** The page number, where the answer must count. */
+  /** The page number; undefined if the response has no page numbers. */
   readonly page: number | undefined;
 }
 
-/** What a list's query asks for; a cursor that is not ours is refused. */
+/** The page that a list's query requests; refuses an invalid cursor. */
 export function pageRequest(query: ListQuery): Result<PageRequest, "NOT_A_CURSOR"> {
   const limit = query.limit ?? DEFAULT_LIMIT;
   if (query.cursor !== undefined) {
@@ -61,7 +64,7 @@ export function pageRequest(query: ListQuery): Result<PageRequest, "NOT_A_CURSOR
   return ok({ limit, offset: ((page ?? 1) - 1) * limit, after: undefined, page });
 }
 
-/** What to read for a page: one row more than it shows. A query that is not valid (or undefined) reads nothing. */
+/** What to read for a page: one row more than it has. Reads nothing for an invalid or undefined query. */
 export function pageToRead(query: ListQuery | undefined): PageRequest {
   const asked = query === undefined ? undefined : pageRequest(query);
   if (asked?.ok) return { ...asked.value, limit: asked.value.limit + 1 };
@@ -69,8 +72,8 @@ export function pageToRead(query: ListQuery | undefined): PageRequest {
 }
 
 /**
- * The answer of a list, from the rows of `pageToRead`; `total` is looked at only where the answer must carry it. A row whose body is undefined is
- * left out: the page is shorter, and the next begins where it would.
+ * The response of a list, from the rows of `pageToRead`; `total` is only used with page numbers. A row whose body is undefined is left out: the page
+ * is shorter, and the next page starts at the same row as otherwise.
  */
 export function pageBody<T extends Position>(
   read: { readonly rows: readonly T[]; readonly total: number },
@@ -87,7 +90,7 @@ export function pageBody<T extends Position>(
   return ok({ data, nextCursor, pagination: { page, limit, total: read.total, lastPage } });
 }
 
-/** One page of rows read with `limit + 1`: the page itself, and where the next begins. */
+/** Splits rows that were read with `limit + 1` into the page and the cursor of the next one. */
 export function pageOf<T extends Position>(
   rows: readonly T[],
   limit: number,
@@ -97,7 +100,7 @@ export function pageOf<T extends Position>(
   return { rows: page, nextCursor: rows.length > limit && last !== undefined ? encodeCursor(last) : null };
 }
 
-/** The row after which a page begins. */
+/** A position in a list: the row after which a page starts. */
 export interface Position {
   readonly createdAtMs: number;
   readonly id: string;

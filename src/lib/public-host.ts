@@ -1,22 +1,22 @@
-// Which hosts are names of the public Internet, for every request that we send on a caller's word. It judges
-// the host of a *parsed* URL, so that no spelling of an address gets past: the parser has turned hex, octal, one number, full-width digits
-// and percent-encoding into four decimal bytes, and a name of any script into lower-case ASCII.
+// Which hosts are names of the public Internet, for every request to a URL that a caller gave. It checks the host of a *parsed* URL, so that no
+// spelling of an IP address passes: the parser turns hex, octal, a single number, full-width digits and percent-encoding into four decimal bytes,
+// and a name in any script into lower-case ASCII.
 
 const MAX_LENGTH = 253;
 
-/** Labels of at most 63; in all but the last an underscore too, as parsers and resolvers take it. The last one is no number. */
+/** Labels of at most 63 characters. All but the last may have underscores, which parsers and resolvers accept. The last one is not a number. */
 const HOST_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * Ends of host names that never are the public Internet's: IANA's special-use names (RFC 6761, RFC 6762, RFC 7686, RFC 8375, RFC 9476; all
- * of `arpa`, so home.arpa as well), `internal` and those that ICANN set apart because private networks use them.
+ * Last labels of host names that are never on the public Internet: IANA's special-use names (RFC 6761, RFC 6762, RFC 7686, RFC 8375, RFC 9476; all
+ * of `arpa`, so home.arpa as well), `internal`, and those that ICANN reserved because private networks use them.
  */
 const RESERVED_ENDS =
   "alt arpa corp home internal intranet invalid lan local localdomain localhost mail onion private test".split(" ");
 
 /**
- * Public names that answer with an address written into them, or with loopback. A courtesy that warns the merchant early: an attacker has
- * a domain of their own, and only what a name resolves to decides.
+ * Public domains whose names resolve to an address that is part of the name, or to loopback. This only warns a merchant early. It does not stop an
+ * attacker, who can use their own domain; the address to which a name resolves decides.
  */
 const ADDRESS_ECHOES =
   "1u.ms backname.io lacolhost.com local.gd localhost.direct localtest.me lvh.me nip.io rbndr.us sslip.io traefik.me vcap.me xip.io xip.name";
@@ -24,8 +24,8 @@ const ADDRESS_ECHOES =
 const ECHO = new RegExp(`(?:^|\\.)(?:${ADDRESS_ECHOES.replaceAll(".", "\\.").replaceAll(" ", "|")})$`);
 
 /**
- * Why a host, as `URL.hostname` gives it, is no name of the public Internet: a clause to show. Undefined when it is one. A name that ends in
- * a dot is refused, not mended: it would be a second spelling of the same host, and certificates and virtual hosts do not know it.
+ * Why a host (`URL.hostname`) is not a name of the public Internet, as a clause for the user; undefined if it is one. A name with a dot at its end
+ * is refused and not corrected: it would be a second spelling of the same host, which certificates and virtual hosts do not know.
  */
 export function hostProblem(hostname: string): string | undefined {
   if (hostname.startsWith("[") || /^[\d.]+$/.test(hostname)) return "the host is an IP address";
@@ -34,5 +34,5 @@ export function hostProblem(hostname: string): string | undefined {
   if (RESERVED_ENDS.includes(end)) return `the host's ending "${end}" is reserved`;
   if (!hostname.includes(".")) return "the host is a single label";
   if (hostname.length > MAX_LENGTH || !HOST_NAME.test(hostname)) return "the host is not a valid name";
-  return ECHO.test(hostname) ? "the host resolves to whatever address its name spells" : undefined;
+  return ECHO.test(hostname) ? "the host resolves to the address in its own name" : undefined;
 }

@@ -1,19 +1,19 @@
-// Reads a body that may be long, endless, slow or broken off, and keeps no more of it in memory than the reader asked for.
+// Reads a body that may be long, endless, slow or break off, with a limit on how much of it is kept in memory.
 
 export interface ReadLimits {
-  /** Reading stops with the chunk that goes beyond this many bytes; what comes after it is never asked for. */
+  /** Reading stops after the chunk that exceeds this many bytes; the rest is never read. */
   readonly limitBytes: number;
-  /** How many bytes of a body that is longer, or that broke off, are returned: 0 where absent. */
+  /** How many bytes of a longer or broken body to return; 0 by default. */
   readonly keptBytes?: number;
-  /** When it aborts, the read rejects with its reason. Without it a body that hangs is broken by the signal of its request. */
+  /** When it aborts, the read rejects with its reason. Without it, only the request's own signal ends a body that hangs. */
   readonly signal?: AbortSignal;
-  /** Returns what came before the body broke off; without it the read rejects with the body's own error. */
+  /** Whether to return the bytes before a body broke off; otherwise the read rejects with the body's error. */
   readonly keepsBroken?: boolean;
 }
 
 export interface ReadBytes {
   readonly bytes: Uint8Array;
-  /** Otherwise the body was longer than the limit, or broke off. */
+  /** False if the body was longer than the limit, or broke off. */
   readonly isWhole: boolean;
 }
 
@@ -21,7 +21,7 @@ export async function readBytes(body: ReadableStream<Uint8Array> | null, limits:
   const { limitBytes, keptBytes = 0, signal, keepsBroken = false } = limits;
   if (body === null) return { bytes: new Uint8Array(), isWhole: true };
   const reader = body.getReader();
-  // Not awaited, because it may take as long as the sender likes. A body that broke off rejects it, as it has rejected `read`.
+  // Not awaited, because the sender decides how long it takes. It rejects for a body that broke off, as `read` has.
   const stop = () => void reader.cancel().catch(() => undefined);
   signal?.addEventListener("abort", stop, { once: true });
   const chunks: Uint8Array[] = [];

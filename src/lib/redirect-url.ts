@@ -1,8 +1,8 @@
 import { hasUnsafeCharacter } from "./public-url.ts";
 
 /**
- * Where a customer may be sent: exactly http or https with `//` written out (a parser would forgive `http:\\host`), no user name or
- * password, no control characters or spaces. Stored and echoed as sent.
+ * Whether a customer may be redirected to a URL: http or https with a literal `//` (a parser would accept `http:\\host`), without user name and
+ * password, control characters and spaces. It is stored and returned as it was sent.
  */
 export function isRedirectUrl(value: string): boolean {
   if (!/^https?:\/\/[^/]/i.test(value) || hasUnsafeCharacter(value) || !URL.canParse(value)) return false;

@@ -1,4 +1,4 @@
-/** A refusal is a value: operations return it, and one map turns it into an answer. Bugs throw. */
+/** The result of an operation. A refusal is a value, which one map turns into a response. Bugs throw. */
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 
 export function ok<T>(value: T): { readonly ok: true; readonly value: T } {

@@ -1,5 +1,5 @@
-// Secrets at rest: AES-256-GCM under a deployment's key, bound to what they are of. A sealed text is `v1.<key id>.<base64 of iv and
-// ciphertext>`; a row moved to another place does not open there.
+// Encrypts stored secrets with AES-256-GCM, with a key of the deployment, bound to their context. A sealed text is `v1.<key id>.<base64 of iv and
+// ciphertext>`. It cannot be decrypted in another row.
 import { base64 } from "@scure/base";
 import { utf8ToBytes } from "./bytes.ts";
 import type { Keyring, SecretKey } from "./keyring.ts";
@@ -7,7 +7,7 @@ import type { Keyring, SecretKey } from "./keyring.ts";
 const IV_BYTES = 12;
 const KEY_BYTES = 32;
 
-/** `context` names the place, e.g. `totp:usr_01...`: the same is needed to open. */
+/** `context` identifies the row, such as `totp:usr_01...`; decryption needs the same context. */
 export async function seal(keys: Keyring, context: string, text: string): Promise<string> {
   const [key] = keys;
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES));
@@ -23,7 +23,7 @@ export async function seal(keys: Keyring, context: string, text: string): Promis
   return `v1.${key.id}.${base64.encode(bytes)}`;
 }
 
-/** Undefined when the text was not sealed by one of the keys for this context, or was altered. */
+/** Undefined if the text was not sealed with one of the keys for this context, or was altered. */
 export async function unseal(keys: Keyring, context: string, sealed: string): Promise<string | undefined> {
   const [, id, encoded] = /^v1\.([A-Za-z0-9_-]{1,32})\.([A-Za-z0-9+/=]+)$/.exec(sealed) ?? [];
   const key = keys.find((each) => each.id === id);

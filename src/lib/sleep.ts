@@ -1,6 +1,5 @@
 /**
- * What lets a sleeper be woken early. An `AbortController` does the same at 40 microseconds of CPU a time, and every call of storage has one
- * of these for its time limit.
+ * Ends a sleep early. Every storage call has one for its time limit. An `AbortController` would do the same, but costs 40 microseconds of CPU each.
  */
 export class Cancellation {
   #wake: (() => void) | undefined;
@@ -15,7 +14,7 @@ export class Cancellation {
     this.#wake?.();
   }
 
-  /** Calls `wake` on cancelling, or at once when that has happened; one sleeper each. */
+  /** Calls `wake` on cancellation, or at once if it is already cancelled. Only one sleeper per cancellation. */
   onCancel(wake: () => void): void {
     if (this.#isCancelled) wake();
     else this.#wake = wake;
@@ -23,8 +22,8 @@ export class Cancellation {
 }
 
 /**
- * Resolves after `ms`, or at once when cancelled, so that a timer which lost its race does not stay behind.
- * Operations take this as an argument; the simulator puts its own clock in its place.
+ * Resolves after `ms`, or at once when cancelled, so that a timer that is no longer needed does not keep running.
+ * Operations take this as an argument; the simulator passes its own clock.
  */
 export type Sleep = (ms: number, cancellation?: Cancellation) => Promise<void>;
 
@@ -38,8 +37,8 @@ export const sleep: Sleep = (ms, cancellation) =>
   });
 
 /**
- * A sleep for one request: all its sleepers share a timer, and a cancelled one is only taken off the list. Setting and clearing a timer for
- * every call of storage was 4 % of the CPU of a create; what is left when the request ends, ends with it.
+ * A `Sleep` for one request: all its sleepers share one timer, and cancelling one only removes it from a list. Setting and clearing a timer for
+ * every storage call took 4 % of the CPU of creating an invoice. Remaining timers end with the request.
  */
 export function requestSleep(): Sleep {
   const sleepers = new Set<{ readonly atMs: number; readonly wake: () => void }>();

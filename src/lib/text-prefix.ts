@@ -3,8 +3,8 @@ const BEFORE_SURROGATES = 0xd7ff;
 const AFTER_SURROGATES = 0xe000;
 
 /**
- * The least text, by code points, that is greater than every text which begins with `prefix`; undefined when there is none. SQLite orders
- * text by the bytes of UTF-8, which is the order of code points: so a prefix is a range, and an index finds it.
+ * The smallest text, by code points, that is greater than every text with this prefix; undefined if there is none. SQLite orders text by its UTF-8
+ * bytes, which is the order of code points. So a prefix is a range, for which SQLite can use an index.
  */
 export function prefixEnd(prefix: string): string | undefined {
   const points = [...prefix];

@@ -1,4 +1,4 @@
-/** Texts as one UTF-8 stream, each asked for when the reader wants more. What the source throws breaks the stream off, visibly. */
+/** A UTF-8 stream of texts, each requested when the reader wants more. An error of the source fails the stream. */
 export function textStream(texts: AsyncIterator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>({

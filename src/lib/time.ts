@@ -1,9 +1,9 @@
-/** ISO 8601 with milliseconds and `Z`, as every timestamp on the wire. */
+/** ISO 8601 with milliseconds and `Z`, the format of every timestamp in the API. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** The same of a moment that may not have come. */
+/** The same for a time that may be null. */
 export function isoTimeOrNull(ms: number | null): string | null {
   return ms === null ? null : isoTime(ms);
 }

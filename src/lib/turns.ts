@@ -1,4 +1,4 @@
-/** At most `limit`: the first of each queue, then the second of each, and so on. */
+/** At most `limit` items: the first of each queue, then the second of each, and so on. */
 export function inTurn<T>(queues: readonly (readonly T[])[], limit: number): readonly T[] {
   const taken: T[] = [];
   const longest = Math.max(0, ...queues.map(({ length }) => length));
@@ -7,7 +7,7 @@ export function inTurn<T>(queues: readonly (readonly T[])[], limit: number): rea
   return taken.slice(0, limit);
 }
 
-/** At most `limit`: everybody's longest waiting first, then everybody's second, and so on, so that no merchant takes another's place. */
+/** At most `limit` items: each merchant's oldest, then each merchant's second, and so on, so that no merchant delays another. */
 export function inTurns<T extends { readonly merchantId: string; readonly dueMs: number }>(
   due: readonly T[],
   limit: number,
@@ -20,7 +20,7 @@ export function inTurns<T extends { readonly merchantId: string; readonly dueMs:
       ranks.set(each.merchantId, rank + 1);
       return { each, rank };
     });
-  // The sort is stable: within a rank they stay by how long they waited.
+  // The sort is stable: within a rank the oldest come first.
   return ranked
     .toSorted((a, b) => a.rank - b.rank)
     .slice(0, limit)

@@ -13,7 +13,7 @@ const REASONS = {
   dot: "the host ends in a dot",
   single: "the host is a single label",
   invalid: "the host is not a valid name",
-  echo: "the host resolves to whatever address its name spells",
+  echo: "the host resolves to the address in its own name",
   own: "the host is this service's own",
   localhost: `the host's ending "localhost" is reserved`,
   local: `the host's ending "local" is reserved`,

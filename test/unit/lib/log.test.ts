@@ -29,7 +29,7 @@ describe("a line of the log", () => {
     ["the cause of a failed query", wrapped(new Error("D1_ERROR: overloaded")), "D1_ERROR: overloaded"],
     ["a failed query without a cause", wrapped(), "a query failed", "a query failed"],
     ["a failed query within an error", new Error("outer", { cause: wrapped() }), "a query failed", "a query failed"],
-    ["what is no error", "secret", "a thrown value that is no Error", "a thrown value that is no Error"],
+    ["what is no error", "secret", "a thrown value that is not an Error", "a thrown value that is not an Error"],
     ["causes in a circle", circle, "round"],
   ])("says of %s what may be said", (_, thrown, message, named = `Error: ${message}`) => {
     expect(safeMessage(thrown)).toBe(message);

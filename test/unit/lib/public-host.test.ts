@@ -50,7 +50,7 @@ describe("the host of a parsed URL", () => {
       ],
     ],
     [
-      "the host resolves to whatever address its name spells",
+      "the host resolves to the address in its own name",
       ["nip.io", "127.0.0.1.nip.io", "a.7f000001.sslip.io", "lvh.me", "app.lvh.me", "localtest.me", "a.1u.ms"],
     ],
   ])("%s: refused", (why, hosts) => {
