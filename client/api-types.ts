@@ -16,23 +16,23 @@ export interface components {
       /** @enum {string} */
       kind: "SECRET" | "PUBLIC";
       /**
-       * @description What may be shown of the secret.
+       * @description A short form of the secret, to recognise the key.
        * @example sk_jtkJ...9Zq2
        */
       display: string;
       permissions: string[];
       allowedIps: string[] | null;
       expiresAt: string | null;
-      /** @description Noted at most once a minute. */
+      /** @description Updated at most once a minute. */
       lastUsedAt: string | null;
-      /** @description How long the secret before this one still works. */
+      /** @description Until when the previous secret still works; null if there is none. */
       rotatedUntil: string | null;
       /**
        * Format: date-time
        * @example 2026-11-21T12:00:00.000Z
        */
       createdAt: string;
-      /** @description Who created it; it outlives their membership. */
+      /** @description The user who created the key. The key still works after they leave the team. */
       createdBy: string | null;
     };
     /** ApiKeyList */
@@ -113,13 +113,13 @@ export interface components {
         | "email_otp.disabled"
         | "identity.linked"
         | "identity.unlinked";
-      /** @description Id of what was changed. */
+      /** @description The id of the changed resource. */
       target: string;
-      /** @description Fields that the change touched; never a secret. */
+      /** @description The changed fields; never a secret. */
       before: {
         [key: string]: string | number | boolean | string[] | null;
       } | null;
-      /** @description Fields that the change touched; never a secret. */
+      /** @description The changed fields; never a secret. */
       after: {
         [key: string]: string | number | boolean | string[] | null;
       } | null;
@@ -510,7 +510,7 @@ export interface components {
     /** EventList */
     EventList: {
       data: components["schemas"]["WebhookEvent"][];
-      /** @description Newest first: the `cursor` of the next page, null on the last. With `after`: the next `after`, never null. */
+      /** @description Without `after`: the `cursor` of the next page, null on the last page. With `after`: the next `after`, never null. */
       nextCursor: string | null;
     };
     ExportRecoveryQuery: {
@@ -522,7 +522,7 @@ export interface components {
     };
     /** Image */
     Image: {
-      /** @description SHA-256 of the bytes: the name of the image wherever one is named. */
+      /** @description SHA-256 of the file. Use it as `brand.logo` or as the `image` of a product. */
       name: string;
       /** Format: uri */
       url: string;
@@ -646,26 +646,26 @@ export interface components {
       };
     };
     ListApiKeysQuery: {
-      /** @description Rows of a page, 1 to 100; 20 unless asked. */
+      /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the page before; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. */
       cursor?: string | undefined;
-      /** @description Page by number, from 1; with it, or with neither cursor nor limit, the answer is counted. */
+      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id. */
       search?: string | undefined;
     };
     ListAuditEventsQuery: {
-      /** @description Rows of a page, 1 to 100; 20 unless asked. */
+      /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the page before; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. */
       cursor?: string | undefined;
-      /** @description Page by number, from 1; with it, or with neither cursor nor limit, the answer is counted. */
+      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
       page?: number | undefined;
-      /** @description Id of a person or key, or USER, API_KEY, SYSTEM. */
+      /** @description The id of a user or API key, or one of USER, API_KEY, SYSTEM. */
       actor?: string | undefined;
       /**
-       * @description Only changes of this kind.
+       * @description Only entries with this action.
        * @enum {string}
        */
       action?:
@@ -731,29 +731,29 @@ export interface components {
         | undefined;
       /**
        * Format: date-time
-       * @description Entries at this time and after.
+       * @description Only entries from this time on.
        */
       from?: (string | Date) | undefined;
       /**
        * Format: date-time
-       * @description Entries at this time and before.
+       * @description Only entries up to this time.
        */
       to?: (string | Date) | undefined;
     };
     ListCustomersQuery: {
-      /** @description Rows of a page, 1 to 100; 20 unless asked. */
+      /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the page before; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. */
       cursor?: string | undefined;
-      /** @description Page by number, from 1; with it, or with neither cursor nor limit, the answer is counted. */
+      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
       page?: number | undefined;
       /** @description A prefix of the name, or an exact id or email. */
       search?: string | undefined;
     };
     ListDeliveriesQuery: {
-      /** @description Rows of a page, 1 to 100; 20 unless asked. */
+      /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the page before; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. */
       cursor?: string | undefined;
       /**
        * @description Only deliveries in this status.
@@ -762,23 +762,23 @@ export interface components {
       status?: ("PENDING" | "SUCCEEDED" | "FAILED") | undefined;
     };
     ListEventsQuery: {
-      /** @description Rows of a page, 1 to 100; 20 unless asked. */
+      /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the page before; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. */
       cursor?: string | undefined;
-      /** @description Only this type, or `invoice.*` for all of a domain. */
+      /** @description Only events of this type; `invoice.*` names all types of a domain. */
       type?: string | undefined;
       /** @description Only events of this invoice. */
       invoiceId?: string | undefined;
-      /** @description For pollers: oldest first, from the event behind this one; 0 begins with the oldest kept. */
+      /** @description For polling: returns events after the one with this id, oldest first; 0 starts at the oldest event. */
       after?: string | undefined;
     };
     ListInvoicesQuery: {
-      /** @description Rows of a page, 1 to 100; 20 unless asked. */
+      /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the page before; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. */
       cursor?: string | undefined;
-      /** @description Page by number, from 1; with it, or with neither cursor nor limit, the answer is counted. */
+      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only invoices in this status.
@@ -858,11 +858,11 @@ export interface components {
       search?: string | undefined;
     };
     ListPaymentsQuery: {
-      /** @description Rows of a page, 1 to 100; 20 unless asked. */
+      /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the page before; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. */
       cursor?: string | undefined;
-      /** @description Page by number, from 1; with it, or with neither cursor nor limit, the answer is counted. */
+      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
       page?: number | undefined;
       /**
        * @description Only payments in this status.
@@ -877,11 +877,11 @@ export interface components {
       invoiceId?: string | undefined;
     };
     ListProductsQuery: {
-      /** @description Rows of a page, 1 to 100; 20 unless asked. */
+      /** @description The number of rows per page, from 1 to 100; 20 by default. */
       limit?: number | undefined;
-      /** @description The `nextCursor` of the page before; opaque. */
+      /** @description The `nextCursor` of the previous page; opaque. */
       cursor?: string | undefined;
-      /** @description Page by number, from 1; with it, or with neither cursor nor limit, the answer is counted. */
+      /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
       page?: number | undefined;
       /** @description Only those for sale, or only the others. */
       isActive?: boolean | undefined;
@@ -933,9 +933,9 @@ export interface components {
     Merchant: {
       id: string;
       name: string;
-      /** @description The caller's in the team; null for an API key. */
+      /** @description The caller's role in the team; null for an API key. */
       role: ("OWNER" | "ADMIN" | "MEMBER" | "VIEWER") | null;
-      /** @description What the team demands and the caller lacks: until it is added the merchant is closed. */
+      /** @description Security settings that the team requires and the caller does not have. Until they are added, the caller cannot access the merchant. */
       missing: ("tfa" | "passkey" | "google_login" | "github_login" | "email_verified")[];
       /**
        * Format: date-time
@@ -1314,7 +1314,7 @@ export interface components {
         };
         answer: components["schemas"]["CustomerResume"];
       };
-      /** @description Upload an image. PNG, JPEG or WebP of at most 32 KB. One that nothing names for 7 days is removed. Name it in the setting `brand.logo`, or as the `image` of a product, to show it. Needs MERCHANT_UPDATE. */
+      /** @description Upload an image. PNG, JPEG or WebP of at most 32 KB. To show it, use its name in the setting `brand.logo` or as the `image` of a product. An image that is not used for 7 days is deleted. Needs MERCHANT_UPDATE. */
       uploadImage: {
         body: components["schemas"]["UploadImageBody"];
         answer: components["schemas"]["Image"];
@@ -1332,12 +1332,12 @@ export interface components {
       getSettings: {
         answer: components["schemas"]["Settings"];
       };
-      /** @description Change settings. What is absent keeps. They hold for invoices made from now on; one that stands keeps those it was made with. Only a person changes walletChangeDelayHours, with a factor given in the last 5 minutes: every owner and admin is mailed, and a shorter delay is in force once the present one has passed. Needs MERCHANT_UPDATE. */
+      /** @description Change settings. Absent settings keep their values. A change applies to new invoices; existing ones keep the settings with which they were created. Only a user who gave a factor in the last 5 minutes can change walletChangeDelayHours: every owner and admin is mailed, and a shorter delay takes effect once the current delay has passed. Needs MERCHANT_UPDATE. */
       updateSettings: {
         body: components["schemas"]["UpdateSettingsBody"];
         answer: components["schemas"]["Settings"];
       };
-      /** @description List API keys, newest first. Expired ones among them; of a secret only the form that may be shown. Needs API_KEY_VIEW. */
+      /** @description List API keys, newest first. Includes expired keys. Of each secret only a short form is shown. Needs API_KEY_VIEW. */
       listApiKeys: {
         query: components["schemas"]["ListApiKeysQuery"];
         answer: components["schemas"]["ApiKeyList"];
@@ -1798,9 +1798,9 @@ export interface components {
       /** @enum {string} */
       latePaymentPolicy: "REVIEW" | "ACCEPT";
       quorumAboveAmount: string | null;
-      /** @description In force now. */
+      /** @description The delay in effect now. */
       walletChangeDelayHours: number;
-      /** @description A shorter delay that was asked for, and from when on it is in force. */
+      /** @description A requested shorter delay, and when it takes effect. */
       pendingWalletChangeDelay: {
         hours: number;
         /**
@@ -1817,12 +1817,12 @@ export interface components {
         name: string | null;
         color: string | null;
         supportUrl: string | null;
-        /** @description Name of an uploaded image. */
+        /** @description The `name` of an uploaded image. */
         logo: string | null;
         logoUrl: string | null;
       };
       frameAncestors: string[];
-      /** @description Stable codes: QUORUM_IGNORED, where a network has one source. */
+      /** @description Stable codes: QUORUM_IGNORED if a network has only one chain source. */
       warnings: string[];
       /**
        * Format: date-time
@@ -1938,7 +1938,7 @@ export interface components {
       rateLockSeconds?: number | undefined;
       /** @description Percent, with at most 2 fraction digits. */
       underpaidTolerancePercent?: number | undefined;
-      /** @description Of the invoice's currency: the percentage counts up to this. */
+      /** @description The most that the percentage may amount to, in the invoice's currency. */
       underpaidToleranceMax?: (string | number) | undefined;
       /** @description Percent, with at most 2 fraction digits. */
       overpaidTolerancePercent?: number | undefined;
@@ -1946,17 +1946,17 @@ export interface components {
       /** @enum {string} */
       latePaymentPolicy?: ("REVIEW" | "ACCEPT") | undefined;
       quorumAboveAmount?: ((string | number) | null) | undefined;
-      /** @description A shorter one is in force once the present one has passed. */
+      /** @description A shorter delay takes effect once the current delay has passed. */
       walletChangeDelayHours?: number | undefined;
-      /** @description Active invoices of your server and members; those of browsers have a limit of their own. */
+      /** @description The limit of active invoices of your server and members. Invoices from browsers have a separate limit. */
       maxActiveInvoices?: number | undefined;
-      /** @description Active invoices that public keys and product pages made. */
+      /** @description The limit of active invoices that public keys and product pages created. */
       maxPublicInvoices?: number | undefined;
-      /** @description A mail to the customer, where an email is known, once an invoice is paid with money that is confirmed. */
+      /** @description Mails the customer, if their email is known, when an invoice is paid with confirmed money. */
       mailReceiptsToCustomers?: boolean | undefined;
-      /** @description The same to every owner and admin, also where the team accepts an invoice without money. */
+      /** @description Mails every owner and admin when an invoice is paid, also if the team accepts it without money. */
       mailReceiptsToMerchant?: boolean | undefined;
-      /** @description Absent members keep; null takes the whole brand away. */
+      /** @description Absent members keep their values; null removes the whole brand. */
       brand?:
         | ({
             name?: (string | null) | undefined;
@@ -1967,7 +1967,7 @@ export interface components {
             logo?: (string | null) | undefined;
           } | null)
         | undefined;
-      /** @description Origins whose pages may frame the checkout; none when empty. */
+      /** @description Origins whose pages may show the checkout in a frame; if empty, no page may. */
       frameAncestors?: readonly string[] | undefined;
     };
     UpdateWalletBody: {
@@ -2042,11 +2042,11 @@ export interface components {
     };
     UploadImageBody: {
       /**
-       * @description What the image is.
+       * @description The media type of the image.
        * @enum {string}
        */
       contentType: "image/png" | "image/jpeg" | "image/webp";
-      /** @description The file's bytes in base64; at most 32 KB of them. */
+      /** @description The file in base64; at most 32 KB before encoding. */
       data: string;
     };
     UpsertCustomerBody: {

@@ -1,5 +1,5 @@
-// Coinbase `GET /v2/exchange-rates?currency=USD`: one call gives every currency it knows per dollar, as text of 16 fraction digits, so a
-// bitcoin still has twelve significant ones. A coin's price is the inverse. The answer has no time: it counts as of when we asked.
+// Coinbase `GET /v2/exchange-rates?currency=USD`: one call returns all its currencies per dollar, as text with 16 fraction digits, which is twelve
+// significant digits for bitcoin. A coin's price is the inverse. The response has no time, so the time of the request counts.
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
 import { lazily } from "../lib/lazily.ts";
@@ -16,7 +16,7 @@ const answer = lazily(() =>
   z.object({ data: z.object({ currency: z.literal("USD"), rates: z.record(z.string(), z.string()) }) }),
 );
 
-/** Prices of those `codes` that Coinbase knows; no price at all is an outage. */
+/** The prices of those `codes` that Coinbase knows; an outage if there is none. */
 export function parseCoinbase(
   json: JsonText,
   codes: readonly string[],
@@ -29,7 +29,7 @@ export function parseCoinbase(
     const perUsd = Object.hasOwn(rates, asset) ? positiveDecimal(rates[asset] ?? "") : undefined;
     return perUsd === undefined ? [] : [{ source: SOURCE, asset, usd: quotient("1", perUsd), atMs }];
   });
-  return points.length > 0 ? ok(points) : err(outage("UNEXPECTED_SHAPE", "none of the prices asked for"));
+  return points.length > 0 ? ok(points) : err(outage("UNEXPECTED_SHAPE", "none of the requested prices"));
 }
 
 export function coinbaseClient(settings: RateClientSettings): RateClient {

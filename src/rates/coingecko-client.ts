@@ -1,5 +1,5 @@
-// CoinGecko `GET /api/v3/simple/price`: one call for all ids. Prices are JSON numbers, read from their source text. `last_updated_at`
-// tells when the price was true, in seconds: CoinGecko answers from a cache of its own, and a coin that stopped trading keeps its price.
+// CoinGecko `GET /api/v3/simple/price`: one call for all ids. Prices are JSON numbers, read from their source text. `last_updated_at` is the time of
+// the price, in seconds. It is needed because CoinGecko responds from a cache, and a coin that stopped trading keeps its last price.
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
 import { lazily } from "../lib/lazily.ts";
@@ -28,7 +28,7 @@ const IDS: Readonly<Record<string, string>> = {
   EURC: "euro-coin",
 };
 
-/** Numbers are text here (fetch-text.ts). */
+/** Numbers are parsed as text (fetch-text.ts). */
 const answer = lazily(() =>
   z.record(
     z.string(),
@@ -42,7 +42,7 @@ const answer = lazily(() =>
   ),
 );
 
-/** Prices of those `codes` that came with a time; no price at all is an outage. */
+/** The prices of those `codes` that have a time; an outage if there is none. */
 export function parseCoingecko(json: JsonText, codes: readonly string[]): Result<readonly PricePoint[], Outage> {
   const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
@@ -55,7 +55,7 @@ export function parseCoingecko(json: JsonText, codes: readonly string[]): Result
       ? []
       : [{ source: SOURCE, asset, usd, atMs: Number(seconds) * SECOND_MS }];
   });
-  return points.length > 0 ? ok(points) : err(outage("UNEXPECTED_SHAPE", "none of the prices asked for"));
+  return points.length > 0 ? ok(points) : err(outage("UNEXPECTED_SHAPE", "none of the requested prices"));
 }
 
 export function coingeckoClient(settings: RateClientSettings): RateClient {

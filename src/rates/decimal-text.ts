@@ -1,14 +1,14 @@
-// Prices as decimal text. No float ever holds one: decimal.js-light computes with them, and JSON numbers are read from their source text.
+// Arithmetic on prices as decimal text. A price is never a float: decimal.js-light computes, and JSON numbers are read from their source text.
 
 import Decimal from "decimal.js-light";
 import { lazily } from "../lib/lazily.ts";
 
 /**
- * Digits that a computation keeps. A price has 54 at most, a median 86, so sums, products and comparisons are exact, and a quotient that
- * is rounded once more, to `RATE_DIGITS` or to a whole number, is rounded as the exact one would be.
+ * The significant digits of a computation. A price has at most 54 and a median 86, so sums, products and comparisons are exact. A quotient is
+ * rounded once more, to `RATE_DIGITS` or to a whole number, with the same result as for the exact quotient.
  */
 const WORKING_DIGITS = 200;
-/** Significant digits of a computed rate: what is locked on a method, shown on the wire, and multiplied exactly ever after. */
+/** The significant digits of a computed rate, which is locked on a payment method, shown in the API, and then only multiplied exactly. */
 const RATE_DIGITS = 15;
 
 const Exact = lazily(() => Decimal.clone({ precision: WORKING_DIGITS, rounding: Decimal.ROUND_HALF_EVEN }));
@@ -17,7 +17,7 @@ const exact = (text: string) => new (Exact())(text);
 const NUMBER = /^(\d{1,24})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
 const PLAIN = /^\d+(\.\d+)?$/;
 
-/** A positive number as plain decimal text without exponent or idle zeros; undefined for zero, signs, words and absurd lengths. */
+/** A positive number as plain decimal text without exponent and superfluous zeros; undefined for zero, signs, words and extreme lengths. */
 export function positiveDecimal(text: string): string | undefined {
   if (!NUMBER.test(text)) return undefined;
   const value = exact(text);
@@ -25,12 +25,12 @@ export function positiveDecimal(text: string): string | undefined {
   return value.isZero() || exponent > 15 || exponent < -15 ? undefined : value.toFixed();
 }
 
-/** The middle one, or the exact mean of the two in the middle. `values` is not empty. */
+/** The middle value, or the exact mean of the two in the middle. `values` must not be empty. */
 export function median(values: readonly string[]): string {
   const sorted = values.map((value) => exact(value)).sort((a, b) => a.comparedTo(b));
   const upper = sorted[sorted.length >> 1];
   const lower = sorted[(sorted.length - 1) >> 1];
-  if (upper === undefined || lower === undefined) throw new Error("no median of nothing");
+  if (upper === undefined || lower === undefined) throw new Error("an empty list has no median");
   return upper.plus(lower).dividedBy(2).toFixed();
 }
 
@@ -62,7 +62,7 @@ export function worthUnits(units: bigint, rate: string, shift: number): bigint {
 
 const whole = (value: Decimal, rounding: number) => BigInt(value.toDecimalPlaces(0, rounding).toFixed());
 
-/** A rate is made here or read from our own row: anything else is a bug. */
+/** Parses a rate, which was computed here or read from our own row; throws for anything else, which is a bug. */
 function plainRate(text: string): Decimal {
   const rate = PLAIN.test(text) ? exact(text) : undefined;
   if (rate === undefined || rate.isZero()) throw new Error(`not a positive plain decimal rate: ${text}`);

@@ -1,4 +1,4 @@
-// Rates that never move, for development and tests without a network: every asset of the registry and every fiat currency.
+// Rates that never change, for development and tests without a network: every asset of the registry and every fiat currency.
 import type { RateTable } from "./quote.ts";
 
 const USD_PRICES: Readonly<Record<string, string>> = {
@@ -50,7 +50,7 @@ const PER_USD: Readonly<Record<string, string>> = {
 
 const SOURCE = "fixed";
 
-/** Always fresh: the figures are as of `nowMs`. */
+/** Always fresh: all rates have the time `nowMs`. */
 export function fixedRateTable(nowMs: number): RateTable {
   return {
     assets: Object.fromEntries(

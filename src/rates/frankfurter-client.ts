@@ -1,5 +1,5 @@
-// Frankfurter `GET /v1/latest?base=USD`: the European Central Bank's reference rates, one call for all, JSON numbers read from their
-// source text. They come on working days; a date four days old over a holiday is normal.
+// Frankfurter `GET /v1/latest?base=USD`: the European Central Bank's reference rates, one call for all, as JSON numbers read from their source text.
+// They are published on working days, so over holidays a date may be four days old.
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
 import { lazily } from "../lib/lazily.ts";
@@ -12,7 +12,7 @@ export const FRANKFURTER_URL = "https://api.frankfurter.dev";
 const SOURCE = "frankfurter";
 const LIMIT_BYTES = 65_536;
 
-/** Numbers are text here (fetch-text.ts): `amount` is "1.0" or "1". */
+/** Numbers are parsed as text (fetch-text.ts): `amount` is "1.0" or "1". */
 const answer = lazily(() =>
   z.object({
     amount: z.string().regex(/^1(\.0+)?$/),
@@ -22,7 +22,7 @@ const answer = lazily(() =>
   }),
 );
 
-/** Rates of those `codes` that the bank publishes; no rate at all is an outage. */
+/** The rates of those `codes` that the bank publishes; an outage if there is none. */
 export function parseFrankfurter(json: JsonText, codes: readonly string[]): Result<readonly FiatPoint[], Outage> {
   const parsed = answer().safeParse(json);
   if (!parsed.success) return err(outage("UNEXPECTED_SHAPE", z.prettifyError(parsed.error)));
@@ -32,7 +32,7 @@ export function parseFrankfurter(json: JsonText, codes: readonly string[]): Resu
     const perUsd = Object.hasOwn(rates, code) ? positiveDecimal(rates[code] ?? "") : undefined;
     return perUsd === undefined ? [] : [{ source: SOURCE, code, perUsd, dateMs }];
   });
-  return points.length > 0 ? ok(points) : err(outage("UNEXPECTED_SHAPE", "none of the rates asked for"));
+  return points.length > 0 ? ok(points) : err(outage("UNEXPECTED_SHAPE", "none of the requested rates"));
 }
 
 export function frankfurterClient(settings: RateClientSettings): FiatClient {

@@ -1,6 +1,6 @@
-// Kraken `GET /0/public/Ticker?pair=XBTUSD,...`: one call for all pairs, the price is the middle of the best ask and the best bid. Errors
-// come as 200 with a list of codes. One pair that Kraken does not know spoils the whole call, so the call is then made once more with the
-// pairs that have been there for years. The answer has no time: it counts as of when we asked.
+// Kraken `GET /0/public/Ticker?pair=XBTUSD,...`: one call for all pairs; the price is the mean of the best ask and the best bid. Errors come as 200
+// with a list of codes. A single unknown pair fails the whole call; then the call is repeated with the pairs that have been listed for years. The
+// response has no time, so the time of the request counts.
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
 import { lazily } from "../lib/lazily.ts";
@@ -15,11 +15,11 @@ const LIMIT_BYTES = 262_144;
 const UNKNOWN_PAIR = "EQuery:Unknown asset pair";
 
 interface Pair {
-  /** As asked for. */
+  /** The pair's name in the request. */
   readonly pair: string;
-  /** As answered: old assets are answered under Kraken's own long names. */
+  /** The pair's name in the response, which uses Kraken's own long names for old assets. */
   readonly key: string;
-  /** Listed for years; the younger ones may be delisted again. */
+  /** Listed for years; newer pairs may be delisted again. */
   readonly isLasting: boolean;
 }
 
@@ -38,7 +38,7 @@ const PAIRS: Readonly<Record<string, Pair>> = {
   EURC: { pair: "EURCUSD", key: "EURCUSD", isLasting: false },
 };
 
-/** [price, whole lot volume, lot volume]; only the price is read. */
+/** [price, whole lot volume, lot volume]; only the price is used. */
 const side = lazily(() => z.array(z.string()).min(1));
 const answer = lazily(() =>
   z.object({
@@ -47,7 +47,7 @@ const answer = lazily(() =>
   }),
 );
 
-/** Prices of those `codes` that Kraken answered; no price at all is an outage. */
+/** The prices of those `codes` that Kraken returned; an outage if there is none. */
 export function parseKraken(
   json: JsonText,
   codes: readonly string[],
@@ -63,7 +63,7 @@ export function parseKraken(
     const [ask, bid] = [ticker?.a[0], ticker?.b[0]].map((text) => positiveDecimal(text ?? ""));
     return ask === undefined || bid === undefined ? [] : [{ source: SOURCE, asset, usd: median([ask, bid]), atMs }];
   });
-  return points.length > 0 ? ok(points) : err(outage("UNEXPECTED_SHAPE", "none of the prices asked for"));
+  return points.length > 0 ? ok(points) : err(outage("UNEXPECTED_SHAPE", "none of the requested prices"));
 }
 
 export function krakenClient(settings: RateClientSettings): RateClient {

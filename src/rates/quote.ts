@@ -1,13 +1,13 @@
-// From market prices to the amount a customer is asked for (decisions 4). A price counts when two sources agree on it now. Nothing
-// is guessed: a missing rate is RATE_UNAVAILABLE, never replaced by an old price or one from a single source.
+// From market prices to the amount that a customer must pay (decisions 4). A price counts if two sources currently agree on it. A missing rate is
+// RATE_UNAVAILABLE; it is never replaced by an old price or by one from a single source.
 import { MICRO_DIGITS } from "../lib/money.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { DAY_MS, MINUTE_MS } from "../lib/time.ts";
 import { boughtUnits, isWithinPercent, median, product, quotient, worthUnits } from "./decimal-text.ts";
 
-/** A price is fresh for five minutes, that instant included. */
+/** A price is fresh for five minutes, inclusive. */
 export const FRESH_MS = 5 * MINUTE_MS;
-/** A central bank's rate is used on its own day and the five after it: Thursday's serves Easter Tuesday until the next is out. */
+/** A central bank's rate is used on its own day and the next five days: Thursday's until the new one on the Tuesday after Easter. */
 export const FIAT_DAYS = 5;
 /** How far a source's clock may be ahead of ours. */
 const SKEW_MS = MINUTE_MS;
@@ -15,7 +15,7 @@ const OUTLIER_PERCENT = 2;
 const DEPEG_PERCENT = 2;
 const SOURCES_NEEDED = 2;
 
-/** What one source says one coin is worth. `usd`: positive plain decimal text; `atMs`: when that was true, as far as the source tells. */
+/** The price of a coin at one source. `usd`: positive plain decimal text. `atMs`: the time of the price, as far as the source reports it. */
 export interface PricePoint {
   readonly source: string;
   readonly asset: string;
@@ -31,7 +31,7 @@ export interface FiatPoint {
   readonly dateMs: number;
 }
 
-/** `atMs`: the oldest of the sources kept. */
+/** `atMs`: the oldest time of the sources that were used. */
 export interface AssetRate {
   readonly usd: string;
   readonly atMs: number;
@@ -45,7 +45,7 @@ export interface FiatRate {
   readonly source: string;
 }
 
-/** What is known now, by code. Plain data: it crosses RPC and is stored as JSON. USD itself is not in `fiat`. */
+/** The current rates, by code. Plain data, because it is sent over RPC and stored as JSON. USD itself is not in `fiat`. */
 export interface RateTable {
   readonly assets: Readonly<Record<string, AssetRate>>;
   readonly fiat: Readonly<Record<string, FiatRate>>;
@@ -53,12 +53,12 @@ export interface RateTable {
 
 export const EMPTY_RATE_TABLE: RateTable = Object.freeze({ assets: Object.freeze({}), fiat: Object.freeze({}) });
 
-/** Where operations get their rates. Never throws; a rate that cannot be had is not in the table. */
+/** The source of rates for operations. Never throws; the table does not contain unavailable rates. */
 export interface RateSource {
   table(): Promise<RateTable>;
 }
 
-/** `rate`: price of one whole coin in the invoice currency, plain decimal text. `rateAtMs`: when the oldest crypto price in it was seen. */
+/** `rate`: the price of one whole coin in the invoice currency, plain decimal text. `rateAtMs`: the time of the oldest crypto price in it. */
 export interface Quote {
   readonly rate: string;
   readonly rateAtMs: number;
@@ -69,8 +69,8 @@ export interface Quote {
 const PEGS: Readonly<Record<string, string>> = { USDT: "USD", USDC: "USD", DAI: "USD", EURC: "EUR" };
 
 /**
- * The table of points: per asset the median of at least two fresh sources after those more than 2 % off the median of all are dropped.
- * Fewer than two left, or a stablecoin more than 2 % off its peg: absent. Of several points of one source the newest counts.
+ * Combines points into a table. The rate of an asset is the median of its fresh sources, without those that are more than 2 % off the median of all.
+ * It is absent if fewer than two sources remain, or if a stablecoin is more than 2 % off its peg. Of several points of a source the newest counts.
  */
 export function combine(
   points: { readonly prices: readonly PricePoint[]; readonly fiat: readonly FiatPoint[] },
@@ -100,8 +100,8 @@ export function combine(
 }
 
 /**
- * The price of one coin of `assetCode` in `currency`: direct for USD, times the fiat rate, or across USD for a crypto currency; "1" in
- * itself. RATE_UNAVAILABLE when an input is missing or stale at `nowMs`, whatever the table's keeper did about it.
+ * The price of one coin of `assetCode` in `currency`: the USD price, or that times the fiat rate, or divided by another coin's USD price; "1" in the
+ * coin itself. RATE_UNAVAILABLE if an input is missing or stale at `nowMs`; the table may have been made earlier.
  */
 export function quoteRate(of: {
   readonly table: RateTable;
@@ -129,7 +129,7 @@ export function quoteRate(of: {
   });
 }
 
-/** What one US dollar is worth in `currency`, plain decimal text; RATE_UNAVAILABLE as in `quoteRate`. */
+/** The value of one US dollar in `currency`, as plain decimal text; RATE_UNAVAILABLE as in `quoteRate`. */
 export function usdRate(of: {
   readonly table: RateTable;
   readonly currency: string;
@@ -152,7 +152,7 @@ export function unitsFor(of: {
   return boughtUnits(of.amountMicros, of.rate, of.decimals - MICRO_DIGITS);
 }
 
-/** What `units` base units are worth at `rate`, in micro-units of the rate's currency: an exact floor. */
+/** The value of `units` base units at `rate`, in micro-units of the rate's currency: an exact floor. */
 export function microsFor(of: { readonly units: bigint; readonly rate: string; readonly decimals: number }): bigint {
   return worthUnits(of.units, of.rate, MICRO_DIGITS - of.decimals);
 }
@@ -168,7 +168,7 @@ function agreed(points: readonly PricePoint[], nowMs: number): AssetRate | undef
   };
 }
 
-/** A stablecoin whose peg cannot be checked is not quoted either. */
+/** Whether a stablecoin is at its peg; false if the peg cannot be checked. True for other coins. */
 function isOnPeg(code: string, rate: AssetRate, fiat: Readonly<Record<string, FiatRate>>): boolean {
   const peg = own(PEGS, code);
   if (peg === undefined) return true;
@@ -190,12 +190,12 @@ function isFiatCurrent(dateMs: number, nowMs: number): boolean {
   return days >= -1 && days <= FIAT_DAYS;
 }
 
-/** An own property: a code such as "constructor" is not in any table. */
+/** Reads own properties only, so that a code such as "constructor" is never found. */
 function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** One of each key, the newest; of equals the first. */
+/** The newest item of each key; of equally new ones the first. */
 function newestBy<T>(items: readonly T[], key: (item: T) => string, time: (item: T) => number): T[] {
   const newest = new Map<string, T>();
   for (const item of items) {

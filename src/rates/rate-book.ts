@@ -13,7 +13,7 @@ import { type FiatSourceName, type PriceSourceName, parseRateSource } from "./ra
 
 const TIMEOUT_MS = 8 * SECOND_MS;
 
-/** One for the deployment, named `rates`: the only one that asks rate sources. The logic is `RateRefresh`. */
+/** One object per deployment, with the name `rates`; only it calls rate sources. `RateRefresh` has the logic. */
 export class RateBook extends DurableObject<Env> {
   readonly #refresh: RateRefresh;
 

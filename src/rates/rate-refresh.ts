@@ -1,6 +1,6 @@
-// Keeps the rates: asks each source at most every 30 seconds whatever the traffic, makes no caller wait while the stored rates are still usable,
-// and survives any source failing. It stores the last points of each source; the table is made from them at each read, so that an
-// old point drops out by itself and is never mixed in.
+// Keeps the rates up to date: it calls each source at most every 30 seconds, however many callers there are; callers do not wait while the stored
+// rates are usable; any source may fail. It stores the last points of each source. Each read makes the table from them, so that an old point is
+// never used.
 import * as z from "zod";
 import { fullJitterMs } from "../lib/backoff.ts";
 import { lazily } from "../lib/lazily.ts";
@@ -10,11 +10,11 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../lib/time.ts";
 import { combine, type FiatPoint, type PricePoint, type RateSource, type RateTable } from "./quote.ts";
 import type { FiatClient, RateClient, RateOutage } from "./rate-client.ts";
 
-/** Between two starts of a refresh. */
+/** The time between the starts of two refreshes. */
 export const REFRESH_MS = 30 * SECOND_MS;
 /** Central banks publish once a day. */
 export const FIAT_REFRESH_MS = HOUR_MS;
-/** The longest we stay away from a source that fails, on our own account or on its request. */
+/** The longest pause after a source failed: our own, and below the one that the source asked for. */
 const BACKOFF_CAP_MS = 4 * MINUTE_MS;
 const RETRY_AFTER_CAP_MS = 10 * MINUTE_MS;
 
@@ -27,9 +27,9 @@ export interface RateRefreshParts {
   readonly nowMs: () => number;
   /** In [0, 1). */
   readonly random: () => number;
-  /** Work that no caller waits for. */
+  /** Continues work for which no caller waits. */
   readonly background: (work: Promise<void>) => void;
-  /** One line about a source that failed. */
+  /** Logs one line about a source that failed. */
   readonly report: (line: string) => void;
 }
 
@@ -39,13 +39,13 @@ const fiatPoint = lazily(() =>
 );
 const keptState = lazily(() =>
   z.object({
-    /** When the last refresh began; null before the first. */
+    /** When the last refresh started; null before the first. */
     refreshedAtMs: z.number().nullable(),
-    /** Assets that had a rate when it ended. */
+    /** The assets that had a rate after it. */
     known: z.array(z.string()).readonly(),
     prices: z.array(pricePoint()).readonly(),
     fiat: z.array(fiatPoint()).readonly(),
-    /** By source: not to be asked before `untilMs`; `failures` in a row. */
+    /** By source: not called before `untilMs`, after `failures` consecutive failures. */
     pauses: z.record(z.string(), z.object({ failures: z.number(), untilMs: z.number() })),
   }),
 );
@@ -67,8 +67,8 @@ export class RateRefresh implements RateSource {
   }
 
   /**
-   * The current rates. Waits for the sources only when the stored rates are not usable: there are none yet, or an asset has gone stale since the
-   * last refresh. Never throws; when everything fails the table holds only what is still fresh, possibly nothing.
+   * The current rates. Waits for the sources only if the stored rates are not usable: there are none yet, or an asset became stale since the last
+   * refresh. Never throws; if all sources fail, the table holds only the rates that are still fresh, possibly none.
    */
   async table(): Promise<RateTable> {
     const nowMs = this.#parts.nowMs();
@@ -81,7 +81,7 @@ export class RateRefresh implements RateSource {
 
   #isDue(nowMs: number): boolean {
     const { refreshedAtMs } = this.#kept;
-    // A clock that was set back does not stop the refreshes.
+    // With a clock that was set back, `nowMs < refreshedAtMs` keeps the refreshes going.
     return refreshedAtMs === null || nowMs < refreshedAtMs || nowMs - refreshedAtMs >= REFRESH_MS;
   }
 
@@ -91,7 +91,7 @@ export class RateRefresh implements RateSource {
     return known.length > 0 && known.every((code) => Object.hasOwn(table.assets, code));
   }
 
-  /** Single flight: nothing is awaited between looking for a running refresh and noting the new one. */
+  /** Single flight: there is no `await` between the check for a running refresh and storing the new one. */
   #start(nowMs: number): Promise<void> {
     const work = this.#refresh(nowMs).finally(() => {
       this.#running = undefined;
@@ -130,7 +130,7 @@ export class RateRefresh implements RateSource {
     return pause === undefined || nowMs >= pause.untilMs;
   }
 
-  /** Undefined when the source failed: its last points stay until they are stale, and it is left alone for a while. */
+  /** Calls a source. Undefined if it failed: its last points stay until they are stale, and it is not called for a while. */
   async #asked<T>(source: string, ask: () => Promise<Result<T, RateOutage>>): Promise<T | undefined> {
     const { nowMs, random, report } = this.#parts;
     const answer = await ask().catch((error: Error) =>
@@ -152,17 +152,17 @@ export class RateRefresh implements RateSource {
     this.#kept = { ...this.#kept, pauses: { ...this.#kept.pauses, [source]: pause } };
   }
 
-  /** One row, one write a refresh, so that an evicted object answers at once when it is back. */
+  /** Stores the state, one row and one write per refresh, so that an evicted object can respond at once when it starts again. */
   #save(): void {
     const { storage, report } = this.#parts;
     try {
       storage.sql.exec("INSERT OR REPLACE INTO book (id, state) VALUES (1, ?)", JSON.stringify(this.#kept));
     } catch (error) {
-      report(`rates: not stored: ${error instanceof Error ? error.message : String(error)}`);
+      report(`rates: could not be stored: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
-  /** State that an older or newer version stored in another shape is ignored. */
+  /** Loads the state; ignores state that another version stored in another format. */
   #load(): KeptState {
     const [row] = this.#parts.storage.sql.exec("SELECT state FROM book WHERE id = 1").toArray();
     if (row === undefined) return NOTHING;

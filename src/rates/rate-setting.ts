@@ -1,5 +1,5 @@
-// Which sources a deployment asks (RATE_SOURCE, decisions 1). Separate from `rate-source.ts`, so that `npm start` can check a value by the
-// Worker's own rule without loading what computes rates.
+// The rate sources of a deployment (RATE_SOURCE, decisions 1). Separate from `rate-source.ts`, so that `npm start` can check the value with the
+// Worker's own rule without loading the code that computes rates.
 import { err, ok, type Result } from "../lib/result.ts";
 
 export const PRICE_SOURCES = ["coinbase", "kraken", "coingecko"] as const;
@@ -14,8 +14,8 @@ export type RateSetting =
   | { readonly kind: "market"; readonly sources: readonly SourceName[] };
 
 /**
- * RATE_SOURCE: names separated by commas, or `fixed` alone, which only development may use. A price needs two sources that agree, so
- * fewer than two price sources are refused here and not discovered at the first payment. The error is a sentence for the operator.
+ * Parses RATE_SOURCE: names separated by commas, or only `fixed`, which is for development. A price needs two sources that agree, so fewer than two
+ * price sources are refused here, and not only at the first payment. The error is a sentence for the operator.
  */
 export function parseRateSource(text: string | undefined, isDevelopment: boolean): Result<RateSetting, string> {
   const names = (text ?? "")
@@ -23,8 +23,8 @@ export function parseRateSource(text: string | undefined, isDevelopment: boolean
     .map((name) => name.trim())
     .filter((name) => name !== "");
   const unknown = names.filter((name) => name !== "fixed" && !isSourceName(name));
-  if (unknown.length > 0) return err(`RATE_SOURCE names unknown sources: ${unknown.join(", ")}; known: ${known()}`);
-  if (new Set(names).size < names.length) return err("RATE_SOURCE names a source twice");
+  if (unknown.length > 0) return err(`RATE_SOURCE contains unknown sources: ${unknown.join(", ")}; use ${known()}`);
+  if (new Set(names).size < names.length) return err("RATE_SOURCE contains a source twice");
   if (names.includes("fixed")) {
     if (names.length > 1) return err("RATE_SOURCE=fixed cannot be combined with a real source");
     return isDevelopment ? ok({ kind: "fixed" }) : err("RATE_SOURCE=fixed is for ENVIRONMENT=development only");

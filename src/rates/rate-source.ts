@@ -1,21 +1,21 @@
-// How operations reach the rates of a deployment. Fixed rates answer on the spot; market rates come from the one object that asks the
-// sources, so that no invoice does.
+// Gives operations the rates of a deployment. Fixed rates are computed at once. Market rates come from the one Durable Object that calls the sources,
+// so that creating an invoice never calls them.
 import type { Result } from "../lib/result.ts";
 import { fixedRateTable } from "./fixed-rates.ts";
 import { EMPTY_RATE_TABLE, type RateSource } from "./quote.ts";
 import type { RateSetting } from "./rate-setting.ts";
 
-/** The one instance of the object. */
+/** The name of the only instance of the object. */
 export const RATE_BOOK_NAME = "rates";
 
-/** What is needed of the object's namespace; `Env["RATE_BOOK"]` is assignable to it. */
+/** The part of the object's namespace that is used; `Env["RATE_BOOK"]` is assignable to it. */
 export interface RateBookNamespace {
   getByName(name: string): RateSource;
 }
 
 /**
- * The rates of a deployment. Never throws: with a setting that is refused, or an object that cannot be reached, no rate is known, so that
- * an invoice can still be created and read and only its activation answers RATE_UNAVAILABLE. Either is logged when rates are asked for.
+ * The rates of a deployment. Never throws: with an invalid setting, or an object that cannot be reached, the table is empty. Then invoices can still
+ * be created and read, and only the activation of a payment method fails, with RATE_UNAVAILABLE. Either problem is logged when rates are read.
  */
 export function rateSourceOf(of: {
   readonly setting: Result<RateSetting, string>;
@@ -30,7 +30,7 @@ export function rateSourceOf(of: {
       try {
         return await book.getByName(RATE_BOOK_NAME).table();
       } catch (error) {
-        return noRates("the book cannot be reached:", error instanceof Error ? error.message : String(error));
+        return noRates("the rate book cannot be reached:", error instanceof Error ? error.message : String(error));
       }
     },
   };

@@ -77,7 +77,7 @@ describe("decimal text", () => {
   });
 
   it("the median of nothing is a bug", () => {
-    expect(() => median([])).toThrow("no median of nothing");
+    expect(() => median([])).toThrow("an empty list has no median");
   });
 
   const price = fc
