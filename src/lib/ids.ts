@@ -61,7 +61,6 @@ export function newUlid(nowMs: number, randomBytes: Uint8Array): string {
   return ulidTime(nowMs) + base32(randomBytes);
 }
 
-/** The id of a new operation. */
 export function newOperationId(): string {
   return newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH)));
 }

@@ -86,7 +86,7 @@ async function identify(
   return identityIn(oauth.getValidatedIdTokenClaims(tokens));
 }
 
-/** Undefined if the response is from another issuer (RFC 9207). Also compares the state again, which the library requires. */
+/** Undefined if the response is from another issuer (RFC 9207). The library compares the state again, by which the attempt was found. */
 function validCallback(
   server: oauth.AuthorizationServer,
   client: oauth.Client,

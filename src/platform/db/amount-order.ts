@@ -4,7 +4,7 @@
 // time for which the invoice is open. So at any moment only a few shelves of each width can hold open invoices, and they hold little else.
 
 const NARROWEST_MS = 900_000;
-/** Beyond the longest life of an invoice, 30 days. */
+/** The widest shelf is longer than the longest invoice, 30 days. */
 const WIDTHS = 13;
 /** Above the highest shelf number of any width. */
 const SHELVES_OF_A_WIDTH = 1_000_000_000;

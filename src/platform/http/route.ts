@@ -84,7 +84,7 @@ const DEFAULTS = {
   refusals: [],
 } as const;
 
-/** The whole declaration; each schema is made once, when it is first asked for. */
+/** Completes a declaration with the defaults; builds each schema once, on first use. */
 export function specOf(parts: RequiredParts & Partial<RouteSpec>): RouteSpec {
   const { body = noBody, query = noQuery } = parts;
   return { ...DEFAULTS, ...parts, body: lazily(body), query: lazily(query) };
@@ -95,7 +95,7 @@ export function isCrossOrigin(spec: RouteSpec): boolean {
   return spec.isForAnyOrigin === true || (spec.isForPublicKeys && spec.permission !== null);
 }
 
-/** Who may call a route, in a sentence or two. */
+/** Who may call a route, as text for the references. */
 export function accessText(spec: RouteSpec): string {
   const stepUp = spec.needsStepUp ? " A user must have given a factor in the last 5 minutes." : "";
   switch (spec.callers) {
