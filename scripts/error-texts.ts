@@ -274,7 +274,7 @@ const INVOICES = {
     remedy: "Create a new invoice if the customer still wants to pay",
   },
   INVOICE_ENDED: {
-    means: "The invoice has ended: its page gets no live updates",
+    means: "The invoice is paid or cancelled: its page gets no live updates any more",
     remedy: "Read the invoice once more and close the connection",
   },
   INVOICE_NOT_EDITABLE: {

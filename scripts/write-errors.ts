@@ -73,7 +73,7 @@ An \`Idempotency-Key\` makes a \`POST\` safe to repeat. For 24 hours the same ke
 with the header \`idempotent-replayed: true\`. The same key with another body is a mistake:
 
 \`\`\`sh
-curl -sS $BASE/invoices -H "x-api-key: $KEY" -H 'content-type: application/json' -H 'idempotency-key: order-2001' \\
+curl -sSf $BASE/invoices -H "x-api-key: $KEY" -H 'content-type: application/json' -H 'idempotency-key: order-2001' \\
   -d '{ "name": "Order 2001", "rawAmount": 10 }' -o /dev/null
 curl -sS $BASE/invoices -H "x-api-key: $KEY" -H 'content-type: application/json' -H 'idempotency-key: order-2001' \\
   -d '{ "name": "Order 2001", "rawAmount": 11 }'
