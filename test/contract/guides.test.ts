@@ -1,9 +1,10 @@
 // What the guides tell a reader to paste is pasted here, guide by guide, into one shell each, and the answers beside it are compared.
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { findFreePort } from "../../scripts/free-port.ts";
 import { expectOk, service, shop } from "./client.ts";
 import { signedIn } from "./people.ts";
@@ -18,22 +19,54 @@ const END = "=== end of block ===";
 
 interface Block {
   readonly commands: string;
-  /** The answer that the guide shows behind the commands: of the last of them, if they have several. */
-  readonly shown: { readonly language: string; readonly text: string } | undefined;
+  /** It goes on running in a terminal of its own, until the guide is done. */
+  readonly isTerminal: boolean;
+  /** What the guide shows behind the commands: the answer of the last of them, or what a terminal prints when it is ready. */
+  readonly shown: { readonly kind: string; readonly text: string } | undefined;
+}
+
+/** Where a guide's commands run. */
+interface Place {
+  /** What stands for `.edgetill`. */
+  readonly home: string;
+  readonly ports: { readonly server: number; readonly chain: number; readonly receiver: number };
 }
 
 /** The blocks of a guide in their order. */
 function blocksOf(name: string): readonly Block[] {
-  const fences = [...readFileSync(join(FOLDER, name), "utf8").matchAll(/^```(\w*)\n(.*?)^```$/gms)];
-  const parts = fences.map(([, language = "", text = ""]) => ({ language, text }));
-  return parts.flatMap(({ language, text }, at) => {
+  const fences = [...readFileSync(join(FOLDER, name), "utf8").matchAll(/^```(.*?)\n(.*?)^```$/gms)];
+  const parts = fences.map(([, kind = "", text = ""]) => ({ kind, text }));
+  return parts.flatMap(({ kind, text }, at) => {
+    if (kind !== "sh" && kind !== "sh terminal") return [];
     const next = parts[at + 1];
-    const shown = next?.language === "json" || next?.language === "text" ? next : undefined;
-    return language === "sh" ? [{ commands: text, shown }] : [];
+    const shown = next?.kind === "json" || next?.kind === "text" ? next : undefined;
+    return [{ commands: text, isTerminal: kind === "sh terminal", shown }];
   });
 }
 
-/** What a command printed as JSON values, one behind the other without anything between. */
+/** A text of a guide with the ports, folders and addresses of a place. */
+function at({ home, ports }: Place, text: string): string {
+  return text
+    .replaceAll("localhost:8787", `localhost:${ports.server}`)
+    .replaceAll("127.0.0.1:8545", `127.0.0.1:${ports.chain}`)
+    .replaceAll("127.0.0.1:4242", `127.0.0.1:${ports.receiver}`)
+    .replaceAll(/(?:\.\/)?\.edgetill\//g, `${home}/`)
+    .replaceAll("@example.com", `@${RUN}.example`);
+}
+
+function environmentOf({ home, ports }: Place, port: number): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    EDGETILL_HOME: home,
+    PORT: String(port),
+    CHAIN_PORT: String(ports.chain),
+    RECEIVER_STATE: join(home, "receiver.ids"),
+    // The scripts that npm runs before the named one install packages.
+    npm_config_ignore_scripts: "true",
+  };
+}
+
+/** What commands printed as JSON values, one behind the other with at most a line end between. */
 function valuesIn(output: string): readonly unknown[] {
   return output
     .split(/(?<=[}\]])\n?(?=[{[])/)
@@ -53,6 +86,33 @@ function wholeText(shown: string): RegExp {
   return new RegExp(`^${parts.join(".*")}$`, "s");
 }
 
+function check({ commands, shown }: Block, output: string, place: Place): void {
+  const printed = `${commands}\n${output}`;
+  if (shown?.kind === "text") {
+    expect(output.trim(), printed).toMatch(wholeText(at(place, shown.text).trim()));
+    return;
+  }
+  const values = valuesIn(output);
+  const last = shown === undefined ? undefined : values.at(-1);
+  if (shown !== undefined) expect(last, printed).toMatchObject(patternOf(at(place, shown.text)) as object);
+  // What is not shown went well.
+  for (const value of values) if (value !== last) expect(value, printed).not.toHaveProperty("statusCode");
+}
+
+/** Runs the blocks in one shell and compares what each prints. */
+function run(blocks: readonly Block[], place: Place): void {
+  const script = blocks.map(({ commands }) => `${at(place, commands)}\nprintf '\\n${END}\\n'\n`).join("");
+  const environment = environmentOf(place, place.ports.receiver);
+  const shell = spawnSync("sh", ["-c", `set -e\n${script}`], { encoding: "utf8", timeout: 100_000, env: environment });
+  const outputs = shell.stdout.split(`\n${END}\n`).slice(0, -1);
+  for (const [n, block] of blocks.entries()) {
+    const output = outputs[n];
+    if (output !== undefined) check(block, output, place);
+  }
+  expect(shell.status, shell.stderr).toBe(0);
+  expect(outputs).toHaveLength(blocks.length);
+}
+
 /** A merchant as a fresh `npm start` has it: a secret key with all permissions, a public key, no wallets. Writes its `demo.json`. */
 async function freshMerchant(home: string): Promise<void> {
   const owner = await signedIn("guides");
@@ -65,58 +125,62 @@ async function freshMerchant(home: string): Promise<void> {
     expect(status).toBe(201);
     return body.secret;
   };
-  const demo = {
-    baseUrl: service.baseUrl,
-    merchantId: merchant.id,
-    secretKey: await secretOf("SECRET"),
-    publicKey: await secretOf("PUBLIC"),
-  };
+  const demo = { merchantId: merchant.id, secretKey: await secretOf("SECRET"), publicKey: await secretOf("PUBLIC") };
   writeFileSync(join(home, "demo.json"), JSON.stringify(demo));
 }
 
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 
 describe.skipIf(!hasCurl)("the commands of a guide print what it shows", () => {
-  let home: string;
-  beforeAll(() => {
-    home = mkdtempSync(join(tmpdir(), "edgetill-guides-"));
+  const folder = mkdtempSync(join(tmpdir(), "edgetill-guides-"));
+  const terminals = new Map<string, ChildProcess>();
+  /** On the server of all contract tests, and on one that a guide starts. */
+  let onService: Place;
+  let onOwn: Place;
+
+  beforeAll(async () => {
+    const ports = { server: Number(new URL(service.baseUrl).port), chain: 0, receiver: await findFreePort() };
+    onService = { home: join(folder, "service"), ports };
+    const ownPorts = { ...ports, server: await findFreePort(), chain: await findFreePort() };
+    onOwn = { home: join(folder, "own"), ports: ownPorts };
+    for (const { home } of [onService, onOwn]) mkdirSync(home);
   });
-  afterAll(() => rmSync(home, { recursive: true }));
+  afterAll(async () => {
+    for (const terminal of [...terminals.values()].reverse()) await end(terminal);
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Two guides that want the same running share it. */
+  async function openTerminal({ commands, shown }: Block): Promise<void> {
+    if (terminals.has(commands)) return;
+    const env = environmentOf(onOwn, onOwn.ports.server);
+    // Its own group, so that all of it can be ended by its id.
+    const terminal = spawn("sh", ["-c", at(onOwn, commands)], { detached: true, env });
+    terminals.set(commands, terminal);
+    let printed = "";
+    for (const stream of [terminal.stdout, terminal.stderr]) stream.on("data", (text) => (printed += text));
+    const ready = at(onOwn, shown?.text ?? "").trim();
+    await vi.waitFor(() => expect(printed).toContain(ready), { timeout: 100_000, interval: 50 });
+  }
 
   test.each(GUIDES)("%s", async (guide) => {
-    await freshMerchant(home);
-    const port = await findFreePort();
-    const here = (text: string) =>
-      text
-        .replaceAll("http://localhost:8787", service.baseUrl)
-        .replaceAll("./.edgetill/", ".edgetill/")
-        .replaceAll(".edgetill/", `${home}/`)
-        .replaceAll(":4242", `:${port}`)
-        .replaceAll("@example.com", `@${RUN}.example`);
-    const blocks = [...blocksOf(INDEX), ...blocksOf(guide)];
-    const script = blocks.map(({ commands }) => `${here(commands)}\nprintf '\\n${END}\\n'\n`).join("");
-    const run = spawnSync("sh", ["-c", `set -e\n${script}`], {
-      encoding: "utf8",
-      timeout: 60_000,
-      env: { ...process.env, PORT: String(port), RECEIVER_STATE: join(home, "receiver.ids") },
-    });
-    const outputs = run.stdout.split(`\n${END}\n`).slice(0, -1);
-    for (const [at, output] of outputs.entries()) check(blocks[at], output, here);
-    expect(run.status, run.stderr).toBe(0);
-    expect(outputs).toHaveLength(blocks.length);
+    const blocks = blocksOf(guide);
+    const opened = blocks.filter(({ isTerminal }) => isTerminal);
+    for (const block of opened) await openTerminal(block);
+    const place = opened.length === 0 ? onService : onOwn;
+    if (place === onService) await freshMerchant(place.home);
+    run([...blocksOf(INDEX).slice(0, 1), ...blocks.filter(({ isTerminal }) => !isTerminal)], place);
+  });
+
+  test("and so do those of their index", async () => {
+    await freshMerchant(onService.home);
+    run(blocksOf(INDEX), onService);
   });
 });
 
-function check(block: Block | undefined, output: string, here: (text: string) => string): void {
-  const { commands, shown } = block ?? { commands: "", shown: undefined };
-  const told = `${commands}\n${output}`;
-  if (shown?.language === "text") {
-    expect(output.trim(), told).toMatch(wholeText(here(shown.text).trim()));
-    return;
-  }
-  const values = valuesIn(output);
-  const last = shown === undefined ? undefined : values.at(-1);
-  if (shown !== undefined) expect(last, told).toMatchObject(patternOf(here(shown.text)) as object);
-  // What is not shown went well.
-  for (const value of values) if (value !== last) expect(value, told).not.toHaveProperty("statusCode");
+async function end(terminal: ChildProcess): Promise<void> {
+  if (terminal.pid === undefined || terminal.exitCode !== null || terminal.signalCode !== null) return;
+  const ended = once(terminal, "close");
+  process.kill(-terminal.pid, "SIGTERM");
+  await ended;
 }
