@@ -298,7 +298,8 @@ const INVOICES = {
     remedy: `${WAIT}. An invoice that was created keeps its place; only its payment method waits`,
   },
   AMOUNTS_EXHAUSTED: {
-    means: "Invoices that share an address are told apart by their amounts, and all amounts near this price are in use",
+    means:
+      "Invoices that share an address are distinguished by their amounts, and all amounts near this price are in use",
     remedy: "Pick another payment method, wait until invoices end, or use an extended public key",
   },
   ANY_AMOUNT_NEEDS_OWN_ADDRESS: {

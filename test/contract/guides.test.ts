@@ -14,7 +14,7 @@ const INDEX = "README.md";
 const GUIDES = readdirSync(FOLDER).filter((name) => name.endsWith(".md") && name !== INDEX);
 /** Users of their own for each run. */
 const RUN = `g${Date.now()}`;
-/** Stands on a line of its own behind the output of each block. */
+/** Printed on a line of its own behind the output of each block. */
 const END = "=== end of block ===";
 
 interface Block {
@@ -27,7 +27,7 @@ interface Block {
 
 /** Where a guide's commands run. */
 interface Place {
-  /** What stands for `.edgetill`. */
+  /** The folder in place of `.edgetill`. */
   readonly home: string;
   readonly ports: { readonly server: number; readonly chain: number; readonly receiver: number };
 }
@@ -100,17 +100,43 @@ function check({ commands, shown }: Block, output: string, place: Place): void {
 }
 
 /** Runs the blocks in one shell and compares what each prints. */
-function run(blocks: readonly Block[], place: Place): void {
+async function run(blocks: readonly Block[], place: Place): Promise<void> {
   const script = blocks.map(({ commands }) => `${at(place, commands)}\nprintf '\\n${END}\\n'\n`).join("");
-  const environment = environmentOf(place, place.ports.receiver);
-  const shell = spawnSync("sh", ["-c", `set -e\n${script}`], { encoding: "utf8", timeout: 100_000, env: environment });
-  const outputs = shell.stdout.split(`\n${END}\n`).slice(0, -1);
+  const shell = start(`set -e\n${script}`, environmentOf(place, place.ports.receiver));
+  const [status] = await once(shell.process, "close");
+  // What the commands left in the background, where one of them failed.
+  endGroup(shell.process);
+  const outputs = shell.printed().split(`\n${END}\n`).slice(0, -1);
   for (const [n, block] of blocks.entries()) {
     const output = outputs[n];
     if (output !== undefined) check(block, output, place);
   }
-  expect(shell.status, shell.stderr).toBe(0);
+  expect(status, shell.failed()).toBe(0);
   expect(outputs).toHaveLength(blocks.length);
+}
+
+interface Started {
+  readonly process: ChildProcess;
+  readonly printed: () => string;
+  readonly failed: () => string;
+}
+
+/** A shell in a process group of its own, so that all that it starts can be ended by its id. */
+function start(commands: string, env: NodeJS.ProcessEnv): Started {
+  const shell = spawn("sh", ["-c", commands], { detached: true, env, stdio: ["ignore", "pipe", "pipe"] });
+  let [printed, failed] = ["", ""];
+  shell.stdout.setEncoding("utf8").on("data", (text) => (printed += text));
+  shell.stderr.setEncoding("utf8").on("data", (text) => (failed += text));
+  return { process: shell, printed: () => printed, failed: () => failed };
+}
+
+function endGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGTERM");
+  } catch (error) {
+    if (!(error instanceof Error) || !("code" in error) || error.code !== "ESRCH") throw error;
+  }
 }
 
 /** A merchant as a fresh `npm start` has it: a secret key with all permissions, a public key, no wallets. Writes its `demo.json`. */
@@ -146,41 +172,37 @@ describe.skipIf(!hasCurl)("the commands of a guide print what it shows", () => {
     for (const { home } of [onService, onOwn]) mkdirSync(home);
   });
   afterAll(async () => {
-    for (const terminal of [...terminals.values()].reverse()) await end(terminal);
+    for (const terminal of [...terminals.values()].reverse()) {
+      const hasEnded = terminal.exitCode !== null || terminal.signalCode !== null;
+      const ended = hasEnded ? undefined : once(terminal, "close");
+      endGroup(terminal);
+      await ended;
+    }
     rmSync(folder, { recursive: true });
   });
 
   /** Two guides that want the same running share it. */
   async function openTerminal({ commands, shown }: Block): Promise<void> {
     if (terminals.has(commands)) return;
-    const env = environmentOf(onOwn, onOwn.ports.server);
-    // Its own group, so that all of it can be ended by its id.
-    const terminal = spawn("sh", ["-c", at(onOwn, commands)], { detached: true, env });
-    terminals.set(commands, terminal);
-    let printed = "";
-    for (const stream of [terminal.stdout, terminal.stderr]) stream.on("data", (text) => (printed += text));
+    const terminal = start(at(onOwn, commands), environmentOf(onOwn, onOwn.ports.server));
+    terminals.set(commands, terminal.process);
     const ready = at(onOwn, shown?.text ?? "").trim();
-    await vi.waitFor(() => expect(printed).toContain(ready), { timeout: 100_000, interval: 50 });
+    const within = { timeout: 100_000, interval: 50 };
+    await vi.waitFor(() => expect(terminal.printed(), terminal.failed()).toContain(ready), within);
   }
 
-  test.each(GUIDES)("%s", async (guide) => {
+  // Two of them start a chain and a server first.
+  test.each(GUIDES)("%s", { timeout: 300_000 }, async (guide) => {
     const blocks = blocksOf(guide);
     const opened = blocks.filter(({ isTerminal }) => isTerminal);
     for (const block of opened) await openTerminal(block);
     const place = opened.length === 0 ? onService : onOwn;
     if (place === onService) await freshMerchant(place.home);
-    run([...blocksOf(INDEX).slice(0, 1), ...blocks.filter(({ isTerminal }) => !isTerminal)], place);
+    await run([...blocksOf(INDEX).slice(0, 1), ...blocks.filter(({ isTerminal }) => !isTerminal)], place);
   });
 
   test("and so do those of their index", async () => {
     await freshMerchant(onService.home);
-    run(blocksOf(INDEX), onService);
+    await run(blocksOf(INDEX), onService);
   });
 });
-
-async function end(terminal: ChildProcess): Promise<void> {
-  if (terminal.pid === undefined || terminal.exitCode !== null || terminal.signalCode !== null) return;
-  const ended = once(terminal, "close");
-  process.kill(-terminal.pid, "SIGTERM");
-  await ended;
-}
