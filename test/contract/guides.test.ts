@@ -29,7 +29,7 @@ interface Block {
 interface Place {
   /** The folder in place of `.edgetill`. */
   readonly home: string;
-  readonly ports: { readonly server: number; readonly chain: number; readonly receiver: number };
+  readonly ports: { readonly server: number; readonly chain: number; readonly receiver: number; readonly shop: number };
 }
 
 /** The blocks of a guide in their order. */
@@ -50,6 +50,7 @@ function at({ home, ports }: Place, text: string): string {
     .replaceAll("localhost:8787", `localhost:${ports.server}`)
     .replaceAll("127.0.0.1:8545", `127.0.0.1:${ports.chain}`)
     .replaceAll("127.0.0.1:4242", `127.0.0.1:${ports.receiver}`)
+    .replaceAll(/(127\.0\.0\.1:|PORT=)3000/g, `$1${ports.shop}`)
     .replaceAll(/(?:\.\/)?\.edgetill\//g, `${home}/`)
     .replaceAll("@example.com", `@${RUN}.example`);
 }
@@ -165,7 +166,8 @@ describe.skipIf(!hasCurl)("the commands of a guide print what it shows", () => {
   let onOwn: Place;
 
   beforeAll(async () => {
-    const ports = { server: Number(new URL(service.baseUrl).port), chain: 0, receiver: await findFreePort() };
+    const [receiver, shopPort] = [await findFreePort(), await findFreePort()];
+    const ports = { server: Number(new URL(service.baseUrl).port), chain: 0, receiver, shop: shopPort };
     onService = { home: join(folder, "service"), ports };
     const ownPorts = { ...ports, server: await findFreePort(), chain: await findFreePort() };
     onOwn = { home: join(folder, "own"), ports: ownPorts };

@@ -25,3 +25,8 @@ it("a guide has at least one command, and shows an answer", () => {
     expect(text, name).toMatch(/^```(?:json|text)\n/m);
   }
 });
+
+it("the integration in the guide on webhooks is the file that the tests run", () => {
+  const [, shown] = /```ts\n(.*?)```/s.exec(readFileSync(join(FOLDER, "webhooks.md"), "utf8")) ?? [];
+  expect(shown).toBe(readFileSync("docs/examples/integration.ts", "utf8"));
+});
