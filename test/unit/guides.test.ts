@@ -1,32 +1,59 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { NETWORKS } from "../../src/chains/networks.ts";
+import { LIMITS } from "../../src/lib/limits.ts";
 
 const FOLDER = "docs/guides";
 const names = readdirSync(FOLDER);
+const textOf = (name: string) => readFileSync(join(FOLDER, name), "utf8");
 
 it.each(names)("every file that the guide %s links to is there", (name) => {
-  const text = readFileSync(join(FOLDER, name), "utf8");
+  const text = textOf(name);
   const links = [...text.matchAll(/\]\(([\w./-]+)\)/g)].flatMap(([, path = ""]) => path);
   expect(links.length).toBeGreaterThan(0);
   expect(links.filter((path) => !existsSync(join(FOLDER, path)))).toEqual([]);
 });
 
 it("the index names every guide once", () => {
-  const index = readFileSync(join(FOLDER, "README.md"), "utf8");
+  const index = textOf("README.md");
   const listed = [...index.matchAll(/^\| \[([\w-]+\.md)\]/gm)].flatMap(([, name = ""]) => name);
   expect(listed.toSorted()).toEqual(names.filter((name) => name !== "README.md").toSorted());
 });
 
 it("a guide has at least one command, and shows an answer", () => {
   for (const name of names) {
-    const text = readFileSync(join(FOLDER, name), "utf8");
+    const text = textOf(name);
     expect(text, name).toMatch(/^```sh\n/m);
     expect(text, name).toMatch(/^```(?:json|text)\n/m);
   }
 });
 
 it("the integration in the guide on webhooks is the file that the tests run", () => {
-  const [, shown] = /```ts\n(.*?)```/s.exec(readFileSync(join(FOLDER, "webhooks.md"), "utf8")) ?? [];
+  const [, shown] = /```ts\n(.*?)```/s.exec(textOf("webhooks.md")) ?? [];
   expect(shown).toBe(readFileSync("docs/examples/integration.ts", "utf8"));
+});
+
+it("the guides give each limit that they name the number that the Worker keeps", () => {
+  const named = names.flatMap((name) => [...textOf(name).matchAll(/`(\w+)`, (?:at first )?([\d,]*\d)/g)]);
+  const limits = named.filter(([, name = ""]) => Object.hasOwn(LIMITS, name));
+  expect(limits.length).toBeGreaterThan(10);
+  for (const [, name, number = ""] of limits) {
+    expect([name, Number(number.replaceAll(",", ""))]).toEqual([name, LIMITS[name as keyof typeof LIMITS]]);
+  }
+});
+
+it("the guide on wallets lists the networks with their cryptocurrencies and recommended confirmations", () => {
+  const guide = textOf("wallets.md");
+  const rows = [...guide.matchAll(/^\| `(\w+)` \| ([A-Z, ]+) \| (\d+) \|$/gm)].map((row) => row.slice(1));
+  const main = NETWORKS.filter(({ isTest }) => !isTest);
+  const expected = main.map(({ name, assets, recommendedConfirmations }) => [
+    name,
+    assets.map(({ code }) => code).join(", "),
+    String(recommendedConfirmations),
+  ]);
+  expect(rows).toEqual(expected);
+  for (const { name } of NETWORKS.filter(({ isTest, isRegtest }) => isTest && !isRegtest)) {
+    expect(guide).toContain(`\`${name}\``);
+  }
 });
