@@ -11,6 +11,8 @@ export interface ErrorText {
 type Texts = Readonly<Partial<Record<FailureCode, ErrorText>>>;
 
 const WAIT = "Wait as long as `Retry-After` says, then repeat the request";
+/** A link to another guide. */
+const guide = (name: string) => `[${name}.md](${name}.md)`;
 const READ_THE_LIST = "Read the list again: it was deleted, or the id belongs to another merchant";
 
 const REQUEST = {
@@ -214,7 +216,7 @@ const CATALOGUE = {
 const WALLETS = {
   UNSUPPORTED_PAIR: {
     means: "This cryptocurrency is not supported on this network",
-    remedy: "Use a pair of the table in [wallets.md](wallets.md)",
+    remedy: `Use a pair of the table in ${guide("wallets")}`,
   },
   INVALID_ADDRESS: {
     means: "The text is not an address of this network; the message says what it looks like",
@@ -287,7 +289,7 @@ const INVOICES = {
   },
   INVOICE_HAS_PAYMENTS: {
     means: "The invoice has received money",
-    remedy: "Wait until it is paid or has expired, then decide by hand: [resolving-by-hand.md](resolving-by-hand.md)",
+    remedy: `Wait until it is paid or has expired, then decide by hand: ${guide("resolving-by-hand")}`,
   },
   TOO_MANY_ACTIVE_INVOICES: {
     means: "As many invoices wait for payment as the setting `maxActiveInvoices` allows",
@@ -312,7 +314,7 @@ const INVOICES = {
   },
   NETWORK_NOT_WATCHED: {
     means: "The deployment reads no chain source for this network, so it would not see a payment",
-    remedy: "Have the operator add a source: [watching-chains.md](watching-chains.md)",
+    remedy: `Have the operator add a source: ${guide("watching-chains")}`,
   },
 } as const satisfies Texts;
 

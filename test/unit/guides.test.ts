@@ -5,8 +5,8 @@ import { NETWORKS } from "../../src/chains/networks.ts";
 import { LIMITS } from "../../src/lib/limits.ts";
 
 const FOLDER = "docs/guides";
-const names = readdirSync(FOLDER);
-const textOf = (name: string) => readFileSync(join(FOLDER, name), "utf8");
+const names = readdirSync(FOLDER).map((file) => file.replace(/\.md$/, ""));
+const textOf = (name: string) => readFileSync(join(FOLDER, `${name}.md`), "utf8");
 
 it.each(names)("every file that the guide %s links to is there", (name) => {
   const text = textOf(name);
@@ -16,9 +16,9 @@ it.each(names)("every file that the guide %s links to is there", (name) => {
 });
 
 it("the index names every guide once", () => {
-  const index = textOf("README.md");
-  const listed = [...index.matchAll(/^\| \[([\w-]+\.md)\]/gm)].flatMap(([, name = ""]) => name);
-  expect(listed.toSorted()).toEqual(names.filter((name) => name !== "README.md").toSorted());
+  const index = textOf("README");
+  const listed = [...index.matchAll(/^\| \[([\w-]+)\.md\]/gm)].flatMap(([, name = ""]) => name);
+  expect(listed.toSorted()).toEqual(names.filter((name) => name !== "README").toSorted());
 });
 
 it("a guide has at least one command, and shows an answer", () => {
@@ -30,7 +30,7 @@ it("a guide has at least one command, and shows an answer", () => {
 });
 
 it("the integration in the guide on webhooks is the file that the tests run", () => {
-  const [, shown] = /```ts\n(.*?)```/s.exec(textOf("webhooks.md")) ?? [];
+  const [, shown] = /```ts\n(.*?)```/s.exec(textOf("webhooks")) ?? [];
   expect(shown).toBe(readFileSync("docs/examples/integration.ts", "utf8"));
 });
 
@@ -44,7 +44,7 @@ it("the guides give each limit that they name the number that the Worker keeps",
 });
 
 it("the guide on wallets lists the networks with their cryptocurrencies and recommended confirmations", () => {
-  const guide = textOf("wallets.md");
+  const guide = textOf("wallets");
   const rows = [...guide.matchAll(/^\| `(\w+)` \| ([A-Z, ]+) \| (\d+) \|$/gm)].map((row) => row.slice(1));
   const main = NETWORKS.filter(({ isTest }) => !isTest);
   const expected = main.map(({ name, assets, recommendedConfirmations }) => [
