@@ -6,7 +6,7 @@ export interface Options {
   readonly only: readonly string[];
   /** About a minute instead of seven: shorter windows, one concurrency, fewer rows. */
   readonly isQuick: boolean;
-  /** Print the table as markdown, to be pasted into the README. */
+  /** Print the table as markdown, to be pasted into bench/README.md. */
   readonly isMarkdown: boolean;
   /** How many invoices the large table holds. */
   readonly largeRows: number;

@@ -1,9 +1,9 @@
 // `npm run bench`: measures the product against baselines of the same run, prints one table and writes JSON beside it.
 //   npm run bench -- --only create,derive    some of them
 //   npm run bench -- --quick                 about a minute: shorter windows, one concurrency, fewer rows
-//   npm run bench -- --markdown              the table as the README holds it
+//   npm run bench -- --markdown              the table as bench/README.md holds it
 //   npm run bench -- --rows 100000           the size of the large table
-// A whole run writes results/latest.json, which is committed as the source of the README's table; any other run writes
+// A whole run writes results/latest.json, which is committed as the source of the table in bench/README.md; any other run writes
 // results/partial.json, which is not.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";

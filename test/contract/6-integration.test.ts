@@ -1,4 +1,4 @@
-// The integration that the README shows, run as it stands: a shop that sends a customer to pay and learns of it once.
+// The integration of docs/examples, run as it is: a shop that sends a customer to pay and learns of it once.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { Webhook } from "standardwebhooks";

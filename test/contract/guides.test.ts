@@ -11,6 +11,8 @@ import { signedIn } from "./people.ts";
 
 const FOLDER = "docs/guides";
 const INDEX = "README.md";
+/** The README of the repository, from the folder of the guides. */
+const ROOT = "../../README.md";
 const GUIDES = readdirSync(FOLDER).filter((name) => name.endsWith(".md") && name !== INDEX);
 /** Users of their own for each run. */
 const RUN = `g${Date.now()}`;
@@ -34,7 +36,8 @@ interface Place {
 
 /** The blocks of a guide in their order. */
 function blocksOf(name: string): readonly Block[] {
-  const fences = [...readFileSync(join(FOLDER, name), "utf8").matchAll(/^```(.*?)\n(.*?)^```$/gms)];
+  const path = join(FOLDER, name);
+  const fences = [...readFileSync(path, "utf8").matchAll(/^```(.*?)\n(.*?)^```$/gms)];
   const parts = fences.map(([, kind = "", text = ""]) => ({ kind, text }));
   return parts.flatMap(({ kind, text }, at) => {
     if (kind !== "sh" && kind !== "sh terminal") return [];
@@ -208,5 +211,11 @@ describe.skipIf(!hasCurl)("the commands of a guide print what it shows", () => {
   test("and so do those of their index", async () => {
     await freshMerchant(onService.home);
     await run(blocksOf(INDEX), onService);
+  });
+
+  // Last, because it takes an address of the key of which the guide on wallets shows the first two.
+  test("and so do those of the README", async () => {
+    await freshMerchant(onService.home);
+    await run(blocksOf(ROOT), onService);
   });
 });
