@@ -1,15 +1,15 @@
-// What a text that should have been an address looks like, so that a refusal can name the mistake (decisions 3). A reason never repeats
-// the text itself: it may be a secret in a form that nobody thought of.
+// Recognises what was entered instead of an address, so that a refusal can name the mistake (decisions 3). A reason never repeats the text: it may
+// be a secret in an unexpected form.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { createBase58check } from "@scure/base";
 import { decodeSegwit } from "./bitcoin/segwit.ts";
 
 const codec = createBase58check(sha256);
 
-/** Longest text that is looked at; the longest address accepted has 62 characters, an extended key 111. */
+/** Longer texts are not examined. The longest accepted address has 62 characters, an extended key 111. */
 const MAX_LENGTH = 130;
 
-/** Base58 with four bytes of double SHA-256 behind the payload. */
+/** Base58 of the payload followed by the first four bytes of its double SHA-256. */
 export function encodeBase58check(payload: Uint8Array): string {
   return codec.encode(payload);
 }
@@ -56,28 +56,25 @@ const WITNESS_PARTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 const SHAPES: readonly (readonly [RegExp, string])[] = [
-  [/^$/, "it is empty"],
+  [/^$/, "the address is empty"],
   [/^ltcmweb1/i, "this is a Litecoin MWEB address, which cannot be watched"],
   [/^tmweb1/i, "this is a Litecoin testnet MWEB address, which cannot be watched"],
-  [/^t?cro1/i, "this looks like a Cronos POS address, not one of the Cronos EVM chain"],
+  [/^t?cro1/i, "this looks like a Cronos POS address; give an address of the Cronos EVM chain"],
   [/^ln(bc|tb|bcrt|ltc)[0-9]/i, "this looks like a Lightning invoice"],
   [/^addr1/i, "this looks like a Cardano address"],
   [/^bitcoincash:/i, "this looks like a Bitcoin Cash address"],
-  [/^(bitcoin|litecoin|ethereum|tron):/i, "this is a payment link; the address alone is wanted"],
-  [
-    /^(0x)?41[0-9a-f]{40}$/i,
-    "this looks like a TRON address in hexadecimal form; the form that starts with T is wanted",
-  ],
+  [/^(bitcoin|litecoin|ethereum|tron):/i, "this is a payment link; give only the address in it"],
+  [/^(0x)?41[0-9a-f]{40}$/i, "this looks like a TRON address in hexadecimal form; give the form that starts with T"],
   [/^0x[0-9a-f]{40}$/, "this looks like an EVM address"],
   [/^0x[0-9a-f]{40}$/i, "this looks like an EVM address"],
   [/^[0-9a-f]{40}$/i, "this looks like an EVM address without 0x"],
   [/^0x[0-9a-f]*$/i, "an EVM address has 40 hexadecimal digits after 0x"],
-  [/^XE[0-9]{2}[0-9A-Z]{16,31}$/i, "this looks like an ICAP address; the 0x form is wanted"],
+  [/^XE[0-9]{2}[0-9A-Z]{16,31}$/i, "this looks like an ICAP address; give the form that starts with 0x"],
   [/^[xyztuv]pub|^[LMt]tub/i, "this looks like an extended public key, not an address"],
   [/^\S+\.[a-z]{2,}$/i, "this looks like a name, not an address"],
 ];
 
-/** Says what the text looks like, starting in lower case; undefined when nothing is known of it. */
+/** What the text looks like, starting in lower case; undefined if it is not recognised. */
 export function whatItLooksLike(text: string): string | undefined {
   const known = SHAPES.find(([shape]) => shape.test(text));
   if (known !== undefined) return known[1];

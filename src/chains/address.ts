@@ -4,7 +4,7 @@ import { parseEvmAddress } from "./evm/address.ts";
 import type { Network } from "./networks.ts";
 import { parseTronAddress } from "./tron/address.ts";
 
-/** The canonical form to store, or why the text is no address to be paid at on this network. */
+/** The canonical form to store, or the reason why the text is not a receiving address on this network. */
 export function parseAddress(network: Network, text: string): Result<string, { readonly reason: string }> {
   switch (network.family) {
     case "bitcoin":

@@ -1,18 +1,18 @@
-// Coins and tokens of the networks, and the grain of each: the smallest difference between two amounts of a direct wallet.
+// Coins and tokens of the networks, each with its grain: the smallest difference between two amounts that a direct wallet asks for.
 
 export interface Asset {
-  /** Upper-case code, as echoed on the wire. */
+  /** Upper-case code, as the API returns it. */
   readonly code: string;
   /** A base unit is 10^-`decimals` of the coin. */
   readonly decimals: number;
   /** The token's contract in canonical form (EIP-55, TRON base58check); null for the native coin. */
   readonly contract: string | null;
-  /** Finest grain of a direct wallet's amounts, in base units: quotes are rounded up to it and salts counted in it. */
+  /** Finest grain of a direct wallet's amounts, in base units: quotes are rounded up to it, and a salt is a multiple of it. */
   readonly grainUnits: bigint;
-  /** Coarser grains in base units, coarsest first, tried before `grainUnits` so that most customers see a plain figure. */
+  /** Coarser grains in base units, coarsest first, tried before `grainUnits` so that most customers see a short number. */
   readonly coarseGrainUnits: readonly bigint[];
   readonly isStable: boolean;
-  /** The code whose market price it takes. */
+  /** The code whose market price applies. */
   readonly rateCode: string;
 }
 

@@ -1,6 +1,6 @@
-// The sources of one network as one: which may be asked, which is asked next, and for how long one that failed is left alone. One unit of work
-// runs against one source, so that a scan never mixes two views of the chain. What is known of the
-// sources lives in memory: after a restart each is verified again to serve this chain, and only its pauses are restored (`resume`).
+// The sources of one network behind one interface: picks the source to ask and pauses a source that failed. One unit of work runs against one
+// source, so that a scan never mixes two views of the chain. The state of the sources lives in memory: after a restart each source is verified
+// again, and only its pauses are restored (`resume`).
 import { fullJitterMs } from "../lib/backoff.ts";
 import { type Outage, outage } from "../lib/fetch-text.ts";
 import { err, ok, type Result } from "../lib/result.ts";
@@ -12,25 +12,25 @@ import { type SourceState, sourceName } from "./source-state.ts";
 const BACKOFF_BASE_MS = 2 * SECOND_MS;
 const BACKOFF_CAP_MS = 4 * MINUTE_MS;
 const RETRY_AFTER_CAP_MS = 10 * MINUTE_MS;
-/** An operator has to correct the configuration first. */
+/** Long, because an operator has to correct the configuration first. */
 const WRONG_CHAIN_MS = 10 * MINUTE_MS;
 
-/** No pause is longer; one minute is for clocks that differ. */
+/** The longest possible pause, plus one minute for clocks that differ. */
 const LONGEST_PAUSE_MS = Math.max(RETRY_AFTER_CAP_MS, WRONG_CHAIN_MS, BACKOFF_CAP_MS) + MINUTE_MS;
 
 export interface ChainPoolParts {
   readonly network: NetworkName;
-  /** In the order in which they are preferred; each once. */
+  /** In order of preference, each once. */
   readonly clients: readonly ChainClient[];
   /** In [0, 1). */
   readonly random: () => number;
-  /** A source that hangs fails long after it was asked, and is left alone from then on; without a clock, from when it was asked. */
+  /** A source that hangs fails long after it was asked; with a clock its pause begins when it fails, without one when it was asked. */
   readonly nowMs?: () => number;
-  /** One line about a source that failed; it names the source by its place and kind alone. */
+  /** Takes one log line about a source that failed; the line names only the source's place and kind. */
   readonly report: (line: string) => void;
 }
 
-/** The result of some work, and the source that it ran against. */
+/** The result of some work and the source that gave it. */
 export interface Answered<T> {
   readonly value: T;
   readonly client: ChainClient;
@@ -38,7 +38,7 @@ export interface Answered<T> {
 
 interface Source {
   readonly client: ChainClient;
-  /** Since the last outage. */
+  /** Whether it was verified since its last outage. */
   readonly isVerified: boolean;
   readonly state: SourceState;
 }
@@ -59,18 +59,18 @@ export class ChainPool {
     }));
   }
 
-  /** Sources that may be asked now: never failed, or the pause after a failure is over. Those known to serve another chain are paused. */
+  /** Sources that may be asked now: they have not failed, or their pause is over. A source that serves another chain is paused too. */
   available(nowMs: number): readonly ChainClient[] {
     return this.#sources.filter(({ state }) => endOf(state, nowMs) <= nowMs).map(({ client }) => client);
   }
 
-  /** Another source that may be asked now, for a second opinion: of another kind, if there is one. */
+  /** Another source that may be asked now, for a second opinion: preferably of another kind. */
   second(first: ChainClient, nowMs: number, askedToo: readonly ChainClient[] = []): ChainClient | undefined {
     const others = this.available(nowMs).filter((client) => client !== first && !askedToo.includes(client));
     return others.find((client) => client.kind !== first.kind) ?? others[0];
   }
 
-  /** Whether a second opinion can ever be had. */
+  /** Whether a second source is configured. */
   hasSecond(): boolean {
     return this.#sources.length > 1;
   }
@@ -106,14 +106,14 @@ export class ChainPool {
   }
 
   /**
-   * Runs the whole of `work` against the first source that may be asked; on an outage again, from its start, against the next. The last
-   * outage when all of them failed; when none may be asked, one that says in how long the first may be.
+   * Runs the whole of `work` against the first source that may be asked; on an outage again, from its start, against the next. Returns the last
+   * outage if all of them failed. If all are paused, the outage says after how long the first pause ends.
    */
   attempt<T>(nowMs: number, work: Work<T>): Promise<Result<Answered<T>, Outage>> {
     return this.#firstOf(this.available(nowMs), nowMs, work);
   }
 
-  /** `attempt` without `first`, nor those in `askedToo`: a second opinion, or one more. */
+  /** `attempt` without `first`, nor those in `askedToo`: for a second opinion or a further one. */
   attemptWithout<T>(
     first: ChainClient,
     nowMs: number,
@@ -155,7 +155,7 @@ export class ChainPool {
 
   #close(client: ChainClient, nowMs: number): void {
     this.#change(client, (source) => {
-      // Work that ran in parallel may have failed meanwhile: its pause is kept.
+      // Parallel work may have failed meanwhile: keep its pause.
       if (endOf(source.state, nowMs) > nowMs) return source;
       return { ...source, state: { kind: client.kind, failures: 0, openUntilMs: 0, lastOutage: null } };
     });
@@ -165,8 +165,8 @@ export class ChainPool {
     const { network, random, report } = this.#parts;
     this.#change(client, ({ state }, place) => {
       const pauseMs = pauseAfter({ kind, retryAfterMs, failures: state.failures, random: random() });
-      const what = kind === "WRONG_CHAIN" ? "SERVES ANOTHER CHAIN than it is configured for" : `failed: ${kind}`;
-      report(`chains: ${network} source ${place + 1} (${client.kind}) ${what}; not asked for ${pauseMs} ms`);
+      const what = kind === "WRONG_CHAIN" ? "SERVES ANOTHER CHAIN than the configured one" : `failed: ${kind}`;
+      report(`chains: ${network} source ${place + 1} (${client.kind}) ${what}; paused for ${pauseMs} ms`);
       const openUntilMs = Math.max(endOf(state, nowMs), nowMs + pauseMs);
       const next = { kind: client.kind, failures: state.failures + 1, openUntilMs, lastOutage: kind };
       return { client, isVerified: false, state: next };
@@ -180,16 +180,16 @@ export class ChainPool {
   #nobody(nowMs: number): Outage {
     const soonest = Math.min(...this.#sources.map(({ state }) => state.openUntilMs));
     const waitMs = Number.isFinite(soonest) ? Math.max(0, soonest - nowMs) : null;
-    return outage("UNREACHABLE", "no source may be asked now", waitMs);
+    return outage("UNREACHABLE", "every source is paused after failures", waitMs);
   }
 }
 
-/** When a pause ends. A pause longer than the longest was noted by a clock that was ahead, and counts as over. */
+/** When a pause ends. A pause longer than the longest possible one was written by a clock that was ahead, and counts as over. */
 function endOf({ openUntilMs }: SourceState, nowMs: number): number {
   return openUntilMs > nowMs + LONGEST_PAUSE_MS ? 0 : openUntilMs;
 }
 
-/** How long a source is left alone after an outage; `failures` came before it in a row. */
+/** How long a source is paused after an outage; `failures` is the number of outages in a row before it. */
 function pauseAfter(of: Pick<Outage, "kind" | "retryAfterMs"> & { failures: number; random: number }): number {
   if (of.kind === "WRONG_CHAIN") return WRONG_CHAIN_MS;
   const { failures: attempt, random } = of;

@@ -1,9 +1,9 @@
-// Where a deployment reads its chains (CHAIN_SOURCES): JSON of network to a list of sources, read by `npm start` and by the
-// Worker alike. A source's address may hold a vendor's key or a node's password, so no message repeats any part of one.
+// The setting CHAIN_SOURCES: JSON that maps each network to a list of sources. `npm start` and the Worker both read it. A source's URL may hold a
+// vendor's key or a node's password, so no message repeats any part of it.
 import { err, ok, type Result } from "../lib/result.ts";
 import { type Family, type Network, type NetworkName, networkNamed } from "./networks.ts";
 
-/** The kinds of source that each family can be read from; which is asked first is the order of the list in the setting. */
+/** The kinds of source of each family. The order of the list in the setting says which source is asked first. */
 const KINDS = {
   bitcoin: ["esplora", "core-rpc", "blockbook"],
   evm: ["evm-rpc"],
@@ -12,28 +12,29 @@ const KINDS = {
 
 export type ChainSourceKind = (typeof KINDS)[Family][number];
 
-/** Kinds whose paths are put behind the address, where a query has no place. */
+/** Kinds whose paths are appended to the URL, which therefore cannot have a query. */
 const REST_KINDS: readonly string[] = ["esplora", "blockbook", "trongrid"];
 
-/** A source as a client takes it. Everything except the kind is secret. */
+/** A source for a client. Everything except the kind is secret. */
 export interface ChainSource {
   readonly kind: ChainSourceKind;
-  /** http or https, without user information, fragment and a slash at its end. */
+  /** http or https, without user information, fragment or trailing slash. */
   readonly url: string;
   /** By lower-case name, sent with every request: vendors' keys, and the user information of the address as Basic authorization. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** By canonical name, whatever the setting called them; no list is empty. */
+/** By canonical name, even where the setting uses an alias; no list is empty. */
 export type ChainSources = ReadonlyMap<NetworkName, readonly ChainSource[]>;
 
-/** Short words without digits are mistyped names; anything else may be a key in the wrong place. */
+/** A message may quote a short word without digits: that is a mistyped name. Anything else may be a key in the wrong place. */
 const QUOTABLE = /^[A-Za-z_]{1,16}$/;
 
 /** Parses CHAIN_SOURCES; empty text is `{}`. The error is a sentence for the operator. */
 export function parseChainSources(text: string | undefined): Result<ChainSources, string> {
   const object = jsonObject(text === undefined || text.trim() === "" ? "{}" : text);
-  if (object === undefined) return err("CHAIN_SOURCES must be a JSON object of network to a list of sources");
+  if (object === undefined)
+    return err("CHAIN_SOURCES must be a JSON object that maps each network to a list of sources");
   const sources = new Map<NetworkName, readonly ChainSource[]>();
   for (const [name, list] of Object.entries(object)) {
     const network = networkNamed(name);
@@ -47,7 +48,7 @@ export function parseChainSources(text: string | undefined): Result<ChainSources
   return ok(sources);
 }
 
-/** Canonical names of the networks with a source; none where the value is invalid (`/healthz` says so). */
+/** Canonical names of the networks with a source; empty if the value is invalid (`/healthz` says so). */
 export function watchedNetworks(text: string | undefined): ReadonlySet<string> {
   const sources = parseChainSources(text);
   return new Set(sources.ok ? sources.value.keys() : []);
@@ -70,15 +71,16 @@ function sourceOf(network: Network, value: unknown): Result<ChainSource, string>
   const of = isObject(value) ? value : {};
   const kind = KINDS[network.family].find((known) => known === of.kind);
   if (kind === undefined) return err(`kind must be one of ${KINDS[network.family].join(", ")}`);
-  if (Object.keys(of).some((name) => !MEMBERS.includes(name))) return err(`members are ${MEMBERS.join(", ")} alone`);
+  if (Object.keys(of).some((name) => !MEMBERS.includes(name)))
+    return err(`a source may only have the members ${MEMBERS.join(", ")}`);
   const address = typeof of.url === "string" ? webAddress(of.url) : undefined;
-  if (address === undefined) return err("url must be an http or https address");
-  if (REST_KINDS.includes(kind) && address.search !== "") return err(`url of a ${kind} must have no query`);
+  if (address === undefined) return err("url must start with http:// or https://");
+  if (REST_KINDS.includes(kind) && address.search !== "") return err(`url of kind ${kind} must not have a query`);
   const headers = headersOf(of.headers ?? {});
-  if (headers === undefined) return err("headers must be an object of header name to text");
+  if (headers === undefined) return err("headers must be an object that maps header names to texts");
   const authorization = basicOf(address);
   if (authorization === undefined) return ok({ kind, url: addressText(address), headers });
-  if (headers.authorization !== undefined) return err("authorization stands in the url and in the headers");
+  if (headers.authorization !== undefined) return err("authorization is given twice, in the url and in the headers");
   return ok({ kind, url: addressText(address), headers: { ...headers, authorization } });
 }
 

@@ -1,5 +1,5 @@
-// JSON-RPC over HTTP, 1.0 (Bitcoin Core) and 2.0 alike: one call or a batch in one request. Numbers come as their source text,
-// so that no amount passes through a float. A node's refusal of a call is an `RpcError`; every other failure is an outage.
+// JSON-RPC over HTTP, 1.0 (Bitcoin Core) and 2.0 alike: one call or a batch in one request. Numbers are returned as their source text, so that no
+// amount passes through a float. A node's refusal of a call is an `RpcError`; every other failure is an outage.
 import * as z from "zod";
 import { fetchExactJson, fetchPlainJson, type JsonText, type Outage, outage } from "../lib/fetch-text.ts";
 import { lazily } from "../lib/lazily.ts";
@@ -20,11 +20,11 @@ export interface RpcError {
 export type RpcAnswer = Result<JsonText, RpcError>;
 
 export type RpcEdge = Pick<ChainClientSettings, "fetch" | "url" | "headers" | "timeoutMs"> & {
-  /** The node writes quantities as texts (EVM): nothing is lost by parsing plainly, which is several times as fast. */
+  /** The node writes quantities as text (EVM), so that plain parsing loses nothing and is several times as fast. */
   readonly isPlain?: true;
 };
 
-/** More than any block of the chains we read has; a bound, not a promise. */
+/** Larger than any block of the supported chains. */
 const LIMIT_BYTES = 32 * 1_048_576;
 
 const ErrorMember = lazily(() => z.object({ code: z.coerce.number(), message: z.string() }));
@@ -36,7 +36,7 @@ const Answer = lazily(() =>
   }),
 );
 
-/** Many calls in one request; the answers in the order of the calls. An answer that is missing fails the request. */
+/** Many calls in one request. Returns the answers in the order of the calls; a missing answer fails the request. */
 export async function rpcBatch(
   edge: RpcEdge,
   calls: readonly RpcCall[],
@@ -49,7 +49,7 @@ export async function rpcBatch(
   const answers = new Map<string, RpcAnswer>();
   for (const each of sent.value) {
     const parsed = answerOf(each);
-    if (parsed === undefined) return err(outage("UNEXPECTED_SHAPE", "an answer that is no JSON-RPC"));
+    if (parsed === undefined) return err(outage("UNEXPECTED_SHAPE", "the answer is not JSON-RPC"));
     answers.set(parsed.id, parsed.answer);
   }
   const inOrder = calls.map((_, id) => answers.get(String(id)));
@@ -93,17 +93,17 @@ export function shaped<T>(schema: () => z.ZodType<T>, value: unknown, what: stri
   const parsed = schema().safeParse(value);
   if (parsed.success) return ok(parsed.data);
   const at = parsed.error.issues[0]?.path.join(".") ?? "";
-  return err(outage("UNEXPECTED_SHAPE", `${what}: ${at === "" ? "not the shape agreed" : at}`));
+  return err(outage("UNEXPECTED_SHAPE", `${what}: ${at === "" ? "does not match the schema" : at}`));
 }
 
-/** A node may answer errors with 4xx and 5xx and give the reason only in the body, so those bodies are read too. */
+/** A node may answer an error with 4xx or 5xx and give the reason only in the body, so those bodies are read too. */
 function post(edge: RpcEdge, json: string): Promise<Result<JsonText, Outage>> {
   const { fetch, url, headers, timeoutMs, isPlain } = edge;
   const request = { fetch: tolerant(fetch), url, headers, timeoutMs, limitBytes: LIMIT_BYTES, json };
   return isPlain === true ? fetchPlainJson(request) : fetchExactJson(request);
 }
 
-/** Bitcoin Core answers a refused call with 500 and JSON (404 for an unknown method): to be read like a 200. */
+/** Bitcoin Core answers a refused call with 500 and JSON (404 for an unknown method): read it like a 200. */
 function tolerant(fetch: RpcEdge["fetch"]): RpcEdge["fetch"] {
   return async (url, init) => {
     const response = await fetch(url, init);
@@ -127,7 +127,7 @@ function refusal(value: JsonText): Result<never, Outage> {
   const isThrottled = /lack of computing resources|frequency limit|rate limit|too many requests/i.test(text);
   const parsed = Answer().safeParse(value);
   if (parsed.success && parsed.data.error) return err(outageOf(parsed.data.error));
-  return err(outage(isThrottled ? "RATE_LIMITED" : "UNEXPECTED_SHAPE", "an answer that is no JSON-RPC"));
+  return err(outage(isThrottled ? "RATE_LIMITED" : "UNEXPECTED_SHAPE", "the answer is not JSON-RPC"));
 }
 
 /** What was parsed from JSON is JSON. */

@@ -1,9 +1,9 @@
-// Every chain that Edgetill knows, row by row (decisions 2). Tokens are an allow-list: what is not here never credits.
-// Decimals belong to (network, contract): USDT and USDC have 18 on BNB and 6 elsewhere. What a row says: `network.ts`.
+// Every chain that Edgetill knows, row by row (decisions 2). Tokens are an allow-list: a token that is not here is never credited. Decimals
+// belong to (network, contract): USDT and USDC have 18 on BNB and 6 elsewhere. `network.ts` describes the fields.
 import { BNB, BTC, CRO, ETH, LTC, POL, TRX, token } from "./assets.ts";
 import type { Network } from "./network.ts";
 
-/** What the networks of one chain have in common. */
+/** The common fields of the networks of one chain. */
 const BITCOIN = {
   family: "bitcoin",
   nativeCode: "BTC",
@@ -56,7 +56,7 @@ const BNB_CHAIN = {
   overlapBlocks: 32,
   recommendedConfirmations: 15,
 } as const;
-/** Cronos changed its pace more than once: 6 s is the slowest it was, so that a window in time errs on the long side. */
+/** Cronos changed its block time more than once: 6 s is the slowest so far, so that a time window is rather too long. */
 const CRONOS = {
   ...EVM,
   nativeCode: "CRO",
@@ -138,7 +138,7 @@ export const NETWORK_TABLE: readonly Network[] = [
     chainId: 137,
     assets: [
       POL,
-      // Its symbol on chain is no longer USDT since it became USDT0: the contract is the identity, never the symbol.
+      // Its symbol on chain changed from USDT to USDT0: the contract is the identity, never the symbol.
       token("USDT", 6, "0xc2132D05D31c914a87C6611C10748AEb04B58e8F"),
       token("USDC", 6, "0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359"),
       token("DAI", 18, "0x8f3Cf7ad23Cd3CaDbD9735AFf958023239c6A063"),

@@ -1,4 +1,4 @@
-// The registry: every network, asset and contract that Edgetill knows, as one frozen table, and how each is found by name.
+// The registry: every network, asset and contract that Edgetill knows, as one frozen table with lookups by name.
 import type { Asset } from "./assets.ts";
 import type { Network } from "./network.ts";
 import { NETWORK_TABLE } from "./network-table.ts";

@@ -1,4 +1,4 @@
-// A source of the setting as a client, by its kind.
+// Makes the client of a configured source, by its kind.
 import { SECOND_MS } from "../lib/time.ts";
 import { blockbookClient } from "./bitcoin/blockbook-client.ts";
 import { coreClient } from "./bitcoin/core-client.ts";
@@ -10,10 +10,10 @@ import type { Network } from "./network.ts";
 import { tronRpcClient } from "./tron/tron-rpc-client.ts";
 import { trongridClient } from "./tron/trongrid-client.ts";
 
-/** For one request, its body included. */
+/** For one request including its body. */
 const TIMEOUT_MS = 8 * SECOND_MS;
 
-/** Dependencies of a client, and its timeout where that is not eight seconds. */
+/** Dependencies of a client, and its timeout if it is not eight seconds. */
 export type ChainEdge = Pick<ChainClientSettings, "fetch" | "nowMs"> & Partial<Pick<ChainClientSettings, "timeoutMs">>;
 
 const CLIENTS: Readonly<Record<ChainSourceKind, (settings: ChainClientSettings) => ChainClient>> = {
@@ -33,13 +33,13 @@ export function openChainClient(
   return CLIENTS[kind]({ fetch: reticent(fetch), nowMs, network, url, headers, timeoutMs });
 }
 
-/** A platform's error may repeat the address that it could not reach, and outages are logged: only its name is passed on. */
+/** A platform's error may repeat the URL that it could not reach, and outages are logged: passes on only the error's name. */
 function reticent(send: ChainEdge["fetch"]): ChainEdge["fetch"] {
   return async (url, init) => {
     try {
       return await send(url, init);
     } catch (error) {
-      // The end of the time limit is our own word.
+      // Our own time limit ended: the caller recognises this error.
       if (init.signal?.aborted) throw error;
       throw new Error(error instanceof Error ? error.name : "no connection");
     }

@@ -9,11 +9,11 @@ export interface PaymentRequest {
   readonly address: string;
   /** Base units of the asset; null asks for no particular amount. */
   readonly amountUnits: bigint | null;
-  /** Shown by the payer's wallet; BIP21 only, the other schemes have no place for it. */
+  /** Shown by the payer's wallet; BIP21 only, the other schemes have no such field. */
   readonly label?: string;
 }
 
-/** A URI that wallet software opens as a filled-in transfer. Amounts are exact: BIP21 and TRON in coins, EIP-681 in base units. */
+/** A URI that wallets open as a prepared transfer. Amounts are exact: BIP21 and TRON in coins, EIP-681 in base units. */
 export function paymentUri(request: PaymentRequest): string {
   switch (request.network.family) {
     case "bitcoin":

@@ -1,11 +1,13 @@
-// How often chains are polled (POLL_SECONDS), read by `npm start` and by the Worker alike.
+// How often chains are polled (POLL_SECONDS). `npm start` and the Worker both read it.
 import { err, ok, type Result } from "../lib/result.ts";
 
-/** A look more often than this would ask sources faster than they answer; a rarer one would let invoices expire unseen. */
+/** Polling faster would ask sources faster than they answer; polling slower would let invoices expire before their payments are seen. */
 const SHORTEST = 0.05;
 const LONGEST = 3600;
 
-/** Seconds between two looks at every network; null leaves each at its own pace (`Network.pollSeconds`). The error is a sentence. */
+/**
+ * Seconds between two passes over every network; null leaves each network its own interval (`Network.pollSeconds`). The error is a sentence.
+ */
 export function parsePollSeconds(text: string | undefined): Result<number | null, string> {
   const trimmed = (text ?? "").trim();
   if (trimmed === "") return ok(null);

@@ -1,6 +1,6 @@
-// Recovery phrases inside other text. Twelve words of the list may follow each other by chance, so the checksum decides
-// (BIP39 "Generating the mnemonic": 12 to 24 words of 11 bits, of which every 33rd is one of SHA-256 of the others).
-// Not by @scure/bip39's own check: it makes its table of words again for each phrase, half a millisecond, and a text may hold a thousand.
+// Finds recovery phrases inside other text. Twelve words of the list may follow each other by chance, so the checksum decides (BIP39
+// "Generating the mnemonic": 12 to 24 words of 11 bits, of which every 33rd is one of SHA-256 of the others). Does not use @scure/bip39's own
+// check, which rebuilds its word table for each phrase (half a millisecond); a text may hold a thousand.
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { wordlist } from "@scure/bip39/wordlists/english";
@@ -10,7 +10,7 @@ const indexes = lazily((): ReadonlyMap<string, number> => new Map(wordlist.map((
 const LENGTHS: readonly number[] = [12, 15, 18, 21, 24];
 const FEWEST_WORDS = 12;
 const BITS_PER_WORD = 11;
-/** One checksum in sixteen is valid by chance, so no real text has this many runs of listed words without a valid phrase among them. */
+/** One checksum in sixteen is valid by chance, so no real text has this many runs of listed words without a valid phrase. */
 const MOST_TRIES = 1_000;
 
 /**
@@ -28,7 +28,7 @@ export function holdsRecoveryPhrase(text: string): boolean {
   let row: number[] = [];
   for (const word of words) {
     const index = indexes().get(word);
-    // The longest phrase is all that a later word may complete.
+    // Keeps only the words that a later word could complete to the longest phrase.
     row = index === undefined ? [] : [...row.slice(-23), index];
     for (const length of LENGTHS) {
       if (row.length < length) break;

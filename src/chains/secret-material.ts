@@ -1,8 +1,8 @@
-// What looks like a private key is refused before anything parses, logs or stores it (decisions 3). Two forms: in the fields of
-// a wallet nothing but addresses, public keys and short names belongs, so there every shape counts, damaged ones too; in free text
-// (an invoice's name, description, metadata) sixty-four hexadecimal digits may be a transaction's hash and twelve words a sentence, so
-// there only what is unmistakable counts, wherever in the text it is: extended private keys and keys in wallet import format with their
-// checksum intact, recovery phrases with theirs, and hexadecimal digits that are named as a key. The bytes of an image are no text.
+// Refuses text that looks like a private key before anything parses, logs or stores it (decisions 3). The fields of a wallet only hold
+// addresses, public keys and short names, so there every form counts, even a damaged one. In free text (an invoice's name, description,
+// metadata) 64 hexadecimal digits may be a transaction hash and twelve words a sentence. There only unmistakable forms count, anywhere in the
+// text: extended private keys and WIF keys with a valid checksum, recovery phrases with a valid checksum, and hexadecimal digits that are named
+// as a key. The bytes of an image are not searched.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "../lib/bytes.ts";
 import type { Json } from "../lib/typed-json.ts";
@@ -18,7 +18,7 @@ export interface SecretForms {
   readonly hex: boolean;
   /** Cut or mistyped keys: `xprv...` of any length, 51 or 52 base58 characters that start like a WIF, mini keys, BIP38. */
   readonly fragments: boolean;
-  /** Member of the body that holds an image: base64, or an address that is searched like any text. */
+  /** Member of the body that holds an image: base64, or a URL, which is searched like any text. */
   readonly image?: "data" | "image";
 }
 
@@ -32,17 +32,20 @@ export const IMAGE_UPLOAD: SecretForms = { ...FREE_TEXT, image: "data" };
 /** For a product, whose `image` may be a data URL. */
 export const PRODUCT_TEXT: SecretForms = { ...FREE_TEXT, image: "image" };
 
-/** SLIP-132 prefixes of extended private keys, not inside a longer base58 text. */
+/** SLIP-132 prefixes of extended private keys, unless inside a longer base58 text. */
 const EXTENDED_PRIVATE = /(?:^|[^0-9A-Za-z])(?:[xyztuv]prv|[LMt]tpv)/i;
 const EXTENDED_PRIVATE_WHOLE = /(?:[xyztuvYZUV]prv|[LMt]tpv)[1-9A-HJ-NP-Za-km-z]{16}/;
 /** Addresses and extended public keys, each a whole word. */
 const WORD = /[0-9A-Za-z]{25,112}/g;
 /** WIF is 51 characters (uncompressed) or 52, an extended key 107 to 112. */
 const BASE58_RUN = /[1-9A-HJ-NP-Za-km-z]{51,112}/g;
-/** Wherever one may begin, glued to other letters too: by its first character a WIF is uncompressed or compressed; an extended key has 111. */
+/**
+ * Every position where a WIF key could begin, even directly after other letters. The first character says whether the key is uncompressed or
+ * compressed. An extended key has 111 characters.
+ */
 const WIF_INSIDE = /(?=([569][1-9A-HJ-NP-Za-km-z]{50}|[KLcT][1-9A-HJ-NP-Za-km-z]{51}))/g;
 const EXTENDED_INSIDE = /(?=((?:[xyztuvYZUV]pub|[LMt]tub)[1-9A-HJ-NP-Za-km-z]{107}))/g;
-/** Checksums that one text may cost; no real text has such long runs of base58. */
+/** Most checksums computed for one text; no real text has such long runs of base58. */
 const MOST_CHECKSUMS = 2_000;
 /** 32 or 64 bytes that the text itself calls a key or a seed. */
 const NAMED_HEX =
@@ -68,8 +71,8 @@ export function looksLikeSecret(text: string, forms: SecretForms = WALLET_FIELDS
 }
 
 /**
- * Looks through every text of a parsed body, names of members included, and a value together with its name. Does not recurse: a body may
- * nest deeper than the stack.
+ * Searches every text of a parsed body, including member names, and each value together with its name. Does not recurse: a body may nest deeper
+ * than the stack.
  */
 export function containsSecret(value: Json, forms: SecretForms = WALLET_FIELDS): boolean {
   const waiting: Json[] = [forms.image === undefined ? value : withoutImage(value, forms.image)];
@@ -88,14 +91,14 @@ function isSecretMember(name: string, value: Json, forms: SecretForms): boolean 
   return typeof value === "string" && NAMED_HEX.test(`${name}: ${value}`);
 }
 
-/** A body without the bytes of its image. */
+/** The body without the bytes of its image. */
 function withoutImage(body: Json, member: "data" | "image"): Json {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
   const isBytes = (value: Json) => typeof value === "string" && (member === "data" || /^data:/i.test(value));
   return Object.fromEntries(Object.entries(body).filter(([name, value]) => name !== member || !isBytes(value)));
 }
 
-/** A whole key with letters or digits of something else around it. */
+/** Whether the text holds a whole key directly next to other letters or digits. */
 function holdsGluedKey(text: string): boolean {
   let checksums = 0;
   for (const inside of [WIF_INSIDE, EXTENDED_INSIDE]) {
@@ -118,13 +121,13 @@ function isPrivatePayload(run: string): boolean {
   return isWifLength && WIF_VERSIONS.includes(payload[0] ?? -1);
 }
 
-/** One of some 5,000 addresses and extended public keys holds the beginning of a private one by chance: those that are whole are left out. */
+/** About one in 5,000 addresses and extended public keys contains a private key's prefix by chance, so valid ones are removed first. */
 function holdsExtendedPrivate(text: string): boolean {
   if (!EXTENDED_PRIVATE_WHOLE.test(text)) return false;
   return EXTENDED_PRIVATE_WHOLE.test(text.replaceAll(WORD, (word) => (isPublic(word) ? "" : word)));
 }
 
-/** An address, or an extended key whose point says that it is public; its checksum intact. */
+/** An address or an extended public key with a valid checksum. */
 function isPublic(word: string): boolean {
   const payload = decodeBase58check(word);
   if (payload?.length === 78) return payload[45] === 0x02 || payload[45] === 0x03;
@@ -133,16 +136,16 @@ function isPublic(word: string): boolean {
 
 function isFragment(text: string): boolean {
   if (WIF_LIKE.test(text) || BIP38.test(text) || isMiniKey(trimSpaces(text))) return true;
-  // A TRON or Litecoin address may happen to start with these letters; its checksum tells it from a key that was cut short.
+  // A TRON or Litecoin address may happen to start with these letters; its checksum distinguishes it from a truncated key.
   return EXTENDED_PRIVATE.test(text) && decodeBase58check(trimSpaces(text))?.length !== 21;
 }
 
-/** A mini key is one whose SHA-256, with a question mark behind it, starts with a zero byte. */
+/** A mini key followed by a question mark has a SHA-256 that starts with a zero byte. */
 function isMiniKey(text: string): boolean {
   return MINI_KEY.test(text) && sha256(utf8ToBytes(`${text}?`))[0] === 0;
 }
 
-/** Words of letters only, by whatever separates them: phrases are copied with commas, numbers, line breaks and ideographic spaces between. */
+/** Counts words of letters, whatever separates them: phrases are copied with commas, numbers, line breaks and ideographic spaces. */
 function wordCount(text: string): number {
   return text.split(/[^\p{L}\p{M}\p{N}]+/u).filter((word) => /^[\p{L}\p{M}]{2,}$/u.test(word)).length;
 }

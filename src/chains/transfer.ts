@@ -1,9 +1,9 @@
-// A transfer as the chain shows it. Its identity is (network, txHash, outputIndex), the same however often it is mined again.
+// A transfer on chain. Its identity is (network, txHash, outputIndex), which stays the same when it is mined again.
 
-/** A block, with what distinguishes it from another of the same height. */
+/** A block, with the hash that distinguishes it from others at the same height. */
 export interface BlockRef {
   readonly height: number;
-  /** As the source writes it, lower case. */
+  /** In the source's form, lower case. */
   readonly hash: string;
   /** The block's own timestamp. */
   readonly timeMs: number;
@@ -19,43 +19,43 @@ export interface Transfer {
    * the ordinal of the internal transaction. Growth of a balance: "balance:", the recipient, ":" and the units.
    */
   readonly outputIndex: string;
-  /** Null where a chain has none (UTXO). */
+  /** Null on chains without senders (UTXO). */
   readonly fromAddress: string | null;
-  /** In the spelling that wallets are stored in. */
+  /** In its stored form. */
   readonly toAddress: string;
   /** Above zero. */
   readonly amountUnits: bigint;
-  /** Null in a mempool. */
+  /** Null if unconfirmed. */
   readonly block: BlockRef | null;
-  /** UTXO in a mempool: outputs that it spends, `txid:vout`; else empty. */
+  /** For an unconfirmed UTXO transfer the outputs that it spends, `txid:vout`; otherwise empty. */
   readonly spends: readonly string[];
-  /** The source's own words, JSON as text, at most 4 KB. */
+  /** The source's answer, JSON as text, at most 4 KB. */
   readonly raw: string;
-  /** The source cannot tell what a transaction really moved: never credited by a rule, always for review. */
+  /** The source cannot say what the transaction really moved: no rule credits it, a user reviews it. */
   readonly isUnexplained?: true;
-  /** Set where a balance grew in one block by more than the block's own transactions paid. */
+  /** Set if a balance grew in one block by more than the block's transactions paid. */
   readonly growth?: Growth;
 }
 
 export interface Growth {
-  /** `explainerMark` of each transaction of the block whose value was taken off before. */
+  /** `explainerMark` of each transaction of the block whose value was already subtracted. */
   readonly explainedBy: readonly string[];
 }
 
-/** The start of a transaction's hash: enough to tell it from the others of its block, and short enough to keep. */
+/** The start of a transaction hash: long enough to be unique in its block, short enough to store. */
 export function explainerMark(txHash: string): string {
   return txHash.slice(0, 12);
 }
 
 /**
- * The identity of growth: network, height and account, so that it is the same money if another block of that height has it. Also the units,
- * because a block that replaces another may bring a different sum, and that is another payment.
+ * The identity of growth: network, height and account, so that it stays the same money if another block at that height has it. The units too,
+ * because a replacing block may bring a different sum, which is another payment.
  */
 export function growthIdentity(of: { readonly height: number; readonly toAddress: string; readonly units: bigint }) {
   return { txHash: `block:${of.height}`, outputIndex: `balance:${of.toAddress}:${of.units}` } as const;
 }
 
-/** The height in the name of growth; undefined for the hash of a transaction. */
+/** The height in the name of growth; undefined for a transaction hash. */
 export function growthHeight(txHash: string): number | undefined {
   const digits = /^block:(\d{1,15})$/.exec(txHash)?.[1];
   return digits === undefined ? undefined : Number(digits);

@@ -1,5 +1,5 @@
-// What Esplora and Blockbook have in common as sources: they keep an index of addresses and are asked for each recipient separately. Both also
-// accept a whole extended key; we never send one, because it would show all of a merchant's addresses to somebody else's server.
+// The common part of the Esplora and Blockbook sources: they keep an index of addresses and are asked for each recipient separately. Both also
+// accept a whole extended key; we never send one, because it would show all of a merchant's addresses to a third party.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type {
@@ -18,24 +18,24 @@ import { eachOf } from "./rest-client.ts";
 import { transfersTo, type UtxoTransaction } from "./utxo-transaction.ts";
 
 export interface AddressIndex {
-  /** Of the newest block. */
+  /** Hash of the newest block. */
   tipHash(): Promise<Result<string, Outage>>;
-  /** On the best chain; null above its tip. */
+  /** Hash of the block at that height on the best chain; null above its tip. */
   hashAt(height: number): Promise<Result<string | null, Outage>>;
-  /** Null where the source does not know it. */
+  /** Null if the source does not know the block. */
   blockOf(hash: string): Promise<Result<BlockRef | null, Outage>>;
   /**
-   * The unconfirmed transactions of an address and those that are mined from that height on, the newest first; others may be among them. `next`
-   * is where to read on, null once all of them were read.
+   * The unconfirmed transactions of an address and those mined at that height or above, newest first; others may be among them. `next` is where to
+   * continue, null once all were read.
    */
   historyOf(of: AddressPages): Promise<Result<AddressPage, Outage>>;
   transactionOf(txid: string): Promise<Result<UtxoTransaction | null, Outage>>;
-  /** The txid of what spends an output, `txid:vout`; null where nothing is known to. */
+  /** The txid of the transaction that spends an output, `txid:vout`; null if none is known. */
   spenderOf(output: string): Promise<Result<string | null, Outage>>;
 }
 
 export interface AddressPages extends Pick<HistoryRequest, "address" | "from" | "after" | "pages"> {
-  /** Height of the newest block that counts. */
+  /** Height of the newest block to read. */
   readonly to: number;
 }
 
@@ -44,18 +44,18 @@ export interface AddressPage {
   readonly next: string | null;
 }
 
-/** Of one address in a scan of many. */
+/** Most pages of one address in a scan of many addresses. */
 const PAGES = 200;
 
-/** Above any tip: no block's transaction is asked for. */
+/** Above any tip, so that no mined transaction is asked for. */
 const NO_BLOCK = Number.MAX_SAFE_INTEGER;
 
-/** For this long a mempool may be answered from what a scan saw. */
+/** How long a mempool read may be answered from what a scan saw. */
 const FRESH_MS = 5_000;
 
 /**
- * What the latest scan saw outside blocks, for the mempool read that follows it: the same answers serve both. Used once, for the very
- * same recipients, and not after the tip was asked for again.
+ * Unconfirmed transfers of the latest scan, for the mempool read that follows it: the same answers serve both. Used once, only for the same
+ * recipients, and not after the tip was asked for again.
  */
 interface Unconfirmed {
   readonly of: ReadonlySet<string>;
@@ -82,7 +82,9 @@ export class AddressIndexClient implements ChainClient {
   async verify(): Promise<Result<true, Outage>> {
     const genesis = await this.#source.hashAt(0);
     if (!genesis.ok) return genesis;
-    return genesis.value === this.#network.genesisHash ? ok(true) : err(outage("WRONG_CHAIN", "another block 0"));
+    return genesis.value === this.#network.genesisHash
+      ? ok(true)
+      : err(outage("WRONG_CHAIN", "the source has another block 0"));
   }
 
   async tip(): Promise<Result<BlockRef, Outage>> {
@@ -107,7 +109,7 @@ export class AddressIndexClient implements ChainClient {
     return ref.value === null ? behind() : ok(ref.value);
   }
 
-  /** Transfers to one address outside blocks, and mined from a height on. */
+  /** Transfers to one address: the unconfirmed ones and those mined at or above a height. */
   async #pagesOf(of: AddressPages): Promise<Result<History, Outage>> {
     const read = await this.#source.historyOf(of);
     if (!read.ok) return read;
@@ -134,7 +136,7 @@ export class AddressIndexClient implements ChainClient {
     const found = await eachOf(recipients, async (address) => {
       const read = await this.#pagesOf({ ...range, address, after: null, pages: PAGES });
       if (!read.ok || read.value.next === null) return read;
-      return err(outage("TOO_LARGE", `more than ${PAGES} pages of one address`));
+      return err(outage("TOO_LARGE", `one address has more than ${PAGES} pages`));
     });
     return found.ok ? ok(found.value.flatMap(({ transfers }) => transfers)) : found;
   }
@@ -182,9 +184,9 @@ export class AddressIndexClient implements ChainClient {
   }
 }
 
-/** A source that gives a page again instead of the one behind it would never come to an end. */
+/** Fails a source that returns the same page again: reading it would never end. */
 export function samePage(): Result<never, Outage> {
-  return err(outage("UNEXPECTED_SHAPE", "a page that does not follow the one before"));
+  return err(outage("UNEXPECTED_SHAPE", "a page does not continue the page before it"));
 }
 
 function isWithin(block: BlockRef | null, from: number, to: number): boolean {
@@ -196,5 +198,5 @@ function isFork(block: BlockRef | null, to: BlockRef): boolean {
 }
 
 function behind(): Result<never, Outage> {
-  return err(outage("BEHIND", "a block that is no longer, or not yet, on the source's chain"));
+  return err(outage("BEHIND", "the source's chain does not have a block, or no longer has it"));
 }

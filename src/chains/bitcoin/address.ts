@@ -1,5 +1,5 @@
-// Addresses of Bitcoin, Litecoin and their test networks: P2PKH, P2SH, P2WPKH, P2WSH and P2TR, nothing that cannot be spent.
-// @scure/btc-signer decides what an address is; only the words for what is wrong with a text are found here.
+// Addresses of Bitcoin, Litecoin and their test networks: P2PKH, P2SH, P2WPKH, P2WSH and P2TR, nothing that cannot be spent. @scure/btc-signer
+// decides what an address is; this file only says what is wrong with a text.
 import { Point } from "@noble/secp256k1";
 import { Address } from "@scure/btc-signer";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -10,10 +10,10 @@ import { decodeSegwit } from "./segwit.ts";
 /** Version bytes of P2SH that Litecoin once shared with Bitcoin: `3...` on the main network, `2...` on the test networks. */
 const SHARED_P2SH: readonly number[] = [0x05, 0xc4];
 
-/** What the library calls a network. */
+/** The library's description of a network. */
 export type AddressPrefixes = NonNullable<Parameters<typeof Address>[0]>;
 
-/** No private key is ever written or read, so its prefix is none. */
+/** The prefix of private keys is empty, because none is ever written or read. */
 export function addressPrefixes({ hrp, p2pkh, p2sh }: UtxoParameters): AddressPrefixes {
   return { bech32: hrp, pubKeyHash: p2pkh, scriptHash: p2sh, wif: 0 };
 }
@@ -33,7 +33,7 @@ function spendable(utxo: UtxoParameters, address: string): string | undefined {
   const coder = Address(addressPrefixes(utxo));
   try {
     const output = coder.decode(address);
-    // The library does not look at a taproot key, and anybody can spend from a pay-to-anchor address.
+    // The library does not check a taproot key, and anybody can spend from a pay-to-anchor address.
     if (output.type === "p2a" || (output.type === "tr" && !isXOnlyKey(output.pubkey))) return undefined;
     return coder.encode(output);
   } catch {
@@ -54,7 +54,7 @@ function isXOnlyKey(program: Uint8Array): boolean {
 function whyNot(network: Network, utxo: UtxoParameters, address: string): string {
   const isSegwit = address.toLowerCase().startsWith(`${utxo.hrp}1`);
   const reason = isSegwit ? segwitProblem(address) : (otherFormOf(network, utxo, address) ?? whatItLooksLike(address));
-  return reason ?? `it is no ${network.displayName} address`;
+  return reason ?? `not a valid ${network.displayName} address`;
 }
 
 function segwitProblem(address: string): string | undefined {
@@ -63,13 +63,13 @@ function segwitProblem(address: string): string | undefined {
   const { version, program } = decoded.value;
   if (version > 1) return `witness version ${version} is not in use yet`;
   if (program.length === 2) return "this is a pay-to-anchor address, which anybody can spend from";
-  if (program.length !== 32) return "its witness program is of a wrong length";
+  if (program.length !== 32) return "its witness program has the wrong length";
   return "its taproot key is not on the curve, so nobody could spend from it";
 }
 
 /**
- * Litecoin moved its P2SH version from 0x05 (main) and 0xc4 (test) to 0x32 and 0x3a, because the old form is byte for byte a Bitcoin
- * address. The old form is refused; the same script hash in the new form is what the owner's wallet shows today.
+ * Litecoin moved its P2SH version from 0x05 (main) and 0xc4 (test) to 0x32 and 0x3a, because the old form is byte for byte a Bitcoin address.
+ * Refuses the old form and names the new one; the same script hash in the new form is what the owner's wallet shows today.
  */
 function otherFormOf(network: Network, utxo: UtxoParameters, address: string): string | undefined {
   const payload = decodeBase58check(address);
@@ -77,5 +77,5 @@ function otherFormOf(network: Network, utxo: UtxoParameters, address: string): s
   if (payload?.length !== 21 || network.nativeCode !== "LTC" || !SHARED_P2SH.includes(version)) return undefined;
   if (network.isTest !== (version === 0xc4)) return undefined;
   const form = Address(addressPrefixes(utxo)).encode({ type: "sh", hash: payload.slice(1) });
-  return `this form cannot be told from a Bitcoin address; if it is yours on ${network.displayName}, register it as ${form}`;
+  return `this form looks the same as a Bitcoin address; if it is your ${network.displayName} address, register it as ${form}`;
 }

@@ -1,4 +1,4 @@
-// Blockbook's API v2, as Trezor and vendors of nodes serve it. It shows what spent an output only once that is mined.
+// Blockbook's API v2, which Trezor and node vendors serve. It shows what spent an output only once the spending transaction is mined.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { ChainClient, ChainClientSettings } from "../chain-client.ts";
@@ -14,15 +14,15 @@ import {
 import { type RestEdge, restJson } from "./rest-client.ts";
 import type { UtxoTransaction } from "./utxo-transaction.ts";
 
-/** Each transaction comes with all its scripts. */
+/** Transactions of a page; each comes with all its scripts. */
 const PAGE = 25;
-/** What it takes for a height. */
+/** The highest height that Blockbook accepts. */
 const HIGHEST = 0x7fffffff;
-/** Blocks come with a thousand of their transactions, and only the time is wanted: those read last are kept. */
+/** Blocks come with a thousand of their transactions, although only the time is needed: the blocks read last are cached. */
 const KEPT_BLOCKS = 32;
 
 export function blockbookClient(settings: ChainClientSettings): ChainClient {
-  // "Transaction '...' not found (reason)" is said of whatever failed.
+  // Blockbook answers "Transaction '...' not found (reason)" for any failure.
   const edge = { ...settings, absent: /"(Transaction '\w*'|Block) not found"/ };
   const kept = new Map<string, BlockRef>();
   return new AddressIndexClient("blockbook", settings, {
@@ -43,10 +43,10 @@ async function tipHash(edge: RestEdge): Promise<Result<string, Outage>> {
   const status = await restJson(edge, "/api/v2", BlockbookStatus);
   if (!status.ok) return status;
   if (status.value === null || status.value.isSyncing)
-    return err(outage("BEHIND", "a source that still reads the chain"));
+    return err(outage("BEHIND", "the source is still synchronising"));
   const hash = await hashAt(edge, status.value.bestHeight);
   if (!hash.ok) return hash;
-  return hash.value === null ? err(outage("BEHIND", "no block at its own tip")) : ok(hash.value);
+  return hash.value === null ? err(outage("BEHIND", "the source has no block at its own tip")) : ok(hash.value);
 }
 
 async function blockOf(
@@ -58,7 +58,7 @@ async function blockOf(
   if (known !== undefined) return ok(known);
   const block = await restJson(edge, `/api/v2/block/${hash}`, BlockbookBlock);
   if (!block.ok || block.value === null) return block;
-  if (block.value.hash !== hash) return err(outage("UNEXPECTED_SHAPE", "another block"));
+  if (block.value.hash !== hash) return err(outage("UNEXPECTED_SHAPE", "the answer is another block"));
   const [oldest] = kept.size < KEPT_BLOCKS ? [] : kept.keys();
   if (oldest !== undefined) kept.delete(oldest);
   kept.set(hash, block.value);
@@ -66,8 +66,8 @@ async function blockOf(
 }
 
 /**
- * Newest first, the unconfirmed on the first page. Past the last page the last one comes again. A later look that reads on counts pages
- * from the block that the first one read up to, `height:page`, so that new transactions on top do not shift the pages.
+ * Newest first, the unconfirmed ones on the first page. Past the last page Blockbook returns the last one again. A read that continues counts pages
+ * from the block up to which the first read went, `height:page`, so that new transactions do not shift the pages.
  */
 async function historyOf(
   edge: RestEdge,
@@ -81,11 +81,11 @@ async function historyOf(
     const query = `details=txs&pageSize=${PAGE}&page=${page}&${range}`;
     const answer = await restJson(edge, `/api/v2/address/${address}?${query}`, BlockbookHistory);
     if (!answer.ok) return answer;
-    if (answer.value === null) return err(outage("BAD_STATUS", "an address without an answer"));
+    if (answer.value === null) return err(outage("BAD_STATUS", "no answer for an address"));
     const { transactions: found, page: given = 1, itemsOnPage = PAGE } = answer.value;
     if (given !== page) return ok({ transactions, next: null });
     const mined = found?.filter(({ block }) => block !== null) ?? [];
-    // New transactions on top of an open range move part of a page to the next one, never all of it.
+    // New transactions in an open range move a part of each page to the next page, never all of it.
     const read = new Set(transactions.map(({ txHash }) => txHash));
     if (mined.length > 0 && mined.every(({ txHash }) => read.has(txHash))) return samePage();
     transactions.push(...(found ?? []));

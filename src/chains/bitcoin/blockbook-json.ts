@@ -1,10 +1,10 @@
-// What Blockbook's API v2 says, parsed: amounts in satoshi as text. Fields that are empty or zero are left out.
+// Schemas of Blockbook's API v2. Amounts are satoshi as text. Blockbook leaves out fields that are empty or zero.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import type { BlockRef } from "../transfer.ts";
 import { Count, Digits, Hash, Units, type UtxoOutput, type UtxoTransaction } from "./utxo-transaction.ts";
 
-/** `addresses` may also hold what an OP_RETURN says or the keys of a bare multisig; `isAddress` tells an address that is paid. */
+/** `addresses` may also hold the text of an OP_RETURN or the keys of a bare multisig; `isAddress` marks an address that is paid. */
 const Output = lazily(() =>
   z.looseObject({
     value: z.string().optional(),
@@ -24,20 +24,20 @@ export const BlockbookTransaction = lazily(() =>
       blockHash: Hash().optional(),
       /** -1 in a mempool. */
       blockHeight: z.string().optional(),
-      /** In a mempool, when Blockbook saw it first. */
+      /** For an unconfirmed transaction: when Blockbook first saw it. */
       blockTime: Count().optional(),
     })
     .transform((of, context): UtxoTransaction & { readonly spenders: readonly (string | undefined)[] } => {
       const outputs = of.vout.flatMap((raw, place): UtxoOutput[] => {
         const { n: index = String(place), value = "0", addresses, isAddress = false } = raw;
         const units = Units().safeParse(value);
-        if (!units.success) context.addIssue("no amount");
+        if (!units.success) context.addIssue("the amount is missing");
         const [address, more] = addresses ?? [];
         if (!units.success || !isAddress || address === undefined || more !== undefined) return [];
         return [{ index, address, amountUnits: units.data, raw }];
       });
       const block = blockOf(of);
-      if (block === undefined) context.addIssue("mined in no block");
+      if (block === undefined) context.addIssue("mined, but the block is missing");
       return {
         txHash: of.txid,
         spends: of.vin.flatMap(({ txid, vout = "0" }) => (txid === undefined ? [] : [`${txid}:${vout}`])),
@@ -54,7 +54,7 @@ interface Mined {
   readonly blockTime?: number | undefined;
 }
 
-/** Null in a mempool; undefined where the answer has only some of the block's fields. */
+/** Null if unconfirmed; undefined if the answer has only some of the block's fields. */
 function blockOf({ blockHash: hash, blockHeight, blockTime }: Mined): BlockRef | null | undefined {
   const height = Count().safeParse(blockHeight);
   const isHigh = height.success && height.data > 0;
@@ -62,7 +62,7 @@ function blockOf({ blockHash: hash, blockHeight, blockTime }: Mined): BlockRef |
   return isHigh && blockTime !== undefined ? { height: height.data, hash, timeMs: blockTime * 1000 } : undefined;
 }
 
-/** `itemsOnPage`: most mined transactions on a page; those of the mempool come before them on the first page. */
+/** `itemsOnPage` is the page size for mined transactions; unconfirmed ones come before them on the first page. */
 export const BlockbookHistory = lazily(() =>
   z.object({
     page: Count().optional(),
@@ -71,7 +71,7 @@ export const BlockbookHistory = lazily(() =>
   }),
 );
 
-/** Of a height; empty or absent above the tip. */
+/** The block hash at a height; empty or absent above the tip. */
 export const BlockbookHash = lazily(() =>
   z
     .object({ blockHash: z.union([Hash(), z.literal("")]).optional() })

@@ -1,4 +1,4 @@
-// Calls of a Bitcoin or Litecoin node. What the node does not have is null; what went wrong is an outage.
+// Calls to a Bitcoin or Litecoin node. Null means that the node does not have the item; a failure is an outage.
 import type * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -9,7 +9,7 @@ import { Hash } from "./utxo-transaction.ts";
 
 const CALLS_AT_ONCE = 100;
 
-/** Not found, out of range, and the block's data thrown away (pruned). */
+/** Error codes: not found, out of range, and block data removed by pruning. */
 const ABSENT: readonly number[] = [-5, -8, -1];
 
 /** Null where the node says that there is no such thing. */
@@ -22,7 +22,7 @@ export async function coreValue<T>(
   return sent.ok ? parsed(schema, sent.value) : sent;
 }
 
-/** In as few requests as a node takes; the answers in the order of the calls. */
+/** Batches the calls into as few requests as a node accepts. Returns the answers in the order of the calls. */
 export async function coreAnswers(
   edge: RpcEdge,
   calls: readonly RpcCall[],
@@ -43,7 +43,7 @@ export async function coreHeader(
   return demanded(await coreValue(edge, CoreHeader, { method: "getblockheader", params: [hash] }));
 }
 
-/** The block of that height on the best chain; null above its tip. */
+/** The block at that height on the best chain; null above its tip. */
 export async function coreBlockAt(edge: RpcEdge, height: number): Promise<Result<BlockRef | null, Outage>> {
   const hash = await coreValue(edge, Hash, { method: "getblockhash", params: [height] });
   if (!hash.ok || hash.value === null) return hash.ok ? ok(null) : hash;
@@ -61,12 +61,12 @@ export function parsed<T>(schema: () => z.ZodType<T>, answer: RpcAnswer): Result
   return ABSENT.includes(answer.error.code) ? ok(null) : err(outageOf(answer.error));
 }
 
-/** For a value that the node must have, because it named it before. */
+/** For a value that the node must have, because it named it before: null becomes BEHIND. */
 export function demanded<T>(found: Result<T | null, Outage>): Result<T, Outage> {
   if (!found.ok) return found;
   return found.value === null ? behind() : ok(found.value);
 }
 
 export function behind(): Result<never, Outage> {
-  return err(outage("BEHIND", "a block that is no longer, or not yet, on the node's chain"));
+  return err(outage("BEHIND", "the node's chain does not have a block, or no longer has it"));
 }

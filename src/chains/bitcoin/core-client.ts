@@ -1,4 +1,4 @@
-// Bitcoin Core and Litecoin Core by JSON-RPC; the node needs no wallet. Blocks are read whole, the mempool by its list.
+// Bitcoin Core and Litecoin Core by JSON-RPC; The node needs no wallet. Reads whole blocks, and the mempool by its list of transactions.
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -20,13 +20,13 @@ import { coreLookup } from "./core-lookup-client.ts";
 import { MempoolIndex } from "./mempool-index.ts";
 import { Hash, transfersTo } from "./utxo-transaction.ts";
 
-/** Blocks of one scan: each has up to some ten megabytes, so one is held at a time. */
+/** Blocks of one scan. A block has up to some ten megabytes, so only one is held at a time. */
 const SCAN_BLOCKS = 25;
-/** Transactions of one look at the mempool that were not looked at before: a full one takes as many looks as it needs. */
+/** Most new transactions that one read of the mempool fetches; a large mempool takes several reads. */
 const LOOK_TRANSACTIONS = 2_000;
-/** Of one mempool that is read as a whole: four times what a full one holds. */
+/** Most reads for a whole mempool: four times what a full mempool needs. */
 const MOST_PARTS = 200;
-/** Of one request: with their scripts they have up to some hundred kilobytes each. */
+/** Transactions of one request; with its scripts each has up to some hundred kilobytes. */
 const READ_AT_ONCE = 100;
 
 type Transaction = z.infer<ReturnType<typeof CoreTransaction>>;
@@ -54,7 +54,9 @@ export function coreClient(settings: ChainClientSettings): ChainClient {
 async function verify(settings: ChainClientSettings): Promise<Result<true, Outage>> {
   const genesis = await rpcValue(settings, Hash, "getblockhash", [0]);
   if (!genesis.ok) return genesis;
-  return genesis.value === settings.network.genesisHash ? ok(true) : err(outage("WRONG_CHAIN", "another block 0"));
+  return genesis.value === settings.network.genesisHash
+    ? ok(true)
+    : err(outage("WRONG_CHAIN", "the source has another block 0"));
 }
 
 async function tip(settings: ChainClientSettings): Promise<Result<BlockRef, Outage>> {
@@ -64,7 +66,7 @@ async function tip(settings: ChainClientSettings): Promise<Result<BlockRef, Outa
   return header.ok ? ok(header.value.block) : header;
 }
 
-/** Block by block, each the child of the one before it, so that a reorg meanwhile is found out. */
+/** Reads block by block and checks that each is the child of the one before it, which detects a reorg during the scan. */
 async function scan(settings: ChainClientSettings, { from, to, recipients }: ScanRange): Promise<Result<Scan, Outage>> {
   const { nativeCode } = settings.network;
   const last = Math.min(to.height, from + SCAN_BLOCKS - 1);
@@ -103,14 +105,14 @@ async function mempool(
     if (read.value.next === null) return ok([...transfers.values()]);
     after = read.value.next;
   }
-  return err(outage("TOO_LARGE", "a mempool of more than one look reads"));
+  return err(outage("TOO_LARGE", "the mempool is too large to read"));
 }
 
 /**
- * The unconfirmed transfers to recipients. All transactions are listed, but only those that this client has not read are read, at most
- * LOOK_TRANSACTIONS a look: first those new since its last look, then the others in the order of their ids, from `after` on. A client made anew
- * for each look still gets through all of them. Transactions known to pay a recipient are read each time. A payment out of MWEB shows when it
- * is mined: until then it has neither its txid nor its amount.
+ * The unconfirmed transfers to recipients. Lists all transactions, but fetches only those that this client has not read, at most LOOK_TRANSACTIONS
+ * at a time: first those new since the last read, then the others in the order of their ids, from `after` on. Even a client that is recreated
+ * before each read gets through all of them. Transactions known to pay a recipient are fetched each time. A payment out of MWEB appears when it is
+ * mined: before that it has neither its txid nor its amount.
  */
 async function mempoolPart(
   source: CoreSource,
@@ -134,7 +136,7 @@ async function mempoolPart(
   return ok({ transfers, next: isWhole ? null : (taken.at(-1) ?? after ?? "") });
 }
 
-/** Those that are still there and in no block. */
+/** Those that the node still has and that are unconfirmed. */
 async function readTransactions(
   source: CoreSource,
   txids: readonly string[],

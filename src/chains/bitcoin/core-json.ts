@@ -1,4 +1,4 @@
-// What Bitcoin Core and Litecoin Core say, parsed. Amounts are JSON numbers of the coin ("1e-8" is one of them): exact only from their text.
+// Schemas of Bitcoin Core's and Litecoin Core's answers. Amounts are JSON numbers in whole coins (also "1e-8"): only their text is exact.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import { parseUnits } from "../../lib/money.ts";
@@ -8,8 +8,8 @@ import { Count, Digits, Hash, type UtxoOutput, type UtxoTransaction } from "./ut
 const DECIMALS = 8;
 
 /**
- * Scripts that have one address, and whose address is what wallets are registered with. Before version 22 nodes name addresses
- * for others as well: one of a bare multisig's keys is not the one who is paid.
+ * Kinds of script with exactly one address, which a wallet can be registered with. Before version 22 nodes name addresses for other scripts as
+ * well: a key of a bare multisig is not an address that is paid.
  */
 const SCRIPTS: readonly string[] = [
   "pubkeyhash",
@@ -34,14 +34,14 @@ const PaidOutput = lazily(() =>
     .transform((raw, context): UtxoOutput | null => {
       const units = parseUnits(raw.value, DECIMALS);
       if (!units.ok || units.value < 0n) {
-        context.addIssue("no amount");
+        context.addIssue("the amount is missing");
         return null;
       }
       const address = addressOf(raw.scriptPubKey);
       return address === undefined ? null : { index: raw.n, address, amountUnits: units.value, raw };
     }),
 );
-/** Inside MWEB neither amount nor receiver is shown. */
+/** MWEB outputs show neither amount nor receiver. */
 const HiddenOutput = lazily(() => z.object({ ismweb: z.literal(true) }).transform(() => null));
 /** A script that no wallet uses needs no other field: a new kind of script must not make a block unreadable. */
 const OtherScript = lazily(() =>
@@ -55,7 +55,7 @@ const OtherOutput = lazily(() => z.object({ scriptPubKey: OtherScript() }).trans
 /** An output that may pay a wallet must have all its fields. */
 const Output = lazily(() => z.union([HiddenOutput(), PaidOutput(), OtherOutput()]));
 
-/** What an input spends; undefined for a coinbase, and for what is inside MWEB. */
+/** The output that an input spends; undefined for a coinbase and for inputs inside MWEB. */
 const Input = lazily(() =>
   z.unknown().transform((of) => {
     const input = Spent().safeParse(of);
@@ -69,7 +69,7 @@ function addressOf({ type, address, addresses }: z.infer<ReturnType<typeof Scrip
   return address ?? (addresses?.length === 1 ? addresses[0] : undefined);
 }
 
-/** Its `block` is null: a node answers only the block's hash, and for a block's transactions not even that. */
+/** `block` is null: a node returns only the block's hash, and for a block's transactions not even that. */
 export const CoreTransaction = lazily(() =>
   z
     .object({
@@ -94,7 +94,7 @@ const refOf = ({ hash, height, time }: { readonly hash: string; readonly height:
 export const CoreHeader = lazily(() =>
   z
     .object({ ...Header(), confirmations: z.string() })
-    // -1 is a block that the best chain has left.
+    // -1 confirmations: the block is no longer on the best chain.
     .transform((of) => ({ block: refOf(of), isOnChain: !of.confirmations.startsWith("-") })),
 );
 

@@ -1,5 +1,5 @@
-// What a node knows of one transaction. A node that indexes all transactions (`-txindex`) finds any of them. A node without the index
-// finds those with an unspent output; the others are unknown to it.
+// Looks up one transaction. A node that indexes all transactions (`-txindex`) finds any of them. A node without the index only finds those with an
+// unspent output.
 import type * as z from "zod";
 import type { Outage } from "../../lib/fetch-text.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -16,7 +16,7 @@ import {
 import { CoreTransaction, CoreUnspent } from "./core-json.ts";
 import { transfersTo } from "./utxo-transaction.ts";
 
-/** How many outputs are asked for when a node does not find a transaction by its hash. */
+/** How many outputs are probed when a node does not find a transaction by its hash. */
 const PROBED_OUTPUTS = 25;
 
 const UNKNOWN = { kind: "unknown" } as const satisfies Lookup;
@@ -35,7 +35,7 @@ export async function coreLookup(edge: ChainClientSettings, request: LookupReque
   return request.spends.length === 0 ? ok(UNKNOWN) : lookupReplaced(edge, request, found.value?.blockHash);
 }
 
-/** Null where its block has left the chain: an index of transactions still finds it there. */
+/** Null if its block has left the chain; a transaction index still finds it there. */
 async function standingOf(
   edge: ChainClientSettings,
   found: Found,
@@ -51,7 +51,7 @@ async function standingOf(
   return ok({ kind: "mined", block, transfers: transfersTo(recipients, nativeCode, { ...found, block }) });
 }
 
-/** Without `-txindex`: an unspent output shows the block, and with the block's hash the node finds the transaction. */
+/** Without `-txindex`: an unspent output gives the block, and with the block's hash the node finds the transaction. */
 async function lookupUnspent(
   edge: ChainClientSettings,
   request: LookupRequest,
@@ -69,16 +69,16 @@ async function lookupUnspent(
   const mined = demanded(await coreBlockAt(edge, best.value.block.height - unspent.value.confirmations + 1));
   if (!mined.ok) return mined;
   const { hash } = mined.value;
-  // Absent where a reorg came between.
+  // Absent after a reorg between the two calls.
   const call = { method: "getrawtransaction", params: [txHash, true, hash] };
   const found = demanded(await coreValue(edge, CoreTransaction, call));
   return found.ok ? standingOf(edge, { ...found.value, blockHash: hash }, request) : found;
 }
 
 /**
- * Replaced where something that it spent is spent though it is not there. That the node knows what was spent is part of the proof: it says the
- * same of what it never heard of. Whether the transaction has come back meanwhile is asked last; `leftHash` is the block, no longer on the chain,
- * in which an index of transactions still finds it.
+ * Replaced if one of the outputs that it spends is spent although the transaction itself is gone. The node must know the spent transaction: it
+ * answers the same for a transaction that it has never seen. The last request checks whether the transaction has come back meanwhile; `leftHash` is
+ * the block, no longer on the chain, in which an index of transactions still finds it.
  */
 async function lookupReplaced(
   edge: ChainClientSettings,

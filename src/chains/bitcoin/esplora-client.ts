@@ -1,4 +1,4 @@
-// Esplora's HTTP API, as blockstream.info, mempool.space, litecoinspace.org and one's own electrs serve it.
+// Esplora's HTTP API, which blockstream.info, mempool.space, litecoinspace.org and a self-hosted electrs serve.
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -9,7 +9,7 @@ import { EsploraBlock, EsploraOutspend, EsploraTransaction } from "./esplora-jso
 import { type RestEdge, restJson, restText } from "./rest-client.ts";
 import { Hash, type UtxoTransaction } from "./utxo-transaction.ts";
 
-/** A first page may be full of unconfirmed ones and leave the confirmed out. */
+/** With this many unconfirmed transactions the first page may leave out the confirmed ones. */
 const CROWDED = 10;
 
 const History = lazily(() => z.array(EsploraTransaction()));
@@ -32,13 +32,13 @@ async function hash(edge: RestEdge, path: string): Promise<Result<string | null,
   if (!text.ok || text.value === null) return text;
   const parsed = Hash().safeParse(text.value.trim());
   if (parsed.success) return ok(parsed.data);
-  return err(outage(text.value.includes("<") ? "NOT_JSON" : "UNEXPECTED_SHAPE", "no hash"));
+  return err(outage(text.value.includes("<") ? "NOT_JSON" : "UNEXPECTED_SHAPE", "the hash is missing"));
 }
 
 async function tipHash(edge: RestEdge): Promise<Result<string, Outage>> {
   const tip = await hash(edge, "/blocks/tip/hash");
   if (!tip.ok) return tip;
-  return tip.value === null ? err(outage("BEHIND", "no block at all")) : ok(tip.value);
+  return tip.value === null ? err(outage("BEHIND", "the source has no block")) : ok(tip.value);
 }
 
 /** Newest first. A page's length is the server's choice, so an empty one or one of older blocks is the last. `next` is the last txid. */
@@ -51,7 +51,7 @@ async function historyOf(edge: RestEdge, { address, from, after, pages }: Addres
     const path = last === null ? "" : `/chain${last === "" ? "" : `/${last}`}`;
     const read = await restJson(edge, `/address/${address}/txs${path}`, History);
     if (!read.ok) return read;
-    if (read.value === null) return err(outage("BAD_STATUS", "an address without an answer"));
+    if (read.value === null) return err(outage("BAD_STATUS", "no answer for an address"));
     const mark = last;
     if (read.value.some(({ txHash }) => txHash === mark)) return samePage();
     transactions.push(...read.value);
@@ -64,7 +64,7 @@ async function historyOf(edge: RestEdge, { address, from, after, pages }: Addres
   return ok({ transactions, next: last });
 }
 
-/** The server answers nothing behind a transaction that has left its block, which would look like the end: then all is read anew. */
+/** After a transaction that has left its block the server returns an empty page, which would look like the end; in that case all is read again. */
 async function stillMined(edge: RestEdge, txid: string): Promise<Result<string | null, Outage>> {
   if (txid === "") return ok(txid);
   const found = await restJson(edge, `/tx/${txid}`, EsploraTransaction);

@@ -1,4 +1,4 @@
-// What Esplora's HTTP API says, parsed: amounts in satoshi.
+// Schemas of Esplora's HTTP API. Amounts are satoshi.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import type { BlockRef } from "../transfer.ts";
@@ -17,12 +17,12 @@ const Status = lazily(() =>
       if (!confirmed) return null;
       if (typeof height === "number" && typeof hash === "string" && typeof time === "number")
         return { height, hash, timeMs: time * 1000 };
-      context.addIssue("confirmed in no block");
+      context.addIssue("confirmed, but the block is missing");
       return null;
     }),
 );
 
-/** Its address is absent where the script has none; then nothing else is asked of it. */
+/** Without an address (the script has none) no other field is required. */
 const Output = lazily(() =>
   z.looseObject({ scriptpubkey_address: z.string().nullish(), value: z.unknown().optional() }),
 );
@@ -40,7 +40,7 @@ export const EsploraTransaction = lazily(() =>
         const address = raw.scriptpubkey_address ?? undefined;
         if (address === undefined) return [];
         const units = Units().safeParse(raw.value);
-        if (!units.success) context.addIssue("no amount");
+        if (!units.success) context.addIssue("the amount is missing");
         if (!units.success) return [];
         return [{ index: String(index), address, amountUnits: units.data, raw }];
       });
@@ -55,7 +55,7 @@ export const EsploraBlock = lazily(() =>
     .transform((of): BlockRef => ({ height: of.height, hash: of.id, timeMs: of.timestamp * 1000 })),
 );
 
-/** The txid of what spends an output; null where nothing does. */
+/** The txid of the transaction that spends an output; null if it is unspent. */
 export const EsploraOutspend = lazily(() =>
   z
     .object({ spent: z.boolean(), txid: Hash().nullish() })

@@ -1,17 +1,18 @@
-// Which transactions of a node's mempool were looked at, and roughly whom each pays: a mempool may hold 100,000 of them, and a node has no index
-// of addresses. It is a cache: where the object that holds it is made anew, all are looked at again, part by part (core-client.ts, `mempoolPart`). It is as large as the mempool, some 16 bytes an output.
+// Remembers which transactions of a node's mempool were read and approximately which addresses each pays: a mempool may hold 100,000 transactions,
+// and a node has no index of addresses. It is a cache: when it is lost, all are read again, part by part (core-client.ts, `mempoolPart`). It needs
+// some 16 bytes for each output in the mempool.
 
 /** 52 bits of a txid: a number, of which a map holds 100,000 in a few megabytes. */
 const keyOf = (txid: string): number => Number.parseInt(txid.slice(0, 13), 16);
 
 export class MempoolIndex {
-  /** By `keyOf`: whether it was looked at. */
+  /** By `keyOf`: whether the transaction was read. */
   #known = new Map<number, boolean>();
-  /** One entry an output: the hash of whom it pays, and the key of its transaction. */
+  /** One entry for each output: the hash of the paid address, and the key of the transaction. */
   #hashes: number[] = [];
   #keys: number[] = [];
 
-  /** Outputs that are remembered. */
+  /** Number of remembered outputs. */
   get size(): number {
     return this.#hashes.length;
   }
@@ -38,7 +39,7 @@ export class MempoolIndex {
     return { fresh, waiting };
   }
 
-  /** Notes that a transaction was looked at, and whom it pays; may be repeated. */
+  /** Records that a transaction was read and which addresses it pays. May be repeated. */
   add(txid: string, addresses: readonly string[]): void {
     const key = keyOf(txid);
     if (this.#known.get(key) === true) return;
@@ -49,7 +50,7 @@ export class MempoolIndex {
     }
   }
 
-  /** Those of `txids` that were looked at and may pay one of the recipients; few of them do not. */
+  /** Those of `txids` that were read and may pay one of the recipients; false positives are rare. */
   paying(txids: readonly string[], recipients: ReadonlySet<string>): readonly string[] {
     const wanted = new Set<number>();
     for (const address of recipients) wanted.add(hashOf(address));

@@ -1,5 +1,5 @@
-// Bounded GETs for the two HTTP APIs of Bitcoin-like chains. What does not exist is null, what went wrong is an outage, and many requests are
-// sent a few at a time.
+// Bounded GETs for the two HTTP APIs of Bitcoin-like chains. Null means not found, a failure is an outage, and many requests are sent a few at a
+// time.
 import type * as z from "zod";
 import { fetchText, type Outage, outage, parseExactJson } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -7,16 +7,16 @@ import type { ChainClientSettings } from "../chain-client.ts";
 import { shaped } from "../json-rpc-client.ts";
 
 export type RestEdge = Pick<ChainClientSettings, "fetch" | "url" | "headers" | "timeoutMs"> & {
-  /** Matches the source's answer for what it does not know, with status 404 or 400; any other text is an outage. */
+  /** Matches the body of a 404 or 400 that means "not found"; any other body is an outage. */
   readonly absent: RegExp;
 };
 
-/** A page of an address's transactions, each with all its scripts. */
+/** Enough for a page of an address's transactions, each with all its scripts. */
 const LIMIT_BYTES = 16 * 1_048_576;
 /** Workers open six connections at once, and a pass needs some for storage. */
 const AT_ONCE = 4;
 
-/** The body of a 200; null where the source knows no such thing. */
+/** The body of a 200; null if not found. */
 export async function restText(edge: RestEdge, path: string): Promise<Result<string | null, Outage>> {
   let status = 200;
   const fetch: RestEdge["fetch"] = async (url, init) => {
@@ -31,7 +31,7 @@ export async function restText(edge: RestEdge, path: string): Promise<Result<str
   return edge.absent.test(text.value) ? ok(null) : err(outage("BAD_STATUS", `status ${status}`));
 }
 
-/** JSON of a shape, its numbers as text; null where the source knows no such thing. */
+/** JSON checked against a schema, its numbers as text; null if not found. */
 export async function restJson<T>(
   edge: RestEdge,
   path: string,
@@ -43,7 +43,7 @@ export async function restJson<T>(
   return json.ok ? shaped(schema, json.value, "the answer") : json;
 }
 
-/** The results in the order of the items; after an outage nothing more is begun. */
+/** Returns the results in the order of the items; starts nothing more after an outage. */
 export async function eachOf<A, B>(
   items: Iterable<A>,
   work: (item: A) => Promise<Result<B, Outage>>,

@@ -1,14 +1,14 @@
-// A transaction of a Bitcoin-like chain in the form common to all sources, and its transfers: each output to a watched
-// address is one, identified by transaction and output number, however often it is mined.
+// A transaction of a Bitcoin-like chain in the form common to all sources, and its transfers. Each output to a watched address is a transfer,
+// identified by transaction and output number, however often it is mined.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import type { BlockRef, Transfer } from "../transfer.ts";
 
 export interface UtxoTransaction {
   readonly txHash: string;
-  /** `txid:vout`; none for a coinbase and for what is inside MWEB. */
+  /** `txid:vout`; empty for a coinbase and for inputs inside MWEB. */
   readonly spends: readonly string[];
-  /** Those to an address, in order. */
+  /** Outputs to an address, in order. */
   readonly outputs: readonly UtxoOutput[];
   /** Null in a mempool. */
   readonly block: BlockRef | null;
@@ -23,7 +23,7 @@ export interface UtxoOutput {
   readonly raw: unknown;
 }
 
-/** One output spent elsewhere proves as much as all of them, so only this many are stored of a payment made of many small coins. */
+/** Most inputs that are stored for a payment: one input spent elsewhere proves as much as all of them. */
 const MOST_SPENDS = 20;
 const RAW_CHARACTERS = 4_096;
 
@@ -53,7 +53,7 @@ function rawOf(evidence: { readonly txid: string; readonly vout: string; readonl
   return text.length <= RAW_CHARACTERS ? text : JSON.stringify({ txid, vout, cut: true });
 }
 
-/** Of a block or a transaction. */
+/** Hash of a block or a transaction. */
 export const Hash = lazily(() => z.string().regex(/^[0-9a-f]{64}$/));
 /** A height, an output's number or a time, as it was parsed: text. */
 export const Digits = lazily(() => z.string().regex(/^(0|[1-9]\d{0,9})$/));

@@ -7,7 +7,7 @@ import { NETWORKS, type Network } from "../networks.ts";
 /** 40 hexadecimal digits without 0x, lower case. Below this the EVM chains keep precompiles and system contracts (Polygon's 0x1010, BNB's 0x1000 on). */
 const FIRST_ORDINARY = 0x10000n;
 
-/** Where coins go to be destroyed, and what exchanges write for "the native coin": nobody has a key to them. */
+/** Burn addresses, and the placeholders that exchanges write for "the native coin": nobody has a key to them. */
 const UNSPENDABLE: readonly string[] = [
   "000000000000000000000000000000000000dead",
   "dead000000000000000000000000000000000000",
@@ -17,7 +17,7 @@ const UNSPENDABLE: readonly string[] = [
   "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
 ];
 
-/** Well-known contracts that are pasted by mistake and are no asset of the registry: bridged USDC.e on Polygon and Cronos. */
+/** Well-known contracts that users paste by mistake and that the registry does not list: bridged USDC.e on Polygon and Cronos. */
 const OTHER_CONTRACTS: readonly string[] = [
   "2791bca1f2de4661ed88a30c99a7a9449aa84174",
   "c21223249ca28397b4b6541dffaecc539bff0c59",
@@ -28,14 +28,14 @@ const TOKEN_CONTRACTS: readonly string[] = NETWORKS.filter((network) => network.
   .flatMap((asset) => (asset.contract === null ? [] : [asset.contract.slice(2).toLowerCase()]))
   .concat(OTHER_CONTRACTS);
 
-/** The address with its EIP-55 checksum, or why the text is no address to be paid at; the reason never repeats the text. */
+/** The address with its EIP-55 checksum, or the reason why the text is not a receiving address; the reason never repeats the text. */
 export function parseEvmAddress(network: Network, text: string): Result<string, { readonly reason: string }> {
   const address = trimSpaces(text);
   const [, digits] = /^0x([0-9a-fA-F]{40})$/.exec(address) ?? [];
   if (digits === undefined) {
     const isUpperPrefix = /^0X[0-9a-fA-F]{40}$/.test(address);
     const shape = isUpperPrefix ? "it must start with 0x, not 0X" : whatItLooksLike(address);
-    return err({ reason: shape ?? `it is no ${network.displayName} address` });
+    return err({ reason: shape ?? `not a valid ${network.displayName} address` });
   }
   const checksummed = checksumAddress(digits);
   const hasOneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
@@ -46,7 +46,7 @@ export function parseEvmAddress(network: Network, text: string): Result<string, 
   return problem === undefined ? ok(checksummed) : err({ reason: problem });
 }
 
-/** The EIP-55 form of 40 digits without 0x. Of nothing longer, because the library keeps what it is asked about. */
+/** The EIP-55 form of 40 digits without 0x. Takes nothing longer, because the library caches every input. */
 export function checksumAddress(digits: string): string {
   return getAddress(`0x${digits}`);
 }
@@ -55,6 +55,6 @@ function recipientProblem(digits: string): string | undefined {
   if (/^0+$/.test(digits)) return "this is the zero address";
   if (UNSPENDABLE.includes(digits)) return "this is a burn address, which nobody can spend from";
   if (BigInt(`0x${digits}`) < FIRST_ORDINARY) return "this is the address of a precompiled or system contract";
-  if (TOKEN_CONTRACTS.includes(digits)) return "this is the contract of a token, not an address that receives it";
+  if (TOKEN_CONTRACTS.includes(digits)) return "this is the contract of a token, not a receiving address";
   return undefined;
 }

@@ -1,4 +1,4 @@
-// Many balances in one call: Multicall3's `aggregate3` of its own `getEthBalance`, encoded and decoded by viem.
+// Reads many balances in one call: Multicall3's `aggregate3` over its own `getEthBalance`, encoded and decoded by viem.
 import {
   decodeFunctionResult,
   encodeFunctionData,
@@ -16,10 +16,10 @@ import { hexOf } from "./hex.ts";
 /** The address of Multicall3 on every chain that has it. */
 export const MULTICALL = "0xca11bde05977b3631167028862be2a173976ca11";
 
-/** With its selector, a hash of its signature, so that it is not made again for each account. */
+/** Prepared once, so that the selector (a hash of the signature) is not computed again for each account. */
 const getEthBalance = lazily(() => prepareEncodeFunctionData({ abi: multicall3Abi, functionName: "getEthBalance" }));
 
-/** Call data that asks for the balances of `accounts`, 0x and 40 digits each; none of the questions may fail. */
+/** Call data that asks for the balances of `accounts`, 0x and 40 digits each; no single call may fail. */
 export function balancesCall(accounts: readonly string[]): string {
   const calls = accounts.map((account) => {
     const callData = encodeFunctionData({ ...getEthBalance(), args: [hexOf(account)] });
@@ -28,7 +28,7 @@ export function balancesCall(accounts: readonly string[]): string {
   return encodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3", args: [calls] });
 }
 
-/** The balances in the order of the accounts; undefined for any answer of another form, such as that of a chain without the contract. */
+/** The balances in the order of the accounts; undefined for an answer of another form, such as that of a chain without the contract. */
 export function readBalances(answer: string, count: number): readonly bigint[] | undefined {
   const results = isHex(answer) ? resultsIn(answer) : undefined;
   if (results?.length !== count) return undefined;
@@ -36,7 +36,7 @@ export function readBalances(answer: string, count: number): readonly bigint[] |
   return isWhole ? results.map(({ returnData }) => hexToBigInt(returnData)) : undefined;
 }
 
-/** Only of an answer as the contract encodes it: the library takes parts that overlap, and more than the parts. */
+/** Accepts only the contract's own encoding: the library would also accept overlapping parts and trailing data. */
 function resultsIn(data: Hex) {
   const of = { abi: multicall3Abi, functionName: "aggregate3" } as const;
   try {

@@ -1,10 +1,9 @@
-// What is left of a balance's growth after the transactions explain their parts: money that came from a contract or as a reward, which no
-// list of transactions shows.
+// The part of a balance's growth that no transaction explains: money from a contract or a reward, which no list of transactions shows.
 import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../transfer.ts";
 import type { RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { spelled } from "./token-log.ts";
 
-/** What the transactions of a block, or of several, did to a balance. */
+/** The effect of the transactions of one or several blocks on a balance. */
 export interface Change {
   readonly units: bigint;
   /** The transactions that paid it, by `explainerMark`. */
@@ -16,7 +15,7 @@ const NO_CHANGE: Change = { units: 0n, paidBy: [] };
 /** By account; accounts that no transaction touched are left out. */
 export type Changes = ReadonlyMap<string, Change>;
 
-/** What the value and the fee of mined transactions did to the accounts. A reverted one costs its fee. */
+/** The effect of mined transactions' values and fees on the accounts. A reverted transaction only costs its fee. */
 export function explainedChanges(
   mined: readonly { readonly transaction: RpcTransaction; readonly receipt: RpcReceipt }[],
   accounts: ReadonlySet<string>,
@@ -29,7 +28,7 @@ export function explainedChanges(
   for (const { transaction, receipt } of mined) {
     const { hash, from, to, value, gasPrice } = transaction;
     const moved = receipt.status ? value : 0n;
-    // Cronos tells the price that was paid only of transactions of the newer kind.
+    // Cronos reports the price that was paid only for transactions of the newer kind.
     add(from, -moved - receipt.gasUsed * (receipt.effectiveGasPrice ?? gasPrice ?? 0n));
     add(to, moved, moved === 0n ? [] : [explainerMark(hash)]);
   }
@@ -44,7 +43,7 @@ export function sumOf(changes: readonly Change[]): Change {
   };
 }
 
-/** A balance at the end of one block and of a later one, and what transactions between them explain. */
+/** A balance after one block and after a later one, and the change that the transactions between them explain. */
 export interface BalanceMove {
   readonly account: string;
   readonly before: bigint;
@@ -53,7 +52,7 @@ export interface BalanceMove {
 }
 
 /**
- * Above zero where unexplained money came in; below zero where unexplained money left, which only an account with code can do. Unseen money
+ * Above zero if unexplained money came in; below zero if unexplained money left, which only happens to an account with code. Unexplained money
  * that left hides the same amount that came in.
  */
 export function unexplainedUnits({ before, after, explained }: BalanceMove): bigint {

@@ -1,5 +1,5 @@
-// What accounts held after a block, and what they had sent by then, as an EVM node has it. Most nodes keep the state of the last 128 blocks or
-// so; for older ones they answer an error, each with its own message.
+// Balances and nonces of accounts after a block, from an EVM node. Most nodes keep the state of about the last 128 blocks; for older ones they
+// return an error, each with its own message.
 import type { Outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { outageOf, type RpcAnswer, type RpcCall, type RpcEdge, shaped } from "../json-rpc-client.ts";
@@ -8,17 +8,17 @@ import { balancesCall, MULTICALL, readBalances } from "./balance-call.ts";
 import { pinned, SMALL_AT_ONCE } from "./batch-client.ts";
 import { Bytes, quantity, Units } from "./rpc-json.ts";
 
-/** Accounts in one call: some 250 kilobytes of call data, and 4 million of gas, of which nodes allow from 25 million on. */
+/** Accounts in one call: some 250 kilobytes of call data and 4 million gas; nodes allow at least 25 million. */
 const ACCOUNTS = 500;
-/** Such calls in one request, a megabyte or two; more of them where they are about few accounts. */
+/** Calls in one request, a megabyte or two; more if each is about few accounts. */
 const MANY_AT_ONCE = 8;
 const FEW_ACCOUNTS = 50;
-/** Of accounts, that are encoded at a time. */
+/** Chunks of accounts that are encoded at a time. */
 const CHUNKS = 4;
-/** The most on a chain without Multicall3, which takes a call for each of them. */
+/** Most accounts on a chain without Multicall3, where each needs its own call. */
 const ONE_BY_ONE = 1_000;
 
-/** After the block of that height; `balances` is undefined where the node does not tell. */
+/** Balances after the block at that height; `balances` is undefined if the node does not have them. */
 export interface Snapshot {
   readonly height: number;
   readonly balances: ReadonlyMap<string, bigint> | undefined;
@@ -30,7 +30,7 @@ interface Asked {
   readonly to: BlockRef;
 }
 
-/** In the order of the heights. On a chain without Multicall3, such as a private one, each account is asked for separately. */
+/** Snapshots in the order of the heights. On a chain without Multicall3, such as a private one, each account is asked for separately. */
 export async function balancesAt(edge: RpcEdge, of: Asked): Promise<Result<readonly Snapshot[], Outage>> {
   const many = await byMulticall(edge, of);
   if (!many.ok) return many;
@@ -44,7 +44,7 @@ async function byMulticall(
   const found = heights.map(() => new Map<string, bigint>());
   const unread = new Set<number>();
   const atOnce = accounts.length > FEW_ACCOUNTS ? MANY_AT_ONCE : SMALL_AT_ONCE;
-  // Some at a time, or the call data of many thousands would be in memory all at once.
+  // A few chunks at a time: the call data of many thousands of accounts would not fit in memory.
   for (let first = 0; first < accounts.length; first += ACCOUNTS * CHUNKS) {
     const chunks = chunksFrom(accounts.slice(first, first + ACCOUNTS * CHUNKS));
     const asked = chunks.flatMap((chunk) => {
@@ -92,7 +92,7 @@ function chunksFrom(accounts: readonly string[]): readonly (readonly string[])[]
   return Array.from({ length: count }, (_, place) => accounts.slice(place * ACCOUNTS, (place + 1) * ACCOUNTS));
 }
 
-/** Undefined for a refusal: nodes have many error messages for state that they dropped. */
+/** Undefined for any refusal: nodes have many different error messages for pruned state. */
 function reportedBalances(
   answer: RpcAnswer,
   count: number,
@@ -106,8 +106,8 @@ function reportedBalances(
 }
 
 /**
- * The lowest height of which the node has the state, looked for between `from` and `to`, whose state it has. By halves, since nodes forget
- * the oldest first; one that has holes is found out when the balances are asked for.
+ * The lowest height between `from` and `to` whose state the node has; it has the state of `to`. A binary search, because nodes drop the oldest
+ * state first; holes are detected later, when the balances are read.
  */
 export async function stateFrom(
   edge: RpcEdge,
@@ -124,7 +124,10 @@ export async function stateFrom(
   return ok(high);
 }
 
-/** Whether one of the accounts has sent a transaction in the range. A nonce never falls, so who has none at its end had none before. */
+/**
+ * Whether one of the accounts sent a transaction in the range. A nonce never decreases, so an account with nonce 0 at the end had sent nothing
+ * before.
+ */
 export async function haveSent(
   edge: RpcEdge,
   { accounts, from, to }: { readonly accounts: readonly string[]; readonly from: number; readonly to: BlockRef },
@@ -139,7 +142,7 @@ export async function haveSent(
   return ok(accounts.some((account, place) => was.has(account) && was.get(account) !== after.value[place]));
 }
 
-/** A figure of each account after a block, in their order; undefined for a refusal. */
+/** One number for each account after a block, in order; undefined for a refusal. */
 async function askEach(
   edge: RpcEdge,
   of: {

@@ -1,7 +1,7 @@
-// Finds native coin by the recipients' balances: coins that a contract moved are in no list of transactions, but in the
-// balance. Where the network is set so (BNB, Cronos), blocks are read only if a balance moved, or a nonce, because a sweep at the same moment
-// would hide a payment. Elsewhere (ETH) every block is read, and the balances show what the blocks do not. Nothing is kept between two scans: the
-// node is asked for the balances before the first block.
+// Finds payments in the native coin by the recipients' balances: coins that a contract moved are in no list of transactions, but in the
+// balance. On BNB and Cronos (`nativeBy`) blocks are read only if a balance or a nonce changed; the nonce counts because a simultaneous sweep
+// would hide a payment. On ETH every block is read, and the balances show what the blocks do not. Nothing is kept between two scans: each asks
+// the node for the balances before its first block.
 import type { Outage } from "../../lib/fetch-text.ts";
 import { outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -18,7 +18,7 @@ export interface BalanceScan {
   readonly from: number;
   readonly to: BlockRef;
   readonly wanted: Wanted;
-  /** False: only where something moved. */
+  /** False: only blocks in which something moved. */
   readonly readsEveryBlock: boolean;
 }
 
@@ -28,16 +28,17 @@ export interface NativeScan {
 }
 
 /**
- * Up to this many accounts are asked for after every block of a scan, in one call each: then nothing is hidden, not even what a recipient's own
- * code sent on before the scan ended. More accounts are asked for only at both ends, and in between where these do not agree with the transactions.
+ * Up to this many accounts are read after every block of a scan, in one call for each block: then nothing is hidden, not even what a
+ * recipient's own code sent on before the scan ended. More accounts are read only at both ends, and in between only if the ends do not match
+ * the transactions.
  */
 const EACH_BLOCK_ACCOUNTS = 500;
 
-/** Transfers in the range; `unread` names the blocks of which the node has no balances, so that what contracts paid there is not seen. */
+/** Transfers in the range; `unread` names the blocks whose balances the node lacks, so that payments by contracts in them are not seen. */
 export async function scanBalances(edge: RpcEdge, of: BalanceScan): Promise<Result<NativeScan, Outage>> {
   const { from, to, wanted, readsEveryBlock } = of;
   const accounts = [...wanted.recipients];
-  // Before the first block of a chain nobody holds what a transaction could explain.
+  // Before the first block of a chain there is no balance.
   const known = from === 0 ? ok([]) : await history(edge, of, accounts);
   if (!known.ok) return known;
   const snapshots = known.value;
@@ -55,7 +56,7 @@ export async function scanBalances(edge: RpcEdge, of: BalanceScan): Promise<Resu
   return ok({ transfers: [...blocks.value.flatMap(({ transfers }) => transfers), ...grown.value], unread });
 }
 
-/** What the accounts held, ascending by height; it begins at the node's oldest state, and is empty where it has none. */
+/** Balances of the accounts, ascending by height; begins at the node's oldest state, empty if it has none. */
 async function history(
   edge: RpcEdge,
   { from, to, readsEveryBlock }: BalanceScan,
@@ -74,7 +75,7 @@ async function history(
   return later.ok ? ok(sinceLastGap([...later.value, last])) : later;
 }
 
-/** The snapshots after the last gap: those before it have no neighbour to compare with. */
+/** The snapshots after the last gap: those before it have no neighbour to be compared with. */
 function sinceLastGap(read: readonly Snapshot[]): readonly Snapshot[] {
   return read.slice(read.findLastIndex(({ balances }) => balances === undefined) + 1);
 }
@@ -91,7 +92,7 @@ async function hasMoved(
   return haveSent(edge, { accounts, from, to });
 }
 
-/** Reading the blocks gives the same answer, at a cost that does not grow with the recipients. */
+/** Reading the blocks instead gives the same answer at a cost that does not grow with the recipients. */
 function noncesAreCheaper(accounts: number, blocks: number): boolean {
   return Math.ceil(accounts / SMALL_AT_ONCE) <= Math.ceil(blocks / FULL_AT_ONCE);
 }
@@ -104,7 +105,7 @@ interface GrowthRange {
   readonly code: string;
 }
 
-/** Growth by block. Where several blocks together do not agree with their transactions, the balances between them say which of them it is. */
+/** Growth by block. If several blocks together do not match their transactions, the balances between them show which block it is. */
 async function growthIn(edge: RpcEdge, of: GrowthRange): Promise<Result<readonly Transfer[], Outage>> {
   const { snapshots, accounts, to, blocks, code } = of;
   const transfers: Transfer[] = [];
@@ -124,7 +125,7 @@ async function growthIn(edge: RpcEdge, of: GrowthRange): Promise<Result<readonly
       const between = await balancesAt(edge, { heights, accounts: differing, to });
       if (!between.ok) return between;
       if (between.value.some(({ balances }) => balances === undefined))
-        return err(outage("BEHIND", "state within a range is missing"));
+        return err(outage("BEHIND", "the node lacks the state of a block inside the range"));
       const located = await growthIn(edge, { ...of, snapshots: between.value, accounts: differing, blocks: within });
       if (!located.ok) return located;
       transfers.push(...located.value);

@@ -1,4 +1,4 @@
-// Many small questions to an EVM node in few requests, and the blocks and receipts that all of a scan is made of.
+// Many small calls to an EVM node in few requests, and the blocks and receipts that scans need.
 import type * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -6,9 +6,9 @@ import { outageOf, type RpcAnswer, type RpcCall, type RpcEdge, rpcBatch, shaped 
 import type { BlockRef } from "../transfer.ts";
 import { FullBlock, quantity, RpcBlock } from "./rpc-json.ts";
 
-/** Of one request with small answers; many vendors refuse more than 100. */
+/** Calls of one request with small answers; many vendors refuse more than 100. */
 export const SMALL_AT_ONCE = 50;
-/** Of one request with whole blocks, of which each may have some hundred kilobytes. */
+/** Calls of one request for whole blocks; each block may have some hundred kilobytes. */
 export const FULL_AT_ONCE = 10;
 
 export const blockCall = (height: number): RpcCall => ({
@@ -17,8 +17,8 @@ export const blockCall = (height: number): RpcCall => ({
 });
 
 /**
- * The answers to all calls, refusals among them, in their order. Each request goes to one node, and shows that this node has the block `to`:
- * BEHIND where it does not. So no answer is of another branch, whichever node of a vendor's gave it.
+ * The answers to all calls, in their order, including refusals. Each request goes to one node and also checks that this node has the block
+ * `to`; BEHIND if it does not. So no answer is about another branch, whichever of a vendor's nodes gave it.
  */
 export async function pinned(
   edge: RpcEdge,
@@ -33,13 +33,13 @@ export async function pinned(
     const [last, ...rest] = answers.value;
     const block = valueIn(last, RpcBlock, "eth_getBlockByNumber");
     if (!block.ok) return block;
-    if (block.value?.hash !== to.hash) return err(outage("BEHIND", `another block ${to.height}`));
+    if (block.value?.hash !== to.hash) return err(outage("BEHIND", `block ${to.height} has changed`));
     found.push(...rest);
   }
   return ok(found);
 }
 
-/** The answers to all calls, parsed by one schema, in their order; one refused call fails all. */
+/** The answers to all calls, in their order, parsed by one schema; one refused call fails all. */
 export async function batched<T>(
   edge: RpcEdge,
   schema: () => z.ZodType<T>,
@@ -60,7 +60,7 @@ export async function batched<T>(
   return ok(found);
 }
 
-/** Looks transactions up by hash; BEHIND where one is missing, because the node reported all of them before. */
+/** Looks up transactions by hash; BEHIND if one is missing, because the node had reported all of them. */
 export async function byHash<T>(
   edge: RpcEdge,
   schema: () => z.ZodType<T>,
@@ -73,7 +73,7 @@ export async function byHash<T>(
   const found = new Map<string, T>();
   for (const [place, hash] of hashes.entries()) {
     const value = read.value[place];
-    if (value === null || value === undefined) return err(outage("BEHIND", `nothing from ${method}`));
+    if (value === null || value === undefined) return err(outage("BEHIND", `${method} found nothing`));
     found.set(hash, value);
   }
   return ok(found);
@@ -89,7 +89,7 @@ export async function blocksOf(
   return read.ok ? ok(new Map(unique.map((height, place) => [height, read.value[place] ?? null]))) : read;
 }
 
-/** Whole blocks, some at a time and at most ten; BEHIND where they do not form a chain that ends in `to`. */
+/** Whole blocks, at most ten at a time; BEHIND if they do not form a chain that ends in `to`. */
 export async function* fullBlocks(
   edge: RpcEdge,
   { from, to }: { readonly from: number; readonly to: BlockRef },
@@ -106,17 +106,17 @@ export async function* fullBlocks(
     const blocks: FullBlock[] = [];
     for (const [place, full] of read.value.entries()) {
       const isNext = full?.block.height === first + place && (parent === undefined || full.parentHash === parent);
-      if (!isNext) return yield err(outage("BEHIND", "blocks that do not follow each other"));
+      if (!isNext) return yield err(outage("BEHIND", "the blocks do not form a chain"));
       parent = full.block.hash;
       blocks.push(full);
     }
     if (first + count > to.height && parent !== to.hash)
-      return yield err(outage("BEHIND", `another block ${to.height}`));
+      return yield err(outage("BEHIND", `block ${to.height} has changed`));
     yield ok(blocks);
   }
 }
 
 function valueIn<T>(answer: RpcAnswer | undefined, schema: () => z.ZodType<T>, what: string): Result<T, Outage> {
-  if (answer === undefined) throw new Error("a batch with fewer answers than calls");
+  if (answer === undefined) throw new Error("the batch has fewer answers than calls");
   return answer.ok ? shaped(schema, answer.value, what) : err(outageOf(answer.error));
 }

@@ -1,4 +1,4 @@
-// Reads whole blocks: the one way to see the native coin where a chain makes no logs of it.
+// Reads whole blocks: the only way to see native coin payments on a chain that does not log them.
 import type { Outage } from "../../lib/fetch-text.ts";
 import { outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -14,7 +14,7 @@ export interface BlockScan {
   readonly from: number;
   readonly to: BlockRef;
   readonly wanted: Wanted;
-  /** Whether what the recipients themselves sent is read as well. */
+  /** Whether transactions that the recipients sent are read as well. */
   readonly isSpendingRead: boolean;
 }
 
@@ -41,7 +41,7 @@ export async function scanBlocks(
     if (!receipts.ok) return receipts;
     for (const each of ours) {
       const read = scannedBlock(each, receipts.value, wanted);
-      if (read === undefined) return err(outage("BEHIND", "a receipt of another block"));
+      if (read === undefined) return err(outage("BEHIND", "the receipt names another block"));
       scanned.push(read);
     }
   }
@@ -59,7 +59,7 @@ function scannedBlock(
     if (receipt?.blockHash !== block.hash) return undefined;
     mined.push({ transaction, receipt, block });
   }
-  // Tokens have a scan of their own.
+  // A separate scan finds tokens.
   const native = { ...wanted, tokens: new Map<string, string>() };
   const transfers = mined.flatMap((each) => minedTransfers(each, native, false));
   return { block, transfers, changes: explainedChanges(mined, wanted.recipients) };

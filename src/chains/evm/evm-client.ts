@@ -12,7 +12,7 @@ import { minedTransfers } from "./mined-transfers.ts";
 import { Hash, Height, quantity, RpcBlock, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
 import { type Wanted, wantedOf } from "./token-log.ts";
 
-/** Of one scan that may read whole blocks. */
+/** Most blocks of a scan that may read whole blocks. */
 const FULL_BLOCKS = 200;
 
 interface Part {
@@ -34,7 +34,7 @@ export function evmClient(settings: ChainClientSettings): ChainClient {
     finalizedHeight: () => finalizedHeight(edge),
     block: (height) => blockAt(edge, height),
     scan: (range) => scan(edge, range),
-    // Nothing is shown at 0 confirmations.
+    // Payments with 0 confirmations are not shown on EVM.
     mempool: async () => ok([]),
     lookup: (request) => lookup(edge, request),
   };
@@ -47,13 +47,15 @@ function isNativeLogged({ network }: EvmEdge): boolean {
 async function verify(edge: EvmEdge): Promise<Result<true, Outage>> {
   const id = await rpcValue(edge, Height, "eth_chainId", []);
   if (!id.ok) return id;
-  return id.value === edge.network.chainId ? ok(true) : err(outage("WRONG_CHAIN", "another chain id"));
+  return id.value === edge.network.chainId
+    ? ok(true)
+    : err(outage("WRONG_CHAIN", "the source reports another chain id"));
 }
 
 async function tip(edge: EvmEdge): Promise<Result<BlockRef, Outage>> {
   const latest = await rpcValue(edge, RpcBlock, "eth_getBlockByNumber", ["latest", false]);
   if (!latest.ok) return latest;
-  return latest.value === null ? err(outage("BEHIND", "no block at all")) : ok(latest.value);
+  return latest.value === null ? err(outage("BEHIND", "the source has no block")) : ok(latest.value);
 }
 
 /** Null where the node does not know the tag, and before the chain's first final block. */
@@ -66,7 +68,7 @@ function blockAt(edge: EvmEdge, height: number): Promise<Result<BlockRef | null,
   return blockBy(edge, quantity(height), isNotFound);
 }
 
-/** Null also for a refusal that `isNothing` understands so. */
+/** Also null for a refusal that `isNothing` accepts as "not found". */
 async function blockBy(
   edge: EvmEdge,
   which: string,
@@ -97,12 +99,12 @@ async function scan(edge: EvmEdge, range: ScanRange): Promise<Result<Scan, Outag
   return ok({ transfers, to: to.value, ...(unread === null ? {} : { unread }) });
 }
 
-/** The block of that height, where it is below `to`; else `to`. */
+/** The block at that height if it is below `to`; otherwise `to`. */
 async function endAt(edge: EvmEdge, height: number, to: BlockRef): Promise<Result<BlockRef, Outage>> {
   if (height >= to.height) return ok(to);
   const read = await blockAt(edge, height);
   if (!read.ok) return read;
-  return read.value === null ? err(outage("BEHIND", `no block ${height}`)) : ok(read.value);
+  return read.value === null ? err(outage("BEHIND", `block ${height} is missing`)) : ok(read.value);
 }
 
 async function nativeTransfers(edge: EvmEdge, of: Part): Promise<Result<NativeScan, Outage>> {
@@ -124,12 +126,12 @@ async function lookup(edge: EvmEdge, { txHash, recipients }: LookupRequest): Pro
   if (receipt.value === null) return ok({ kind: "pending", transfers: [] });
   const at = await blockAt(edge, receipt.value.blockNumber);
   if (!at.ok) return at;
-  if (at.value?.hash !== receipt.value.blockHash) return err(outage("BEHIND", "a receipt of another block"));
+  if (at.value?.hash !== receipt.value.blockHash) return err(outage("BEHIND", "the receipt names another block"));
   const mined = { receipt: receipt.value, transaction: known.value, block: at.value };
   return ok({ kind: "mined", block: at.value, transfers: minedTransfers(mined, wanted, isNativeLogged(edge)) });
 }
 
-/** How much the recipients' balances grew in the block that is at the height now. */
+/** How much the recipients' balances grew in the block that is now at that height. */
 async function lookupGrowth(edge: EvmEdge, height: number, wanted: Wanted): Promise<Result<Lookup, Outage>> {
   if (isNativeLogged(edge)) return ok({ kind: "unknown" });
   const at = await blockAt(edge, height);

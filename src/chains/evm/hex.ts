@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import { isHex } from "viem/utils";
 
-/** Text that a schema or a registry vouches for, as viem takes it. */
+/** The text as viem's type. For text that a schema or the registry has already checked. */
 export function hexOf(text: string): Hex {
-  if (!isHex(text)) throw new Error("text that is not hexadecimal");
+  if (!isHex(text)) throw new Error("the text is not hexadecimal");
   return text;
 }

@@ -1,5 +1,5 @@
-// `eth_getLogs` over any range and any number of recipients, within what the node allows: vendors refuse from 5 blocks,
-// from some hundred topics or from 10,000 results on, each with its own error message.
+// `eth_getLogs` over any range and any number of recipients, within the limits of the node: vendors refuse more than 5 blocks, more than some
+// hundred topics or more than 10,000 results, each with its own error message.
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -21,16 +21,16 @@ export interface LogQuery {
 }
 
 export interface LogLimits {
-  /** Of one request, where the node allows them. */
+  /** Most blocks of one request, if the node allows them. */
   readonly maxBlocks: number;
   readonly maxTopics: number;
-  /** Of one scan. */
+  /** Most requests of one scan. */
   readonly maxRequests: number;
 }
 
 export interface ScannedLogs {
   readonly logs: readonly FoundLog[];
-  /** Height up to which all were read: `to`, or less where the requests were used up. */
+  /** Height up to which all logs were read: `to`, or less if the requests were used up. */
   readonly toHeight: number;
 }
 
@@ -40,8 +40,8 @@ type TooMuch = "blocks" | "topics";
 const FoundLogs = lazily(() => z.array(FoundLog()));
 
 /**
- * All logs in the range. A window that is refused is halved, in blocks or in topics as the refusal says, and what was learned holds for the
- * rest of the scan. Each request also proves that the node that answers it has the block `to`: else the scan fails with BEHIND.
+ * All logs in the range. A refused window is halved, in blocks or in topics as the refusal says, and the smaller size is kept for the rest of
+ * the scan. Each request also proves that the answering node has the block `to`; otherwise the scan fails with BEHIND.
  */
 export async function scanLogs(
   edge: RpcEdge,
@@ -58,7 +58,7 @@ export async function scanLogs(
     const chunks = recipients === null ? [null] : chunksOf(recipients, topics);
     if (at > from && requests + chunks.length > limits.maxRequests) return ok({ logs, toHeight: at - 1 });
     if (requests + chunks.length > 2 * limits.maxRequests)
-      return err(outage("REFUSED", "no window of logs is small enough"));
+      return err(outage("REFUSED", "the node refused even the smallest range of logs"));
     const window: FoundLog[] = [];
     let tooMuch: TooMuch | undefined;
     for (const chunk of chunks) {
@@ -77,7 +77,7 @@ export async function scanLogs(
       continue;
     }
     const isByTopics = topics > 1 && (tooMuch === "topics" || end === at);
-    if (!isByTopics && end === at) return err(outage("REFUSED", "one block has more logs than the node tells"));
+    if (!isByTopics && end === at) return err(outage("REFUSED", "one block has more logs than the node returns"));
     if (isByTopics) topics = Math.ceil(topics / 2);
     else blocks = Math.ceil((end - at + 1) / 2);
   }
@@ -99,7 +99,7 @@ async function windowLogs(
   const answers = await pinned(edge, to, [{ method: "eth_getLogs", params: [filter] }]);
   if (!answers.ok) return isTooLarge(answers.error) ? ok("blocks") : answers;
   const [found] = answers.value;
-  if (found === undefined) throw new Error("a call without an answer");
+  if (found === undefined) throw new Error("a call has no answer");
   if (!found.ok) {
     const tooMuch = tooMuchOf(found.error);
     return tooMuch === undefined ? err(outageOf(found.error)) : ok(tooMuch);
@@ -107,12 +107,12 @@ async function windowLogs(
   return shaped(FoundLogs, found.value, "eth_getLogs");
 }
 
-/** More than we read, or more than a gateway takes. */
+/** The answer is larger than our limit or than a gateway's. */
 function isTooLarge({ kind, message }: Outage): boolean {
   return kind === "TOO_LARGE" || (kind === "BAD_STATUS" && message === "status 413");
 }
 
-/** Tells a too large request from throttling: many vendors use the same codes and similar messages for both. */
+/** Distinguishes a request that is too large from throttling: many vendors use the same codes and similar messages for both. */
 export function tooMuchOf({ code, message }: Pick<RpcError, "code" | "message">): TooMuch | undefined {
   const isThrottled =
     /rate.?limit|too many requests|request (rate|limit|count)|throttl|quota|per (second|minute|day)|daily|monthly|credits/i;

@@ -1,5 +1,5 @@
-// Transfers that the chain itself has logged: tokens, and on Polygon the native coin. Logs only point at transactions; what counts is read from
-// receipts, of blocks on the chain that the scan is pinned to.
+// Transfers that the chain logs: tokens, and on Polygon the native coin. Logs only point to transactions; transfers are read from receipts,
+// whose blocks must be on the chain that the scan is pinned to.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { type RpcEdge, shaped } from "../json-rpc-client.ts";
@@ -18,22 +18,22 @@ import {
   type Wanted,
 } from "./token-log.ts";
 
-/** geth and BSC refuse more than 1,000 topics in one place, vendors more than 2,000 to 10,000 blocks. */
+/** geth and BSC refuse more than 1,000 topics at one position, vendors more than 2,000 to 10,000 blocks. */
 const LIMITS: LogLimits = { maxBlocks: 2_000, maxTopics: 500, maxRequests: 100 };
-/** Of more, every log of the contracts is read: the cost then grows with the chain and no more with the recipients. */
+/** With more recipients every log of the contracts is read: the cost then grows with the chain, not with the recipients. */
 const NAMED_RECIPIENTS = 1_000;
 
 export interface LoggedRange {
   readonly from: number;
   readonly to: BlockRef;
   readonly wanted: Wanted;
-  /** Whether the native coin is looked for among the logs as well. */
+  /** Whether the logs also show the native coin. */
   readonly isNativeLogged: boolean;
 }
 
 export interface LoggedTransfers {
   readonly transfers: readonly Transfer[];
-  /** Height up to which all logs were read: `to`, or less where the node made the scan too dear. */
+  /** Height up to which all logs were read: `to`, or less if the node's limits made the scan too expensive. */
   readonly toHeight: number;
 }
 
@@ -68,8 +68,8 @@ function kindsOf({ wanted, isNativeLogged }: LoggedRange): readonly LogKind[] {
 }
 
 /**
- * What the transactions of the logs pay, by their receipts: only these show a log's place among the logs of its transaction. BEHIND where
- * the answers do not agree: the chain is changing while we read, and no log may be skipped.
+ * The transfers of the logs' transactions, read from receipts: only these show a log's position among the logs of its transaction. BEHIND if
+ * the answers do not match: the chain is changing while we read, and no log may be skipped.
  */
 async function proven(
   edge: RpcEdge,
@@ -91,7 +91,7 @@ async function proven(
     const receipt = receipts.value.get(hash);
     const block = receipt === undefined ? undefined : blocks.value.get(receipt.blockNumber);
     if (receipt === undefined || block?.hash !== receipt.blockHash || !holdsAll(receipt, reported))
-      return err(outage("BEHIND", "a log and a receipt of different blocks"));
+      return err(outage("BEHIND", "a log and its receipt name different blocks"));
     const transaction = transactions.value.get(hash) ?? null;
     transfers.push(...minedTransfers({ receipt, transaction, block }, wanted, isNativeLogged));
   }

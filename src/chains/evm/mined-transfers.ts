@@ -1,5 +1,5 @@
-// What one mined transaction pays to the recipients. A scan and a look at the transaction alone go through here both, so that a
-// transfer has the same identity by either, and in whichever block and place it is mined again.
+// What one mined transaction pays to the recipients. Scans and lookups of a single transaction both use this, so that a transfer has the same
+// identity either way, and also when it is mined again in another block or position.
 import { numberToHex } from "viem/utils";
 import type { BlockRef, Transfer } from "../transfer.ts";
 import type { ReceiptLog, RpcReceipt, RpcTransaction } from "./rpc-json.ts";
@@ -7,7 +7,7 @@ import { type Movement, polygonMovement, spelled, tokenMovement, type Wanted } f
 
 export interface Mined {
   readonly receipt: RpcReceipt;
-  /** Null where only tokens are looked for. */
+  /** Null if only tokens are looked for. */
   readonly transaction: RpcTransaction | null;
   readonly block: BlockRef;
 }
@@ -15,7 +15,7 @@ export interface Mined {
 /** `outputIndex` of the value of a transaction itself. */
 const NATIVE = "native";
 
-/** Nothing of a transaction that was reverted. `isLogged`: the chain makes a log of every move of its native coin (Polygon). */
+/** Empty for a reverted transaction. `isLogged`: the chain logs every transfer of its native coin (Polygon). */
 export function minedTransfers(mined: Mined, wanted: Wanted, isLogged: boolean): readonly Transfer[] {
   const { receipt, transaction, block } = mined;
   if (!receipt.status) return [];
@@ -31,7 +31,7 @@ export function minedTransfers(mined: Mined, wanted: Wanted, isLogged: boolean):
   return [...logged, ...native];
 }
 
-/** A transaction's value, where it goes to a recipient. */
+/** A transaction's value if it goes to a recipient. */
 export function valueMovement(
   { from, to, value }: RpcTransaction,
   { recipients, native }: Wanted,
@@ -48,8 +48,8 @@ function valueTransfer({ receipt, block }: Mined, transaction: RpcTransaction, w
 }
 
 /**
- * By logs, because contracts move the coin too, perhaps several times in one transaction. The log of the transaction's own value is "native" as
- * on every chain: the first log that matches it. The others are identified by their ordinal in the receipt, like logs of tokens.
+ * Reads logs, because contracts move the coin too, perhaps several times in one transaction. The first log that matches the transaction's own
+ * value is "native", as on every chain. The others are identified by their ordinal in the receipt, like token logs.
  */
 function polygonTransfers(
   { receipt, block }: Mined,

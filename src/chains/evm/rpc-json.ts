@@ -1,10 +1,10 @@
-// What EVM nodes answer, parsed. All hexadecimal becomes lower case; addresses get the spelling of wallets where a transfer is made.
+// Schemas of EVM nodes' answers. All hexadecimal becomes lower case; addresses get their stored form when a transfer is made.
 import { numberToHex } from "viem/utils";
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import type { BlockRef } from "../transfer.ts";
 
-/** Also of indexes and seconds. */
+/** Also used for indexes and seconds. */
 export const Height = lazily(() =>
   z
     .string()
@@ -44,14 +44,14 @@ const refOf = (of: { readonly number: number; readonly hash: string; readonly ti
   timeMs: of.timestamp * 1000,
 });
 
-/** Null: a block above the tip. */
+/** Null for a block above the tip. */
 export const RpcBlock = lazily(() => z.object(Header()).transform(refOf).nullable());
 
 export const RpcTransaction = lazily(() =>
   z.object({
     hash: Hash(),
     from: Account(),
-    /** Null where it creates a contract. */
+    /** Null if the transaction creates a contract. */
     to: Account().nullish(),
     value: Units(),
     gasPrice: Units().nullish(),
@@ -76,7 +76,7 @@ const LogWords = lazily(() => ({ address: Account(), topics: z.array(Bytes()), d
 const ReceiptLog = lazily(() => z.object(LogWords()));
 export type ReceiptLog = z.infer<ReturnType<typeof ReceiptLog>>;
 
-/** As `eth_getLogs` tells it. A node may send thousands: only those that are ours are read whole, as `LogHit`. */
+/** A log of `eth_getLogs`. A node may send thousands: only logs to our recipients are parsed completely, as `LogHit`. */
 export const FoundLog = lazily(() =>
   z.object({
     address: z.string(),
@@ -109,5 +109,5 @@ export const RpcReceipt = lazily(() =>
 );
 export type RpcReceipt = z.infer<ReturnType<typeof RpcReceipt>>;
 
-/** As nodes take heights. */
+/** A height in the form that nodes expect. */
 export const quantity = (height: number): string => numberToHex(height);

@@ -1,14 +1,14 @@
-// Logs that say that money moved: Transfer of the tokens on the allow-list, and Polygon's LogTransfer of its native coin. Anybody
-// can make a log that looks like one: only the address of its contract tells.
+// Logs that say that money moved: Transfer of the tokens on the allow-list, and Polygon's LogTransfer of its native coin. Anybody can emit a
+// log that looks like one; only the address of the emitting contract proves it.
 import { decodeEventLog, erc20Abi, getAbiItem, isHex, pad, size, slice } from "viem";
 import type { Asset } from "../assets.ts";
 import { checksumAddress } from "./address.ts";
 import { hexOf } from "./hex.ts";
 import type { ReceiptLog } from "./rpc-json.ts";
 
-/** Of ERC-20. */
+/** ERC-20's `Transfer`. */
 export const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
-/** Of Polygon's `LogTransfer`; gas fees have a separate event. */
+/** Polygon's `LogTransfer`; gas fees have a separate event. */
 export const LOG_TRANSFER_TOPIC = "0xe6497e3ee548a3372136af2fcb0696db31fc6cf20260707645068bd3fe97f3c4";
 const EVENTS = [
   getAbiItem({ abi: erc20Abi, name: "Transfer" }),
@@ -27,16 +27,16 @@ const EVENTS = [
     ],
   },
 ] as const;
-/** Where Polygon keeps its native coin. */
+/** The contract that Polygon's native coin uses. */
 export const POLYGON_COIN = "0x0000000000000000000000000000000000001010";
 
-/** Who and what is looked for, by the lower-case spelling of nodes. */
+/** The recipients and assets to look for, in the nodes' lower-case form. */
 export interface Wanted {
   /** 0x and 40 digits. */
   readonly recipients: ReadonlySet<string>;
   /** Contract to asset code. */
   readonly tokens: ReadonlyMap<string, string>;
-  /** Code of the native coin; null where it is not looked for. */
+  /** Code of the native coin; null if it is not looked for. */
   readonly native: string | null;
 }
 
@@ -62,23 +62,23 @@ export function wantedOf(recipients: ReadonlySet<string>, assets: readonly Asset
 type Said = Pick<ReceiptLog, "address" | "topics" | "data">;
 
 /**
- * A transfer of a token to one of the recipients, in any case of letters; undefined for all else: another contract, no amount or more than
- * one, an ERC-721's id as a fourth topic, nothing moved.
+ * A token transfer to one of the recipients, whatever the letter case; undefined for anything else: another contract, no amount or more than
+ * one, an ERC-721 id as a fourth topic, amount zero.
  */
 export function tokenMovement(log: Said, { recipients, tokens }: Wanted): Movement | undefined {
   const { topics } = log;
-  // First the check that nearly all logs fail, because every transfer of a token may be read.
+  // The check that nearly all logs fail comes first, because every transfer of a token may be read.
   if (topics.length !== 3 || !recipients.has(accountOf(topics[2] ?? "") ?? "")) return undefined;
   const code = tokens.get(log.address.toLowerCase());
   if (code === undefined) return undefined;
   const said = decoded(log);
-  // 0x and one word: with more it is no ERC-20's.
+  // 0x and one word; with more data it is not ERC-20.
   if (said?.eventName !== "Transfer" || log.data.length > 66) return undefined;
   const { from, to, value } = said.args;
   return movement(code, topics[1], { from, to, units: value });
 }
 
-/** Polygon's native coin to one of the recipients, by whatever it was moved. The amount is the first of five words. */
+/** A transfer of Polygon's native coin to one of the recipients, by a transaction or a contract. The amount is the first of five words. */
 export function polygonMovement(log: Said, { recipients, native }: Wanted): Movement | undefined {
   const { topics } = log;
   if (topics.length !== 4 || !recipients.has(accountOf(topics[3] ?? "") ?? "")) return undefined;
@@ -89,12 +89,12 @@ export function polygonMovement(log: Said, { recipients, native }: Wanted): Move
   return movement(native, topics[2], { from, to, units: amount });
 }
 
-/** The event and what it says; undefined for another event, or for less data than the event has. What is behind the data is ignored. */
+/** The decoded event; undefined for another event or too little data. Trailing data is ignored. */
 function decoded(log: Said) {
   const [event, ...indexed] = log.topics.map((topic) => topic.toLowerCase());
   const data = log.data.toLowerCase();
   if (!isHex(event) || !indexed.every((topic) => isHex(topic)) || !isHex(data)) return undefined;
-  // The library would shift the digits of data that are cut within a word.
+  // The library would shift the digits of data that ends within a word.
   if ((data.length - 2) % 64 !== 0) return undefined;
   try {
     return decodeEventLog({ abi: EVENTS, topics: [event, ...indexed], data });
@@ -103,7 +103,7 @@ function decoded(log: Said) {
   }
 }
 
-/** `sender`: the topic, of which the library reads the last 20 bytes whatever is before them. */
+/** `sender` is the whole topic: the library reads its last 20 bytes and ignores the bytes before them. */
 function movement(
   cryptocurrency: string,
   sender: string | undefined,
@@ -118,7 +118,7 @@ export function topicOf(account: string): string {
   return pad(hexOf(account.toLowerCase()));
 }
 
-/** The address in a topic, lower case; undefined where the topic is no address. */
+/** The address in a topic, lower case; undefined if the topic is not an address. */
 export function accountOf(topic: string): string | undefined {
   const hex = topic.toLowerCase();
   if (!isHex(hex) || size(hex) !== 32) return undefined;
@@ -126,7 +126,7 @@ export function accountOf(topic: string): string | undefined {
   return pad(account) === hex ? account : undefined;
 }
 
-/** The spelling that wallets are stored in. */
+/** The form in which wallets are stored. */
 export function spelled(account: string): string {
   return checksumAddress(account.slice(2));
 }

@@ -1,6 +1,6 @@
-// TronGrid's lists of one account, one for each asset, the newest first. Rows lack the place in the receipt and, for a token, the block; a token's
-// data is only what its contract claims. So rows are hints, grouped by block, which the caller proves. The place in each list is printed, so that
-// any client can read on from there.
+// TronGrid's lists of one account, one for each asset, newest first. Rows lack the position in the receipt and, for a token, the block; a
+// token's data is only what its contract claims. So rows are hints, grouped by block, which the caller verifies. The place in each list is
+// printed as text, so that any client can continue from there.
 import * as z from "zod";
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -12,43 +12,43 @@ import { addressOfHex } from "./tron-hex.ts";
 import { type TronEdge, walletCall } from "./wallet-api-client.ts";
 import { Digits, nativeTransfer, WalletTransaction } from "./wallet-json.ts";
 
-/** The most that v1 gives at once. */
+/** The largest page of v1. */
 const PAGE_ROWS = 200;
 
-/** A transaction that may pay the account; the native ones as the row has them. */
+/** A transaction that may pay the account; for native ones with the row's data. */
 export interface Hint {
   readonly txHash: string;
   readonly native: WalletTransaction | null;
 }
 
-/** The rows of one page that are in one block, which is known by its time and, where rows have it, its height. */
+/** The rows of one page that are in one block. The block is known by its time and, if rows have it, its height. */
 export interface HintedBlock {
   readonly timeMs: number;
-  /** As a native row claims it. */
+  /** As claimed by a native row. */
   readonly height: number | undefined;
   readonly hints: readonly Hint[];
 }
 
 /** How far one list has been read. */
 export interface ListPlace {
-  /** Of the token; empty for the native coin. */
+  /** Contract of the token; empty for the native coin. */
   readonly contract: string;
   /** TronGrid's fingerprint of the page; empty for the first. */
   readonly mark: string;
-  /** The oldest time on the page before: no row of this one is newer. Infinite for the first. */
+  /** The oldest time on the previous page: no row of this page is newer. Infinite for the first page. */
   readonly ceilingMs: number;
-  /** The rows from this time on have been read. */
+  /** Rows at or after this time have been read. */
   readonly readMs: number;
 }
 
 export interface ListPage {
-  /** The unread ones, newest first. */
+  /** The unread blocks, newest first. */
   readonly blocks: readonly HintedBlock[];
-  /** The place of the page behind it; null on the last. */
+  /** The place of the next page; null on the last. */
   readonly next: ListPlace | null;
 }
 
-/** Of one account in a range of time; it stays the same from page to page. */
+/** One account and a time range; the same for all pages. */
 export interface Account {
   readonly network: Network;
   readonly address: string;
@@ -76,7 +76,7 @@ const NativeRow = lazily(() =>
     blockNumber: Digits().optional(),
   }),
 );
-/** Internal transactions are rows of another shape. */
+/** Internal transactions have rows of another form. */
 const OtherRow = lazily(() => z.object({ txID: z.undefined().optional() }).transform(() => null));
 
 const pageOf = <T extends z.ZodType>(row: T) =>
@@ -87,13 +87,13 @@ const NativePage = lazily(() => pageOf(z.union([NativeRow(), OtherRow()])));
 interface Row {
   readonly timeMs: number;
   readonly height: number | undefined;
-  /** None where the row names nothing that could pay the account. */
+  /** Undefined if nothing in the row could pay the account. */
   readonly hint: Hint | undefined;
 }
 
 const ENTRY = /^([^:]*):([^:]*):(\d*):(\d*)$/;
 
-/** Where each list begins, or where an earlier look left it; one that was read to its end is left out. */
+/** Where each list begins, or where an earlier read ended; leaves out lists that were read to their end. */
 export function placesOf(after: string | null, assets: readonly Asset[]): readonly ListPlace[] {
   const contracts = assets.map(({ contract }) => contract ?? "");
   const entries = after?.split(" ").map((entry) => ENTRY.exec(entry)) ?? [];
@@ -102,12 +102,12 @@ export function placesOf(after: string | null, assets: readonly Asset[]): readon
     if (entry === null || !contracts.includes(contract)) return [];
     return [{ contract, mark: decodeURIComponent(mark), ceilingMs: timeOf(ceiling), readMs: timeOf(read) }];
   });
-  // If this client does not understand the place, all is read anew.
+  // If this client cannot parse the places, everything is read again.
   if (entries.length > 0 && entries.every((entry) => entry !== null)) return known;
   return contracts.map((contract) => ({ contract, mark: "", ceilingMs: Infinity, readMs: Infinity }));
 }
 
-/** What `placesOf` reads; null where nothing is left. */
+/** The text that `placesOf` reads; null if nothing is left. */
 export function printPlaces(places: readonly ListPlace[]): string | null {
   const printed = places.map(({ contract, mark, ceilingMs, readMs }) =>
     [contract, encodeURIComponent(mark), printTime(ceilingMs), printTime(readMs)].join(":"),
@@ -118,7 +118,7 @@ export function printPlaces(places: readonly ListPlace[]): string | null {
 const timeOf = (text: string) => (text === "" ? Infinity : Number(text));
 const printTime = (timeMs: number) => (Number.isFinite(timeMs) ? String(timeMs) : "");
 
-/** One page, by one request. Fails where the source gives a page that does not follow the one before: it would never come to an end. */
+/** Reads one page in one request. Fails if the page does not continue the one before: reading would never end. */
 export async function readPage(edge: TronEdge, of: Account, place: ListPlace): Promise<Result<ListPage, Outage>> {
   const read = place.contract === "" ? await nativeRows(edge, of, place) : await tokenRows(edge, of, place);
   if (!read.ok) return read;
@@ -127,7 +127,7 @@ export async function readPage(edge: TronEdge, of: Account, place: ListPlace): P
   const oldestMs = Math.min(place.ceilingMs, ...times);
   const isAgain = times.some((timeMs) => timeMs > place.ceilingMs) && oldestMs === place.ceilingMs;
   if (isAgain || (mark !== undefined && mark === place.mark)) {
-    return err(outage("UNEXPECTED_SHAPE", "a page that does not follow the one before"));
+    return err(outage("UNEXPECTED_SHAPE", "a page does not continue the page before it"));
   }
   const unread = rows.filter(({ timeMs }) => timeMs < place.readMs);
   const next =
@@ -141,7 +141,7 @@ interface Rows {
 }
 
 async function nativeRows(edge: TronEdge, of: Account, place: ListPlace): Promise<Result<Rows, Outage>> {
-  // Internal transactions come as rows of their own and are no transfers at the top level.
+  // Internal transactions are separate rows, not transfers at the top level.
   const path = pathOf(of, place, "?search_internal=false");
   const page = await walletCall(edge, { path, schema: NativePage });
   if (!page.ok) return page;
@@ -171,19 +171,19 @@ function pathOf({ address, from, to }: Account, { mark }: ListPlace, list: strin
   return `/v1/accounts/${address}/transactions${list}&${window}${next}`;
 }
 
-/** A row has everything of a coin transfer except its block, so one that pays nothing here pays nothing with its block either. */
+/** A row has all data of a coin transfer except its block, so a row that pays nothing can be skipped. */
 function mayPayCoins({ network, address, to }: Account, row: WalletTransaction): boolean {
   return nativeTransfer(row, { network, block: to, recipients: new Set([address]) }) !== undefined;
 }
 
-/** False for a row that itself says that it moves nothing, or nothing to the account. */
+/** False for a row that claims to move nothing, or nothing to the account. */
 function mayPayTokens({ address }: Account, { type, to, value }: z.infer<ReturnType<typeof TokenRow>>): boolean {
   const isTransfer = (type ?? "Transfer") === "Transfer";
   const isOurs = to === null || to === undefined || (addressOfHex(to) ?? to) === address;
   return isTransfer && isOurs && !/^0+$/.test(value ?? "");
 }
 
-/** By height where rows say it: a chain whose clock was set back may show two blocks of one time. */
+/** Groups by height if rows have it: a chain whose clock was set back may have two blocks with the same time. */
 function byBlock(rows: readonly Row[]): readonly HintedBlock[] {
   const blocks = new Map<string, HintedBlock>();
   for (const { timeMs, height, hint } of rows) {

@@ -6,7 +6,7 @@ import { NETWORKS, type Network } from "../networks.ts";
 
 const PREFIX = 0x41;
 
-/** The account in TRON's first block that coins are burnt to. */
+/** The account in TRON's first block to which coins are burnt. */
 const BLACK_HOLE = "TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy";
 
 /** The former USDC contract, which the registry leaves out. */
@@ -17,12 +17,12 @@ const TOKEN_CONTRACTS: readonly string[] = NETWORKS.filter((network) => network.
   .flatMap((asset) => (asset.contract === null ? [] : [asset.contract]))
   .concat(OTHER_CONTRACTS);
 
-/** The address as given, which is its only form, or why the text is no address to be paid at; the reason never repeats the text. */
+/** The address as given (it has only one form), or the reason why the text is not a receiving address; the reason never repeats the text. */
 export function parseTronAddress(network: Network, text: string): Result<string, { readonly reason: string }> {
   const address = trimSpaces(text);
   const payload = decodeBase58check(address);
   if (payload?.length !== 21 || payload[0] !== PREFIX) {
-    return err({ reason: whatItLooksLike(address) ?? `it is no ${network.displayName} address` });
+    return err({ reason: whatItLooksLike(address) ?? `not a valid ${network.displayName} address` });
   }
   const problem = recipientProblem(address, payload.subarray(1));
   return problem === undefined ? ok(address) : err({ reason: problem });
@@ -33,6 +33,6 @@ function recipientProblem(address: string, account: Uint8Array): string | undefi
   // TRON keeps its precompiled contracts at the low numbers, up to 0x0200_0001.
   if (account.subarray(0, 16).every((byte) => byte === 0)) return "this is the address of a precompiled contract";
   if (address === BLACK_HOLE) return "this is a burn address, which nobody can spend from";
-  if (TOKEN_CONTRACTS.includes(address)) return "this is the contract of a token, not an address that receives it";
+  if (TOKEN_CONTRACTS.includes(address)) return "this is the contract of a token, not a receiving address";
   return undefined;
 }

@@ -1,5 +1,5 @@
-// What java-tron's `/jsonrpc` says, parsed. It looks like Ethereum's and is not: hashes of blocks begin with the height, nonces are empty,
-// and the `value` of a transaction is the amount of whatever its contract moves, a worthless TRC-10 token or a vote as well as TRX.
+// Schemas of java-tron's `/jsonrpc`. It differs from Ethereum's: block hashes begin with the height, nonces are empty, and a transaction's
+// `value` is the amount of whatever its contract moves, a worthless TRC-10 token or a vote as well as TRX.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import type { BlockRef } from "../transfer.ts";
@@ -15,13 +15,13 @@ export const Height = lazily(() =>
 export const Hash = lazily(() =>
   z.string().transform((text, context) => {
     const hash = bareHash(text);
-    if (hash === undefined) context.addIssue("no hash");
+    if (hash === undefined) context.addIssue("the hash is missing");
     return hash ?? "";
   }),
 );
 
 const Header = lazily(() => ({ number: Height(), hash: Hash(), timestamp: Height() }));
-/** Timestamps are in seconds; null is a block above the tip. */
+/** Timestamps are in seconds; null for a block above the tip. */
 export const RpcBlock = lazily(() =>
   z
     .object(Header())
@@ -80,7 +80,7 @@ export const RpcReceipt = lazily(() =>
     .nullable(),
 );
 
-/** Whether it may move coins to one of `accounts`, 40 digits each: the amount is another contract's as well as a transfer's. */
+/** Whether it may move coins to one of `accounts`, 40 digits each: the amount may also belong to another kind of contract. */
 export function mayPay({ to, value }: RpcTransaction, accounts: ReadonlySet<string>): boolean {
   return accounts.has((to ?? "").toLowerCase().slice(-40)) && /^0x(?=0*[1-9a-f])[0-9a-f]{1,64}$/i.test(value ?? "");
 }

@@ -1,5 +1,5 @@
-// The logs of one transaction as transfers of tokens. Both of TRON's interfaces list logs in the same order, so the ordinal
-// within the receipt, which identifies the transfer, is the same in both.
+// Token transfers from the logs of one transaction. Both of TRON's APIs list logs in the same order, so the ordinal within the receipt, which
+// identifies the transfer, is the same in both.
 
 import type { Asset } from "../assets.ts";
 import type { BlockRef, Transfer } from "../transfer.ts";
@@ -8,7 +8,7 @@ import { addressOfHex, hexOfAddress } from "./tron-hex.ts";
 /** keccak-256 of `Transfer(address,address,uint256)`. */
 export const TRANSFER_TOPIC = "ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
-/** As a receipt has it, hexadecimal with or without 0x; an empty list or text may be left out by the HTTP API. */
+/** A log of a receipt, hexadecimal with or without 0x; the HTTP API may leave out an empty list or text. */
 export interface ReceiptLog {
   readonly address: string;
   readonly topics: readonly string[];
@@ -35,7 +35,7 @@ function transferOf(log: ReceiptLog, { txHash, block, recipients, assets }: LogC
   const asset = assets.find((each) => each.contract !== null && each.contract === contract);
   const [topic, from, to, more] = log.topics.map(bare);
   if (asset === undefined || topic !== TRANSFER_TOPIC || from === undefined || to === undefined) return undefined;
-  // A fourth topic is an ERC-721's id. The amount is one word: anything else is another event.
+  // A fourth topic is an ERC-721 id. The amount is one word; anything else is another event.
   if (more !== undefined || !/^[0-9a-f]{64}$/.test(bare(log.data))) return undefined;
   const [fromAddress, toAddress] = [addressOfTopic(from), addressOfTopic(to)];
   const amountUnits = BigInt(`0x${bare(log.data)}`);
@@ -54,7 +54,7 @@ function transferOf(log: ReceiptLog, { txHash, block, recipients, assets }: LogC
   };
 }
 
-/** An address as a log's topic of 32 bytes. */
+/** An address as a 32-byte topic. */
 export function topicOfAddress(address: string): string | undefined {
   const account = hexOfAddress(address);
   return account === undefined ? undefined : account.padStart(64, "0");

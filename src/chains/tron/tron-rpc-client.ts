@@ -1,7 +1,7 @@
-// TRON through java-tron's `/jsonrpc`: tokens by `eth_getLogs`, TRX by every transaction of every block and by what contracts sent in it. Tags are latest, earliest and finalized
-// alone; one `eth_getLogs` takes 5,000 blocks and 1,000 topics. A node may falsely answer `[]` while it is behind or has not indexed a
-// block yet. The first case is detected here, the second by the overlap that each pass reads again, and by a second source before a payment
-// counts as lost.
+// TRON through java-tron's `/jsonrpc`: tokens from `eth_getLogs`, TRX from every transaction of every block and from what contracts sent in it.
+// Only the tags latest, earliest and finalized exist; one `eth_getLogs` takes 5,000 blocks and 1,000 topics. A node may falsely answer `[]` while
+// it is behind or has not indexed a block yet. The first case is detected here, the second by the overlap that each pass reads again, and by a
+// second source before a payment counts as lost.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { ChainClient, ChainClientSettings, Lookup, LookupRequest, Scan, ScanRange } from "../chain-client.ts";
@@ -24,11 +24,11 @@ import {
 } from "./wallet-api-client.ts";
 import { type InBlock, internalTransfers, nativeTransfer } from "./wallet-json.ts";
 
-/** Of `eth_getLogs`: what java-tron allows by default. */
+/** java-tron's default limits of `eth_getLogs`. */
 const LOG_LIMITS = { maxBlocks: 5_000, maxTopics: 1_000, maxRequests: 40 };
-/** Of more, every transfer of the tokens is read: the cost then grows with the chain and no more with the recipients. */
+/** With more recipients every transfer of the tokens is read: the cost then grows with the chain, not with the recipients. */
 const NAMED_RECIPIENTS = 1_000;
-/** Of one scan that reads whole blocks, and of one request for them: each has some hundred kilobytes. */
+/** Most whole blocks of one scan, and of one request: each block has some hundred kilobytes. */
 const FULL_BLOCKS = 200;
 const FULL_AT_ONCE = 8;
 
@@ -52,7 +52,7 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
     finalizedHeight: () => finalizedHeight(edge),
     block: (height) => blockBy(edge, quantity(height)),
     scan: (range) => scan(source, range),
-    // Nothing is shown at 0 confirmations.
+    // Payments with 0 confirmations are not shown on TRON.
     mempool: async () => ok([]),
     lookup: (request) => lookup(source, request),
   };
@@ -61,7 +61,7 @@ export function tronRpcClient(settings: ChainClientSettings): ChainClient {
 async function verify({ edge, network }: TronRpc): Promise<Result<true, Outage>> {
   const id = await rpcValue(edge, Height, "eth_chainId", []);
   if (!id.ok) return id;
-  return id.value === network.chainId ? ok(true) : err(outage("WRONG_CHAIN", "another chain id"));
+  return id.value === network.chainId ? ok(true) : err(outage("WRONG_CHAIN", "the source reports another chain id"));
 }
 
 function blockBy(edge: TronEdge, tag: string): Promise<Result<BlockRef | null, Outage>> {
@@ -71,7 +71,7 @@ function blockBy(edge: TronEdge, tag: string): Promise<Result<BlockRef | null, O
 async function tip(edge: TronEdge): Promise<Result<BlockRef, Outage>> {
   const latest = await blockBy(edge, "latest");
   if (!latest.ok) return latest;
-  return latest.value === null ? err(outage("BEHIND", "no block at all")) : ok(latest.value);
+  return latest.value === null ? err(outage("BEHIND", "the source has no block")) : ok(latest.value);
 }
 
 async function finalizedHeight(edge: TronEdge): Promise<Result<number | null, Outage>> {
@@ -95,21 +95,21 @@ async function scan(source: TronRpc, range: ScanRange): Promise<Result<Scan, Out
   return coins.ok ? ok({ transfers: [...tokens.value, ...coins.value], to: to.value }) : coins;
 }
 
-/** The block of that height, or `to` where that is lower. */
+/** The block at that height, or `to` if that is lower. */
 async function endAt(edge: TronEdge, { to }: Pick<ScanRange, "to">, height: number): Promise<Result<BlockRef, Outage>> {
   if (to.height <= height) return ok(to);
   const read = await blockBy(edge, quantity(height));
   if (!read.ok) return read;
-  return read.value === null ? err(outage("BEHIND", `no block ${height}`)) : ok(read.value);
+  return read.value === null ? err(outage("BEHIND", `block ${height} is missing`)) : ok(read.value);
 }
 
-/** The transfers of transactions of which a log was found, by their receipts: only these tell the logs' places. */
+/** The transfers of the transactions with a matching log, read from their receipts: only receipts have the position of each log. */
 async function tokensOf(edge: TronEdge, hashes: readonly string[], of: ScanRange): Promise<Transfers> {
   const calls = hashes.map((hash) => ({ method: "eth_getTransactionReceipt", params: [`0x${hash}`] }));
   const receipts = await batched(edge, RpcReceipt, calls);
   if (!receipts.ok) return receipts;
   const found = receipts.value.filter((receipt) => receipt !== null);
-  if (found.length < hashes.length) return err(outage("BEHIND", "a log without a receipt"));
+  if (found.length < hashes.length) return err(outage("BEHIND", "a log has no receipt"));
   const heights = [...new Set(found.map(({ height }) => height))];
   const headers = heights.map((height) => ({ method: "eth_getBlockByNumber", params: [quantity(height), false] }));
   const blocks = await batched(edge, RpcBlock, headers);
@@ -117,7 +117,7 @@ async function tokensOf(edge: TronEdge, hashes: readonly string[], of: ScanRange
   const transfers: Transfer[] = [];
   for (const receipt of found) {
     const at = blocks.value.find((each) => each?.height === receipt.height);
-    if (at?.hash !== receipt.blockHash) return err(outage("BEHIND", "a receipt of another block"));
+    if (at?.hash !== receipt.blockHash) return err(outage("BEHIND", "the receipt names another block"));
     transfers.push(...transfersOf(receipt, { block: at, of }));
   }
   return ok(transfers);
@@ -179,7 +179,7 @@ async function insideOf(source: TronRpc, full: FullBlock, recipients: ReadonlySe
   return ok(found);
 }
 
-/** The same of one transaction. */
+/** The same for one transaction. */
 async function insideOne(wallet: TronRpc["wallet"], txHash: string, of: InBlock): Promise<Transfers> {
   const info = wallet === undefined ? ok(null) : await transactionInfo(wallet, txHash);
   if (!info.ok) return isNotServed(info.error) ? ok([]) : info;
@@ -187,14 +187,14 @@ async function insideOne(wallet: TronRpc["wallet"], txHash: string, of: InBlock)
 }
 
 /**
- * What a transaction with a value really moved. A TRC-10 token, which anybody may issue, has its amount there too, and only the HTTP API
- * shows the kind of contract. Where that is not served beside the JSON-RPC, no rule credits it: a user decides.
+ * What a transaction with a value really moved. The value may also be the amount of a TRC-10 token, which anybody may issue, and only the HTTP API
+ * shows the kind of contract. If the source does not serve that API, no rule credits the transfer: a user decides.
  */
 async function proven(wallet: TronRpc["wallet"], of: RpcTransaction, at: InBlock): Promise<Transfers> {
   const known = wallet === undefined ? undefined : await transactionById(wallet, of.hash);
   if (known === undefined || (!known.ok && isNotServed(known.error))) return ok(unexplained(of, at));
   if (!known.ok) return known;
-  if (known.value === null) return err(outage("BEHIND", "a transaction of a block is not known"));
+  if (known.value === null) return err(outage("BEHIND", "the node does not know a transaction of its block"));
   const transfer = nativeTransfer(known.value, at);
   return ok(transfer === undefined ? [] : [transfer]);
 }
@@ -221,7 +221,7 @@ async function lookup(source: TronRpc, { txHash: asked, recipients }: LookupRequ
   if (receipt.value === null) return ok({ kind: "pending", transfers: [] });
   const at = await blockBy(edge, quantity(receipt.value.height));
   if (!at.ok) return at;
-  if (at.value?.hash !== receipt.value.blockHash) return err(outage("BEHIND", "a receipt of another block"));
+  if (at.value?.hash !== receipt.value.blockHash) return err(outage("BEHIND", "the receipt names another block"));
   const tokens = transfersOf(receipt.value, { block: at.value, of: { recipients, assets: network.assets } });
   const accounts = new Set([...recipients].flatMap((address) => hexOfAddress(address) ?? []));
   const mined = { kind: "mined", block: at.value } as const;
@@ -234,7 +234,7 @@ async function lookup(source: TronRpc, { txHash: asked, recipients }: LookupRequ
   return coins.ok ? ok({ ...mined, transfers: [...reported, ...coins.value] }) : coins;
 }
 
-/** The HTTP API behind the same address, as TronGrid and other vendors serve both; undefined where the address is of another form. */
+/** The HTTP API at the same URL, because TronGrid and other vendors serve both; undefined if the URL has another form. */
 function walletEdge(edge: TronEdge): TronEdge | undefined {
   const base = /^(.*)\/jsonrpc$/.exec(edge.url)?.[1];
   return base === undefined ? undefined : { ...edge, url: base };
@@ -245,7 +245,7 @@ const fullBlockCall = (height: number): RpcCall => ({
   params: [quantity(height), true],
 });
 
-const behind = ({ height }: BlockRef): Result<never, Outage> => err(outage("BEHIND", `another block ${height}`));
+const behind = ({ height }: BlockRef): Result<never, Outage> => err(outage("BEHIND", `block ${height} has changed`));
 
 /** Transactions with a Transfer of one of the tokens to one of the recipients, each once, up to a height. */
 async function tokenHashes(
@@ -269,5 +269,5 @@ async function tokenHashes(
   const hashes = [...new Set(ours.map(({ transactionHash }) => bareHash(transactionHash)))];
   return hashes.every((hash) => hash !== undefined)
     ? ok({ hashes, toHeight })
-    : err(outage("UNEXPECTED_SHAPE", "eth_getLogs: no hash"));
+    : err(outage("UNEXPECTED_SHAPE", "eth_getLogs: a hash is missing"));
 }

@@ -1,5 +1,5 @@
-// TronGrid v1, the second way to TRON: an index by account. Its rows have neither block nor place in the receipt, and for a token only what
-// its contract claims. So a row is only a hint; the transaction itself is read from the node's own API at the same URL.
+// TronGrid v1, the second way to TRON: an index by account. Its rows have neither the block nor the position in the receipt, and for a token only
+// what its contract claims. So a row is only a hint; the transaction itself is read from the node's own API at the same URL.
 import { type Outage, outage } from "../../lib/fetch-text.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { eachOf } from "../bitcoin/rest-client.ts";
@@ -48,26 +48,26 @@ const GENESIS: Readonly<Partial<Record<NetworkName, string>>> = {
   TRX_NILE: "0000000000000000d698d4192c56cb6be724a558448e2684802de4d6cd8690dc",
 };
 /**
- * Most requests of one look at one address, whatever it holds: TronGrid grants fifteen a second to a key, and a Worker fifty in all on the free
- * plan. With a look at what came on top, `PAGE_REQUESTS`, and one for the block at which it began, fewer than fifty.
+ * Most requests of one read of one address. TronGrid allows a key fifteen a second, and a Worker on the free plan may make fifty in all. Together
+ * with the read of newer entries (`PAGE_REQUESTS`) and the request for the first block, the sum stays below fifty.
  */
 export const LOOK_REQUESTS = 36;
-/** What a page of other sources counts for: a page of each list, and the newest blocks on them. */
+/** Requests that stand for one page of other sources: a page of each list, and the newest blocks on them. */
 export const PAGE_REQUESTS = 12;
-/** Of one account in a scan of many: one that takes more is one for the JSON-RPC. */
+/** Most requests for one account in a scan of many accounts. An account that needs more is left to the JSON-RPC source. */
 const SCAN_REQUESTS = 1_000;
 /** Most requests for the transfers of one block: the result of one transaction, the results of all, and the block's hash. */
 const BLOCK_REQUESTS = 3;
 
-/** One list while it is read. */
+/** The state of one list while it is read. */
 interface Turn {
   readonly place: ListPlace;
-  /** Of the page at `place` those that are unread; undefined before the page is read. */
+  /** The unread blocks of the page at `place`; undefined before the page is read. */
   readonly blocks: readonly HintedBlock[] | undefined;
   readonly next: ListPlace | null;
 }
 
-/** What one look looks for, and what it has asked for already. */
+/** What one read looks for, and what it has already asked for. */
 interface Proofs extends Omit<HistoryRequest, "after" | "pages"> {
   readonly network: Network;
   readonly edge: TronEdge;
@@ -84,7 +84,7 @@ class TronGridClient implements ChainClient {
   readonly costsBy = "recipients";
   readonly #network: Network;
   readonly #edge: TronEdge;
-  /** The block that ranges begin at, for they share it; forgotten with the tip. */
+  /** The first block, which all ranges share; cleared with the tip. */
   #first: BlockRef | undefined;
 
   constructor(settings: ChainClientSettings) {
@@ -96,14 +96,14 @@ class TronGridClient implements ChainClient {
     const first = await blockByNumber(this.#edge, 0);
     if (!first.ok) return first;
     const isOurs = first.value !== null && first.value.hash === GENESIS[this.#network.name];
-    return isOurs ? ok(true) : err(outage("WRONG_CHAIN", "another block 0"));
+    return isOurs ? ok(true) : err(outage("WRONG_CHAIN", "the source has another block 0"));
   }
 
   async tip(): Promise<Result<BlockRef, Outage>> {
     this.#first = undefined;
     const block = await nowBlock(this.#edge, "wallet");
     if (!block.ok) return block;
-    return block.value === null ? err(outage("BEHIND", "no block at all")) : ok(block.value);
+    return block.value === null ? err(outage("BEHIND", "the source has no block")) : ok(block.value);
   }
 
   async finalizedHeight(): Promise<Result<number | null, Outage>> {
@@ -119,7 +119,7 @@ class TronGridClient implements ChainClient {
     if (this.#first?.height === height) return ok(this.#first);
     const block = await blockByNumber(edge, height);
     if (!block.ok) return block;
-    if (block.value === null) return err(outage("BEHIND", `no block ${height}`));
+    if (block.value === null) return err(outage("BEHIND", `block ${height} is missing`));
     this.#first = block.value;
     return ok(block.value);
   }
@@ -132,14 +132,14 @@ class TronGridClient implements ChainClient {
       return err(outage("TOO_LARGE", `more than ${SCAN_REQUESTS} requests for one account`));
     });
     if (!found.ok) return found;
-    // Whatever was read belongs to the chain that `to` is of, or the pass is made again.
+    // All that was read must belong to the chain of `to`; otherwise the pass is repeated.
     const last = await blockByNumber(this.#edge, range.to.height);
     if (!last.ok) return last;
-    if (last.value?.hash !== range.to.hash) return err(outage("BEHIND", "another tip"));
+    if (last.value?.hash !== range.to.hash) return err(outage("BEHIND", "the tip has changed"));
     return ok({ transfers: found.value.flatMap(({ transfers }) => transfers), to: range.to });
   }
 
-  /** Nothing is shown at 0 confirmations. */
+  /** Payments with 0 confirmations are not shown on TRON. */
   async mempool(): Promise<Result<readonly Transfer[], Outage>> {
     return ok([]);
   }
@@ -149,8 +149,8 @@ class TronGridClient implements ChainClient {
   }
 
   /**
-   * Reads the lists in turn, a page or a block at each, for as long as the requests last: a flood of one asset leaves the others theirs. Ends
-   * between two blocks, so that each look comes further.
+   * Reads the lists in turn, one page or block at a time, until the requests are used up: a flood of one asset does not use up the turns of the
+   * others. Ends between two blocks, so that each read gets further.
    */
   async #look(
     of: Omit<HistoryRequest, "after" | "pages">,
@@ -203,7 +203,7 @@ class TronGridClient implements ChainClient {
   }
 }
 
-/** The transfers of what lists name in one block, by three requests at most, however many there are. */
+/** The transfers of all listed transactions of one block, in at most three requests. */
 async function transfersIn(
   { height, hints }: HintedBlock,
   { network, edge, blocks, proved, ...of }: Proofs,
@@ -219,7 +219,7 @@ async function transfersIn(
   for (const hint of unproved) {
     const { txHash, native } = hint;
     const info = infos.value.get(txHash);
-    if (info === undefined) return err(outage("BEHIND", "a listed transaction is in no block"));
+    if (info === undefined) return err(outage("BEHIND", "a listed transaction is not in a block"));
     proved.add(keyOf(hint));
     const at = Number(info.blockNumber ?? 0);
     if (at < of.from || at > of.to.height) continue;
@@ -242,7 +242,7 @@ async function blockOf(
   const block = read === undefined ? await blockByNumber(edge, height) : ok(read);
   if (!block.ok) return block;
   if (block.value === null || String(block.value.timeMs) !== info.blockTimeStamp) {
-    return err(outage("BEHIND", "a transaction and its block disagree"));
+    return err(outage("BEHIND", "a transaction does not match its block"));
   }
   known.set(height, block.value);
   return ok(block.value);
@@ -260,7 +260,7 @@ function transfersOf(
   return coins === undefined ? tokens : [...tokens, coins];
 }
 
-/** A list of tokens and the list of the coin may both name one transaction. */
+/** A token's list and the coin's list may both name one transaction. */
 function keyOf({ txHash, native }: Hint): string {
   return native === null ? txHash : `coin ${txHash}`;
 }
@@ -274,7 +274,7 @@ function countingEdge(edge: TronEdge): { readonly edge: TronEdge; readonly used:
   return { edge: { ...edge, fetch }, used: () => count };
 }
 
-/** The results of transactions of one block, by at most two requests; those that are in no block are left out. */
+/** The results of transactions of one block, in at most two requests; leaves out those that are not in a block. */
 async function infosOf(
   edge: TronEdge,
   hashes: readonly string[],

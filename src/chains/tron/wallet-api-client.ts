@@ -1,5 +1,5 @@
-// java-tron's HTTP API as both kinds of source use it: one POST, its refusals sorted by cause. A node throttles with 200 and `{"Error": "... lack
-// of computing resources"}`, TronGrid with 403 and "exceeds the frequency limit ... suspended for 30s".
+// java-tron's HTTP API, which both kinds of source use: makes one request and sorts refusals by cause. A node throttles with 200 and `{"Error":
+// "... lack of computing resources"}`, TronGrid with 403 and "exceeds the frequency limit ... suspended for 30s".
 import * as z from "zod";
 import { fetchExactJson, type JsonText, type Outage, outage } from "../../lib/fetch-text.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -10,7 +10,7 @@ import { shaped } from "../json-rpc-client.ts";
 import type { BlockRef } from "../transfer.ts";
 import { TransactionInfo, WalletBlock, WalletTransaction } from "./wallet-json.ts";
 
-/** Answers are whole blocks, the busiest with some thousand transactions. */
+/** Answers may be whole blocks, the largest with some thousand transactions. */
 const LIMIT_BYTES = 32 * 1_048_576;
 const REFUSAL_BYTES = 4_096;
 
@@ -21,7 +21,7 @@ const BlockInfos = lazily(() =>
 
 export type TronEdge = Pick<ChainClientSettings, "fetch" | "url" | "headers" | "timeoutMs">;
 
-/** The edge, with TronGrid's 403 for too many requests turned into 429. */
+/** The same edge, but TronGrid's 403 for too many requests becomes 429. */
 export function tronEdge(settings: TronEdge): TronEdge {
   const { fetch: send, url, headers, timeoutMs } = settings;
   return { fetch: async (address, init) => withMeantStatus(await send(address, init)), url, headers, timeoutMs };
@@ -29,7 +29,7 @@ export function tronEdge(settings: TronEdge): TronEdge {
 
 async function withMeantStatus(response: Response): Promise<Response> {
   if (response.status !== 403 || response.body === null) return response;
-  // The first chunk alone.
+  // Reads only the first chunk.
   const { bytes } = await readBytes(response.body, { limitBytes: 0, keptBytes: REFUSAL_BYTES });
   const text = new TextDecoder().decode(bytes);
   if (!/frequency limit|suspended for/i.test(text)) return new Response(null, { status: 403 });
@@ -45,7 +45,7 @@ const Refusal = lazily(() =>
   }),
 );
 
-/** GET, or POST where a body is given; what the API says against it is an outage. */
+/** Sends a GET, or a POST if there is a body; an error reported by the API is an outage. */
 export async function walletCall<T>(
   edge: TronEdge,
   of: { readonly path: string; readonly schema: () => z.ZodType<T>; readonly body?: Readonly<Record<string, unknown>> },
@@ -77,7 +77,7 @@ export function nowBlock(edge: TronEdge, of: "wallet" | "walletsolidity"): Promi
 export async function blockByNumber(edge: TronEdge, height: number): Promise<Result<BlockRef | null, Outage>> {
   const block = await walletCall(edge, { path: "/wallet/getblockbynum", schema: WalletBlock, body: { num: height } });
   if (!block.ok || block.value === null || block.value.height === height) return block;
-  return err(outage("UNEXPECTED_SHAPE", "a block of another height"));
+  return err(outage("UNEXPECTED_SHAPE", "the block has another height"));
 }
 
 /** Null where the node knows no block with the transaction. */
@@ -86,7 +86,7 @@ export async function transactionInfo(edge: TronEdge, txHash: string): Promise<R
   const info = await walletCall(edge, { path, schema: TransactionInfo, body: { value: txHash } });
   if (!info.ok) return info;
   if (info.value.id === undefined) return ok(null);
-  return info.value.id === txHash ? info : err(outage("UNEXPECTED_SHAPE", "another transaction"));
+  return info.value.id === txHash ? info : err(outage("UNEXPECTED_SHAPE", "the answer is another transaction"));
 }
 
 /** The results of all transactions of a block. Also empty where the node does not know the block. */
@@ -95,7 +95,7 @@ export function blockInfos(edge: TronEdge, height: number): Promise<Result<reado
   return walletCall(edge, { path, schema: BlockInfos, body: { num: height } });
 }
 
-/** Whether the source has no such call, which is no fault of it. */
+/** Whether the source does not serve this call; that is not a failure of the source. */
 export function isNotServed({ kind, message }: Outage): boolean {
   return kind === "BAD_STATUS" && /^status 40[45]$/.test(message);
 }
@@ -109,5 +109,7 @@ export async function transactionById(
   const transaction = await walletCall(edge, { path, schema: WalletTransaction, body: { value: txHash } });
   if (!transaction.ok) return transaction;
   if (transaction.value.txID === undefined) return ok(null);
-  return transaction.value.txID === txHash ? transaction : err(outage("UNEXPECTED_SHAPE", "another transaction"));
+  return transaction.value.txID === txHash
+    ? transaction
+    : err(outage("UNEXPECTED_SHAPE", "the answer is another transaction"));
 }

@@ -1,5 +1,5 @@
-// What java-tron's HTTP API (`/wallet`, `/walletsolidity`) and TronGrid's v1 say, parsed. Numbers come as text. The API leaves out what is
-// zero or empty, and answers `{}` for what it does not know.
+// Schemas of java-tron's HTTP API (`/wallet`, `/walletsolidity`) and of TronGrid's v1. Numbers are text. The API leaves out fields that are
+// zero or empty, and answers `{}` for an unknown item.
 import * as z from "zod";
 import { lazily } from "../../lib/lazily.ts";
 import type { Network } from "../network.ts";
@@ -10,12 +10,12 @@ export const Digits = lazily(() => z.string().regex(/^\d{1,30}$/));
 const Hash = lazily(() =>
   z.string().transform((text, context) => {
     const hash = bareHash(text);
-    if (hash === undefined) context.addIssue("no hash");
+    if (hash === undefined) context.addIssue("the hash is missing");
     return hash ?? "";
   }),
 );
 
-/** `{}` is no block. */
+/** `{}` means that the block is unknown. */
 export const WalletBlock = lazily(() =>
   z
     .object({
@@ -31,7 +31,7 @@ export const WalletBlock = lazily(() =>
     }),
 );
 
-/** `{}` is a transaction that is in no block. */
+/** `{}` means that the transaction is not in a block. */
 const InternalTransaction = lazily(() =>
   z.object({
     caller_address: z.string().default(""),
@@ -52,13 +52,13 @@ export const TransactionInfo = lazily(() =>
     log: z
       .array(z.object({ address: z.string(), topics: z.array(z.string()).default([]), data: z.string().default("") }))
       .default([]),
-    /** In the order in which the contract made them; only of nodes that keep them (`saveInternalTx`). */
+    /** In the order in which the contract made them; only nodes that keep them (`saveInternalTx`) report them. */
     internal_transactions: z.array(InternalTransaction()).default([]),
   }),
 );
 export type TransactionInfo = z.infer<ReturnType<typeof TransactionInfo>>;
 
-/** Reverted, out of energy, or failed in another way: nothing was moved. */
+/** Reverted, out of energy, or failed in another way: nothing moved. */
 export function isFailed(info: TransactionInfo): boolean {
   return info.result === "FAILED" || info.receipt.result !== "SUCCESS";
 }
@@ -70,8 +70,8 @@ export interface InBlock {
 }
 
 /**
- * TRX that contracts sent to the recipients on behalf of a transaction: what a wallet contract or an exchange's splitter does. TRC-10 tokens are
- * in the same list, by their id.
+ * TRX that contracts sent to the recipients in a transaction, as wallet contracts and exchanges' splitters do. TRC-10 tokens are in the same
+ * list, with their id.
  */
 export function internalTransfers(info: TransactionInfo, { network, block, recipients }: InBlock): readonly Transfer[] {
   const txHash = info.id;
@@ -105,8 +105,8 @@ const TransferValue = lazily(() =>
 );
 
 /**
- * The transfer of TRX that a transaction is, to one of the recipients; undefined where it is none. Only a TransferContract moves TRX at the
- * top level: a TransferAssetContract moves a TRC-10 token, which anybody may issue, and looks the same in the JSON-RPC.
+ * The TRX that a transaction itself transfers to one of the recipients; undefined if it transfers none. Only a TransferContract moves TRX at
+ * the top level: a TransferAssetContract moves a TRC-10 token, which anybody may issue, and looks the same in the JSON-RPC.
  */
 export function nativeTransfer(of: WalletTransaction, { network, block, recipients }: InBlock): Transfer | undefined {
   const contract = of.raw_data?.contract[0];

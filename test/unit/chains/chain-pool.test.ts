@@ -142,7 +142,7 @@ describe("the sources of a network", () => {
     expect([await attempt(0), await attempt(599_999)]).toEqual([1, 1]);
     expect([fake(0).verifies, fake(0).asks]).toEqual([1, 0]);
     expect(reports).toEqual([
-      "chains: TRX source 1 (tron-rpc) SERVES ANOTHER CHAIN than it is configured for; not asked for 600000 ms",
+      "chains: TRX source 1 (tron-rpc) SERVES ANOTHER CHAIN than the configured one; paused for 600000 ms",
     ]);
     await attempt(600_000);
     expect(fake(0).verifies).toBe(2);

@@ -87,12 +87,18 @@ describe("CHAIN_SOURCES", () => {
     [JSON.stringify({ polygon: [...one("evm-rpc"), ...one("esplora")] }), "POL, source 2: kind must be one of evm-rpc"],
     [JSON.stringify({ TRX: one("evm-rpc") }), "kind must be one of tron-rpc, trongrid"],
     [JSON.stringify({ BTC: one("toString") }), "kind must be one of esplora, core-rpc, blockbook"],
-    ['{"BTC":[{"kind":"core-rpc"}]}', "BTC, source 1: url must be an http or https address"],
-    [JSON.stringify({ BTC: one("core-rpc", "127.0.0.1:8332") }), "url must be"],
-    [JSON.stringify({ BTC: one("core-rpc", "file:///etc/passwd") }), "url must be"],
-    [JSON.stringify({ BTC: one("esplora", "https://a.example/api?key=b") }), "url of a esplora must have no query"],
-    [JSON.stringify({ TRX: one("trongrid", "https://a.example?key=b") }), "url of a trongrid must have no query"],
-    ['{"ETH":[{"kind":"evm-rpc","url":"https://a.example","key":"b"}]}', "members are kind, url, headers alone"],
+    ['{"BTC":[{"kind":"core-rpc"}]}', "BTC, source 1: url must start with http:// or https://"],
+    [JSON.stringify({ BTC: one("core-rpc", "127.0.0.1:8332") }), "url must start with"],
+    [JSON.stringify({ BTC: one("core-rpc", "file:///etc/passwd") }), "url must start with"],
+    [
+      JSON.stringify({ BTC: one("esplora", "https://a.example/api?key=b") }),
+      "url of kind esplora must not have a query",
+    ],
+    [JSON.stringify({ TRX: one("trongrid", "https://a.example?key=b") }), "url of kind trongrid must not have a query"],
+    [
+      '{"ETH":[{"kind":"evm-rpc","url":"https://a.example","key":"b"}]}',
+      "a source may only have the members kind, url, headers",
+    ],
     ['{"ETH":[{"kind":"evm-rpc","url":"https://a.example","headers":[]}]}', "headers must be an object"],
     ['{"ETH":[{"kind":"evm-rpc","url":"https://a.example","headers":"b"}]}', "headers must be an object"],
     ['{"ETH":[{"kind":"evm-rpc","url":"https://a.example","headers":{"a":1}}]}', "headers must be an object"],
@@ -104,7 +110,7 @@ describe("CHAIN_SOURCES", () => {
     ['{"ETH":[{"kind":"evm-rpc","url":"https://a.example","headers":{"a b":"c"}}]}', "headers must be an object"],
     [
       '{"ETH":[{"kind":"evm-rpc","url":"https://a:b@c.example","headers":{"Authorization":"d"}}]}',
-      "authorization stands",
+      "authorization is given twice",
     ],
   ])("%s is refused with %j, and watches nothing", (text, message) => {
     expect(parseChainSources(text)).toMatchObject({ ok: false, error: expect.stringContaining(message) });

@@ -94,6 +94,6 @@ describe("what npm start is told", () => {
 
   test("a refused value of CHAIN_SOURCES is not repeated, because it may carry a vendor's key", () => {
     const start = () => readSettings({ CHAIN_SOURCES: "{secret-key" });
-    expect(start).toThrow(/^CHAIN_SOURCES must be a JSON object of network to a list of sources\.$/);
+    expect(start).toThrow(/^CHAIN_SOURCES must be a JSON object that maps each network to a list of sources\.$/);
   });
 });

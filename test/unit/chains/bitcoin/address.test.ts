@@ -76,7 +76,7 @@ describe("what it looks like is said when it is refused", () => {
     ["BTC", `bitcoin:${v0}`, /payment link/],
     ["BTC", "lnbc2500u1pvjluezpp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqf", /Lightning/],
     ["BTC", "", /empty/],
-    ["BTC", "hello world", /^it is no Bitcoin address$/],
+    ["BTC", "hello world", /^not a valid Bitcoin address$/],
     ["BTC", v0.replace("q", "Q"), /mixes upper and lower case/],
     ["BTC", `${v0.slice(0, -1)}b`, /checksum fails/],
     ["BTC", bech32m.encode("bc", words(0, 20)), /must be encoded as bech32, not bech32m/],
@@ -99,9 +99,9 @@ describe("what it looks like is said when it is refused", () => {
     ["LTC", v0, /^this is a Bitcoin address$/],
     ["LTC", legacy(0x00), /^this is a Bitcoin address$/],
     ["BTC", legacy(0x32), /^this is a Litecoin address$/],
-    ["BTC", "constructor1qqqqqq", /^it is no Bitcoin address$/],
+    ["BTC", "constructor1qqqqqq", /^not a valid Bitcoin address$/],
     ["BTC", "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb", /checksum fails/],
-    ["BTC", "A".repeat(60_000), /^it is no Bitcoin address$/],
+    ["BTC", "A".repeat(60_000), /^not a valid Bitcoin address$/],
   ] as const)("on %s, %s", (name, text, reason) => {
     expect(reasonOf(name, text)).toMatch(reason);
   });

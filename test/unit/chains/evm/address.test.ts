@@ -52,7 +52,7 @@ describe("what it looks like is said when it is refused", () => {
     [GOOD.slice(2), /without 0x/],
     [GOOD.slice(0, -1), /40 hexadecimal digits/],
     [`${GOOD}0`, /40 hexadecimal digits/],
-    [`${GOOD.slice(0, -1)}g`, /^it is no Ethereum address$/],
+    [`${GOOD.slice(0, -1)}g`, /^not a valid Ethereum address$/],
     ["vitalik.eth", /looks like a name/],
     ["XE60HAMICDXSV5QXVJA7TJW47Q9CHWKJD", /ICAP/],
     [`0x${"0".repeat(40)}`, /zero address/],
@@ -69,7 +69,7 @@ describe("what it looks like is said when it is refused", () => {
     ["cro1w2kvwrzp23aq54n3amwav4yy4a9ahq2kz2wtmj", /Cronos POS/],
     [`41${GOOD.slice(2)}`, /TRON address in hexadecimal/],
     ["", /empty/],
-    ["0x".repeat(5_000), /^it is no Ethereum address$/],
+    ["0x".repeat(5_000), /^not a valid Ethereum address$/],
   ] as const)("%s", (text, reason) => {
     expect(reasonOf(text)).toMatch(reason);
   });

@@ -59,7 +59,7 @@ describe("what it looks like is said when it is refused", () => {
     ["TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy", /burn address/],
     ["TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u", /checksum fails/],
     [`tron:${addressOf(some)}`, /payment link/],
-    [encodeBase58check(Uint8Array.of(0x41, ...some, 1)), /^it is no TRON address$/],
+    [encodeBase58check(Uint8Array.of(0x41, ...some, 1)), /^not a valid TRON address$/],
     ["", /empty/],
   ] as const)("%s", (text, reason) => {
     expect(reasonOf(text)).toMatch(reason);
