@@ -1,5 +1,5 @@
-// Looks a payer's transaction up at once (decisions 5). The row is written first, so that parallel claims cause no more lookups than the
-// limit. The watcher's own rules decide what is credited, with or without a claim.
+// Looks up a payer's transaction at once (decisions 5). The claim's row is written first, so that parallel claims cause no more lookups than
+// the limit. The watcher's rules decide what is credited, with or without a claim.
 import { networkNamed } from "../../chains/networks.ts";
 import { transactionHash } from "../../chains/transaction-hash.ts";
 import { derivedId, type InvoiceId, parseId } from "../../lib/ids.ts";
@@ -12,21 +12,21 @@ import { type Claim, type ClaimOutcome, claimWaitSeconds, repeatedClaim } from "
 import { assertClaimAllowed, insertClaim, noteOutcome, selectClaim, selectForClaim } from "./store.ts";
 
 export interface ClaimDependencies extends CommitDependencies {
-  /** Never throws; a lookup that takes too long is UNAVAILABLE. FOUND: the transaction pays a watched address. */
+  /** Never throws; UNAVAILABLE if the lookup takes too long. FOUND: the transaction pays a watched address. */
   look(network: string, txHash: string): Promise<ClaimOutcome>;
-  /** Counts a claim of the caller; seconds to wait where there were too many, else 0. */
+  /** Counts a claim of the caller. Returns the seconds to wait if there were too many, otherwise 0. */
   waitOfIp(ip: string | null): Promise<number>;
 }
 
 export interface ClaimRequest {
-  /** As the path and the body have them. */
+  /** As given in the path and the body. */
   readonly invoiceId: string;
   readonly network: string;
   readonly txHash: string;
   readonly ip: string | null;
 }
 
-/** Returns the claim with the outcome of its lookup, or the earlier claim that this one repeats. */
+/** Returns the claim with the outcome of its lookup, or the earlier claim if this one repeats it. */
 export async function claimPayment(deps: ClaimDependencies, request: ClaimRequest): Promise<Result<Claim, Failure>> {
   const network = networkNamed(request.network);
   const txHash = network === undefined ? request.txHash : transactionHash(network, request.txHash);
@@ -41,7 +41,7 @@ export async function claimPayment(deps: ClaimDependencies, request: ClaimReques
     const ofInvoice = claimWaitSeconds(row.claims, deps.nowMs);
     const waitSeconds = ofInvoice > 0 || conflict !== undefined ? ofInvoice : await deps.waitOfIp(request.ip);
     if (waitSeconds > 0) return err({ code: "RATE_LIMITED", retryAfterSeconds: waitSeconds });
-    // Until the lookup has ended, the row says UNAVAILABLE, which is also right after a crash in between.
+    // Until the lookup has ended the row says UNAVAILABLE, which also holds after a crash.
     const outcome = row.isKnown ? "FOUND" : "UNAVAILABLE";
     const id = derivedId("clm", operationId);
     const claim: Claim = { ...asked, id, merchantId: row.merchantId, outcome, createdAtMs: deps.nowMs };
@@ -67,7 +67,7 @@ async function readForClaim(
   return networks.includes(asked.network) ? row : err({ code: "NETWORK_NOT_OFFERED", networks } as const);
 }
 
-/** The transaction may pay other invoices that we watch: the outcome says only whether it pays this one. */
+/** The transaction may pay other watched invoices; the outcome only says whether it pays this one. */
 async function looked(deps: ClaimDependencies, claim: Claim): Promise<Result<Claim, Failure>> {
   const found = await deps.look(claim.network, claim.txHash);
   const outcome = found === "FOUND" ? "NOT_FOUND" : found;
@@ -78,7 +78,7 @@ async function looked(deps: ClaimDependencies, claim: Claim): Promise<Result<Cla
 function notAHash(network = "the network"): Failure {
   return {
     code: "VALIDATION_FAILED",
-    details: [{ path: "txHash", message: `is no transaction's hash of ${network}` }],
+    details: [{ path: "txHash", message: `is not a transaction hash of ${network}` }],
   };
 }
 

@@ -9,7 +9,7 @@ export type ClaimOutcome = (typeof CLAIM_OUTCOMES)[number];
 export const CLAIM_WINDOW_MS = HOUR_MS;
 export const CLAIMS_PER_INVOICE = LIMITS.claimsPerInvoiceAndHour;
 
-/** A repeated claim within this time gets the answer of the earlier lookup. */
+/** A claim repeated within this time gets the outcome of the earlier lookup. */
 export const REPEAT_MS = MINUTE_MS;
 
 export interface Claim {
@@ -22,7 +22,10 @@ export interface Claim {
   readonly createdAtMs: number;
 }
 
-/** The claim that this one repeats: one of the last minute, or one that was FOUND, which the watcher follows. `made`: of the last hour. */
+/**
+ * The earlier claim that this one repeats: from the last minute, or FOUND, because the watcher follows that one. `made`: claims of the last
+ * hour.
+ */
 export function repeatedClaim(
   made: readonly Claim[],
   { network, txHash }: Pick<Claim, "network" | "txHash">,
@@ -32,7 +35,7 @@ export function repeatedClaim(
   return same.find(({ outcome, createdAtMs }) => outcome === "FOUND" || nowMs - createdAtMs < REPEAT_MS);
 }
 
-/** Seconds until the invoice may be claimed again; 0 when it may be now. `made`: of the last hour, in any order. */
+/** Seconds until the invoice may be claimed again; 0 when it may be now. `made`: claims of the last hour, in any order. */
 export function claimWaitSeconds(made: readonly Claim[], nowMs: number): number {
   const times = made.map(({ createdAtMs }) => createdAtMs).toSorted((a, b) => b - a);
   const decisive = times[CLAIMS_PER_INVOICE - 1];

@@ -1,4 +1,4 @@
-// The wire of a payer's claim (decisions 5).
+// Wire format of a payer's claim (decisions 5).
 import * as z from "zod";
 import { textField as text, time } from "../../lib/fields.ts";
 import { CLAIM_OUTCOMES } from "./claim.ts";
@@ -7,7 +7,10 @@ export const claimPaymentBody = () =>
   z.strictObject({
     txHash: z
       .string()
-      .regex(/^(0x)?[0-9a-fA-F]{64}$/, "must be a transaction's hash: 64 hexadecimal digits, after 0x on EVM networks")
+      .regex(
+        /^(0x)?[0-9a-fA-F]{64}$/,
+        "must be a transaction hash: 64 hexadecimal digits, starting with 0x on EVM networks",
+      )
       .meta({ examples: [`0x${"5c".repeat(32)}`] }),
     network: text(30),
   });
@@ -21,7 +24,7 @@ export const claimBody = () =>
       txHash: z.string(),
       outcome: z.enum(CLAIM_OUTCOMES).meta({
         description:
-          "FOUND: it pays to an address of this invoice. NOT_FOUND: not so, or not yet. UNAVAILABLE: nobody could look.",
+          "FOUND: the transaction pays an address of this invoice. NOT_FOUND: it does not, or not yet. UNAVAILABLE: no source of chain data could be asked; try again later.",
       }),
       createdAt: time(),
     })

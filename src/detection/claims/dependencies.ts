@@ -9,7 +9,7 @@ import type { GivenDependencies } from "../../platform/http/context.ts";
 import { waitOfIp } from "../../platform/http/rate-check.ts";
 import type { ClaimDependencies } from "./claim-payment.ts";
 
-/** How long a payer waits for the answer; after that the lookup goes on alone. */
+/** How long a payer waits for the answer; the lookup continues after that. */
 const LOOK_LIMIT_MS = 10 * SECOND_MS;
 
 export function claimDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies): ClaimDependencies {
@@ -23,7 +23,7 @@ export function claimDependencies(env: Env, { db, nowMs, sleep }: GivenDependenc
       try {
         return await withinLimit(sleep, env.NETWORK_WATCHER.getByName(network).look(txHash), LOOK_LIMIT_MS);
       } catch {
-        // An object that cannot be reached, or took too long: its own log has why.
+        // The object could not be reached, or took too long: its own log has the reason.
         return "UNAVAILABLE";
       }
     },

@@ -11,10 +11,10 @@ export const claimRoutes = routesOf({ tag: "Checkout", callers: "ANYBODY", depen
     operationId: "claimPayment",
     summary: "Say that a transaction pays an invoice",
     description:
-      "For payers: it is looked up at once and kept as evidence. It credits nothing that would not be credited without it. 6 an hour for one invoice, 30 from one IP address; the same again within a minute is answered by the same look.",
+      "For payers. The transaction is looked up at once and the claim is kept as evidence. A claim credits nothing that would not be credited without it. At most 6 an hour for one invoice and 30 from one IP address. A claim repeated within a minute gets the result of the earlier lookup.",
     isForAnyOrigin: true,
     body: claimPaymentBody,
-    answers: [{ status: 202, description: "The claim, and what was found", schema: claimBody }],
+    answers: [{ status: 202, description: "The claim with the result of the lookup", schema: claimBody }],
     refusals: ["VALIDATION_FAILED", "INVOICE_NOT_FOUND", "NETWORK_NOT_OFFERED", "STORAGE_UNAVAILABLE", "CONTENTION"],
     answer: async (call) => {
       const invoiceId = call.params.invoiceId ?? "";

@@ -10,13 +10,13 @@ const invoiceId = sql.placeholder("invoiceId");
 const network = sql.placeholder("network");
 const txHash = sql.placeholder("txHash");
 
-/** Whether a known transaction pays to an address of the invoice, whichever merchant the payment belongs to: a fact of the chain alone. */
+/** Whether a known transaction pays an address of the invoice, whichever merchant the payment belongs to: only the chain decides this. */
 const isKnown = sql`exists (select 1 from payments paid where paid.network = ${network} and paid.tx_hash = ${txHash}
   and paid.to_address in (select method.address from payment_methods method
     where method.invoice_id = ${invoiceId} and method.network = ${network} and method.status = 'ACTIVE'))`;
 
 /**
- * What a claim is judged by, as one row if the invoice's merchant is live: the invoice's networks, the claims of the last hour, and whether the
+ * What a claim depends on, as one row if the invoice's merchant is live: the invoice's networks, the claims of the last hour, and whether the
  * transaction is known to pay the invoice.
  */
 export const selectForClaim = prepared(
@@ -47,7 +47,7 @@ export const selectForClaim = prepared(
       ),
 );
 
-/** Aborts the batch when others claimed too much meanwhile, or just this. */
+/** Aborts the batch if there were too many claims meanwhile, or if the same claim was made. */
 export const assertClaimAllowed = prepared(
   (claim: Claim) => {
     const { createdAtMs: nowMs } = claim;
@@ -63,13 +63,13 @@ export const assertClaimAllowed = prepared(
 
 export const insertClaim = preparedInsert(paymentClaims);
 
-/** The claim of this id, if its row was written. */
+/** The claim with this id, if its row was written. */
 export const selectClaim = prepared(
   (id: ClaimId) => ({ id }),
   (db, of) => db.select({ id: paymentClaims.id }).from(paymentClaims).where(sql`id = ${of.id}`),
 );
 
-/** Notes what a look found, FOUND where the transaction is known to pay the invoice; brings the outcome. */
+/** Records the result of the lookup (FOUND if the transaction is known to pay the invoice) and returns it. */
 export const noteOutcome = prepared(
   ({ id, invoiceId, network, txHash }: Claim, outcome: ClaimOutcome) => ({ id, invoiceId, network, txHash, outcome }),
   (db, of) =>

@@ -1,10 +1,10 @@
-// How rules match growth that no transaction explains. Exactly what one invoice asked for is credited to that invoice. For any other
-// amount nobody knows which part came from whom, so a user decides, and gets the invoices that it might have been meant for.
+// How the rules match growth that no transaction explains. Growth of exactly the amount that one invoice asks for is credited to it. For any
+// other amount nobody knows which part came from whom, so a user decides and sees the invoices that it may belong to.
 import type { Candidate, Match, Refusal } from "../../commerce/payments/match.ts";
 
 /**
- * The match as it holds for growth: an amount near an invoice's, or with one candidate only, may be the sum of two payments to others. The same
- * holds where not every invoice that could have been meant is known.
+ * Restricts a match to what is safe for growth: an amount near an invoice's, or with a single candidate, may be the sum of two payments to
+ * others. The same applies if not every possible invoice is known.
  */
 export function growthMatch(match: Match, candidates: readonly Pick<Candidate, "invoiceId" | "merchantId">[]): Match {
   if (match.kind === "unmatched" || match.matchedBy === "EXACT_AMOUNT") return match;

@@ -1,5 +1,5 @@
-// Reads what is stored at the places of a look, and weighs it against what the look found. The batches of the look assert the same again,
-// because a claim and a pass may look at one block at the same time.
+// Reads what is stored for the addresses and blocks of a look, and compares it with what the look found. The look's batches assert the same
+// again, because a claim and a pass may read one block at the same time.
 import type { Network } from "../../chains/networks.ts";
 import { explainerMark, growthHeight, type Transfer, transferKey } from "../../chains/transfer.ts";
 import type { Payment, StoredPayment } from "../../commerce/payments/payment.ts";
@@ -11,23 +11,17 @@ import { batch, type Statement } from "../../platform/db/batch.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
-import {
-  assertCountedOnce,
-  type BlockPlace,
-  type CountedOnce,
-  selectExplainers,
-  selectStandingGrowth,
-} from "./store.ts";
-import { type StandingGrowth, weighPlace } from "./weigh-growth.ts";
+import { assertCountedOnce, type BlockPlace, type CountedOnce, selectExplainers, selectStoredGrowth } from "./store.ts";
+import { type StoredGrowth, weighPlace } from "./weigh-growth.ts";
 
 export interface WeighedLook {
-  /** All transfers of the look, except growth that is explained or stored already. */
+  /** All transfers of the look, except growth that is already explained or stored. */
   readonly transfers: readonly Transfer[];
-  /** What is left of stored growth that is explained in part; to be applied after `transfers`. */
+  /** The rest of stored growth that is partly explained; to be applied after `transfers`. */
   readonly remainders: readonly Transfer[];
-  /** By `transferKey` of what explains it: rows of growth that do not count any more once that is written. */
+  /** By `transferKey` of the explaining transfer: rows of growth that no longer count once that transfer is written. */
   readonly replaced: ReadonlyMap<string, readonly Payment[]>;
-  /** Those whose explanation is stored already. */
+  /** Rows of growth whose explanation is already stored. */
   readonly orphans: readonly Payment[];
 }
 
@@ -42,13 +36,13 @@ export async function readGrowth(
   if (places.length === 0) return ok({ transfers, remainders: [], replaced: new Map(), orphans: [] });
   const { name } = network;
   const read = await readWithRetry(deps.sleep, async () =>
-    batch(deps.db, [selectStandingGrowth(deps.db, name, places), selectExplainers(deps.db, name, places)]),
+    batch(deps.db, [selectStoredGrowth(deps.db, name, places), selectExplainers(deps.db, name, places)]),
   );
   if (!read.ok) return read;
   const [grown, paid] = read.value;
   const unreadable = reportDamaged(network, grown, paid);
   const rows = grown.flatMap(({ row }) => (row === null ? [] : [row]));
-  const standing = Map.groupBy(rows, (row) => keyOf({ address: row.toAddress, blockHash: row.blockHash ?? "" }));
+  const storedGrowth = Map.groupBy(rows, (row) => keyOf({ address: row.toAddress, blockHash: row.blockHash ?? "" }));
   const stored = Map.groupBy(paid, keyOf);
   const kept = transfers.filter((each) => !concerned.includes(each));
   const remainders: Transfer[] = [];
@@ -56,7 +50,7 @@ export async function readGrowth(
   const orphans: Payment[] = [];
   for (const [key, together] of byPlace) {
     if (unreadable.has(key)) {
-      // Nobody can say which of it counts already, so no rule credits any of it.
+      // It is unknown which part already counts, so no rule credits any of it.
       kept.push(...together.map((each) => ({ ...each, isUnexplained: true as const })));
       continue;
     }
@@ -65,7 +59,7 @@ export async function readGrowth(
     const weighed = weighPlace({
       growth,
       fresh,
-      standing: standingOf(standing.get(key) ?? []),
+      storedGrowth: storedGrowthOf(storedGrowth.get(key) ?? []),
       stored: (stored.get(key) ?? []).map(({ txHash, units }) => ({ txHash, units: BigInt(units) })),
     });
     kept.push(...fresh);
@@ -76,22 +70,22 @@ export async function readGrowth(
   return ok({ transfers: kept, remainders, replaced, orphans });
 }
 
-/** The places, as keys, at which a row cannot be read; the log names the rows. */
+/** The keys of the places at which a row cannot be read; the log names the rows. */
 function reportDamaged(
   { name: network }: Network,
-  grown: Awaited<ReturnType<typeof selectStandingGrowth>>,
+  grown: Awaited<ReturnType<typeof selectStoredGrowth>>,
   paid: Awaited<ReturnType<typeof selectExplainers>>,
 ): ReadonlySet<string> {
   const rows = grown.filter(({ row }) => row === null || explainedBy(row.evidence) === undefined);
   const explainers = paid.filter(({ units }) => !/^\d+$/.test(units));
   if (rows.length + explainers.length > 0) {
     const of = { paymentIds: rows.map(({ id }) => id), txHashes: explainers.map(({ txHash }) => txHash) };
-    logAlert("growth waits: what is stored of its block cannot be read", { network, ...of });
+    logAlert("growth is not applied: stored rows of its block cannot be read", { network, ...of });
   }
   return new Set([...rows, ...explainers].map(keyOf));
 }
 
-/** The assertion of a batch that writes these, where one is needed. */
+/** The assertion that a batch writing these transfers needs, if any. */
 export function countOnce(
   db: Db,
   network: Network,
@@ -118,7 +112,7 @@ function watchesBalances({ family, nativeBy }: Network): boolean {
   return family === "evm" && nativeBy !== "logs";
 }
 
-/** Undefined for what has nothing to do with a balance: tokens, and what is in no block. */
+/** Undefined for transfers that do not concern a native balance: tokens and unconfirmed transfers. */
 function placeOf({ block, growth, outputIndex, toAddress }: Transfer): BlockPlace | undefined {
   if (block === null || (growth === undefined && outputIndex !== NATIVE)) return undefined;
   return { address: toAddress, height: block.height, blockHash: block.hash };
@@ -128,7 +122,7 @@ function keyOf(place: Pick<BlockPlace, "address" | "blockHash"> | undefined): st
   return place === undefined ? "" : `${place.blockHash} ${place.address}`;
 }
 
-function standingOf(rows: readonly StoredPayment[]): readonly StandingGrowth[] {
+function storedGrowthOf(rows: readonly StoredPayment[]): readonly StoredGrowth[] {
   return [...Map.groupBy(rows, transferKey).values()].flatMap((same) => {
     const [first] = same;
     return first === undefined
@@ -137,7 +131,7 @@ function standingOf(rows: readonly StoredPayment[]): readonly StandingGrowth[] {
   });
 }
 
-/** Undefined where the evidence cannot be read. */
+/** Undefined if the evidence cannot be read. */
 function explainedBy(evidence: StoredPayment["evidence"]): readonly string[] | undefined {
   try {
     const marks: unknown = parseJson(evidence).explainedBy ?? [];

@@ -5,7 +5,7 @@ import { prepared } from "../../platform/db/prepared-statement.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { payments } from "../../platform/db/schema/payments.ts";
 
-// A list comes as one JSON parameter, and each of it is looked up by an index: growth by its name, the value of a transaction by its block.
+// A list is one JSON parameter. Each entry is looked up by an index: growth by its name, the value of a transaction by its block.
 const network = sql.placeholder("network");
 const listed = sql`json_each(${sql.placeholder("list")}) item`;
 const member = (name: string) => sql.raw(`item.value ->> '$.${name}'`);
@@ -22,8 +22,8 @@ export interface BlockPlace {
   readonly blockHash: string;
 }
 
-/** The rows of growth stored at these places, of all merchants; `row` is null where it cannot be decoded. */
-export const selectStandingGrowth = prepared(
+/** The rows of growth stored at these places, of all merchants; `row` is null if it cannot be decoded. */
+export const selectStoredGrowth = prepared(
   (name: string, places: readonly BlockPlace[]) => ({ network: name, list: JSON.stringify(places) }),
   (db) =>
     db
@@ -36,7 +36,7 @@ export const selectStandingGrowth = prepared(
       .from(sql`${listed} cross join payments grown on ${growthHere}`),
 );
 
-/** What transactions of the blocks themselves paid at these places, each once. */
+/** Payments at these places by transactions of the blocks themselves, each once. */
 export const selectExplainers = prepared(
   (name: string, places: readonly BlockPlace[]) => ({ network: name, list: JSON.stringify(places) }),
   (db) =>
@@ -55,15 +55,15 @@ export interface CountedOnce extends BlockPlace {
   readonly outputIndex: string;
   /** `explainerMark` of its transaction; null for growth. */
   readonly mark: string | null;
-  /** Of growth: what was taken off. */
+  /** For growth: the transactions that were subtracted. */
   readonly explainedBy: readonly string[];
-  /** Rows of growth that the same batch drops. */
+  /** Rows of growth that the same batch removes. */
   readonly replaces: readonly PaymentId[];
 }
 
 const isReplaced = sql`grown.id in (select value from json_each(item.value, '$.replaces'))`;
 
-/** Aborts the batch where growth and what explains it would both count; goes before the rows. */
+/** Aborts the batch if growth and its explanation would both count; goes before the rows. */
 export const assertCountedOnce = prepared(
   (name: string, transfers: readonly CountedOnce[]) => ({ network: name, list: JSON.stringify(transfers) }),
   (db) =>

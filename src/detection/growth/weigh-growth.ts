@@ -1,55 +1,55 @@
-// Weighs the growth of a balance against the transactions that explain it, so that no coin counts twice. Both belong to one place,
-// an address in one block, but may come from different sources: a second source may show a transaction that the first left out, before the
-// growth is stored or after it.
+// Compares the growth of a balance with the transactions that explain it, so that no coin counts twice. Both belong to one place (an address in
+// one block) but may come from different sources: a second source may show a transaction that the first left out, before or after the growth is
+// stored.
 
 import { explainerMark, growthIdentity, type Transfer, transferKey } from "../../chains/transfer.ts";
 import type { Payment, StoredPayment } from "../../commerce/payments/payment.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 
-/** Stored growth of one place; several rows where several merchants have it, for review. */
-export interface StandingGrowth {
+/** Stored growth of one place; several rows if several merchants have it for review. */
+export interface StoredGrowth {
   readonly rows: readonly StoredPayment[];
   readonly units: bigint;
-  /** By `explainerMark`: what was taken off when it was stored. */
+  /** `explainerMark` of each transaction that was subtracted when it was stored. */
   readonly explainedBy: readonly string[];
 }
 
-/** What a transaction paid the address. */
+/** A transaction's payment to the address. */
 export interface Explainer {
   readonly txHash: string;
   readonly units: bigint;
 }
 
 export interface PlaceInBlock {
-  /** The growth that the look found; undefined where it found none. */
+  /** The growth that the look found; undefined if it found none. */
   readonly growth: Transfer | undefined;
-  /** Transfers by the block's own transactions that the look found. */
+  /** Transfers by the block's own transactions that this look found. */
   readonly fresh: readonly Transfer[];
-  readonly standing: readonly StandingGrowth[];
+  readonly storedGrowth: readonly StoredGrowth[];
   /** Stored payments by the block's own transactions. */
   readonly stored: readonly Explainer[];
 }
 
 export interface WeighedPlace {
-  /** What is left of the growth to be written or seen again; null where all of it is explained or stored already. */
+  /** The rest of the growth, to be written or updated; null if all of it is already explained or stored. */
   readonly growth: Transfer | null;
-  /** Rows of growth that do not hold any more. */
+  /** Rows of growth that no longer apply. */
   readonly replaced: readonly Payment[];
-  /** `transferKey` of the transfer whose batch replaces them; null where it is stored already. */
+  /** `transferKey` of the transfer whose batch replaces them; null if it is already stored. */
   readonly by: string | null;
 }
 
-/** What counts at a place, given what is stored and what the look found. The order in which they came makes no difference. */
-export function weighPlace({ growth, fresh, standing, stored }: PlaceInBlock): WeighedPlace {
+/** What counts at a place, given what is stored and what the look found. The order in which they arrived makes no difference. */
+export function weighPlace({ growth, fresh, storedGrowth, stored }: PlaceInBlock): WeighedPlace {
   const explainers = explainersOf(fresh, stored);
   const known = new Set(stored.map(({ txHash }) => txHash));
   const rest = growth === undefined ? undefined : restOf(growth, explainers);
-  const [holding, broken] = partition(standing, (of) => unseen(of.explainedBy, explainers).length === 0);
+  const [holding, broken] = partition(storedGrowth, (of) => unseen(of.explainedBy, explainers).length === 0);
   const [first] = broken;
   const by = first === undefined ? undefined : newOf(first, fresh, known);
   const replaced = broken.flatMap(({ rows }) => rows);
   const candidate = growth === undefined ? remainderOf(first, explainers) : (rest ?? null);
-  // Two sources disagree about the balance: what was stored first stays, and the other is not added.
+  // Two sources disagree about the balance: the first stored value is kept, and the other is not added.
   const isDoubled =
     candidate !== null &&
     holding.length > 0 &&
@@ -57,7 +57,7 @@ export function weighPlace({ growth, fresh, standing, stored }: PlaceInBlock): W
   return { growth: isDoubled ? null : candidate, replaced, by: by ?? null };
 }
 
-/** Whether growth in the block that the row names is what the transfer says. */
+/** Whether the row and the transfer describe the same growth. */
 function isSameGrowth(row: Payment, transfer: Transfer): boolean {
   return transferKey(row) === transferKey(transfer);
 }
@@ -68,13 +68,13 @@ function explainersOf(fresh: readonly Transfer[], stored: readonly Explainer[]):
   return [...byHash.values()];
 }
 
-/** Transactions that were not taken off before. */
+/** Transactions that were not subtracted before. */
 function unseen(explainedBy: readonly string[], explainers: readonly Explainer[]): readonly Explainer[] {
   const marks = new Set(explainedBy);
   return explainers.filter(({ txHash }) => !marks.has(explainerMark(txHash)));
 }
 
-/** Growth less what explains it; null where nothing is left. */
+/** Growth minus the transactions that explain it; null if nothing is left. */
 function restOf(growth: Transfer, explainers: readonly Explainer[]): Transfer | null {
   const { growth: rest, block, toAddress, amountUnits } = growth;
   const explainedBy = rest?.explainedBy ?? [];
@@ -90,8 +90,8 @@ function restOf(growth: Transfer, explainers: readonly Explainer[]): Transfer | 
   };
 }
 
-/** What transactions leave of stored growth that they explain in part. */
-function remainderOf(broken: StandingGrowth | undefined, explainers: readonly Explainer[]): Transfer | null {
+/** The rest of stored growth that transactions explain in part. */
+function remainderOf(broken: StoredGrowth | undefined, explainers: readonly Explainer[]): Transfer | null {
   const [row] = broken?.rows ?? [];
   if (broken === undefined || row === undefined || row.blockHeight === null) return null;
   const { blockHeight: height, blockHash: hash, blockTimeMs: timeMs } = row;
@@ -104,9 +104,9 @@ function remainderOf(broken: StandingGrowth | undefined, explainers: readonly Ex
   return restOf({ ...what, fromAddress: null, spends: [], growth: { explainedBy } }, explainers);
 }
 
-/** The first transaction that breaks it and is not stored yet. */
+/** The first explaining transaction that is not stored yet. */
 function newOf(
-  { explainedBy }: StandingGrowth,
+  { explainedBy }: StoredGrowth,
   fresh: readonly Transfer[],
   known: ReadonlySet<string>,
 ): string | undefined {

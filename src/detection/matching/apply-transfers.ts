@@ -1,7 +1,7 @@
-// Applies a look at the chain to invoices and payments: transfers that were found, and payments that were rechecked. Safe to run
-// twice, late or in parallel: a transfer is known by its identity, and every change goes through the lock of its invoice.
-// A bug in one invoice stops no other: its new transfers are kept UNMATCHED for a user, and the rows of its known payments are updated to what the
-// chain says. A storage fault fails the whole look: a cursor must not pass what was not stored.
+// Applies one look at the chain (transfers found, payments rechecked) to invoices and payments. Safe to run twice, late or in parallel: a
+// transfer has an identity, and every change goes through the optimistic lock of its invoice. A bug with one invoice does not stop the others:
+// its new transfers are kept UNMATCHED for a user, and the rows of its known payments are updated from the chain. A storage fault fails the
+// whole look, because a cursor must not pass what was not stored.
 import { assetOn, type Network } from "../../chains/networks.ts";
 import { type Transfer, transferKey } from "../../chains/transfer.ts";
 import { readFile } from "../../commerce/invoices/change-invoice.ts";
@@ -30,47 +30,47 @@ import type { Place } from "./placement.ts";
 import { type Placed, type ReadDependencies, readPlaces } from "./read-places.ts";
 import { isKept, recordObservation, recordUnmatched, type Unmatched } from "./record-unmatched.ts";
 
-/** A stored payment and what the chain says of it now. */
+/** A stored payment and its current state on chain. */
 export interface SeenPayment {
   readonly payment: Payment;
   readonly observation: ChainObservation;
-  /** False where a second provider must agree first and has not. */
+  /** False if a second provider must agree first and has not. */
   readonly mayConfirm?: boolean;
 }
 
 export interface Look {
   readonly network: Network;
   readonly heights: ChainHeights;
-  /** Transfers to addresses that may be ours, mined or in a mempool. */
+  /** Transfers to addresses that may be ours, mined or unconfirmed. */
   readonly transfers: readonly Transfer[];
-  /** Payments that were known before, as read from storage. */
+  /** Known payments, as read from storage. */
   readonly seen: readonly SeenPayment[];
-  /** Whether a second source could agree, so that large payments wait for it. */
+  /** Whether a second source is configured, so that large payments wait for its agreement. */
   readonly hasSecond?: boolean;
-  /** The merchant that named these transfers: its rows of them are stored whatever the daily limit. */
+  /** The merchant that named these transfers: the daily limit does not apply to its rows. */
   readonly askedBy?: MerchantId;
 }
 
 export interface Applied {
-  /** Invoices that were changed. */
+  /** Changed invoices. */
   readonly invoices: readonly InvoiceId[];
-  /** How many rows without an invoice were written. */
+  /** Number of rows written without an invoice. */
   readonly unmatched: number;
 }
 
 export interface ApplyDependencies extends CreditDependencies, ReadDependencies {}
 
-/** What a look holds for one invoice. */
+/** The part of a look that concerns one invoice. */
 interface Share {
   readonly merchantId: MerchantId;
   readonly credits: Credit[];
   readonly seen: Seen[];
 }
 
-/** How many transfers are read and written at once: a large look that fails halfway keeps the chunks that committed. */
+/** Transfers read and written at once: a large look that fails halfway keeps the chunks that committed. */
 const AT_ONCE = 100;
 
-/** Either all of it is stored, or it fails and the same look may be applied again: what was stored the first time then changes nothing. */
+/** Either stores everything, or fails; then the same look may be applied again, and what was stored the first time changes nothing. */
 export async function applyTransfers(deps: ApplyDependencies, look: Look): Promise<Result<Applied, Failure>> {
   const weighed = await readGrowth(deps, look.network, unique(look.transfers));
   if (!weighed.ok) return weighed;
@@ -95,10 +95,13 @@ export async function applyTransfers(deps: ApplyDependencies, look: Look): Promi
   return ok({ invoices: [...invoices], unmatched });
 }
 
-/** Growth that counts no more, because the transaction that brought it is known now. */
+/** Growth that no longer counts, because its transaction is now known. */
 const asReplaced = (payment: Payment): SeenPayment => ({ payment, observation: { kind: "replaced" } });
 
-/** The growth of invoices that these transfers explain. It goes first, or into the same batch where transfer and growth have the same invoice. */
+/**
+ * Growth credited to invoices that these transfers explain. It is removed first, or in the same batch if transfer and growth belong to the same
+ * invoice.
+ */
 function ownedOf(transfers: readonly Transfer[], replaced: WeighedLook["replaced"]): readonly SeenPayment[] {
   const explained = transfers.flatMap((transfer) => replaced.get(transferKey(transfer)) ?? []);
   return explained.filter(({ invoiceId }) => invoiceId !== null).map(asReplaced);
@@ -129,7 +132,7 @@ async function applyChunk(
     const replaces = look.replaced.get(transferKey(transfer)) ?? [];
     shareOf(shares, id, merchantId).credits.push({ transfer, place, usdMicros, mayConfirm, replaces });
   }
-  const observations = observationsOf(look, known, asked).filter((each) => isNews(deps, look, each));
+  const observations = observationsOf(look, known, asked).filter((each) => changesPayment(deps, look, each));
   for (const seen of observations) {
     const { invoiceId, merchantId } = seen.payment;
     if (invoiceId !== null) shareOf(shares, invoiceId, merchantId).seen.push(seen);
@@ -146,8 +149,8 @@ async function applyChunk(
   return unmatched.ok ? ok({ invoices: credited.invoices, unmatched: unmatched.value }) : unmatched;
 }
 
-/** Whether the observation changes the payment. Most of what an overlap shows again changes nothing, and costs no further read. */
-function isNews(
+/** Whether the observation changes the payment. Most payments that an overlap shows again are unchanged and cost no further read. */
+function changesPayment(
   deps: ApplyDependencies,
   { network, heights }: Look,
   { payment, observation, mayConfirm = true }: Seen,
@@ -155,7 +158,7 @@ function isNews(
   return paymentAfter(payment, observation, { network, heights, nowMs: deps.nowMs, mayConfirm }) !== payment;
 }
 
-/** A transfer that is mined and still in a mempool's list is mined. */
+/** A transfer that is both mined and in a mempool list counts as mined. */
 function unique(transfers: readonly Transfer[]): readonly Transfer[] {
   const byKey = new Map<string, Transfer>();
   for (const transfer of transfers) {
@@ -165,7 +168,7 @@ function unique(transfers: readonly Transfer[]): readonly Transfer[] {
   return [...byKey.values()];
 }
 
-/** Known rows whose transfer was found, and those that were rechecked; for a row that is both, the transfer found decides. */
+/** Known rows whose transfer was found, and rechecked rows; for a row that is both, the found transfer decides. */
 function observationsOf(
   look: Look,
   known: ReadonlyMap<string, readonly Payment[]>,
@@ -188,8 +191,8 @@ function shareOf(shares: Map<InvoiceId, Share>, id: InvoiceId, merchantId: Merch
 }
 
 /**
- * Invoice by invoice. An exception that is no storage fault is a bug: the invoice's new transfers are kept unmatched for a user, so that one of them
- * cannot hold up all others for ever, and its known payments are returned as `orphans`.
+ * Credits invoice by invoice. An exception that is not a storage fault is a bug: the invoice's new transfers are kept unmatched for a user, so
+ * that they do not block all others for ever, and its known payments are returned as `orphans`.
  */
 async function creditAll(
   deps: ApplyDependencies,
@@ -213,7 +216,7 @@ async function creditAll(
         continue;
       }
       const { taken, beyond } = splitByRoom(file.value.payments, network.name, credits);
-      // Review is asked for only where a user gets a new row to decide about, not each time a look sees a transfer that is not kept.
+      // Marks the invoice for review only if a user gets a new row to decide about, not each time a look sees a transfer that is not kept.
       const isOver = await isKept(deps, beyond, { merchantId, network, askedBy });
       if (!isOver.ok) {
         failure = isOver.error;
@@ -235,7 +238,10 @@ async function creditAll(
         failure = { code: "STORAGE_UNAVAILABLE" };
         continue;
       }
-      logAlert("payments of an invoice failed", { invoiceId: id, error: safeMessage(error) });
+      logAlert("crediting an invoice failed; its new transfers are kept unmatched", {
+        invoiceId: id,
+        error: safeMessage(error),
+      });
       unmatchedPayments.push(...unmatchedOf(credits, { invoiceId: id, merchantId, reason: "AMBIGUOUS" }));
       orphans.push(...seen);
     }
@@ -243,7 +249,7 @@ async function creditAll(
   return { invoices, unmatchedPayments, orphans, failure };
 }
 
-/** Transfers that their invoice does not take: its merchant decides about them. */
+/** Transfers that their invoice does not accept: its merchant decides about them. */
 function unmatchedOf(credits: readonly Credit[], refusal: Refusal): readonly Placed[] {
   return credits.map(({ transfer }) => ({ transfer, place: { kind: "unmatched", refused: [refusal] }, holders: [] }));
 }
@@ -280,8 +286,8 @@ async function recordAll(
 }
 
 /**
- * The last resort for known payments: updates their rows alone; their invoices follow at their next change. Otherwise a cursor would
- * pass a block that is gone, and its payments would count for ever.
+ * The fallback for known payments: updates only their rows; their invoices follow at their next change. Otherwise a cursor would pass a lost
+ * block, and its payments would count for ever.
  */
 async function keepRows(
   deps: ApplyDependencies,
@@ -295,14 +301,14 @@ async function keepRows(
   return ok(true);
 }
 
-/** When the database refuses a row for its content, that is no storage fault: it would refuse the row for ever. */
+/** A constraint violation is not a storage fault: the database would refuse the row every time. */
 function isStorageFault(error: unknown): boolean {
   if (faultKind(error) !== "other") return true;
   const byDatabase = d1Messages(error).filter((message) => message.startsWith("D1_"));
   return byDatabase.length > 0 && !byDatabase.some((message) => /SQLITE_(CONSTRAINT|TOOBIG|MISMATCH)/.test(message));
 }
 
-/** Above the merchant's figure two providers must agree, by what is asked or by what was sent. */
+/** Whether two providers must agree: the invoice's amount or the payment is above the merchant's threshold. */
 function needsSecond({ terms, fiatMicros }: Extract<Place, { kind: "invoice" }>): boolean {
   const { quorumAboveMicros, invoice } = terms;
   return quorumAboveMicros !== null && maxBig(invoice.amountMicros, fiatMicros ?? 0n) >= quorumAboveMicros;

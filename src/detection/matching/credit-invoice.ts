@@ -1,5 +1,5 @@
-// Applies everything that one look found about an invoice's payments, new and known, in one change. When another writer came first, the change is
-// decided anew from a fresh read, so that a transfer written meanwhile is never counted twice.
+// Applies everything that one look found about an invoice's payments, new and known, in one change. If another writer was faster, decides again
+// from a fresh read, so that a transfer written meanwhile never counts twice.
 
 import type { Network } from "../../chains/networks.ts";
 import { growthHeight, type Transfer, transferKey } from "../../chains/transfer.ts";
@@ -36,9 +36,9 @@ export interface Credit {
   readonly transfer: Transfer;
   readonly place: Extract<Place, { kind: "invoice" }>;
   readonly usdMicros: bigint | null;
-  /** False where a second provider must agree first. */
+  /** False if a second provider must agree first. */
   readonly mayConfirm: boolean;
-  /** Rows of growth that it explains; those without an invoice are dropped in the same batch. */
+  /** Rows of growth that it explains; the same batch removes those without an invoice. */
   readonly replaces?: readonly Payment[];
 }
 
@@ -53,11 +53,11 @@ export interface InvoiceLook {
   readonly heights: ChainHeights;
   readonly credits: readonly Credit[];
   readonly seen: readonly Seen[];
-  /** The invoice has no room for some of the credits; those are kept unmatched, and a user must review the invoice. */
+  /** The invoice has no room for some of the credits: these are kept unmatched, and a user must review the invoice. */
   readonly isOver?: boolean;
 }
 
-/** True when the invoice was changed. CONTENTION where another row has one of the transfers: the next look finds it there. */
+/** True if the invoice changed. CONTENTION if another row already has one of the transfers: the next look finds it there. */
 export async function creditInvoice(
   deps: CreditDependencies,
   file: InvoiceFile,
@@ -125,7 +125,7 @@ function changeOf(
   };
 }
 
-/** Sets `needsReview` and nothing else; undefined where it is set already. */
+/** Sets only `needsReview`; undefined if it is already set. */
 function reviewChange(invoice: Invoice): Change | undefined {
   if (invoice.needsReview) return undefined;
   const columns = { needsReview: true };
@@ -133,7 +133,10 @@ function reviewChange(invoice: Invoice): Change | undefined {
   return { columns, events: [{ type: "invoice.updated" }], audit: { action: "invoice.updated", ...facts } };
 }
 
-/** Growth that this batch drops: this invoice's own, seen as replaced, and growth without an invoice. That of other invoices was dropped before. */
+/**
+ * Growth that this batch removes: this invoice's own, observed as replaced, and growth without an invoice. Growth of other invoices was removed
+ * before.
+ */
 function droppedWith(file: InvoiceFile, replaced: readonly Payment[]): readonly Payment[] {
   return replaced.filter(({ invoiceId }) => invoiceId === null || invoiceId === file.invoice.id);
 }
@@ -141,13 +144,13 @@ function droppedWith(file: InvoiceFile, replaced: readonly Payment[]): readonly 
 interface Pair {
   readonly before: Payment | undefined;
   readonly after: Payment;
-  /** `after`, where it has no row yet. */
+  /** `after`, if it has no row yet. */
   readonly created?: StoredPayment;
-  /** A user must review the invoice because of this change. */
+  /** Whether a user must review the invoice because of this change. */
   readonly needsReview: boolean;
 }
 
-/** The invoice's known payments as the look now shows them, whether a rule credited them or a user assigned them. */
+/** The invoice's known payments with their new observations, whether a rule credited them or a user assigned them. */
 function seenPairs(file: InvoiceFile, look: InvoiceLook, nowMs: number): readonly Pair[] {
   const { network, heights, seen } = look;
   return seen.flatMap(({ payment, observation, mayConfirm = true }) => {
@@ -159,8 +162,8 @@ function seenPairs(file: InvoiceFile, look: InvoiceLook, nowMs: number): readonl
 }
 
 /**
- * Whether a user's decision is undone: the user assigned growth to this invoice, and the transaction that explains it brings the invoice less.
- * The rules decide about the transaction, so the user must hear of it.
+ * Whether a user's decision is undone: the user assigned growth to this invoice, and the transaction that explains it credits less. The rules
+ * decide about the transaction, so the user must be notified.
  */
 function isUndone(before: Payment, observation: ChainObservation, credits: readonly Credit[]): boolean {
   if (observation.kind !== "replaced" || before.matchedBy !== "MANUAL" || growthHeight(before.txHash) === undefined)
@@ -203,7 +206,10 @@ function creditPairs(
   });
 }
 
-/** Adds to the change the reservations of what is still due at shared addresses. `tried`: the new amounts' salts, for a retry after a collision. */
+/**
+ * Adds reservations for the remaining amount at shared addresses to the change. `tried`: salts of the new amounts, for a retry after a
+ * collision.
+ */
 export async function withRemainders(
   deps: AmountDependencies,
   file: InvoiceFile,

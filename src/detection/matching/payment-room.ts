@@ -1,5 +1,5 @@
-// How many payments one invoice takes. Reads, settlement and events carry all of them, so flooding an address must not make an invoice grow
-// without end. No sum is ever cut short: a transfer without room is credited to nobody, and waits for a user.
+// How many payments one invoice accepts. Reads, settlement and events carry all of them, so a flooded address must not let an invoice grow
+// without limit. No sum is ever truncated: a transfer without room is not credited and waits for a user.
 
 import { type Transfer, transferKey } from "../../chains/transfer.ts";
 import {
@@ -10,16 +10,16 @@ import {
   type Payment,
 } from "../../commerce/payments/payment.ts";
 
-/** Size of a payment's row: one part is about 1.1 KB. One assigned by hand also holds a reason, up to 3.5 KB as JSON in JSON. */
+/** Size of a payment's row in parts of about 1.1 KB. A payment assigned by hand also holds a reason, up to 3.5 KB as JSON in JSON. */
 const PARTS = 1;
 const PARTS_BY_HAND = 4;
-/** What fits into the 2 MB that D1 takes as a value. */
+/** Parts that fit into the 2 MB that D1 accepts as a value. */
 const MOST_PARTS = MOST_PAYMENTS * PARTS_BY_HAND;
 
 /**
- * The transfers that the invoice has or has room for, and those beyond it. A transfer that it has already takes no room. The first in the list
- * are taken first. Payments that left the chain free their room, or a flood that is taken back would keep an honest payer out. This has a limit,
- * because they are still read with the invoice.
+ * Splits transfers into those that the invoice has or has room for, and the rest, in list order. A transfer that it already has takes no room.
+ * Payments that left the chain free their room; otherwise a flood that is taken back would keep an honest payer out. Their number is limited
+ * too, because they are still read with the invoice.
  */
 export function splitByRoom<T extends { readonly transfer: Transfer }>(
   payments: readonly Payment[],
@@ -43,7 +43,7 @@ export function splitByRoom<T extends { readonly transfer: Transfer }>(
   return { taken, beyond };
 }
 
-/** Whether one more may be assigned by hand. Payments that the rules credited and the chain took back count only by the size of their rows. */
+/** Whether one more payment may be assigned by hand. Payments that a rule credited and a reorg undid count only by the size of their rows. */
 export function hasRoomByHand(payments: readonly Payment[]): boolean {
   const kept = payments.filter((each) => isSeen(each) || each.resolution !== null);
   return kept.length < MOST_PAYMENTS && partsOf(payments) + PARTS_BY_HAND <= MOST_PARTS;

@@ -1,5 +1,5 @@
-// Where a new transfer belongs (decisions 5; Interface 1): to the invoice whose address or amount it matches. Otherwise it stays unmatched, for
-// every merchant with a wallet on the address. The caller reads the facts; this file holds only the order of the rules.
+// Decides where a new transfer belongs (decisions 5; Interface 1): to the invoice whose address or amount it matches. Otherwise it stays
+// unmatched, for every merchant with a wallet on the address. The caller reads the facts; this file holds only the order of the rules.
 import { assetOn, type Network } from "../../chains/networks.ts";
 import type { Transfer } from "../../chains/transfer.ts";
 import type { Invoice, PaymentMethod } from "../../commerce/invoices/invoice.ts";
@@ -34,18 +34,18 @@ export type InvoiceTerms = Pick<
   | "cancelledAtMs"
 >;
 
-/** An invoice that could be meant, and the method that says so. */
+/** A possible invoice, and the method through which it is possible. */
 export interface Terms {
   readonly invoice: InvoiceTerms;
   readonly method: PaymentMethod;
-  /** The merchant's `quorumAboveAmount`; null where none is set. */
+  /** The merchant's `quorumAboveAmount`; null if not set. */
   readonly quorumAboveMicros: bigint | null;
 }
 
-/** What is known of an invoice whose row, or whose method's, cannot be decoded. */
+/** What is known about an invoice if its row, or its method's row, cannot be decoded. */
 export interface DamagedTerms extends Pick<Refusal, "invoiceId" | "merchantId"> {
   readonly rank: Rank;
-  /** Since when it has asked for exactly the transfer's amount; null where it does not. */
+  /** Since when it asks for exactly the transfer's amount; null if it does not. */
   readonly exactSinceMs: number | null;
 }
 
@@ -63,36 +63,36 @@ export type Place =
       readonly terms: Terms;
       readonly matchedBy: MatchRule;
       readonly needsReview: boolean;
-      /** Worth in the invoice's currency by what weighs it; null where nothing prices it. */
+      /** Worth in the invoice's currency by the applicable quote or rate; null if there is neither. */
       readonly fiatMicros: bigint | null;
       /** Worth now at the market rate, in the invoice's currency; null without a fresh rate. */
       readonly marketMicros: bigint | null;
     }
-  /** Too little to be a payment of the invoice that it would be credited to: kept for its merchant alone. */
+  /** Too little to be a payment of the matched invoice: stored only for that invoice's merchant. */
   | { readonly kind: "dust"; readonly merchantId: MerchantId }
   | {
       readonly kind: "unmatched";
       readonly refused: readonly Refusal[];
-      /** Candidates whose damaged rows kept the rules from choosing. */
+      /** Candidates whose damaged rows prevented a decision. */
       readonly unreadable?: readonly InvoiceId[];
     };
 
 export interface PlaceFacts {
   readonly network: Network;
   readonly transfer: Transfer;
-  /** The payment's time: the block's, or now for what is in a mempool. */
+  /** The payment's time: the block's timestamp, or now if unconfirmed. */
   readonly atMs: number;
   /** Market rates at the time the transfer was first seen. */
   readonly rates: FirstSeenRates;
   readonly macKeys: MacKeys;
-  /** The invoice that the address belongs to alone. */
+  /** The invoice that owns the address, if it is not shared. */
   readonly owner: Terms | undefined;
-  /** Reservations at the address that could be meant, those of exactly these units among them. */
+  /** Possible reservations at the address, including those of exactly these units. */
   readonly reserved: readonly ReservedTerms[];
-  /** Invoices that own the address or an amount that could be meant, and whose rows cannot be decoded. */
+  /** Invoices that own the address or a possible amount, but whose rows cannot be decoded. */
   readonly damaged: readonly DamagedTerms[];
   readonly openInvoices: OpenInvoices;
-  /** Other invoices were open then, or may have been, and have since released their amounts: only an exact amount may match. */
+  /** Other invoices were or may have been open then and have since released their amounts: only an exact amount may match. */
   readonly hasReleased: boolean;
 }
 
@@ -102,16 +102,16 @@ export interface FirstSeenRates {
 }
 
 /**
- * A block's time is in whole seconds and chosen by its producer, so it may be a little older than the block's transfers. A transfer to an amount or
- * an own address still counts when it comes this long before the activation.
+ * A block's time is in whole seconds and chosen by its producer, so it may be a little before the block's transfers. A transfer still counts if
+ * its block's time is at most this long before the activation of the amount or address.
  */
 export function clockSlackMs({ blockSeconds }: Pick<Network, "blockSeconds">): number {
   return Math.max(30, 2 * blockSeconds) * SECOND_MS;
 }
 
 /**
- * `undefined` owner and no reservation: an unmatched payment. A method whose HMAC fails credits nothing, whatever it says. Throws where the
- * row of the invoice that it would be credited to is damaged.
+ * Without an owner and a reservation the payment is unmatched. A method whose HMAC fails credits nothing. Throws if the row of the invoice to
+ * credit is damaged.
  */
 export function placeOf(facts: PlaceFacts): Place {
   const { transfer, owner } = facts;
@@ -137,13 +137,14 @@ export function placeOf(facts: PlaceFacts): Place {
     return { kind: "unmatched", refused: match.refused, ...(unreadable.length > 0 ? { unreadable } : {}) };
   }
   const terms = intact.find(({ invoice }) => invoice.id === match.candidate.invoiceId);
-  if (terms === undefined) throw new Error("a match that is no candidate");
+  if (terms === undefined) throw new Error("the match is not a candidate");
   return credited(facts, { terms, matchedBy: match.matchedBy, needsReview: match.needsReview });
 }
 
 /**
- * A direct wallet's address may be the first address of the same merchant's key. Then an exact amount that an older invoice still asks for there is
- * credited to that invoice. Amounts of other merchants do not count here, because anybody who sees an own address may register it as a wallet.
+ * A direct wallet's address may also be the first address of the same merchant's extended key. Then an exact amount that an older invoice still
+ * asks for there is credited to that invoice. Other merchants' amounts do not count here, because anybody who sees an invoice's own address may
+ * register it as a wallet.
  */
 function askedBefore({ reserved, macKeys, transfer, atMs }: PlaceFacts, owner: Terms): ReservedTerms | undefined {
   const { merchantId, id } = owner.invoice;
@@ -159,15 +160,15 @@ function askedBefore({ reserved, macKeys, transfer, atMs }: PlaceFacts, owner: T
 }
 
 /**
- * An extended public key may have been in use before, so an own address may have older payments. Money from before the invoice was never meant for
- * it, even if a user names its transaction.
+ * An extended public key may have been in use before, so an invoice's own address may have older payments. Money from before the activation
+ * never belongs to the invoice, even if a user names its transaction.
  */
 function isBeforeActivation({ network, atMs }: PlaceFacts, { method: { activatedAtMs } }: Terms): boolean {
   return activatedAtMs === null || atMs < activatedAtMs - clockSlackMs(network);
 }
 
 /**
- * Whether the damaged rows could not have changed the match: the matched invoice has a higher rank than each of them, and none of them asked for
+ * Whether the damaged rows cannot change the match: the matched invoice has a higher rank than each of them, and no damaged one asked for
  * exactly this amount earlier.
  */
 function isAboveDamaged({ damaged, transfer }: PlaceFacts, match: Match): boolean {
@@ -178,7 +179,7 @@ function isAboveDamaged({ damaged, transfer }: PlaceFacts, match: Match): boolea
   return damaged.every(({ rank, exactSinceMs }) => own < rank && (exactSinceMs === null || exactSinceMs >= sinceMs));
 }
 
-/** The transfer stays unmatched while an invoice of that rank or a higher one could be meant and its row cannot be read. */
+/** The transfer stays unmatched while a possible invoice of that rank or a higher one has an unreadable row. */
 function waitingForDamaged({ damaged, reserved }: PlaceFacts): Place {
   const ids = new Set(damaged.map(({ invoiceId }) => invoiceId));
   const others = new Map(reserved.map((each) => [each.invoice.id, refusalOf(each)]));
@@ -189,7 +190,7 @@ function waitingForDamaged({ damaged, reserved }: PlaceFacts): Place {
   return { kind: "unmatched", refused, unreadable: [...ids] };
 }
 
-/** Whether exactly this amount was reserved for an invoice then; if so, nothing else need be read. */
+/** Whether exactly this amount was reserved for an invoice at that time; then nothing else need be read. */
 export function isExact(
   facts: Pick<PlaceFacts, "network" | "transfer" | "atMs">,
   of: Pick<ReservedTerms, "reservedUnits" | "reservedAtMs" | "heldUntilMs"> & {
@@ -202,7 +203,7 @@ export function isExact(
   return isInTime && reservedUnits === facts.transfer.amountUnits && method.address === facts.transfer.toAddress;
 }
 
-/** What the transfer is worth now at the market rate, in the invoice's currency; null without a fresh rate. */
+/** The transfer's worth at the current market rate, in the invoice's currency; null without a fresh rate. */
 function marketMicrosOf({ network, transfer, rates }: PlaceFacts, { currency }: InvoiceTerms): bigint | null {
   const asset = assetOn(network, transfer.cryptocurrency);
   if (asset === undefined) return null;
@@ -212,7 +213,7 @@ function marketMicrosOf({ network, transfer, rates }: PlaceFacts, { currency }: 
   return minBig(micros, MAX_WORTH_MICROS);
 }
 
-/** What it is worth to an invoice, by what weighs it at its time; null where nothing does. */
+/** The transfer's worth to an invoice, by the quote or rate that applies at its time; null if there is none. */
 function worthTo(facts: PlaceFacts, { invoice, method }: Terms) {
   const marketMicros = marketMicrosOf(facts, invoice);
   const { network: on, cryptocurrency, amountUnits } = { ...facts.transfer, network: facts.network.name };
@@ -237,7 +238,7 @@ function credited(
   return isDust ? { kind: "dust", merchantId: invoice.merchantId } : { kind: "invoice", ...of, ...worth };
 }
 
-/** One for each invoice with an amount there, as of the payment's time. */
+/** One candidate for each invoice with an amount there, as of the payment's time. */
 function candidatesOf(facts: PlaceFacts, reserved: readonly ReservedTerms[]): readonly Candidate[] {
   const { network, atMs } = facts;
   return [...Map.groupBy(reserved, ({ invoice }) => invoice.id).values()].flatMap((all) => {
@@ -258,7 +259,7 @@ function candidatesOf(facts: PlaceFacts, reserved: readonly ReservedTerms[]): re
   });
 }
 
-/** A damaged row may keep other invoices at its address from being credited, but it must not make the whole look fail. */
+/** A damaged row may prevent the crediting of other invoices at its address, but must not fail the whole look. */
 function weighedFor(facts: PlaceFacts, terms: Terms): Pick<Candidate, "valueMicros" | "isUnreadable"> {
   try {
     return { valueMicros: worthTo(facts, terms).fiatMicros };
@@ -267,7 +268,7 @@ function weighedFor(facts: PlaceFacts, terms: Terms): Pick<Candidate, "valueMicr
   }
 }
 
-/** The place of a transfer that cannot be decided: credited to nobody, and shown to every merchant whose invoice could be meant. */
+/** The place of a transfer that cannot be decided: not credited, and shown to every merchant with a possible invoice. */
 export function unplaced({
   owner,
   reserved,
@@ -279,7 +280,7 @@ export function unplaced({
   };
 }
 
-/** Neither past its end nor cancelled at a moment. */
+/** Whether it had neither expired nor been cancelled at that time. */
 function wasOpen({ expiresAtMs, cancelledAtMs }: Pick<InvoiceTerms, "expiresAtMs" | "cancelledAtMs">, atMs: number) {
   return atMs <= expiresAtMs && (cancelledAtMs === null || atMs < cancelledAtMs);
 }

@@ -1,5 +1,6 @@
-// Payments that nothing could price when they were first seen: no quote may be meant, and no rate was fresh. The first fresh rate within an hour
-// prices them, once; after that a user does (decisions 4, "As of the payment's time"). Runs on the schedule, so that no read decides a price.
+// Prices payments that had no price when they were first seen, because no quote applied and no rate was fresh. The first fresh rate within an
+// hour prices them, once; after that a user does (decisions 4, "As of the payment's time"). Runs on the schedule, so that no read decides a
+// price.
 
 import { assetOn, networkNamed } from "../../chains/networks.ts";
 import { changeInvoice, readFile } from "../../commerce/invoices/change-invoice.ts";
@@ -19,11 +20,11 @@ import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import { microsFor, quoteRate, type RateTable } from "../../rates/quote.ts";
 import { withRemainders } from "./credit-invoice.ts";
 
-/** How long after a payment was first seen a rate may still price it. */
+/** How long after its first observation a rate may still price a payment. */
 export const PRICED_WITHIN_MS = HOUR_MS;
-/** An invocation has 1,000 queries; a change of an invoice takes about five. */
+/** An invocation may make 1,000 queries; a change of an invoice takes about five. */
 const INVOICES_A_RUN = 50;
-/** Each run takes other invoices out of this many, because some may fail in every run. */
+/** Each run takes a different part of this many invoices, because some may fail in every run. */
 const INVOICES_READ = 1_000;
 
 export type PriceDependencies = Pick<RefreshDependencies, "body" | "sleep" | "newOperationId" | "table"> &
@@ -35,7 +36,7 @@ export async function pricePayments(deps: PriceDependencies, minuteMs = deps.now
   const wanted = await selectUnpricedAssets(deps.db, sinceMs);
   if (wanted.length === 0) return;
   const table = await deps.table();
-  // Payments whose rate is missing must not hold up those whose rate is there.
+  // Payments without a rate must not block those with one.
   const assets = wanted.filter((each) => isPriced(table, each, deps.nowMs));
   if (assets.length === 0) return;
   const unpriced = await selectUnpricedInvoices(deps.db, { sinceMs, assets, limit: INVOICES_READ });
@@ -44,7 +45,7 @@ export async function pricePayments(deps: PriceDependencies, minuteMs = deps.now
       const read = await readFile(deps, merchantId, invoiceId);
       if (read.ok) await priceInvoice(deps, read.value, { table, sinceMs, nowMs: deps.nowMs });
     } catch (error) {
-      // An invoice that cannot be read or settled must not stop the others from being priced.
+      // An invoice that cannot be read or settled must not block the others.
       const name = error instanceof Error ? error.name : "unknown";
       logAlert("an invoice cannot be priced", { invoiceId, error: name });
     }
@@ -57,7 +58,7 @@ function isPriced(table: RateTable, { network, cryptocurrency, currency }: Unpri
   return asset !== undefined && quoteRate({ table, assetCode: asset.rateCode, currency, nowMs }).ok;
 }
 
-/** The share of one run, which begins every minute: the next 50, and from the first again after the last. */
+/** The part of one run, once a minute: the next 50, starting over after the last. */
 function turnOf<T>(all: readonly T[], nowMs: number): readonly T[] {
   const from = all.length === 0 ? 0 : (Math.floor(nowMs / MINUTE_MS) * INVOICES_A_RUN) % all.length;
   return [...all.slice(from), ...all.slice(0, from)].slice(0, INVOICES_A_RUN);
@@ -69,7 +70,7 @@ interface Pricing {
   readonly nowMs: number;
 }
 
-/** What fails is found again by the next run. */
+/** The next run retries what failed. */
 async function priceInvoice(deps: PriceDependencies, read: InvoiceFile, pricing: Pricing): Promise<void> {
   const { merchantId, id } = read.invoice;
   const lostSalts: number[] = [];
@@ -86,7 +87,7 @@ async function priceInvoice(deps: PriceDependencies, read: InvoiceFile, pricing:
   });
 }
 
-/** The payment with its worth at the rate of now; none where it needs none, is too old, or no rate is fresh. */
+/** The payment with its worth at the current rate; undefined if it already has a price, is too old, or no rate is fresh. */
 function priced(
   { invoice: { currency } }: InvoiceFile,
   payment: Payment,

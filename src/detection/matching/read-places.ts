@@ -1,5 +1,5 @@
-// Reads what is needed to place new transfers: one round trip for all of them, and two more for every 25 whose exact amount no invoice
-// asked for. A thousand worthless transfers in one block must not use up the storage queries of a pass.
+// Reads what is needed to place new transfers: one round trip for all of them, and two more for every 25 whose exact amount no invoice asks
+// for. A thousand worthless transfers in one block must not use up the storage queries of a pass.
 import type { Network } from "../../chains/networks.ts";
 import { type Transfer, transferKey } from "../../chains/transfer.ts";
 import { RELEASED_KEPT_MS } from "../../commerce/amount-reservations/released.ts";
@@ -36,7 +36,7 @@ export interface ReadDependencies {
   readonly sleep: Sleep;
   readonly nowMs: number;
   readonly macKeys: MacKeys;
-  /** Market rates; asked only where a transfer is new. */
+  /** Market rates; read only if a transfer is new. */
   table(): Promise<RateTable>;
 }
 
@@ -50,18 +50,18 @@ export interface Holder {
 export interface Placed {
   readonly transfer: Transfer;
   readonly place: Place;
-  /** Who has a wallet on its address. */
+  /** The merchants with a wallet on its address. */
   readonly holders: readonly Holder[];
-  /** Others have rows of it already: it is stored for this merchant alone. */
+  /** Other merchants already have rows of it: it is stored only for this merchant. */
   readonly onlyFor?: MerchantId | undefined;
 }
 
 export interface Places {
-  /** By `transferKey`: the rows that a transfer has already, of one merchant or of several. */
+  /** By `transferKey`: the existing rows of a transfer, of one or several merchants. */
   readonly known: ReadonlyMap<string, readonly Payment[]>;
   /** Transfers without a row, or without a row of the merchant that named them. */
   readonly placed: readonly Placed[];
-  /** Market rates as the new transfers were first seen; undefined where no transfer is new. */
+  /** Market rates when the new transfers were first seen; undefined if no transfer is new. */
   readonly table: RateTable | undefined;
 }
 
@@ -95,7 +95,7 @@ export async function readPlaces(
     rows.flatMap(({ row }) => (row === null ? [] : [row])),
     transferKey,
   );
-  // A damaged row still makes its transfer known: nothing is written for it, and it is not new.
+  // A transfer with a damaged row is still known: nothing is written for it.
   const damaged = rows.filter(({ row }) => row === null);
   const damagedKeys = new Set(damaged.map(transferKey));
   if (damaged.length > 0) alertOfPayments(network, damaged);
@@ -124,7 +124,7 @@ export async function readPlaces(
   return ok({ known, placed, table: rates.table });
 }
 
-/** The place of one transfer. A row that cannot be read is logged, and does not stop the other transfers of the look. */
+/** The place of one transfer. An unreadable row is logged and does not block the other transfers of the look. */
 function placeOrUnmatched(facts: PlaceFacts): Place {
   const { transfer, network } = facts;
   try {
@@ -139,7 +139,7 @@ function placeOrUnmatched(facts: PlaceFacts): Place {
   }
 }
 
-/** Ids and the kind of error alone: a message may quote what the row holds. */
+/** Logs only ids and the kind of error: a message may quote the row's content. */
 function alert(
   { name: network }: Network,
   { txHash, outputIndex }: Transfer,
@@ -147,7 +147,7 @@ function alert(
   error?: string,
 ): void {
   const of = { network, txHash, outputIndex, invoiceIds, error };
-  logAlert("a transfer waits: an invoice cannot be read", of);
+  logAlert("a transfer stays unmatched: an invoice cannot be read", of);
 }
 
 function alertOfPayments({ name: network }: Network, payments: readonly { readonly id: PaymentId }[]): void {
@@ -178,15 +178,15 @@ function exactFacts(
   return { network, transfer, atMs, macKeys, owner, reserved, damaged, openInvoices: NONE_OPEN, hasReleased: false };
 }
 
-/** Whether nothing else need be read. */
+/** Whether the place is decided without further reads. */
 function isDecided({ owner, reserved, damaged, transfer, atMs }: PlaceFacts): boolean {
-  // An amount that was reserved after the payment's time is weighed against the other amounts asked for then.
+  // An amount reserved after the payment's time competes with the other amounts asked for then.
   const isReserved = reserved.length > 0 && reserved.every(({ reservedAtMs }) => reservedAtMs <= atMs);
   return owner !== undefined || isReserved || damaged.length > 0 || transfer.isUnexplained === true;
 }
 
 const NONE_OPEN: OpenInvoices = { 1: 0, 2: 0, 3: 0 };
-/** An invoice's own address belongs to no other, so the rank of its merchant does not matter. */
+/** An invoice's own address belongs to no other invoice, so the merchant's rank does not matter. */
 const RANK_OF_OWNER: Rank = 1;
 
 /** Adds the reservations around each amount to the facts. */
@@ -221,7 +221,7 @@ type TermsRow = Awaited<ReturnType<typeof selectAddressOwners>>[number];
 
 type ReservedRow = Awaited<ReturnType<typeof selectExactAmounts>>[number];
 
-/** Empty where the row is damaged. */
+/** Empty if the row is damaged. */
 function termsOf({ method, invoice, quorumAboveMicros }: TermsRow): readonly Terms[] {
   if (method === null || invoice === null || !Number.isSafeInteger(quorumAboveMicros ?? 0)) return [];
   return [{ method, invoice, quorumAboveMicros: quorumAboveMicros === null ? null : BigInt(quorumAboveMicros) }];
@@ -239,16 +239,16 @@ function reservedOf(row: ReservedRow): readonly ReservedTerms[] {
 }
 
 /**
- * Whether a merchant may get a row of its own, for a user to decide about: all rows of the transfer are other merchants'. It exceeded that
- * merchant's daily limit, came before its wallet, or a rule credited it to another at the same address. The rules do not run again for it, or they
- * could credit it to two.
+ * Whether a merchant may get its own row, for a user to decide about: all rows of the transfer belong to other merchants. The transfer exceeded
+ * this merchant's daily limit, came before its wallet, or was credited to another merchant at the same address. The rules do not run again for
+ * it, or they could credit it twice.
  */
 function isMissedBy(merchantId: MerchantId | undefined, rows: readonly Pick<Payment, "merchantId">[]): boolean {
   if (merchantId === undefined) return false;
   return rows.every((row) => row.merchantId !== merchantId);
 }
 
-/** Its place for that merchant: not credited, with the merchant's own invoice as a candidate where a rule would choose it now. */
+/** Its place for that merchant: not credited; if a rule would now choose the merchant's own invoice, that is a candidate. */
 function placeOfMissed(place: Place, merchantId: MerchantId): Exclude<Place, { kind: "invoice" }> {
   if (place.kind === "unmatched") return place;
   if (place.kind === "dust") return place.merchantId === merchantId ? place : { kind: "unmatched", refused: [] };

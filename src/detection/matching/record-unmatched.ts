@@ -1,5 +1,5 @@
-// Transfers that no rule credits: one row for each merchant with a live wallet on the address, UNMATCHED, or IGNORED if it is dust. Each UNMATCHED
-// row has one event. Beyond 100 a day on an address and of about the same worth, one summary event replaces the rest (decisions 5).
+// Records transfers that no rule credits: one row for each merchant with a live wallet on the address, UNMATCHED, or IGNORED for dust. Each
+// UNMATCHED row has one event. Beyond 100 a day at an address and of about the same worth, one summary event replaces the rest (decisions 5).
 
 import type { Network } from "../../chains/networks.ts";
 import { paymentBodyOf } from "../../commerce/invoices/invoice-body.ts";
@@ -37,7 +37,7 @@ import type { Place } from "./placement.ts";
 import type { Holder, Placed } from "./read-places.ts";
 import { assertTransfersMissed, assertTransfersNew, insertUnmatched, selectPaymentRow } from "./store.ts";
 import type { UnmatchedEvents } from "./unmatched-events.ts";
-import { STRAYS_A_DAY, worthRangeOf } from "./unmatched-limit.ts";
+import { UNMATCHED_A_DAY, worthRangeOf } from "./unmatched-limit.ts";
 
 export type UnmatchedDependencies = CommitDependencies;
 
@@ -48,20 +48,22 @@ export interface UnmatchedContext {
   readonly askedBy?: MerchantId | undefined;
 }
 
-/** A transfer that is credited to nobody, and its worth in US dollars when first seen; null where no rate is known. */
+/** A transfer that is not credited, and its worth in US dollars when first seen; null if no rate was known. */
 export interface Unmatched extends Pick<Placed, "transfer" | "holders" | "onlyFor"> {
   readonly place: Exclude<Place, { kind: "invoice" }>;
   readonly usdMicros: bigint | null;
-  /** Rows of growth that it explains. The batch that writes it drops them; those of invoices were dropped before. */
+  /** Rows of growth that it explains. The batch that writes it removes them; growth credited to invoices was removed before. */
   readonly replaces?: readonly Payment[];
 }
 
-/** Rows of one statement, a few kilobytes each: D1 takes 2 MB as a parameter. Also the rows of one batch, unless one transfer alone has more. */
+/**
+ * Rows of one statement, a few kilobytes each: D1 accepts 2 MB as a parameter. Also the rows of one batch, unless a single transfer has more.
+ */
 const ROWS_AT_ONCE = 50;
 
 /**
- * Whether a row of the merchant would be stored now for any of these transfers, which have no row yet: dust always has one; others, until the
- * address has 100 of one day and worth range; and all that the merchant itself named.
+ * Whether any of these new transfers would get a row of the merchant now. Dust always does; others until the address has 100 of one day and
+ * worth range; and every transfer that the merchant itself named.
  */
 export async function isKept(
   deps: Pick<UnmatchedDependencies, "db" | "sleep" | "nowMs">,
@@ -79,12 +81,12 @@ export async function isKept(
   for (const place of distinct.values()) {
     const read = await readWithRetry(deps.sleep, async () => countUnmatched(deps.db, place, dayOf(deps)));
     if (!read.ok) return read;
-    if (read.value.some(({ rows }) => rows < STRAYS_A_DAY)) return ok(true);
+    if (read.value.some(({ rows }) => rows < UNMATCHED_A_DAY)) return ok(true);
   }
   return ok(false);
 }
 
-/** Writes the rows of these transfers and returns how many. CONTENTION if another writer has just written one: the next look finds it. */
+/** Writes the rows of these transfers and returns their number. CONTENTION if another writer has just written one: the next look finds it. */
 export async function recordUnmatched(
   deps: UnmatchedDependencies,
   unmatchedPayments: readonly Unmatched[],
@@ -101,7 +103,10 @@ export async function recordUnmatched(
 
 type Concerned = Omit<Unmatched, "holders"> & { readonly holders: readonly Holder[] };
 
-/** One batch holds all rows of a transfer: several merchants may have a wallet on its address, and a second writer treats the transfer as known. */
+/**
+ * A batch holds all rows of a transfer: several merchants may have a wallet on its address, and a second writer would treat a transfer with any
+ * row as known.
+ */
 function batchesOf(unmatchedPayments: readonly Unmatched[]): readonly (readonly Concerned[])[] {
   const batches: Concerned[][] = [];
   let rows = Number.POSITIVE_INFINITY;
@@ -137,7 +142,7 @@ async function recordBatch(
   const records = rows.map((payment, n) => ({
     payment,
     range: worthRangeOf(payment.usdMicros),
-    // The database counts the rows of the batch's earlier statements; these are the ones of the same statement.
+    // The database counts the rows of the batch's earlier statements; this counts those of the same statement.
     before: rows.slice(n - (n % ROWS_AT_ONCE), n).filter((other) => isOfSamePlace(other, payment)).length,
     eventId: derivedId("evt", operationId, n),
     summaryId: summaryId(payment, sinceMs),
@@ -148,10 +153,10 @@ async function recordBatch(
   const replaced = unmatchedPayments.flatMap(({ replaces = [] }) =>
     replaces.filter(({ invoiceId }) => invoiceId === null),
   );
-  // Only this operation makes this id: if the first row exists, this batch committed.
+  // Only this operation creates this id: if the first row exists, this batch committed.
   const written = await commit(deps, () => selectPaymentRow(deps.db, first.id), [
     ...assertsOf(deps, unmatchedPayments, look),
-    // Unexplained growth counts for nobody until a user has assigned it.
+    // Unexplained growth is not credited until a user assigns it.
     ...countOnce(deps.db, look.network, explained, replaced),
     ...replaced.flatMap((payment) => dropStatements(deps, payment, look)),
     ...[...chunksOf(records, ROWS_AT_ONCE)].flatMap((chunk) =>
@@ -161,7 +166,7 @@ async function recordBatch(
   return written.ok ? ok(rows.length) : written;
 }
 
-/** Asserts that new transfers have no row at all, and that of missed ones the merchant that named them has no row. */
+/** Asserts that new transfers have no row at all, and that the merchant that named missed transfers has no row of them. */
 function assertsOf(
   deps: UnmatchedDependencies,
   unmatchedPayments: readonly Concerned[],
@@ -187,7 +192,7 @@ function isOfSamePlace(other: Payment, { merchantId, toAddress, usdMicros }: Pay
   );
 }
 
-/** Updates one payment's row after a look, without its invoice; false where nothing changed. `isSilent`: emits no event. */
+/** Updates one payment's row after a look, without its invoice; false if nothing changed. `isSilent`: emits no event. */
 export async function recordObservation(
   deps: UnmatchedDependencies,
   payment: Payment,
@@ -204,7 +209,7 @@ export async function recordObservation(
   return written.ok ? ok(true) : written;
 }
 
-/** Takes a row without an invoice out of the count: another payment of the same batch is the same money. */
+/** Removes a row without an invoice: another payment of the same batch is the same money. */
 export function dropStatements(
   deps: Pick<UnmatchedDependencies, "db" | "nowMs" | "newOperationId">,
   payment: Payment,
@@ -218,8 +223,8 @@ export function dropStatements(
 }
 
 /**
- * Two states of a row written within one millisecond would have the same time. A lost write would then pass for a committed one, and a repeated
- * write would find the row as it once read it.
+ * Makes each update later than the one before: two states written within one millisecond would have the same time, so that a lost write would
+ * look committed and a repeated write would find the row as it was read.
  */
 function laterThan(before: Payment, after: Payment): Payment {
   return after === before ? after : { ...after, updatedAtMs: Math.max(after.updatedAtMs, before.updatedAtMs + 1) };
@@ -232,14 +237,14 @@ function changeStatements(
   eventTypes: readonly EventType[],
 ): readonly Statement[] {
   const operationId = deps.newOperationId();
-  const news = eventTypes.map((type, n) => eventOf(deps, after, type, derivedId("evt", operationId, n)));
-  const outbox = news.length === 0 ? [] : recordOutbox(deps.db, news);
+  const eventsToRecord = eventTypes.map((type, n) => eventOf(deps, after, type, derivedId("evt", operationId, n)));
+  const outbox = eventsToRecord.length === 0 ? [] : recordOutbox(deps.db, eventsToRecord);
   return [assertPaymentAsRead(deps.db, payment), putPayment(deps.db, after), ...outbox];
 }
 
 /**
- * The merchants that get a row. Dust concerns its own merchant; an unmatched payment concerns every merchant with a wallet there, with an invoice
- * that was refused, or with growth that it explains.
+ * The merchants that get a row. Dust concerns only its merchant. An unmatched payment concerns every merchant with a wallet there, with an
+ * invoice that was refused, or with growth that it explains.
  */
 function concerned(
   place: Exclude<Place, { kind: "invoice" }>,
@@ -303,7 +308,7 @@ function eventOf(
   };
 }
 
-/** One a day for an address and a range of worth: its id is made of them. */
+/** One summary a day for an address and a worth range: its id is derived from them. */
 function summaryId({ merchantId, network, toAddress, usdMicros }: Payment, dayMs: number) {
   const range = worthRangeOf(usdMicros).fromMicros;
   return derivedId("evt", `${ulidTime(dayMs)}|${merchantId}|${network}|${toAddress}|${range}`);
@@ -312,7 +317,7 @@ function summaryId({ merchantId, network, toAddress, usdMicros }: Payment, dayMs
 function summaryOf({ network, toAddress, usdMicros }: Payment): string {
   const { fromMicros, belowMicros } = worthRangeOf(usdMicros);
   const summary = {
-    ...({ payment: null, network, toAddress, unmatchedToday: STRAYS_A_DAY, isTruncated: true } as const),
+    ...({ payment: null, network, toAddress, unmatchedToday: UNMATCHED_A_DAY, isTruncated: true } as const),
     worthFrom: fromMicros === null ? null : formatMicros(fromMicros),
     worthBelow: belowMicros === null ? null : formatMicros(belowMicros),
   };
@@ -327,6 +332,6 @@ async function commit(
   const sent = await commitBatch(deps, marker, statements);
   if (sent.kind === "committed") return ok(true);
   if (sent.kind === "unknown") return err({ code: "STORAGE_UNAVAILABLE" });
-  throwUnlessContention("a stray transfer", sent.conflict);
+  throwUnlessContention("an unmatched transfer", sent.conflict);
   return err({ code: "CONTENTION" });
 }

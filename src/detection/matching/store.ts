@@ -14,14 +14,14 @@ import { payments } from "../../platform/db/schema/payments.ts";
 import { wallets } from "../../platform/db/schema/wallets.ts";
 import { fanOut } from "../../platform/events/store.ts";
 import type { InvoiceTerms } from "./placement.ts";
-import { STRAYS_A_DAY, type WorthRange } from "./unmatched-limit.ts";
+import { UNMATCHED_A_DAY, type WorthRange } from "./unmatched-limit.ts";
 
-// Lists come as one JSON parameter. A cross join is done in the order written: each of the list is looked up by an index.
+// A list is one JSON parameter. SQLite keeps the order of a cross join, so each entry of the list is looked up by an index.
 export const network = sql.placeholder("network");
 export const listed = sql`json_each(${sql.placeholder("list")}) item`;
 export const member = (name: string) => sql.raw(`item.value ->> '$.${name}'`);
 
-/** The rows of these transfers, whichever merchant's; `row` is null where it cannot be decoded. `list`: JSON of `{ txHash, outputIndex }`. */
+/** The rows of these transfers, of any merchant; `row` is null if it cannot be decoded. `list`: JSON of `{ txHash, outputIndex }`. */
 export const selectKnownTransfers = prepared(
   (of: { readonly network: string; readonly list: string }) => of,
   (db) =>
@@ -38,12 +38,12 @@ export const selectKnownTransfers = prepared(
       ),
 );
 
-/** A method whose invoice could be meant, with what its invoice says: not its texts, for there may be hundreds of them. */
+/** A method of a possible invoice, with the invoice's terms but without its texts, because there may be hundreds of invoices. */
 const invoiceTerms = sql`json_object('id', invoice.id, 'merchantId', invoice.merchant_id, 'currency', invoice.currency,
   'expiresAtMs', invoice.expires_at_ms, 'cancelledAtMs', invoice.cancelled_at_ms, 'amountMicros', invoice.amount_micros, 'underpaidToleranceMicros', invoice.underpaid_tolerance_micros,
   'overpaidToleranceMicros', invoice.overpaid_tolerance_micros)`;
 export const decodeMethod = orNull(rowDecoder(paymentMethods));
-// What cannot be decoded is null, and still says whose it is.
+// An undecodable value is null, and the row still names its owner.
 const terms = {
   invoiceId: sql<InvoiceId>`invoice.id`.as("terms_invoice"),
   merchantId: sql<MerchantId>`invoice.merchant_id`.as("terms_merchant"),
@@ -65,10 +65,11 @@ function invoiceIn(json: string): InvoiceTerms {
   };
 }
 
-/** The invoices that addresses belong to alone (xpub). `list`: JSON array of addresses. */
+/** The invoices that own these addresses (xpub). `list`: JSON array of addresses. */
 export const selectAddressOwners = prepared(
   (of: { readonly network: string; readonly list: string }) => of,
-  // By the index of own addresses alone, so that any number of methods on the same address, registered as a shared one, hides nothing.
+  // Uses only the index of own addresses, so that methods on the same address, registered as a shared one, hide nothing, however many there
+  // are.
   (db) =>
     db.select(terms).from(
       sql`${listed} cross join payment_methods method indexed by payment_methods_own on method.network = ${network}
@@ -90,7 +91,10 @@ export const ofReservation = sql`cross join invoices invoice on invoice.id = hel
     and method.network = held.network
   cross join merchants merchant on merchant.id = invoice.merchant_id`;
 
-/** Who reserved exactly these units: one of each rank at most. `list`: JSON of `{ cryptocurrency, address, units }`, units as decimal text. */
+/**
+ * The reservations of exactly these units: at most one for each rank. `list`: JSON of `{ cryptocurrency, address, units }`, units as decimal
+ * text.
+ */
 export const selectExactAmounts = prepared(
   (of: { readonly network: string; readonly list: string }) => of,
   (db) =>
@@ -117,13 +121,13 @@ export const selectHolders = prepared(
       .groupBy(sql`wallet.address, wallet.merchant_id`),
 );
 
-/** The payment of this id, if its row was written. */
+/** The payment with this id, if its row was written. */
 export const selectPaymentRow = prepared(
   (id: PaymentId) => ({ id }),
   (db, of) => db.select({ id: payments.id }).from(payments).where(eq(payments.id, of.id)),
 );
 
-/** Aborts the batch when anybody has a row of one of the transfers; goes before the rows. */
+/** Aborts the batch if one of the transfers already has a row; goes before the rows. */
 export const assertTransfersNew = prepared(
   (name: string, transfers: readonly { readonly txHash: string; readonly outputIndex: string }[]) => {
     const list = transfers.map(({ txHash, outputIndex }) => ({ txHash, outputIndex }));
@@ -136,7 +140,7 @@ export const assertTransfersNew = prepared(
     ),
 );
 
-/** Aborts the batch when the merchant has a row of one of the transfers; goes before the rows. */
+/** Aborts the batch if the merchant already has a row of one of the transfers; goes before the rows. */
 export const assertTransfersMissed = prepared(
   (
     name: string,
@@ -156,22 +160,22 @@ export const assertTransfersMissed = prepared(
 
 const columns = Object.entries(getTableColumns(payments));
 const ofPlace = (name: string) => sql.raw(`place.value ->> '$.${name}'`);
-// Counted once for a place and not for each of its rows: a list has many rows and few places.
+// Counts once for each place, not for each row: a list has many rows and few places.
 const unmatchedRows = prepared(
   (of: { readonly list: string; readonly places: string; readonly sinceMs: number }) => of,
   (db, of) =>
     db.insert(payments).select(
-      sql`with taken as materialized (select ${ofPlace("key")} as key, (select count(*) from payments stray
-        where stray.network = ${ofPlace("network")} and stray.to_address = ${ofPlace("toAddress")} and stray.status = 'UNMATCHED'
-        and stray.created_at_ms >= ${of.sinceMs} and stray.merchant_id = ${ofPlace("merchantId")}
-        and case when ${ofPlace("fromMicros")} is null then stray.usd_micros is null else stray.usd_micros >= ${ofPlace("fromMicros")}
-          and (${ofPlace("belowMicros")} is null or stray.usd_micros < ${ofPlace("belowMicros")}) end) as rows_there
+      sql`with taken as materialized (select ${ofPlace("key")} as key, (select count(*) from payments unmatched
+        where unmatched.network = ${ofPlace("network")} and unmatched.to_address = ${ofPlace("toAddress")} and unmatched.status = 'UNMATCHED'
+        and unmatched.created_at_ms >= ${of.sinceMs} and unmatched.merchant_id = ${ofPlace("merchantId")}
+        and case when ${ofPlace("fromMicros")} is null then unmatched.usd_micros is null else unmatched.usd_micros >= ${ofPlace("fromMicros")}
+          and (${ofPlace("belowMicros")} is null or unmatched.usd_micros < ${ofPlace("belowMicros")}) end) as rows_there
         from json_each(${of.places}) place)
       select ${sql.join(
         columns.map(([, { name }]) => member(name)),
         sql`, `,
       )} from ${listed} left join taken on taken.key = ${member("place")}
-      where ${member("status")} <> 'UNMATCHED' or ${member("isAsked")} or ${member("before")} + taken.rows_there < ${sql.raw(String(STRAYS_A_DAY))}`,
+      where ${member("status")} <> 'UNMATCHED' or ${member("isAsked")} or ${member("before")} + taken.rows_there < ${sql.raw(String(UNMATCHED_A_DAY))}`,
     ),
 );
 const unmatchedEvents = prepared(
@@ -191,14 +195,14 @@ const unmatchedEvents = prepared(
 /** A row without an invoice, and the data of its events. */
 export interface UnmatchedRow {
   readonly payment: StoredPayment;
-  /** What it is counted in. */
+  /** The worth range that it counts in. */
   readonly range: WorthRange;
-  /** How many UNMATCHED ones of its merchant, address and range come before it in this batch. */
+  /** Number of UNMATCHED rows of its merchant, address and range before it in this batch. */
   readonly before: number;
-  /** Its merchant named the transfer: it is written however many rows there are. */
+  /** Its merchant named the transfer: the row is written whatever the limit. */
   readonly isAsked: boolean;
   readonly eventId: EventId;
-  /** The same for all of a merchant, an address, a range and a day. */
+  /** The same for all rows of a merchant, address, range and day. */
   readonly summaryId: EventId;
   /** Data of the two events, as JSON. */
   readonly event: string;
@@ -206,8 +210,8 @@ export interface UnmatchedRow {
 }
 
 /**
- * Writes rows, and an event for each that is UNMATCHED. Beyond 100 of a merchant, address and range since `sinceMs`, rows that the merchant did not
- * name are left out, and one summary event says so. All of it is decided inside the batch.
+ * Writes rows, and an event for each UNMATCHED one. Beyond 100 of a merchant, address and range since `sinceMs`, rows that the merchant did not
+ * name are left out, and one summary event reports that. The batch itself decides all of this.
  */
 export function insertUnmatched(
   db: Db,
@@ -224,7 +228,7 @@ export function insertUnmatched(
     return { ...Object.fromEntries(values), ...event, place: placeKey(unmatched) };
   });
   const list = JSON.stringify(rows);
-  // Which of the two an event became is decided inside the batch; a summary that was there before is not delivered again.
+  // The batch decides whether an event or a summary is written; an existing summary is not delivered again.
   const eventIds = unmatchedPayments.flatMap(({ eventId, summaryId }) => [eventId, summaryId]);
   return [
     unmatchedRows(db, { list, places: JSON.stringify([...places.values()]), sinceMs: of.sinceMs }),
@@ -237,7 +241,7 @@ function placeKey({ payment, range }: UnmatchedRow): string {
   return `${payment.merchantId} ${payment.toAddress} ${range.fromMicros}`;
 }
 
-/** Where and in which range a row is counted; worths as the column holds them, in numbers. */
+/** The place and range in which a row counts; worths as numbers, as in the column. */
 function placeOf(unmatched: UnmatchedRow) {
   const { network, toAddress, merchantId } = unmatched.payment;
   const [fromMicros, belowMicros] = [unmatched.range.fromMicros, unmatched.range.belowMicros].map((micros) =>
@@ -246,7 +250,7 @@ function placeOf(unmatched: UnmatchedRow) {
   return { key: placeKey(unmatched), network, toAddress, merchantId, fromMicros, belowMicros };
 }
 
-/** Counts anew the addresses handed out after the last that has money on it; goes after the payments of its batch. */
+/** Recounts the addresses handed out after the last one that received money; goes after the payments of its batch. */
 export const recountGap = prepared(
   (walletId: WalletId) => ({ walletId }),
   (db, of) =>

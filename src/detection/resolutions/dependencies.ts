@@ -8,7 +8,7 @@ import type { GivenDependencies } from "../../platform/http/context.ts";
 import { waitOfMerchant } from "../../platform/http/rate-check.ts";
 import type { LookUpDependencies } from "./look-up-payment.ts";
 
-/** How long a caller waits for the answer; after that the lookup goes on alone. */
+/** How long a caller waits for the answer; the lookup continues after that. */
 const LOOK_LIMIT_MS = 15 * SECOND_MS;
 
 export function lookUpDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies): LookUpDependencies {
@@ -20,7 +20,7 @@ export function lookUpDependencies(env: Env, { db, nowMs, sleep }: GivenDependen
       try {
         return await withinLimit(sleep, env.NETWORK_WATCHER.getByName(network).lookUp(named), LOOK_LIMIT_MS);
       } catch {
-        // An object that cannot be reached, or took too long: its own log has why.
+        // The object could not be reached, or took too long: its own log has the reason.
         return "UNAVAILABLE";
       }
     },

@@ -1,5 +1,5 @@
-// Looks up a transaction that a merchant names. The rules of a pass decide what is stored of it; this file decides who may ask, how often,
-// and what the answer says.
+// Looks up a transaction that a merchant names. The rules of a pass decide what is stored; this file decides who may ask, how often, and what
+// the answer says.
 import { networkNamed } from "../../chains/networks.ts";
 import { transactionHash } from "../../chains/transaction-hash.ts";
 import { listPayments } from "../../commerce/payments/list-payments.ts";
@@ -18,9 +18,9 @@ export interface LookUpDependencies {
   readonly sleep: Sleep;
   /** Whether a source is configured. */
   readonly hasSource: (network: string) => boolean;
-  /** Never throws; what takes too long is UNAVAILABLE, and goes on. */
+  /** Never throws; UNAVAILABLE if it takes too long, and the lookup continues. */
   look(network: string, named: NamedTransaction): Promise<LookUpOutcome>;
-  /** Counts a lookup of the merchant; seconds to wait where there were too many, else 0. */
+  /** Counts a lookup of the merchant. Returns the seconds to wait if there were too many, otherwise 0. */
   waitOf(merchantId: MerchantId): Promise<number>;
 }
 
@@ -28,11 +28,11 @@ export interface LookUpRequest {
   readonly merchantId: MerchantId;
   /** Its name in the registry. */
   readonly network: string;
-  /** As the body has it. */
+  /** As given in the body. */
   readonly txHash: string;
 }
 
-/** The first page of the merchant's payments of the transaction, once it was read. Safe to repeat. */
+/** Reads the transaction and returns the first page of the merchant's payments from it. Safe to repeat. */
 export async function lookUpPayment(
   deps: LookUpDependencies,
   request: LookUpRequest,
@@ -41,7 +41,7 @@ export async function lookUpPayment(
   const network = networkNamed(request.network);
   const txHash = network === undefined ? undefined : transactionHash(network, request.txHash);
   if (network === undefined || txHash === undefined) {
-    const message = `is no transaction's hash of ${network?.displayName ?? "the network"}`;
+    const message = `is not a transaction hash of ${network?.displayName ?? "the network"}`;
     return err({ code: "VALIDATION_FAILED", details: [{ path: "txHash", message }] });
   }
   const { name } = network;

@@ -1,5 +1,5 @@
-// A user's decision about a payment that no rule credited. Two may decide at once, and a watcher may change it meanwhile: the batch asserts
-// that the row is as it was read. It binds its own merchant only: on a shared address each merchant has a row of its own.
+// A user's decision about a payment that no rule credited. Two users may decide at once, and a watcher may change the payment meanwhile, so the
+// batch asserts that the row is as it was read. The decision only affects its own merchant: on a shared address each merchant has its own row.
 
 import { beginWatch } from "../../commerce/cursors/store.ts";
 import { type Change, type ChangeDependencies, changeInvoice } from "../../commerce/invoices/change-invoice.ts";
@@ -33,14 +33,14 @@ export interface ResolveDependencies extends ChangeDependencies, Omit<AmountDepe
 }
 
 export interface AssignRequest {
-  /** Of the same merchant; undefined where the merchant has no such invoice. */
+  /** The invoice, if the same merchant has it. */
   readonly file: InvoiceFile | undefined;
   readonly reason: string;
   /** The merchant's `quorumAboveAmount`. */
   readonly quorumAboveMicros: bigint | null;
 }
 
-/** Credits the payment to an invoice, and returns it as it is afterwards. */
+/** Credits the payment to an invoice and returns the updated payment. */
 export async function assignPayment(
   deps: ResolveDependencies,
   read: PaymentFile,
@@ -112,7 +112,7 @@ async function assignment(
     asserts: [assertPaymentAsRead(deps.db, payment)],
     statements: [
       auditOf(deps, payment, { ...credited, fiatMicros }, derivedId("aud", operationId, 1)),
-      // The payment was not watched any more, and must be confirmed after all.
+      // The payment was no longer watched and must still be confirmed.
       ...(hasSource && credited.finalAtMs === null ? [beginWatch(deps.db, network.name, deps.nowMs)] : []),
       ...file.methods
         .filter(({ addressIndex, address }) => addressIndex !== null && address === payment.toAddress)
@@ -121,7 +121,7 @@ async function assignment(
   });
 }
 
-/** Sets the payment aside: it belongs to no invoice, and no event reports it. */
+/** Marks the payment as ignored: it belongs to no invoice, and no event reports it. */
 export function ignorePayment(
   deps: ResolveDependencies,
   read: PaymentFile,
@@ -139,7 +139,7 @@ export function ignorePayment(
   });
 }
 
-/** The payment to decide about: as it was read, or from the second attempt on as it is now. */
+/** The payment to decide about: as first read, or from the second attempt on freshly read. */
 function currentPayment(
   deps: ResolveDependencies,
   read: PaymentFile,
@@ -150,8 +150,8 @@ function currentPayment(
 }
 
 /**
- * The payment's market worth in the invoice's currency: its dollar worth when first seen, at today's rate; if no rate was known then, its whole
- * amount at today's rate. Null without a rate, where a quote of its method weighs it anyway.
+ * The payment's market worth in the invoice's currency: its dollar worth when first seen, converted at the current rate; if no rate was known
+ * then, its amount at the current rate. Null without a rate; then a quote of its method prices it.
  */
 async function marketWorth(
   deps: ResolveDependencies,
@@ -181,7 +181,7 @@ function microsAtRates(
   return ok(microsFor({ units: payment.amountUnits, rate: quote.value.rate, decimals: asset.decimals }));
 }
 
-/** Those of the invoice's method for the pair, else of a method on the network, else the wallet's, which are in the row. */
+/** The confirmations of the invoice's method for the pair, else of a method on the network, else of the wallet, which are in the row. */
 function confirmationsFor({ methods }: InvoiceFile, payment: Payment): number {
   const active = methods.filter(({ status, network }) => status === "ACTIVE" && network === payment.network);
   const method = active.find((each) => isSamePair(each, payment)) ?? active[0];
@@ -196,7 +196,7 @@ function resolutionBy(
   return { action, reason, actor: deps.trail.actor.id ?? "", at: isoTime(deps.nowMs) };
 }
 
-/** The reason is kept with the payment, not in the audit log, which never forgets anything. */
+/** The reason is stored with the payment, not in the audit log, which is never erased. */
 function auditOf(
   deps: ResolveDependencies,
   before: Payment,

@@ -29,7 +29,7 @@ const list = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY" })
     operationId: "listPayments",
     summary: "List payments, newest first",
     description:
-      "What was seen on chain at your addresses: credited to invoices, UNMATCHED where no rule could tell for which, and IGNORED where it is too little.",
+      "Transfers to your addresses: credited to an invoice, UNMATCHED if no rule could decide on an invoice, or IGNORED if the amount is too small.",
     permission: "payment:view",
     query: listPaymentsQuery,
     answers: [{ status: 200, description: "One page", schema: paymentListBody }],
@@ -44,7 +44,7 @@ const list = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY" })
     operationId: "getPayment",
     summary: "Read a payment with its evidence",
     description:
-      "The block, the source's own words, the rule that credited it, the invoices it refused, the payers' claims.",
+      "The evidence: the block, the source's answer, the rule that credited the payment, the invoices that were refused, and the payers' claims.",
     permission: "payment:view",
     answers: [{ status: 200, description: "The payment", schema: paymentDetailsBody }],
     refusals: ["PAYMENT_NOT_FOUND"],
@@ -59,9 +59,9 @@ const lookUp = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY", dependencie
   `${BASE}/lookup`,
   {
     operationId: "lookUpPayment",
-    summary: "Bring in a transaction by its hash",
+    summary: "Look up a transaction by its hash",
     description:
-      "It is read from the chain at once, and what it pays to your addresses is credited by the same rules as ever, or stored UNMATCHED though the day's limit of unmatched payments was reached. The answer is all that you have of it, at most 100: an empty list where it pays nothing to you. Safe to repeat; 60 in an hour.",
+      "Reads the transaction from the chain at once. What it pays to your addresses is credited by the usual rules, or stored UNMATCHED even if the daily limit of unmatched payments was reached. Returns your payments from this transaction, at most 100; the list is empty if it pays nothing to you. Safe to repeat; 60 an hour.",
     permission: "payment:resolve",
     body: lookUpPaymentBody,
     answers: [{ status: 200, description: "Your payments of this transaction", schema: paymentListBody }],
@@ -79,7 +79,7 @@ const resolve = routesOf({ tag: "Payments", callers: "MEMBER_OR_KEY", dependenci
     operationId: "resolvePayment",
     summary: "Decide about a payment that no rule credited",
     description:
-      "ASSIGN credits it to one of your invoices, which is settled at once; IGNORE sets it aside. Where several merchants use the address, each decides for itself.",
+      "ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice. If several merchants use the address, each decides for itself.",
     permission: "payment:resolve",
     body: resolvePaymentBody,
     answers: [{ status: 200, description: "The payment", schema: paymentDetailsBody }],

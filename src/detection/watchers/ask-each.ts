@@ -1,32 +1,32 @@
-// Asks a source for many things one by one, and decides whether a failure is the fault of one thing or of the source. The source is at fault if
-// it does not even answer for what it has answered before; then no thing counts as refused. Otherwise
-// only the things that failed are refused, whatever the status, and everything else goes on.
+// Asks a source for many items one by one, and decides whether a failure is caused by one item or by the source. The source is at fault if it
+// no longer answers for items that it answered before; then no item counts as refused. Otherwise only the failed items are refused, whatever
+// the status, and everything else continues.
 import type { Outage } from "../../lib/fetch-text.ts";
 import type { Result } from "../../lib/result.ts";
 
 /** Workers open six connections at once, and a pass needs some for storage. */
 const AT_ONCE = 4;
-/** After this many failures the source is asked for something that it has answered before. */
+/** After this many failures the source is asked for an item that it answered before. */
 const DOUBTS_AFTER = 4;
-/** Most things that may fail in one pass; those after them have their turn in the next. */
+/** Most items that may fail in one pass; the next pass continues after them. */
 export const MOST_REFUSED = 16;
 
 export interface Asked<T, R> {
   readonly answers: ReadonlyMap<T, R>;
-  /** What failed although the source answers. */
+  /** Items that failed although the source answers. */
   readonly refused: ReadonlyMap<T, Outage>;
-  /** The source failed. What is in neither map was not asked, or may be asked again. */
+  /** Set if the source failed. Items in neither map were not asked, or may be asked again. */
   readonly outage: Outage | undefined;
 }
 
 export interface Asking<T, R> {
   ask(item: T): Promise<Result<R, Outage>>;
-  /** After this many refusals nothing more is begun. */
+  /** Starts nothing more after this many refusals. */
   readonly mostRefused: number;
-  /** Asks for something else, that was answered now or before or that any source answers. */
+  /** Asks for another item: one that was answered now or earlier, or that any source answers. */
   control(answered: readonly T[], failed: ReadonlyMap<T, Outage>): Promise<Result<unknown, Outage>>;
   nowMs(): number;
-  /** After this moment nothing more is begun. */
+  /** Starts nothing more after this time. */
   readonly untilMs: number;
 }
 
@@ -46,7 +46,7 @@ export async function askEach<T, R>(items: Iterable<T>, of: Asking<T, R>): Promi
   return { answers, refused, outage: undefined };
 }
 
-/** Takes from `rest` until all is asked, time is up or the source is in doubt; returns what failed. */
+/** Takes items from `rest` until all are asked, time is up or the source is in doubt; returns the failed items. */
 async function askSome<T, R>(rest: T[], answers: Map<T, R>, of: Asking<T, R>): Promise<ReadonlyMap<T, Outage>> {
   const failed = new Map<T, Outage>();
   let isLimited = false;

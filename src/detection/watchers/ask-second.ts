@@ -1,5 +1,5 @@
-// What a second source has for addresses whose invoices are about to expire (confirm-silence.ts). However slow it is and however much it holds, a
-// pass asks for a bounded part of it, says how far it came, and the next one reads on from there.
+// Asks a second source about addresses whose invoices are about to expire (confirm-silence.ts). However slow the source and however long the
+// history, a pass asks for a bounded part and records where it ended; the next pass continues there.
 import type { ChainClient, History, HistoryRequest } from "../../chains/chain-client.ts";
 import type { Network } from "../../chains/networks.ts";
 import type { BlockRef, Transfer } from "../../chains/transfer.ts";
@@ -11,40 +11,43 @@ import { askControl, askHistory } from "./by-address/ask-history.ts";
 import type { SecondPage, SecondWalk } from "./progress.ts";
 import type { Pass, WatchDependencies } from "./watch-pass.ts";
 
-/** Most addresses that one pass asks of a second source that is asked by address; the next pass continues: 24,000 an hour, at a pass each 30 s. */
+/**
+ * Most addresses that one pass asks a second source about, if that source is read by address. The next pass continues: 24,000 an hour with a
+ * pass every 30 s.
+ */
 const ADDRESSES_A_PASS = 200;
-/** Pages of each look at one address after the first, and the number of looks. The first one shows how slow the source is. */
+/** Pages of each read of one address after the first read, and the number of reads. The first read shows how slow the source is. */
 const PAGES = 8;
 const LOOKS = 4;
-/** A source that takes longer for a page is asked for one at a time. */
+/** A source that takes longer for a page is asked for one page at a time. */
 const SLOW_MS = 2 * SECOND_MS;
-/** Scans of a second source that reads blocks. */
+/** Most scans of a second source that reads blocks. */
 const SCANS = 4;
-/** Nothing more is asked for after this time. */
+/** Starts no more requests after this time. */
 const LONGEST_MS = 15 * SECOND_MS;
-/** How far back it is asked: days of most chains. */
+/** How many blocks back it reads: days on most chains. */
 const MOST_BLOCKS = 5_000;
 
-/** What other sources answered; kept even if one of them fails on the way. */
+/** The answers of other sources; kept even if one of them fails later. */
 export interface Heard {
-  /** Transfers by recipient address, for addresses that were answered in full. */
+  /** Transfers by recipient address, for completely answered addresses. */
   readonly transfers: Map<string, readonly Transfer[]>;
-  /** Addresses that a source did not answer for, or in part, although it answers for others. */
+  /** Addresses that a source answered only partly or not at all, although it answers for others. */
   readonly refused: Set<string>;
-  /** Transfers of partial answers. */
+  /** Transfers from partial answers. */
   readonly parts: (readonly Transfer[])[];
-  /** Where to read on, for the first address that was answered in part. */
+  /** Where to continue for the first partly answered address. */
   page: SecondPage | null;
-  /** Where to read on in the blocks; null where they were read to the end, or no blocks were asked for. */
+  /** Where to continue in the blocks; null if they were read to the end, or no blocks were asked for. */
   walk: Omit<SecondWalk, "fromMs" | "upTo"> | null;
 }
 
 export interface AskedSecond {
   /** In the order in which they are due. */
   readonly recipients: ReadonlySet<string>;
-  /** The earliest of their activations; null where only what is newer than `to` can be missing. */
+  /** The earliest of their activations; null if only transfers newer than `to` can be missing. */
   readonly sinceMs: number | null;
-  /** The first source's. */
+  /** The first source's last block. */
   readonly to: BlockRef;
   readonly heard: Heard;
 }
@@ -52,7 +55,7 @@ export interface AskedSecond {
 type Range = Omit<AskedSecond, "sinceMs"> & {
   /** First block. */
   readonly from: number;
-  /** The second source's own. */
+  /** The second source's tip. */
   readonly tip: BlockRef;
 };
 
@@ -76,7 +79,7 @@ function firstBlock({ blockSeconds, overlapBlocks }: Network, to: BlockRef, sinc
   return Math.max(0, to.height - Math.min(MOST_BLOCKS, blocks));
 }
 
-/** Some scans of a source that reads blocks, on from where an earlier pass came to. */
+/** Makes some scans of a source that reads blocks, from where an earlier pass ended. */
 async function scanOn(
   deps: WatchDependencies,
   second: ChainClient,
@@ -85,7 +88,7 @@ async function scanOn(
 ): Promise<Result<true, Outage>> {
   const { recipients, to, heard } = of;
   const source = deps.pool.nameOf(second);
-  const known = await standingWalk(second, pass.progress.walk, source);
+  const known = await storedWalk(second, pass.progress.walk, source);
   if (!known.ok) return known;
   const read = await scanBlocks(deps, second, pass, { ...of, from: nextOf(known.value) ?? of.from });
   if (!read.ok) return read;
@@ -111,8 +114,8 @@ async function scanOn(
   return ok(true);
 }
 
-/** The walk that an earlier pass left, if it was through this source and the source still has its block. */
-async function standingWalk(
+/** The stored walk of an earlier pass, if it was through this source and the source still has its block. */
+async function storedWalk(
   second: ChainClient,
   walk: SecondWalk | null,
   source: string,
@@ -127,14 +130,14 @@ function nextOf(walk: SecondWalk | undefined): number | undefined {
   return walk === undefined ? undefined : walk.read.height + 1;
 }
 
-/** `last`: how far it came; undefined where there was nothing to read. */
+/** `last`: the last block read; undefined if there was nothing to read. */
 async function scanBlocks(
   deps: WatchDependencies,
   second: ChainClient,
   { network }: Pass,
   { recipients, tip, from }: Range,
 ): Promise<Result<{ readonly transfers: readonly Transfer[]; readonly last: BlockRef | undefined }, Outage>> {
-  // Of a source that reads whole blocks, only what its index has: their coins would cost it a request for each block.
+  // From a source that reads whole blocks, only ask for what its index has: native coins would cost a request for each block.
   const isByBlock = second.costsBy === "blocks" && network.family !== "bitcoin" && network.nativeBy !== "logs";
   const assets = network.assets.filter(({ contract }) => contract !== null || !isByBlock);
   const untilMs = deps.nowMs() + LONGEST_MS;
@@ -142,10 +145,10 @@ async function scanBlocks(
   let last: BlockRef | undefined;
   for (let scans = 0, next = from; scans < SCANS && next <= tip.height && deps.nowMs() <= untilMs; scans++) {
     const scan = await second.scan({ from: next, to: tip, recipients, assets });
-    // What was read before is kept.
+    // Keeps what was read before the failure.
     if (!scan.ok) return last === undefined ? scan : ok({ transfers, last });
     const { to } = scan.value;
-    if (to.height < next) return err(outage("BEHIND", "the second source read no new block"));
+    if (to.height < next) return err(outage("BEHIND", "the second source made no progress"));
     transfers.push(...scan.value.transfers);
     last = to;
     next = to.height + 1;
@@ -153,7 +156,7 @@ async function scanBlocks(
   return ok({ transfers, last });
 }
 
-/** Asks for the first of the addresses that no source has answered for, in their order, as many as the source and the time of a pass allow. */
+/** Asks for the first addresses that no source has answered for, in order, as many as the source and the pass's time allow. */
 async function askAddresses(
   deps: WatchDependencies,
   second: ChainClient,
@@ -161,7 +164,7 @@ async function askAddresses(
   { recipients, from, tip, heard }: Range,
 ): Promise<Result<true, Outage>> {
   const source = deps.pool.nameOf(second);
-  const place = await standingPage(second, progress.page, source);
+  const place = await storedPage(second, progress.page, source);
   if (!place.ok) return place;
   const untilMs = deps.nowMs() + LONGEST_MS;
   const begin = (address: string) =>
@@ -199,8 +202,8 @@ async function askAddresses(
   return outage === undefined ? ok(true) : err(outage);
 }
 
-/** The place that an earlier pass left, where this source gave it and still has the block at which the reading began. */
-async function standingPage(
+/** The stored place of an earlier pass, if this source gave it and still has the block at which the read began. */
+async function storedPage(
   second: ChainClient,
   page: SecondPage | null,
   source: string,
@@ -211,7 +214,7 @@ async function standingPage(
   return ok(block.value?.hash === page.to.hash ? page : undefined);
 }
 
-/** Reads on in a history until its end, or until time or looks are used up; `next` where there is still more. */
+/** Continues reading a history until its end, or until time or reads are used up; `next` is set if there is more. */
 async function readOn(
   { nowMs }: Pick<WatchDependencies, "nowMs">,
   client: ChainClient,

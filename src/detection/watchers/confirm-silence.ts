@@ -1,6 +1,6 @@
-// Runs before an invoice may expire. An index that found nothing is no proof that there is no payment, so a second source, if one is
-// configured, is asked about what would expire. Blocks that were read whole need no second source: they cannot
-// leave out their own transactions. But they say nothing about a mempool, or about newer blocks.
+// Runs before an invoice may expire. An index that found nothing does not prove that there is no payment, so a second source, if configured, is
+// asked about the addresses of invoices that would expire. Completely read blocks need no second source: they cannot leave out their own
+// transactions. But they say nothing about a mempool or newer blocks.
 import type { ChainClient } from "../../chains/chain-client.ts";
 import type { BlockRef } from "../../chains/transfer.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
@@ -13,14 +13,14 @@ import type { SecondWalk, Silent, WatchProgress } from "./progress.ts";
 import { selectExpiring } from "./store.ts";
 import { applied, type Pass, type Step, stored, type WatchDependencies } from "./watch-pass.ts";
 
-/** Methods that one pass asks about: a second source that reads whole blocks takes any number at once. */
+/** Methods that one pass asks about; a second source that reads whole blocks handles any number at once. */
 const METHODS_A_PASS = 1_000;
-/** A second source that cannot be asked, or refuses an address, holds invoices open for this long at most. */
+/** How long a second source that cannot be asked, or refuses an address, may keep invoices open. */
 const HELD_FOR_MS = 5 * MINUTE_MS;
-/** A second source that is read block by block and does not reach the tip holds them open for this long at most. */
+/** How long a second source that is read block by block and does not reach the tip may keep invoices open. */
 const READ_FOR_MS = 30 * MINUTE_MS;
 
-/** Up to which moment everything has been read: `to.passedMs`, or the end of the first invoice that must wait for the second source. */
+/** The time up to which everything has been read: `to.passedMs`, or the end of the first invoice that must wait for the second source. */
 export async function confirmSilence(
   deps: WatchDependencies,
   pass: Pass,
@@ -32,7 +32,7 @@ export async function confirmSilence(
   // A block's time may be in the future.
   const passedMs = Math.max(cursor.passedMs, Math.min(to.passedMs, deps.nowMs()));
   if (passedMs === cursor.passedMs || !deps.pool.hasSecond()) return ok(passedMs);
-  // Any number of invoices may end at one moment: those already asked about are not asked about again.
+  // Any number of invoices may end at the same time: skips those already asked about.
   const after = progress.silent?.atMs === cursor.passedMs ? progress.silent.position : 0;
   const window = { network: network.name, fromMs: cursor.passedMs, after, beforeMs: passedMs, limit: METHODS_A_PASS };
   const rows = stored(await readWithRetry(deps.sleep, async () => selectExpiring(deps.db, window)));
@@ -59,7 +59,7 @@ export async function confirmSilence(
     askSecond(deps, second, pass, { recipients, sinceMs, to, heard }),
   );
   const { transfers: answers, refused } = heard;
-  // Answers from before it failed count as well.
+  // Answers from before the failure count too.
   if (!found.ok && answers.size === 0 && refused.size === 0) {
     progress.unsecondedMs = Math.min(progress.unsecondedMs ?? deps.nowMs(), deps.nowMs());
     return deps.nowMs() - progress.unsecondedMs < HELD_FOR_MS ? ok(first.expiresAtMs) : reached();
@@ -80,7 +80,7 @@ export async function confirmSilence(
   return reached(unasked ?? last);
 }
 
-/** When no invoice needs the second source now: if it answers again, its earlier outage must not count when the next invoice ends. */
+/** Called when no invoice needs the second source: if it answers again, its earlier outage must not count when the next invoice ends. */
 async function noteSecond(deps: WatchDependencies, progress: WatchProgress, client: ChainClient): Promise<void> {
   if (progress.unsecondedMs === null) return;
   const tip = await deps.pool.attemptWithout(client, deps.nowMs(), (second) => second.tip());
@@ -89,7 +89,7 @@ async function noteSecond(deps: WatchDependencies, progress: WatchProgress, clie
 
 /**
  * Whether the first invoice whose address the second source refuses still waits for it. All invoices that have ended when the wait begins share
- * it, or the refused ones of a backlog would wait one after the other. An invoice that ends later starts a new wait.
+ * it; otherwise the refused ones of a backlog would wait one after another. An invoice that ends later starts a new wait.
  */
 function isHeld({ nowMs }: WatchDependencies, progress: WatchProgress, endsMs: number, passedMs: number): boolean {
   const known = progress.refused;
@@ -101,11 +101,11 @@ function isHeld({ nowMs }: WatchDependencies, progress: WatchProgress, endsMs: n
 
 type Expiring = Awaited<ReturnType<typeof selectExpiring>>[number];
 
-/** What is asked for now, and where the next pass begins. A walk continues for the invoices that it was begun for. */
+/** The rows to ask about now, and where the next pass begins. A walk continues for the invoices that it began with. */
 function pageOf(rows: readonly Expiring[], walk: SecondWalk | null) {
   const end = walk === null ? -1 : rows.findIndex((row) => isBehind(row, walk.upTo));
   if (end > 0) return { page: rows.slice(0, end), last: rows[end], walk };
-  // The next pass asks for those after a full page.
+  // After a full page the next pass continues.
   const last = rows.length < METHODS_A_PASS ? undefined : rows.at(-1);
   return { page: rows, last, walk: end === 0 ? null : walk };
 }
@@ -114,7 +114,7 @@ function isBehind({ expiresAtMs, position }: Expiring, { atMs, position: of }: S
   return expiresAtMs > atMs || (expiresAtMs === atMs && position > of);
 }
 
-/** The walk as the next pass goes on with it; null where this one came to its end. */
+/** The walk for the next pass; null if this pass reached its end. */
 function walkAfter(
   known: SecondWalk | null,
   walk: Heard["walk"],
@@ -126,7 +126,7 @@ function walkAfter(
   return { ...walk, fromMs: of.first.expiresAtMs, upTo: known?.upTo ?? { atMs, position }, open };
 }
 
-/** Applies the transfers that the first source has too. Returns the addresses where it lacks some; they count as refused. */
+/** Applies the transfers that the first source has too. Returns the addresses where it lacks some; these count as refused. */
 async function judge(
   deps: WatchDependencies,
   pass: Pass,
@@ -138,20 +138,20 @@ async function judge(
   if (!shared.ok) return shared;
   const stands = await applied(deps, pass, { transfers: shared.value.transfers, seen: [] });
   if (!stands.ok) return stands;
-  // One source may have answered for an address that another one refused.
+  // Another source may have answered for a refused address.
   for (const address of answers.keys()) refused.delete(address);
-  // Two sources on two forks: a transfer that only the other one has is waited for, like an address that it refuses.
+  // Two sources on two branches: a transfer that only the second one has makes the invoice wait, like a refused address.
   for (const address of shared.value.open) refused.add(address);
   return ok(shared.value.open);
 }
 
-/** The place in a long history, once the first source has all that was read up to there. */
+/** Stores the place in a long history, once the first source has everything read up to it. */
 function notePage(progress: WatchProgress, { page, transfers }: Heard, open: ReadonlySet<string>): void {
   if (page !== null && !open.has(page.address)) progress.page = page;
   else if (progress.page !== null && transfers.has(progress.page.address)) progress.page = null;
 }
 
-/** Whether payments of an asset were found by the first source's word alone: from an index of logs or addresses, or a mempool. */
+/** Whether payments of an asset rely on the first source alone: on an index of logs or addresses, or a mempool. */
 function isIndexed({ network }: Pass, client: ChainClient, cryptocurrency: string): boolean {
   if (client.costsBy === "recipients" || network.family === "bitcoin") return true;
   return cryptocurrency !== network.nativeCode || network.nativeBy === "logs";

@@ -1,16 +1,16 @@
-// How far a network has been read and how far a fork may take it back: pure arithmetic over the cursor's row.
+// How far a network has been read and how far a fork may set it back: pure arithmetic over the cursor's row.
 import type { Network } from "../../chains/networks.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 import { parseJson, printJson } from "../../lib/typed-json.ts";
 
-/** A block that was the cursor once. */
+/** A former block of the cursor. */
 export interface Checkpoint {
   readonly height: number;
   readonly hash: string;
 }
 
-/** How many are kept within the window; a fork between two of them is read from the lower one. */
+/** Checkpoints kept within the window; after a fork between two of them reading restarts at the lower one. */
 const CHECKPOINTS = 16;
 
 export function parseCheckpoints(column: NetworkCursor["checkpoints"]): readonly Checkpoint[] {
@@ -27,8 +27,8 @@ export function walkBackBlocks(network: Pick<Network, "reorgWindowBlocks" | "ove
 }
 
 /**
- * The checkpoints of a cursor that moves on to `height`: the position it leaves joins them, ascending. Of every sixteenth of the window one
- * is kept, and the newest always, however far behind.
+ * The checkpoints of a cursor that moves to `height`: adds the position it leaves, ascending. Keeps one checkpoint for every sixteenth of the
+ * window, and always the newest, however far behind.
  */
 export function checkpointsAfter(
   checkpoints: readonly Checkpoint[],
@@ -57,7 +57,7 @@ export function chunkBlocks(network: Pick<Network, "family" | "nativeBy">, isNat
   return isNativeWatched && network.nativeBy === "blocks" ? 25 : 500;
 }
 
-/** Whether the source's newest block is so old that the source, not the chain, must have stopped. */
+/** Whether the source's newest block is so old that the source must have stopped. */
 export function isTipOld(network: Network, tipTimeMs: number, nowMs: number): boolean {
   // A private test chain makes blocks only on request.
   if (network.isRegtest) return false;
@@ -65,20 +65,20 @@ export function isTipOld(network: Network, tipTimeMs: number, nowMs: number): bo
 }
 
 /**
- * Up to which moment a mempool, or an index with one, has shown everything, when reading it began at `begunMs` and the source's newest block
- * was `tip`. A source that no longer advances has shown nothing since that block.
+ * The time up to which a mempool, or an index that includes one, has shown everything, if the read began at `begunMs` and the source's newest
+ * block was `tip`. A source that no longer advances has shown nothing since that block.
  */
 export function shownUntilMs(network: Network, tip: { readonly timeMs: number }, begunMs: number): number {
   return isTipOld(network, tip.timeMs, begunMs) ? Math.min(tip.timeMs, begunMs) : begunMs;
 }
 
-/** Milliseconds until the next look. */
+/** Milliseconds until the next pass. */
 export function pauseMs(network: Pick<Network, "pollSeconds">, pollSeconds: number | null, isBehind: boolean): number {
   const regular = (pollSeconds ?? network.pollSeconds) * SECOND_MS;
   return isBehind ? Math.min(SECOND_MS, regular) : regular;
 }
 
-/** Whether the watcher has missed ticks, so that it must be woken. */
+/** Whether the watcher has missed passes, so that it must be woken. */
 export function isTickStale(cursor: Pick<NetworkCursor, "tickedAtMs">, pauseOfMs: number, nowMs: number): boolean {
   return cursor.tickedAtMs === null || nowMs - cursor.tickedAtMs > Math.max(3 * pauseOfMs, MINUTE_MS);
 }

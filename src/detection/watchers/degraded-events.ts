@@ -1,4 +1,4 @@
-// The data of events about networks and addresses that cannot be read.
+// Data of the events about networks and addresses that cannot be read.
 export interface WatchEvents {
   readonly "wallet.detection_degraded": {
     readonly network: string;

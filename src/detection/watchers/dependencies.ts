@@ -12,14 +12,14 @@ import { applyTransfers } from "../matching/apply-transfers.ts";
 import type { WakeDependencies } from "./wake-watchers.ts";
 import type { WatchDependencies } from "./watch-pass.ts";
 
-/** A client for each source that is configured for the network, in the order of the setting; none where it has none or is refused. */
+/** With a client for each configured source of the network, in the order of the setting; none if the setting has none or is invalid. */
 export function watchDependencies(env: Env, network: Network): WatchDependencies {
-  // The object finishes the work that it has begun; the cron retries what fails.
+  // The object finishes background work; the cron retries what fails.
   const db = openWakingDb(env, (work) => void work.catch(() => undefined));
   const report = (line: string) => log("warn", { alert: line });
   const sources = parseChainSources(env.CHAIN_SOURCES);
   const own = sources.ok ? (sources.value.get(network.name) ?? []) : [];
-  // Looked up at each call, because a bare reference to `fetch` loses its receiver.
+  // Calls the global `fetch` each time: a stored reference would lose its receiver.
   const edge = { fetch: (url: string, init: RequestInit) => fetch(url, init), nowMs: () => Date.now() };
   const clients = own.map((source) => openChainClient(source, network, edge));
   return {
@@ -32,7 +32,7 @@ export function watchDependencies(env: Env, network: Network): WatchDependencies
   };
 }
 
-/** POLL_SECONDS; null leaves each network at its own pace. */
+/** POLL_SECONDS; null leaves each network its own interval. */
 export function pollSecondsOf(env: Env): number | null {
   const parsed = parsePollSeconds(env.POLL_SECONDS);
   return parsed.ok ? parsed.value : null;

@@ -1,5 +1,5 @@
-// Finds a source that no longer advances while another one of its network does. Its answers are valid but old, so no request
-// to it fails: it counts as failed for a pass, and the pool takes the other.
+// Detects a source that no longer advances while another source of its network does. Its answers are valid but old, so no request fails: it
+// counts as failed for a pass, and the pool uses the other one.
 import type { ChainClient } from "../../chains/chain-client.ts";
 import { sourceName } from "../../chains/source-state.ts";
 import type { BlockRef } from "../../chains/transfer.ts";
@@ -9,7 +9,7 @@ import type { WatchDependencies } from "./watch-pass.ts";
 
 /** Nodes behind one URL are seldom further apart than this. */
 const TOLERATED_LAG_MS = 5 * MINUTE_MS;
-/** A source with this many failures in a row does not count in how long the chain is. */
+/** A source with this many failures in a row has no say in how long the chain is. */
 const SILENT_AFTER_FAILURES = 3;
 
 /** Whether another source that may be asked now has a higher tip. */
@@ -19,7 +19,7 @@ export async function isOvertaken(deps: WatchDependencies, client: ChainClient, 
   return other.ok && other.value.value.height > tip.height;
 }
 
-/** Notes whether a source is below the cursor; true where it has been for minutes. */
+/** Records whether a source is below the cursor; true if it has been for minutes. */
 export function hasLaggedLong(progress: WatchProgress, source: string, isLagging: boolean, nowMs: number): boolean {
   const sinceMs = isLagging ? Math.min(progress.laggingSince[source] ?? nowMs, nowMs) : undefined;
   progress.setLaggingSince(source, sinceMs);
@@ -27,8 +27,8 @@ export function hasLaggedLong(progress: WatchProgress, source: string, isLagging
 }
 
 /**
- * Whether the cursor has been above every source for minutes: some source once reported blocks that no source has now, and the cursor followed it.
- * Called where `client` is found to be far below. A source that may be asked again soon may still have those blocks.
+ * Whether the cursor has been above every source for minutes: a source once reported blocks that no source has now, and the cursor followed it.
+ * Called when `client` is far below the cursor. A source that is paused may still have those blocks.
  */
 export function isAboveAll(deps: WatchDependencies, progress: WatchProgress, client: ChainClient): boolean {
   const nowMs = deps.nowMs();

@@ -1,5 +1,5 @@
-// Where a pass continues reading: after the cursor if the chain still has its block, else after the last block in common. A new watch begins
-// before the moment from which it must see everything (decisions 5).
+// Finds where a pass continues reading: after the cursor if the chain still has its block, otherwise after the last common block. A new watch
+// begins before the time from which it must see everything (decisions 5).
 import type { ChainClient } from "../../chains/chain-client.ts";
 import type { BlockRef } from "../../chains/transfer.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
@@ -12,10 +12,10 @@ import { type Checkpoint, parseCheckpoints, printCheckpoints, walkBackBlocks } f
 import { isAboveAll } from "./find-overtaken.ts";
 import { asked, moveTo, type Pass, type Step, type Stop, stored, type WatchDependencies } from "./watch-pass.ts";
 
-/** A cursor that agrees with the source's chain, as far as the source has come. */
+/** A cursor that matches the source's chain, as far as the source has read. */
 export interface Placed {
   readonly cursor: PlacedCursor;
-  /** The source has not come as far as the cursor. */
+  /** Whether the source is behind the cursor. */
   readonly isLagging: boolean;
 }
 
@@ -42,10 +42,10 @@ export async function findPosition(
   const cursor = { ...read, height, hash };
   if (tip.height + network.overlapBlocks < height) {
     if (!isAboveAll(deps, pass.progress, client)) return behind(`${height - tip.height} blocks below the cursor`);
-    deps.report(`watchers: ${network.name} goes back from block ${height}, which no source has come to for minutes`);
+    deps.report(`watchers: ${network.name} goes back from block ${height}, which no source has reached for minutes`);
     return goBack(deps, pass, client, cursor);
   }
-  // The newest block that was read and that the source has reached.
+  // The newest read block that the source has reached.
   const probe = [...parseCheckpoints(read.checkpoints), cursor].findLast((each) => each.height <= tip.height);
   if (probe === undefined) return ok({ cursor, isLagging: true });
   const block = await blockAt(pass, client, probe.height);
@@ -54,7 +54,7 @@ export async function findPosition(
   return goBack(deps, pass, client, cursor);
 }
 
-/** Back to the fork, or to the newest block read before that the source has. Payments mined above it are rechecked (recheck-payments.ts). */
+/** Goes back to the fork, or to the newest earlier block that the source has. Payments mined above it are rechecked (recheck-payments.ts). */
 async function goBack(
   deps: WatchDependencies,
   pass: Pass,
@@ -65,14 +65,14 @@ async function goBack(
   const checkpoints = parseCheckpoints(cursor.checkpoints).filter(({ height }) => height <= tip.height);
   const shared = await newestShared(pass, client, checkpoints);
   if (!shared.ok) return shared;
-  if (shared.value === null) deps.report(`watchers: ${network.name} has a fork deeper than was ever written down`);
+  if (shared.value === null) deps.report(`watchers: ${network.name} has a fork deeper than its oldest checkpoint`);
   const lowest = Math.max(0, Math.min(cursor.height, tip.height) - walkBackBlocks(network));
   const fork = shared.value === null ? await blockAt(pass, client, lowest) : ok(shared.value);
   if (!fork.ok) return fork;
   const kept = printCheckpoints(checkpoints.filter(({ height }) => height < fork.value.height));
   const { height, hash, timeMs } = fork.value;
   const passedMs = Math.min(cursor.passedMs, timeMs);
-  // Addresses read at their own pace were read on the losing branch above the fork, so they go back too.
+  // Addresses read at their own pace were read on the losing branch above the fork, so they are set back too.
   const lowered = stored(
     await readWithRetry(deps.sleep, async () => lowerStuck(deps.db, network.name, { height, timeMs })),
   );
@@ -101,7 +101,7 @@ async function newestShared(
   return ok(newest);
 }
 
-/** The overlap below the newest block that is no younger than the watch; miners' clocks differ by less than that. */
+/** Starts one overlap below the newest block that is not younger than the watch; miners' clocks differ by less than that. */
 async function findStart(pass: Pass, client: ChainClient, sinceMs: number): Promise<Step<BlockRef>> {
   const { tip, network } = pass;
   let high = tip.height;
@@ -123,7 +123,7 @@ async function findStart(pass: Pass, client: ChainClient, sinceMs: number): Prom
   return blockAt(pass, client, Math.max(0, low - network.overlapBlocks));
 }
 
-/** A block at or below the tip, which the source must have. */
+/** Reads a block at or below the tip, which the source must have. */
 export async function blockAt(
   { tip }: Pick<Pass, "tip">,
   client: ChainClient,
@@ -132,7 +132,7 @@ export async function blockAt(
   if (height === tip.height) return ok(tip);
   const block = asked(await client.block(height));
   if (!block.ok) return block;
-  return block.value === null ? behind("without a block below its own tip") : ok(block.value);
+  return block.value === null ? behind("the source lacks a block below its own tip") : ok(block.value);
 }
 
 export function behind(message: string) {

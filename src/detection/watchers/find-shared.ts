@@ -1,6 +1,6 @@
-// What another source found counts only if its block is also on the chain of the source in charge: two sources may be on two branches, and an index
-// may show a block that lost. Each address is judged separately. A shared address may hold thousands of payments, so those already stored with
-// the same block are not checked again, and the rest is checked some blocks at each pass.
+// What another source found counts only if its block is also on the current source's chain: two sources may be on two branches, and an index
+// may show a block that lost. Each address is checked separately. A shared address may have thousands of payments, so those already stored with
+// the same block are not checked again, and the rest is checked some blocks in each pass.
 import type { ChainClient } from "../../chains/chain-client.ts";
 import { type BlockRef, type Transfer, transferKey } from "../../chains/transfer.ts";
 import { ok } from "../../lib/result.ts";
@@ -11,21 +11,21 @@ import { blockAt } from "./find-position.ts";
 import type { Shared } from "./progress.ts";
 import { type Pass, type Step, stored, type WatchDependencies } from "./watch-pass.ts";
 
-/** Blocks with transfers in them that one pass asks the first source for. */
+/** Blocks with transfers that one pass asks the first source for. */
 const BLOCKS_A_PASS = 60;
-/** No more blocks are asked for after this time. */
+/** Asks for no more blocks after this time. */
 const LONGEST_MS = 10 * SECOND_MS;
 
 export interface OnOwnChain {
-  /** Those that are not stored yet, in blocks that the first source has too or in none. */
+  /** Transfers that are not stored yet and are unconfirmed or in blocks that the first source has too. */
   readonly transfers: readonly Transfer[];
-  /** Addresses of which something is in a block that the first source does not have, or was not asked for yet. */
+  /** Addresses with a transfer in a block that the first source does not have, or was not asked for yet. */
   readonly open: ReadonlySet<string>;
 }
 
 type Mined = Transfer & { readonly block: BlockRef };
 
-/** Each `purpose` keeps its own place. The addresses are taken in the order in which they come. */
+/** Each `purpose` keeps its own place. Addresses are handled in the given order. */
 export async function onOwnChain(
   deps: WatchDependencies,
   pass: Pass,
@@ -38,7 +38,7 @@ export async function onOwnChain(
   const open = new Set<string>();
   const budget: Budget = { hashes: new Map(), left: BLOCKS_A_PASS, untilMs: deps.nowMs() + LONGEST_MS };
   for (const [address, all] of Map.groupBy(fresh.value, ({ toAddress }) => toAddress)) {
-    // Blocks above the tip are checked once the source in charge has reached them.
+    // Blocks above the tip are checked once the current source has reached them.
     const mined = all
       .filter(isMined)
       .filter(({ block }) => block.height <= pass.tip.height)
@@ -61,7 +61,7 @@ function isMined(transfer: Transfer): transfer is Mined {
   return transfer.block !== null;
 }
 
-/** The transfers that are not stored yet with the same block: stored ones were judged before, and nothing new is known about them. */
+/** The transfers that are not yet stored with the same block: stored ones were checked before, and nothing about them is new. */
 async function notStored(
   deps: WatchDependencies,
   { network }: Pass,
@@ -85,13 +85,13 @@ interface Proved {
 }
 
 interface Budget {
-  /** Of the first source, by height. */
+  /** The first source's hashes, by height. */
   readonly hashes: Map<number, string>;
   left: number;
   readonly untilMs: number;
 }
 
-/** How far an earlier pass has proved these, lowest first; undefined where the first source no longer has that block. */
+/** How far an earlier pass has proved these, lowest first; undefined if the first source no longer has that block. */
 async function placeOf(
   pass: Pass,
   client: ChainClient,
@@ -110,7 +110,7 @@ function isCovered(place: Shared | undefined, { height }: BlockRef): boolean {
   return place !== undefined && place.from <= height && height <= place.height;
 }
 
-/** Asks for the blocks from the lowest on, as many as the pass has left. */
+/** Asks for the blocks from the lowest on, as many as the pass may still ask for. */
 async function prove(
   deps: WatchDependencies,
   pass: Pass,
@@ -125,7 +125,7 @@ async function prove(
   const { address, budget, mined } = of;
   const from = mined[0]?.block.height ?? 0;
   const covered = mined.filter(({ block }) => isCovered(of.place, block));
-  // Some were stored meanwhile, so one of the rest may have come into the index since: they have all one ancestry, and are applied again.
+  // Some were stored meanwhile, so one of the rest may have appeared in the index since. All have one ancestry, so they are applied again.
   const transfers: Transfer[] = covered.length === of.place?.count ? [] : [...covered];
   let { place } = of;
   let isOpen = false;

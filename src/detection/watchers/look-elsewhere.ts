@@ -1,5 +1,5 @@
-// How sources other than the one in charge see payments: a second opinion before a payment counts as gone or confirmed, and another source's
-// answer where the first refuses the transaction or denies it.
+// Asks other sources than the current one about payments: a second opinion before a payment counts as gone or confirmed, and another source's
+// answer if the first refuses the transaction or does not know it.
 import type { ChainClient, Lookup, LookupRequest } from "../../chains/chain-client.ts";
 import { type Transfer, transferKey } from "../../chains/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
@@ -16,7 +16,7 @@ export type OpenPayment = Payment & {
   readonly needsSecond: number;
 };
 
-/** Whether another source agrees on transaction, block, recipient and amount; true where there is none to ask (decisions 4). */
+/** Whether another source agrees on transaction, block, recipient and amount; true if there is no other source (decisions 4). */
 export async function isSeconded(
   deps: WatchDependencies,
   client: ChainClient,
@@ -30,7 +30,9 @@ export async function isSeconded(
   return block.hash === blockHash && transfers.some((transfer) => isSameMoney(payment, transfer));
 }
 
-/** What a second source says of a payment that the first does not know: `none` where there is no second, `silent` where it cannot be asked. */
+/**
+ * A second source's answer about a payment that the first does not know: `none` if there is no second source, `silent` if it cannot be asked.
+ */
 type SecondObservation = ChainObservation | "none" | "silent";
 
 export async function secondObservation(
@@ -44,7 +46,7 @@ export async function secondObservation(
   if (found === undefined) return "silent";
   const observation = observationIn(pass, found, payment);
   if (observation.kind !== "mined") return observation;
-  // Two sources on two forks: it is known, and the scan of ours will find it where it is mined.
+  // Two sources on two branches: the payment is known, and our own scan will find it where it is mined.
   const own = await client.block(observation.block.height);
   if (!own.ok) return "silent";
   return own.value?.hash === observation.block.hash ? observation : knownElsewhere(pass);
@@ -58,7 +60,7 @@ async function lookUpWithout(
 ): Promise<Lookup | undefined> {
   const tried: ChainClient[] = [];
   for (;;) {
-    // What is wrong may be the transaction: it is not held against the source.
+    // The transaction itself may cause the failure, so it does not count against the source.
     const ask = async (other: ChainClient) => ok(await other.lookup(requestOf(payment)));
     const found = await deps.pool.attemptWithout(client, deps.nowMs(), ask, tried);
     if (!found.ok) return undefined;
@@ -67,7 +69,7 @@ async function lookUpWithout(
   }
 }
 
-/** How another source sees a payment, if it has it in a block of the first source's chain or in a mempool. */
+/** Another source's observation of a payment, if it has it in a block of the first source's chain or in a mempool. */
 export async function goodObservation(
   deps: WatchDependencies,
   pass: Pass,
@@ -79,8 +81,8 @@ export async function goodObservation(
 }
 
 /**
- * Asks another source about a payment that the source in charge refuses, or denies although its block is on the chain. One that two
- * sources must agree on is not confirmed by one, and another source alone takes no payment out of its block.
+ * Asks another source about a payment that the current source refuses, or does not know although the payment's block is on the chain. A payment
+ * that two sources must agree on is not confirmed by one, and another source alone cannot take a payment out of its block.
  */
 export async function lookElsewhere(
   deps: WatchDependencies,
@@ -97,7 +99,7 @@ function knownElsewhere({ network }: Pass): ChainObservation {
   return network.family === "bitcoin" ? { kind: "pending" } : { kind: "unknown" };
 }
 
-/** What both sources together say; undefined where the first source's answer must wait for the second's. */
+/** The combined observation of both sources; undefined if the first answer must wait for the second. */
 export function agreed(first: ChainObservation, second: SecondObservation): ChainObservation | undefined {
   if (second === "none") return first;
   if (second === "silent") return undefined;
@@ -113,11 +115,11 @@ export function requestOf(payment: Pick<OpenPayment, "txHash" | "toAddress" | "s
   return { txHash: payment.txHash, spends, recipients: new Set([payment.toAddress]) };
 }
 
-/** 0 confirmations are shown where there is a mempool; elsewhere a payment in no block counts as unknown. */
+/** Only networks with a mempool show 0 confirmations; elsewhere an unconfirmed payment counts as unknown. */
 export function observationIn(pass: Pick<Pass, "network">, found: Lookup, payment: Payment): ChainObservation {
   switch (found.kind) {
     case "mined":
-      return stands(found, payment) ? { kind: "mined", block: found.block } : { kind: "unknown" };
+      return stillHolds(found, payment) ? { kind: "mined", block: found.block } : { kind: "unknown" };
     case "pending":
       return pass.network.family === "bitcoin" ? { kind: "pending" } : { kind: "unknown" };
     case "unknown":
@@ -126,15 +128,15 @@ export function observationIn(pass: Pick<Pass, "network">, found: Lookup, paymen
   }
 }
 
-/** Growth also holds when the source no longer has its balances, if the block is the same: what a block did to a balance never changes. */
-function stands({ block, transfers, isUnread }: Extract<Lookup, { kind: "mined" }>, payment: Payment): boolean {
+/** Growth also still holds if the source no longer has the balances but has the same block: a block's effect on a balance never changes. */
+function stillHolds({ block, transfers, isUnread }: Extract<Lookup, { kind: "mined" }>, payment: Payment): boolean {
   if (isUnread === true) return block.hash === payment.blockHash;
   return transfers.some((transfer) => isSameTransfer(payment, transfer));
 }
 
 /**
- * The log's place must match too: mined again, a contract may emit other logs, and what it pays there is a separate transfer, which the
- * scan finds. Matching by amount alone would credit the same money twice.
+ * The log's position must match too: mined again, a contract may emit other logs, and its payment there is a separate transfer, which the scan
+ * finds. Matching only by amount would credit the same money twice.
  */
 function isSameTransfer(payment: Payment, transfer: Transfer): boolean {
   return transferKey(payment) === transferKey(transfer) && isSameMoney(payment, transfer);

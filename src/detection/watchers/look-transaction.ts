@@ -1,4 +1,4 @@
-// One transaction, looked up at once because a payer claims that it pays (decisions 5). It only finds sooner what the next passes would find.
+// Looks up one transaction at once because a payer claims that it pays (decisions 5). It only finds sooner what the next passes would find.
 import type { ChainClient, Lookup, LookupRequest } from "../../chains/chain-client.ts";
 import type { Network } from "../../chains/networks.ts";
 import type { Outage } from "../../lib/fetch-text.ts";
@@ -9,8 +9,8 @@ import type { WatchDependencies, WatchMemory } from "./watch-pass.ts";
 export type LookOutcome = "FOUND" | "NOT_FOUND" | "UNAVAILABLE";
 
 /**
- * FOUND: it pays a watched address, and that is applied. It confirms nothing: no hash link proves the block here, and one URL may serve nodes on
- * two branches. The next pass confirms it, when it would have anyway.
+ * FOUND: it pays a watched address, and the payment is applied. It confirms nothing: no hash link proves the block here, and one URL may serve
+ * nodes on two branches. The usual pass confirms it.
  */
 export async function lookTransaction(
   deps: WatchDependencies,
@@ -24,7 +24,7 @@ export async function lookTransaction(
   const looked = await lookUp(deps, { txHash, spends: [], recipients });
   if (looked === undefined) return "UNAVAILABLE";
   const transfers = "transfers" in looked ? looked.transfers : [];
-  // 0 confirmations are shown where a mempool is.
+  // Only networks with a mempool show 0 confirmations.
   const shown = transfers.filter(({ block }) => block !== null || network.family === "bitcoin");
   if (shown.length === 0) return "NOT_FOUND";
   const below = looked.kind === "mined" ? looked.block.height - 1 : 0;

@@ -1,5 +1,5 @@
-// One transaction, read at once because a merchant names it. What it pays to the merchant's addresses is applied as in a pass, even if an address
-// is no longer watched, or the daily limit of unmatched rows kept the transfer out.
+// Looks up one transaction at once because a merchant names it. Its payments to the merchant's addresses are applied as in a pass, even if an
+// address is no longer watched or the daily limit of unmatched rows excluded the transfer.
 import type { Lookup } from "../../chains/chain-client.ts";
 import type { Network } from "../../chains/networks.ts";
 import { beginWatch } from "../../commerce/cursors/store.ts";
@@ -16,16 +16,16 @@ export type LookUpOutcome = "FOUND" | "PAYS_OTHERS" | "NOT_FOUND" | "UNAVAILABLE
 
 export interface NamedTransaction {
   readonly merchantId: MerchantId;
-  /** As `transactionHash` prints it. */
+  /** In the form of `transactionHash`. */
   readonly txHash: string;
 }
 
-/** Where a merchant has more own addresses on a network, only payments to the newest of them are found. */
+/** If a merchant has more own addresses on a network, only payments to the newest ones are found. */
 const MOST_ADDRESSES = 100_000;
-/** Another look may write the same transfers at the same moment; then what is stored is read again. */
+/** Another look may write the same transfers at the same time; then the stored rows are read again. */
 const MOST_TRIES = 4;
 
-/** Safe to repeat. It confirms nothing: the next passes do, and the watch begins again where it rested. */
+/** Safe to repeat. It confirms nothing: the next passes do, and a resting watch starts again. */
 export async function lookUpTransaction(
   deps: WatchDependencies,
   network: Network,
@@ -37,7 +37,7 @@ export async function lookUpTransaction(
   const recipients = new Set(own.value.map(({ address }) => address));
   const looked = await askSources(deps, { txHash, recipients });
   if (looked === undefined) return "UNAVAILABLE";
-  // 0 confirmations are shown where a mempool is.
+  // Only networks with a mempool show 0 confirmations.
   if (looked.kind === "unknown" || looked.kind === "replaced") return "NOT_FOUND";
   if (looked.kind === "pending" && network.family !== "bitcoin") return "NOT_FOUND";
   const { transfers } = looked;
@@ -63,7 +63,7 @@ interface Asked {
   readonly recipients: ReadonlySet<string>;
 }
 
-/** Undefined where no source answered. An empty answer is no proof, so another source is asked before a transaction counts as unknown. */
+/** Undefined if no source answered. An empty answer is no proof, so another source is asked before a transaction counts as unknown. */
 async function askSources(deps: WatchDependencies, asked: Asked): Promise<Lookup | undefined> {
   const found = await deps.pool.attempt(deps.nowMs(), (client) => lookIn(client, asked));
   if (!found.ok) return undefined;
@@ -73,7 +73,7 @@ async function askSources(deps: WatchDependencies, asked: Asked): Promise<Lookup
   return other.ok ? other.value.value : undefined;
 }
 
-/** Undefined where the transaction itself may be unreadable: that does not count as the source's failure. */
+/** Undefined if the transaction itself may be unreadable: that does not count as a failure of the source. */
 async function lookIn(
   client: Parameters<Parameters<WatchDependencies["pool"]["attempt"]>[1]>[0],
   asked: Asked,
@@ -81,14 +81,14 @@ async function lookIn(
   const looked = await client.lookup({ ...asked, spends: [] });
   if (!looked.ok) return MAY_BE_THE_TRANSACTION.has(looked.error.kind) ? ok(undefined) : looked;
   if (looked.value.kind !== "mined") return looked;
-  // No hash link of the cursor proves a block that was passed long ago, and behind one URL there may be nodes on two branches.
+  // The cursor's hash link does not prove a block from long ago, and one URL may serve nodes on two branches.
   const { height, hash } = looked.value.block;
-  const standing = await client.block(height);
-  if (!standing.ok) return standing;
-  return ok(standing.value?.hash === hash ? looked.value : undefined);
+  const blockNow = await client.block(height);
+  if (!blockNow.ok) return blockNow;
+  return ok(blockNow.value?.hash === hash ? looked.value : undefined);
 }
 
-/** The stored payment must be confirmed, so the watch begins again even if the network rests. */
+/** The stored payment must be confirmed, so the watch starts again even if the network rests. */
 async function watchOn(deps: WatchDependencies, { name }: Network): Promise<boolean> {
   const begun = await readWithRetry(deps.sleep, async () => beginWatch(deps.db, name, deps.nowMs()));
   return begun.ok;

@@ -1,5 +1,5 @@
-// The watcher of one network, named after it. Its alarm starts each pass. The alarm is set again before anything is done, so that a crash cannot
-// stop it, and deleted when nothing is watched. All that must survive the object is in D1.
+// The watcher of one network, named after it. Its alarm starts each pass. The alarm is set again before anything is done, so that a crash
+// cannot stop it, and deleted when nothing is watched. Everything that must outlive the object is in D1.
 import { DurableObject } from "cloudflare:workers";
 import { type Network, networkNamed } from "../../chains/networks.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
@@ -10,7 +10,7 @@ import { type LookUpOutcome, lookUpTransaction, type NamedTransaction } from "./
 import { type PassOutcome, runPass } from "./watch-network.ts";
 import { type WatchDependencies, WatchMemory } from "./watch-pass.ts";
 
-/** What others ask of a watcher. */
+/** The methods that others call. */
 export interface WatcherRpc {
   wake(): Promise<void>;
   look(txHash: string): Promise<LookOutcome>;
@@ -23,14 +23,14 @@ export class NetworkWatcher extends DurableObject<Env> {
   readonly #deps: WatchDependencies;
   readonly #pollSeconds: number | null;
   #running: Promise<PassOutcome> | undefined;
-  /** `wake` was called during a pass, which may have looked before there was something to see. */
+  /** `wake` was called during a pass, which may have read the chain too early. */
   #isWoken = false;
 
   /** Tests pass other `dependencies`. */
   constructor(ctx: DurableObjectState, env: Env, dependencies: typeof watchDependencies = watchDependencies) {
     super(ctx, env);
     const network = networkNamed(ctx.id.name ?? "");
-    if (network === undefined) throw new Error("a watcher is reached by the name of its network, never by a bare id");
+    if (network === undefined) throw new Error("a watcher must be created by its network's name, not by an id");
     this.#network = network;
     this.#deps = dependencies(env, network);
     this.#pollSeconds = pollSecondsOf(env);
@@ -81,7 +81,7 @@ export class NetworkWatcher extends DurableObject<Env> {
     try {
       return await runPass(this.#deps, this.#network, this.#memory);
     } catch (error) {
-      // A bug, or an unknown fault: the next pass begins where this one did.
+      // A bug or an unknown fault: the next pass starts from the same state.
       logAlert("a watcher's pass failed", { network: this.#network.name, what: safeMessage(error) });
       return { kind: "interrupted" };
     } finally {

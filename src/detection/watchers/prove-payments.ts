@@ -1,5 +1,5 @@
-// Proves what a round over addresses leaves open: payments mined in blocks that no hash link has proved yet. A block's hash covers all its
-// transactions, so a payment is proved while the chain still has the block that it is stored with, whichever source found it.
+// Proves payments mined in blocks that no hash link has proved yet, which a round over addresses leaves open. A block's hash covers all its
+// transactions, so a payment is proved while the chain still has its stored block, whichever source found it.
 import type { ChainClient } from "../../chains/chain-client.ts";
 import type { BlockRef } from "../../chains/transfer.ts";
 import { ok } from "../../lib/result.ts";
@@ -7,12 +7,12 @@ import { blockAt } from "./find-position.ts";
 import { lookAtSome, readUnproved } from "./recheck-payments.ts";
 import { applied, type Pass, type Step, type WatchDependencies } from "./watch-pass.ts";
 
-/** Blocks with payments in them that one pass asks for. */
+/** Blocks with payments that one pass asks for. */
 const BLOCKS_A_PASS = 60;
 
 /**
- * Proves the payments above a height and up to a block, or up to an earlier one where they are in too many blocks; returns that block.
- * Undefined where a fork has undone more of them than one pass rechecks: the next pass goes on with the rest.
+ * Proves the payments above a height and up to a block, or up to an earlier block if they are in too many; returns that block. Undefined if a
+ * fork has undone more of them than one pass rechecks: the next pass continues with the rest.
  */
 export async function proveByBlocks(
   deps: WatchDependencies,

@@ -1,5 +1,5 @@
-// Rechecks payments that are known already. What the cursor's hash link proves needs no request. An empty answer is no proof, so a
-// second source is asked before a payment counts as gone, and before a large one counts as confirmed.
+// Rechecks known payments. What the cursor's hash link proves needs no request. An empty answer is no proof, so a second source is asked before
+// a payment counts as gone, and before a large one counts as confirmed.
 import type { ChainClient, Lookup } from "../../chains/chain-client.ts";
 import { transferKey } from "../../chains/transfer.ts";
 import type { ChainObservation } from "../../commerce/payments/chain-observation.ts";
@@ -25,15 +25,15 @@ import { leaveOutDamaged } from "./open-payments/leave-out-damaged.ts";
 import { selectDuePayments, selectUnprovedPayments } from "./open-payments/store.ts";
 import { applied, asked, type Pass, type Step, type Stop, stored, type WatchDependencies } from "./watch-pass.ts";
 
-/** How many due payments a pass rechecks; the next pass goes on where it ended. */
+/** Due payments that a pass rechecks; the next pass continues there. */
 const DUE_A_PASS = 50;
 const PAGE = 500;
-/** How many payments undone by a fork a pass rechecks. Once rechecked, they are no longer among those that the next pass finds. */
+/** Payments undone by a fork that a pass rechecks. The next pass no longer finds those that were rechecked. */
 const UNPROVED_A_PASS = 200;
-/** No more payments are rechecked after this time. */
+/** Rechecks no more payments after this time. */
 const LONGEST_MS = 20 * SECOND_MS;
 
-/** All open payments said to be mined above `above`, which no hash link has proved yet. */
+/** All open payments stored as mined above `above`, which no hash link has proved yet. */
 export async function readUnproved(
   deps: WatchDependencies,
   pass: Pass,
@@ -51,14 +51,14 @@ export async function readUnproved(
   }
 }
 
-/** Observations of some of the payments that a fork has undone. */
+/** Observations of some payments that a fork has undone. */
 export interface SomeSeen {
   readonly seen: readonly SeenPayment[];
-  /** True if all were rechecked, so that the cursor may pass their blocks. */
+  /** Whether all were rechecked, so that the cursor may pass their blocks. */
   readonly isWhole: boolean;
 }
 
-/** `lookAtUnproved` of as many as one pass rechecks; where there are more, only of those whose block has left the chain. */
+/** `lookAtUnproved` for as many as one pass rechecks; if there are more, only for those whose block has left the chain. */
 export async function lookAtSome(
   deps: WatchDependencies,
   pass: Pass,
@@ -93,8 +93,8 @@ async function someLost(
 }
 
 /**
- * Rechecks payments that the scan did not find again. Each needs an observation, or the cursor could not pass its block. Where the
- * second source cannot be asked, the first one's answer takes the payment out of its block, but does not end it.
+ * Rechecks payments that the scan did not find again. Each needs an observation before the cursor can pass its block. If the second source
+ * cannot be asked, the first one's answer takes the payment out of its block but does not end it.
  */
 export async function lookAtUnproved(
   deps: WatchDependencies,
@@ -115,7 +115,7 @@ export async function lookAtUnproved(
     const { blockHeight: height } = payment;
     const own = height === null ? ok(null) : asked(await client.block(height));
     if (!own.ok) return own;
-    // The block's hash proves the payment, whatever the source says about the transaction.
+    // The block's hash proves the payment, whatever the source answers about the transaction.
     if (own.value !== null && own.value.hash === payment.blockHash) continue;
     const elsewhere = await goodObservation(deps, pass, client, payment);
     seen.push({ payment, observation: elsewhere ?? { kind: "unknown" } });
@@ -137,8 +137,8 @@ async function lookAtOrphan(
 }
 
 /**
- * Rechecks payments whose state could have changed by now. True when there are more than one pass rechecks, and the source can be
- * asked for them at once. What was seen is stored even if the source fails before the last.
+ * Rechecks payments whose state may have changed by now. True if there are more than one pass rechecks and the source can be asked again at
+ * once. Observations are stored even if the source fails before the last.
  */
 export async function lookAtDue(
   deps: WatchDependencies,
@@ -174,18 +174,18 @@ export async function lookAtDue(
   if (!looked.ok) return looked;
   const { first, outage } = looked.value;
   const seen = [...looked.value.seen];
-  // Those left over when the time is up are asked for again at their next turn.
+  // Payments left when the time is up are rechecked at their next turn.
   const refused = outage === undefined ? looked.value.refused : [];
   for (const payment of refused)
     if (deps.nowMs() <= untilMs) seen.push(...(await lookElsewhere(deps, pass, client, payment)));
-  const standing = await applied(deps, pass, { transfers: [], seen });
-  if (!standing.ok) return standing;
+  const seenStored = await applied(deps, pass, { transfers: [], seen });
+  if (!seenStored.ok) return seenStored;
   const hasMore = first !== undefined || rows.value.length === limit;
   const last = first === undefined ? (rows.value.at(-1)?.position ?? 0) : first.position - 1;
   progress.lookedAt = hasMore ? last : 0;
   progress.noteAnswered(source, looked.value.seen.length);
   if (outage !== undefined) return err({ kind: "outage", outage });
-  // A source that answers few requests is not asked again at once.
+  // A source that answers only few requests is not asked again at once.
   return ok(hasMore && most === undefined);
 }
 
@@ -205,7 +205,7 @@ async function lookAtOne(
   }
   if (payment.status !== "DETECTED")
     return ok([{ payment, observation: { kind: "mined", block: { height, hash, timeMs } } }]);
-  // About to be confirmed: only now is it looked up separately. A source that does not find it is asked again later.
+  // The payment is about to be confirmed, so it is looked up now. A source that does not find it is asked again later.
   const found = await lookUp(pass, client, payment);
   if (!found.ok) return found;
   const observation = observationIn(pass, found.value, payment);
@@ -213,7 +213,7 @@ async function lookAtOne(
     const own = asked(await client.block(height));
     if (!own.ok) return own;
     if (own.value === null || own.value.hash === hash) return ok(await lookElsewhere(deps, pass, client, payment));
-    // The chain has another block at its height.
+    // The chain has another block at the payment's height.
     return lookAtUnproved(deps, pass, client, [payment]);
   }
   const onChain = observation.block.hash === hash ? ok(observation) : await onOwnChain(client, observation);
@@ -227,12 +227,12 @@ async function observationBy(pass: Pass, client: ChainClient, payment: OpenPayme
   return found.ok ? onOwnChain(client, observationIn(pass, found.value, payment)) : found;
 }
 
-/** One URL may serve many nodes, and the one that answered may be on a branch that lost: a block counts only if it is found by its height too. */
+/** One URL may serve many nodes, and the answering one may be on a losing branch: a block counts only if it is also found by its height. */
 async function onOwnChain(client: ChainClient, observation: ChainObservation): Promise<Step<ChainObservation>> {
   if (observation.kind !== "mined") return ok(observation);
   const own = asked(await client.block(observation.block.height));
   if (!own.ok) return own;
-  return own.value?.hash === observation.block.hash ? ok(observation) : behind("of two branches at once");
+  return own.value?.hash === observation.block.hash ? ok(observation) : behind("the answers are about two branches");
 }
 
 async function lookUp({ progress }: Pass, client: ChainClient, payment: OpenPayment): Promise<Step<Lookup>> {
@@ -244,9 +244,9 @@ async function lookUp({ progress }: Pass, client: ChainClient, payment: OpenPaym
 interface Looked {
   readonly seen: readonly SeenPayment[];
   readonly refused: readonly OpenPayment[];
-  /** The first that is still to be rechecked. */
+  /** The first payment still to be rechecked. */
   readonly first: OpenPayment | undefined;
-  /** The source failed on the way. */
+  /** Set if the source failed before the end. */
   readonly outage: Outage | undefined;
 }
 
@@ -256,8 +256,8 @@ interface Looking extends Pick<Asking<OpenPayment, unknown>, "untilMs" | "mostRe
 }
 
 /**
- * Rechecks each payment separately. One whose transaction the source refuses gets no observation; it is rechecked later and does not hold up the
- * others. The source has failed if it no longer answers for a transaction that it answered for before, or answers from two branches at once.
+ * Rechecks each payment separately. A payment whose transaction the source refuses gets no observation; it is rechecked later and does not
+ * block the others. The source has failed if it no longer answers for a transaction that it answered for before, or answers from two branches.
  */
 async function lookAtEach(
   deps: WatchDependencies,

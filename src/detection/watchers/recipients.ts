@@ -1,4 +1,4 @@
-// The watched addresses for a watcher that reads whole blocks: a set of texts, read from storage at the start and kept as long as the object lives.
+// The watched addresses of a watcher that reads whole blocks: a set of texts, read from storage at the start and kept while the object lives.
 import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
 
 /** An activation appears in storage at most this long after its own time. */
@@ -11,9 +11,9 @@ export interface Recipient {
   readonly cryptocurrency: string;
 }
 
-/** Addresses that may be ours and the assets that are asked for. Too many do no harm; a missing one could lose a payment. */
+/** Addresses that may be ours and the assets to look for. An extra address does no harm; a missing one could lose a payment. */
 export class RecipientBook {
-  /** Each text once, in the order of activation: with 100,000 of them nothing else may be kept. */
+  /** Each text once, in the order of activation; with 100,000 of them there is no memory for anything else. */
   readonly #addresses = new Set<string>();
   readonly #codes = new Set<string>();
   readonly #loadedAtMs: number;
@@ -28,7 +28,7 @@ export class RecipientBook {
     return this.#addresses;
   }
 
-  /** Codes of the assets that are asked for. */
+  /** Codes of the assets to look for. */
   get codes(): ReadonlySet<string> {
     return this.#codes;
   }
@@ -40,7 +40,7 @@ export class RecipientBook {
     }
   }
 
-  /** Rows activated after this moment are to be read again. */
+  /** Rows activated after this time must be read again. */
   get refreshFromMs(): number {
     return this.#readAtMs - LATE_ROWS_MS;
   }
@@ -49,7 +49,7 @@ export class RecipientBook {
     this.#readAtMs = nowMs;
   }
 
-  /** Whether it is time to read it all anew, which is how finished ones are forgotten. */
+  /** Whether it is time to read everything again, which removes finished ones. */
   isOld(nowMs: number): boolean {
     return nowMs - this.#loadedAtMs > RELOAD_AFTER_MS;
   }

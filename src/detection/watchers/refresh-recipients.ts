@@ -1,4 +1,4 @@
-// Brings a watcher's book of recipients up to date: whole at the start and every hour, in pages; in between what was activated since.
+// Updates a watcher's recipients: all of them, in pages, at the start and every hour; in between only new activations.
 
 import { ok } from "../../lib/result.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
@@ -8,7 +8,7 @@ import { type Step, stored, type WatchDependencies, type WatchMemory } from "./w
 
 const PAGE = 5_000;
 
-/** The book, with every activation that was stored when this was called. */
+/** The recipients, with every activation that was stored when this was called. */
 export async function refreshRecipients(
   deps: Pick<WatchDependencies, "db" | "sleep" | "nowMs">,
   network: string,

@@ -1,4 +1,4 @@
-// Tells merchants that payments to them on a network are not seen for now: once for each episode, however often a pass fails.
+// Notifies merchants that payments on a network cannot be seen for now: once for each episode, however often a pass fails.
 
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
 import { derivedId, ulidTime } from "../../lib/ids.ts";
@@ -10,11 +10,11 @@ import type { WatchProgress } from "./progress.ts";
 import { recordDegraded, selectWalletOwners } from "./store.ts";
 import type { WatchDependencies } from "./watch-pass.ts";
 
-const TOLD_AFTER_MS = 5 * MINUTE_MS;
-const TOLD_AFTER_FAILURES = 3;
+const REPORT_AFTER_MS = 5 * MINUTE_MS;
+const REPORT_AFTER_FAILURES = 3;
 const PAGE = 500;
 
-/** An event that cannot be stored now is stored after the next failed pass: the ids of an episode's events are always the same. */
+/** An event that cannot be stored now is stored after the next failed pass: an episode's events always have the same ids. */
 export async function reportOutage(
   deps: WatchDependencies,
   cursor: NetworkCursor,
@@ -23,7 +23,7 @@ export async function reportOutage(
   const { network, degradedSinceMs, lastOutage } = cursor;
   const nowMs = deps.nowMs();
   if (degradedSinceMs === null || progress.toldOfMs === degradedSinceMs) return;
-  if (progress.failures < TOLD_AFTER_FAILURES && nowMs - degradedSinceMs < TOLD_AFTER_MS) return;
+  if (progress.failures < REPORT_AFTER_FAILURES && nowMs - degradedSinceMs < REPORT_AFTER_MS) return;
   const degraded = { network, degradedSince: isoTime(degradedSinceMs), reason: lastOutage };
   const data = JSON.stringify(degraded satisfies WatchEvents["wallet.detection_degraded"]);
   for (let after = ""; ; ) {
@@ -44,6 +44,6 @@ export async function reportOutage(
     if (last === undefined || owners.value.length < PAGE) break;
     after = last.merchantId;
   }
-  deps.report(`watchers: ${network} is not seen since ${isoTime(degradedSinceMs)} (${lastOutage})`);
+  deps.report(`watchers: ${network} cannot be read since ${isoTime(degradedSinceMs)} (${lastOutage})`);
   progress.toldOfMs = degradedSinceMs;
 }

@@ -24,19 +24,19 @@ import type { RecipientBook } from "./recipients.ts";
 import { refreshRecipients } from "./refresh-recipients.ts";
 import { applied, asked, moveTo, type Pass, type Step, stored, type WatchDependencies } from "./watch-pass.ts";
 
-/** A pass that is far behind ends after this long; the next one comes soon. */
+/** A pass that is far behind ends after this time; the next one starts soon. */
 const LONGEST_MS = 20 * SECOND_MS;
 
-/** New transfers of one pass: 1,000 unmatched ones take some 300 statements of storage, and an invocation may run 1,000. */
+/** Most new transfers of one pass: 1,000 unmatched ones take some 300 storage statements, and an invocation may run 1,000. */
 const MOST_TRANSFERS = 1_000;
 
 export interface Scanned {
   readonly cursor: PlacedCursor;
-  /** `transferKey` of what was seen in the mempool just now. */
+  /** `transferKey` of each transfer that is now in the mempool. */
   readonly unconfirmed: ReadonlySet<string>;
 }
 
-/** Reads on from the cursor to the tip, or as far as a pass may go. */
+/** Reads from the cursor to the tip, or as far as a pass may go. */
 export async function scanBlocks(
   deps: WatchDependencies,
   pass: Pass,
@@ -72,7 +72,7 @@ export async function scanBlocks(
     const { seen, isWhole } = looked.value;
     const stands = await applied(deps, pass, { transfers, seen });
     if (!stands.ok) return stands;
-    // The next pass, which comes soon, rechecks the rest before the cursor passes their blocks.
+    // The next pass, which starts soon, rechecks the rest before the cursor passes their blocks.
     if (!isWhole) return ok({ cursor, unconfirmed: new Set(mempool.value.transfers.map(transferKey)) });
     if (isAtTip) progress.setLap(deps.pool.nameOf(client), mempool.value.lap);
     const shownMs = shownUntilMs(pass.network, tip, mempool.value.passedMs);
@@ -88,7 +88,7 @@ export async function scanBlocks(
   }
 }
 
-/** Ends the separate reading of these addresses: they have now been read like all others, the mempool included. */
+/** Ends the separate reads of these addresses: they have now been read like all others, including the mempool. */
 async function freeAddresses(deps: WatchDependencies, pass: Pass, addresses: readonly string[]): Promise<Step<true>> {
   if (addresses.length === 0) return ok(true);
   const { name } = pass.network;
@@ -98,15 +98,15 @@ async function freeAddresses(deps: WatchDependencies, pass: Pass, addresses: rea
 
 interface MempoolRead {
   readonly transfers: readonly Transfer[];
-  /** The reading that the next pass continues; undefined where it is complete. */
+  /** The read that the next pass continues; undefined if it is complete. */
   readonly lap: Lap | undefined;
-  /** When the completed reading began: everything unconfirmed then has been seen. 0 where no reading was completed. */
+  /** When the completed read began: everything unconfirmed then has been seen. 0 if no read was completed. */
   readonly passedMs: number;
 }
 
 const UNREAD: MempoolRead = { transfers: [], lap: undefined, passedMs: 0 };
 
-/** The mempool, or the next part of one that is too large for a pass. */
+/** Reads the mempool, or the next part of one that is too large for a pass. */
 async function readMempool(
   deps: WatchDependencies,
   pass: Pass,
@@ -132,7 +132,7 @@ interface Chunk {
   readonly to: BlockRef;
 }
 
-/** The chunk, cut after the block with the 1,000th transfer: thousands of worthless transfers make a pass shorter, not longer. */
+/** Cuts the chunk after the block with the 1,000th transfer: thousands of worthless transfers make a pass shorter, not longer. */
 function bounded(chunk: Chunk, cursor: PlacedCursor): Chunk {
   const blocks = chunk.transfers
     .flatMap(({ block }) => (block === null || block.height <= cursor.height ? [] : [block]))
@@ -162,7 +162,7 @@ async function scanChunk(
   if (recipients.size === 0) return ok({ transfers, to });
   for (const { assets, overlapBlocks } of partsOf(network, book.codes)) {
     const from = Math.max(0, cursor.height + 1 - overlapBlocks);
-    // The hash link proves blocks that were read whole; on a chain with a mempool they are read again once for every new block.
+    // The hash link proves completely read blocks; on a chain with a mempool they are read again once for every new block.
     const hasNew = to.height > cursor.height;
     if (from > to.height || (network.family === "bitcoin" && !hasNew)) continue;
     const scan = asked(await client.scan({ from, to, recipients, assets }));
@@ -175,10 +175,10 @@ async function scanChunk(
   return ok({ transfers, to });
 }
 
-/** Where a source has balances of no block at all, one log line for this many blocks: every 20 minutes on ETH. */
+/** If a source has no balances at all, one log line for this many blocks: every 20 minutes on ETH. */
 const UNREAD_BLOCKS = 100;
 
-/** Logs which blocks were not fully read. Blocks from before the watch began hold no payment of ours. */
+/** Logs which blocks were not fully read. Blocks before the watch began hold no payments of ours. */
 function reportUnread(
   deps: WatchDependencies,
   { network }: Pass,
@@ -190,12 +190,14 @@ function reportUnread(
   const isDue = Math.floor(to.height / UNREAD_BLOCKS) > Math.floor((unread.from - 1) / UNREAD_BLOCKS);
   if (!hasRead && !isDue) return;
   const blocks = `${unread.from} to ${unread.to}`;
-  deps.report(`watchers: ${network.name} has no balances of blocks ${blocks}: what contracts paid in them is not seen`);
+  deps.report(
+    `watchers: ${network.name} has no balances for blocks ${blocks}: payments by contracts in them are not seen`,
+  );
 }
 
 /**
- * What to scan for, and how many blocks to read again. A source may index logs later than their block, so an overlap is read again at
- * each pass. A block's own transactions are in it from the start.
+ * What to scan for, and how many blocks to read again. A source may index logs later than their block, so each pass reads an overlap again. A
+ * block's own transactions are in it from the start.
  */
 export function partsOf(
   network: Network,
@@ -204,7 +206,7 @@ export function partsOf(
   const isNativeWatched = codes.has(network.nativeCode);
   const hasToken = [...codes].some((code) => code !== network.nativeCode);
   const native = network.assets.filter(({ contract }) => contract === null && isNativeWatched);
-  // Reading all tokens costs as much as one, and a payment in the wrong token is then seen, for review.
+  // Reading all tokens costs no more than one, and shows a payment in the wrong token for review.
   const tokens = network.assets.filter(({ contract }) => contract !== null && hasToken);
   const isIndexed = network.family === "bitcoin" || network.nativeBy === "logs";
   const parts = isIndexed
@@ -216,7 +218,7 @@ export function partsOf(
   return parts.filter(({ assets }) => assets.length > 0);
 }
 
-/** Moves the cursor after a chunk, or after a round over all recipients. `passedMs`: everything up to that moment has been read. */
+/** Moves the cursor after a chunk, or after a round over all recipients. `passedMs`: the time up to which everything has been read. */
 export async function advance(
   deps: WatchDependencies,
   pass: Pass,

@@ -9,27 +9,27 @@ import { networkCursors } from "../../platform/db/schema/network-cursors.ts";
 import { fanOut } from "../../platform/events/store.ts";
 
 /**
- * No method is watched for longer after its activation: 30 days of an invoice and 7 of monitoring (decisions 4), and a week for an outage.
- * It bounds how far back the rows of finished invoices are looked through.
+ * No method is watched longer than this after its activation: 30 days of an invoice, 7 of monitoring (decisions 4), and a week for an outage.
+ * Limits how far back rows of finished invoices are read.
  */
 const LONGEST_WATCH_MS = 44 * DAY_MS;
 
-// Columns are written out: in a one-table statement drizzle drops the table from a column inside a fragment.
+// Columns are written out: in a one-table statement drizzle drops the table name from a column inside a fragment.
 const network = sql.placeholder("network");
 export const methodOfInvoice = sql`payment_methods method cross join invoices invoice`;
 export const isWatched = sql`method.network = ${network} and method.status = 'ACTIVE'
   and method.activated_at_ms > ${sql.placeholder("oldestMs")} and invoice.id = method.invoice_id
   and (invoice.status in ('AWAITING_PAYMENT', 'PENDING_CONFIRMATION') or invoice.monitor_until_ms > ${sql.placeholder("nowMs")})`;
 
-/** What `isWatched` is asked with. */
+/** The parameters of `isWatched`. */
 export function watchedAt(name: string, nowMs: number) {
   return { network: name, nowMs, oldestMs: nowMs - LONGEST_WATCH_MS };
 }
 
-/** Ends the watch of a network on which nothing is watched any more; an activation that landed in between keeps it. */
+/** Ends the watch of a network on which nothing is watched any longer; a concurrent activation keeps it. */
 export const restIfIdle = prepared(
   (name: string, nowMs: number) => watchedAt(name, nowMs),
-  // The newest first: if anything is still watched, it is most likely the latest activation.
+  // Newest first: if anything is still watched, it is most likely the latest activation.
   (db) =>
     db
       .update(networkCursors)
@@ -48,7 +48,7 @@ export function restUnconfigured(db: Db, name: string) {
     .where(sql`network = ${name}`);
 }
 
-/** A source is configured again: the watch goes on from its cursor. */
+/** A source is configured again: the watch continues from its cursor. */
 export function watchAgain(db: Db, name: string, nowMs: number) {
   return db
     .update(networkCursors)
@@ -75,7 +75,7 @@ const set = (names: readonly Column[]) =>
 const valuesOf = <K extends Column>(names: readonly K[], row: Pick<NetworkCursor, K>) =>
   Object.fromEntries(names.map((name) => [name, row[name]]));
 
-/** Moves the cursor if it still is what was read; returns a row if it moved. */
+/** Moves the cursor if it is still as it was read; returns a row if it moved. */
 export const moveCursor = prepared(
   (read: NetworkCursor, to: NetworkCursor) => {
     const { sinceMs, height: heightRead, hash: hashRead, passedMs: passedRead } = read;
@@ -95,8 +95,8 @@ export const moveCursor = prepared(
 );
 
 /**
- * Notes that the watcher looked, the state of the source, and what the next pass must know; writes nothing once the network rests. `wokenAtMs`:
- * the time of the first look after a sleep, so that the sleep does not count as time without progress; null where it was awake.
+ * Records a pass, the state of the source, and what the next pass must know; writes nothing once the network rests. `wokenAtMs`: the time of
+ * the first pass after a sleep, so that the sleep does not count as time without progress; null if it was awake.
  */
 export const noteTick = prepared(
   (row: NetworkCursor, wokenAtMs: number | null) => {
@@ -115,8 +115,8 @@ export const noteTick = prepared(
         ...set([...TIP, ...HEALTH, ...PROGRESS]),
         lastMovedAtMs: sql`max(last_moved_at_ms, ${of.wokenAtMs})`,
       })
-      // A watch that began anew meanwhile has its own progress. The outage in a resting row decides whether the next activation begins the watch
-      // anew: a late tick that overwrote it would leave the network unread for good.
+      // A watch that restarted meanwhile has its own progress. The outage in a resting row decides whether the next activation restarts the
+      // watch: a late tick that overwrote it would leave the network unread for good.
       .where(sql`network = ${network} and is_resting = 0 and since_ms = ${of.sinceMs}`),
 );
 
@@ -152,7 +152,7 @@ export const selectRecipients = prepared(
       .limit(of.limit),
 );
 
-/** The methods activated after a moment. */
+/** The methods activated after a given time. */
 export const selectNewRecipients = prepared(
   (name: string, sinceMs: number) => ({ network: name, sinceMs }),
   (db, of) =>
@@ -165,10 +165,10 @@ export const selectNewRecipients = prepared(
       ),
 );
 
-/** Addresses on a network that were ever a merchant's: those of its wallets, and the newest of those that invoices were given. */
+/** A merchant's addresses on a network, current and former: those of its wallets, and the newest of those given to invoices. */
 export const selectOwnAddresses = prepared(
   (of: { readonly network: string; readonly merchantId: MerchantId; readonly limit: number }) => of,
-  // An own address is its method's; a shared one its wallet's, whatever number of methods name it.
+  // An own address comes from its method, a shared one from its wallet, however many methods name it.
   (db, of) =>
     db.select({ address: sql<string>`own.address`.as("own_address") }).from(
       sql`(select address, 0 as shared, 0 as address_index from wallets where merchant_id = ${of.merchantId}
@@ -188,8 +188,8 @@ export interface Page {
 }
 
 /**
- * Methods of invoices that still wait and whose time ends in [fromMs, beforeMs), the earliest first; of those that end at `fromMs` itself the
- * invoices from position `after` on, that one included, for a page may have ended between two of its methods.
+ * Methods of waiting invoices that end in [fromMs, beforeMs), earliest first. Of the invoices that end at `fromMs` itself, those from position
+ * `after` on, inclusive, because a page may have ended between two methods of one invoice.
  */
 export const selectExpiring = prepared(
   (of: Page & { readonly fromMs: number; readonly beforeMs: number }) => of,
@@ -222,7 +222,7 @@ export function selectWalletOwners(db: Db, name: string, page: { readonly after:
     .limit(page.limit);
 }
 
-/** Records for each merchant the event that payments on a network are not seen for now, once for each episode. */
+/** Records an event for each merchant that payments on a network cannot be seen for now, once for each episode. */
 export function recordDegraded(
   db: Db,
   reports: readonly { readonly id: EventId; readonly merchantId: MerchantId }[],

@@ -1,8 +1,7 @@
-// Reads a chain by address, from a source that keeps an index of them: some at each tick, so that no tick asks for more than such a source
-// answers: the next of a round over all of them, and some of each merchant's in turn (turns/turn.ts). The cursor moves when a round is complete,
-// to where the chain stood when the round began: an address that has waited for long is asked less often in it, and its invoice waits with it.
-// The place of the round is stored with the cursor. An address that is refused or flooded leaves the round and is read at its own pace
-// (by-address/read-stuck.ts).
+// Reads a chain by address, from a source that keeps an index of addresses. Each pass asks for only as many as such a source answers: the next
+// addresses of a round over all of them, and some of each merchant's in turn (turns/turn.ts). When a round is complete, the cursor moves to the
+// tip at which the round began; an address waits at most one round, and its invoice with it. The place in the round is stored with the cursor.
+// An address that is refused or flooded leaves the round and is read at its own pace (by-address/read-stuck.ts).
 import type { ChainClient, History } from "../../chains/chain-client.ts";
 import { type Transfer, transferKey } from "../../chains/transfer.ts";
 import { err, ok } from "../../lib/result.ts";
@@ -25,17 +24,17 @@ import { lapOf, newQueueOf, selectLaps, selectNewQueues } from "./turns/store.ts
 import { addressesOf, type Turns, turnsOf } from "./turns/turn.ts";
 import { applied, asked, type Pass, type Step, stored, type WatchDependencies } from "./watch-pass.ts";
 
-/** With one request for each address, about what a public source answers within a tick. */
+/** With one request for each address, about what a public source answers in one pass. */
 const ADDRESSES_A_TICK = 60;
-/** Rows of one page: any number of invoices may share an address. */
+/** Rows of one page; any number of invoices may share an address. */
 const PAGE = 1_000;
-/** Pages of one address: one with more is read at its own pace. */
+/** Pages of one address; an address with more is read at its own pace. */
 const PAGES = 4;
-/** Addresses read at their own pace, in each tick. */
+/** Addresses read at their own pace in each pass. */
 const STUCK_A_TICK = 5;
-/** Addresses that only another source has refused so far, in each tick. */
+/** Addresses that only another source has refused so far, in each pass. */
 const TAKEN_OVER_A_TICK = 40;
-/** No more addresses are begun after this time. */
+/** Starts no more addresses after this time. */
 const LONGEST_MS = 15 * SECOND_MS;
 /** How far the clock of the worker that activates a payment method may be ahead of the watcher's. */
 const CLOCKS_DIFFER_MS = 10 * SECOND_MS;
@@ -64,10 +63,10 @@ export async function sweepRecipients(
   if (answers.outage !== undefined) return err({ kind: "outage", outage: answers.outage });
   const looked = await readStuck(deps, pass, client, { rows: stuck, source });
   if (!looked.ok) return looked;
-  // The tip is still on the chain after the last answer, so all answers are about one chain.
-  const standing = asked(await client.block(tip.height));
-  if (!standing.ok) return standing;
-  if (standing.value?.hash !== tip.hash) return behind("of two chains at once");
+  // If the tip is still on the chain after the last answer, all answers are about one chain.
+  const blockNow = asked(await client.block(tip.height));
+  if (!blockNow.ok) return blockNow;
+  if (blockNow.value?.hash !== tip.hash) return behind("the answers are about two branches");
   const transfers = [...answers.answers.values(), ...looked.value.histories].flatMap((each) => each.transfers);
   const stands = await applied(deps, pass, { transfers, seen: [] });
   if (!stands.ok) return stands;
@@ -87,14 +86,17 @@ export async function sweepRecipients(
   return moved.ok ? ok({ cursor: moved.value, unconfirmed }) : moved;
 }
 
-/** Alternates addresses of the round and of the merchants' turns, each once, so that neither uses up the source's answers or the pass's time. */
+/**
+ * Alternates between addresses of the round and of the merchants' turns, each once, so that neither uses up the source's answers or the pass's
+ * time.
+ */
 function inTurn(due: readonly string[], own: readonly string[]): readonly string[] {
   const round = [...new Set(due)];
   const pairs = Array.from({ length: Math.max(round.length, own.length) }, (_, n) => [round[n], own[n]]);
   return [...new Set(pairs.flat().flatMap((address) => address ?? []))];
 }
 
-/** The round of this source that is under way; a new one where the cursor has passed the end of the old one. */
+/** The current round of this source; a new one if the cursor has passed the end of the old one. */
 function roundOf({ progress, tip, begunMs }: Pass, source: string, cursor: PlacedCursor): Round {
   const known = progress.round(source);
   if (known !== undefined && known.to.height >= cursor.height && known.to.height <= tip.height) return known;
@@ -116,7 +118,7 @@ async function readShare(
   source: string,
 ): Promise<Step<Share>> {
   const nowMs = deps.nowMs();
-  // Methods activated after the round began are left to the next round, so that this one ends however many there are.
+  // Methods activated after the round began are left to the next round, so that this one always ends.
   const untilMs = round.begunMs + CLOCKS_DIFFER_MS;
   const page = { network: name, nowMs, after: round.after, untilMs, limit: PAGE };
   const read = stored(
@@ -131,12 +133,12 @@ async function readShare(
     ),
   );
   if (!read.ok) return read;
-  const [rows, news, laps, stuckDue, takenOver] = read.value;
+  const [rows, newQueues, laps, stuckDue, takenOver] = read.value;
   const stuck = [...new Map([...takenOver, ...stuckDue].map((row) => [row.address, row])).values()];
   const addresses = new Set<string>();
   const end = rows.findIndex(({ address }) => addresses.add(address).size > ADDRESSES_A_TICK);
   const due = end < 0 ? rows : rows.slice(0, end);
-  const turns = turnsOf(news.map(newQueueOf), laps.map(lapOf));
+  const turns = turnsOf(newQueues.map(newQueueOf), laps.map(lapOf));
   return ok({ due, hasMore: end >= 0 || rows.length === PAGE, turns, stuck });
 }
 
@@ -173,7 +175,7 @@ function isSettled({ answers, refused }: Asked<string, History>, address: string
   return answers.has(address) || refused.has(address);
 }
 
-/** The place before the first address that is still to be asked. */
+/** The place before the first address still to be asked. */
 function placeAfter(from: Place, due: Share["due"], answers: Asked<string, History>): Place {
   const first = due.findIndex(({ address }) => !isSettled(answers, address));
   const { activatedAtMs, position } = (first < 0 ? due.at(-1) : due[first - 1]) ?? from;
@@ -184,7 +186,7 @@ function keysOutside(transfers: readonly Transfer[]): ReadonlySet<string> {
   return new Set(transfers.filter(({ block }) => block === null).map(transferKey));
 }
 
-/** Moves the cursor to where the chain stood when the round began, unless that block has left the chain meanwhile. */
+/** Moves the cursor to the tip at which the round began, unless that block has left the chain meanwhile. */
 async function endRound(
   deps: WatchDependencies,
   pass: Pass,
@@ -199,10 +201,10 @@ async function endRound(
   if (!proved.ok) return proved;
   const { value: reached } = proved;
   const source = deps.pool.nameOf(client);
-  // The round has ended, but it is kept until all payments that a fork has undone were rechecked.
+  // The round has ended, but is kept until all payments undone by a fork were rechecked.
   pass.progress.setRound(source, reached === undefined ? round : undefined);
   if (reached === undefined) return ok(cursor);
-  // Where a mempool is shown, a moment has been passed once the whole round is stored and proved.
+  // On a network with a mempool, time only advances once the whole round is stored and proved.
   const isWhole = reached.height === to.height;
   const wholeMs = isWhole ? shownUntilMs(pass.network, to, begunMs) : 0;
   const passedMs = pass.network.family === "bitcoin" ? wholeMs : reached.timeMs;
@@ -211,8 +213,8 @@ async function endRound(
 }
 
 /**
- * Between the ends of two rounds: more invoices may have ended before the last round began than a second source is asked about at once, so
- * it is asked about some at every pass.
+ * Between the ends of two rounds: more invoices may have ended before the last round began than a second source is asked about at once, so each
+ * pass asks about some.
  */
 async function moveOn(
   deps: WatchDependencies,

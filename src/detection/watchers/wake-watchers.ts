@@ -1,4 +1,4 @@
-// The watchdog, each minute: wakes watchers that missed their ticks or are configured again, and puts networks without a source to rest.
+// The watchdog, run every minute: wakes watchers that missed passes or are configured again, and puts networks without a source to rest.
 import type { ChainSources } from "../../chains/chain-sources.ts";
 import { networkNamed } from "../../chains/networks.ts";
 import { NOT_CONFIGURED } from "../../commerce/cursors/cursor.ts";
@@ -10,7 +10,7 @@ import { restUnconfigured, watchAgain } from "./store.ts";
 export interface WakeDependencies {
   readonly db: Db;
   readonly nowMs: number;
-  /** Undefined where the setting is invalid: then it is not known what is configured, and no network is put to rest. */
+  /** Undefined if the setting is invalid: then it is unknown what is configured, and no network is put to rest. */
   readonly sources: ChainSources | undefined;
   readonly pollSeconds: number | null;
   watcher(network: string): { wake(): Promise<void> };

@@ -1,5 +1,5 @@
-// One pass over one network: bounded, safe to run twice, and nothing is lost wherever it dies, because the
-// cursor moves only after what was read is stored.
+// One pass over one network: bounded, safe to run twice, and safe to abort anywhere, because the cursor moves only after what was read is
+// stored.
 import type { ChainClient } from "../../chains/chain-client.ts";
 import type { Network } from "../../chains/networks.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
@@ -35,10 +35,10 @@ export type PassOutcome =
   | { readonly kind: "read"; readonly isBehind: boolean }
   /** No source could be read. */
   | { readonly kind: "failed"; readonly outage: string | null }
-  /** Our own storage, or another writer: the next pass finds out. */
+  /** Our own storage failed or another writer was faster: the next pass retries. */
   | { readonly kind: "interrupted" };
 
-/** Where a pass throws, because of a bug or an unreadable row, this notes its tick first and then rethrows. */
+/** If a pass throws, because of a bug or an unreadable row, records its tick first and then rethrows. */
 export async function runPass(deps: WatchDependencies, network: Network, memory: WatchMemory): Promise<PassOutcome> {
   const begunMs = deps.nowMs();
   const opened = await readWithRetry(deps.sleep, async () =>
@@ -53,7 +53,7 @@ export async function runPass(deps: WatchDependencies, network: Network, memory:
   try {
     return await passFrom(deps, { network, memory, begunMs, cursor, progress: progressOf(deps, cursor) });
   } catch (error) {
-    // The progress of a pass that threw cannot be trusted: the stored one is used.
+    // The progress of a pass that threw cannot be trusted: uses the stored one.
     await broken(deps, cursor, progressOf(deps, cursor));
     throw error;
   }
@@ -71,11 +71,11 @@ async function passFrom(
   // Time asleep does not count as waiting time.
   if (isAsleep(cursor.tickedAtMs, begunMs)) progress.endHolds();
   deps.pool.resume(progress.sources);
-  // While the pool pauses every source, nothing was learned about them.
+  // The pool pauses every source: nothing new is known about them.
   if (deps.pool.available(begunMs).length === 0) return failed(deps, cursor, progress);
   let attempts = 0;
   const answered = await deps.pool.attempt(begunMs, (client) => {
-    // A second attempt must see what the first one wrote before its source failed.
+    // A second attempt must read what the first one wrote before its source failed.
     const known = attempts++ === 0 ? cursor : undefined;
     return attempt(deps, { ...of, cursor: known }, client);
   });
@@ -93,7 +93,10 @@ async function passFrom(
   return read(deps, network, { cursor, end, progress });
 }
 
-/** The cursor, with times that a fast clock wrote in the future lowered to now; stored, so that it holds even if no source answers from now on. */
+/**
+ * The cursor, with times in the future (written by a fast clock) lowered to now. Stored, so that it holds even if no source answers from now
+ * on.
+ */
 async function takeBackAhead(deps: WatchDependencies, cursor: NetworkCursor, nowMs: number) {
   const { network, passedMs, lastMovedAtMs, tickedAtMs } = cursor;
   if (passedMs <= nowMs && (tickedAtMs ?? 0) <= nowMs) return ok(cursor);
@@ -104,24 +107,24 @@ async function takeBackAhead(deps: WatchDependencies, cursor: NetworkCursor, now
   return lowered.ok ? ok(row) : lowered;
 }
 
-/** The stored progress, or an empty one where that cannot be read: progress may always be older than what has been done. */
+/** The stored progress, or an empty one if it cannot be read: progress may always be behind the work done. */
 function progressOf(deps: WatchDependencies, { network, progress }: NetworkCursor): WatchProgress {
   const known = WatchProgress.parse(progress);
   if (known !== undefined) return known;
-  deps.report(`watchers: ${network} begins its progress anew, for what is stored of it cannot be read`);
+  deps.report(`watchers: ${network} starts with empty progress, because the stored progress cannot be read`);
   return new WatchProgress();
 }
 
 /**
- * Notes the tick of a pass that failed on our side, not a source's. Without it the network would count as asleep, and while a network is asleep
- * none of its invoices is closed.
+ * Records the tick of a pass that failed on our side, not a source's. Without it the network would count as asleep, and no invoice of a
+ * sleeping network is closed.
  */
 async function broken(deps: WatchDependencies, cursor: NetworkCursor, progress: WatchProgress): Promise<void> {
   progress.failures++;
   await failed(deps, { ...cursor, lastOutage: INTERNAL }, progress);
 }
 
-/** Instead of an outage's kind: the source answered, but the answer could not be stored or understood. */
+/** Replaces an outage's kind: the source answered, but the answer could not be stored or understood. */
 const INTERNAL = "INTERNAL";
 
 interface Attempt {
@@ -129,7 +132,7 @@ interface Attempt {
   readonly memory: WatchMemory;
   readonly progress: WatchProgress;
   readonly begunMs: number;
-  /** As read; undefined where it must be read again. */
+  /** The cursor as read; undefined if it must be read again. */
   readonly cursor: NetworkCursor | undefined;
 }
 
@@ -138,7 +141,7 @@ interface PassEnd {
   readonly isBehind: boolean;
 }
 
-/** The whole of a pass through one source; what is not the source's fault does not count against it. */
+/** A whole pass through one source; failures that are not the source's do not count against it. */
 async function attempt(
   deps: WatchDependencies,
   of: Attempt,
@@ -152,7 +155,7 @@ async function attempt(
   }
   if (end.error.kind !== "outage") return ok(end.error);
   const { outage } = end.error;
-  // Asking a source for less does not help where it is behind.
+  // Asking for less does not help a source that is behind.
   if (outage.kind !== "BEHIND") of.progress.askForLess(source);
   return err(outage);
 }
@@ -163,7 +166,7 @@ async function readChain(deps: WatchDependencies, of: Attempt, client: ChainClie
   if (!tip.ok) return tip;
   const isOld = isTipOld(network, tip.value.timeMs, deps.nowMs());
   if (isOld && (await isOvertaken(deps, client, tip.value)))
-    return behind("an old tip, and another source has a newer one");
+    return behind("the tip is old, and another source has a newer one");
   const finalized = asked(await client.finalizedHeight());
   if (!finalized.ok) return finalized;
   const current = of.cursor === undefined ? await readCursor(deps, network) : ok(of.cursor);
@@ -176,7 +179,7 @@ async function readChain(deps: WatchDependencies, of: Attempt, client: ChainClie
     hasLaggedLong(progress, deps.pool.nameOf(client), isLagging, deps.nowMs()) &&
     (await isOvertaken(deps, client, tip.value))
   )
-    return behind("below the cursor for minutes, and another source is not");
+    return behind("the source has been below the cursor for minutes, and another source is not");
   const readOn = client.history === undefined ? scanBlocks : sweepRecipients;
   const scanned = isLagging
     ? ok({ cursor: placed.value.cursor, unconfirmed: new Set<string>() })
@@ -184,7 +187,7 @@ async function readChain(deps: WatchDependencies, of: Attempt, client: ChainClie
   if (!scanned.ok) return scanned;
   const { unconfirmed } = scanned.value;
   const { height } = scanned.value.cursor;
-  // A source below the cursor may be on a branch that lost: what it has in blocks above the last shared one proves nothing.
+  // A source below the cursor may be on a losing branch: its blocks above the last shared one prove nothing.
   const due = isLagging
     ? ok(false)
     : await lookAtDue(deps, pass, client, { provenHeight: Math.min(height, tip.value.height), unconfirmed });
@@ -201,7 +204,7 @@ async function readCursor(deps: WatchDependencies, network: Network): Promise<St
   return cursor === undefined || cursor.isResting ? err({ kind: "lost" }) : ok(cursor);
 }
 
-/** A pass that read its chain: notes the tick, and how fresh the source is. */
+/** After a pass that read its chain: records the tick and how fresh the source is. */
 async function read(
   deps: WatchDependencies,
   network: Network,
@@ -216,14 +219,14 @@ async function read(
   const row = { ...of.end.cursor, tickedAtMs: nowMs, degradedSinceMs, lastOutage };
   if (isOld) await reportOutage(deps, row, progress);
   const wokenAtMs = isAsleep(of.cursor.tickedAtMs, nowMs) ? nowMs : null;
-  // If the cursor moved, the tick was noted with it.
+  // If the cursor moved, the tick was recorded with it.
   const isTicked = of.end.cursor.tickedAtMs !== of.cursor.tickedAtMs && degradedSinceMs === of.cursor.degradedSinceMs;
   const isNoted = isTicked && progress.print() === of.end.cursor.progress;
   const noted = isNoted ? ok(true) : await note(deps, row, progress, wokenAtMs);
   return noted.ok ? { kind: "read", isBehind: of.end.isBehind } : { kind: "interrupted" };
 }
 
-/** A pass without a source: notes since when and the tick, and sends the outage event to the merchants concerned. */
+/** After a pass without a source: records the tick and the start of the outage, and sends the outage event to the affected merchants. */
 async function failed(deps: WatchDependencies, cursor: NetworkCursor, progress: WatchProgress): Promise<PassOutcome> {
   const nowMs = deps.nowMs();
   const row = { ...cursor, tickedAtMs: nowMs, degradedSinceMs: cursor.degradedSinceMs ?? nowMs };

@@ -1,5 +1,5 @@
-// What every step of a pass uses, and how its cursor moves: only after what was read is stored, and only if it still is the cursor that was
-// read. A pass that dies between two awaits therefore starts again from the stored cursor.
+// Shared by all steps of a pass. The cursor moves only after what was read is stored, and only if it is still the cursor that was read, so a
+// pass that dies between two awaits starts again from the stored cursor.
 import type { ChainPool } from "../../chains/chain-pool-client.ts";
 import type { Network } from "../../chains/networks.ts";
 import type { BlockRef } from "../../chains/transfer.ts";
@@ -23,13 +23,13 @@ export interface WatchDependencies {
     ChainPool,
     "available" | "attempt" | "attemptWithout" | "hasSecond" | "nameOf" | "resume" | "states"
   >;
-  /** `applyTransfers` with its own dependencies, as of now. */
+  /** `applyTransfers` with its dependencies, as of now. */
   apply(look: Look): Promise<Result<Applied, Failure>>;
-  /** One line for the log. */
+  /** Writes one line to the log. */
   report(line: string): void;
 }
 
-/** What an object keeps between its passes while it lives. A cache: an object that is idle for ten seconds is made anew without it. */
+/** What an object keeps in memory between passes. A cache: an object that is idle for ten seconds loses it. */
 export class WatchMemory {
   book: RecipientBook | undefined;
 
@@ -38,14 +38,14 @@ export class WatchMemory {
   }
 }
 
-/** One look at one network through one source. */
+/** One pass over one network through one source. */
 export interface Pass {
   readonly network: Network;
   readonly memory: WatchMemory;
   /** Written with the cursor and with the tick. */
   readonly progress: WatchProgress;
   readonly begunMs: number;
-  /** The source's tip, asked before the recipients are read, so that every address that a payer was shown before this block is among them. */
+  /** The source's tip, read before the recipients, so that they include every address that a payer was shown before this block. */
   readonly tip: BlockRef;
   readonly finalizedHeight: number | null;
 }
@@ -53,24 +53,24 @@ export interface Pass {
 /** Why a step ends early. */
 export type Stop =
   | { readonly kind: "outage"; readonly outage: Outage }
-  /** Our own storage; the source is not to blame. */
+  /** Our own storage failed; the source is not at fault. */
   | { readonly kind: "storage"; readonly code: Failure["code"] }
-  /** The cursor is no longer what was read: another pass has moved it. */
+  /** The cursor is no longer as it was read: another pass has moved it. */
   | { readonly kind: "lost" };
 
 export type Step<T> = Result<T, Stop>;
 
-/** An answer of a source as a step. */
+/** Turns a source's answer into a step. */
 export function asked<T>(answer: Result<T, Outage>): Step<T> {
   return answer.ok ? answer : err({ kind: "outage", outage: answer.error });
 }
 
-/** An answer of storage as a step. */
+/** Turns a storage answer into a step. */
 export function stored<T>(answer: Result<T, Failure>): Step<T> {
   return answer.ok ? answer : err({ kind: "storage", code: answer.error.code });
 }
 
-/** Applies what a look found; unless all of it is stored, the pass ends here. */
+/** Applies a look; the pass ends here unless all of it is stored. */
 export async function applied(
   deps: WatchDependencies,
   pass: Pass,
@@ -84,7 +84,7 @@ export async function applied(
   return answer.ok ? ok(true) : answer;
 }
 
-/** The cursor's row once it has moved; `read` itself when there was nothing to move. */
+/** The cursor's row after the move; `read` itself if there was nothing to move. */
 export async function moveTo(
   deps: WatchDependencies,
   pass: Pass,

@@ -86,7 +86,7 @@ describe("a pass that cannot be ended", () => {
       const { tickedAtMs, degradedSinceMs, lastOutage } = await watcher.cursor();
       expect(tickedAtMs).toBe(watcher.nowMs);
       expect([degradedSinceMs, lastOutage]).toEqual([START + 1_000, "INTERNAL"]);
-      expect(watcher.reports.filter((line) => line.includes("is not seen since"))).toHaveLength(1);
+      expect(watcher.reports.filter((line) => line.includes("cannot be read since"))).toHaveLength(1);
     }),
   );
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { networkNamed } from "../../../src/chains/networks.ts";
 import { type BlockRef, explainerMark, growthIdentity, type Transfer } from "../../../src/chains/transfer.ts";
 import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies.ts";
-import { selectExplainers, selectStandingGrowth } from "../../../src/detection/growth/store.ts";
+import { selectExplainers, selectStoredGrowth } from "../../../src/detection/growth/store.ts";
 import { applyTransfers, type SeenPayment } from "../../../src/detection/matching/apply-transfers.ts";
 import { parseUnits } from "../../../src/lib/money.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
@@ -342,7 +342,7 @@ describe("growth and the transaction that explains it", () => {
 it("what stands in a block is found by indexes, however many payments there are", async () => {
   const places = [{ address: "0x", height: 1, blockHash: "h1" }];
   for (const [query, index] of [
-    [selectStandingGrowth(testDb, "ETH", places), "grown USING INDEX payments_transaction"],
+    [selectStoredGrowth(testDb, "ETH", places), "grown USING INDEX payments_transaction"],
     [selectExplainers(testDb, "ETH", places), "paid USING INDEX payments_native"],
   ] as const) {
     const { sql: text, params } = query.toSQL();

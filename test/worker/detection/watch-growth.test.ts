@@ -80,7 +80,7 @@ describe("blocks of which a source has no balances", () => {
     },
   });
   const line = (from: number, to: number) =>
-    `watchers: ETH has no balances of blocks ${from} to ${to}: what contracts paid in them is not seen`;
+    `watchers: ETH has no balances for blocks ${from} to ${to}: payments by contracts in them are not seen`;
 
   it("are named in the log", async () => {
     const { chain, watcher, pass } = await watching(forgetful(300, 1));

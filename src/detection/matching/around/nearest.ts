@@ -1,5 +1,5 @@
-// Chooses the nearest amount of each invoice among those that two sorted reads found above and below a transfer's. A read is limited, and one
-// invoice may hold hundreds of amounts, so this also says whether the reads saw everything nearer than the last one chosen.
+// Chooses the nearest amount of each invoice from two sorted reads, above and below a transfer's amount. A read is limited, and one invoice may
+// hold hundreds of amounts, so the result also says whether the reads covered everything nearer than the last chosen amount.
 import type { InvoiceId } from "../../../lib/ids.ts";
 
 export interface HeldAmount {
@@ -7,17 +7,17 @@ export interface HeldAmount {
   readonly invoiceId: InvoiceId;
 }
 
-/** One read, away from the wanted amount. */
+/** One read, in order of distance from the wanted amount. */
 export interface Side {
   readonly held: readonly HeldAmount[];
-  /** It ended at its limit: what is farther away was not seen. */
+  /** The read ended at its limit: amounts farther away are unknown. */
   readonly isCut: boolean;
 }
 
 export interface Nearest {
-  /** One of each invoice, the nearest first. */
+  /** One amount for each invoice, nearest first. */
   readonly amounts: readonly HeldAmount[];
-  /** Whether they are the nearest of all that there are. */
+  /** Whether these are the nearest of all amounts. */
   readonly isWhole: boolean;
 }
 
@@ -32,13 +32,13 @@ export function nearestOf(wanted: bigint, sides: readonly Side[], limit: number)
   const last = amounts.at(-1);
   const isWhole = sides.every(({ held, isCut }) => {
     if (!isCut || last === undefined) return !isCut;
-    // Whatever lies beyond the farthest that this side saw is farther than what was chosen.
+    // Amounts beyond the farthest one of this side are farther than the chosen ones.
     return amounts.length === limit && held.some((amount) => compare(wanted, amount, last) >= 0);
   });
   return { amounts, isWhole };
 }
 
-/** Below 0 where `a` is nearer. Integers only: a double cannot distinguish close amounts of 18 decimals. */
+/** Below 0 if `a` is nearer. Integers only: a double cannot distinguish close amounts with 18 decimals. */
 function compare(wanted: bigint, a: HeldAmount, b: HeldAmount): number {
   const [left, right] = [distance(wanted, a) * b.units, distance(wanted, b) * a.units];
   if (left === right) return 0;

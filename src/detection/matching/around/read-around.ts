@@ -1,4 +1,5 @@
-// Reads the reservations around amounts that no invoice asked for exactly: which invoices could be meant. Some amounts at a time, in two round trips.
+// Reads the reservations around amounts that no invoice asks for exactly, to find the possible invoices. Handles some amounts at a time, in two
+// round trips.
 
 import type { OpenInvoices } from "../../../commerce/payments/match.ts";
 import { RANKS } from "../../../commerce/ranks/rank.ts";
@@ -23,7 +24,7 @@ import {
   type WantedAmount,
 } from "./store.ts";
 
-/** Amounts that are looked around at once, and candidates that are read at once: each amount may have 220 of each rank. */
+/** Amounts handled at once, and candidates read at once: each amount may have 220 of each rank. */
 const AROUND_AT_ONCE = 25;
 const CANDIDATES_AT_ONCE = 2_200;
 
@@ -35,7 +36,7 @@ export interface AroundDependencies {
 export interface Around {
   readonly rows: Awaited<ReturnType<typeof selectChosen>>;
   readonly openInvoices: OpenInvoices;
-  /** An invoice that was open then is missing here, because it has released its amounts. */
+  /** An invoice that was open at that time is missing here, because it has released its amounts. */
   readonly hasReleased: boolean;
 }
 
@@ -107,7 +108,7 @@ async function readChunk(
   );
 }
 
-/** The amounts of one rank whose invoices are read whole: those that are open, chosen before, and the nearest of those that have ended. */
+/** The amounts of one rank whose invoices are read in full: the chosen ones of open invoices, and the nearest ones of ended invoices. */
 function candidatesOf(
   { key, cryptocurrency, address, units, atMs, slackMs }: WantedAmount,
   rank: Rank,
@@ -124,7 +125,7 @@ function candidatesOf(
 
 const rankKey = ({ key, rank }: { readonly key: string; readonly rank: Rank }) => `${rank} ${key}`;
 
-/** Of each rank and those above it, where each is counted for itself: an invoice has one rank at a place. */
+/** Sums over each rank and the ranks above it; the input counts each rank separately, and an invoice has one rank at a place. */
 function upTo(open: Readonly<Record<Rank, number>>): OpenInvoices {
   return { 1: Math.min(2, open[1]), 2: Math.min(2, open[1] + open[2]), 3: Math.min(2, open[1] + open[2] + open[3]) };
 }

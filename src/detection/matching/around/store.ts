@@ -10,13 +10,16 @@ import { paymentMethods } from "../../../platform/db/schema/invoices.ts";
 import { decodeMethod, listed, member, network, ofReservation, reservationTerms } from "../store.ts";
 import type { Side } from "./nearest.ts";
 
-/** More candidates than a user could judge by hand. */
+/** More candidates than a user could review by hand. */
 export const NEAR_AMOUNTS_READ = 200;
-/** Of invoices that were over by then. */
+/** Most amounts of invoices that had ended by then. */
 export const OVER_AMOUNTS_READ = 20;
-/** Among so many amounts of any invoices on either side. */
+/** Number of amounts, of any invoices, searched on either side for those. */
 const OVER_AMOUNTS_AMONG = 100;
-/** At twice the price, with half of an invoice paid, an amount of four times what was asked first can still be meant; with room on both sides. */
+/**
+ * At twice the price, with half of an invoice paid, four times the first amount can still be a payment of it; the factor leaves room on both
+ * sides.
+ */
 const FARTHEST = 32n;
 
 /** An amount whose neighbouring reservations are read. */
@@ -25,7 +28,7 @@ export interface WantedAmount {
   readonly cryptocurrency: string;
   readonly address: string;
   readonly units: bigint;
-  /** The payment's time; `openFromMs` is later by the most that a block's time may be early. */
+  /** The payment's time; `openFromMs` is later by the most that a block's timestamp may be too early. */
   readonly atMs: number;
   readonly openFromMs: number;
   /** `quoteSlackMs` of the network. */
@@ -51,7 +54,7 @@ const wasOpen = (
 const key = (name: string) => sql.raw(amountKeySql(`${name}.`));
 const isNumber = (name: string) => sql.raw(`${name}.units not glob '*[^0-9]*'`);
 const onShelf = (name: string) => sql`${sql.raw(shelfSql(`${name}.`))} = shelf.value`;
-// Invoices of a place live about equally long, so most widths hold nothing, which one look at all of their shelves says.
+// Invoices of a place live about equally long, so most widths are empty; one check over all their shelves shows that.
 const shelvesOf = (rank: SQL) => sql`json_each(item.value, '$.shelves') width
   cross join json_each(width.value, '$.each') shelf on exists (select 1 from amount_reservations some indexed by amount_reservations_open
     where ${place("some")} and some.rank = ${rank} and ${sql.raw(shelfSql("some."))} between width.value ->> '$.from' and width.value ->> '$.to')`;
@@ -69,7 +72,7 @@ const openSide = (range: SQL, order: string) =>
     cross join invoices invoice on invoice.id = near.invoice_id where ${ofRank("near")} and ${onShelf("near")} and ${range} and ${isNumber("near")}
     and ${wasOpen("near")} order by ${key("near")} ${sql.raw(order)} limit ${sql.raw(String(NEAR_AMOUNTS_READ))}`);
 
-/** What invoices that were open then hold around each amount, rank by rank and shelf by shelf: up to the nearest 200 amounts of each on either side. */
+/** The amounts around each wanted amount held by invoices that were open then, by rank and shelf: up to the nearest 200 on either side. */
 export const selectOpenAround = prepared(
   (name: string, wanted: readonly WantedAmount[]) => ({ network: name, list: listOf(wanted) }),
   (db) =>
@@ -101,7 +104,7 @@ const overSide = (range: SQL, order: string) =>
       where ${ofRank("near")} and ${range} order by ${key("near")} ${sql.raw(order)} limit ${sql.raw(String(OVER_AMOUNTS_AMONG))}) any_one
     cross join invoices invoice on invoice.id = any_one.invoice_id where ${isNumber("any_one")} and not (${wasOpen("any_one")})`);
 
-/** The nearest amounts of each rank that belong to invoices which were not open then: they explain why those were not matched. */
+/** The nearest amounts of each rank of invoices that were not open then: they explain why those invoices were not matched. */
 export const selectOverAround = prepared(
   (name: string, wanted: readonly WantedAmount[]) => ({ network: name, list: listOf(wanted) }),
   (db) =>
@@ -115,10 +118,10 @@ export const selectOverAround = prepared(
       .from(sql`${listed} cross join ${ranks}`),
 );
 
-// Real numbers: a figure for which is nearer. Goes through all amounts of the shelves.
+// Floating point is enough to sort by distance. Reads all amounts of the shelves.
 const wantedUnits = sql`cast(${member("units")} as real)`;
 
-/** The nearest amount of each of the nearest 200 invoices of these ranks that were open then, whatever number of amounts each holds. */
+/** The nearest amount of each of the nearest 200 invoices of these ranks that were open then, however many amounts each holds. */
 export const selectOpenNearest = prepared(
   (name: string, wanted: readonly (WantedAmount & { readonly ranks: readonly Rank[] })[]) => ({
     network: name,
@@ -149,15 +152,15 @@ const openOf = (of: Rank) =>
       and ${onShelf("held")} cross join invoices invoice on invoice.id = held.invoice_id where ${wasOpen("held")} limit 2))`.as(
     `open_${of}`,
   );
-// Amounts released since: only those held to that time or longer, which are few for a recent payment.
+// Amounts released since then: only those held until that time or longer, which are few for a recent payment.
 const hasReleased = sql<boolean>`exists (select 1 from released_amounts gone indexed by released_amounts_held
   cross join invoices invoice on invoice.id = gone.invoice_id where ${place("gone")} and ${wasOpen("gone")})`
   .mapWith(Boolean)
   .as("has_released");
 
 /**
- * How many invoices of each rank were open at the time of each amount and have a reservation at its place: 0, 1, or 2 for more; and whether
- * others were open that have released theirs.
+ * How many invoices of each rank were open at each amount's time and have a reservation at its place (0, 1, or 2 for more), and whether other
+ * open invoices have since released theirs.
  */
 export const selectOpenInvoices = prepared(
   (name: string, wanted: readonly WantedAmount[]) => ({ network: name, list: listOf(wanted) }),
@@ -173,22 +176,22 @@ export const selectOpenInvoices = prepared(
       .from(listed),
 );
 
-// Of a long history only what can weigh a payment of that time, and the first: hundreds of candidates come in one answer.
+// Of a long history only the quotes that can price a payment of that time, and the first: one answer holds hundreds of candidates.
 const quotesThen = sql`case when json_valid(method.quotes) and json_type(method.quotes) = 'array'
   then (select json_group_array(json(quote.value)) from json_each(method.quotes) quote where quote.key = 0
     or quote.value ->> '$.askedFromMs' <= ${member("atMs")} + ${member("slackMs")}
     and quote.value ->> '$.lockedUntilMs' >= ${member("atMs")} - ${member("slackMs")}) || ''
   else method.quotes end`;
 
-/** An amount that is held around a wanted one. */
+/** A reserved amount near a wanted one. */
 export interface ChosenAmount extends Pick<WantedAmount, "key" | "cryptocurrency" | "address" | "atMs" | "slackMs"> {
   readonly units: bigint;
   readonly invoiceId: InvoiceId;
-  /** Its invoice was open then. */
+  /** Whether its invoice was open then. */
   readonly isOpen: boolean;
 }
 
-/** The terms of these amounts, with the quotes that can weigh a payment of that time. One that is released meanwhile is left out. */
+/** The terms of these amounts, with the quotes that can price a payment of that time. Leaves out amounts released meanwhile. */
 export const selectChosen = prepared(
   (name: string, amounts: readonly ChosenAmount[]) => {
     const list = amounts.map((each) => ({ ...each, units: each.units.toString() }));

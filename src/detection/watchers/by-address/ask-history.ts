@@ -1,4 +1,4 @@
-// One address of a source that is asked by address.
+// Asks a source that is read by address about one address.
 import type { ChainClient, History, HistoryRequest } from "../../../chains/chain-client.ts";
 import { controlAddress } from "../../../chains/control-address.ts";
 import type { Network } from "../../../chains/networks.ts";
@@ -6,21 +6,21 @@ import { type Outage, outage } from "../../../lib/fetch-text.ts";
 import { err, type Result } from "../../../lib/result.ts";
 import type { Pass } from "../watch-pass.ts";
 
-/** How many of those that were answered are asked again. */
+/** How many of the answered addresses are asked again. */
 const ANSWERED = 2;
 
-/** The first block of a look: index and block may come one after the other, so an overlap is read again. */
+/** The first block of a read: an index may lag behind its blocks, so an overlap is read again. */
 export function fromOf({ network }: Pick<Pass, "network">, readHeight: number): number {
   return Math.max(0, readHeight + 1 - network.overlapBlocks);
 }
 
 export async function askHistory(client: ChainClient, request: HistoryRequest): Promise<Result<History, Outage>> {
-  if (client.history === undefined) return err(outage("UNEXPECTED_SHAPE", "a source that is not asked by address"));
+  if (client.history === undefined) return err(outage("UNEXPECTED_SHAPE", "the source cannot be asked by address"));
   return client.history(request);
 }
 
 /**
- * Whether a source answers at all: for an address that it answered for before, or for the control address, which nobody owns. A source
+ * Checks whether a source answers at all: for an address that it answered for before, or for the control address, which nobody owns. A source
  * that answers for neither has failed.
  */
 export async function askControl(

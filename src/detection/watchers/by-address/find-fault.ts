@@ -1,12 +1,12 @@
-// A failing source may still answer for addresses without a history, such as the control address. So many refusals count against the source,
-// not against the addresses, if another source answers for some of them.
+// A failing source may still answer for addresses without a history, such as the control address. Many refusals therefore count against the
+// source, not the addresses, if another source answers for some of them.
 import type { ChainClient, History } from "../../../chains/chain-client.ts";
 import { ok } from "../../../lib/result.ts";
 import type { Asked } from "../ask-each.ts";
 import type { Pass, WatchDependencies } from "../watch-pass.ts";
 import { askHistory } from "./ask-history.ts";
 
-/** How many of the refused addresses another source is asked for. */
+/** How many of the refused addresses another source is asked about. */
 const SAMPLE = 3;
 
 export function hasHistory({ transfers, next }: History): boolean {
@@ -14,8 +14,8 @@ export function hasHistory({ transfers, next }: History): boolean {
 }
 
 /**
- * Whether the source fails, not the addresses: it refuses more than half of what a pass asked for, answers for no address that is known to have a
- * history, and another source, which can replace it, answers for what it refuses. If none can replace it, its answers are still used.
+ * Whether the source is at fault, not the addresses: it refuses more than half of a pass's addresses, answers for no address with a known
+ * history, and another source that can replace it answers for the refused ones. If no source can replace it, its answers are still used.
  */
 export async function isSourceAtFault(
   deps: WatchDependencies,
@@ -37,7 +37,7 @@ export async function isSourceAtFault(
   const other = await deps.pool.attemptWithout(client, deps.nowMs(), async (second) => {
     const tip = await second.tip();
     if (!tip.ok) return tip;
-    // A source that reads whole blocks cannot refuse a single address.
+    // A source that reads whole blocks cannot refuse single addresses.
     if (second.history === undefined) return ok(true);
     for (const address of sample) if ((await look(second, address)).ok) return ok(true);
     return ok(false);

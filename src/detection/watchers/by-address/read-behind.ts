@@ -1,5 +1,5 @@
-// Reads what a source that is asked by address left unread, once a source that reads whole blocks answers instead. Such a source refuses no
-// single address: it reads on from the lowest block reached, and then all these addresses are read with all others again.
+// Reads the addresses that a source read by address left behind, once a source that reads whole blocks answers instead. Such a source refuses
+// no single address: it continues from the lowest block reached, and then these addresses are read with all others again.
 import type { ChainClient } from "../../../chains/chain-client.ts";
 import { ok } from "../../../lib/result.ts";
 import { readWithRetry } from "../../../platform/db/retry.ts";
@@ -9,11 +9,11 @@ import { applied, asked, type Pass, type Step, stored, type WatchDependencies } 
 import { fromOf } from "./ask-history.ts";
 import { raiseStuck, selectBehind } from "./store.ts";
 
-/** Chunks of one pass; the next pass goes on where it ended. */
-const PIECES = 10;
+/** Chunks of one pass; the next pass continues there. */
+const CHUNKS = 10;
 const ADDRESSES = 500;
 
-/** Addresses that have now been read as far as the cursor. */
+/** Returns the addresses that have now been read up to the cursor. */
 export async function readBehind(
   deps: WatchDependencies,
   pass: Pass,
@@ -21,12 +21,12 @@ export async function readBehind(
   cursor: PlacedCursor,
 ): Promise<Step<readonly string[]>> {
   const { name, family } = pass.network;
-  // No source of an EVM network is asked by address.
+  // No source of an EVM network is read by address.
   if (family === "evm") return ok([]);
   const read = stored(await readWithRetry(deps.sleep, async () => selectBehind(deps.db, name, ADDRESSES)));
   if (!read.ok) return read;
   let rows = read.value;
-  for (let chunk = 0; chunk < PIECES; chunk++) {
+  for (let chunk = 0; chunk < CHUNKS; chunk++) {
     const behind = rows.filter(({ readHeight }) => readHeight < cursor.height);
     const lowest = Math.min(...behind.map(({ readHeight }) => readHeight));
     if (behind.length === 0) break;
@@ -44,7 +44,7 @@ export async function readBehind(
   return ok(rows.flatMap(({ address, readHeight }) => (readHeight >= cursor.height ? [address] : [])));
 }
 
-/** Returns the height that it read up to. */
+/** Returns the height up to which it read. */
 async function readChunk(
   deps: WatchDependencies,
   pass: Pass,

@@ -1,5 +1,5 @@
-// Another source of the network may answer for an address that the source in charge refuses. Addresses refused more than once are read through the
-// others, some at each pass, in turn. Meanwhile the source in charge is asked for them at its own pace (read-stuck.ts), until it answers.
+// Another source of the network may answer for an address that the current source refuses. Addresses refused more than once are read through
+// the other sources, some in each pass, in turn. Meanwhile the current source is retried at its own pace (read-stuck.ts) until it answers.
 import type { ChainClient } from "../../../chains/chain-client.ts";
 import type { BlockRef, Transfer } from "../../../chains/transfer.ts";
 import { type Outage, outage } from "../../../lib/fetch-text.ts";
@@ -17,23 +17,23 @@ import { passedBy, type Walked, walkOn } from "./read-stuck.ts";
 import { putStuck, selectLent } from "./store.ts";
 import { afterElsewhere, type StuckAddress } from "./stuck-address.ts";
 
-/** Of one pass, and of one source that is asked by address. */
+/** Addresses of one pass through one source that is read by address. */
 const ADDRESSES = 40;
-/** Chunks of one pass through a source that reads whole blocks; it reads on from the address with the lowest height. */
-const PIECES = 2;
-/** No more addresses are begun after this time. */
+/** Chunks of one pass through a source that reads whole blocks; it starts from the address with the lowest height. */
+const CHUNKS = 2;
+/** Starts no more addresses after this time. */
 const LONGEST_MS = 10 * SECOND_MS;
 
-/** What another source answered. */
+/** The answer of another source. */
 interface Elsewhere {
   readonly transfers: readonly Transfer[];
-  /** The rows of the addresses that it answered for, to be stored if its chain is that of the source in charge. */
+  /** The rows of the answered addresses, to be stored if its chain is that of the current source. */
   readonly rows: readonly StuckAddress[];
-  /** The addresses that it answered for or refused; the rest was not asked. */
+  /** The addresses that it answered or refused; the rest were not asked. */
   readonly asked: ReadonlySet<string>;
 }
 
-/** Reads refused addresses through other sources. If all others fail or refuse them too, the pass does not fail. */
+/** Reads refused addresses through other sources. The pass does not fail if all others fail or refuse them too. */
 export async function readElsewhere(
   deps: WatchDependencies,
   pass: Pass,
@@ -65,7 +65,7 @@ export async function readElsewhere(
     const read = new Set(value.rows.map(({ address }) => address));
     rest = rows.filter(({ address }) => !read.has(address));
   }
-  // In the order of the page, which begins behind the last one that was asked for.
+  // In the order of the page, which begins after the last address that was asked for.
   progress.lentAfter = lent.value.findLast(({ address }) => settled.has(address))?.address ?? progress.lentAfter;
   return ok(true);
 }
@@ -103,12 +103,12 @@ async function readAddresses(
     untilMs: deps.nowMs() + LONGEST_MS,
   });
   progress.noteAnswered(source, answers.answers.size);
-  const standing = answers.outage === undefined ? await other.block(tip.value.height) : err(answers.outage);
-  if (!standing.ok) {
+  const blockNow = answers.outage === undefined ? await other.block(tip.value.height) : err(answers.outage);
+  if (!blockNow.ok) {
     progress.askForLess(source);
-    return standing;
+    return blockNow;
   }
-  if (standing.value?.hash !== tip.value.hash) return err(outage("BEHIND", "of two chains at once"));
+  if (blockNow.value?.hash !== tip.value.hash) return err(outage("BEHIND", "the answers are about two branches"));
   progress.askForMore(source);
   const read = [...answers.answers].map(([row, walked]) => afterElsewhere(row, readOf(pass, row, walked)));
   const refused = [...answers.refused.keys()];
@@ -134,8 +134,8 @@ async function readBlocks(
   if (!tip.ok) return tip;
   const own: Pass = { ...pass, tip: tip.value };
   const lowest = Math.min(tip.value.height, ...rows.map(({ readHeight }) => readHeight));
-  const end = await blockAt(own, other, Math.min(tip.value.height, lowest + PIECES * chunkBlocks(network, true)));
-  if (!end.ok) return err(outage("BEHIND", "without a block below its own tip"));
+  const end = await blockAt(own, other, Math.min(tip.value.height, lowest + CHUNKS * chunkBlocks(network, true)));
+  if (!end.ok) return err(outage("BEHIND", "the source lacks a block below its own tip"));
   const recipients = new Set(rows.map(({ address }) => address));
   const scan = await other.scan({ from: fromOf(pass, lowest), to: end.value, recipients, assets: network.assets });
   if (!scan.ok) return scan;
@@ -153,12 +153,12 @@ async function readBlocks(
   });
 }
 
-/** Blocks above the tip of the source in charge are read again: its chain may go on with others. */
+/** Blocks above the current source's tip are read again: its chain may continue differently. */
 function readUpTo(pass: Pass, to: BlockRef, begunMs: number) {
   return { height: Math.min(to.height, pass.tip.height), passedMs: passedBy(pass, to, begunMs) };
 }
 
-/** Applies what another source found, and stores how far it has read the addresses on which both sources agree. */
+/** Applies what another source found, and stores its progress for the addresses on which both sources agree. */
 async function keep(
   deps: WatchDependencies,
   pass: Pass,
@@ -176,7 +176,7 @@ async function keep(
   return written.ok ? ok(true) : stored(written);
 }
 
-/** Whether the other source has the newest block of the source in charge; where it is behind, what it reads is read again a little later. */
+/** Whether the other source has the current source's newest block; if it is behind, the same blocks are read again a little later. */
 async function hasOwnTip({ tip }: Pass, other: ChainClient): Promise<boolean> {
   const block = await other.block(tip.height);
   return block.ok && block.value?.hash === tip.hash;

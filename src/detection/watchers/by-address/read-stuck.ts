@@ -1,5 +1,5 @@
-// Addresses that are read at their own pace: a few at each tick, each from where it stopped. Once one
-// look reads all of an address again, it rejoins the others. If that takes long, its merchants are notified.
+// Addresses that are read at their own pace: a few in each pass, each from where it stopped. An address rejoins the others once one read covers
+// all of it again. If that takes long, its merchants are notified.
 
 import type { ChainClient, History } from "../../../chains/chain-client.ts";
 import type { BlockRef } from "../../../chains/transfer.ts";
@@ -28,16 +28,16 @@ import {
   type Walk,
 } from "./stuck-address.ts";
 
-/** Pages of one address at a tick. */
+/** Pages of one address in each pass. */
 const PAGES = 10;
-/** The time of a pass that all these addresses together may take. */
+/** Most time of a pass for all these addresses together. */
 const LONGEST_MS = 10 * SECOND_MS;
 
 export interface StuckLooks {
   readonly histories: readonly History[];
   /** The rows to be stored. */
   readonly rows: readonly StuckAddress[];
-  /** Addresses that were read to the tip, or at which no payment is expected any more. */
+  /** Addresses that were read to the tip, or at which no payment is expected any longer. */
   readonly freed: readonly string[];
 }
 
@@ -83,7 +83,7 @@ function ownOf({ isWatched: _, ...row }: Due, source: string): StuckAddress {
   return { ...row, source };
 }
 
-/** Reads more pages of an address, from where this source's own walk stopped. A page token of another source means nothing to this one. */
+/** Reads more pages of an address, from where this source's own walk stopped. Page tokens of another source are of no use. */
 export async function walkOn(
   pass: Pass,
   client: ChainClient,
@@ -91,19 +91,19 @@ export async function walkOn(
 ): Promise<Result<Walked, Outage>> {
   const { network, tip, begunMs } = pass;
   const stored = row.walk === null ? null : parseJson(row.walk);
-  // A walk that began in the future was begun by a clock that was ahead.
+  // Ignores a walk that began in the future: it was written by a clock that was ahead.
   const known = stored?.source === source && stored.begunMs <= begunMs ? stored : null;
-  const standing = known === null ? ok(null) : await client.block(known.to.height);
-  if (!standing.ok) return standing;
+  const blockNow = known === null ? ok(null) : await client.block(known.to.height);
+  if (!blockNow.ok) return blockNow;
   const walk =
-    known !== null && standing.value?.hash === known.to.hash ? known : { to: tip, begunMs, page: null, source };
+    known !== null && blockNow.value?.hash === known.to.hash ? known : { to: tip, begunMs, page: null, source };
   const ask = (after: string | null, pages: number) =>
     askHistory(client, {
       ...{ address: row.address, from: fromOf(pass, row.readHeight), to: after === null ? tip : walk.to },
       ...{ assets: network.assets, after, pages },
     });
   const history = await ask(walk.page, PAGES);
-  // The newest transfers are on the first page: a payment to a flooded address is seen at once, as far as one page goes.
+  // The newest transfers are on the first page, so that a recent payment to a flooded address is seen at once if that page holds it.
   const newest = walk.page === null || !history.ok ? history : await ask(null, 1);
   if (!history.ok) return history;
   if (!newest.ok) return newest;
@@ -112,7 +112,7 @@ export async function walkOn(
   return ok({ ...history.value, transfers, walk });
 }
 
-/** The row after a look; undefined where this look read the whole history, so that the address rejoins the others. */
+/** The row after a read; undefined if this read covered the whole history, so that the address rejoins the others. */
 function afterLook(
   pass: Pass,
   of: { readonly row: StuckAddress; readonly walked: Walked; readonly nowMs: number; readonly hasSecond: boolean },
@@ -125,7 +125,7 @@ function afterLook(
       walked.walk,
       transfers.flatMap(({ block }) => block?.height ?? []),
     );
-    // Without a second source its pages are read on without end.
+    // Without a second source its pages are read without limit.
     return hasSecond && isEndless(row, walk)
       ? afterEndless(row, nowMs)
       : afterPages(row, { ...walk, page: next }, nowMs);
@@ -133,14 +133,14 @@ function afterLook(
   return begunMs === pass.begunMs ? undefined : afterWalk(row, to, passedBy(pass, to, begunMs), nowMs);
 }
 
-/** Up to which moment everything has been read, once a walk that began at `begunMs` has read all up to the block `to`. */
+/** The time up to which everything has been read, once a walk that began at `begunMs` has read everything up to the block `to`. */
 export function passedBy(pass: Pass, to: BlockRef, begunMs: number): number {
   return pass.network.family === "bitcoin"
     ? shownUntilMs(pass.network, to, begunMs)
     : Math.min(to.timeMs, pass.begunMs);
 }
 
-/** Stores the rows of addresses read at their own pace, the new ones included, and notifies their merchants where that is due. */
+/** Stores the rows of addresses read at their own pace, including new ones, and notifies their merchants when due. */
 export async function stuckRows(
   deps: WatchDependencies,
   pass: Pass,
@@ -191,6 +191,6 @@ async function reportsOf(deps: WatchDependencies, pass: Pass, rows: readonly Stu
     const id = derivedId("evt", `${ulidTime(row.sinceMs)}|${name}|${address}|${merchantId}`);
     return [{ id, merchantId, data }];
   });
-  deps.report(`watchers: ${name} has ${rows.length} more addresses that are not read for now (${rows[0]?.reason})`);
+  deps.report(`watchers: ${name} has ${rows.length} more addresses that cannot be read for now (${rows[0]?.reason})`);
   return ok([...recordStuck(deps.db, due, nowMs)]);
 }

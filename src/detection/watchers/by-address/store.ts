@@ -54,8 +54,8 @@ const isWaitedFor = sql<number>`exists (select 1 from payment_methods method cro
   where method.address = stuck_addresses.address and ${isWatched})`;
 
 /**
- * The addresses that are due, and whether each is still watched: the longest waiting first, alternating those that failed at most once with those
- * that are refused repeatedly. One with a due time beyond the longest pause is due too: a clock that was ahead has noted it.
+ * The due addresses, and whether each is still watched: the longest waiting first, alternating between those that failed at most once and those
+ * that are refused repeatedly. An address with a due time beyond the longest pause is due too: it was written by a clock that was ahead.
  */
 export const selectStuckDue = prepared(
   (name: string, nowMs: number, limit: number) => ({
@@ -68,12 +68,12 @@ export const selectStuckDue = prepared(
       .select({ ...columns, isWatched: isWaitedFor.as("is_watched") })
       .from(stuckAddresses)
       .where(sql`network = ${network} and (next_at_ms <= ${of.nowMs} or next_at_ms > ${of.latestMs})`)
-      // In turn, so that neither the repeatedly refused nor those that failed once or are flooded hold up the others.
+      // Alternates, so that neither the repeatedly refused addresses nor the others block each other.
       .orderBy(sql`row_number() over (partition by failures > 1 order by next_at_ms), failures > 1`)
       .limit(of.limit),
 );
 
-/** Addresses that another source refused, so that the source now in charge has not been asked for them. */
+/** Addresses that another source refused, so that the current source has not been asked about them. */
 export const selectTakenOver = prepared(
   (of: { readonly network: string; readonly source: string; readonly nowMs: number; readonly limit: number }) => {
     const { source, limit } = of;
@@ -88,10 +88,7 @@ export const selectTakenOver = prepared(
       .limit(of.limit),
 );
 
-/**
- * Watched addresses that a source refused before a moment, or more than once: in the order of the addresses from `after` on, and then those
- * before it.
- */
+/** Watched addresses that a source refused before a given time, or more than once: in address order from `after` on, then those before it. */
 export const selectLent = prepared(
   (of: {
     readonly network: string;
@@ -136,7 +133,7 @@ export function putStuck(db: Db, rows: readonly StuckAddress[]) {
     });
 }
 
-/** These addresses are read with all others again. */
+/** Removes the rows: these addresses are read with all others again. */
 export function deleteStuck(db: Db, name: string, addresses: readonly string[]) {
   return db
     .delete(stuckAddresses)
@@ -153,7 +150,7 @@ export function selectBehind(db: Db, name: string, limit: number) {
     .limit(limit);
 }
 
-/** Notes that addresses were read up to a block, by whatever source, and drops their walks, which are of no use any more. */
+/** Records that addresses were read up to a block, through any source, and clears their walks, which are no longer needed. */
 export function raiseStuck(db: Db, name: string, addresses: readonly string[], height: number) {
   return db
     .update(stuckAddresses)
@@ -163,7 +160,7 @@ export function raiseStuck(db: Db, name: string, addresses: readonly string[], h
     );
 }
 
-/** After a fork: everything above it was read on a branch that lost. */
+/** After a fork: lowers progress to it, because everything above was read on the losing branch. */
 export function lowerStuck(db: Db, name: string, to: { readonly height: number; readonly timeMs: number }) {
   return db
     .update(stuckAddresses)
@@ -175,12 +172,12 @@ export function lowerStuck(db: Db, name: string, to: { readonly height: number; 
     .where(sql`network = ${name} and read_height > ${to.height}`);
 }
 
-/** Lowers times in the future, which a clock that was ahead has noted. */
+/** Lowers times in the future, which a clock that was ahead has written. */
 export function lowerStuckAhead(db: Db, name: string, nowMs: number) {
   return db.update(stuckAddresses).set({ passedMs: nowMs }).where(sql`network = ${name} and passed_ms > ${nowMs}`);
 }
 
-/** The merchants that expect payments at these addresses: each with a watched method there. */
+/** The merchants that expect payments at these addresses: those with a watched method there. */
 export function selectWaiting(db: Db, name: string, addresses: readonly string[]) {
   return db
     .selectDistinct({
@@ -196,7 +193,7 @@ export function selectWaiting(db: Db, name: string, addresses: readonly string[]
     .limit(1_000);
 }
 
-/** Records for each merchant the event that one of its addresses is not read for now, once for each episode. */
+/** Records an event for each merchant that one of its addresses cannot be read for now, once for each episode. */
 export function recordStuck(
   db: Db,
   reports: readonly { readonly id: EventId; readonly merchantId: MerchantId; readonly data: string }[],
@@ -218,7 +215,7 @@ export function recordStuck(
   ] as const;
 }
 
-/** The block under which each of these transfers is stored and counts. `list`: JSON of `{ txHash, outputIndex }`. */
+/** The block with which each of these transfers is stored and counted. `list`: JSON of `{ txHash, outputIndex }`. */
 export const selectStoredBlocks = prepared(
   (name: string, list: string) => ({ network: name, list }),
   (db, of) =>

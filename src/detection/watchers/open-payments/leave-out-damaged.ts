@@ -1,11 +1,11 @@
-// Payments that may still change, as read for a recheck. A row that cannot be read is left out and named in the log: it waits for a
-// user, and does not stop the others from being rechecked.
+// Decodes payments for a recheck. An unreadable row is left out and named in the log: it waits for a user and does not block the recheck of the
+// others.
 import type { Network } from "../../../chains/networks.ts";
 import type { OpenPayment } from "../look-elsewhere.ts";
 import type { WatchDependencies } from "../watch-pass.ts";
 import type { OpenRow } from "./store.ts";
 
-/** How many of them one log line names. */
+/** Most rows that one log line names. */
 const NAMED = 5;
 
 export function leaveOutDamaged(
@@ -20,7 +20,7 @@ export function leaveOutDamaged(
   if (damaged.length > 0) {
     const ids = damaged.slice(0, NAMED).map(({ id }) => id);
     deps.report(
-      `watchers: ${name} has ${damaged.length} payments that cannot be read and are left out: ${ids.join(", ")}`,
+      `watchers: ${name} has ${damaged.length} unreadable payments, which are not rechecked: ${ids.join(", ")}`,
     );
   }
   return readable;

@@ -9,10 +9,10 @@ import { payments } from "../../../platform/db/schema/payments.ts";
 import type { Page } from "../store.ts";
 
 const network = sql.placeholder("network");
-// An invoice of any amount is as big as what was paid.
+// For an invoice of any amount, what was paid counts.
 const needsSecond = sql<number>`coalesce((select max(invoice.amount_micros, coalesce(payments.fiat_micros, 0)) >= merchant.quorum_above_micros
   from invoices invoice join merchants merchant on merchant.id = invoice.merchant_id where invoice.id = payments.invoice_id), 0)`;
-/** An open payment; `row` or `spends` is null where it cannot be read. */
+/** An open payment; `row` or `spends` is null if it cannot be read. */
 export interface OpenRow {
   readonly id: PaymentId;
   readonly row: Payment | null;
@@ -34,7 +34,7 @@ const openColumns = {
   needsSecond: needsSecond.as("needs_second"),
 };
 
-/** Open payments stored as mined above one height and up to another, in blocks that are not proved yet. */
+/** Open payments stored as mined above one height and up to another, in blocks that are not yet proved. */
 export const selectUnprovedPayments = prepared(
   (page: Page & { readonly above: number; readonly upTo: number }) => page,
   (db, of) =>
@@ -49,13 +49,13 @@ export const selectUnprovedPayments = prepared(
       .limit(of.limit),
 );
 
-/** Open payments of which a look could make something: in no block, or deep enough to be confirmed or final. */
+/** Open payments that a recheck could change: unconfirmed, or deep enough to be confirmed or final. */
 export const selectDuePayments = prepared(
   (
     page: Page & {
       readonly provenHeight: number;
       readonly tipHeight: number;
-      /** What is mined up to here is final. */
+      /** Blocks up to here are final. */
       readonly finalHeight: number;
     },
   ) => page,

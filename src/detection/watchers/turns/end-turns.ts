@@ -1,4 +1,4 @@
-// Ends the turns of a pass: stores how far each merchant and each ring has come, and drops merchants without a watched address.
+// Ends the turns of a pass: stores the place of each merchant and each ring, and removes merchants without a watched address.
 
 import { ok } from "../../../lib/result.ts";
 import { batch } from "../../../platform/db/batch.ts";
@@ -11,10 +11,10 @@ import { isSameLap, lapAfter, placeInRing, type Turns } from "./turn.ts";
 export async function endTurns(
   deps: WatchDependencies,
   { network: { name }, progress }: Pass,
-  { news, all, laps }: Turns,
+  { recent, all, laps }: Turns,
   isSettled: (address: string) => boolean,
 ): Promise<Step<true>> {
-  progress.newAfter = placeInRing({ ...news, after: progress.newAfter }, isSettled);
+  progress.newAfter = placeInRing({ ...recent, after: progress.newAfter }, isSettled);
   progress.lapAfter = placeInRing({ ...all, after: progress.lapAfter }, isSettled);
   const after = laps.map((lap) => ({ lap, next: lapAfter(lap, isSettled) }));
   const moved = after.flatMap(({ lap, next }) => (next === undefined || isSameLap(lap, next) ? [] : [next]));

@@ -1,15 +1,15 @@
-// Which addresses a pass asks for besides those of the round: each merchant's in turn, so that how soon an address is asked for depends on the
-// number of merchants, not on how many addresses other merchants have. There are two rings of merchants, each ordered by id. Merchants with recent
-// activations have their newest addresses asked for, because most payers pay within minutes. All merchants have the next address of a lap
-// through all of theirs asked for.
+// Chooses the addresses that a pass asks for besides those of the round: each merchant's in turn, so that the wait for an address depends on
+// the number of merchants, not on how many addresses other merchants have. There are two rings of merchants, each ordered by id. The first asks
+// for the newest addresses of merchants with recent activations, because most payers pay within minutes. The second asks for the next address
+// of each merchant's lap through all of its addresses.
 import type { MerchantId } from "../../../lib/ids.ts";
 import { inTurn } from "../../../lib/turns.ts";
 import type { Place } from "../progress.ts";
 
-/** Places of one pass, of both rings together; as many merchants of each are looked at. */
+/** Addresses of one pass, from both rings together; also the number of merchants read of each ring. */
 export const PLACES = 20;
 
-/** Above all activations, which a lap goes through from the newest to the oldest. */
+/** Above all activations: a lap goes from the newest to the oldest. */
 const TOP: Place = { activatedAtMs: Number.MAX_SAFE_INTEGER, position: Number.MAX_SAFE_INTEGER };
 
 export interface Ask {
@@ -17,28 +17,28 @@ export interface Ask {
   readonly address: string;
 }
 
-/** A merchant of a ring, and the addresses to ask for when it has its turn, in order. */
+/** A merchant of a ring, and the addresses to ask for in its turn, in order. */
 export interface Queue {
   readonly merchantId: MerchantId;
   readonly addresses: readonly string[];
 }
 
-/** Where a merchant's lap goes on: below `before`. */
+/** Where a merchant's lap continues: below `before`. */
 export interface LapState {
   readonly merchantId: MerchantId;
   readonly before: Place;
-  /** A watched address lies above that place, or was activated since the lap began. */
+  /** Whether a watched address is above that place, or was activated since the lap began. */
   readonly hasFound: boolean;
 }
 
 export interface Lap extends LapState {
-  /** Watched addresses of its next stretch, in the order of their last places in it; at most `PLACES`. */
+  /** Watched addresses of the lap's next section, in the order of their last places in it; at most `PLACES`. */
   readonly found: readonly (Place & {
     readonly address: string;
     /** Read at its own pace: not asked for here. */
     readonly isStuck: boolean;
   })[];
-  /** Where that stretch ends; null where it reaches the oldest activation. */
+  /** Where that section ends; null if it reaches the oldest activation. */
   readonly end: Place | null;
 }
 
@@ -50,7 +50,7 @@ export function asksInTurn(queues: readonly Queue[]): readonly Ask[] {
 
 /** The two rings in a pass. */
 export interface Turns {
-  readonly news: Ring;
+  readonly recent: Ring;
   readonly all: Ring;
   readonly laps: readonly Lap[];
 }
@@ -65,29 +65,29 @@ export function turnsOf(newest: readonly Queue[], laps: readonly Lap[]): Turns {
     merchantId,
     addresses: found.flatMap(({ address, isStuck }) => (isStuck ? [] : [address])),
   }));
-  return { news: { queues: newest, asks: asksInTurn(newest) }, all: { queues, asks: asksInTurn(queues) }, laps };
+  return { recent: { queues: newest, asks: asksInTurn(newest) }, all: { queues, asks: asksInTurn(queues) }, laps };
 }
 
-/** What a pass asks for: one of either ring in turn, each address once. */
-export function addressesOf({ news, all }: Turns): readonly string[] {
-  const pairs = Array.from({ length: PLACES }, (_, n) => [news.asks[n], all.asks[n]]);
+/** The addresses of a pass: from the two rings alternately, each once. */
+export function addressesOf({ recent, all }: Turns): readonly string[] {
+  const pairs = Array.from({ length: PLACES }, (_, n) => [recent.asks[n], all.asks[n]]);
   const addresses = pairs.flat().flatMap((ask) => ask?.address ?? []);
   return [...new Set(addresses)].slice(0, PLACES);
 }
 
-/** The merchant after whom the ring continues, given a pass that was to ask for `asks` of `queues`. */
+/** The merchant after which the ring continues, after a pass that was to ask for `asks` of `queues`. */
 export function placeInRing(of: Ring & { readonly after: string }, isSettled: (address: string) => boolean): string {
   const { queues, asks, after } = of;
   const open = asks.findIndex(({ address }) => !isSettled(address));
   const taken = open < 0 ? asks : asks.slice(0, open);
   const served = new Set(taken.map(({ merchantId }) => merchantId));
   const isAll = asks.every(({ merchantId }) => served.has(merchantId));
-  // After a full page there may be more merchants; they come before any of these has another turn.
+  // After a full page there may be more merchants; they come before these get another turn.
   const last = isAll && queues.length === PLACES ? queues.at(-1) : taken.at(-1);
   return last?.merchantId ?? after;
 }
 
-/** The lap's place after a pass that settled some addresses; undefined where the merchant has no watched address any more. */
+/** The lap's place after a pass that settled some addresses; undefined if the merchant no longer has a watched address. */
 export function lapAfter(lap: Lap, isSettled: (address: string) => boolean): LapState | undefined {
   const { merchantId, found, end } = lap;
   const hasFound = lap.hasFound || found.length > 0;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { explainerMark, growthIdentity, type Transfer, transferKey } from "../../../../src/chains/transfer.ts";
 import type { StoredPayment } from "../../../../src/commerce/payments/payment.ts";
-import { type PlaceInBlock, type StandingGrowth, weighPlace } from "../../../../src/detection/growth/weigh-growth.ts";
+import { type PlaceInBlock, type StoredGrowth, weighPlace } from "../../../../src/detection/growth/weigh-growth.ts";
 import { makeId } from "../../../../src/lib/ids.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
@@ -43,15 +43,15 @@ class Ledger {
   readonly growth = new Map<string, Transfer>();
 
   look(told: { readonly growth: Transfer | undefined; readonly fresh: readonly Transfer[] }, diesBetween = false) {
-    const standing = [...this.growth.values()].map(
-      (each): StandingGrowth => ({
+    const storedGrowth = [...this.growth.values()].map(
+      (each): StoredGrowth => ({
         rows: [rowOf(each)],
         units: each.amountUnits,
         explainedBy: each.growth?.explainedBy ?? [],
       }),
     );
     const stored = [...this.payments.values()].map(({ txHash, amountUnits: units }) => ({ txHash, units }));
-    const weighed = weighPlace({ ...told, standing, stored } satisfies PlaceInBlock);
+    const weighed = weighPlace({ ...told, storedGrowth, stored } satisfies PlaceInBlock);
     for (const each of told.fresh) this.payments.set(transferKey(each), each);
     for (const row of weighed.replaced) this.growth.delete(transferKey(row));
     if (weighed.growth !== null && !diesBetween && !this.growth.has(transferKey(weighed.growth)))
@@ -105,22 +105,22 @@ describe("growth and what explains it", () => {
 
   it("what is told again changes nothing", () => {
     const growth = growthOf(5n, [explainerMark(hashOf(1))]);
-    const standing = [{ rows: [rowOf(growth)], units: 5n, explainedBy: [explainerMark(hashOf(1))] }];
+    const storedGrowth = [{ rows: [rowOf(growth)], units: 5n, explainedBy: [explainerMark(hashOf(1))] }];
     const stored = [{ txHash: hashOf(1), units: 2n }];
-    const weighed = weighPlace({ growth, fresh: [transferOf(1, 2n)], standing, stored });
+    const weighed = weighPlace({ growth, fresh: [transferOf(1, 2n)], storedGrowth, stored });
     expect(weighed).toEqual({ growth, replaced: [], by: null });
   });
 
   it("of two sources that hold two balances for true, the first is kept", () => {
-    const standing = [{ rows: [rowOf(growthOf(5n))], units: 5n, explainedBy: [] }];
-    const weighed = weighPlace({ growth: growthOf(6n), fresh: [], standing, stored: [] });
+    const storedGrowth = [{ rows: [rowOf(growthOf(5n))], units: 5n, explainedBy: [] }];
+    const weighed = weighPlace({ growth: growthOf(6n), fresh: [], storedGrowth, stored: [] });
     expect(weighed).toEqual({ growth: null, replaced: [], by: null });
   });
 
   it("a stored explanation is nobody's batch to wait for", () => {
-    const standing = [{ rows: [rowOf(growthOf(5n))], units: 5n, explainedBy: [] }];
+    const storedGrowth = [{ rows: [rowOf(growthOf(5n))], units: 5n, explainedBy: [] }];
     const stored = [{ txHash: hashOf(1), units: 5n }];
-    const weighed = weighPlace({ growth: undefined, fresh: [transferOf(1, 5n)], standing, stored });
+    const weighed = weighPlace({ growth: undefined, fresh: [transferOf(1, 5n)], storedGrowth, stored });
     expect(weighed).toMatchObject({ growth: null, by: null });
     expect(weighed.replaced).toHaveLength(1);
   });
