@@ -306,11 +306,11 @@ export interface components {
     };
     CreateWebhookBody: {
       /**
-       * @description https on port 443, to a host of the public Internet; no user name, no IP address, no fragment.
+       * @description An https URL on port 443 to a public host name, without user name, IP address or fragment.
        * @example https://shop.example.com/webhooks/edgetill
        */
       url: string;
-      /** @description Types of events, `invoice.*` for all of a domain, `*` for all. */
+      /** @description Event types to receive; `invoice.*` means a whole domain, `*` means all. */
       events: readonly (
         | "invoice.created"
         | "invoice.updated"
@@ -364,12 +364,12 @@ export interface components {
       /** @default true */
       isActive?: boolean | undefined;
       /**
-       * @description Attempts after the first.
+       * @description Number of retries after the first attempt.
        * @default 9
        */
       retryCount?: number | undefined;
       /**
-       * @description Milliseconds to wait for your answer.
+       * @description Milliseconds to wait for your response.
        * @default 15000
        */
       timeout?: number | undefined;
@@ -437,9 +437,9 @@ export interface components {
       eventType: string;
       /** @enum {string} */
       status: "PENDING" | "SUCCEEDED" | "FAILED";
-      /** @description All that were ever made, those before a redelivery too. */
+      /** @description All attempts so far, including those before a redelivery. */
       attempts: number;
-      /** @description At the earliest; null unless PENDING. */
+      /** @description Earliest time of the next attempt; null unless PENDING. */
       nextAttemptAt: string | null;
       lastAttempt: components["schemas"]["DeliveryAttempt"] | null;
       /**
@@ -455,7 +455,7 @@ export interface components {
     };
     /** DeliveryAttempt */
     DeliveryAttempt: {
-      /** @description 1 for the first. */
+      /** @description Number of the attempt; the first is 1. */
       number: number;
       /**
        * Format: date-time
@@ -465,10 +465,10 @@ export interface components {
       requestHeaders: {
         [key: string]: string;
       };
-      /** @description Null where no answer came. */
+      /** @description Null if there was no answer. */
       statusCode: number | null;
       /**
-       * @description A stable word where no answer came.
+       * @description The reason if there was no answer, as a stable code.
        * @example TIMEOUT
        */
       error: string | null;
@@ -484,9 +484,9 @@ export interface components {
       eventType: string;
       /** @enum {string} */
       status: "PENDING" | "SUCCEEDED" | "FAILED";
-      /** @description All that were ever made, those before a redelivery too. */
+      /** @description All attempts so far, including those before a redelivery. */
       attempts: number;
-      /** @description At the earliest; null unless PENDING. */
+      /** @description Earliest time of the next attempt; null unless PENDING. */
       nextAttemptAt: string | null;
       lastAttempt: components["schemas"]["DeliveryAttempt"] | null;
       /**
@@ -959,7 +959,7 @@ export interface components {
       isActive: boolean;
       retryCount: number;
       timeout: number;
-      /** @description Newest first. Each delivery is signed with every active one. */
+      /** @description Newest first. Each delivery is signed with every active secret. */
       webhookSecrets: {
         id: string;
         webhookId: string;
@@ -968,9 +968,9 @@ export interface components {
         isActive: boolean;
         expiresAt: string | null;
       }[];
-      /** @description Why we switched it off: it answered 410, or only failed for five days. */
+      /** @description Why we switched the endpoint off: GONE after an answer 410, FAILING after five days of failures only. */
       disabledReason: ("GONE" | "FAILING") | null;
-      /** @description Since when it is switched off. Events from then on wait up to 30 days, and are sent when it is on again. */
+      /** @description When the endpoint was switched off. Events since then wait up to 30 days and are sent when it is switched on again. */
       disabledAt: string | null;
       failuresInRow: number;
       failingSince: string | null;
@@ -985,7 +985,7 @@ export interface components {
        */
       updatedAt: string;
       /**
-       * @description Verifies signatures: shown this once.
+       * @description The secret with which to verify signatures. It is shown only once.
        * @example whsec_...
        */
       secret: string;
@@ -1049,24 +1049,24 @@ export interface components {
         body: components["schemas"]["ActivatePaymentMethodBody"];
         answer: components["schemas"]["PaymentMethod"];
       };
-      /** @description List payments, newest first. What was seen on chain at your addresses: credited to invoices, UNMATCHED where no rule could tell for which, and IGNORED where it is too little. Needs PAYMENT_VIEW. */
+      /** @description List payments, newest first. Transfers to your addresses: credited to an invoice, UNMATCHED if no rule could decide on an invoice, or IGNORED if the amount is too small. Needs PAYMENT_VIEW. */
       listPayments: {
         query: components["schemas"]["ListPaymentsQuery"];
         answer: components["schemas"]["PaymentList"];
       };
-      /** @description Read a payment with its evidence. The block, the source's own words, the rule that credited it, the invoices it refused, the payers' claims. Needs PAYMENT_VIEW. */
+      /** @description Read a payment with its evidence. The evidence: the block, the source's answer, the rule that credited the payment, the invoices that were refused, and the payers' claims. Needs PAYMENT_VIEW. */
       getPayment: {
         params: {
           paymentId: string;
         };
         answer: components["schemas"]["PaymentDetails"];
       };
-      /** @description Bring in a transaction by its hash. It is read from the chain at once, and what it pays to your addresses is credited by the same rules as ever, or stored UNMATCHED though the day's limit of unmatched payments was reached. The answer is all that you have of it, at most 100: an empty list where it pays nothing to you. Safe to repeat; 60 in an hour. Needs PAYMENT_RESOLVE. */
+      /** @description Look up a transaction by its hash. Reads the transaction from the chain at once. What it pays to your addresses is credited by the usual rules, or stored UNMATCHED even if the daily limit of unmatched payments was reached. Returns your payments from this transaction, at most 100; the list is empty if it pays nothing to you. Safe to repeat; 60 an hour. Needs PAYMENT_RESOLVE. */
       lookUpPayment: {
         body: components["schemas"]["LookUpPaymentBody"];
         answer: components["schemas"]["PaymentList"];
       };
-      /** @description Decide about a payment that no rule credited. ASSIGN credits it to one of your invoices, which is settled at once; IGNORE sets it aside. Where several merchants use the address, each decides for itself. Needs PAYMENT_RESOLVE. */
+      /** @description Decide about a payment that no rule credited. ASSIGN credits the payment to one of your invoices, which is settled at once. IGNORE marks it as belonging to no invoice. If several merchants use the address, each decides for itself. Needs PAYMENT_RESOLVE. */
       resolvePayment: {
         params: {
           paymentId: string;
@@ -1154,24 +1154,24 @@ export interface components {
           }[];
         };
       };
-      /** @description List events, newest first, or poll for new ones. To poll, begin with `after=0`, handle `data` in its order, and ask again with `after` set to `nextCursor`, at once while pages are full. The order is that of the commits, not of `timestamp`; nothing is missed. Needs WEBHOOK_VIEW. */
+      /** @description List events, newest first, or poll for new ones. To poll, start with `after=0`, process `data` in order, and ask again with `after` set to `nextCursor`, immediately while pages are full. Events come in commit order, not in order of `timestamp`, so none is missed. Needs WEBHOOK_VIEW. */
       listEvents: {
         query: components["schemas"]["ListEventsQuery"];
         answer: components["schemas"]["EventList"];
       };
-      /** @description Read an event, as it is delivered. Needs WEBHOOK_VIEW. */
+      /** @description Read an event as it is delivered. Needs WEBHOOK_VIEW. */
       getEvent: {
         params: {
           eventId: string;
         };
         answer: components["schemas"]["WebhookEvent"];
       };
-      /** @description Register a webhook endpoint. The answer is the only one that shows the secret. Events from now on are delivered. Needs WEBHOOK_CREATE. */
+      /** @description Register a webhook endpoint. Only this response shows the secret. Events from now on are delivered. Needs WEBHOOK_CREATE. */
       createWebhook: {
         body: components["schemas"]["CreateWebhookBody"];
         answer: components["schemas"]["NewWebhook"];
       };
-      /** @description List the webhook endpoints, oldest first. A plain array: a merchant has at most 20. Needs WEBHOOK_VIEW. */
+      /** @description List the webhook endpoints, oldest first. Returns a plain array, because a merchant has at most 20. Needs WEBHOOK_VIEW. */
       listWebhooks: {
         answer: components["schemas"]["Webhook"][];
       };
@@ -1182,7 +1182,7 @@ export interface components {
         };
         answer: components["schemas"]["Webhook"];
       };
-      /** @description Change a webhook endpoint. Switched on again, it receives what has waited for it since it was switched off. Needs WEBHOOK_UPDATE. */
+      /** @description Change a webhook endpoint. An endpoint that is switched on again receives the events that waited while it was off. Needs WEBHOOK_UPDATE. */
       updateWebhook: {
         params: {
           webhookId: string;
@@ -1190,28 +1190,28 @@ export interface components {
         body: components["schemas"]["UpdateWebhookBody"];
         answer: components["schemas"]["Webhook"];
       };
-      /** @description Delete a webhook endpoint. With its secrets; what still waited for it is never delivered. Needs WEBHOOK_DELETE. */
+      /** @description Delete a webhook endpoint. Deletes the endpoint and its secrets. Waiting deliveries are never sent. Needs WEBHOOK_DELETE. */
       deleteWebhook: {
         params: {
           webhookId: string;
         };
         answer: undefined;
       };
-      /** @description Send a ping to a webhook endpoint. An event `ping` for this endpoint alone, whatever it subscribes to, before all that waits for it. Needs WEBHOOK_UPDATE. */
+      /** @description Send a ping to a webhook endpoint. Sends an event `ping` to this endpoint only, whatever it subscribes to, before its waiting deliveries. Needs WEBHOOK_UPDATE. */
       pingWebhook: {
         params: {
           webhookId: string;
         };
         answer: components["schemas"]["Ping"];
       };
-      /** @description Give a webhook endpoint a new secret. For 24 hours deliveries are signed with the old one too (the newest five, if you rotate often). The answer is the only one that shows the new one. Needs WEBHOOK_UPDATE. */
+      /** @description Rotate the secret of a webhook endpoint. For 24 hours deliveries are also signed with the old secret (with the newest five secrets if you rotate often). Only this response shows the new secret. Needs WEBHOOK_UPDATE. */
       rotateWebhookSecret: {
         params: {
           webhookId: string;
         };
         answer: components["schemas"]["NewWebhook"];
       };
-      /** @description List what a webhook endpoint was owed, newest first. Kept for 30 days after the last attempt. Needs WEBHOOK_VIEW. */
+      /** @description List deliveries to a webhook endpoint, newest first. Deliveries are kept for 30 days after the last attempt. Needs WEBHOOK_VIEW. */
       listDeliveries: {
         params: {
           webhookId: string;
@@ -1227,7 +1227,7 @@ export interface components {
         };
         answer: components["schemas"]["DeliveryDetails"];
       };
-      /** @description Deliver an event to an endpoint again. At once and before all that waits, by the whole schedule anew; also what succeeded. What is being delivered this moment is left alone. Needs WEBHOOK_UPDATE. */
+      /** @description Redeliver an event to an endpoint. The event is delivered at once, before all waiting deliveries, with a new retry schedule. Also works for a delivery that succeeded. A delivery in progress is not changed. Needs WEBHOOK_UPDATE. */
       redeliver: {
         params: {
           webhookId: string;
@@ -1235,7 +1235,7 @@ export interface components {
         };
         answer: components["schemas"]["DeliveryDetails"];
       };
-      /** @description Deliver the events of a range of times again. At most 10,000, in their order, 20 a second, whatever became of them before. Pings are not repeated. A merchant may ask for 10 in an hour, of all its endpoints together; then 429 with Retry-After. Needs WEBHOOK_UPDATE. */
+      /** @description Redeliver the events of a time range. Delivers at most 10,000 events again, in order, 20 a second, whatever their earlier result. Pings are not repeated. A merchant may start 10 replays an hour over all its endpoints; more are refused with 429 and Retry-After. Needs WEBHOOK_UPDATE. */
       replayEvents: {
         params: {
           webhookId: string;
@@ -1349,7 +1349,7 @@ export interface components {
         };
         answer: components["schemas"]["ApiKey"];
       };
-      /** @description List who changed what, newest first. Append-only. Wallets appear by fingerprint, customers not at all. Needs AUDIT_VIEW. */
+      /** @description List who changed what, newest first. The log is append-only. Wallets appear only by fingerprint, customers do not appear. Needs AUDIT_VIEW. */
       listAuditEvents: {
         query: components["schemas"]["ListAuditEventsQuery"];
         answer: components["schemas"]["AuditEventList"];
@@ -1703,21 +1703,21 @@ export interface components {
     };
     /** Replay */
     Replay: {
-      /** @description Events that are delivered again. */
+      /** @description Number of events that will be delivered again. */
       scheduled: number;
     };
     ReplayEventsBody: {
       /**
        * Format: date-time
-       * @description Events of this time and after.
+       * @description Only events at or after this time.
        */
       from: string | Date;
       /**
        * Format: date-time
-       * @description Events of before this time; at most 90 days later.
+       * @description Only events before this time; at most 90 days after `from`.
        */
       to: string | Date;
-      /** @description Types of events, `invoice.*` for all of a domain; what the endpoint subscribes to unless given. */
+      /** @description Event types; `invoice.*` means a whole domain. Default: the types that the endpoint subscribes to. */
       types?:
         | readonly (
             | "invoice.created"
@@ -1978,11 +1978,11 @@ export interface components {
     };
     UpdateWebhookBody: {
       /**
-       * @description https on port 443, to a host of the public Internet; no user name, no IP address, no fragment.
+       * @description An https URL on port 443 to a public host name, without user name, IP address or fragment.
        * @example https://shop.example.com/webhooks/edgetill
        */
       url?: string | undefined;
-      /** @description Types of events, `invoice.*` for all of a domain, `*` for all. */
+      /** @description Event types to receive; `invoice.*` means a whole domain, `*` means all. */
       events?:
         | readonly (
             | "invoice.created"
@@ -2035,9 +2035,9 @@ export interface components {
         | undefined;
       description?: (string | null) | undefined;
       isActive?: boolean | undefined;
-      /** @description Attempts after the first. */
+      /** @description Number of retries after the first attempt. */
       retryCount?: number | undefined;
-      /** @description Milliseconds to wait for your answer. */
+      /** @description Milliseconds to wait for your response. */
       timeout?: number | undefined;
     };
     UploadImageBody: {
@@ -2108,7 +2108,7 @@ export interface components {
       isActive: boolean;
       retryCount: number;
       timeout: number;
-      /** @description Newest first. Each delivery is signed with every active one. */
+      /** @description Newest first. Each delivery is signed with every active secret. */
       webhookSecrets: {
         id: string;
         webhookId: string;
@@ -2117,9 +2117,9 @@ export interface components {
         isActive: boolean;
         expiresAt: string | null;
       }[];
-      /** @description Why we switched it off: it answered 410, or only failed for five days. */
+      /** @description Why we switched the endpoint off: GONE after an answer 410, FAILING after five days of failures only. */
       disabledReason: ("GONE" | "FAILING") | null;
-      /** @description Since when it is switched off. Events from then on wait up to 30 days, and are sent when it is on again. */
+      /** @description When the endpoint was switched off. Events since then wait up to 30 days and are sent when it is switched on again. */
       disabledAt: string | null;
       failuresInRow: number;
       failingSince: string | null;

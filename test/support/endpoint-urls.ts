@@ -44,7 +44,7 @@ export function describeEndpointUrls(): void {
     it.each(LOOPBACK)("%s is good where loopback is open, and nowhere else", (text, href) => {
       const value = { href, host: new URL(href).hostname, isLoopback: true };
       expect(parseEndpointUrl(text, OPEN)).toEqual({ ok: true, value });
-      expectRefused([text], "it does not begin with https:// and a host", CLOSED);
+      expectRefused([text], "it must start with https:// and a host", CLOSED);
     });
 
     it.each(OWN)("%s is refused by the deployment that it is, and by no other", (text) => {

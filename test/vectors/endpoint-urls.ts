@@ -3,12 +3,12 @@
 
 const REASONS = {
   long: "it is longer than 2,048 characters",
-  unseen: "it holds a space, a backslash or a character that cannot be seen",
-  start: "it does not begin with https:// and a host",
-  user: "it holds a user name or a password",
-  fragment: "it holds a fragment",
+  unseen: "it contains a space, a backslash or an invisible character",
+  start: "it must start with https:// and a host",
+  user: "it contains a user name or a password",
+  fragment: "it contains a fragment; remove the # and what follows",
   unparsed: "it is not a URL",
-  port: "it names another port than 443",
+  port: "its port must be 443",
   ip: "the host is an IP address",
   dot: "the host ends in a dot",
   single: "the host is a single label",

@@ -1,4 +1,4 @@
-// The log is only read: the batch of each change writes its entry, and no route changes or deletes one (decisions 10).
+// Routes only read the audit log: the batch of each change writes its entry, and no route changes or deletes one (decisions 10).
 import { type MountedRoute, routesOf } from "../../accounts/pipeline/routes-of.ts";
 import { ok } from "../../lib/result.ts";
 import { auditListBody, auditQuery, myAuditQuery } from "../../platform/audit/contract.ts";
@@ -10,7 +10,7 @@ const ofMerchant = routesOf({ tag: "Audit", callers: "MEMBER_OR_KEY" }).get(
   {
     operationId: "listAuditEvents",
     summary: "List who changed what, newest first",
-    description: "Append-only. Wallets appear by fingerprint, customers not at all.",
+    description: "The log is append-only. Wallets appear only by fingerprint, customers do not appear.",
     permission: "audit:view",
     query: auditQuery,
     answers: [{ status: 200, description: "One page", schema: auditListBody }],

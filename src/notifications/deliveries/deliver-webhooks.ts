@@ -1,5 +1,5 @@
-// The work of one queue message: deliver what an endpoint is owed, round after round, within the limits of one invocation. Nothing is kept in
-// memory: the deliveries of a worker that dies are free again when its lease ends, and the next worker begins by claiming.
+// Handles one queue message: delivers an endpoint's due deliveries, round after round, within the limits of one invocation. Nothing is kept in
+// memory: the deliveries of a worker that dies are free again when its lease ends, and the next worker leases them.
 
 import type { Sleep } from "../../lib/sleep.ts";
 import { SECOND_MS } from "../../lib/time.ts";
@@ -15,23 +15,23 @@ import { claimBatch, selectNextDue, selectWaiting } from "./store.ts";
 export interface DeliverDependencies extends PostDependencies, RecordDependencies {
   readonly db: Db;
   readonly sleep: Sleep;
-  /** Throws where one does not open. */
+  /** Throws if one cannot be decrypted. */
   readonly open: (secrets: readonly WebhookSecret[]) => Promise<readonly string[]>;
 }
 
-/** How long an endpoint rests after a round that was cut short. */
+/** How long an endpoint pauses after a round that was cut short. */
 const REST_SECONDS = 5;
 
 /**
- * Delivers what is due to an endpoint; nothing for an unknown one. May run any number of times, also concurrently: a worker that finds enough
- * others at work leaves, so each of those checks for more when it is done, for this endpoint and for the merchant's others.
+ * Delivers what is due to an endpoint; does nothing for an unknown one. May run any number of times, also concurrently: a worker that finds
+ * enough others running ends, so each running worker checks for more work when it is done, for this endpoint and for the merchant's others.
  */
 export async function deliverTo(deps: DeliverDependencies, webhookId: string): Promise<void> {
   for (let made = 0; made < ROUNDS_AN_INVOCATION; made++) {
     const round = await claimRound(deps, webhookId);
     if (round === undefined) return made > 0 ? wakeForNext(deps, webhookId) : undefined;
     const secrets = await secretsOf(deps, round);
-    // Their leases run out, and they are due again.
+    // The leases expire, and the deliveries are due again.
     if (secrets === undefined) return;
     const posted = await postRound(deps, round, secrets);
     await recordRound(deps, round.webhook, posted);
@@ -40,15 +40,15 @@ export async function deliverTo(deps: DeliverDependencies, webhookId: string): P
   await wakeForNext(deps, webhookId);
 }
 
-/** What is due within this time gets a queue message; the cron finds what is due later. */
+/** Deliveries due within this time get a queue message; the cron finds later ones. */
 const SOON_MS = 30 * SECOND_MS;
 
-/** An endpoint due for so long was perhaps refused a worker, since its merchant had enough; a message takes less time to arrive. */
+/** An endpoint due for this long was probably refused a worker, because its merchant had enough; a queue message arrives faster. */
 const WAITED_MS = 5 * SECOND_MS;
 
 /**
- * Wakes the endpoint for what is due next, and hands the worker's place to those of the merchant's endpoints that have waited longest without one,
- * in front of this one. Only a worker that delivered something does this, so that messages which find nothing to do end there.
+ * Wakes the endpoint for its next due delivery, and first gives the worker's place to the merchant's endpoints that have waited longest without
+ * a worker. Only a worker that delivered something does this, so that messages without work do not create new ones.
  */
 async function wakeForNext(deps: DeliverDependencies, webhookId: string): Promise<void> {
   const nowMs = deps.nowMs();
@@ -77,7 +77,7 @@ function waitingBefore(deps: DeliverDependencies, webhookId: string, nowMs: numb
   return selectWaiting(deps.db, { webhookId, dueMs: nowMs - WAITED_MS, nowMs });
 }
 
-/** Undefined where nothing due may be claimed, and where storage does not answer: the cron tries again. */
+/** Undefined if nothing due may be leased, or if storage does not answer: the cron retries. */
 async function claimRound(deps: DeliverDependencies, webhookId: string): Promise<Round | undefined> {
   const of = { webhookId, token: deps.newUlid(), nowMs: deps.nowMs() };
   const rows = await readWithRetry(deps.sleep, async () => batch(deps.db, claimBatch(deps.db, of)));
@@ -94,8 +94,8 @@ async function secretsOf(deps: DeliverDependencies, { webhook }: Round): Promise
   try {
     return await deps.open(liveSecrets(webhook, deps.nowMs()));
   } catch {
-    // Whose key is gone: nothing can be signed, and nothing is the receiver's fault.
-    deps.report("secrets of an endpoint do not open", { webhookId: webhook.id });
+    // The encryption key is missing: nothing can be signed, and the receiver is not at fault.
+    deps.report("secrets of an endpoint cannot be decrypted", { webhookId: webhook.id });
     return undefined;
   }
 }

@@ -17,8 +17,8 @@ import { type DeliverDependencies, deliverTo } from "./deliver-webhooks.ts";
 type Background = (work: Promise<unknown>) => void;
 
 /**
- * Works through the endpoints that queue messages name. Never throws because one failed: what failed is due again when its lease ends, and
- * the cron finds it, so a message need not come twice.
+ * Handles the endpoints that queue messages name. Does not throw if one fails: its deliveries are due again when the lease ends, and the cron
+ * finds them, so a message need not be redelivered.
  */
 export async function deliverMessages(
   messages: readonly { readonly body: unknown }[],
@@ -31,7 +31,7 @@ export async function deliverMessages(
 
 async function deliverMessage(deps: DeliverDependencies, body: unknown): Promise<void> {
   const webhookId = webhookIdIn(body);
-  if (webhookId === undefined) return deps.report("a message of the queue that names no endpoint", {});
+  if (webhookId === undefined) return deps.report("a queue message names no endpoint", {});
   try {
     await deliverTo(deps, webhookId);
   } catch (error) {

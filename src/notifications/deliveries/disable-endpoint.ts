@@ -1,4 +1,4 @@
-// Switches off, once, an endpoint that is gone or has only failed for days. The team learns of it by an event to the merchant's other endpoints,
+// Switches off, once, an endpoint that is gone or has only failed for days. The team is notified by an event to the merchant's other endpoints,
 // by the audit log, and by mail to every user who could switch it on again.
 
 import { selectLiveMerchant } from "../../accounts/merchants/store.ts";
@@ -28,13 +28,13 @@ export interface DisableDependencies {
   readonly nowMs: () => number;
   readonly newUlid: () => string;
   readonly mailer: Mailer;
-  /** Nothing that a URL, a receiver or a merchant said. */
+  /** Must not log text from a URL, a receiver or a merchant. */
   readonly report: Report;
 }
 
 type Disabling = Verdict & { readonly disable: NonNullable<Verdict["disable"]> };
 
-/** `health` is what the failing round left. Where a success, a change of the address or another worker came in between, nothing is done. */
+/** `health` is the state after the failing round. Does nothing if a success, a change of the URL or another worker came in between. */
 export async function disableEndpoint(
   deps: DisableDependencies,
   webhook: Webhook,
@@ -77,7 +77,7 @@ async function mailStewards(
   const rows = await readWithRetry(deps.sleep, async () =>
     batch(deps.db, [selectStewards(deps.db, merchantId), selectLiveMerchant(deps.db, merchantId)]),
   );
-  if (!rows.ok) return deps.report("mails about an endpoint were lost", { webhookId: id });
+  if (!rows.ok) return deps.report("mails about an endpoint were not sent", { webhookId: id });
   const [stewards, [merchant]] = rows.value;
   if (merchant === undefined) return;
   const posted = await Promise.allSettled(
@@ -86,5 +86,5 @@ async function mailStewards(
     ),
   );
   const lost = posted.filter(({ status }) => status === "rejected").length;
-  if (lost > 0) deps.report("mails about an endpoint were lost", { webhookId: id, lost });
+  if (lost > 0) deps.report("mails about an endpoint were not sent", { webhookId: id, lost });
 }

@@ -1,4 +1,4 @@
-// What events of endpoints say.
+// Data of the events about endpoints.
 import type { WebhookId } from "../../lib/ids.ts";
 
 export interface EndpointEvents {

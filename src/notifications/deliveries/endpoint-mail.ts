@@ -10,26 +10,26 @@ import type { Webhook } from "../webhooks/webhook.ts";
 type Reason = NonNullable<Webhook["disabledReason"]>;
 
 const WHY: Readonly<Record<Reason, string>> = {
-  GONE: "It answered 410 Gone, which is a receiver's word that it wants no more.",
-  FAILING: "Nothing that was sent to it in the last five days was accepted.",
+  GONE: "The endpoint answered 410 Gone: the receiver wants no more events.",
+  FAILING: "The endpoint accepted no delivery in the last five days.",
 };
 
-export interface EndpointNews {
+export interface DisabledEndpoint {
   readonly webhook: Pick<Webhook, "id" | "url">;
   readonly merchantName: string;
-  /** Null where it was switched on again since. */
+  /** Null if it has been switched on again since. */
   readonly reason: Reason | null;
-  /** How often since the last mail; null where this is the first. */
+  /** How often since the last mail; null for the first mail. */
   readonly more: number | null;
   readonly nowMs: number;
 }
 
-export function endpointMail(to: string, { webhook, merchantName, reason, more, nowMs }: EndpointNews): Mail {
+export function endpointMail(to: string, { webhook, merchantName, reason, more, nowMs }: DisabledEndpoint): Mail {
   const shop = linkless(merchantName);
   const done = `was switched off${more === null ? "" : ` ${moreTimes(more)}`}`;
   const first =
     more === null
-      ? `Events of ${shop} are no longer sent to ${shownUrl(webhook)} since ${isoTime(nowMs)}.`
+      ? `Since ${isoTime(nowMs)}, events of ${shop} are no longer sent to ${shownUrl(webhook)}.`
       : `The endpoint ${webhook.id} of ${shop}, ${shownUrl(webhook)}, ${done}. It is ${reason === null ? "on" : "off"} now.`;
   return composeMail({
     to,
@@ -41,12 +41,12 @@ export function endpointMail(to: string, { webhook, merchantName, reason, more, 
     paragraphs: [
       first,
       ...(reason === null ? [] : [WHY[reason]]),
-      `What it has not received, and what happens until then, is kept for 30 days and sent when the endpoint ${webhook.id} is switched on again (isActive: true).`,
+      `Events that it has not received are kept for 30 days. They are sent when you switch the endpoint ${webhook.id} on again (isActive: true).`,
     ],
   });
 }
 
-/** Without the query, which may carry a token of the receiver's. */
+/** The URL without the query, which may contain a token of the receiver. */
 export function shownUrl({ url }: Pick<Webhook, "url">): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;

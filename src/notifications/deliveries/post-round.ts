@@ -1,5 +1,5 @@
-// The POSTs of one round, a few at a time. None begins once one of them got no answer: an endpoint that hangs costs one or two
-// time limits, not one for each delivery that it is owed.
+// The POSTs of one round, a few at a time. None starts once one of them got no answer: an endpoint that hangs costs one or two time limits, not
+// one for each due delivery.
 
 import { SECOND_MS } from "../../lib/time.ts";
 import { eventText } from "../../platform/events/event.ts";
@@ -32,8 +32,8 @@ export interface Posted {
 }
 
 /**
- * Makes a round's POSTs, signed with `secrets`. Where the URL is refused, or its host cannot be resolved, only the first delivery fails:
- * the others would fail for the same reason, and each has a limited number of attempts.
+ * Makes a round's POSTs, signed with `secrets`. If the URL is refused or its host cannot be resolved, only the first delivery fails: the others
+ * would fail for the same reason, and each has a limited number of attempts.
  */
 export async function postRound(deps: PostDependencies, round: Round, secrets: readonly string[]): Promise<Posted> {
   const { webhook, deliveries } = round;
@@ -55,7 +55,10 @@ export async function postRound(deps: PostDependencies, round: Round, secrets: r
   return { attempts, untried: waiting };
 }
 
-/** Checked before every round, as the rules or the name may have changed since the endpoint was made. Undefined: the URL is allowed. */
+/**
+ * Checks the URL before every round, because the rules or the host's addresses may have changed since the endpoint was created. Undefined if
+ * the URL is allowed.
+ */
 async function targetOf(deps: PostDependencies, { url }: Webhook): Promise<AttemptError | undefined> {
   const parsed = parseEndpointUrl(url, deps.rules);
   if (!parsed.ok) return "URL_REFUSED";

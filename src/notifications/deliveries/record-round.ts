@@ -18,11 +18,11 @@ export interface RecordDependencies extends DisableDependencies {
   /** In [0, 1). */
   readonly random: () => number;
   readonly schedule: Schedule;
-  /** Sends a queue message for the endpoint; the cron makes up for lost ones. */
+  /** Sends a queue message for the endpoint; the cron replaces lost ones. */
   readonly wake: (webhookId: string, delaySeconds: number) => Promise<void>;
 }
 
-/** Repeating the batch changes nothing. Where storage fails, the deliveries are due again when their leases end. */
+/** Repeating the batch changes nothing. If storage fails, the deliveries are due again when their leases end. */
 export async function recordRound(
   deps: RecordDependencies,
   webhook: Webhook,
@@ -38,7 +38,7 @@ export async function recordRound(
     updateHealth(deps.db, webhook.id, webhook, verdict),
   ] as const;
   const recorded = await readWithRetry(deps.sleep, async () => batch(deps.db, statements));
-  if (!recorded.ok) return deps.report("attempts could not be recorded", { webhookId: webhook.id });
+  if (!recorded.ok) return deps.report("attempts of a round could not be stored", { webhookId: webhook.id });
   if (verdict.disable !== null) await disableEndpoint(deps, webhook, { ...verdict, disable: verdict.disable });
   for (const seconds of wakesAfter(outcomes, deps.nowMs())) await deps.wake(webhook.id, seconds);
 }

@@ -1,5 +1,5 @@
-// What a worker claims at once for an endpoint, for how long, and with what result. The bounds are of one invocation on the smallest plan of the
-// platform: 50 requests to the outside, 6 connections at a time.
+// What a worker leases at once for an endpoint, for how long, and with what result. The bounds are those of one invocation on the platform's
+// smallest plan: 50 outgoing requests, 6 connections at a time.
 
 import type { DeliveryId, WebhookId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -17,38 +17,38 @@ import {
 } from "../webhooks/retry-schedule.ts";
 import type { Webhook } from "../webhooks/webhook.ts";
 
-/** Deliveries that are claimed together. */
+/** Deliveries that are leased together. */
 export const ROUND_SIZE = 20;
-/** Rounds of one invocation: of 20 POSTs and two questions to a resolver each, which stays below 50. */
+/** Rounds of one invocation: each makes up to 20 POSTs and two resolver requests, together below 50. */
 export const ROUNDS_AN_INVOCATION = 2;
 export const POSTS_AT_ONCE = 6;
-/** Of one endpoint, by all its workers: one round more than makes up for a worker that died. */
+/** Most leased deliveries of one endpoint, over all its workers: leaves room for more than one round besides that of a worker that died. */
 export const MOST_IN_FLIGHT = 60;
-/** Workers of one endpoint: each event wakes one, and an endpoint that hangs keeps them. */
+/** Most workers of one endpoint: each event wakes one, and an endpoint that hangs keeps them busy. */
 export const MOST_WORKERS = 6;
-/** Workers of all endpoints of one merchant. The platform runs 250 at once for all merchants. */
+/** Most workers for all endpoints of one merchant. The platform runs 250 at once for all merchants. */
 export const MOST_WORKERS_OF_MERCHANT = LIMITS.webhookWorkersPerMerchant;
-/** Of those, for endpoints that have none: two endpoints that hang do not make the merchant's others wait. */
+/** Of those, reserved for endpoints without a worker: two endpoints that hang do not make the merchant's others wait. */
 export const WORKERS_KEPT_FOR_FIRST = 4;
 
-/** How much of a lease claiming, resolving and recording may take beside the POSTs. */
+/** How much of a lease the steps besides the POSTs (leasing, resolving, recording) may take. */
 const OVERHEAD_MS = 15 * SECOND_MS;
-/** Of that, kept for recording. */
+/** The part of it reserved for recording. */
 const RECORDING_MS = 8 * SECOND_MS;
-/** Above this the cron is as good as a message. */
+/** Above this the cron is as good as a queue message. */
 const SOON_MS = 15 * MINUTE_MS;
 
-/** How long a claim holds: POSTs begin for as long as one may take, and the last takes as long again. Also as SQL, in store.ts. */
+/** How long a lease lasts: POSTs start for as long as one POST may take, and the last takes as long again. Also as SQL, in store.ts. */
 export function leaseMs(timeoutMs: number): number {
   return 2 * timeoutMs + OVERHEAD_MS;
 }
 
-/** A delivery that a worker has claimed. */
+/** A delivery that a worker has leased. */
 export interface Claimed {
   readonly id: DeliveryId;
-  /** The token of the worker and the moment the delivery was due. */
+  /** The worker's token and the time at which the delivery was due. */
   readonly claim: string;
-  /** All attempts ever recorded, and those of the present schedule. */
+  /** All attempts ever recorded, and those of the current schedule. */
   readonly attempts: number;
   readonly step: number;
   readonly event: EventRow;
@@ -61,7 +61,7 @@ export interface Round {
   readonly claimedAtMs: number;
 }
 
-/** Whether another POST of a round may begin: it ends before the lease does, and no round waits for more than two time limits. */
+/** Whether another POST of a round may start: it must end before the lease does, and no round takes more than two time limits. */
 export function mayBegin(
   { webhook, claimedAtMs }: Round,
   at: { readonly beganMs: number; readonly nowMs: number },
@@ -92,21 +92,21 @@ export interface AttemptAnswer {
 export type AttemptError =
   | "TIMEOUT"
   | "CONNECTION_FAILED"
-  /** The URL, or what its host resolves to, is not where a webhook may go. */
+  /** The URL, or an address that its host resolves to, is not allowed for webhooks. */
   | "URL_REFUSED"
   /** The host could not be resolved. */
   | "RESOLVE_FAILED";
 
-/** Whether the round ends: after this its other deliveries would only get the same. */
+/** Whether the round ends: its other deliveries would only get the same result. */
 export function endsRound({ answer }: Pick<Attempt, "answer">): boolean {
   return answer.statusCode === null || answer.statusCode === 410;
 }
 
-/** The next state of a delivery; `nextMs` null where that was its last attempt. */
+/** The next state of a delivery; `nextMs` is null if that was its last attempt. */
 export type Outcome =
   | { readonly kind: "SUCCESS"; readonly attempt: Attempt }
   | { readonly kind: "FAILURE"; readonly attempt: Attempt; readonly nextMs: number | null }
-  /** Given back as it was. */
+  /** Returned unchanged. */
   | { readonly kind: "UNTRIED"; readonly delivery: Claimed };
 
 export function outcomeOf(
@@ -121,19 +121,19 @@ export function outcomeOf(
   return { kind: "FAILURE", attempt, nextMs };
 }
 
-/** What a round shows about its endpoint. */
+/** What a round says about its endpoint. */
 export interface RoundVerdict extends Verdict {
-  /** After a success, earlier failures no longer count. */
+  /** Whether there was a success, which clears earlier failures. */
   readonly hasSuccess: boolean;
 }
 
 /**
- * `attempts` in the order in which they ended; other answers of the round do not take back a receiver's 410. Concurrent failures of a round count
- * as one of those in a row: a busy endpoint that restarts is not put off for a quarter of an hour.
+ * `attempts` in the order in which they ended; later answers do not undo a receiver's 410. Concurrent failures of a round count as one failure
+ * in a row, so that a busy endpoint that restarts is not paused for a quarter of an hour.
  */
 export function verdictOn(before: Health, attempts: readonly Attempt[]): RoundVerdict {
   let verdict: RoundVerdict = { health: before, disable: null, hasSuccess: false };
-  // What the failures of this round, since the last success in it, add to.
+  // The health to which this round's failures since its last success are added.
   let base = before;
   for (const { answer, endedMs: nowMs } of attempts) {
     const isSuccess = judge(answer) === "SUCCESS";
@@ -148,8 +148,8 @@ export function verdictOn(before: Health, attempts: readonly Attempt[]): RoundVe
 }
 
 /**
- * Seconds after which to wake the endpoint for retries that are due soon: those of the first retry and of the last, by when all of them
- * are due. None for later retries, which the cron finds.
+ * Seconds after which to wake the endpoint for retries that are due soon: for the first retry, and for the last, when all are due. Empty for
+ * later retries, which the cron finds.
  */
 export function wakesAfter(outcomes: readonly Outcome[], nowMs: number): readonly number[] {
   const waits = outcomes.flatMap((each) =>
@@ -159,14 +159,14 @@ export function wakesAfter(outcomes: readonly Outcome[], nowMs: number): readonl
   return soon.length === 0 ? [] : [...new Set([Math.min(...soon), Math.max(...soon)])];
 }
 
-/** An endpoint that has something due, as the cron sees it. */
+/** An endpoint with due deliveries, as the cron reads it. */
 export interface DueEndpoint {
   readonly webhookId: WebhookId;
   readonly merchantId: string;
   readonly dueMs: number;
 }
 
-/** At most `limit`, in turns among merchants. */
+/** At most `limit` endpoints, alternating between merchants. */
 export function fairShare(due: readonly DueEndpoint[], limit: number): readonly WebhookId[] {
   return inTurns(due, limit).map(({ webhookId }) => webhookId);
 }

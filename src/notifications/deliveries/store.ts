@@ -1,5 +1,5 @@
-// Claiming, recording and finding what is due. `status = 'PENDING'` is written out everywhere, because only then the partial index
-// deliveries_due is used; a claim is `<token>:<when it was due>`, so that a delivery can be given back as it was.
+// Leases, records and finds due deliveries. `status = 'PENDING'` is written out everywhere, because only then the partial index deliveries_due
+// is used. The column `claim` holds `<token>:<when it was due>`, so that a delivery can be returned unchanged.
 import { type SQL, sql } from "drizzle-orm";
 import type { WebhookId } from "../../lib/ids.ts";
 import { printJson } from "../../lib/typed-json.ts";
@@ -28,27 +28,28 @@ const hookId = sql.placeholder("webhookId");
 const nowMs = sql.placeholder("nowMs");
 const token = sql.placeholder("token");
 
-/** The longest that an endpoint may ask for (contract of webhooks). */
+/** The longest timeout of an endpoint (webhooks/contract.ts). */
 const LONGEST_TIMEOUT_MS = 30_000;
 const TOKEN_LENGTH = 26;
-/** A worker's clock may be behind the clock of the one that woke it. */
+/** A worker's clock may be behind that of the worker that woke it. */
 const CLOCKS_APART_MS = 1_000;
 
-// What is leased lies between now and the end of the longest lease. What is scheduled for then has no claim.
+// Leased deliveries are due between now and the end of the longest lease. Deliveries scheduled for that time have no claim.
 const isLeased = sql`held.webhook_id = ${hookId} and held.status = 'PENDING' and held.next_attempt_ms > ${nowMs}
   and held.next_attempt_ms <= ${nowMs} + ${number(leaseMs(LONGEST_TIMEOUT_MS))}`;
 const isMine = sql`${isLeased} and substr(held.claim, 1, ${number(TOKEN_LENGTH)}) = ${token}`;
 const leaseEnd = sql`${nowMs} + (select 2 * hook.timeout_ms from webhooks hook where hook.id = ${hookId}) + ${number(leaseMs(0))}`;
 
-// Live leases of a merchant, by the index deliveries_leased: what is merely scheduled is not read. Those of deleted endpoints are still there.
+// Live leases of a merchant, by the index deliveries_leased, which leaves out scheduled deliveries. Leases of deleted endpoints are still
+// included.
 const isLive = sql`leased.claim is not null and leased.next_attempt_ms > ${nowMs}`;
 const worker = sql`substr(leased.claim, 1, ${number(TOKEN_LENGTH)})`;
 const isProbed = sql`hook.failures_in_row >= ${number(MANY_FAILURES)}`;
 const isProbeDue = sql`coalesce(hook.probe_at_ms, 0) <= ${nowMs}`;
 
 /**
- * How many a worker may take: none where its token has taken already, so that the same batch sent twice claims once; none where the merchant's
- * endpoints have enough workers; one of an endpoint that is probed, when its time has come.
+ * How many deliveries a worker may lease. None if its token already holds some, so that the same batch sent twice leases once; none if the
+ * merchant's endpoints have enough workers; one for an endpoint that is probed, when its time has come.
  */
 const room = sql`coalesce((select case
     when exists (select 1 from deliveries held where ${isMine}) then 0
@@ -77,7 +78,7 @@ const claim = prepared(
       ),
 );
 
-/** While a probe is under way no other begins; recording it sets the time of the next. */
+/** While a probe runs no other starts; recording its result sets the time of the next. */
 const holdProbe = prepared(
   (of: ClaimOf) => of,
   (db) =>
@@ -113,12 +114,12 @@ const claimed = prepared(
 
 export interface ClaimOf {
   readonly webhookId: string;
-  /** A ULID of this worker's own, never used for another claim. */
+  /** A ULID of this worker, used for one lease only. */
   readonly token: string;
   readonly nowMs: number;
 }
 
-/** Claims what is due, and reads it with the endpoint and its secrets; the same batch again claims nothing more and reads the same. */
+/** Leases what is due and reads it with the endpoint and its secrets; repeating the same batch leases nothing more and reads the same. */
 export function claimBatch(db: Db, of: ClaimOf) {
   return [claim(db, of), holdProbe(db, of), claimed(db, of), selectWebhookById(db, of.webhookId)] as const;
 }
@@ -126,8 +127,8 @@ export function claimBatch(db: Db, of: ClaimOf) {
 const list = sql`json_each(${sql.placeholder("list")}) item`;
 const said = (name: string) => sql.raw(`item.value ->> '$.${name}'`);
 /**
- * Whose result counts: the lease holder's, and the success of any worker that made a POST for the current schedule. A redelivery begins another
- * schedule, which shows in `attempts - step`. A batch that runs twice finds the claim gone and the success recorded.
+ * Which results count: the lease holder's, and a success of any worker that made a POST for the current schedule. A redelivery begins another
+ * schedule, which shows in `attempts - step`. A batch that runs twice finds the lease gone and the success recorded.
  */
 const counts = (
   own: SQL,
@@ -135,7 +136,7 @@ const counts = (
   and ${own}.status <> 'SUCCEEDED' and ${own}.attempts - ${own}.step = ${said("before")}))`;
 
 const attemptFacts = ["atMs", "latencyMs", "statusCode", "error", "requestHeaders", "response"] as const;
-// A delivery that was forgotten and is owed again counts from 1, and the last of its old attempts may not have been swept yet.
+// A delivery that was deleted and created again counts from 1, and its old attempts may not all be deleted yet.
 const insertAttempts = prepared(
   (list: string) => ({ list }),
   (db) =>
@@ -168,7 +169,9 @@ const settle = prepared(
       .where(counts(sql`deliveries`)),
 );
 
-/** The result of a round, attempts first; for a delivery that another worker has claimed by now only a success counts. May be repeated. */
+/**
+ * Records the result of a round, attempts first; for a delivery that another worker has leased by now only a success counts. May be repeated.
+ */
 export function recordOutcomes(db: Db, outcomes: readonly Outcome[], at: { readonly nowMs: number }) {
   const items = JSON.stringify(outcomes.map(itemOf));
   return [insertAttempts(db, items), settle(db, items, at.nowMs)] as const;
@@ -190,8 +193,8 @@ function itemOf(outcome: Outcome) {
 }
 
 /**
- * The health of the endpoint. Failures are added only if it is still as it was read: of two workers that read the same, one counts, and
- * none brings back failures that a success has cleared. Writes nothing where all was well and still is.
+ * Updates the endpoint's health. Failures are added only if the health is still as it was read: of two workers that read the same, one counts,
+ * and neither restores failures that a success has cleared. Writes nothing if the endpoint was and stays healthy.
  */
 export const updateHealth = prepared(
   (webhookId: WebhookId, read: Health, { health: after, hasSuccess }: RoundVerdict) => {
@@ -213,7 +216,7 @@ export const updateHealth = prepared(
       ),
 );
 
-/** Aborts the batch unless the endpoint is active, still at this address and, where `health` is given, as that says. */
+/** Aborts the batch unless the endpoint is active, still has this URL and, if `health` is given, has this health. */
 export function assertFailing(db: Db, { id, url }: Pick<Webhook, "id" | "url">, of: Health | undefined) {
   const isSo =
     of === undefined
@@ -250,12 +253,12 @@ export const selectNextDue = prepared(
 const ofMerchant = sql`(select merchant_id from webhooks where id = ${hookId})`;
 
 /**
- * The same merchant's other endpoints that have waited without any worker since `dueMs` or before, longest first: as many as the merchant may
+ * The same merchant's other endpoints that have been due without a worker since `dueMs` or earlier, longest first: as many as the merchant may
  * still have workers, and at least one.
  */
 export const selectWaiting = prepared(
   (of: { readonly webhookId: string; readonly dueMs: number; readonly nowMs: number }) => of,
-  // One step of an index for each endpoint of the merchant.
+  // Reads one index entry for each endpoint of the merchant.
   (db, of) =>
     db.select({ webhookId: sql<WebhookId>`other.id`.as("waiting_id") }).from(
       sql`(select hook.id, (select next_attempt_ms from deliveries where webhook_id = hook.id and status = 'PENDING'
@@ -269,10 +272,10 @@ export const selectWaiting = prepared(
     ),
 );
 
-/** The next `limit` endpoints behind `after` that are owed something; `webhookId` is null of one that has nothing to be woken for. */
+/** The next `limit` endpoints after `after` with pending deliveries; `webhookId` is null for one that need not be woken. */
 export const selectDueEndpoints = prepared(
   (of: { readonly after: string; readonly limit: number; readonly nowMs: number }) => of,
-  // One step of an index for each endpoint that is owed something, however much that is, and one more for what is due first.
+  // Reads one index entry for each endpoint with pending deliveries, however many, and one more for its first due delivery.
   (db, of) =>
     db
       .select({

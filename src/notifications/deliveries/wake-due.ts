@@ -1,4 +1,5 @@
-// The cron's part: wakes endpoints for what the queue lost, for retries after a long gap, and for what a dead worker held. One message each.
+// Run by the cron: wakes endpoints for lost queue messages, for retries after a long gap, and for deliveries of a dead worker. Sends one
+// message for each endpoint.
 import type { Db } from "../../platform/db/client.ts";
 import { type DueEndpoint, fairShare } from "./round.ts";
 import { selectDueEndpoints } from "./store.ts";
@@ -11,10 +12,10 @@ export interface WakeDueDependencies {
 
 const WAKES_A_RUN = 1_000;
 const PAGE = 1_000;
-/** Pages of endpoints that one run reads; those with nothing due, or switched off, cost a step of an index each. */
+/** Pages of endpoints that one run reads; an endpoint that is switched off or has nothing due costs one index entry. */
 const MOST_PAGES = 50;
 
-/** Wakes at most 1,000 endpoints: those that waited longest first, in turn among merchants. */
+/** Wakes at most 1,000 endpoints: longest waiting first, alternating between merchants. */
 export async function wakeDue(deps: WakeDueDependencies): Promise<void> {
   const found: DueEndpoint[] = [];
   let after = "";

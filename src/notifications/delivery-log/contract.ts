@@ -1,4 +1,4 @@
-// The wire of the delivery log.
+// Wire format of the delivery log.
 import * as z from "zod";
 import { time, timeParameter } from "../../lib/fields.ts";
 import { listQuery } from "../../lib/pagination.ts";
@@ -19,15 +19,16 @@ export const listDeliveriesQuery = () =>
 export const replayBody = () =>
   z
     .strictObject({
-      from: timeParameter().meta({ description: "Events of this time and after." }),
-      to: timeParameter().meta({ description: "Events of before this time; at most 90 days later." }),
-      types: z.array(z.enum(SUBSCRIPTIONS, "is no type of event")).min(1).max(50).optional().meta({
-        description: "Types of events, `invoice.*` for all of a domain; what the endpoint subscribes to unless given.",
+      from: timeParameter().meta({ description: "Only events at or after this time." }),
+      to: timeParameter().meta({ description: "Only events before this time; at most 90 days after `from`." }),
+      types: z.array(z.enum(SUBSCRIPTIONS, "is not an event type")).min(1).max(50).optional().meta({
+        description:
+          "Event types; `invoice.*` means a whole domain. Default: the types that the endpoint subscribes to.",
       }),
     })
     .refine(({ from, to }) => from < to && to - from <= MAX_RANGE_MS, {
       path: ["to"],
-      message: "must be later than from, by at most 90 days",
+      message: "must be after from, by at most 90 days",
     });
 
 // ---- answers
@@ -35,14 +36,14 @@ export const replayBody = () =>
 const attemptBody = () =>
   z
     .object({
-      number: z.int().meta({ description: "1 for the first." }),
+      number: z.int().meta({ description: "Number of the attempt; the first is 1." }),
       at: time(),
       requestHeaders: z.record(z.string(), z.string()),
-      statusCode: z.int().nullable().meta({ description: "Null where no answer came." }),
+      statusCode: z.int().nullable().meta({ description: "Null if there was no answer." }),
       error: z
         .string()
         .nullable()
-        .meta({ description: "A stable word where no answer came.", examples: ["TIMEOUT"] }),
+        .meta({ description: "The reason if there was no answer, as a stable code.", examples: ["TIMEOUT"] }),
       latencyMs: z.int(),
       response: z.string().nullable().meta({ description: "The first 4 KB of the answer." }),
     })
@@ -56,8 +57,8 @@ export const deliveryBody = () =>
       eventId: z.string(),
       eventType: z.string(),
       status: z.enum(DELIVERY_STATUSES),
-      attempts: z.int().meta({ description: "All that were ever made, those before a redelivery too." }),
-      nextAttemptAt: time().nullable().meta({ description: "At the earliest; null unless PENDING." }),
+      attempts: z.int().meta({ description: "All attempts so far, including those before a redelivery." }),
+      nextAttemptAt: time().nullable().meta({ description: "Earliest time of the next attempt; null unless PENDING." }),
       lastAttempt: attemptBody().nullable(),
       createdAt: time(),
       updatedAt: time(),
@@ -73,4 +74,6 @@ export const deliveryDetailsBody = () =>
     .meta({ title: "DeliveryDetails" });
 
 export const replayAnswer = () =>
-  z.object({ scheduled: z.int().meta({ description: "Events that are delivered again." }) }).meta({ title: "Replay" });
+  z
+    .object({ scheduled: z.int().meta({ description: "Number of events that will be delivered again." }) })
+    .meta({ title: "Replay" });

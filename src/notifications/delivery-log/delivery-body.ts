@@ -1,4 +1,4 @@
-// What an endpoint was owed and with what result, as its merchant sees it.
+// A delivery to an endpoint and its result, as its merchant sees it.
 import type { DeliveryId, EventId, WebhookId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";
 import { type JsonOf, parseJson } from "../../lib/typed-json.ts";
@@ -26,15 +26,15 @@ export interface Delivery {
   readonly attempts: number;
   readonly nextAttemptMs: number;
   readonly claim: string | null;
-  /** Null before the first, and where it is no longer kept. */
+  /** Null before the first attempt, and once the last is no longer kept. */
   readonly lastAttempt: Attempt | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
 
-/** As it is read alone. */
+/** A delivery with its attempts. */
 export interface DeliveryFile extends Delivery {
-  /** Newest first; the newest of many. */
+  /** Newest first; only the newest if there are many. */
   readonly log: readonly Attempt[];
   /** Whether its event is still kept. */
   readonly hasEvent: boolean;
@@ -49,7 +49,7 @@ export function deliveryBodyOf(delivery: Delivery) {
     eventType: delivery.eventType,
     status,
     attempts: delivery.attempts,
-    // A redelivery has `nextAttemptMs` 0: it is due since its update.
+    // A redelivery has `nextAttemptMs` 0: it has been due since its update.
     nextAttemptAt: status === "PENDING" ? isoTime(Math.max(nextAttemptMs, updatedAtMs)) : null,
     lastAttempt: lastAttempt === null ? null : attemptBodyOf(lastAttempt),
     createdAt: isoTime(createdAtMs),
@@ -72,7 +72,7 @@ export function isHeld({ status, claim, nextAttemptMs }: Delivery, nowMs: number
   return status === "PENDING" && claim !== null && nextAttemptMs > nowMs;
 }
 
-/** Due now and before all else, with the schedule from its first step; earlier attempts stay in the log. */
+/** Due now, before all other deliveries, with the schedule from its first step; earlier attempts stay in the log. */
 export function reopened<T extends Delivery>(delivery: T, nowMs: number): T {
   const updatedAtMs = Math.max(nowMs, delivery.updatedAtMs);
   return { ...delivery, status: "PENDING", nextAttemptMs: 0, claim: null, updatedAtMs };

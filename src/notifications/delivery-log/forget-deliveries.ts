@@ -1,4 +1,4 @@
-// Deliveries and their attempts are kept for 30 days after they last changed; also those that wait for an endpoint that is switched off.
+// Deletes deliveries and their attempts 30 days after their last change, including those that wait for a switched-off endpoint.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
 import { batch } from "../../platform/db/batch.ts";
@@ -7,17 +7,17 @@ import type { Left } from "../../platform/jobs/left.ts";
 import { forgetOldAttempts, forgetOldDeliveries } from "./store.ts";
 
 const KEPT_MS = 30 * DAY_MS;
-/** As long as events are: a delivery without its event can never be made. */
+/** As long as events are kept: without its event a delivery can never be made. */
 const OWED_MS = 90 * DAY_MS;
 const A_PASS = 1_000;
 const PASSES = 20;
 
-/** Redelivered ones stay among older ones: only the hourly pass steps over them, not the one of every minute. */
+/** Redelivered ones stay among older ones: only the hourly run reads past them, not that of every minute. */
 const AGED_LATELY_MS = 2 * HOUR_MS;
 
 /**
- * At most 20 passes of 1,000 of each. Every minute those that have just reached their age, and those whose event has; in the first minute of an
- * hour all, so that what a skipped cron left is deleted too.
+ * Deletes at most 20 times 1,000 of each. Every minute those that have just reached their age, and those whose event has; in the first minute
+ * of an hour all, so that rows left by a skipped cron are deleted too.
  */
 export async function forgetDeliveries(db: Db, nowMs: number): Promise<Left> {
   const limit = A_PASS;

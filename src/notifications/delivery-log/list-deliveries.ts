@@ -10,7 +10,7 @@ export interface DeliveriesQuery extends Omit<ListQuery, "page"> {
   readonly status?: DeliveryStatus | undefined;
 }
 
-/** The endpoint, without which there is no list, and a page with one delivery more. A query that is not valid reads nothing. */
+/** Reads the endpoint (without it there is no list) and a page plus one delivery. An invalid query reads nothing. */
 export function deliveryPageReads(db: Db, of: DeliveriesOf, query: DeliveriesQuery | undefined) {
   const { limit, after } = pageToRead(query);
   return [
@@ -19,7 +19,7 @@ export function deliveryPageReads(db: Db, of: DeliveriesOf, query: DeliveriesQue
   ] as const;
 }
 
-/** The endpoint and one delivery of its. */
+/** The endpoint and one of its deliveries. */
 export function deliveryReads(db: Db, of: DeliveriesOf & { readonly deliveryId: string }) {
   return [selectWebhook(db, of), selectDelivery(db, of)] as const;
 }

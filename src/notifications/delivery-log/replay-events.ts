@@ -10,25 +10,25 @@ import { type ChangeOf, standingHeld, standingOf, type WebhookDependencies } fro
 import { countReplay, insertReplay, wakeWebhook } from "./store.ts";
 
 const MAX_EVENTS = LIMITS.eventsPerReplay;
-/** Twenty in a second leave room for what happens meanwhile. */
+/** Twenty a second leave room for new events. */
 const PACE = { atOnce: 100, everyMs: 5_000 } as const;
 
 export interface ReplayDependencies extends WebhookDependencies {
-  /** Counts a replay of the merchant; seconds to wait where there were too many, else 0. */
+  /** Counts a replay of the merchant. Returns the seconds to wait if there were too many, otherwise 0. */
   waitOf(merchantId: MerchantId): Promise<number>;
 }
 
 export interface ReplayOf extends ChangeOf {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Names as of subscriptions; undefined for what the endpoint subscribes to. */
+  /** Subscription names; undefined for those that the endpoint subscribes to. */
   readonly types: readonly string[] | undefined;
 }
 
 /**
- * The work of one replay, for `runOnce`: the merchant's events of a time range are owed to an endpoint again, whatever their first result.
- * Pings were for one endpoint and are not repeated. REPLAY_TOO_LARGE above 10,000 events, WEBHOOK_INACTIVE where nothing goes out,
- * RATE_LIMITED where the merchant asked too often.
+ * The work of one replay, for `runOnce`: schedules the merchant's events of a time range for an endpoint again, whatever their first result.
+ * Pings were for one endpoint and are not repeated. REPLAY_TOO_LARGE above 10,000 events, WEBHOOK_INACTIVE if the endpoint is off, RATE_LIMITED
+ * if the merchant asked too often.
  */
 export function replayEvents(deps: ReplayDependencies, of: ReplayOf): Work {
   return async (_operationId, conflict, tries): Promise<Prepared> => {
@@ -37,7 +37,7 @@ export function replayEvents(deps: ReplayDependencies, of: ReplayOf): Work {
     if (!standing.ok) return refused(standing.error);
     const { row: webhook } = standing.value;
     if (!webhook.isActive) return refused({ code: "WEBHOOK_INACTIVE" });
-    // Before the count, which may read as many rows as the replay writes.
+    // Checked before counting events, which may read as many rows as the replay writes.
     const waitSeconds = tries > 0 ? 0 : await deps.waitOf(of.merchantId);
     if (waitSeconds > 0) return refused({ code: "RATE_LIMITED", retryAfterSeconds: waitSeconds });
     const named = (of.types ?? parseJson(webhook.events)).flatMap(typesNamed);

@@ -8,13 +8,13 @@ import { reopenDelivery, selectDelivery, wakeWebhook } from "./store.ts";
 
 export interface ResendOf extends ChangeOf {
   readonly deliveryId: string;
-  /** As it was read with the caller; undefined when there is none. */
+  /** As read together with the caller; undefined if there is none. */
   readonly delivery: DeliveryFile | undefined;
 }
 
 /**
- * The work of one redelivery, for `runOnce`: the delivery is due at once, before all else, with the whole schedule anew. One that is being
- * delivered now is returned as it is. WEBHOOK_INACTIVE where nothing goes out, EVENT_NOT_FOUND where the event is no longer kept.
+ * The work of one redelivery, for `runOnce`: the delivery is due at once, before all others, with a new schedule. A delivery that is in
+ * progress is returned unchanged. WEBHOOK_INACTIVE if the endpoint is off, EVENT_NOT_FOUND if the event is no longer kept.
  */
 export function resendDelivery(deps: WebhookDependencies, of: ResendOf): Work {
   return async (_operationId, conflict, tries): Promise<Prepared> => {

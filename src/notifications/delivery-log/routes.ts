@@ -20,8 +20,8 @@ const ONE = `${BASE}/:deliveryId`;
 const deliveries = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", dependencies: webhookDependencies })
   .get(BASE, {
     operationId: "listDeliveries",
-    summary: "List what a webhook endpoint was owed, newest first",
-    description: "Kept for 30 days after the last attempt.",
+    summary: "List deliveries to a webhook endpoint, newest first",
+    description: "Deliveries are kept for 30 days after the last attempt.",
     permission: "webhook:view",
     query: listDeliveriesQuery,
     answers: [{ status: 200, description: "One page", schema: deliveryListBody }],
@@ -50,12 +50,12 @@ const deliveries = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", depende
   })
   .post(`${ONE}/redeliver`, {
     operationId: "redeliver",
-    summary: "Deliver an event to an endpoint again",
+    summary: "Redeliver an event to an endpoint",
     description:
-      "At once and before all that waits, by the whole schedule anew; also what succeeded. What is being delivered this moment is left alone.",
+      "The event is delivered at once, before all waiting deliveries, with a new retry schedule. Also works for a delivery that succeeded. A delivery in progress is not changed.",
     permission: "webhook:update",
     isIdempotent: true,
-    answers: [{ status: 200, description: "The delivery as it now is", schema: deliveryDetailsBody }],
+    answers: [{ status: 200, description: "The updated delivery", schema: deliveryDetailsBody }],
     refusals: ["WEBHOOK_NOT_FOUND", "DELIVERY_NOT_FOUND", "WEBHOOK_INACTIVE", "EVENT_NOT_FOUND"],
     reads: ({ db, merchantId, params }) => deliveryReads(db, pathOf(merchantId, params)),
     answer: async (call) => {
@@ -69,13 +69,13 @@ const replay = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY", dependencie
   `${HOOK}/replay`,
   {
     operationId: "replayEvents",
-    summary: "Deliver the events of a range of times again",
+    summary: "Redeliver the events of a time range",
     description:
-      "At most 10,000, in their order, 20 a second, whatever became of them before. Pings are not repeated. A merchant may ask for 10 in an hour, of all its endpoints together; then 429 with Retry-After.",
+      "Delivers at most 10,000 events again, in order, 20 a second, whatever their earlier result. Pings are not repeated. A merchant may start 10 replays an hour over all its endpoints; more are refused with 429 and Retry-After.",
     permission: "webhook:update",
     isIdempotent: true,
     body: replayBody,
-    answers: [{ status: 202, description: "What is under way", schema: replayAnswer }],
+    answers: [{ status: 202, description: "The started replay", schema: replayAnswer }],
     refusals: ["WEBHOOK_NOT_FOUND", "WEBHOOK_INACTIVE", "REPLAY_TOO_LARGE", "RATE_LIMITED"],
     reads: ({ db, merchantId, params }) => webhookReads(db, merchantId, params.webhookId),
     answer: async (call) => {
@@ -92,7 +92,7 @@ function pathOf(merchantId: string, { webhookId = "", deliveryId = "" }: Readonl
   return { merchantId, webhookId, deliveryId };
 }
 
-/** Who sends again, and to which endpoint. */
+/** The caller, and the endpoint of the path. */
 function callerOf(
   { principal, trail, params }: Pick<MerchantCall<unknown>, "principal" | "trail" | "params">,
   read: Webhook | undefined,

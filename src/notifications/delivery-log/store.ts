@@ -8,7 +8,7 @@ import type { EventType } from "../../platform/events/event.ts";
 import { deliveryId } from "../../platform/events/store.ts";
 import type { DeliveryStatus } from "./delivery-body.ts";
 
-/** The answer holds this many of the newest attempts, even after a hundred redeliveries. */
+/** The response holds at most this many attempts, the newest, even after a hundred redeliveries. */
 const LOGGED = 50;
 
 const lastAttempt = sql`(select ${jsonObject(deliveryAttempts, "last")} from delivery_attempts last
@@ -29,7 +29,7 @@ export interface DeliveriesOf {
   readonly webhookId: string;
 }
 
-/** An endpoint's deliveries, newest first in the order of the commits; `before` a delivery. The ids may be a path's, unproved. */
+/** An endpoint's deliveries, newest first in commit order, optionally `before` a delivery. The ids may come unchecked from a path. */
 export function selectDeliveryPage(
   db: Db,
   of: DeliveriesOf,
@@ -46,7 +46,7 @@ export function selectDeliveryPage(
     .limit(page.limit);
 }
 
-/** One delivery with its attempts. The ids may be a path's, unproved. */
+/** One delivery with its attempts. The ids may come unchecked from a path. */
 export function selectDelivery(db: Db, of: DeliveriesOf & { readonly deliveryId: string }) {
   return db
     .select({ ...columns, log, hasEvent })
@@ -54,7 +54,7 @@ export function selectDelivery(db: Db, of: DeliveriesOf & { readonly deliveryId:
     .where(sql`id = ${of.deliveryId} and +webhook_id = ${of.webhookId} and merchant_id = ${of.merchantId}`);
 }
 
-/** Not leased to a worker: one that is leased is being delivered anyway. */
+/** Not leased to a worker: a leased one is being delivered anyway. */
 const isFree = (nowMs: number) =>
   sql`not (deliveries.status = 'PENDING' and deliveries.claim is not null and deliveries.next_attempt_ms > ${nowMs})`;
 
@@ -66,7 +66,7 @@ export function reopenDelivery(db: Db, id: DeliveryId, nowMs: number) {
     .where(sql`id = ${id} and ${isFree(nowMs)}`);
 }
 
-/** Wakes an endpoint, which is tried at once even where it is only probed. */
+/** Makes an endpoint due at once, even if it is only being probed. */
 export function wakeWebhook(db: Db, id: WebhookId) {
   const woken = db
     .update(webhooks)
@@ -83,12 +83,12 @@ export interface Replay {
   readonly types: readonly EventType[];
 }
 
-/** Events are committed in the order of their times, but for a change that took so long. */
+/** Longest time between an event's time and its commit; otherwise events are committed in the order of their times. */
 const SLOWEST_CHANGE_MS = HOUR_MS;
 
 /**
- * Row ids of a merchant's events of a time range. A binary search over rows in the order of their commits finds the first that is not older than
- * the range, less the slack, and the first that is younger than it, plus the slack. Between them each type's index holds few other rows,
+ * Row ids of a merchant's events in a time range. A binary search over rows in commit order finds the first row that is not older than the
+ * range minus the slack, and the first that is younger than the range plus the slack. Between them each type's index has few other rows,
  * however many events the merchant has.
  */
 function rowsOf({ merchantId, fromMs, toMs, types }: Replay, limit: number): SQL {
@@ -108,18 +108,18 @@ function rowsOf({ merchantId, fromMs, toMs, types }: Replay, limit: number): SQL
       where own.created_at_ms >= ${fromMs} and own.created_at_ms < ${toMs} limit ${limit}`;
 }
 
-/** How fast a replay's deliveries become due. */
+/** The pace at which a replay's deliveries become due. */
 export interface Pace {
   readonly atOnce: number;
   readonly everyMs: number;
 }
 
-/** How many events a replay covers; counts no further than `most`. */
+/** Number of events that a replay covers; counts up to `most`. */
 export function countReplay(db: Db, replay: Replay, most: number) {
   return db.select({ count: sql<number>`count(*)`.as("count") }).from(sql`(${rowsOf(replay, most)})`);
 }
 
-/** Owes the events to an endpoint again, `atOnce` of them every `everyMs` in the order of their commits, so that new events go out between them. */
+/** Schedules the events for an endpoint again, `atOnce` of them every `everyMs` in commit order, so that new events go out between them. */
 export function insertReplay(
   db: Db,
   replay: Replay,
@@ -153,7 +153,7 @@ export function forgetOldDeliveries(db: Db, of: Sweep) {
   );
 }
 
-/** The same of attempts. Goes behind the deliveries, whose attempts go with them. */
+/** The same for attempts. Goes after the statement for deliveries, which also deletes their attempts. */
 export function forgetOldAttempts(db: Db, of: Sweep) {
   return db.delete(deliveryAttempts).where(
     sql`rowid in (select old.rowid from delivery_attempts old
@@ -164,7 +164,7 @@ export function forgetOldAttempts(db: Db, of: Sweep) {
 }
 
 export interface Sweep {
-  /** Ids of this time and later; 0 for the oldest. */
+  /** Only ids at or after this time; 0 for all. */
   readonly sinceMs: number;
   readonly beforeMs: number;
   readonly limit: number;

@@ -1,4 +1,4 @@
-// The `data` of each type of event. Features declare their own types; docs/events.md is generated from all of them.
+// The `data` of each event type. Features declare their own types; docs/events.md is generated from all of them.
 import type { ApiKeyEvents } from "../../accounts/api-keys/api-key-events.ts";
 import type { TeamEvents } from "../../accounts/teams/team-events.ts";
 import type { InvoiceEvents } from "../../commerce/invoices/invoice-events.ts";
@@ -17,5 +17,5 @@ interface Data
     ApiKeyEvents,
     EndpointEvents {}
 
-/** No type is missing. */
+/** Complete by construction: every event type has an entry. */
 export type EventData = { readonly [T in EventType]: Data[T] };

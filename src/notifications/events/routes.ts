@@ -11,7 +11,7 @@ export const eventRoutes = routesOf({ tag: "Events", callers: "MEMBER_OR_KEY" })
     operationId: "listEvents",
     summary: "List events, newest first, or poll for new ones",
     description:
-      "To poll, begin with `after=0`, handle `data` in its order, and ask again with `after` set to `nextCursor`, at once while pages are full. The order is that of the commits, not of `timestamp`; nothing is missed.",
+      "To poll, start with `after=0`, process `data` in order, and ask again with `after` set to `nextCursor`, immediately while pages are full. Events come in commit order, not in order of `timestamp`, so none is missed.",
     permission: "webhook:view",
     query: listEventsQuery,
     answers: [{ status: 200, description: "One page", schema: eventListBody }],
@@ -24,7 +24,7 @@ export const eventRoutes = routesOf({ tag: "Events", callers: "MEMBER_OR_KEY" })
   })
   .get(`${BASE}/:eventId`, {
     operationId: "getEvent",
-    summary: "Read an event, as it is delivered",
+    summary: "Read an event as it is delivered",
     permission: "webhook:view",
     answers: [{ status: 200, description: "The event", schema: eventBody }],
     refusals: ["EVENT_NOT_FOUND"],

@@ -1,4 +1,4 @@
-// Dependencies of the cron's notices: what writes the mails of each kind.
+// Dependencies of the cron's notices: the writers of each kind of mail.
 
 import { readWalletMails } from "../../commerce/wallet-alerts/read-wallet-mails.ts";
 import { parseMacKeys } from "../../commerce/wallets/row-mac.ts";

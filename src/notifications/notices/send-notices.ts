@@ -1,4 +1,5 @@
-// The cron's part: mails the joined notices, with the state at the time of sending. Each run is bounded, and may overlap another or be skipped.
+// Run by the cron: mails the joined notices, with the state at the time of sending. Each run is bounded, may overlap another and may be
+// skipped.
 
 import { type DueNotice, forgetQuietNotices, selectDueNotices, takeNotice } from "../../accounts/notices/store.ts";
 import type { Sleep } from "../../lib/sleep.ts";
@@ -13,7 +14,7 @@ export interface NoticeDependencies {
   readonly sleep: Sleep;
   readonly nowMs: number;
   readonly mailer: Mailer;
-  /** The mails of one notice; none where what it is about is gone. */
+  /** The mails of one notice; none if its subject was deleted. */
   readonly mailsOf: (notice: DueNotice) => Promise<readonly Mail[]>;
 }
 

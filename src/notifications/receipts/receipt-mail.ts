@@ -1,5 +1,5 @@
-// What receipts say. No address to pay to, ever: a mail that looks like ours must not be worth forging. The text depends on
-// the facts alone, so that a second try is the same mail.
+// Texts of receipts. They never contain an address to pay to, so that forging them is not worthwhile. The text depends only on the facts, so
+// that a second try sends the same mail.
 
 import { assetOn, networkNamed } from "../../chains/networks.ts";
 import type { PaymentStatus } from "../../commerce/payments/payment.ts";
@@ -16,7 +16,7 @@ import { fill, textsOf } from "../../platform/texts/texts.ts";
 
 interface Context {
   readonly to: string;
-  /** Origin of our pages; empty where the operator has not said. */
+  /** Origin of our pages; empty if the operator has not set it. */
   readonly publicUrl: string;
 }
 
@@ -33,7 +33,7 @@ export function customerMail(facts: ReceiptFacts, context: Context & { readonly 
     subject: subjectNaming(shopName, (name) => fill(texts.mailSubject, { shop: name }), texts.mailReceipt),
     paragraphs: [
       fill(texts.mailPaid, { shop, title }),
-      // As the receipt has it: what came, or the price where a merchant accepted what has none.
+      // As on the receipt page: the received amount, or the price if a merchant accepted an invoice without money.
       fill(texts.mailAmount, { amount: facts.confirmedMicros > 0n ? received : total }),
       ...(facts.status === "OVERPAID" ? [fill(texts.overpaid, { shop, total, received })] : []),
       fill(texts.mailPaidAt, { time: timeText(language, facts.paidAtMs) }),
@@ -45,7 +45,7 @@ export function customerMail(facts: ReceiptFacts, context: Context & { readonly 
   });
 }
 
-/** To an OWNER or ADMIN: in English, as all our mails to teams. */
+/** To an OWNER or ADMIN, in English like all mails to teams. */
 export function merchantMail(facts: ReceiptFacts, context: Context): Mail {
   const { externalId } = facts;
   const [merchantName, title] = [linkless(facts.merchantName), linkless(facts.title)];
@@ -61,20 +61,20 @@ export function merchantMail(facts: ReceiptFacts, context: Context): Mail {
       isAccepted ? `${total} was accepted as paid` : `${received} was paid`,
     ),
     paragraphs: [
-      `${title} of ${merchantName} is ${isOver ? "paid, and more than was asked: what is too much is the customer's" : "paid"}.`,
+      `${title} of ${merchantName} is paid${isOver ? ", with more than was asked for. The excess belongs to the customer" : ""}.`,
       `Invoice: ${facts.invoiceId}`,
       ...(externalId === null ? [] : [`External id: ${externalId}`]),
       `Asked: ${total}`,
       `Received: ${received}`,
       `Paid at: ${timeText("en", facts.paidAtMs)}`,
       ...(hashes === "" ? [] : [`Transactions: ${hashes}`]),
-      "Owners and admins get this mail because the setting mailReceiptsToMerchant is on.",
+      "Owners and admins get this mail because the setting mailReceiptsToMerchant is on. Turn it off in the merchant's settings.",
     ],
     ...linkOf(facts, context, "The customer's receipt"),
   });
 }
 
-/** What was asked, or of an invoice of any amount what came. */
+/** The amount asked for, or the received amount for an invoice of any amount. */
 function amountsOf({ amountMicros, confirmedMicros, currency }: ReceiptFacts, language: Language) {
   const total = amountMicros === 0n ? confirmedMicros : amountMicros;
   return {
@@ -99,7 +99,7 @@ function linkOf({ invoiceId }: ReceiptFacts, { publicUrl }: Context, text: strin
   return publicUrl === "" ? {} : { link: { text, url: `${publicUrl}/pay/${invoiceId}/receipt` } };
 }
 
-/** The invoice of a receipt, and everyone it concerns, as they are when it is sent. */
+/** The invoice of a receipt and its recipients, as they are when it is sent. */
 export interface ReceiptFacts {
   readonly invoiceId: InvoiceId;
   readonly status: InvoiceStatus;
@@ -110,18 +110,18 @@ export interface ReceiptFacts {
   readonly currency: string;
   /** When it last became PAID or OVERPAID. */
   readonly paidAtMs: number;
-  /** What is credited to it, oldest first. */
+  /** Credited payments, oldest first. */
   readonly payments: readonly PaidWith[];
   readonly merchantName: string;
-  /** As customers know it. */
+  /** The shop's name as customers know it. */
   readonly shopName: string;
   readonly supportUrl: string | null;
   readonly isMerchantLive: boolean;
   readonly mailReceiptsToCustomers: boolean;
   readonly mailReceiptsToMerchant: boolean;
-  /** Null where none is known, or none any more. */
+  /** Null if unknown or erased. */
   readonly customerEmail: string | null;
-  /** In which the page was last read; null where nobody opened it. */
+  /** The language in which the page was last read; null if nobody opened it. */
   readonly language: string | null;
   readonly stewards: readonly { readonly userId: UserId; readonly email: string }[];
 }

@@ -1,5 +1,5 @@
-// Receipts by mail: who gets one, when it is tried, and when it is not owed after all. The batch that makes an invoice PAID or OVERPAID also
-// writes that a receipt is owed (store.ts); the mails go out with the cron, at least once, each under the same id however often it is tried.
+// Receipts by mail: who gets one, when it is tried, and when it is no longer due. The batch that makes an invoice PAID or OVERPAID also records
+// that a receipt is due (store.ts). The cron sends the mails at least once, each with the same id however often it is tried.
 
 import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
 import type { Mail } from "../../platform/mail/mail.ts";
@@ -7,19 +7,19 @@ import { isLanguage } from "../../platform/texts/languages.ts";
 import type { PaidWith, ReceiptFacts } from "./receipt-mail.ts";
 import { customerMail, merchantMail } from "./receipt-mail.ts";
 
-/** CUSTOMER: who paid. MERCHANT: every OWNER and ADMIN. */
+/** CUSTOMER: the payer. MERCHANT: every OWNER and ADMIN. */
 export type Recipient = "CUSTOMER" | "MERCHANT";
 
 export interface ReceiptMail {
-  /** The same for every try, and no other mail's. */
+  /** Unique to the mail and the same for every try. */
   readonly id: string;
   readonly mail: Mail;
 }
 
-/** `REVERSED`: not owed now, and owed anew when the invoice is paid again. `UNWANTED`: no longer owed. */
+/** `REVERSED`: not due now, but due again when the invoice is paid again. `UNWANTED`: no longer due. */
 export type ReceiptPlan = "REVERSED" | "UNWANTED" | readonly [ReceiptMail, ...ReceiptMail[]];
 
-/** What to do with a receipt that is due. The current settings apply: a merchant who switches receipts off gets no late one. */
+/** What to do with a due receipt. The current settings apply: after a merchant switches receipts off, no late one is sent. */
 export function planReceipt(
   recipient: Recipient,
   facts: ReceiptFacts,
@@ -47,7 +47,7 @@ export function planReceipt(
   }
 }
 
-/** A customer's receipt needs confirmed money: an invoice that a team accepts without any does not concern the customer's mailbox. */
+/** A customer's receipt needs confirmed money: an invoice that a team accepts without money is not mailed to the customer. */
 function isConfirmed({ status }: PaidWith): boolean {
   return status === "CONFIRMED";
 }
@@ -55,7 +55,7 @@ function isConfirmed({ status }: PaidWith): boolean {
 /** How long a claimed receipt is leased to one worker: longer than a mail's tries can take. */
 export const LEASE_MS = 5 * MINUTE_MS;
 
-/** Together about three days, as long as an outage of a provider may go unnoticed. */
+/** Together about three days: as long as a provider's outage may go unnoticed. */
 const PAUSES_MS: readonly number[] = [
   MINUTE_MS,
   5 * MINUTE_MS,
@@ -67,7 +67,7 @@ const PAUSES_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-/** When to try again after the `attempts`-th failure, from 1; null when it is given up. */
+/** When to try again after failure number `attempts`, from 1; null to give up. */
 export function nextAttemptMs(attempts: number, nowMs: number): number | null {
   const pause = PAUSES_MS[attempts - 1];
   return pause === undefined ? null : nowMs + pause;

@@ -1,5 +1,5 @@
-// The cron's part: receipts that are owed go out. A claim is a lease, so that a run which dies in the middle costs a pause and no receipt; what
-// is sent twice after that has the same id. Bounded in count and time; merchants take turns within a run.
+// Run by the cron: sends due receipts. A receipt is leased while it is sent, so that a run that dies delays it but does not lose it; a mail
+// that is then sent twice has the same id. Bounded in count and time; merchants alternate within a run.
 
 import { SECOND_MS } from "../../lib/time.ts";
 import { inTurns } from "../../lib/turns.ts";
@@ -29,17 +29,17 @@ export interface ReceiptDependencies extends DeliveryDependencies {
   readonly db: Db;
   readonly nowMs: () => number;
   readonly client: MailClient;
-  /** Origin of our pages, without a slash at its end. */
+  /** Origin of our pages, without a trailing slash. */
   readonly publicUrl: string;
 }
 
-/** Sent at once: an invocation has six connections. */
+/** Mails sent at once: an invocation has six connections. */
 const CHUNK = 5;
 const MOST_A_RUN = 100;
-/** Nothing more is begun after it. */
+/** Starts nothing more after this time. */
 const RUN_MS = 40 * SECOND_MS;
 
-/** Sends what is due. Throws where the database does; every mail that could not be sent is tried again. */
+/** Sends what is due. Throws only if the database does; every mail that could not be sent is tried again. */
 export async function sendReceipts(deps: ReceiptDependencies): Promise<Left> {
   const beganMs = deps.nowMs();
   await forgetMails(deps.db, beganMs);
@@ -85,11 +85,11 @@ async function sendReceipt(
       await finishReceipt(deps.db, receipt, null);
       return;
     case "UNWRITABLE":
-      return fail(deps, receipt, "it cannot be written");
+      return fail(deps, receipt, "no mail can be made from its data");
   }
 }
 
-/** Counts the mail that is about to go out; or answers when there is room for it, where a day's limit is reached. */
+/** Counts the mail that is about to go out. If a daily limit is reached, returns when there will be room. */
 async function countMail(
   { db, nowMs: clock }: ReceiptDependencies,
   receipt: ClaimedReceipt,
@@ -100,11 +100,11 @@ async function countMail(
   const mail = { ...receipt, merchantId, mailbox, nowMs };
   const [taken, [room]] = await batch(db, [takeMail(db, mail), selectMailRoom(db, mail)]);
   if (taken.length > 0) return null;
-  if (room === undefined) throw new Error("a select of one row answered none");
+  if (room === undefined) throw new Error("a select of one row returned none");
   return roomAtMs(room, nowMs);
 }
 
-/** Facts that no mail can be made of are a bug: reported as every failure is, and no other receipt waits for it. */
+/** Facts from which no mail can be made are a bug: reported like every failure, without blocking other receipts. */
 function planOf(deps: ReceiptDependencies, { recipient }: ClaimedReceipt, { brand, ...row }: ReceiptRow) {
   const facts = { ...row, shopName: brand.name ?? row.merchantName, supportUrl: brand.supportUrl ?? null };
   try {
@@ -115,8 +115,8 @@ function planOf(deps: ReceiptDependencies, { recipient }: ClaimedReceipt, { bran
 }
 
 /**
- * A receipt counts as sent once one of its mails is out: if one refusing mailbox made us mail the whole team again, the others would get it
- * day after day. The log says that some were lost.
+ * A receipt counts as sent once one of its mails is out: otherwise one refusing mailbox would make us mail the whole team day after day. The
+ * log names the lost mails.
  */
 async function post(deps: ReceiptDependencies, receipt: ClaimedReceipt, mails: readonly ReceiptMail[]): Promise<void> {
   const problems: MailProblem[] = [];
@@ -129,11 +129,16 @@ async function post(deps: ReceiptDependencies, receipt: ClaimedReceipt, mails: r
     if (problem?.isPassing === true && sent === 0) break;
   }
   const [first] = problems;
-  if (sent === 0) return fail(deps, receipt, first?.reason ?? "it has no mail");
+  if (sent === 0) return fail(deps, receipt, first?.reason ?? "it has no mails");
   await finishReceipt(deps.db, receipt, deps.nowMs());
   if (first === undefined) return;
   const { invoiceId, recipient } = receipt;
-  deps.report("mails of a receipt were lost", { invoiceId, recipient, lost: problems.length, reason: first.reason });
+  deps.report("mails of a receipt were not sent", {
+    invoiceId,
+    recipient,
+    lost: problems.length,
+    reason: first.reason,
+  });
 }
 
 async function fail(deps: ReceiptDependencies, receipt: ClaimedReceipt, reason: string): Promise<void> {

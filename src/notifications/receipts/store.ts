@@ -17,16 +17,16 @@ export interface ReceiptKey {
 
 /** A due receipt, leased to this worker. */
 export interface ClaimedReceipt extends ReceiptKey {
-  /** With this one. */
+  /** Including this one. */
   readonly attempts: number;
 }
 
-/** How many merchants with owed receipts one run reads: two steps of an index each. */
+/** Merchants with due receipts that one run reads, with two index entries each. */
 const MERCHANTS_LOOKED_AT = 10_000;
 
 /**
- * What is due of the `limit` merchants whose first one waited longest, at most `limit` of each. One step of an index for each merchant that is
- * owed something, however much that is.
+ * Due receipts of the `limit` merchants whose first one has waited longest, at most `limit` for each. Reads one index entry for each merchant
+ * with due receipts, however many.
  */
 export function selectDueReceipts(db: Db, of: { readonly limit: number; readonly nowMs: number }) {
   const next = (after: SQL) =>
@@ -51,7 +51,7 @@ export function selectDueReceipts(db: Db, of: { readonly limit: number; readonly
 }
 
 /**
- * Claims those of `keys` that are still due. Check and lease are one statement, and D1 runs one statement at a time, so that only one of two
+ * Leases those of `keys` that are still due. Check and lease are one statement, and D1 runs one statement at a time, so that only one of two
  * crons gets each receipt.
  */
 export function claimReceipts(db: Db, of: { readonly keys: readonly ReceiptKey[]; readonly nowMs: number }) {
@@ -75,7 +75,7 @@ export function selectReceiptFacts(db: Db, invoiceIds: readonly InvoiceId[]) {
     where members.merchant_id = bill.merchant_id and members.role in ('OWNER', 'ADMIN')
     order by members.created_at_ms, members.id) user)`;
   const paidAt = sql`(select max(time_ms) from timeline_items where invoice_id = bill.id and payment_status in ('PAID', 'OVERPAID'))`;
-  // Each under a name of its own: D1 returns columns of the same name only once from a join.
+  // Each column has its own name: of columns with the same name D1 returns only one from a join.
   return db
     .select({
       invoiceId: sql<InvoiceId>`bill.id`.as("bill_id"),
@@ -109,7 +109,7 @@ export type ReceiptRow = Omit<ReceiptFacts, "shopName" | "supportUrl"> & {
   readonly brand: Partial<Brand>;
 };
 
-/** The mail was sent, whichever worker holds the lease now. */
+/** Records that the mail was sent, whichever worker holds the lease now. */
 export function finishReceipt(db: Db, receipt: ClaimedReceipt, sentAtMs: number | null) {
   return db
     .update(receipts)
@@ -117,7 +117,7 @@ export function finishReceipt(db: Db, receipt: ClaimedReceipt, sentAtMs: number 
     .where(sql`invoice_id = ${receipt.invoiceId} and recipient = ${receipt.recipient} and sent_at_ms is null`);
 }
 
-/** Schedules the next try, or none; unless another worker has claimed it since. */
+/** Schedules the next try, or none, unless another worker has leased it since. */
 export function postponeReceipt(db: Db, receipt: ClaimedReceipt, nextAttemptMs: number | null) {
   return db
     .update(receipts)
@@ -127,7 +127,7 @@ export function postponeReceipt(db: Db, receipt: ClaimedReceipt, nextAttemptMs: 
     );
 }
 
-/** It waits for a day's limit, which is no attempt; unless another worker has claimed it since. */
+/** Makes it wait for a daily limit, which does not count as an attempt, unless another worker has leased it since. */
 export function deferReceipt(db: Db, receipt: ClaimedReceipt, nextAttemptMs: number) {
   return db
     .update(receipts)
@@ -137,7 +137,7 @@ export function deferReceipt(db: Db, receipt: ClaimedReceipt, nextAttemptMs: num
     );
 }
 
-/** Owes it no more, so that it can be owed anew; unless the invoice has been paid again in the meantime. */
+/** Removes the receipt, so that it can become due again, unless the invoice has been paid again meanwhile. */
 export function withdrawReceipt(db: Db, { invoiceId, recipient }: ClaimedReceipt) {
   return db.delete(receipts).where(
     sql`invoice_id = ${invoiceId} and recipient = ${recipient} and sent_at_ms is null and not exists
@@ -148,14 +148,14 @@ export function withdrawReceipt(db: Db, { invoiceId, recipient }: ClaimedReceipt
 /** A receipt that is about to be mailed. */
 export interface ReceiptMailOf extends ReceiptKey {
   readonly merchantId: MerchantId;
-  /** From `mailboxOf`; null of a team's copies. */
+  /** From `mailboxOf`; null for a team's copies. */
   readonly mailbox: string | null;
   readonly nowMs: number;
 }
 
 /**
- * Counts a receipt's mail, once however often it is tried; brings no row where a day's limit is reached. One statement, so that no two runs take
- * the last place.
+ * Counts a receipt's mail, once however often it is tried; returns no row if a daily limit is reached. One statement, so that two runs cannot
+ * both take the last place.
  */
 export function takeMail(db: Db, of: ReceiptMailOf) {
   const { invoiceId, recipient, merchantId, mailbox, nowMs } = of;
@@ -172,7 +172,7 @@ export function takeMail(db: Db, of: ReceiptMailOf) {
     .returning({ atMs: receiptMails.atMs });
 }
 
-/** What limits a receipt's mail: one row. */
+/** The limits of a receipt's mail, as one row. */
 export function selectMailRoom(db: Db, of: ReceiptMailOf) {
   const { merchantFull, mailboxFull } = fullSince(of);
   return db

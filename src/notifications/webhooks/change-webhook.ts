@@ -1,4 +1,4 @@
-// Every change of a stored endpoint: one batch with its audit entry, which aborts unless the endpoint and the seat of who changes it are as they
+// Every change of a stored endpoint: one batch with its audit entry, which aborts unless the endpoint and the caller's membership are as they
 // were read.
 
 import type { Seat } from "../../accounts/merchants/store.ts";
@@ -20,35 +20,35 @@ const SECRET_BYTES = 32;
 
 export interface WebhookDependencies extends CommitDependencies {
   readonly urlRules: EndpointRules;
-  /** Fresh bytes of the system's generator. */
+  /** Random bytes from the system's generator. */
   randomBytes(count: number): Uint8Array;
-  /** Under SECRETS_AES_KEY; throws where it is not configured. */
+  /** Encrypts with SECRETS_AES_KEY; throws if it is not configured. */
   seal(context: string, text: string): Promise<string>;
 }
 
 export interface WebhookActor {
   readonly merchantId: MerchantId;
-  /** Of a user; undefined for a key. */
+  /** The user's membership; undefined for an API key. */
   readonly seat: Seat | undefined;
   readonly trail: Trail;
-  /** What they need for what they do. */
+  /** The permission that the operation needs. */
   readonly permission: Permission;
 }
 
 export interface ChangeOf extends WebhookActor {
   readonly webhookId: string;
-  /** As it was read with the caller; undefined when there is none. */
+  /** As read together with the caller; undefined if there is none. */
   readonly read: Webhook | undefined;
 }
 
 export interface WebhookChange {
-  /** To show. */
+  /** The endpoint to return. */
   readonly webhook: Webhook;
   readonly statements: readonly Statement[];
   readonly entry: Pick<AuditEntry, "action" | "before" | "after">;
 }
 
-/** Answers the endpoint to show. `decide` returns undefined where there is nothing to do. */
+/** Returns the endpoint. `decide` returns undefined if there is nothing to do. */
 export function changeWebhook(
   deps: WebhookDependencies,
   of: ChangeOf,
@@ -63,7 +63,7 @@ export function changeWebhook(
   });
 }
 
-/** The endpoint and the seat to decide on: as they were read with the caller, or from the second attempt on as they are now. */
+/** The endpoint and the membership to decide on: as read with the caller, or from the second attempt on freshly read. */
 export function standingOf(
   deps: WebhookDependencies,
   of: ChangeOf,
@@ -73,7 +73,7 @@ export function standingOf(
   return currentStanding(deps, { ...of, ...row }, tries);
 }
 
-/** Aborts the batch unless the endpoint and the seat are as they were read. */
+/** Aborts the batch unless the endpoint and the membership are as they were read. */
 export function standingHeld(deps: Pick<WebhookDependencies, "db">, { row, seat }: Standing<Webhook>) {
   return [assertWebhookAsRead(deps.db, row), ...seatHeld(deps, seat)];
 }
@@ -90,12 +90,12 @@ export function changeStatements(
   return [...standingHeld(deps, standing), ...statements, insertAudit(deps.db, trail, audit, deps.nowMs)];
 }
 
-/** Batches assert `updated_at_ms`, so each change moves it on. */
+/** The update time, always later than before, because batches assert `updated_at_ms`. */
 export function movedOn({ nowMs }: Pick<WebhookDependencies, "nowMs">, { updatedAtMs }: Webhook): number {
   return Math.max(nowMs, updatedAtMs + 1);
 }
 
-/** A secret in the clear, for the one answer that shows it, and the row that keeps it. */
+/** A new secret in plain text, for the only response that shows it, and its encrypted row. */
 export async function newSecret(
   deps: WebhookDependencies,
   of: { readonly operationId: string; readonly webhookId: WebhookId; readonly createdAtMs: number },

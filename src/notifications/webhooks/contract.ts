@@ -1,12 +1,12 @@
-// The wire of endpoints.
+// Wire format of endpoints.
 import * as z from "zod";
 import { isAnyGiven, textField, time } from "../../lib/fields.ts";
 import { nearestSubscription, SUBSCRIPTIONS } from "./subscription.ts";
 
 const fields = () => ({
-  // What is wrong with a URL is a refusal of its own.
+  // A bad URL has its own refusal, with the reason.
   url: z.string().meta({
-    description: "https on port 443, to a host of the public Internet; no user name, no IP address, no fragment.",
+    description: "An https URL on port 443 to a public host name, without user name, IP address or fragment.",
     examples: ["https://shop.example.com/webhooks/edgetill"],
     maxLength: 2_048,
   }),
@@ -19,18 +19,18 @@ const fields = () => ({
       const at = names.findIndex((name) => !SUBSCRIPTIONS.includes(name));
       const unknown = names[at];
       if (unknown === undefined) return JSON.stringify([...new Set(names)]);
-      const message = `is no type of event; the nearest is ${nearestSubscription(unknown)}`;
+      const message = `is not an event type; the closest is ${nearestSubscription(unknown)}`;
       context.addIssue({ code: "custom", path: [at], message });
       return z.NEVER;
     })
     .meta({
-      description: "Types of events, `invoice.*` for all of a domain, `*` for all.",
+      description: "Event types to receive; `invoice.*` means a whole domain, `*` means all.",
       examples: [["invoice.*", "payment.confirmed"]],
     }),
   description: textField(500, 0).nullable(),
   isActive: z.boolean(),
-  retryCount: z.int().min(0).max(9).meta({ description: "Attempts after the first." }),
-  timeout: z.int().min(1_000).max(30_000).meta({ description: "Milliseconds to wait for your answer." }),
+  retryCount: z.int().min(0).max(9).meta({ description: "Number of retries after the first attempt." }),
+  timeout: z.int().min(1_000).max(30_000).meta({ description: "Milliseconds to wait for your response." }),
 });
 
 export const createWebhookBody = () =>
@@ -44,12 +44,12 @@ export const createWebhookBody = () =>
     })
     .transform(({ timeout: timeoutMs, ...rest }) => ({ ...rest, timeoutMs }));
 
-/** Every member is optional: absent keeps. */
+/** Every member is optional: an absent one keeps its value. */
 export const updateWebhookBody = () =>
   z
     .strictObject(fields())
     .partial()
-    .refine(isAnyGiven, "must name at least one field")
+    .refine(isAnyGiven, "must have at least one field")
     .transform(({ timeout: timeoutMs, ...rest }) => ({ ...rest, timeoutMs }));
 
 // ---- answers
@@ -75,13 +75,14 @@ export const webhookBody = () =>
             expiresAt: time().nullable(),
           }),
         )
-        .meta({ description: "Newest first. Each delivery is signed with every active one." }),
+        .meta({ description: "Newest first. Each delivery is signed with every active secret." }),
       disabledReason: z.enum(["GONE", "FAILING"]).nullable().meta({
-        description: "Why we switched it off: it answered 410, or only failed for five days.",
+        description:
+          "Why we switched the endpoint off: GONE after an answer 410, FAILING after five days of failures only.",
       }),
       disabledAt: time().nullable().meta({
         description:
-          "Since when it is switched off. Events from then on wait up to 30 days, and are sent when it is on again.",
+          "When the endpoint was switched off. Events since then wait up to 30 days and are sent when it is switched on again.",
       }),
       failuresInRow: z.int(),
       failingSince: time().nullable(),
@@ -93,7 +94,10 @@ export const webhookBody = () =>
 export const newWebhookBody = () =>
   webhookBody()
     .extend({
-      secret: z.string().meta({ description: "Verifies signatures: shown this once.", examples: ["whsec_..."] }),
+      secret: z.string().meta({
+        description: "The secret with which to verify signatures. It is shown only once.",
+        examples: ["whsec_..."],
+      }),
     })
     .meta({ title: "NewWebhook" });
 

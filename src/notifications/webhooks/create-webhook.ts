@@ -13,12 +13,12 @@ import { assertRoom, insertWebhook, selectWebhookIds } from "./store.ts";
 import { MAX_WEBHOOKS, type Webhook, type WebhookSettings, webhookFacts } from "./webhook.ts";
 import { webhookBodyOf } from "./webhook-body.ts";
 
-/** Endpoints that the merchant has, as they were read with the caller. */
+/** The merchant's endpoints, as read together with the caller. */
 type Existing = readonly { readonly id: WebhookId }[];
 
 /**
- * The work of one creation, for `runOnce`, whose answer must be sealed: with a rotation it is the only place that ever shows a secret. A second
- * try draws another one, and only the one of the batch that committed is returned.
+ * The work of one creation, for `runOnce`. Its stored response must be encrypted: only creation and rotation ever show a secret. A second try
+ * draws another secret, and only that of the committed batch is returned.
  */
 export function createWebhook(
   deps: WebhookDependencies,
@@ -38,7 +38,7 @@ export function createWebhook(
         : await readWithRetry(deps.sleep, async () => selectWebhookIds(deps.db, merchantId));
     if (!existing.ok) return { kind: "refused", failure: existing.error };
     const id = makeId("whk", operationId);
-    // Our own earlier batch may have committed: then this one aborts on its operation id and the stored answer is given.
+    // Our own earlier batch may have committed: then this one aborts on its operation id, and the stored response is returned.
     if (existing.value.filter((other) => other.id !== id).length >= MAX_WEBHOOKS)
       return { kind: "refused", failure: limitReached("webhookEndpointsPerMerchant") };
     const { secret, row } = await newSecret(deps, { operationId, webhookId: id, createdAtMs: deps.nowMs });

@@ -1,4 +1,4 @@
-// Dependencies of endpoint operations, and the rules for where endpoints may be.
+// Dependencies of endpoint operations, and the rules for endpoint URLs.
 
 import { newOperationId } from "../../lib/ids.ts";
 import { parseKeyring } from "../../lib/keyring.ts";
@@ -25,7 +25,7 @@ export function webhookDependencies(env: Env, { db, nowMs, sleep }: GivenDepende
   };
 }
 
-/** Where endpoints of this deployment may be: checked at registration and before every attempt. */
+/** The rules for endpoint URLs of this deployment, checked at registration and before every attempt. */
 export function endpointRules(env: Pick<Env, "ENVIRONMENT" | "WEBHOOK_LOOPBACK" | "PUBLIC_URL">): EndpointRules {
   const own = publicUrl(env);
   return {

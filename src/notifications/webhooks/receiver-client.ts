@@ -1,6 +1,5 @@
-// One POST to a merchant's server, which may hang, redirect, drip, break off or never end. Whatever it does becomes an answer of bounded
-// size within a bounded time, never an exception. Nothing is sent beside the headers given: fetch keeps no cookies here, and a POST is
-// not cached.
+// One POST to a merchant's server, which may hang, redirect, send slowly, break off or never end. The result is always an answer of bounded
+// size within a bounded time, never an exception. Only the given headers are sent: fetch keeps no cookies here, and a POST is not cached.
 import { readBytes } from "../../lib/read-bytes.ts";
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -9,7 +8,7 @@ export interface ReceiverRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** For all of it: connecting, headers and body. */
+  /** For the whole exchange: connecting, headers and body. */
   readonly timeoutMs: number;
 }
 
@@ -17,16 +16,16 @@ export interface ReceiverRequest {
 export type ReceiverError =
   /** No headers within the time limit. */
   | "TIMEOUT"
-  /** No connection, or one that ended or spoke something else before a status came. */
+  /** No connection, or one that ended or broke the protocol before a status came. */
   | "CONNECTION_FAILED";
 
 export interface ReceiverAnswer {
   /** Null exactly when `error` is set. */
   readonly statusCode: number | null;
   readonly error: ReceiverError | null;
-  /** To the status, or to the end of waiting for it. */
+  /** Until the status, or until the wait for it ended. */
   readonly latencyMs: number;
-  /** At most the first 4 KB as text that a row can hold; null without a status. */
+  /** At most the first 4 KB, as text that a row can store; null without a status. */
   readonly response: string | null;
   /** The Retry-After header. */
   readonly retryAfter: string | null;
@@ -40,14 +39,14 @@ export async function postToReceiver(
   { url, headers, body, timeoutMs }: ReceiverRequest,
 ): Promise<ReceiverAnswer> {
   const startMs = nowMs();
-  // Not AbortSignal.timeout: its timer runs on after the answer.
+  // Not AbortSignal.timeout: its timer would keep running after the answer.
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), timeoutMs);
   const { signal } = abort;
   try {
     const answer = await fetch(url, { method: "POST", headers, body, redirect: "manual", signal });
     const latencyMs = nowMs() - startMs;
-    // The status is the answer. A body that hangs or breaks off afterwards does not change it.
+    // The status is the result. A body that hangs or breaks off afterwards does not change it.
     const response = await beginningOf(answer.body);
     return {
       statusCode: answer.status,
@@ -57,7 +56,7 @@ export async function postToReceiver(
       retryAfter: answer.headers.get("retry-after"),
     };
   } catch {
-    // The message may name anything; a merchant can only act on which of the two it was.
+    // The message may contain anything; a merchant only needs to know which of the two it was.
     const error = signal.aborted ? "TIMEOUT" : "CONNECTION_FAILED";
     return { statusCode: null, error, latencyMs: nowMs() - startMs, response: null, retryAfter: null };
   } finally {
@@ -66,8 +65,8 @@ export async function postToReceiver(
 }
 
 /**
- * Reads to the end, so that the connection can be used again, but no further than 64 KB. What came before a body broke off is the answer. A
- * body that hangs is broken off by the signal of its request.
+ * Reads to the end, so that the connection can be reused, but at most 64 KB. If the body breaks off, the part before counts. The request's
+ * signal aborts a body that hangs.
  */
 async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<string> {
   const limits = { limitBytes: READ_BYTES - 1, keptBytes: KEPT_BYTES, keepsBroken: true };
@@ -75,9 +74,9 @@ async function beginningOf(body: ReadableStream<Uint8Array> | null): Promise<str
   return storable(bytes.subarray(0, KEPT_BYTES), isWhole && bytes.length <= KEPT_BYTES);
 }
 
-/** UTF-8 read leniently, without the NUL that D1 would end the text at, and still at most 4 KB: what is replaced grows. */
+/** Decodes UTF-8 leniently, without NUL, at which D1 would end the text. Cuts to 4 KB again, because replacement characters are longer. */
 function storable(bytes: Uint8Array, isWhole: boolean): string {
-  // Of text that was cut, `stream` leaves the character out that the cut went through.
+  // For truncated text, `stream` leaves out a partial last character.
   const text = new TextDecoder().decode(bytes, { stream: !isWhole }).replaceAll("\0", "");
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(KEPT_BYTES));
   return text.slice(0, read);

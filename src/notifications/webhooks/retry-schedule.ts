@@ -1,4 +1,4 @@
-// When a delivery is tried again, and what failures mean for its endpoint. Times are those at which an attempt ended.
+// When a delivery is retried, and what failures mean for its endpoint. Times are those at which an attempt ended.
 import { err, ok, type Result } from "../../lib/result.ts";
 import { DAY_MS, MINUTE_MS, SECOND_MS } from "../../lib/time.ts";
 
@@ -8,7 +8,7 @@ export type Schedule = readonly number[];
 /** At once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h: ten attempts in about 76 hours. */
 export const SCHEDULE: Schedule = [0, 5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
-/** A gap is this much shorter or longer by chance, so that what failed together does not come back together. */
+/** A gap is randomly up to this much shorter or longer, so that deliveries that failed together are not retried together. */
 const JITTER = 0.2;
 /** The longest wait that a receiver may ask for. */
 const LONGEST_WAIT_MS = DAY_MS;
@@ -16,8 +16,8 @@ const LONGEST_GAP_SECONDS = 86_400;
 const GAP = /^\d{1,5}(\.\d{1,3})?$/;
 
 /**
- * WEBHOOK_SCHEDULE_SECONDS: gaps that replace the schedule, `0,1,1,1` or `0,0.2`; empty leaves it. It changes only when deliveries are tried:
- * the number of attempts is the endpoint's, and the last gap is repeated for all after it. The error is a sentence.
+ * WEBHOOK_SCHEDULE_SECONDS: gaps that replace the schedule, `0,1,1,1` or `0,0.2`; empty keeps the schedule. It only changes when deliveries are
+ * tried: the endpoint decides the number of attempts, and the last gap is repeated for all after it. The error is a sentence.
  */
 export function parseSchedule(text: string | undefined, isDevelopment: boolean): Result<Schedule, string> {
   const setting = (text ?? "").trim();
@@ -41,18 +41,18 @@ export function gapMs(schedule: Schedule, attempt: number, random: number): numb
 
 export interface FailedAttempt {
   readonly nowMs: number;
-  /** Attempts of the present schedule, this one included. */
+  /** Attempts of the current schedule, including this one. */
   readonly step: number;
   /** Attempts that the endpoint wants after the first, 0..9. */
   readonly retryCount: number;
-  /** The header's text, of any answer. */
+  /** The Retry-After header of any answer. */
   readonly retryAfter: string | null;
   /** In [0, 1). */
   readonly random: number;
   readonly schedule: Schedule;
 }
 
-/** When a delivery that failed is tried again; null when that was the last attempt. A receiver can ask for later, never for sooner. */
+/** When a failed delivery is retried; null if that was the last attempt. A receiver can ask for a later time, never for an earlier one. */
 export function nextAttemptMs(of: FailedAttempt): number | null {
   if (of.step > of.retryCount) return null;
   const wait = gapMs(of.schedule, of.step + 1, of.random);
@@ -63,7 +63,7 @@ export function nextAttemptMs(of: FailedAttempt): number | null {
 const HTTP_DATE =
   /^[A-Z][a-z]{2,8}(, \d\d[ -][A-Z][a-z]{2}[ -]\d{2,4} \d\d:\d\d:\d\d GMT| [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})$/;
 
-/** Milliseconds that a Retry-After asks for, at most 24 hours and at least 0; undefined when it is absent or says nothing. */
+/** Milliseconds that a Retry-After asks for, at most 24 hours and at least 0; undefined if it is absent or invalid. */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   const text = (header ?? "").trim();
   if (/^\d+$/.test(text)) return Math.min(Number(text) * SECOND_MS, LONGEST_WAIT_MS);
@@ -79,21 +79,21 @@ export function judge({ statusCode }: { readonly statusCode: number | null }): "
 /** How an endpoint has been answering. */
 export interface Health {
   readonly failuresInRow: number;
-  /** The first of them; null while all is well. */
+  /** Time of the first failure in a row; null while healthy. */
   readonly failingSinceMs: number | null;
-  /** While it is probed: nothing goes to it before, and then one delivery. */
+  /** While it is probed: nothing is sent before this time, then one delivery. */
   readonly probeAtMs: number | null;
 }
 
 export interface Verdict {
   readonly health: Health;
-  /** Why the endpoint is switched off from here on. */
+  /** Why the endpoint is to be switched off; null if it is not. */
   readonly disable: "GONE" | "FAILING" | null;
 }
 
 export const HEALTHY: Health = { failuresInRow: 0, failingSinceMs: null, probeAtMs: null };
 
-/** Failures in a row from which on an endpoint is only probed, and without which it is not switched off for failing. */
+/** From this many failures in a row an endpoint is only probed; with fewer it is never switched off for failing. */
 export const MANY_FAILURES = 20;
 const PROBE_GAP_MS = 15 * MINUTE_MS;
 const PATIENCE_MS = 5 * DAY_MS;
@@ -103,7 +103,9 @@ export function afterSuccess(): Verdict {
   return { health: HEALTHY, disable: null };
 }
 
-/** With 410 the receiver itself says that it is gone. Days alone switch nothing off: two failures a week apart say little of an endpoint. */
+/**
+ * With 410 the receiver itself says that it is gone. Time alone switches nothing off: two failures a week apart say little about an endpoint.
+ */
 export function afterFailure(
   before: Health,
   { nowMs, statusCode }: { readonly nowMs: number; readonly statusCode: number | null },

@@ -13,8 +13,8 @@ import { rotatedSecrets } from "./webhook.ts";
 import { webhookBodyOf } from "./webhook-body.ts";
 
 /**
- * The work of one rotation, for `runOnce`, whose answer must be sealed. The new secret signs from now on, the one before it too for 24 hours.
- * Concurrent rotations run one after the other.
+ * The work of one rotation, for `runOnce`. Its stored response must be encrypted. The new secret signs from now on, and the previous one too
+ * for 24 hours. Concurrent rotations run one after the other.
  */
 export function rotateSecret(deps: WebhookDependencies, of: ChangeOf): Work {
   return async (operationId, conflict, tries): Promise<Prepared> => {
@@ -22,7 +22,7 @@ export function rotateSecret(deps: WebhookDependencies, of: ChangeOf): Work {
     const standing = await standingOf(deps, of, tries);
     if (!standing.ok) return { kind: "refused", failure: standing.error };
     const { row: read } = standing.value;
-    // Secrets are ordered newest first by this time, which grows with each of them.
+    // Secrets are ordered by this time, which increases with each rotation.
     const updatedAtMs = movedOn(deps, read);
     const { secret, row } = await newSecret(deps, { operationId, webhookId: read.id, createdAtMs: updatedAtMs });
     const webhook = { ...read, updatedAtMs, secrets: rotatedSecrets(read, row, deps.nowMs) };

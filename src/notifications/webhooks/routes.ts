@@ -29,7 +29,7 @@ export const webhookRoutes = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY
   .post(BASE, {
     operationId: "createWebhook",
     summary: "Register a webhook endpoint",
-    description: "The answer is the only one that shows the secret. Events from now on are delivered.",
+    description: "Only this response shows the secret. Events from now on are delivered.",
     permission: "webhook:create",
     needsStepUp: true,
     isIdempotent: true,
@@ -45,7 +45,7 @@ export const webhookRoutes = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY
   .get(BASE, {
     operationId: "listWebhooks",
     summary: "List the webhook endpoints, oldest first",
-    description: "A plain array: a merchant has at most 20.",
+    description: "Returns a plain array, because a merchant has at most 20.",
     permission: "webhook:view",
     answers: [{ status: 200, description: "All endpoints", schema: webhookListBody }],
     reads: ({ db, merchantId }) => webhookListReads(db, merchantId),
@@ -70,11 +70,11 @@ export const webhookRoutes = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY
   .patch(ONE, {
     operationId: "updateWebhook",
     summary: "Change a webhook endpoint",
-    description: "Switched on again, it receives what has waited for it since it was switched off.",
+    description: "An endpoint that is switched on again receives the events that waited while it was off.",
     permission: "webhook:update",
     needsStepUp: true,
     body: updateWebhookBody,
-    answers: [{ status: 200, description: "The endpoint as it now is", schema: webhookBody }],
+    answers: [{ status: 200, description: "The updated endpoint", schema: webhookBody }],
     refusals: ["WEBHOOK_NOT_FOUND", "WEBHOOK_URL_REFUSED"],
     reads: ({ db, merchantId, params }) => webhookReads(db, merchantId, params.webhookId),
     answer: async (call) => {
@@ -85,10 +85,10 @@ export const webhookRoutes = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY
   .delete(ONE, {
     operationId: "deleteWebhook",
     summary: "Delete a webhook endpoint",
-    description: "With its secrets; what still waited for it is never delivered.",
+    description: "Deletes the endpoint and its secrets. Waiting deliveries are never sent.",
     permission: "webhook:delete",
     needsStepUp: true,
-    answers: [{ status: 204, description: "It is gone" }],
+    answers: [{ status: 204, description: "The endpoint is deleted" }],
     refusals: ["WEBHOOK_NOT_FOUND"],
     reads: ({ db, merchantId, params }) => webhookReads(db, merchantId, params.webhookId),
     answer: async (call) => {
@@ -99,19 +99,20 @@ export const webhookRoutes = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY
   .post(`${ONE}/ping`, {
     operationId: "pingWebhook",
     summary: "Send a ping to a webhook endpoint",
-    description: "An event `ping` for this endpoint alone, whatever it subscribes to, before all that waits for it.",
+    description:
+      "Sends an event `ping` to this endpoint only, whatever it subscribes to, before its waiting deliveries.",
     permission: "webhook:update",
     isIdempotent: true,
-    answers: [{ status: 201, description: "What will be delivered", schema: pingBody }],
+    answers: [{ status: 201, description: "The event and delivery that will be sent", schema: pingBody }],
     refusals: ["WEBHOOK_NOT_FOUND", "WEBHOOK_INACTIVE"],
     reads: ({ db, merchantId, params }) => webhookReads(db, merchantId, params.webhookId),
     answer: async (call) => answerOnce(call, sendPing(call.deps, changeOf(call, "webhook:update"))),
   })
   .post(`${ONE}/rotate-secret`, {
     operationId: "rotateWebhookSecret",
-    summary: "Give a webhook endpoint a new secret",
+    summary: "Rotate the secret of a webhook endpoint",
     description:
-      "For 24 hours deliveries are signed with the old one too (the newest five, if you rotate often). The answer is the only one that shows the new one.",
+      "For 24 hours deliveries are also signed with the old secret (with the newest five secrets if you rotate often). Only this response shows the new secret.",
     permission: "webhook:update",
     needsStepUp: true,
     isIdempotent: true,
@@ -127,7 +128,7 @@ function actorOf({ principal, trail }: MerchantCall<WebhookDependencies>, permis
   return { merchantId, trail, permission, seat: principal.kind === "USER" ? principal : undefined };
 }
 
-/** Who changes the endpoint of the path. */
+/** The caller, and the endpoint of the path. */
 function changeOf(call: MerchantCall<WebhookDependencies, ReturnType<typeof webhookReads>>, permission: Permission) {
   return { ...actorOf(call, permission), webhookId: call.params.webhookId ?? "", read: call.read[0][0] };
 }

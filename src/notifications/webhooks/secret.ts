@@ -1,9 +1,9 @@
-// The secret that an endpoint's deliveries are signed with, as Standard Webhooks 1.0 writes it: `whsec_` and the base64 of its key.
+// The secret that signs an endpoint's deliveries, in the form of Standard Webhooks 1.0: `whsec_` and the base64 of its key.
 import { base64 } from "@scure/base";
 
 const PREFIX = "whsec_";
 const KEY_BYTES = 32;
-/** What Standard Webhooks 1.0 allows ("between 24 bytes and 64 bytes"); ours have 32. */
+/** Bounds of Standard Webhooks 1.0 ("between 24 bytes and 64 bytes"); ours have 32. */
 const SHORTEST_KEY = 24;
 const LONGEST_KEY = 64;
 
@@ -14,14 +14,14 @@ export function webhookSecret(randomBytes: Uint8Array): string {
   return PREFIX + base64.encode(randomBytes);
 }
 
-/** The key in a secret; undefined when the text is not a secret. */
+/** The key of a secret; undefined if the text is not a secret. */
 export function webhookKey(secret: string): Uint8Array<ArrayBuffer> | undefined {
   if (!secret.startsWith(PREFIX)) return undefined;
   const key = decoded(secret.slice(PREFIX.length));
   return key !== undefined && key.length >= SHORTEST_KEY && key.length <= LONGEST_KEY ? key : undefined;
 }
 
-/** What lists may show, `whsec_abcd...9Zq=`: 40 of its 256 bits, just enough to distinguish two secrets. */
+/** The preview for lists, `whsec_abcd...9Zq=`: 40 of its 256 bits, just enough to distinguish two secrets. */
 export function secretKeyPreview(secret: string): string {
   return `${secret.slice(0, PREFIX.length + 4)}...${secret.slice(-4)}`;
 }

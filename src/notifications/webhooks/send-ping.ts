@@ -6,7 +6,7 @@ import { type ChangeOf, standingHeld, standingOf, type WebhookDependencies } fro
 import { recordPing } from "./store.ts";
 import { deliveryIdOf } from "./webhook.ts";
 
-/** The work of one ping, for `runOnce`: an event and its delivery to this endpoint alone. WEBHOOK_INACTIVE where nothing goes out. */
+/** The work of one ping, for `runOnce`: an event and its delivery to this endpoint only. WEBHOOK_INACTIVE if the endpoint is off. */
 export function sendPing(deps: WebhookDependencies, of: ChangeOf): Work {
   return async (operationId, conflict, tries): Promise<Prepared> => {
     throwUnlessContention("a ping", conflict);

@@ -1,5 +1,5 @@
-// The headers of one attempt: Standard Webhooks 1.0, and the t=,v1= form for consumers that were written for that.
-// Both are over the exact body and the moment of the attempt, so each attempt is signed anew and carries the same `webhook-id`.
+// The headers of one attempt: Standard Webhooks 1.0, and the t=,v1= form for consumers of the older form. Both sign the exact body and the time
+// of the attempt, so each attempt has a new signature and the same `webhook-id`.
 import { base64 } from "@scure/base";
 import { bytesToHex, utf8ToBytes } from "../../lib/bytes.ts";
 import { hmacSha256 } from "../../lib/hmac.ts";
@@ -9,22 +9,22 @@ export interface Signable {
   readonly eventId: string;
   readonly deliveryId: string;
   readonly webhookId: string;
-  /** As it will be sent. */
+  /** Exactly as sent. */
   readonly body: string;
   /** Unix seconds of this attempt. */
   readonly timestampSeconds: number;
-  /** Those in force, newest first; while one replaces the other, each signs. */
+  /** Active secrets, newest first; during a rotation each of them signs. */
   readonly secrets: readonly string[];
 }
 
-/** All headers that we set, names in lower case. A malformed secret is a bug and throws, without its text. */
+/** All headers that we set, with lower-case names. A malformed secret is a bug: throws without repeating it. */
 export async function signedHeaders(of: Signable): Promise<Readonly<Record<string, string>>> {
   const { eventId, timestampSeconds: t, body, secrets } = of;
   if (secrets.length === 0 || !Number.isSafeInteger(t)) throw new Error(`${secrets.length} secrets sign at ${t}`);
   const standardText = utf8ToBytes(`${eventId}.${t}.${body}`);
   const plainText = utf8ToBytes(`${t}.${body}`);
   const standard = secrets.map(async (secret) => `v1,${base64.encode(await hmacSha256(keyOf(secret), standardText))}`);
-  // The other form's key is the text as the merchant has it, prefix included.
+  // The older form's key is the text of the secret, including its prefix.
   const plain = secrets.map(async (each) => `v1=${bytesToHex(await hmacSha256(utf8ToBytes(each), plainText))}`);
   return {
     "content-type": "application/json",
@@ -41,6 +41,6 @@ export async function signedHeaders(of: Signable): Promise<Readonly<Record<strin
 
 function keyOf(secret: string): Uint8Array<ArrayBuffer> {
   const key = webhookKey(secret);
-  if (key === undefined) throw new Error("a webhook secret is not whsec_ and base64");
+  if (key === undefined) throw new Error("a webhook secret must be whsec_ and base64");
   return key;
 }

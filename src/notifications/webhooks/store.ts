@@ -8,14 +8,14 @@ import { assertions } from "../../platform/db/schema/operations.ts";
 import { deliveries, webhookSecrets, webhooks } from "../../platform/db/schema/webhooks.ts";
 import { MAX_WEBHOOKS, type Webhook, type WebhookSecret } from "./webhook.ts";
 
-/** Newest first. Written out with the tables' names: drizzle drops them inside fragments of a one-table select. */
+/** Secrets, newest first. Table names are written out, because drizzle drops them inside fragments of a one-table select. */
 const secrets = sql`(select json_group_array(${jsonObject(webhookSecrets, "own")}) from (
     select * from webhook_secrets where webhook_id = webhooks.id order by created_at_ms desc) own)`
   .mapWith(rowsDecoder(webhookSecrets))
   .as("secrets");
 const columns = { ...getTableColumns(webhooks), secrets };
 
-/** Endpoints of a merchant with their secrets, oldest first. `merchantId` may be a path's, unproved. */
+/** Endpoints of a merchant with their secrets, oldest first. `merchantId` may come unchecked from a path. */
 export function selectWebhooks(db: Db, merchantId: string) {
   return db
     .select(columns)
@@ -25,7 +25,7 @@ export function selectWebhooks(db: Db, merchantId: string) {
     .limit(MAX_WEBHOOKS);
 }
 
-/** One endpoint of a live merchant with its secrets. Both ids may be a path's, unproved. */
+/** One endpoint of a live merchant with its secrets. Both ids may come unchecked from a path. */
 export function selectWebhook(db: Db, of: { readonly merchantId: string; readonly webhookId: string }) {
   return db
     .select(columns)
@@ -33,13 +33,13 @@ export function selectWebhook(db: Db, of: { readonly merchantId: string; readonl
     .where(sql`id = ${of.webhookId} and merchant_id = ${of.merchantId} and ${isOfLiveMerchant}`);
 }
 
-/** One endpoint of any merchant, with its secrets: for its deliveries. */
+/** One endpoint of any merchant with its secrets, for its deliveries. */
 export const selectWebhookById = prepared(
   (webhookId: string) => ({ webhookId }),
   (db, of) => db.select(columns).from(webhooks).where(eq(webhooks.id, of.webhookId)),
 );
 
-/** Ids of a merchant's endpoints. `merchantId` may be a path's, unproved. */
+/** Ids of a merchant's endpoints. `merchantId` may come unchecked from a path. */
 export function selectWebhookIds(db: Db, merchantId: string) {
   return db.select({ id: webhooks.id }).from(webhooks).where(sql`merchant_id = ${merchantId}`);
 }
@@ -52,7 +52,7 @@ export function assertWebhookAsRead(db: Db, read: Pick<Webhook, "id" | "updatedA
     where id = ${read.id} and updated_at_ms = ${read.updatedAtMs} and is_active = ${read.isActive ? 1 : 0} and ${isOfLiveMerchant})`);
 }
 
-/** Aborts the batch where the merchant has as many endpoints as it may, or is gone. */
+/** Aborts the batch if the merchant has the maximum number of endpoints, or is deleted. */
 export function assertRoom(db: Db, merchantId: MerchantId) {
   return db.insert(assertions).select(sql`select 'there is room for an endpoint', 0
     where (select count(*) from webhooks where merchant_id = ${merchantId}) >= ${sql.raw(String(MAX_WEBHOOKS))}
@@ -63,7 +63,7 @@ export function insertWebhook(db: Db, { secrets: own, ...row }: Webhook) {
   return [db.insert(webhooks).values(row), db.insert(webhookSecrets).values([...own])] as const;
 }
 
-/** Wakes the endpoint where it is active from then on: what waited for it is delivered. */
+/** If the endpoint is then active, makes it due, so that waiting deliveries are sent. */
 export function updateWebhook(
   db: Db,
   id: Webhook["id"],
@@ -77,12 +77,12 @@ export function updateWebhook(
   return withNews(updated, (rows) => ({ wake: rows.flatMap(({ isActive }) => (isActive ? id : [])) }));
 }
 
-/** The secrets of an endpoint are these from now on; at least one. */
+/** Replaces the secrets of an endpoint; at least one. */
 export function replaceSecrets(db: Db, id: Webhook["id"], own: readonly WebhookSecret[]) {
   return [...deleteSecrets(db, id), db.insert(webhookSecrets).values([...own])] as const;
 }
 
-/** For good, with the secrets. What was ever delivered stays until retention ends. */
+/** Deletes the endpoint and its secrets for good. Its past deliveries are kept until retention ends. */
 export function deleteWebhook(db: Db, id: Webhook["id"]) {
   return [...deleteSecrets(db, id), db.delete(webhooks).where(eq(webhooks.id, id))] as const;
 }
@@ -91,7 +91,7 @@ function deleteSecrets(db: Db, id: Webhook["id"]) {
   return [db.delete(webhookSecrets).where(eq(webhookSecrets.webhookId, id))] as const;
 }
 
-/** A ping, owed to its endpoint alone and before all else; an endpoint that is only probed is tried at once. */
+/** Records a ping, due only to its endpoint and before all other deliveries; an endpoint that is only being probed is tried at once. */
 export function recordPing(
   db: Db,
   of: { readonly webhook: Webhook; readonly eventId: EventId; readonly deliveryId: DeliveryId; readonly nowMs: number },

@@ -7,14 +7,14 @@ export const SUBSCRIPTIONS: readonly string[] = [...EVENT_TYPES, ...new Set(doma
 
 const LONGEST_COMPARED = 60;
 
-/** The subscription most like what was written, however unlike that is. */
+/** The subscription closest to the given text, however different that is. */
 export function nearestSubscription(text: string): string {
   const written = text.toLowerCase().slice(0, LONGEST_COMPARED);
   const candidates = SUBSCRIPTIONS.map((name) => ({ name, distance: editDistance(written, name) }));
   return candidates.reduce((best, each) => (each.distance < best.distance ? each : best)).name;
 }
 
-/** How many characters must be put in, taken out or changed (Levenshtein). */
+/** Number of characters to insert, delete or change (Levenshtein distance). */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i);
   for (const [i, letter] of [...from].entries()) {

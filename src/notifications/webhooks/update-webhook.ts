@@ -7,8 +7,8 @@ import { updateWebhook as updateRow } from "./store.ts";
 import { changedColumns, type SettingsUpdate, type Webhook, webhookFacts } from "./webhook.ts";
 
 /**
- * Changes settings; what is absent stays. One that changes nothing writes nothing. An endpoint that is switched on, or gets another address, counts
- * as healthy, and what waited for it is delivered.
+ * Changes settings; absent ones keep their value. A change without effect writes nothing. An endpoint that is switched on, or gets another URL,
+ * counts as healthy, and its waiting deliveries are sent.
  */
 export async function updateWebhook(
   deps: WebhookDependencies,
@@ -31,7 +31,7 @@ export async function updateWebhook(
   });
 }
 
-/** A URL of which only the query changed is named too, though its query is not. */
+/** Also names a URL of which only the query changed, but never the query itself. */
 function factsOf(read: Webhook, after: Webhook) {
   const [old, now] = [webhookFacts(read), webhookFacts(after)];
   const facts = changedFacts(old, now);

@@ -1,4 +1,4 @@
-// What an endpoint is: its settings, its health and its secrets, and what changes of them mean.
+// An endpoint: its settings, its health and its secrets, and the effect of changes to them.
 
 import type { DeliveryId, EventId, MerchantId, WebhookId, WebhookSecretId } from "../../lib/ids.ts";
 import { makeId } from "../../lib/ids.ts";
@@ -8,18 +8,18 @@ import { type JsonOf, parseJson } from "../../lib/typed-json.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";
 import { HEALTHY } from "./retry-schedule.ts";
 
-/** Of one merchant. */
+/** Most endpoints of one merchant. */
 export const MAX_WEBHOOKS = LIMITS.webhookEndpointsPerMerchant;
 
-/** How long a secret signs on beside the one that took its place. */
+/** How long a replaced secret still signs. */
 const OVERLAP_MS = DAY_MS;
-/** A delivery carries no more signatures than this, however often the secret is rotated. */
+/** Most signatures of a delivery, however often the secret is rotated. */
 const MAX_SECRETS = 5;
 
 export interface WebhookSecret {
   readonly id: WebhookSecretId;
   readonly webhookId: WebhookId;
-  /** See lib/seal.ts; bound to `secretContext`. */
+  /** Encrypted (lib/seal.ts), bound to `secretContext`. */
   readonly sealed: string;
   readonly preview: string;
   /** Null for the newest. */
@@ -40,28 +40,28 @@ export interface Webhook {
   readonly failuresInRow: number;
   readonly failingSinceMs: number | null;
   readonly probeAtMs: number | null;
-  /** Why, where we switched it off. */
+  /** The reason if we switched it off. */
   readonly disabledReason: "GONE" | "FAILING" | null;
-  /** Since when it is off, whether we or the merchant switched it off: events from then on are owed to it. Null of one that was never on. */
+  /** Since when it is off, no matter who switched it off: events from then on wait for it. Null if it was never on. */
   readonly disabledAtMs: number | null;
   readonly createdAtMs: number;
-  /** Moves on with every change of settings or secrets, not with deliveries. */
+  /** Increases with every change of settings or secrets, not with deliveries. */
   readonly updatedAtMs: number;
-  /** Newest first, ended ones among them. */
+  /** Newest first, including expired ones. */
   readonly secrets: readonly WebhookSecret[];
 }
 
-/** What a merchant decides about an endpoint. */
+/** The settings that a merchant can change. */
 export type WebhookSettings = Pick<Webhook, "url" | "events" | "description" | "isActive" | "retryCount" | "timeoutMs">;
 
 const SETTINGS = ["url", "events", "description", "isActive", "retryCount", "timeoutMs"] as const;
 
-/** The context that a secret is sealed with: moved to another row it does not open. */
+/** The context with which a secret is encrypted: moved to another row it cannot be decrypted. */
 export function secretContext(id: WebhookSecretId): string {
   return `webhook_secret:${id}`;
 }
 
-/** Those that deliveries are signed with, newest first. */
+/** The secrets that sign deliveries, newest first. */
 export function liveSecrets({ secrets }: Pick<Webhook, "secrets">, nowMs: number): readonly WebhookSecret[] {
   return secrets.filter((secret) => isLive(secret, nowMs));
 }
@@ -71,8 +71,8 @@ export function isLive({ expiresAtMs }: WebhookSecret, nowMs: number): boolean {
 }
 
 /**
- * The secrets once `fresh` is the newest: the one before it has 24 hours left, those before keep the end they have, ended ones are gone. Of
- * many in a row the oldest go first.
+ * The secrets after `fresh` becomes the newest: the previous one has 24 hours left, earlier ones keep their expiry, expired ones are removed.
+ * If there are too many, the oldest are removed.
  */
 export function rotatedSecrets(
   before: Pick<Webhook, "secrets">,
@@ -85,10 +85,10 @@ export function rotatedSecrets(
   return [fresh, ...older].slice(0, MAX_SECRETS);
 }
 
-/** What a change may say: absent keeps. */
+/** A change of settings: an absent one keeps its value. */
 export type SettingsUpdate = { readonly [Name in keyof WebhookSettings]?: WebhookSettings[Name] | undefined };
 
-/** The settings after a change, with its consequences; undefined where nothing differs. */
+/** The settings after a change, with its consequences; undefined if nothing differs. */
 export function changedColumns(
   read: Webhook,
   wanted: SettingsUpdate,
@@ -106,19 +106,19 @@ export function changedColumns(
   const isSwitchedOn = after.isActive && !read.isActive;
   return {
     ...after,
-    // A new address has not failed yet, and switching an endpoint on declares it healthy.
+    // A new URL has not failed yet, and switching an endpoint on declares it healthy.
     ...(isSwitchedOn || after.url !== read.url ? HEALTHY : {}),
     ...(isSwitchedOn ? { disabledReason: null, disabledAtMs: null } : {}),
     ...(read.isActive && !after.isActive ? { disabledAtMs: nowMs } : {}),
   };
 }
 
-/** The delivery of one event to one endpoint has one id; the fan-out makes the same in SQL (events/store.ts). */
+/** The delivery of one event to one endpoint has a fixed id; the fan-out computes the same in SQL (events/store.ts). */
 export function deliveryIdOf(eventId: EventId, webhookId: WebhookId): DeliveryId {
   return makeId("dlv", eventId.slice(4, 14) + eventId.slice(-8) + webhookId.slice(-8));
 }
 
-/** For the audit log: what was decided, without the query of the URL, which may carry a token of the receiver's. */
+/** Facts for the audit log: the settings, without the URL's query, which may contain a token of the receiver. */
 export function webhookFacts(webhook: WebhookSettings): AuditFacts {
   return {
     url: webhook.url.replace(/\?.*$/s, "?..."),

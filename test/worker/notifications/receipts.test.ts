@@ -243,7 +243,7 @@ describe("the cron", () => {
     await cron.run();
     expect([cron.to(owner.email).length, cron.to(admin.email).length]).toEqual([1, 3]);
     expect(cron.lines.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({ alert: "mails of a receipt were lost", invoiceId: id, lost: 1 }),
+      expect.objectContaining({ alert: "mails of a receipt were not sent", invoiceId: id, lost: 1 }),
     ]);
     const later = cronAt(DAY_MS);
     await later.run();
@@ -303,7 +303,7 @@ describe("a receipt that is owed and not sent yet", () => {
     const cron = cronAt();
     await cron.run();
     expect([cron.to(bad), cron.to(good).length]).toEqual([[], 1]);
-    expect(cron.lines.join()).toContain("it cannot be written");
+    expect(cron.lines.join()).toContain("no mail can be made from its data");
     await testDb.delete(receipts).where(and(eq(receipts.invoiceId, broken)));
   });
 });

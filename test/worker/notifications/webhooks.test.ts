@@ -164,7 +164,7 @@ describe("an endpoint", () => {
   it("names the nearest type to one that there is not", async () => {
     const { hooks } = await hookedMerchant();
     const { details } = (await hooks("", { ...POST, body: { ...ENDPOINT, events: ["invoice.payed"] } })).json ?? {};
-    expect(details).toEqual([{ path: "events.0", message: "is no type of event; the nearest is invoice.paid" }]);
+    expect(details).toEqual([{ path: "events.0", message: "is not an event type; the closest is invoice.paid" }]);
   });
 
   it.each([
