@@ -76,12 +76,12 @@ const ROUTES: readonly MountedRoute[] = [
   ...storefrontRoutes,
 ];
 
-/** Every route of the Worker, as the documents and the access tests enumerate them. */
+/** Every route of the Worker, for the OpenAPI document and the access tests. */
 export const SPECS: readonly RouteSpec[] = [...publicSpecs, ...ROUTES.map((route) => route.spec)];
 
 export function createApp(): HonoBase<AppEnv> {
-  // Hono would choose this router too, after the one that it tries first has failed: that one cannot take a word and a parameter in the
-  // same place (`invitations/accept` and `invitations/:invitationId`).
+  // Hono would also end up with this router: the one that it tries first cannot have a word and a parameter in the same place
+  // (`invitations/accept` and `invitations/:invitationId`).
   const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
   app.use(requestContext);
   app.use(shield);
@@ -99,11 +99,11 @@ export function createApp(): HonoBase<AppEnv> {
   return app;
 }
 
-/** The outer shield, per address and before anything is looked up; production only, where the edge names the caller. */
+/** The outer rate limit, per IP address and before anything is read; production only, where the edge names the caller. */
 async function shield(c: AppContext, next: () => Promise<void>): Promise<Response | undefined> {
   const ip = callerIp(c);
   if (refusesToServe(c.env) && c.req.path !== "/healthz") {
-    logAlert("not serving: a setting that production must not have, see /healthz");
+    logAlert("not serving: a variable has a value that production must not have; /healthz names it");
     return failureResponse({ code: "INTERNAL_ERROR" }, c.get("requestId"));
   }
   if (isDevelopment(c.env) || ip === undefined) {
@@ -116,7 +116,7 @@ async function shield(c: AppContext, next: () => Promise<void>): Promise<Respons
   return undefined;
 }
 
-/** 404, or 405 with what the path takes; a preflight is answered only where a public key or a payer's page may call. */
+/** 404, or 405 with the methods that the path accepts; answers a preflight only if a public key or a payer's page may call the route. */
 function nothingHere(c: AppContext): Response {
   const serving = SPECS.filter((spec) => servesPath(spec, c.req.path));
   if (c.req.method === "OPTIONS" && serving.some(isCrossOrigin)) return preflight(serving);

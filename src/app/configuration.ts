@@ -1,5 +1,5 @@
-// What is wrong with a deployment's variables. A wrong one disables what depends on it and nothing else: no rates, no watched network, no
-// address shown, no code, no mail, no signed return. Reads and the sweep go on, and `/healthz` and the log say what to correct.
+// Checks a deployment's variables. A wrong one only disables what depends on it: rates, watched networks, shown addresses, codes, mails or
+// signed returns. Reads and the sweep continue, and `/healthz` and the log say what to correct.
 
 import { parseProviders } from "../accounts/identities/providers.ts";
 import { parseChainSources } from "../chains/chain-sources.ts";
@@ -12,7 +12,7 @@ import { parseSchedule } from "../notifications/webhooks/retry-schedule.ts";
 import { parseMailProvider, parseSender } from "../platform/mail/provider.ts";
 import { parseRateSource } from "../rates/rate-setting.ts";
 
-/** The variables of the Worker that are judged; one that was never set is undefined, whatever the generated types say. */
+/** The checked variables of the Worker. One that was never set is undefined, despite the generated types. */
 export interface Variables {
   readonly ENVIRONMENT: string | undefined;
   readonly PUBLIC_URL: string | undefined;
@@ -48,13 +48,13 @@ export type FaultCode =
 
 export interface ConfigurationFault {
   readonly code: FaultCode;
-  /** For the log; never holds a value of a secret. */
+  /** For the log; never contains the value of a secret. */
   readonly problem: string;
-  /** Whether invoices and wallets cannot be shown until it is corrected. */
+  /** Whether invoices and wallets cannot be shown until the fault is corrected. */
   readonly isFatal: boolean;
 }
 
-/** Every fault, the worst first; empty when all is well. */
+/** All faults, the worst first; empty if there are none. */
 export function configurationFaults(of: Variables): readonly ConfigurationFault[] {
   const isDevelopment = of.ENVIRONMENT === "development";
   const mail = parseMailProvider(of.MAIL_PROVIDER, isDevelopment);
@@ -78,29 +78,32 @@ export function configurationFaults(of: Variables): readonly ConfigurationFault[
     parsed.ok ? [] : [{ code, problem: parsed.error, isFatal: code === "ROW_MAC_KEY_INVALID" }],
   );
   if (!isDevelopment && hasDevelopmentSetting(of)) {
-    const problem = "WEBHOOK_LOOPBACK and WEBHOOK_SCHEDULE_SECONDS are for development: nothing is served with them";
+    const problem =
+      "WEBHOOK_LOOPBACK and WEBHOOK_SCHEDULE_SECONDS are for development only: nothing is served until they are removed";
     faults.unshift({ code: "DEVELOPMENT_SETTING_IN_PRODUCTION", problem, isFatal: true });
   }
   if (!isDevelopment && hasInsecureOrigin(of)) {
     const problem =
-      "PUBLIC_URL is no https address: nothing is served, for sessions and payment pages would travel in the clear";
+      "PUBLIC_URL must start with https://: nothing is served, because sessions and payment pages would be sent unencrypted";
     faults.unshift({ code: "PUBLIC_URL_INSECURE", problem, isFatal: true });
   }
   if (!isDevelopment && (of.PUBLIC_URL ?? "").trim() === "") {
-    const problem = "PUBLIC_URL is empty, so links to customers have no origin";
+    const problem = "PUBLIC_URL is empty: set it, because links to customers need an origin";
     faults.push({ code: "PUBLIC_URL_MISSING", problem, isFatal: false });
   }
   return faults;
 }
 
-/** Whether production must not serve with these variables at all. */
+/** Whether production must not serve at all with these variables. */
 export function refusesToServe(
   of: Pick<Variables, "ENVIRONMENT" | "PUBLIC_URL" | "WEBHOOK_LOOPBACK" | "WEBHOOK_SCHEDULE_SECONDS">,
 ): boolean {
   return of.ENVIRONMENT !== "development" && (hasDevelopmentSetting(of) || hasInsecureOrigin(of));
 }
 
-/** An origin that is set and not https. Loopback never leaves the machine, as browsers have it for secure contexts. */
+/**
+ * Whether an origin is set that is not https. Loopback is allowed, because it never leaves the machine (browsers' secure contexts do the same).
+ */
 function hasInsecureOrigin({ PUBLIC_URL }: Pick<Variables, "PUBLIC_URL">): boolean {
   const origin = (PUBLIC_URL ?? "").trim();
   if (origin === "") return false;
@@ -110,7 +113,7 @@ function hasInsecureOrigin({ PUBLIC_URL }: Pick<Variables, "PUBLIC_URL">): boole
   return protocol !== "https:" && !(protocol === "http:" && isLoopback);
 }
 
-/** Whether a setting opens the inside of a network to users who may register an endpoint, or changes the retry schedule. */
+/** Whether a development setting is on: one that lets users register endpoints inside the network, or one that changes the retry schedule. */
 export function hasDevelopmentSetting(of: Pick<Variables, "WEBHOOK_LOOPBACK" | "WEBHOOK_SCHEDULE_SECONDS">): boolean {
   return [of.WEBHOOK_LOOPBACK, of.WEBHOOK_SCHEDULE_SECONDS].some((setting) => (setting ?? "").trim() !== "");
 }

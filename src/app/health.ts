@@ -1,31 +1,30 @@
-// GET /healthz: whether storage answers, what is wrong with the configuration, per network whether it is watched, and how many invoices cannot be
-// settled. Never a secret, never
-// a merchant's data.
+// GET /healthz: whether storage answers, faults of the configuration, the state of each watched network, and how many invoices cannot be
+// settled. Contains no secrets and no merchant's data.
 import { isoTime, SECOND_MS } from "../lib/time.ts";
 import { parseJson } from "../lib/typed-json.ts";
 
 export interface Health {
   readonly status: "ok" | "degraded";
   readonly database: "ok" | "unavailable";
-  /** By canonical name, each configured network. */
+  /** Each configured network, by canonical name. */
   readonly networks: Readonly<Record<string, NetworkHealth>>;
-  /** Invoices that the sweep has failed to settle more than once, and could not settle since. */
+  /** Invoices that the sweep has failed to settle more than once and has not settled since. */
   readonly unsettledInvoices: number;
   readonly warnings: readonly string[];
 }
 
-/** How far a network has been read; null until a watcher has read it. */
+/** How far a network has been read; fields are null until a watcher has read it. */
 export interface NetworkHealth {
   readonly height: number | null;
   /** The source's newest block, when last asked. */
   readonly tipHeight: number | null;
-  /** Seconds since the moment up to which everything was read; null while nothing is watched. */
+  /** Seconds since the time up to which everything was read; null while nothing is watched. */
   readonly lagSeconds: number | null;
-  /** Nothing on it is watched, so nobody polls it. */
+  /** Whether nothing on it is watched, so that it is not polled. */
   readonly isResting: boolean;
-  /** Since when its source could not be read, ISO 8601; null while all is well. */
+  /** Since when its source cannot be read, ISO 8601; null while it can. */
   readonly degradedSince: string | null;
-  /** Addresses that its source has refused, or that were flooded, for so long that their merchants were notified. */
+  /** Addresses refused by its source, or flooded, for so long that their merchants were notified. */
   readonly unreadAddresses: number;
 }
 
@@ -44,14 +43,14 @@ const CURSORS = `SELECT json_group_array(json_object('network', network, 'height
   WHERE stuck.network = network_cursors.network AND stuck.told_at_ms IS NOT NULL))) AS cursors,
   (SELECT count(*) FROM unsettled_invoices WHERE failures > 1) AS unsettled FROM network_cursors`;
 
-/** What is configured: `watched` by canonical name, and what is wrong, as a code; a fatal fault makes the deployment degraded. */
+/** The configuration: watched networks by canonical name, and faults as codes. A fatal fault makes the deployment degraded. */
 export interface Configured {
   readonly watched: ReadonlySet<string>;
   readonly faults: readonly { readonly code: string; readonly isFatal: boolean }[];
   readonly nowMs: number;
 }
 
-/** Degraded when storage does not answer or a fault is fatal. */
+/** Degraded if storage does not answer or a fault is fatal. */
 export async function healthOf(d1: D1Database, { watched, faults, nowMs }: Configured): Promise<Health> {
   const row = await d1
     .prepare(CURSORS)

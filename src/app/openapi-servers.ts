@@ -1,4 +1,4 @@
-/** Where the OpenAPI document says that the API is; `publicUrl` is our own origin, empty where it is not known. */
+/** The servers of the OpenAPI document; `publicUrl` is our own origin, empty if unknown. */
 export function serversOf(publicUrl: string): readonly { readonly url: string }[] {
   return [{ url: publicUrl === "" ? "/" : publicUrl }];
 }

@@ -1,4 +1,5 @@
-// The OpenAPI 3.1 document, made when the Worker is built from the very schemas that validate (decisions 1): a route that is mounted is documented.
+// The OpenAPI 3.1 document, built together with the Worker from the schemas that also validate (decisions 1): every mounted route is
+// documented.
 import * as z from "zod";
 import { eventBody } from "../platform/events/contract.ts";
 import { jsonSchema, type NamedSchemas } from "../platform/http/json-schema.ts";
@@ -6,22 +7,22 @@ import { refusalStatus, refusalsOf, SAMPLES } from "../platform/http/refusals.ts
 import { accessText, inOrderOfTags, type RouteSpec, TAGS } from "../platform/http/route.ts";
 import { serversOf } from "./openapi-servers.ts";
 
-/** The version in package.json; a test compares. */
+/** Equals the version in package.json, as a test checks. */
 export const VERSION = "0.1.0";
 
-/** CommonMark, as the specification has it. */
+/** CommonMark, as OpenAPI specifies. */
 const description =
   () => `Non-custodial crypto payments: invoices, wallets, products and customers, and the teams behind them. Amounts are decimal strings.
 
-A server sends its key as \`x-api-key\`. A person [signs in](/sign-in): the browser then has a session cookie, and every change needs our own
-\`Origin\` header too. Send JSON as \`content-type: application/json\`, and an \`Idempotency-Key\` with every POST that creates.
+A server sends its key as \`x-api-key\`. A user [signs in](/sign-in): the browser then has a session cookie, and every change also needs our own
+\`Origin\` header. Send JSON as \`content-type: application/json\`, and an \`Idempotency-Key\` with every POST that creates.
 
 Every failure is \`{ statusCode, message, error, code, requestId, details? }\`. Compare \`code\`, show \`message\`. Retry a POST only with an
 \`Idempotency-Key\`, on network errors, 429 and 5xx, with exponential backoff and jitter, and honour \`Retry-After\`. The codes by their status:
 
 ${errorCatalogue()}
 
-For machines this reference is [/openapi.json](/openapi.json).`;
+The same reference as an OpenAPI document: [/openapi.json](/openapi.json).`;
 
 function errorCatalogue(): string {
   const codes = Map.groupBy(
@@ -32,7 +33,7 @@ function errorCatalogue(): string {
   return byStatus.map(([status, names]) => `- ${status}: ${names.map((name) => `\`${name}\``).join(", ")}`).join("\n");
 }
 
-/** Headers of answers, by the name under which they are sent; which answer has which is said by `headersOf`. */
+/** Response headers by name; `headersOf` decides which response has which. */
 const HEADERS = {
   "x-request-id": {
     required: true,
@@ -42,7 +43,7 @@ const HEADERS = {
   "RateLimit-Policy": { description: "`q` requests in `w` seconds.", schema: { type: "string" } },
   "Retry-After": { required: true, schema: { type: "integer", minimum: 1 } },
   "Idempotent-Replayed": {
-    description: "This is the stored answer of an earlier request.",
+    description: "This is the stored response to an earlier request with the same key.",
     schema: { type: "string", const: "true" },
   },
 } as const;
@@ -56,7 +57,7 @@ const errorBody = () =>
       code: z.string(),
       requestId: z.string(),
       details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-      // Facts of PERMISSION_DENIED, WALLET_EXISTS and EXTERNAL_ID_EXISTS; others may follow.
+      // Details of PERMISSION_DENIED, WALLET_EXISTS and EXTERNAL_ID_EXISTS; others may follow.
       permission: z.string().optional(),
       walletId: z.string().optional(),
       invoiceId: z.string().optional(),
@@ -94,7 +95,7 @@ export function openApiDocument(specs: readonly RouteSpec[], publicUrl: string):
           in: "cookie",
           name: "__Host-session",
           description:
-            "Set by signing in; `session` on plain http at localhost. A change also needs our own Origin header.",
+            "Set by signing in; named `session` on plain http at localhost. A change also needs our own Origin header.",
         },
       },
       headers: HEADERS,
@@ -103,29 +104,34 @@ export function openApiDocument(specs: readonly RouteSpec[], publicUrl: string):
   };
 }
 
-/** Headers of each POST that delivers an event; a test compares with those that are sent. */
+/** Headers of each POST that delivers an event; a test compares them with the headers sent. */
 const SENT_HEADERS = {
   "webhook-id": "The event's id, the same on every attempt.",
   "webhook-timestamp": "Unix seconds of this attempt.",
-  "webhook-signature": "Standard Webhooks 1.0; several, divided by spaces, while a secret is rotated.",
-  "x-signature": "For consumers of the older form, `t=...,v1=...`.",
+  "webhook-signature": "Signature by Standard Webhooks 1.0; several, separated by spaces, while a secret is rotated.",
+  "x-signature": "Signature in the older form, `t=...,v1=...`.",
   "x-webhook-id": "The endpoint's id.",
   "x-event-id": "The same as `webhook-id`.",
-  "x-delivery-id": "What the log of deliveries lists it by.",
+  "x-delivery-id": "The delivery's id in the delivery log.",
 } as const;
 
-/** What an endpoint of the merchant's own takes. */
+/** The request that a merchant's own endpoint receives. */
 function receiving(schemas: NamedSchemas): Record<string, unknown> {
   const schema = jsonSchema(eventBody(), "output", schemas);
   return {
     operationId: "receiveEvent",
     tags: ["Events"],
-    summary: "An event, sent to your endpoint",
+    summary: "Receive an event at your endpoint",
     parameters: Object.entries(SENT_HEADERS).map(([name, description]) => {
       return { name, in: "header", required: true, description, schema: { type: "string" } };
     }),
     requestBody: { required: true, content: { "application/json": { schema } } },
-    responses: { "2XX": { description: "Anything else is tried again; 410 switches the endpoint off." } },
+    responses: {
+      "2XX": {
+        description:
+          "Accepts the event. After any other status the delivery is retried; 410 switches the endpoint off.",
+      },
+    },
   };
 }
 
@@ -155,7 +161,7 @@ function descriptionOf(spec: RouteSpec): string {
   return `${spec.description === undefined ? "" : `${spec.description} `}${accessText(spec)}`;
 }
 
-/** Either of these proves a caller. */
+/** The alternatives that authenticate a caller. */
 function securityOf(spec: RouteSpec): readonly object[] {
   if (spec.callers === "ANYBODY") return [];
   return spec.callers === "MEMBER_OR_KEY" ? [{ apiKey: [] }, { session: [] }] : [{ session: [] }];
@@ -179,7 +185,7 @@ function queryParameters(spec: RouteSpec): object[] {
 function headerParameters(spec: RouteSpec): object[] {
   if (!spec.isIdempotent) return [];
   const description =
-    "Any string up to 255 characters, sent as UTF-8; the same key and body give the same answer for 24 hours.";
+    "Any string up to 255 characters, sent as UTF-8. For 24 hours the same key and body return the same response.";
   return [
     { name: "Idempotency-Key", in: "header", required: false, description, schema: { type: "string", maxLength: 255 } },
   ];
@@ -197,7 +203,7 @@ function answersOf(spec: RouteSpec, schemas: NamedSchemas): Record<string, unkno
   return answers;
 }
 
-/** Grouped by status; the description of each lists its codes. */
+/** Refusals grouped by status; each description lists the codes. */
 function refusalAnswersOf(spec: RouteSpec, error: object): Record<string, unknown> {
   const codes = Map.groupBy(refusalsOf(spec), refusalStatus);
   return Object.fromEntries(
@@ -214,7 +220,7 @@ function refusalAnswersOf(spec: RouteSpec, error: object): Record<string, unknow
 
 type HeaderName = keyof typeof HEADERS;
 
-/** What every answer of its kind of route has, and `own` ones. */
+/** The headers that every response of this kind of route has, and `own`. */
 function headersOf(spec: RouteSpec, own: readonly HeaderName[]): Record<string, unknown> {
   const counted: readonly HeaderName[] = spec.callers === "ANYBODY" ? [] : ["RateLimit", "RateLimit-Policy"];
   const names: readonly HeaderName[] = ["x-request-id", ...counted, ...own];

@@ -11,16 +11,26 @@ const healthBody = () =>
       networks: z.record(
         z.string(),
         z.object({
-          height: z.int().nullable().meta({ description: "Newest block that was read to its end" }),
-          tipHeight: z.int().nullable().meta({ description: "Newest block of its source" }),
-          lagSeconds: z.int().nullable().meta({ description: "Since the moment up to which everything was read" }),
-          isResting: z.boolean().meta({ description: "Nothing on it is watched, so nobody polls it" }),
-          degradedSince: z.iso.datetime().nullable().meta({ description: "Since when its source cannot be read" }),
-          unreadAddresses: z.int().meta({ description: "Addresses that its source refuses, or that are flooded" }),
+          height: z.int().nullable().meta({ description: "Newest block that was read completely" }),
+          tipHeight: z.int().nullable().meta({ description: "Newest block of the network's source" }),
+          lagSeconds: z
+            .int()
+            .nullable()
+            .meta({ description: "Seconds since the time up to which everything was read" }),
+          isResting: z
+            .boolean()
+            .meta({ description: "True if nothing on the network is watched, so that it is not polled" }),
+          degradedSince: z.iso
+            .datetime()
+            .nullable()
+            .meta({ description: "Since when the network's source cannot be read; null while it can" }),
+          unreadAddresses: z
+            .int()
+            .meta({ description: "Number of addresses that the source refuses or that are flooded" }),
         }),
       ),
       unsettledInvoices: z.int().meta({
-        description: "Invoices whose end cannot be worked out: the log names them. They stop no other.",
+        description: "Number of invoices that cannot be settled; the log names them. They do not block others.",
       }),
       warnings: z.array(z.string()),
     })
@@ -34,7 +44,7 @@ export const publicSpecs: readonly RouteSpec[] = [
     ...open,
     path: "/healthz",
     operationId: "health",
-    summary: "Whether storage answers, and per configured network its cursor",
+    summary: "Read the state of storage and of each configured network",
     answers: [
       { status: 200, description: "Healthy", schema: healthBody },
       { status: 503, description: "Storage does not answer", schema: healthBody },
@@ -44,14 +54,14 @@ export const publicSpecs: readonly RouteSpec[] = [
     ...open,
     path: "/openapi.json",
     operationId: "openapi",
-    summary: "This reference for machines",
+    summary: "Read this reference as an OpenAPI document",
     answers: [{ status: 200, description: "An OpenAPI 3.1 document", schema: documentBody }],
   }),
   specOf({
     ...open,
     path: "/docs",
     operationId: "docs",
-    summary: "This reference for people",
+    summary: "Read this reference as a page",
     answers: [{ status: 200, description: "A page", alsoAs: "text/html" }],
   }),
 ];

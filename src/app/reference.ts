@@ -1,18 +1,18 @@
-// Serves /openapi.json and /docs, which scripts/build-assets.ts made from the routes. They are static assets, so that the Worker's code holds
-// neither their text nor what makes them.
+// Serves /openapi.json and /docs, which scripts/build-assets.ts generates from the routes. They are static assets, so that the Worker's code
+// contains neither their text nor their generator.
 import { sha256Hex } from "../lib/bytes.ts";
 import type { AppContext } from "../platform/http/context.ts";
 import { publicUrl } from "../platform/http/deployment.ts";
 import { answerHeaders } from "../platform/http/security-headers.ts";
 import { serversOf } from "./openapi-servers.ts";
 
-/** The content security policy of the page: files of our own origin, and the data: pictures in Swagger UI's style sheet. */
+/** The page's content security policy: files of our own origin, and the data: images in Swagger UI's style sheet. */
 const DOCS_CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** Five minutes: a new release is seen soon. */
+/** Five minutes, so that a new release shows soon. */
 const CACHE_CONTROL = "public, max-age=300";
 
-/** The document, with the origin of this deployment as its server. */
+/** Returns the document with the origin of this deployment as its server. */
 export async function answerOpenApi(c: AppContext): Promise<Response> {
   const origin = publicUrl(c.env);
   const made = await madeFile(c.env, "openapi.json");
@@ -32,9 +32,9 @@ export async function answerDocs(c: AppContext): Promise<Response> {
   return answer(c, { body: () => made.file.text(), etag: `"${made.hash}"`, type, own });
 }
 
-/** A file of static/reference, with the hash of its content. */
+/** A file of static/reference and the hash of its content. */
 async function madeFile(env: Env, name: string): Promise<{ readonly file: Response; readonly hash: string }> {
-  // The binding ignores the host.
+  // The assets binding ignores the host.
   const file = await env.ASSETS.fetch(`https://assets.local/reference/${name}`);
   const hash = /^(?:W\/)?"([0-9a-f]+)"$/.exec(file.headers.get("etag") ?? "")?.[1];
   if (!file.ok || hash === undefined) throw new Error(`static/reference/${name}: ${file.status}`);
@@ -54,7 +54,7 @@ async function answer(c: AppContext, { body, etag, type, own }: Answer): Promise
   return new Response(await body(), { headers: { ...headers, "content-type": type } });
 }
 
-/** Whether If-None-Match names the tag. What compresses on the way makes tags weak, and those count (RFC 9110 13.1.2). */
+/** Whether If-None-Match names the tag. A compressing proxy makes tags weak, and weak tags match too (RFC 9110 13.1.2). */
 function isKnown(header: string | undefined, etag: string): boolean {
   const tags = (header ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   return tags.includes("*") || tags.includes(etag);

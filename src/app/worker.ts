@@ -16,7 +16,7 @@ export { RateBook } from "../rates/rate-book.ts";
 /** As wrangler.toml names it. */
 const JOB_QUEUE = "edgetill-jobs";
 
-/** Made with the first request: an isolate that only holds an object, or only runs the cron, needs no routes. */
+/** Created by the first request: an isolate that only runs an object or the cron needs no routes. */
 const app = lazily(createApp);
 
 export default {
@@ -26,15 +26,15 @@ export default {
   },
   async queue({ queue, messages }, env, ctx) {
     const background = (work: Promise<unknown>) => ctx.waitUntil(work);
-    // Nothing is served with them (http/app.ts), so nothing is sent.
+    // Nothing is served with these settings (app.ts), so nothing is sent either.
     if (!isDevelopment(env) && hasDevelopmentSetting(env)) return;
     if (queue === JOB_QUEUE) {
       for (const { body } of messages) await runJobMessage(body, env, background);
       return;
     }
     const work = deliverMessages(messages, env, background);
-    // In production concurrency is the platform's. The development server runs the batches of a queue one after the other: there an endpoint that
-    // hangs would hold all others, were it waited for (queue_consumer_no_wait_for_wait_until).
+    // In production the platform runs batches concurrently. The development server runs a queue's batches one after the other: waiting for an
+    // endpoint that hangs would block all others there (queue_consumer_no_wait_for_wait_until).
     if (isDevelopment(env)) background(work);
     else await work;
   },

@@ -1,4 +1,4 @@
-// Runs on /docs: Swagger UI shows our own document, with all chapters closed at first.
+// Runs on /docs: Swagger UI shows our own document, with all sections closed at first.
 window.SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#docs",
@@ -6,6 +6,6 @@ window.SwaggerUIBundle({
   docExpansion: "none",
   filter: true,
   defaultModelsExpandDepth: 0,
-  // By default it sends the document's address to a validator on another origin.
+  // By default Swagger UI sends the document's URL to a validator on another origin.
   validatorUrl: null,
 });

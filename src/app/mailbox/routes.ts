@@ -1,5 +1,5 @@
-// `/dev/mail`: mails that a development server would have sent, for developers and their programs. Elsewhere the path does not
-// exist: a mail holds codes that sign users in.
+// `/dev/mail`: mails that a development server would have sent, for developers and their programs. The path does not exist in other
+// environments, because mails contain codes that sign users in.
 import { html } from "hono/html";
 import type { HtmlEscapedString } from "hono/utils/html";
 import { type MountedRoute, routesOf } from "../../accounts/pipeline/routes-of.ts";
@@ -18,12 +18,12 @@ type ShownMail = Mail & { readonly at: string };
 const mailbox = routesOf({ tag: "Service", callers: "ANYBODY", dependencies: mailboxReader }).get("/dev/mail", {
   operationId: "developmentMail",
   summary: "Mails of a development server, newest first",
-  description: "Only where ENVIRONMENT=development; elsewhere there is nothing at this path.",
+  description: "Only exists with ENVIRONMENT=development.",
   query: mailsQuery,
   answers: [
     {
       status: 200,
-      description: "The newest 500 at most; HTML unless JSON is asked for",
+      description: "The newest mails, at most 500; HTML unless JSON is requested",
       schema: mailListBody,
       alsoAs: "text/html",
     },
@@ -37,7 +37,7 @@ const mailbox = routesOf({ tag: "Service", callers: "ANYBODY", dependencies: mai
 
 export const mailRoutes: readonly MountedRoute[] = [...mailbox].map(inDevelopment);
 
-/** Elsewhere the request is not read: the answer is that of any unknown path. */
+/** In other environments the request is not read: the response is that of an unknown path. */
 function inDevelopment({ spec, handle }: MountedRoute): MountedRoute {
   const nothing = (c: AppContext) => failureResponse({ code: "ROUTE_NOT_FOUND" }, c.get("requestId"));
   return { spec, handle: async (c) => (isDevelopment(c.env) ? handle(c) : nothing(c)) };
@@ -50,7 +50,7 @@ function wantsJson(accept: string | undefined): boolean {
 const STYLE =
   "body{font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:0 auto;padding:1rem}pre{white-space:pre-wrap;overflow-wrap:anywhere;border:1px solid #8884;border-radius:.4rem;padding:.6rem}:root{color-scheme:light dark}";
 
-/** Its own style and links, nothing else: the HTML of a mail is not shown, only the text that says the same. */
+/** Allows only the page's own style and links: it shows a mail's text, not its HTML. */
 const CSP =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -72,7 +72,7 @@ function mailSection(mail: ShownMail): Html {
 <pre>${linked(mail.text)}</pre></article>`;
 }
 
-/** Addresses of the web become links; everything is escaped. */
+/** Turns URLs into links; escapes everything. */
 function linked(text: string): readonly (Html | string)[] {
   const parts = text.split(/(https?:\/\/\S+)/);
   return parts.map((part, i) => (i % 2 === 1 ? html`<a href="${part}">${part}</a>` : part));

@@ -1,13 +1,13 @@
-// Where the open checkout pages of one merchant's invoices wait for changes. A message says only that something changed: each page then fetches
-// the state itself, and a page without a message still polls, less often. Nothing is stored, and while nothing happens the object sleeps and
+// Notifies the open checkout pages of one merchant's invoices of changes. A message only says that something changed: each page then fetches
+// the state itself, and a page that gets no message still polls, less often. Nothing is stored. While nothing happens the object hibernates and
 // the platform holds its sockets ("Durable Objects: WebSocket hibernation").
 import { DurableObject } from "cloudflare:workers";
 import { LIMITS } from "../../lib/limits.ts";
 import { pageIn } from "./room-url.ts";
 
-/** Of one invoice: the payer's own devices, with sockets that died unnoticed. */
+/** Most pages of one invoice: the payer's own devices, including sockets that died unnoticed. */
 export const PAGES_PER_INVOICE = LIMITS.checkoutPagesPerInvoice;
-/** Of one merchant; the platform's own bound is 32,768. */
+/** Most pages of one merchant; the platform's own limit is 32,768. */
 export const PAGES_PER_ROOM = LIMITS.checkoutPagesPerMerchant;
 
 export const CHANGED = "changed";
@@ -16,18 +16,18 @@ export const CHANGED = "changed";
 const POLICY_VIOLATION = 1008;
 
 export interface CheckoutRoomRpc {
-  /** Says "changed" to every open page of these invoices. */
+  /** Sends "changed" to every open page of these invoices. */
   tell(invoiceIds: readonly string[]): Promise<void>;
 }
 
 export class CheckoutRoom extends DurableObject implements CheckoutRoomRpc {
   constructor(state: DurableObjectState, env: Cloudflare.Env) {
     super(state, env);
-    // Answered by the platform, so that a page can keep its connection open without waking the object.
+    // The platform answers pings, so that a page can keep its connection open without waking the object.
     state.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
   }
 
-  /** Accepts the socket of the page that the URL describes (`roomUrl`): 101, or 429 where there are too many. */
+  /** Accepts the socket of the page that the URL describes (`roomUrl`): 101, or 429 if there are too many. */
   override async fetch(request: Request): Promise<Response> {
     const page = pageIn(request.url);
     const { invoiceId } = page;
@@ -38,7 +38,7 @@ export class CheckoutRoom extends DurableObject implements CheckoutRoomRpc {
       this.ctx.getWebSockets().length >= PAGES_PER_ROOM;
     if (isFull) return new Response(null, { status: 429 });
     const { 0: theirs, 1: own } = new WebSocketPair();
-    // The platform keeps the tags with the socket while the object sleeps.
+    // The platform keeps the tags with the socket during hibernation.
     this.ctx.acceptWebSocket(own, [invoiceId, ...callers.map(({ tag }) => tag)]);
     return new Response(null, { status: 101, webSocket: theirs });
   }
@@ -48,8 +48,8 @@ export class CheckoutRoom extends DurableObject implements CheckoutRoomRpc {
     for (const page of pages) if (page.readyState === WebSocket.OPEN) page.send(CHANGED);
   }
 
-  /** Pages send only "ping", which the platform answers: anything else violates the policy. */
+  /** Pages only send "ping", which the platform answers; anything else violates the policy. */
   override webSocketMessage(page: WebSocket): void {
-    page.close(POLICY_VIOLATION, "nothing is listened to here");
+    page.close(POLICY_VIOLATION, "messages other than ping are not accepted");
   }
 }

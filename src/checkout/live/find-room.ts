@@ -7,7 +7,9 @@ import type { Failure } from "../../platform/failures.ts";
 import { isPageOver } from "../pay/page-over.ts";
 import { selectRoomOf } from "./store.ts";
 
-/** The merchant in whose room the pages of an invoice are. INVOICE_NOT_FOUND, INVOICE_ENDED where they change no more, STORAGE_UNAVAILABLE. */
+/**
+ * The merchant whose room the pages of an invoice join. INVOICE_NOT_FOUND, INVOICE_ENDED if the pages no longer change, STORAGE_UNAVAILABLE.
+ */
 export async function findRoom(
   deps: { readonly db: Db; readonly sleep: Sleep },
   invoiceId: string,

@@ -1,5 +1,5 @@
-// The request for an open page to a room, as a URL, because an upgrade cannot carry a body: the path names the invoice, the query the networks
-// of the caller, each with how many callers it counts as.
+// The request of an open page to a room, as a URL, because an upgrade request cannot carry a body. The path names the invoice, the query the
+// caller's networks, each with the number of callers that it counts as.
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 
 export interface RoomPage {

@@ -1,4 +1,4 @@
-// The socket by which an open checkout page is notified of changes. A Reply cannot carry a socket, so this one route answers by itself.
+// The WebSocket that notifies an open checkout page of changes. A Reply cannot carry a socket, so this route builds its own response.
 
 import type { MountedRoute } from "../../accounts/pipeline/routes-of.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -11,7 +11,7 @@ import { answerHeaders } from "../../platform/http/security-headers.ts";
 import { findRoom } from "./find-room.ts";
 import { roomUrl } from "./room-url.ts";
 
-/** When a page that found no room may ask again; until then it polls. */
+/** When a page may ask again if the room was full; until then it polls. */
 const FULL_SECONDS = 60;
 
 const live: MountedRoute = {
@@ -20,12 +20,12 @@ const live: MountedRoute = {
     path: "/pay/:invoiceId/live",
     operationId: "watchCheckout",
     tag: "Checkout",
-    summary: "News for an open checkout page",
-    // Anyone who knows the invoice's id may read it, and a socket says less: so pages of any origin may open one, and no cookie is read.
+    summary: "Live updates for an open checkout page",
+    // Anyone who knows the invoice's id may read it, and a socket reveals less, so pages of any origin may open one. No cookie is read.
     description:
-      'A WebSocket, for pages of any origin. The text "changed" says that the page should ask for the state of its invoice; no other text is sent but "pong", the answer to "ping", and whoever says anything else is disconnected. At most 20 for one invoice, and 50 of one IP address for all invoices of a merchant; past that 429, and a page should ask every few seconds. None for an invoice that is PAID, OVERPAID or CANCELLED, whose page changes no more.',
+      'A WebSocket for pages of any origin. The text "changed" means that the page should fetch the state of its invoice. The only other text is "pong", the answer to "ping"; a client that sends anything else is disconnected. At most 20 connections for one invoice, and 50 from one IP address for all invoices of a merchant. More are refused with 429; the page should then poll every few seconds. An invoice that is PAID, OVERPAID or CANCELLED has no live updates, because its page no longer changes.',
     callers: "ANYBODY",
-    answers: [{ status: 101, description: "The socket" }],
+    answers: [{ status: 101, description: "The WebSocket" }],
     refusals: ["VALIDATION_FAILED", "INVOICE_NOT_FOUND", "INVOICE_ENDED", "RATE_LIMITED", "STORAGE_UNAVAILABLE"],
   }),
   handle: async (c) => {
@@ -39,7 +39,7 @@ const live: MountedRoute = {
 
 async function join(c: AppContext, headers: Record<string, string>): Promise<Result<WebSocket, Failure>> {
   if (c.req.header("upgrade")?.toLowerCase() !== "websocket") {
-    const message = "must be websocket";
+    const message = "must be websocket: open this address with a WebSocket client";
     return err({ code: "VALIDATION_FAILED", details: [{ path: "upgrade", message }] });
   }
   const limited = await limitByIp(c, headers);

@@ -3,7 +3,7 @@ import type { MerchantId } from "../../lib/ids.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
 
-/** The merchant and the status of an invoice, where the merchant is live. The id may be a path's, unproved. */
+/** The merchant and the status of an invoice, if the merchant is live. The id may come unchecked from a path. */
 export const selectRoomOf = prepared(
   (invoiceId: string) => ({ invoiceId }),
   (db, of) =>

@@ -1,9 +1,9 @@
-// What a shop's colour may be used for, so that everything can be read on it and in it, in light and in dark (WCAG 2.2, 1.4.3 and 1.4.11).
+// Where a shop's colour may be used, so that text on it and in it is readable in light and dark mode (WCAG 2.2, 1.4.3 and 1.4.11).
 
-/** Backgrounds of text on our pages: the page and its card. style.css has the same. */
+/** Backgrounds of text on our pages: the page and its card. Must equal those in style.css. */
 export const BACKGROUNDS = { light: ["#f4f5f7", "#ffffff"], dark: ["#0f1216", "#181c22"] } as const;
 
-/** The colour of text on those; style.css has the same. */
+/** The colour of text on those. Must equal that in style.css. */
 export const INK = { light: "#15181d", dark: "#eceff3" } as const;
 
 const DEFAULT_COLOR = "#2f5bd8";
@@ -12,27 +12,27 @@ const TEXT_CONTRAST = 4.5;
 const EDGE_CONTRAST = 3;
 
 export interface BrandColors {
-  /** As the shop chose it, in both schemes: a surface. */
+  /** The shop's colour as a surface, in both colour schemes. */
   readonly brand: string;
-  /** Text on it. */
+  /** Colour of text on it. */
   readonly onBrand: string;
   readonly light: SchemeColors;
   readonly dark: SchemeColors;
 }
 
 export interface SchemeColors {
-  /** Of links and small text: the brand's where it can be read, else the page's. */
+  /** Colour of links and small text: the brand's if it is readable, otherwise the page's. */
   readonly text: string;
-  /** Of lines and marks that carry a meaning: the brand's where its contrast suffices, else the page's. */
+  /** Colour of lines and marks that carry a meaning: the brand's if its contrast suffices, otherwise the page's. */
   readonly edge: string;
 }
 
-/** Ours where a shop has none. What is not `#rrggbb` counts as none: it is written into a style sheet. */
+/** The colours of a shop, or ours if it has none. A value that is not `#rrggbb` counts as none, because it is written into a style sheet. */
 export function brandColors(color: string | null): BrandColors {
   const brand = color !== null && /^#[0-9a-f]{6}$/i.test(color) ? color.toLowerCase() : DEFAULT_COLOR;
   return {
     brand,
-    // Of black and white at least one always has 4.58:1, the square root of 21; white where both do, as buttons are known.
+    // At least one of black and white always has 4.58:1, the square root of 21; white if both do, as is usual for buttons.
     onBrand: contrast("#ffffff", brand) >= TEXT_CONTRAST ? "#ffffff" : "#000000",
     light: schemeColors(brand, "light"),
     dark: schemeColors(brand, "dark"),

@@ -1,4 +1,5 @@
-// What a merchant's own payment page gets of a checkout. Texts are as the merchant wrote them: the page that shows them strips and escapes.
+// The checkout data for a merchant's own payment page. Texts are as the merchant wrote them: the page that shows them must strip and escape
+// them.
 import { imageUrl } from "../../accounts/images/image.ts";
 import type { Settings } from "../../accounts/merchants/settings.ts";
 import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
@@ -35,7 +36,7 @@ export function checkoutBodyOf(
   };
 }
 
-/** With what our own page has from the registry and the settings, so that another one needs no copy of them. */
+/** Adds what our own page takes from the registry and the settings, so that another page needs no copy of them. */
 function methodBodyFor(file: InvoiceFile, body: MethodBody) {
   const { networkName, standard, isTest } = wayOf(body);
   const shown = body.status === "ACTIVE" ? methodView(file, body) : null;

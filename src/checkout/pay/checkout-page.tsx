@@ -15,7 +15,7 @@ interface Of {
   readonly note: Note | null;
 }
 
-/** Where there are no scripts: long enough to type a hash into the form. */
+/** Reload interval without scripts: long enough to type a hash into the form. */
 const RELOAD_SECONDS = 30;
 
 export function checkoutPage(of: Of) {
@@ -38,7 +38,7 @@ export function checkoutPage(of: Of) {
   );
 }
 
-/** What changes while the page is open. */
+/** The part that changes while the page is open. */
 export function checkoutMain(of: Of) {
   const { chrome, view } = of;
   return (
@@ -62,22 +62,22 @@ export function checkoutMain(of: Of) {
   );
 }
 
-/** Once something happened the title begins with the stage, so that it can be read in a row of tabs. */
+/** After the first event the title begins with the stage, so that it is readable in a row of tabs. */
 function pageTitle({ chrome, view }: Of): string {
   const isToPay = view.stage === "choose" || view.stage === "pay" || view.stage === "partial";
   const pay = fill(chrome.texts.payTo, { shop: view.shop.name });
   return isToPay ? `${pay}: ${view.title}` : `${stageTitle(chrome.texts, view)}: ${view.shop.name}`;
 }
 
-/** Keeps the chosen way to pay when the language is changed or the page reloaded. */
+/** Keeps the chosen payment method when the language is changed or the page reloaded. */
 function shownQuery({ stage, method }: CheckoutView): Readonly<Record<string, string>> {
   if (stage === "choose") return { choose: "1" };
   return method === null ? {} : { method: method.key };
 }
 
 /**
- * Not while the page shows the answer to a form, and not where nothing will change. It never redirects to the shop: without the script a payer
- * could not stop that (WCAG 2.2.1), so one who has paid goes back by the button.
+ * The reload interval without scripts. None while the page shows the result of a form, and none if nothing will change. It never redirects to
+ * the shop: without the script a payer could not stop that (WCAG 2.2.1), so a payer who has paid goes back by the button.
  */
 function refreshOf({ view, note }: Of): string | undefined {
   return view.pollSeconds === 0 || view.stage === "choose" || note !== null ? undefined : String(RELOAD_SECONDS);

@@ -3,7 +3,7 @@ import type { Choice, Way } from "./method-view.ts";
 import { Filled, networkText, payLink } from "./parts.tsx";
 import type { CheckoutView } from "./view.ts";
 
-/** From this many ways to pay on there is a search field. */
+/** From this many payment methods on there is a search field. */
 const MANY_WAYS = 9;
 
 interface Of {
@@ -11,7 +11,7 @@ interface Of {
   readonly view: CheckoutView;
 }
 
-/** Which coin on which network: one press each. */
+/** The choice of coin and network, one press for each combination. */
 export function ChooseStage({ chrome, view }: Of) {
   const { texts } = chrome;
   const isMany = view.choices.reduce((sum, { ways }) => sum + ways.length, 0) >= MANY_WAYS;
@@ -44,7 +44,7 @@ export function ChooseStage({ chrome, view }: Of) {
   );
 }
 
-/** A coin with one way is that way; of one with several the network is pressed. */
+/** A coin on one network is a single button; a coin on several has a button for each network. */
 function ChoiceGroup({ chrome, view, choice }: Of & { readonly choice: Choice }) {
   const [only, another] = choice.ways;
   if (only !== undefined && another === undefined) {
@@ -80,7 +80,7 @@ function ChoiceGroup({ chrome, view, choice }: Of & { readonly choice: Choice })
   );
 }
 
-/** Where every way is one, the page says so once. */
+/** The mark of a test network; if all are test networks, the page says so once. */
 function TestMark({ chrome, view, way }: Of & { readonly way: Way }) {
   return way.isTest && !view.isTest ? <small>{chrome.texts.testNetwork}</small> : null;
 }

@@ -4,12 +4,12 @@ import type { Note } from "./note.ts";
 import { Field, payLink } from "./parts.tsx";
 import type { CheckoutView } from "./view.ts";
 
-/** "I have paid": takes the hash of a transaction, so that it is checked sooner. Open where the last answer was about a claim. */
+/** The form "I have paid": takes the hash of a transaction, so that it is checked sooner. Open if the last result was about a claim. */
 export function ClaimForm(of: {
   readonly chrome: Chrome;
   readonly view: CheckoutView;
   readonly note: Note | null;
-  /** What opens it. */
+  /** The text that opens the form. */
   readonly title: string;
 }) {
   const { chrome, view, note } = of;

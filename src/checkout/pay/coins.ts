@@ -1,4 +1,4 @@
-// The names of what payers pay with: coins by their names, networks in the words that exchanges and wallets show beside them.
+// Names for payers: coin names, and networks in the words that exchanges and wallets use.
 import type { NetworkName } from "../../chains/networks.ts";
 
 const COIN_NAMES: Readonly<Record<string, string>> = {
@@ -16,12 +16,12 @@ const COIN_NAMES: Readonly<Record<string, string>> = {
   EURC: "Euro Coin",
 };
 
-/** The name of a coin; its code where it has none. */
+/** The name of a coin; its code if it has no name. */
 export function coinName(code: string): string {
   return COIN_NAMES[code] ?? code;
 }
 
-/** What exchanges call tokens of a network in their withdrawal forms; undefined where they have no such name. */
+/** What exchanges call tokens of a network in their withdrawal forms; undefined if they have no such name. */
 const TOKEN_STANDARDS: Partial<Record<NetworkName, string>> = {
   ETH: "ERC-20",
   ETH_SEPOLIA: "ERC-20",

@@ -13,7 +13,7 @@ export function checkoutDependencies(env: Env, given: GivenDependencies) {
     keysOf: (invoiceId: string) => keysOf(env, invoiceId),
     background: given.background,
     callersOf: (ip: string | null) => countedCallers(env, ip),
-    /** Counts a pick; seconds to wait where there were too many, else 0. */
+    /** Counts a choice. Returns the seconds to wait if there were too many, otherwise 0. */
     waitOfIp: (ip: string | null) =>
       waitOfIp(env, ip, {
         act: "pick",

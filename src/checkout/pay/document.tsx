@@ -8,15 +8,15 @@ import { Filled } from "./parts.tsx";
 import STYLE from "./style.generated.txt";
 import type { Shop } from "./view.ts";
 
-/** The frame of every page. */
+/** The document around every page. */
 export function Document(of: {
   readonly chrome: Chrome;
   readonly title: string;
-  /** Null where no shop is known. */
+  /** Null if no shop is known. */
   readonly shop: Shop | null;
-  /** Members of the address's query that a change of language must keep. */
+  /** Query parameters that a change of language must keep. */
   readonly keep?: Readonly<Record<string, string>>;
-  /** What `<meta http-equiv="refresh">` says to a browser without scripts: `30`, or `8;url=/pay/...`. */
+  /** The value of `<meta http-equiv="refresh">` for browsers without scripts: `30`, or `8;url=/pay/...`. */
   readonly refresh?: string | undefined;
   /** The small print below the page. */
   readonly small?: Child;
@@ -33,7 +33,7 @@ export function Document(of: {
           <meta name="robots" content="noindex" />
           <meta name="color-scheme" content="light dark" />
           <title>{of.title}</title>
-          {/* Else browsers ask for /favicon.ico. */}
+          {/* Without it browsers request /favicon.ico. */}
           <link rel="icon" href="data:," />
           <style nonce={chrome.nonce}>{raw(`${STYLE}${brandStyle(brandColors(shop?.color ?? null))}`)}</style>
           <script src={SCRIPT_PATH} nonce={chrome.nonce} defer />
@@ -104,7 +104,7 @@ function LanguageForm({ chrome, keep }: { readonly chrome: Chrome; readonly keep
   );
 }
 
-/** The policy allows no style attributes, so a shop's colours come as properties of the one style. */
+/** The policy allows no style attributes, so a shop's colours are custom properties in the page's style element. */
 function brandStyle({ brand, onBrand, light, dark }: BrandColors): string {
   const root = `:root{--brand:${brand};--on-brand:${onBrand};--link:${light.text};--edge:${light.edge}}`;
   return `${root}@media(prefers-color-scheme:dark){:root{--link:${dark.text};--edge:${dark.edge}}}`;

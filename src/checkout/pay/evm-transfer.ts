@@ -1,9 +1,9 @@
-// What a payer's wallet in the browser is asked to send, as `eth_sendTransaction` takes it: the exact amount, computed here and not in the page.
+// The transfer that a payer's browser wallet is asked to send, for `eth_sendTransaction`: the exact amount, computed here and not in the page.
 import { encodeFunctionData, erc20Abi, getAddress, numberToHex } from "viem";
 import type { Asset, Network } from "../../chains/networks.ts";
 
 export interface EvmTransfer {
-  /** As `wallet_switchEthereumChain` wants it: `0x1`. */
+  /** For `wallet_switchEthereumChain`, e.g. `0x1`. */
   readonly chainId: string;
   readonly to: string;
   /** Wei, `0x0` for a token. */
@@ -12,7 +12,7 @@ export interface EvmTransfer {
   readonly data: string;
 }
 
-/** Null on networks that are no EVM. */
+/** Null on networks that are not EVM. */
 export function evmTransfer(of: {
   readonly network: Network;
   readonly asset: Asset;

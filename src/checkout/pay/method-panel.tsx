@@ -1,4 +1,4 @@
-// All it takes to pay: how much, where to, and what can go wrong. The parts that a new rate changes can be swapped one by one.
+// Everything needed to pay: amount, address and warnings. The parts that a new rate changes can be swapped separately.
 
 import { addressGroups, decimalMoney, timeText } from "../../platform/texts/format.ts";
 import type { Chrome } from "./chrome.ts";
@@ -57,7 +57,7 @@ export function Hints(of: Of) {
   );
 }
 
-/** Which coin on which network, and the way to another one. */
+/** The coin and network, with a link to choose another one. */
 function Way({ chrome, view, method }: Of) {
   return (
     <p class="chosen">
@@ -92,7 +92,7 @@ function Amount({ chrome, view, method, amount }: Of & { readonly amount: string
   );
 }
 
-/** Whole, in groups of four that are spaced by the style: what is selected and copied has no spaces. */
+/** The whole address, in groups of four that the style separates, so that copied text has no spaces. */
 function Address({ chrome, method }: Of) {
   const { texts } = chrome;
   return (
@@ -110,7 +110,7 @@ function Address({ chrome, method }: Of) {
   );
 }
 
-/** Until when the amount is good, and what happens then. */
+/** Until when the amount is valid, and what happens then. */
 function Deadline({ chrome, method }: Pick<Of, "chrome" | "method">) {
   const { texts } = chrome;
   return (
@@ -133,10 +133,10 @@ function Confirmations({ chrome, method }: Of) {
   return <Filled text={text} values={{ count: String(count), minutes: String(method.minutes) }} />;
 }
 
-/** Wallets of the browser announce themselves to the script, which fills this in; `{wallet}` is for it to fill. */
+/** A place for browser wallets, which the script fills in; the script also fills `{wallet}`. */
 function Wallets({ chrome, method }: Of) {
   const { texts } = chrome;
-  // Empty: where a fresh copy has one, there is a place for it.
+  // Empty, so that a fresh copy with content has a place.
   if (method.transfer === null) return <div data-part="wallets" />;
   return (
     <div
@@ -156,7 +156,7 @@ function Wallets({ chrome, method }: Of) {
   );
 }
 
-/** What customers of an exchange must know before they withdraw. */
+/** Advice for payers who withdraw from an exchange. */
 export function ExchangeHelp({ chrome, method }: Pick<Of, "chrome" | "method">) {
   const { texts } = chrome;
   return (

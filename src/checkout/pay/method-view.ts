@@ -1,4 +1,4 @@
-// The ways to pay, as a payer reads them: what the choice offers, and the one that is shown with its address.
+// Payment methods as shown to a payer: the choice, and the one that is shown with its address.
 
 import type { InvoiceFile } from "../../commerce/invoices/invoice.ts";
 import type { MethodBody } from "../../commerce/invoices/invoice-body.ts";
@@ -8,7 +8,7 @@ import { coinName, tokenStandard } from "./coins.ts";
 import type { EvmTransfer } from "./evm-transfer.ts";
 import { evmTransfer } from "./evm-transfer.ts";
 
-/** The active one that was asked for, else the one that money came by, else the newest. */
+/** The active method that was asked for, else the one that received money, else the newest. */
 export function chosenMethod(
   { methods, payments }: InvoiceFile,
   active: readonly MethodBody[],
@@ -25,7 +25,7 @@ export function chosenMethod(
   return newest;
 }
 
-/** `body` with what a payer needs to send money; null where its address may not be shown. */
+/** `body` with what a payer needs to send money; null if its address may not be shown. */
 export function methodView(file: InvoiceFile, body: MethodBody): MethodView | null {
   const { network, asset } = pairOf(body);
   const row = file.methods.find((method) => isSamePair(method, body));
@@ -34,7 +34,7 @@ export function methodView(file: InvoiceFile, body: MethodBody): MethodView | nu
   const lockedUntilMs = row.lockedUntilMs ?? invoice.expiresAtMs;
   const isRequoted = lockedUntilMs < invoice.expiresAtMs;
   const due = body.amountDue === null ? undefined : parseUnits(body.amountDue, asset.decimals);
-  // A wallet is asked for nothing where nothing is due, and where any amount may be sent.
+  // No transfer is prepared if nothing is due or any amount may be sent.
   const amountUnits = due?.ok ? due.value : 0n;
   return {
     ...wayOf(body),
@@ -66,7 +66,7 @@ export function choicesOf(methods: readonly MethodBody[]): readonly Choice[] {
   }));
 }
 
-/** How people call a way to pay. */
+/** A payment method in the words that payers use. */
 export function wayOf(pair: Pair): Way {
   const { network, asset } = pairOf(pair);
   return {
@@ -78,7 +78,7 @@ export function wayOf(pair: Pair): Way {
   };
 }
 
-/** One coin with the networks it can be paid on. */
+/** A coin with the networks on which it can be paid. */
 export interface Choice {
   readonly code: string;
   readonly name: string;
@@ -89,9 +89,9 @@ export interface Way {
   /** `USDT_TRX`: what the form sends. */
   readonly key: string;
   readonly network: string;
-  /** In plain words: `TRON`. */
+  /** Display name, e.g. `TRON`. */
   readonly networkName: string;
-  /** `TRC-20`; null for a native coin, or where nobody says so. */
+  /** E.g. `TRC-20`; null for a native coin, or if there is no such name. */
   readonly standard: string | null;
   readonly isTest: boolean;
 }
@@ -102,10 +102,10 @@ export interface MethodView extends Way {
   readonly address: string;
   /** Whether other invoices are paid to it too, so that only its amount identifies a payment of this one. */
   readonly isShared: boolean;
-  /** What is still to be sent, exact decimal text; null where any amount may be sent. */
+  /** The amount still due, exact decimal text; null if any amount may be sent. */
   readonly amount: string | null;
   readonly uri: string;
-  /** Price of one coin in the invoice's currency, decimal text; null where none was needed. */
+  /** Price of one coin in the invoice's currency, decimal text; null if none was needed. */
   readonly rate: string | null;
   /** When the amount stops being valid, and what happens then. */
   readonly deadlineMs: number;
@@ -113,6 +113,6 @@ export interface MethodView extends Way {
   readonly requiredConfirmations: number;
   /** About how long a payment takes to be confirmed, at least 1. */
   readonly minutes: number;
-  /** What an injected wallet is asked to send; null for other families, and where any amount may be sent. */
+  /** The transfer for a browser wallet; null for other families, and if any amount may be sent. */
   readonly transfer: EvmTransfer | null;
 }

@@ -1,4 +1,4 @@
-// The result of a form, carried through its redirect in the page's address: nothing is stored for it, and the page may be loaded again.
+// The result of a form, passed through the redirect in the page's URL: nothing is stored for it, and the page may be reloaded.
 import type { Claim } from "../../detection/claims/claim.ts";
 import type { Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -18,7 +18,7 @@ export const NOTES = [
   "other",
 ] as const;
 
-/** Those of `claim-` are about a claim, the others about why a way to pay could not be picked. */
+/** Notes that start with `claim-` are about a claim, the others about why a payment method could not be chosen. */
 export type Note = (typeof NOTES)[number];
 
 const NOTES_OF: Partial<Record<Failure["code"], Note>> = {
@@ -36,7 +36,7 @@ const NOTES_OF: Partial<Record<Failure["code"], Note>> = {
   RATE_LIMITED: "too-many",
 };
 
-/** Why a way to pay could not be picked. */
+/** Why a payment method could not be chosen. */
 export function pickNote(failure: Failure): Note {
   return NOTES_OF[failure.code] ?? "other";
 }

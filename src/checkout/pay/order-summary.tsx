@@ -2,10 +2,10 @@ import { moneyText } from "../../platform/texts/format.ts";
 import type { Chrome } from "./chrome.ts";
 import type { CheckoutView, Money } from "./view.ts";
 
-/** More than this is folded, so that the payment is not pushed away. */
+/** Longer descriptions are folded, so that the payment stays visible. */
 const LONG_CHARACTERS = 180;
 
-/** What is bought, and for how much. */
+/** What is bought, and its price. */
 export function OrderSummary(of: {
   readonly chrome: Chrome;
   readonly view: Pick<CheckoutView, "title" | "description" | "imageUrl" | "total"> &
@@ -27,14 +27,14 @@ export function OrderSummary(of: {
   );
 }
 
-/** A whole price; where 0 is asked, that any amount will do. */
+/** The total price; a price of 0 is shown as "any amount". */
 export function Total({ chrome, total }: { readonly chrome: Chrome; readonly total: Money }) {
   return (
     <p class="total">{total.micros === 0n ? chrome.texts.anyAmount : <bdi>{moneyText(chrome.language, total)}</bdi>}</p>
   );
 }
 
-/** The text itself is what opens it: so every word of it is read out, open or not. */
+/** The text itself is the summary element, so that a screen reader reads all of it, open or not. */
 function Description({ text }: { readonly text: string }) {
   if (text.length <= LONG_CHARACTERS) {
     return (

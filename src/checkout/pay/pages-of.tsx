@@ -1,5 +1,5 @@
-// How the pages that payers see are declared and answered. No caller is authenticated: an invoice's unguessable id is enough. Each answer has a
-// policy of its own: our script and style by nonce, nothing of other origins, and frames only for the origins that the merchant named.
+// How the payers' pages are declared and answered. No caller is authenticated: an invoice's unguessable id is enough. Each response has its own
+// content security policy: our script and style by nonce, nothing from other origins, and frames only for the origins that the merchant named.
 import { base64urlnopad } from "@scure/base";
 import type * as z from "zod";
 import type { OpenCall } from "../../accounts/pipeline/call.ts";
@@ -19,15 +19,15 @@ import { textsOf } from "../../platform/texts/texts.ts";
 import type { Chrome } from "./chrome.ts";
 import { problemPage, problemStatus } from "./problem-page.tsx";
 
-/** What hono/jsx makes of an element. */
+/** The output of hono/jsx for an element. */
 type Html = string | { toString(): string | Promise<string> } | Promise<string>;
 
-/** `body` holds the fields of the form; of a GET, an empty one's. */
+/** `body` holds the fields of the form; for a GET those of an empty form. */
 export interface PageCall<Body, Query, Deps> extends OpenCall<Body, Query, Deps> {
-  /** Whether only the headers are wanted: then the request must have no effect. */
+  /** Whether only headers are requested: then the request must have no effect. */
   readonly isHead: boolean;
   readonly chrome: Chrome;
-  /** Where the caller is, as the edge estimates it; undefined where it does not know. */
+  /** The caller's location, as estimated by the edge; undefined if unknown. */
   readonly location: GeoLocation | undefined;
 }
 
@@ -36,18 +36,18 @@ export type PageReply =
       readonly kind: "page";
       readonly status: number;
       readonly html: Html;
-      /** Origins that may frame it. */
+      /** Origins that may frame the page. */
       readonly frameAncestors: readonly string[];
-      /** Of a part of a page: all the input of its rendering, so that a copy that is still valid is recognised before anything is rendered. */
+      /** For a part of a page: all input of its rendering, so that a copy that is still valid is recognised without rendering. */
       readonly drawnFrom?: string;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  /** 303, so that a form's answer can be loaded again. */
+  /** 303, so that a form's result page can be reloaded. */
   | { readonly kind: "redirect"; readonly location: string };
 
 type Answer = Result<PageReply, Failure>;
 
-/** A page's declaration. Where it names no body or query, their types are those of the defaults. */
+/** A page's declaration. Without a body or query their types are those of the defaults. */
 interface PageSaid<B extends z.ZodType, Q extends z.ZodType, Deps> extends Said<B, Q> {
   /** A refusal becomes a page in the payer's language. */
   readonly answer: (call: PageCall<z.output<B>, z.output<Q>, Deps>) => Promise<Answer>;
@@ -73,7 +73,7 @@ export interface Pages<Deps> extends Iterable<MountedRoute> {
   readonly post: DeclarePage<Deps>;
 }
 
-/** Begins a group of pages; they are declared as the routes of the API are (`routesOf`), and go through the same pipeline. */
+/** Starts a group of pages; they are declared like API routes (`routesOf`) and use the same pipeline. */
 export function pagesOf<Deps>(dependencies: MakeDependencies<Deps>): Pages<Deps> {
   const mounted: MountedRoute[] = [];
   const declare =
@@ -113,18 +113,18 @@ async function respond<Deps>(
   route: PipelineRoute<"ANYBODY", Deps, PageReply>,
 ): Promise<Response> {
   try {
-    // The headers of the limit are for programs.
+    // Leaves out the rate limit headers, which are for programs.
     const outcome = await runPipeline(c, route, {});
     if (!outcome.ok) return await problem(c, chrome, outcome.error);
     return outcome.value.kind === "page" ? await page(c, chrome, outcome.value) : redirect(c, outcome.value);
   } catch (error) {
-    // `errorResponse` also writes the log. Its answer is for programs; a payer gets a page.
+    // `errorResponse` also writes the log. Its response is for programs; a payer gets a page.
     const { status } = errorResponse(error, c);
     return page(c, chrome, { status, html: problemPage(chrome, { code: "INTERNAL_ERROR" }), frameAncestors: [] });
   }
 }
 
-/** The language that the address names, else the browser's. */
+/** The language that the URL names, else the browser's. */
 function chromeOf(c: AppContext): Chrome {
   const named = c.req.query("lang") ?? "";
   const language = isLanguage(named) ? named : negotiateLanguage(c.req.header("accept-language"));
@@ -148,7 +148,7 @@ async function problem(c: AppContext, chrome: Chrome, failure: Failure): Promise
 
 function redirect(c: AppContext, { location }: Extract<PageReply, { kind: "redirect" }>): Response {
   const headers = answerHeaders(c.get("requestId"), { location });
-  // Some browsers obey this header on a redirect to a page that may be framed.
+  // Some browsers apply this header on a redirect to a page that may be framed.
   delete headers["x-frame-options"];
   return new Response(null, { status: 303, headers });
 }
@@ -162,21 +162,21 @@ async function page(
   const headers = answerHeaders(c.get("requestId"), {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": policyOf(nonce, frames, publicUrl(c.env)),
-    // The language depends on what the browser asks for, and no cache in between may keep a page.
+    // The language depends on the browser's request, and no shared cache may store a page.
     vary: "accept-language",
     ...of.headers,
   });
-  // This header cannot name origins, and would refuse frames that the policy allows.
+  // This header cannot name origins and would block frames that the policy allows.
   if (of.frameAncestors.length > 0) delete headers["x-frame-options"];
   if (of.drawnFrom !== undefined) {
-    // Weak, because a proxy that compresses the page would make it so.
+    // Weak, because a proxy that compresses the page would make it weak.
     headers.etag = `W/"${sha256Hex(of.drawnFrom).slice(0, 32)}"`;
     if (c.req.header("if-none-match") === headers.etag) return new Response(null, { status: 304, headers });
   }
   return new Response(await of.html.toString(), { status: of.status, headers });
 }
 
-/** Some browsers do not take a WebSocket of the own origin for 'self'. */
+/** Some browsers do not count a WebSocket of the same origin as 'self'. */
 function policyOf(nonce: string, frames: string, origin: string): string {
   const own = `script-src 'nonce-${nonce}'; style-src 'nonce-${nonce}'; img-src 'self' data:; connect-src 'self' ${origin.replace(/^http/, "ws")}`;
   return `default-src 'none'; ${own}; base-uri 'none'; form-action 'self'; frame-ancestors ${frames}`;

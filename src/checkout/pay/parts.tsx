@@ -5,7 +5,7 @@ import { type Chrome, linkTo } from "./chrome.ts";
 import type { Way } from "./method-view.ts";
 import type { CheckoutView } from "./view.ts";
 
-/** A text with its `{names}` filled in, each isolated: names and amounts keep their own direction in the middle of any language. */
+/** A text with its `{names}` filled in, each isolated, so that names and amounts keep their own direction in any language. */
 export function Filled({ text, values }: { readonly text: string; readonly values: Readonly<Record<string, string>> }) {
   return (
     <>
@@ -17,7 +17,7 @@ export function Filled({ text, values }: { readonly text: string; readonly value
   );
 }
 
-/** What reads from left to right in every language: amounts, addresses, hashes. */
+/** Text that reads from left to right in every language: amounts, addresses, hashes. */
 export function Ltr({ class: name, children }: { readonly class?: string; readonly children: Child }) {
   return (
     <bdi dir="ltr" class={name}>
@@ -36,7 +36,7 @@ export function networkText({ networkName, standard }: Pick<Way, "networkName" |
   return standard === null ? networkName : `${networkName} (${standard})`;
 }
 
-/** A path of the invoice's own, `/receipt` behind it or nothing, in the language that was named. */
+/** A link to the invoice's page or its receipt, which keeps a named language. */
 export function payLink(
   chrome: Chrome,
   { invoiceId }: Pick<CheckoutView, "invoiceId">,
@@ -51,7 +51,7 @@ export function Moment({ chrome, ms }: { readonly chrome: Chrome; readonly ms: n
   return <time datetime={new Date(ms).toISOString()}>{timeText(chrome.language, ms)}</time>;
 }
 
-/** Shown by the script, which can copy; its place is kept, so that nothing moves then. */
+/** The script shows this button; its place is reserved, so that nothing moves then. */
 export function CopyButton(of: {
   readonly chrome: Chrome;
   readonly text: string;
@@ -75,7 +75,7 @@ export function CopyButton(of: {
   );
 }
 
-/** A field of a form with its label above and what is to know, or what is wrong, below. `id` is unique on the page. */
+/** A form field with its label above, and a hint or an error below. `id` is unique on the page. */
 export function Field(of: {
   readonly id: string;
   readonly name: string;
@@ -88,11 +88,11 @@ export function Field(of: {
   readonly autocomplete?: string;
   readonly maxlength?: number;
   readonly isRequired?: boolean;
-  /** Hashes and addresses: from left to right, and nothing is corrected or capitalised. */
+  /** For hashes and addresses: left to right, without autocorrection and capitalisation. */
   readonly isCode?: boolean;
   /** More than one for a text of several lines. */
   readonly lines?: number;
-  /** Where the cursor goes when the page opens; of one field at most. */
+  /** Whether the cursor starts in this field; at most one field. */
   readonly isFocused?: boolean;
 }) {
   const { id, hint, error } = of;

@@ -3,7 +3,7 @@ import type { Chrome } from "./chrome.ts";
 import { coinText, Ltr } from "./parts.tsx";
 import type { PaymentView } from "./view.ts";
 
-/** What was seen on chain, with how far it is. Rendered empty where nothing was, so that the first one can be swapped in. */
+/** Payments seen on chain, with their state. Rendered even if empty, so that the first payment can be swapped in. */
 export function PaymentsList(of: { readonly chrome: Chrome; readonly payments: readonly PaymentView[] }) {
   const { chrome, payments } = of;
   return (

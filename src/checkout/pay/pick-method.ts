@@ -1,5 +1,5 @@
-// A way to pay, picked by anyone who has the invoice's id. It counts as the merchant's own activation; only the names of
-// Idempotency-Keys and the limit per address are the payer's own, and no record names the payer.
+// The choice of a payment method by anyone who has the invoice's id. It counts as the merchant's own activation; but Idempotency-Keys are
+// separate from the merchant's, a limit per IP address applies, and no record names the payer.
 
 import { addPaymentMethod } from "../../commerce/invoices/add-payment-method.ts";
 import { type InvoiceFile, isPublicOrigin } from "../../commerce/invoices/invoice.ts";
@@ -17,28 +17,28 @@ import { type OnceAnswer, runOnce } from "../../platform/idempotency/run-once.ts
 
 export interface PickMethodDependencies extends RefreshDependencies {
   clock(): number;
-  /** Those of one invoice's payers, whom no merchant's key can meet. */
+  /** The Idempotency-Keys of one invoice's payers, separate from the merchant's. */
   keysOf(invoiceId: InvoiceId): Keys;
   background(work: Promise<unknown>): void;
-  /** Counts a pick of the caller; seconds to wait where there were too many, else 0. */
+  /** Counts a choice of the caller. Returns the seconds to wait if there were too many, otherwise 0. */
   waitOfIp(ip: string | null): Promise<number>;
-  /** The networks that an address is counted for. */
+  /** The networks under which an IP address is counted. */
   callersOf(ip: string | null): readonly CallerNetwork[];
 }
 
 export interface MethodPick {
   readonly file: InvoiceFile;
-  /** As it was sent, in whatever spelling. */
+  /** As sent, in any spelling. */
   readonly named: Pair;
   readonly ip: string | null;
   readonly requestId: RequestId;
-  /** Absent where a form was sent, which knows no Idempotency-Key. */
+  /** Absent for a form, which has no Idempotency-Key. */
   readonly keyed?: { readonly key: string | undefined; readonly path: string; readonly json: Json | undefined };
 }
 
 export type PickedMethod = Extract<OnceAnswer, { kind: "answer" }> & { readonly pair: Pair };
 
-/** 201 with the method that was activated, 200 with one that was already. Refuses what an activation refuses, UNSUPPORTED_PAIR and RATE_LIMITED. */
+/** 201 with the activated method, 200 if it was already active. Refuses what an activation refuses, UNSUPPORTED_PAIR and RATE_LIMITED. */
 export async function pickMethod(
   deps: PickMethodDependencies,
   { file, named, ip, requestId, keyed }: MethodPick,
@@ -67,7 +67,7 @@ export async function pickMethod(
   return answer.kind === "refused" ? err(answer.failure) : ok({ ...answer, pair });
 }
 
-/** `USDT_TRX` as a pair, known or not: no code of a coin has a low line. */
+/** Parses `USDT_TRX` into a pair, known or not: no coin's code contains an underscore. */
 export function pairNamed(key: string): Pair {
   const [cryptocurrency = "", ...network] = key.split("_");
   return { cryptocurrency, network: network.join("_") };

@@ -1,4 +1,4 @@
-// A refusal as a page, in the payer's words: our error codes are of no use to them.
+// A refusal as a page, in words for payers, who do not know our error codes.
 import type { Failure } from "../../platform/failures.ts";
 import type { Texts } from "../../platform/texts/en.ts";
 import { type Chrome, linkTo } from "./chrome.ts";
@@ -30,7 +30,7 @@ export function problemStatus(failure: Failure): number {
   return TEXTS[failure.code]?.status ?? 503;
 }
 
-/** Of an invoice that there is: its own page. */
+/** The link back to the invoice's page, if the invoice exists. */
 function wayBack({ path }: Chrome, { code }: Failure): string | undefined {
   return code === "INVOICE_NOT_FOUND" ? undefined : /^\/pay\/inv_[0-9A-Z]{26}(?=\/)/.exec(path)?.[0];
 }

@@ -2,7 +2,7 @@ import type { Chrome } from "./chrome.ts";
 import type { MethodView } from "./method-view.ts";
 import { qrPath } from "./qr.ts";
 
-/** The code of the address, which every wallet reads, and on a second tab the one that fills in the amount too. */
+/** The QR code of the address, which every wallet reads, and on a second tab one that also fills in the amount. */
 export function QrCodes({ chrome, method }: { readonly chrome: Chrome; readonly method: MethodView }) {
   const { texts } = chrome;
   if (method.uri === method.address)
@@ -20,7 +20,9 @@ export function QrCodes({ chrome, method }: { readonly chrome: Chrome; readonly 
   );
 }
 
-/** Four modules of quiet on each side (ISO/IEC 18004); dark on light in every scheme, for scanners read nothing else reliably. */
+/**
+ * A quiet zone of four modules on each side (ISO/IEC 18004); dark on light in every colour scheme, because scanners read nothing else reliably.
+ */
 function Code({ text, label, class: name }: { readonly text: string; readonly label: string; readonly class: string }) {
   const { size, path } = qrPath(text);
   const side = size + 8;

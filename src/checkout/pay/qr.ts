@@ -1,24 +1,23 @@
-// A QR code as one path of an SVG. Each page holds both codes of a payment, and its size counts: rows drawn as strokes take half the
-// bytes of rows drawn as boxes.
+// A QR code as one SVG path. Each page holds both codes of a payment, so size matters: rows drawn as strokes take half the bytes of boxes.
 import { encodeQR } from "qr";
 
 export interface QrPath {
-  /** Modules along one side, without the quiet zone: four modules on each side are the page's to leave free (ISO/IEC 18004 "Quiet zone"). */
+  /** Modules along one side, without the quiet zone: the page must leave four modules free on each side (ISO/IEC 18004 "Quiet zone"). */
   readonly size: number;
   /** Strokes, not areas: `<svg viewBox="-4 -4 {size + 8} {size + 8}"><path d={path} stroke="#000" /></svg>`, of the default width 1. */
   readonly path: string;
 }
 
-/** `text` with error correction M, which reads with 15 % of it spoilt. Throws where it is too long for any code: 2,331 bytes. */
+/** Encodes `text` with error correction M, which tolerates 15 % damage. Throws if it is too long for any code (over 2,331 bytes). */
 export function qrPath(text: string): QrPath {
-  // The package insists on a border of at least one module.
+  // The package requires a border of at least one module.
   const rows = encodeQR(text, "raw", { ecc: "medium", border: 1 })
     .slice(1, -1)
     .map((row) => row.slice(1, -1));
   return { size: rows.length, path: pathOf(rows) };
 }
 
-/** One horizontal line for each run of dark modules, through their middle; each begins where it is seen from the end of the one before. */
+/** One horizontal line for each run of dark modules, through their middle; each start is relative to the end of the previous line. */
 function pathOf(rows: readonly (readonly boolean[])[]): string {
   const strokes: string[] = [];
   let from = { x: 0, y: 0 };

@@ -1,4 +1,4 @@
-// What a payer may see of an invoice, as it is true now (decisions 4). Anyone who has its id may see it; nothing of the customer is passed on.
+// What a payer may see of an invoice, in its current state (decisions 4). Anyone who has the id may see it, so no customer data is included.
 
 import type { MerchantRow } from "../../accounts/merchants/store.ts";
 import type { NetworkCursor } from "../../commerce/cursors/cursor.ts";
@@ -17,24 +17,24 @@ import { readRow } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { noteLanguage, selectCheckout } from "./store.ts";
 
-/** As it is stored. */
+/** As stored. */
 export interface StoredCheckout {
   readonly file: InvoiceFile;
   readonly merchant: MerchantRow;
   readonly wallets: readonly Wallet[];
   readonly cursors: readonly NetworkCursor[];
-  /** In which its page was read last; null where nobody has opened it. */
+  /** The language in which its page was last read; null if nobody has opened it. */
   readonly language: string | null;
-  /** Where its customer was last; for the next visit to compare with, and never to be shown. */
+  /** The customer's last location, to compare with at the next visit; never shown. */
   readonly location: KeptLocation | null;
 }
 
 export interface Checkout extends StoredCheckout {
-  /** Addresses only of rows whose HMAC holds; networks that lag are not AVAILABLE. */
+  /** Only rows whose HMAC holds have addresses; methods on lagging networks are not AVAILABLE. */
   readonly methods: readonly MethodBody[];
 }
 
-/** In one request to the database. A malformed id, and an invoice of a deleted merchant, is INVOICE_NOT_FOUND too. */
+/** Reads in one database request. A malformed id and an invoice of a deleted merchant are INVOICE_NOT_FOUND too. */
 export async function findCheckout(
   deps: { readonly db: Db; readonly sleep: Sleep },
   invoiceId: string,
@@ -45,7 +45,7 @@ export async function findCheckout(
   if (!found.ok) return found;
   const { merchant, wallets, watched, language, location, ...row } = found.value;
   if (merchant === null) return err({ code: "INVOICE_NOT_FOUND" });
-  // The page needs the cursors of all networks; the invoice only those of networks that its money may come by.
+  // The page needs the cursors of all networks, the invoice only those of its own networks.
   const { methods, payments } = row;
   const cursors = watched.filter(
     ({ network }) =>
@@ -55,7 +55,7 @@ export async function findCheckout(
   return ok({ file: fileOf({ ...row, cursors }), merchant, wallets, cursors: watched, language, location });
 }
 
-/** Settled and with fresh quotes: what a page shows. */
+/** The settled checkout with fresh quotes, for a page. */
 export async function readCheckout(deps: RefreshDependencies, invoiceId: string): Promise<Result<Checkout, Failure>> {
   const found = await findCheckout(deps, invoiceId);
   if (!found.ok) return found;
@@ -67,8 +67,8 @@ export async function readCheckout(deps: RefreshDependencies, invoiceId: string)
 }
 
 /**
- * An open invoice locks its wallets, an UNDERPAID one does not: a merchant who switched a wallet off, or deleted it, may have lost it, so no
- * payer may be asked to send the rest there.
+ * An open invoice locks its wallets, an UNDERPAID one does not: a merchant who disabled or deleted a wallet may have lost it, so no payer may
+ * be asked to send the rest there.
  */
 function stillOpen({ invoice, methods }: InvoiceFile, wallets: readonly Wallet[], body: MethodBody): MethodBody {
   if (invoice.status !== "UNDERPAID" || body.status !== "ACTIVE") return body;
@@ -77,7 +77,7 @@ function stillOpen({ invoice, methods }: InvoiceFile, wallets: readonly Wallet[]
   return isOpen ? body : offeredMethodBody(body, "NO_ENABLED_WALLET");
 }
 
-/** Stores the language that its payer reads, for mails; writes only where it is new. Never delays an answer. */
+/** Stores the payer's language for mails; writes only a change. Never delays a response. */
 export async function keepLanguage(
   deps: Pick<RefreshDependencies, "db" | "nowMs">,
   { file, language: kept }: StoredCheckout,

@@ -12,7 +12,7 @@ interface Of {
   readonly view: CheckoutView;
 }
 
-/** For the payer's files: on paper it is one sheet, black on white. */
+/** The receipt page; printed it is one sheet, black on white. */
 export function receiptPage({ chrome, view }: Of) {
   const { texts } = chrome;
   return (

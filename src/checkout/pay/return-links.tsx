@@ -3,10 +3,10 @@ import type { Chrome } from "./chrome.ts";
 import { Filled, payLink } from "./parts.tsx";
 import type { CheckoutView } from "./view.ts";
 
-/** Long enough to see that it is paid, and to stay. */
+/** Long enough to see that the invoice is paid, and to choose to stay. */
 export const RETURN_SECONDS = 8;
 
-/** Once it is paid: back to the shop, by itself too, and the receipt. */
+/** Shown once the invoice is paid: the link back to the shop, with an automatic redirect, and the receipt. */
 export function ReturnLinks({ chrome, view }: { readonly chrome: Chrome; readonly view: CheckoutView }) {
   const { texts } = chrome;
   const receipt = payLink(chrome, view, "/receipt");

@@ -28,8 +28,8 @@ const ONE = "/pay/:invoiceId";
 const paying = pagesOf(checkoutDependencies)
   .get(ONE, {
     operationId: "showCheckout",
-    summary: "The page where a customer pays",
-    description: "Where only one way to pay is left to pick, it is picked.",
+    summary: "Show the page where a customer pays",
+    description: "If there is only one payment method to choose, it is chosen automatically.",
     query: checkoutQuery,
     answers: [{ status: 200, description: "The page, whatever the invoice's status", alsoAs: "text/html" }],
     answer: async (call) => {
@@ -48,11 +48,11 @@ const paying = pagesOf(checkoutDependencies)
   })
   .get(`${ONE}/state`, {
     operationId: "showCheckoutState",
-    summary: "What changes on the page while it is open",
+    summary: "Show the part of the page that changes while it is open",
     query: checkoutQuery,
     answers: [
       { status: 200, description: "The page's <main>, with an ETag", alsoAs: "text/html" },
-      { status: 304, description: "It is as If-None-Match says" },
+      { status: 304, description: "Unchanged since the ETag in If-None-Match" },
     ],
     answer: async (call) => {
       const read = await readCheckout(call.deps, call.params.invoiceId ?? "");
@@ -63,10 +63,12 @@ const paying = pagesOf(checkoutDependencies)
   })
   .post(`${ONE}/methods`, {
     operationId: "pickOnCheckout",
-    summary: "Pick a way to pay on the page",
+    summary: "Choose a payment method on the page",
     body: methodForm,
     query: languageQuery,
-    answers: [{ status: 303, description: "Back to the page, which says why where it could not be picked" }],
+    answers: [
+      { status: 303, description: "Redirect to the page, which shows the reason if the method could not be chosen" },
+    ],
     answer: async (call) => {
       const found = await findCheckout(call.deps, call.params.invoiceId ?? "");
       if (!found.ok) return found;
@@ -80,10 +82,10 @@ const paying = pagesOf(checkoutDependencies)
 
 const claiming = pagesOf(claimDependencies).post(`${ONE}/claims`, {
   operationId: "claimOnCheckout",
-  summary: "Say on the page that a transaction pays the invoice",
+  summary: "Claim on the page that a transaction pays the invoice",
   body: claimForm,
   query: languageQuery,
-  answers: [{ status: 303, description: "Back to the page, which says what was found" }],
+  answers: [{ status: 303, description: "Redirect to the page, which shows the result" }],
   answer: async (call) => {
     const found = await findCheckout(call.deps, call.params.invoiceId ?? "");
     if (!found.ok) return found;
@@ -97,24 +99,27 @@ const claiming = pagesOf(claimDependencies).post(`${ONE}/claims`, {
 const paid = pagesOf(checkoutDependencies)
   .get(`${ONE}/receipt`, {
     operationId: "showReceipt",
-    summary: "What was paid, to print",
+    summary: "Show the receipt for printing",
     query: languageQuery,
-    answers: [{ status: 200, description: "The receipt, or that there is none yet", alsoAs: "text/html" }],
+    answers: [{ status: 200, description: "The receipt, or a note that there is none yet", alsoAs: "text/html" }],
     answer: async (call) => {
       const read = await readCheckout(call.deps, call.params.invoiceId ?? "");
       if (!read.ok) return read;
       const { shown, frameAncestors } = shownOf({ ...call, query: {} }, read.value, undefined);
-      // Its own path, so that its links to other languages lead to the receipt.
+      // The receipt's own path, so that its language links lead to the receipt.
       const chrome = { ...shown.chrome, path: `${shown.chrome.path}/receipt` };
       return ok({ kind: "page", status: 200, html: receiptPage({ ...shown, chrome }), frameAncestors });
     },
   })
   .get(`${ONE}/return`, {
     operationId: "returnToShop",
-    summary: "Back to the shop",
+    summary: "Return to the shop",
     query: languageQuery,
     answers: [
-      { status: 303, description: "To the invoice's `redirectUrl`, signed, once it is paid; else to the page" },
+      {
+        status: 303,
+        description: "Redirect to the invoice's signed `redirectUrl` if it is paid, otherwise to the page",
+      },
     ],
     answer: async (call) => {
       const read = await readCheckout(call.deps, call.params.invoiceId ?? "");
@@ -133,10 +138,10 @@ const forOwnPages = routesOf({
 })
   .get("/api/v1/checkout/:invoiceId", {
     operationId: "getCheckout",
-    summary: "Read an invoice as its payer may see it",
+    summary: "Read an invoice as its payer sees it",
     description:
-      "Nothing of the customer, of metadata or of externalId. `paymentMethods` has those that can be picked, too.",
-    answers: [{ status: 200, description: "The invoice, as it is true now", schema: checkoutBody }],
+      "Contains no customer data, metadata or externalId. `paymentMethods` includes methods that can still be chosen.",
+    answers: [{ status: 200, description: "The invoice in its current state", schema: checkoutBody }],
     refusals: ["INVOICE_NOT_FOUND", "CONTENTION", "STORAGE_UNAVAILABLE"],
     answer: async ({ deps, env, params }) => {
       const read = await readCheckout(deps, params.invoiceId ?? "");
@@ -149,9 +154,9 @@ const forOwnPages = routesOf({
   })
   .post("/api/v1/checkout/:invoiceId/payment-methods", {
     operationId: "pickPaymentMethod",
-    summary: "Pick a way to pay as a payer",
+    summary: "Choose a payment method as a payer",
     description:
-      "Locks the rate and gives an address or an amount, as the merchant's own route does. 30 a minute from one IP address. An Idempotency-Key is the invoice's own: it meets none that a server sends.",
+      "Locks the rate and assigns an address or an amount, like the merchant's own route. At most 30 a minute from one IP address. Idempotency-Keys of this route are separate from those that a server sends.",
     isIdempotent: true,
     body: pairBody,
     answers: PICK_ANSWERS,
@@ -168,14 +173,14 @@ const forOwnPages = routesOf({
 
 export const checkoutRoutes: readonly MountedRoute[] = [...paying, ...claiming, ...paid, ...forOwnPages];
 
-/** A call of a page that shows an invoice. */
+/** A call to a page that shows an invoice. */
 interface Showing {
   readonly chrome: Chrome;
   readonly query: { readonly method?: string | undefined; readonly choose?: string | undefined };
   readonly deps: Pick<CheckoutDependencies, "nowMs">;
 }
 
-/** Stores what a visit shows about the payer; the page does not wait for it. */
+/** Stores what a visit reveals about the payer; the page does not wait for it. */
 function noteVisit(call: PageCall<unknown, unknown, CheckoutDependencies>, checkout: StoredCheckout): void {
   const { deps, chrome, location } = call;
   const { customer } = checkout.file;
@@ -188,7 +193,7 @@ function pageOf(call: Showing, checkout: Checkout, note: Note | undefined): Page
   return { kind: "page", status: 200, html: checkoutPage(shown), frameAncestors };
 }
 
-/** What the markup is drawn from; a part of the page is drawn as on the page itself. */
+/** The input of the markup, the same for the page and for its parts. */
 function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, note: Note | undefined) {
   const { file, methods } = checkout;
   const merchant = withSettings(checkout);
@@ -205,7 +210,7 @@ function shownOf({ chrome, query, deps }: Showing, checkout: Checkout, note: Not
   return { shown: { chrome: { ...chrome, path }, view, note: note ?? null }, frameAncestors };
 }
 
-/** Everything on `<main>` but the clock that a page sets its countdown by, which by itself is no change; and which script it is drawn for. */
+/** All input of `<main>` and the script's path; leaves out the server's time, which alone is not a change. */
 function drawnFrom({ chrome, view, note }: ReturnType<typeof shownOf>["shown"]): string {
   const { language, isLanguageNamed } = chrome;
   return JSON.stringify([SCRIPT_PATH, language, isLanguageNamed, note, view], (_, value: unknown) =>
@@ -217,7 +222,7 @@ function withSettings({ merchant }: StoredCheckout) {
   return { ...merchant, settings: settingsOf(merchant) };
 }
 
-/** Where a payer who has paid goes; null before, and where the merchant set no address. */
+/** Where a payer goes after payment; null before that, and if the merchant set no URL. */
 async function signedReturn(env: Env, { invoice }: InvoiceFile, nowMs: number): Promise<string | null> {
   const { id: invoiceId, status, redirectUrl } = invoice;
   if (redirectUrl === null || (status !== "PAID" && status !== "OVERPAID")) return null;

@@ -1,7 +1,7 @@
 import type { Texts } from "../../platform/texts/en.ts";
 import type { CheckoutView } from "./view.ts";
 
-/** The heading of a stage, which is also what is said when it is reached. */
+/** The heading of a stage, which is also announced when the stage is reached. */
 export function stageTitle(texts: Texts, { stage, total }: Pick<CheckoutView, "stage" | "total">): string {
   switch (stage) {
     case "unavailable":

@@ -1,4 +1,4 @@
-// The content of the card, stage by stage: a heading that says how far the payer is, then the one thing to do.
+// The content of the card for each stage: a heading that names the state, then the one thing to do.
 
 import { moneyText } from "../../platform/texts/format.ts";
 import { ChooseStage } from "./choose-stage.tsx";
@@ -58,7 +58,7 @@ function PayStage(of: StageOf) {
   );
 }
 
-/** Too little came in time: what is missing can be added where the shop takes it. */
+/** Too little came in time: the rest can be paid if the shop accepts it. */
 function UnderpaidStage(of: StageOf) {
   const { chrome, view } = of;
   const { method } = view;
@@ -82,7 +82,7 @@ function UnderpaidStage(of: StageOf) {
   );
 }
 
-/** Nothing to send here: what happened, and where to go from it. */
+/** Nothing to send: says what happened, and where to go from here. */
 function NoticeStage(of: StageOf) {
   const { chrome, view } = of;
   const { stage } = view;
@@ -140,7 +140,7 @@ function noticeText({ texts }: Chrome, view: CheckoutView): string | null {
   }
 }
 
-/** A tick, a ring that turns, or a sign of attention: seen before a word is read, and silent, for the heading says it. */
+/** A tick, a spinning ring or a warning sign; hidden from screen readers, because the heading says the same. */
 function Mark({ stage }: Pick<CheckoutView, "stage">) {
   const isPaid = stage === "paid" || stage === "overpaid";
   const shape = isPaid ? "M6 12.5l4 4 8-9" : "M12 6.5v7m0 3v.5";

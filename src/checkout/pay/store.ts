@@ -12,8 +12,8 @@ import { networkCursors } from "../../platform/db/schema/network-cursors.ts";
 import { wallets } from "../../platform/db/schema/wallets.ts";
 
 /**
- * All that a page shows of an invoice, by its unguessable id alone, as one row: the invoice with its relations, its merchant where live,
- * the live wallets, how far every network was read, the language in which it was read last, and where its customer was last.
+ * Everything that a page shows of an invoice, by its unguessable id, as one row: the invoice with its relations, its merchant if live, the live
+ * wallets, the cursors of all networks, the language in which it was last read, and the customer's last location.
  */
 export const selectCheckout = prepared(
   (invoiceId: InvoiceId) => ({ id: invoiceId }),
@@ -67,7 +67,7 @@ const open = (isOver: boolean) =>
 const openIn = open(true);
 const openFirst = open(false);
 
-/** Notes in which language the page is read; `isNamed`: its reader chose it, else it counts only where nothing is noted yet. */
+/** Records the language of the page; `isNamed`: the reader chose it, otherwise it is only recorded if there is none yet. */
 export function noteLanguage(db: Db, { isNamed, ...opening }: Opening & { readonly isNamed: boolean }) {
   return (isNamed ? openIn : openFirst)(db, opening);
 }

@@ -1,5 +1,5 @@
-// What a payer is shown, decided from the invoice's file: a pure function that page, fragment and receipt are drawn from. Nothing of the
-// customer is in it, and no address that `methods` (whose HMACs were verified) does not have.
+// What a payer is shown, computed from the invoice's file: a pure function behind the page, its parts and the receipt. Contains no customer
+// data, and only addresses from `methods`, whose HMACs were verified.
 
 import { imageUrl } from "../../accounts/images/image.ts";
 import type { Settings } from "../../accounts/merchants/settings.ts";
@@ -14,8 +14,9 @@ import type { Choice, MethodView } from "./method-view.ts";
 import { choicesOf, chosenMethod, methodView } from "./method-view.ts";
 
 /**
- * How far the payer is. `unavailable`: nothing can be paid yet. `choose`: no way to pay is picked. `pay`: waits for money. `partial`: some has
- * come. `checking`: the time is over, the chains are still being read. `seen`: all is there, unconfirmed. The others are ends.
+ * The stage of the payment. `unavailable`: nothing can be paid yet. `choose`: no payment method is chosen. `pay`: waits for money. `partial`:
+ * part of the amount has come. `checking`: the time is over, the chains are still being read. `seen`: everything was received, unconfirmed. The
+ * others are final.
  */
 export type Stage =
   | "unavailable"
@@ -48,11 +49,11 @@ export interface PaymentView {
   readonly amount: string;
   readonly code: string;
   readonly networkName: string;
-  /** `unconfirmed` also before the first block; `gone`: it left the chain and may come back. */
+  /** `unconfirmed`: also in the mempool; `gone`: it left the chain and may come back. */
   readonly state: "unconfirmed" | "confirmed" | "gone";
   readonly confirmations: number;
   readonly requiredConfirmations: number;
-  /** Came after the end; the merchant decides about it. */
+  /** Whether it came after the invoice's end; the merchant decides about it. */
   readonly isLate: boolean;
   readonly receivedAtMs: number;
 }
@@ -67,12 +68,12 @@ export interface CheckoutView {
   /** 0 asks for any amount. */
   readonly total: Money;
   readonly received: Money;
-  /** What is short of `total`; 0 when nothing is. */
+  /** The amount missing from `total`; 0 if none. */
   readonly missing: Money;
   readonly choices: readonly Choice[];
-  /** The method to pay with, or that was paid with; null while none is picked, or where its address may not be shown. */
+  /** The method to pay with, or that was paid with; null while none is chosen, or if its address may not be shown. */
   readonly method: MethodView | null;
-  /** Whether another way to pay can still be picked. */
+  /** Whether another payment method can still be chosen. */
   readonly canChoose: boolean;
   readonly payments: readonly PaymentView[];
   readonly createdAtMs: number;
@@ -82,21 +83,21 @@ export interface CheckoutView {
   readonly canReturn: boolean;
   /** Networks on which a payment may be claimed. */
   readonly claimNetworks: readonly { readonly network: string; readonly networkName: string }[];
-  /** Money that comes now is still watched for. */
+  /** Whether new payments are still watched for. */
   readonly isMonitored: boolean;
   readonly acceptsLate: boolean;
-  /** The coins of what is shown have no value: of the method, or of every way there is to choose. */
+  /** Whether the shown coins have no value: those of the method, or of all methods to choose from. */
   readonly isTest: boolean;
-  /** How often a page without push should ask; 0 when nothing will change by itself. */
+  /** How often a page without live updates should poll; 0 if nothing will change. */
   readonly pollSeconds: number;
 }
 
 export interface ViewFacts {
   readonly file: InvoiceFile;
   readonly merchant: { readonly name: string; readonly id: string; readonly settings: Settings };
-  /** Active ones, and those that can be picked, as `listMethods` has them. */
+  /** Active methods and those that can be chosen, as `listMethods` returns them. */
   readonly methods: readonly MethodBody[];
-  /** `USDT_TRX`, as the address asks; undefined for whichever fits. */
+  /** The method that the URL asks for, e.g. `USDT_TRX`; undefined for the default. */
   readonly askedMethod: string | undefined;
   readonly isChoosing: boolean;
   readonly nowMs: number;
@@ -144,7 +145,10 @@ export function checkoutView(facts: ViewFacts): CheckoutView {
   };
 }
 
-/** How a shop presents itself: by its brand, where it has one. `origin`: of its logo's address; "" on pages, which may be open under another name of ours. */
+/**
+ * How a shop is presented: by its brand, if it has one. `origin`: origin of the logo's URL; "" on pages, which may be open under another of our
+ * host names.
+ */
 export function shopOf(merchant: ViewFacts["merchant"], origin: string): Shop {
   const { brand } = merchant.settings;
   return {
@@ -155,19 +159,19 @@ export function shopOf(merchant: ViewFacts["merchant"], origin: string): Shop {
   };
 }
 
-/** Whether a payer may still pick a way to pay and begin. */
+/** Whether a payer may still choose a payment method and pay. */
 export function isPayable(invoice: Invoice, nowMs: number): boolean {
   return invoice.status === "AWAITING_PAYMENT" && nowMs <= invoice.expiresAtMs;
 }
 
-/** The only way to pay, where none is picked yet: then there is nothing to choose. */
+/** The only payment method, if none is chosen yet: then there is nothing to choose. */
 export function soleWay({ file, methods, nowMs }: Pick<ViewFacts, "file" | "methods" | "nowMs">): Pair | undefined {
   const [only, ...others] = methods.filter(({ status }) => status === "AVAILABLE");
   const isPicked = file.methods.some(({ status }) => status === "ACTIVE");
   return isPicked || others.length > 0 || !isPayable(file.invoice, nowMs) ? undefined : only;
 }
 
-/** The visible part of a text: empty for one that is all controls and spaces. */
+/** The visible part of a text: empty if it only has control characters and spaces. */
 function seenText(text: string): string {
   return plainText(text).trim();
 }

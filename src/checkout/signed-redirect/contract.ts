@@ -1,4 +1,4 @@
-// The wire of the keys that returns are verified with: a JSON Web Key Set (RFC 7517) of Ed25519 keys (RFC 8037).
+// Wire format of the keys that verify returns: a JSON Web Key Set (RFC 7517) of Ed25519 keys (RFC 8037).
 import * as z from "zod";
 
 export const publicKeysBody = () =>
@@ -8,7 +8,7 @@ export const publicKeysBody = () =>
         z.object({
           kty: z.literal("OKP"),
           crv: z.literal("Ed25519"),
-          kid: z.string().meta({ description: "The `keyId` of what it signed." }),
+          kid: z.string().meta({ description: "The `keyId` of signatures made with this key." }),
           x: z.string().meta({ description: "32 bytes, base64url without padding." }),
           use: z.literal("sig"),
           alg: z.literal("EdDSA"),

@@ -9,16 +9,14 @@ export const returnRoutes = routesOf({ tag: "Service", callers: "ANYBODY", depen
   "/.well-known/edgetill-keys.json",
   {
     operationId: "listPublicKeys",
-    summary: "The keys that a returning customer's signature is verified with",
+    summary: "Read the keys that verify a returning customer's signature",
     description:
       "A JSON Web Key Set. After payment `redirectUrl` carries `invoiceId`, `status`, `timestamp`, `keyId` and `signature`: Ed25519 over the lines `edgetill-return-v1`, invoiceId, status and timestamp, with a line feed between each two and none at the end.",
     isForAnyOrigin: true,
-    answers: [
-      { status: 200, description: "Newest first; more than one while they are rotated", schema: publicKeysBody },
-    ],
+    answers: [{ status: 200, description: "Newest first; more than one during a rotation", schema: publicKeysBody }],
     answer: async (call) => {
       const keys = await listPublicKeys(call.deps);
-      // A missing key is added soon, and must then be visible at once.
+      // An operator will add a missing key soon, and it must then be visible at once.
       const cacheControl = keys.length === 0 ? "no-store" : "public, max-age=300";
       return ok({ ...jsonReply(200, { keys }), headers: { "cache-control": cacheControl } });
     },

@@ -1,4 +1,4 @@
-// Sends a customer who has paid back to the shop, in a way that the shop can believe.
+// Signs the return of a customer who has paid, so that the shop can verify it.
 import { base64urlnopad } from "@scure/base";
 import { utf8ToBytes } from "../../lib/bytes.ts";
 import type { Keyring, SecretKey } from "../../lib/keyring.ts";
@@ -8,12 +8,12 @@ import { type Return, type ReturnSignature, returnText, returnUrl } from "./retu
 import { pkcs8Of } from "./signing-key.ts";
 
 export interface ReturnDependencies {
-  /** Or what is wrong with them. */
+  /** The keys, or what is wrong with them. */
   readonly signingKeys: Result<Keyring, string>;
   readonly report: Report;
 }
 
-/** A public key as RFC 8037 writes it. */
+/** A public key in the form of RFC 8037. */
 export interface PublicKey {
   readonly kty: "OKP";
   readonly crv: "Ed25519";
@@ -25,8 +25,8 @@ export interface PublicKey {
 }
 
 /**
- * Where a customer who has paid goes: `redirectUrl`, as it was accepted, with invoice, status, time and signature. A deployment
- * without a good SIGNING_KEY still sends them back, with the invoice's id alone, and the log says so.
+ * The URL for a customer who has paid: `redirectUrl`, as it was accepted, with invoice, status, time and signature. A deployment without a
+ * valid SIGNING_KEY still returns customers, with only the invoice's id, and logs it.
  */
 export async function returnUrlFor(
   deps: ReturnDependencies,
@@ -46,7 +46,7 @@ async function signReturn(deps: ReturnDependencies, of: Return): Promise<ReturnS
   return { keyId: newest.id, signature: base64urlnopad.encode(new Uint8Array(signature)) };
 }
 
-/** The public halves, newest first; none where there is no good SIGNING_KEY. */
+/** The public keys, newest first; empty without a valid SIGNING_KEY. */
 export async function listPublicKeys(deps: Pick<ReturnDependencies, "signingKeys">): Promise<readonly PublicKey[]> {
   return Promise.all((deps.signingKeys.ok ? deps.signingKeys.value : []).map(publicKey));
 }

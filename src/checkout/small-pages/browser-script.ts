@@ -1,6 +1,6 @@
-// What our small pages run in the browser: signing in, accepting an invitation, disabling a wallet. Plain JavaScript as text, because it is
-// sent and not run here. It only ever writes text nodes, so nothing that a user or an answer says becomes markup. A token from a mail
-// is in the fragment, which no browser sends to a server, and leaves the address bar at once.
+// Browser scripts of our small pages: signing in, accepting an invitation, disabling a wallet. Plain JavaScript as text, because it is sent and
+// not run here. It only writes text nodes, so input and responses never become markup. A token from a mail is in the fragment, which browsers
+// do not send to servers, and is removed from the address bar at once.
 
 const COMMON = `
 const main = document.querySelector("main");
@@ -17,7 +17,7 @@ async function call(method, path, body) {
     });
     const text = await response.text();
     const json = text === "" ? {} : JSON.parse(text);
-    if (!response.ok) say(json.message || "Something went wrong");
+    if (!response.ok) say(json.message || "Something went wrong; try again");
     return { ok: response.ok, status: response.status, json };
   } catch {
     say("The server cannot be reached; try again");
@@ -116,7 +116,7 @@ async function whoAmI(done) {
 }
 `;
 
-/** `/sign-in`: signs in and shows who one is. */
+/** `/sign-in`: signs in and shows the signed-in user. */
 export const SIGN_IN_SCRIPT = `${COMMON}${SIGN_IN}
 async function start() {
   const me = await whoAmI(start);
@@ -130,7 +130,7 @@ async function start() {
 }
 start();`;
 
-/** `/invitations#token=...`: signs in where that is needed, then accepts. Without a token: lists what waits for the user. */
+/** `/invitations#token=...`: signs in if needed, then accepts. Without a token: lists the user's pending invitations. */
 export const INVITATION_SCRIPT = `${COMMON}${SIGN_IN}
 async function accepted(answer) {
   if (!answer.ok) return;
@@ -152,10 +152,10 @@ async function start() {
 }
 start();`;
 
-/** `/wallets/disable#token=...`: one deliberate click, because scanners of mail open links. */
+/** `/wallets/disable#token=...`: requires a click, because mail scanners open links. */
 export const DISABLE_WALLET_SCRIPT = `${COMMON}
-if (!token) show(paragraph("This link is not complete: open it from the mail again."));
-else show(paragraph("If you did not expect the change of the wallet, disable it: no new invoice will use it."),
+if (!token) show(paragraph("This link is not complete: open it again from the mail."));
+else show(paragraph("If you did not expect this change of the wallet, disable the wallet: then no new invoice uses it."),
   button("Disable the wallet", async () => {
     const done = await call("POST", "/wallets/disable", { token });
     if (done.ok) show(paragraph("The wallet " + done.json.walletId + " is disabled. Sign in and check who changed it."));

@@ -1,5 +1,5 @@
-// The few pages that links in mails lead to. No framework, no asset, no request to other origins: one document with its own style and script
-// under a policy that allows these two by nonce and nothing else.
+// The few pages that mails link to. No framework, no asset, no request to other origins: one document with its own style and script, under a
+// policy that allows only these two by nonce.
 import { base64urlnopad } from "@scure/base";
 import { html, raw } from "hono/html";
 import { configuredProviders } from "../../accounts/identities/providers.ts";
@@ -29,21 +29,21 @@ const PAGES: readonly Page[] = [
     path: "/sign-in",
     operationId: "signInPage",
     title: "Sign in",
-    summary: "A page to sign in with",
+    summary: "Show the page for signing in",
     script: SIGN_IN_SCRIPT,
   },
   {
     path: "/invitations",
     operationId: "invitationPage",
     title: "Invitation to a team",
-    summary: "The page an invitation's mail leads to; the token stands in the fragment",
+    summary: "Show the page that an invitation's mail links to; the token is in the fragment",
     script: INVITATION_SCRIPT,
   },
   {
     path: "/wallets/disable",
     operationId: "disableWalletPage",
     title: "Disable a wallet",
-    summary: "The page that the mail about a wallet's change leads to; the token stands in the fragment",
+    summary: "Show the page that the mail about a wallet's change links to; the token is in the fragment",
     script: DISABLE_WALLET_SCRIPT,
   },
 ];

@@ -1,5 +1,5 @@
-// An invoice from a product's page. Anyone can send its form, as anyone can use a public key from a browser. So the sender may do only what a
-// public key may do, under the same limits (decisions 7).
+// Creates an invoice from a product's page. Anyone can send its form, as anyone can use a public key from a browser, so the sender may only do
+// what a public key may do, under the same limits (decisions 7).
 
 import {
   type CreateDependencies,
@@ -32,17 +32,17 @@ export interface BuyDependencies extends CreateDependencies {
 
 export interface Purchase extends ForSale {
   readonly order: Order;
-  /** Of the rendering that was sent; undefined where it is not one of ours. */
+  /** The token of the sent form; undefined if it is not one of ours. */
   readonly token: string | undefined;
-  /** What was typed: with the token it says which invoice this makes. */
+  /** The typed fields: with the token they identify the invoice to create. */
   readonly typed: Json;
-  /** The networks that its sender is counted for. */
+  /** The networks under which the sender is counted. */
   readonly callers: readonly CallerNetwork[];
 }
 
 /**
- * The invoice's id, the same one however often a form is sent. Refuses what a create refuses, and ANY_AMOUNT_NEEDS_OWN_ADDRESS where the payer
- * names no amount and could pay none without.
+ * Returns the invoice's id, the same one however often a form is sent. Refuses what invoice creation refuses, and ANY_AMOUNT_NEEDS_OWN_ADDRESS
+ * if the payer gives no amount but only shared addresses are available.
  */
 export async function buyProduct(deps: BuyDependencies, of: Purchase): Promise<Result<string, Failure>> {
   const { product, merchant, order, token, typed, callers } = of;
@@ -53,7 +53,7 @@ export async function buyProduct(deps: BuyDependencies, of: Purchase): Promise<R
   const facts = createFacts(read.value);
   if (needsAmount({ product, order, facts })) return err({ code: "ANY_AMOUNT_NEEDS_OWN_ADDRESS" });
   const print = fingerprint({ method: "POST", path: `/buy/${product.id}`, body: typed });
-  // A payer who goes back and corrects a name wants another invoice, not a refusal: so the typed fields are part of the key.
+  // A payer who goes back and corrects a name wants another invoice, not a refusal, so the typed fields are part of the key.
   const key =
     token === undefined
       ? undefined

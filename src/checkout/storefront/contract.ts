@@ -1,4 +1,4 @@
-// The form of a product's page: what it asks for, and what of that makes an invoice. The bounds are those of the interface's own request.
+// The form of a product's page, and the order that it makes. The bounds are those of the interface's request.
 import * as z from "zod";
 import { createInvoiceBody } from "../../commerce/invoices/contract.ts";
 import { lazily } from "../../lib/lazily.ts";
@@ -12,19 +12,19 @@ const field = () => z.string().optional();
 export const buyForm = () =>
   z.object({
     token: field().meta({
-      description: "Made with each rendering of the form; with it, sending the form again makes nothing new.",
+      description: "Created with each rendering of the form, so that sending the form again creates nothing new.",
     }),
-    email: field().meta({ description: "For the receipt." }),
-    name: field().meta({ description: "Where the product asks for it; needed then." }),
+    email: field().meta({ description: "Email address for the receipt." }),
+    name: field().meta({ description: "Required if the product asks for it." }),
     address: field().meta({ description: "Likewise." }),
     phone: field().meta({ description: "Likewise." }),
     amount: field().meta({
-      description: "Where the product's price is 0: decimal text in its currency. Empty leaves it to the payment.",
+      description: "For a product with price 0: decimal text in its currency. If empty, any amount may be paid.",
     }),
   });
 export type BuyForm = z.output<ReturnType<typeof buyForm>>;
 
-/** What was typed into the fields that the product asks for, without space around it; other fields say nothing. */
+/** The trimmed input of the fields that the product asks for; ignores other fields. */
 export function typedFields(product: Asking, form: BuyForm): Readonly<Partial<Record<FieldName, string>>> {
   const filled = askedFields(product).map(({ name }) => [name, (form[name] ?? "").trim()] as const);
   return Object.fromEntries(filled.filter(([, text]) => text !== ""));
@@ -37,7 +37,7 @@ const NAMES = {
   customerPhoneNumber: "phone",
 } as const;
 
-/** The bounds of the interface's own request. */
+/** The bounds of the interface's request. */
 const orderBody = lazily(createInvoiceBody);
 
 /** The order that a form makes, or what is wrong with which field. */

@@ -13,7 +13,7 @@ export function storefrontDependencies(env: Env, given: GivenDependencies) {
     background: given.background,
     callersOf: (ip: string | null) => countedCallers(env, ip),
     newToken: () => crypto.randomUUID(),
-    /** Counts a form; seconds to wait where there were too many, else 0. */
+    /** Counts a form. Returns the seconds to wait if there were too many, otherwise 0. */
     waitOfIp: (ip: string | null) =>
       waitOfIp(env, ip, {
         act: "buy",

@@ -1,17 +1,17 @@
-// What a product's form asks for, and what its answers make.
+// The fields of a product's form, and the order that they make.
 import type { Product } from "../../commerce/products/product.ts";
 
 export type FieldName = "amount" | "name" | "email" | "address" | "phone";
 export type Problem = "required" | "email" | "amount" | "long";
 export type Problems = Readonly<Partial<Record<FieldName, Problem>>>;
 
-/** What the payer says of the invoice. */
+/** The payer's data for the invoice. */
 export interface Order {
   readonly customerEmail?: string | undefined;
   readonly customerName?: string | undefined;
   readonly customerAddress?: string | undefined;
   readonly customerPhoneNumber?: string | undefined;
-  /** Micro-units; absent where the product has a price. */
+  /** Micro-units; absent if the product has a price. */
   readonly rawAmount?: bigint | undefined;
 }
 

@@ -1,4 +1,4 @@
-// A product with the form that makes an invoice of it. No script: what it needs of the browser every browser does by itself.
+// A product page with the form that creates an invoice. Needs no script.
 
 import { imageUrl } from "../../accounts/images/image.ts";
 import type { Product } from "../../commerce/products/product.ts";
@@ -18,7 +18,7 @@ interface Of {
   readonly product: Product;
   readonly shop: Shop;
   readonly token: string;
-  /** What was typed before, and what was wrong with it. */
+  /** The earlier input and its problems. */
   readonly form: BuyForm;
   readonly problems: Problems;
 }
@@ -32,7 +32,7 @@ interface Asked {
   readonly hint?: keyof Texts;
 }
 
-/** Purposes of fields as browsers know them (HTML, "Autofill"). */
+/** Autofill purposes of the fields (HTML, "Autofill"). */
 const FIELDS: Readonly<Record<FieldName, Asked>> = {
   amount: { label: "buyAmount", inputmode: "decimal", autocomplete: "transaction-amount", hint: "buyAmountHint" },
   name: { label: "buyName", autocomplete: "name" },
@@ -48,7 +48,9 @@ const PROBLEMS = {
   long: "buyTooLong",
 } as const satisfies Readonly<Record<Problem, keyof Texts>>;
 
-/** Sending a form to a page's own address makes the browser forget the page (RFC 9111, 4.4); "back" must find it, and its token. */
+/**
+ * Sending a form to a page's own URL makes the browser drop the page from its cache (RFC 9111, 4.4), but "back" must find it with its token.
+ */
 const SENT = { sent: "1" };
 
 export function productPage(of: Of) {

@@ -12,7 +12,7 @@ export interface ForSale {
   readonly merchant: MerchantRow;
 }
 
-/** Refuses PRODUCT_NOT_FOUND, also for a deleted product and for all products of a deleted merchant; PRODUCT_NOT_AVAILABLE; faults of storage. */
+/** Refuses with PRODUCT_NOT_FOUND (also for a deleted product or merchant), PRODUCT_NOT_AVAILABLE, or a storage failure. */
 export async function readProductForSale(
   deps: { readonly db: Db; readonly sleep: Sleep },
   productId: string,

@@ -18,29 +18,33 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
   // A GET creates nothing: chat previews and mail scanners open the link too.
   .get(PATH, {
     operationId: "showProduct",
-    summary: "The page of a product",
+    summary: "Show the page of a product",
     description:
-      "Share its address, or link to it. Looking makes nothing, so previews of links make no invoices; 410 while the product is not active.",
+      "Share the URL or link to it. Reading the page creates nothing, so link previews create no invoices. Answers 410 while the product is not active.",
     query: languageQuery,
-    answers: [{ status: 200, description: "The product, and a form of what it asks for", alsoAs: "text/html" }],
+    answers: [{ status: 200, description: "The product with its order form", alsoAs: "text/html" }],
     answer: async (call) => {
       const found = await readProductForSale(call.deps, call.params.productId ?? "");
       return found.ok ? ok(formPage(call, found.value, { form: {}, problems: {}, status: 200 })) : found;
     },
   })
-  // A form of another origin does no harm, so none is refused and no token against it is needed: nobody is signed in here, anyone may buy, and
-  // the result is an invoice that only its sender is shown.
+  // Forms from other origins are harmless, so no CSRF token is needed: nobody is signed in here, anyone may buy, and only the sender sees the
+  // resulting invoice.
   .post(PATH, {
     operationId: "buyProduct",
-    summary: "Make an invoice of a product",
+    summary: "Create an invoice for a product",
     description:
-      "What the page's form sends, with the limits of a public key and 10 a minute from one IP address. The customer is made of what is typed; where the email is known already that customer stays as they are, and what was typed differently stands in the invoice's `metadata` as `customerName`, `customerAddress` and `customerPhoneNumber`.",
+      "Receives the page's form, with the limits of a public key and at most 10 a minute from one IP address. The typed fields create the customer. If the email is already known, that customer is not changed, and different input is stored in the invoice's `metadata` as `customerName`, `customerAddress` and `customerPhoneNumber`.",
     body: buyForm,
     query: languageQuery,
     answers: [
-      { status: 303, description: "To the invoice's page; the same one when the form is sent again" },
-      { status: 400, description: "The form again, with what is wrong beside its fields", alsoAs: "text/html" },
-      { status: 410, description: "It is not for sale any more", alsoAs: "text/html" },
+      { status: 303, description: "Redirect to the invoice's page; the same one if the form is sent again" },
+      {
+        status: 400,
+        description: "The form again, with an error message beside each wrong field",
+        alsoAs: "text/html",
+      },
+      { status: 410, description: "The product is no longer for sale", alsoAs: "text/html" },
     ],
     answer: async (call) => {
       const { deps, body: form, chrome, ip, requestId } = call;
@@ -52,7 +56,7 @@ export const storefrontRoutes = pagesOf(storefrontDependencies)
       const order = orderOf(found.value.product, form);
       if (!order.ok) return again(order.error);
       const bought = await buyProduct(
-        // As where a payer picks a way to pay, the merchant's audit log names neither the buyer nor their address.
+        // As with a payer's choice of a payment method, the merchant's audit log names neither the buyer nor their IP address.
         { ...deps, trail: { ...SYSTEM_TRAIL, requestId } },
         {
           ...found.value,
@@ -81,12 +85,13 @@ function formPage(
     status,
     html: productPage({ chrome, product, shop, token, form, problems }),
     frameAncestors: settings.frameAncestors,
-    // "Back" then shows the sent form with its token. A page that may not be kept is rendered anew, with a new token, and makes another invoice.
+    // Lets "back" show the sent form with its token. A page that may not be cached would be rendered again with a new token and create another
+    // invoice.
     ...(status === 200 ? { headers: { "cache-control": "private, no-cache" } } : {}),
   };
 }
 
-/** As we make them. */
+/** Whether the text has the form of our tokens. */
 function isToken(text: string | undefined): text is string {
   return text !== undefined && /^[0-9a-f-]{36}$/.test(text);
 }

@@ -4,7 +4,7 @@ import { prepared } from "../../platform/db/prepared-statement.ts";
 import { merchants } from "../../platform/db/schema/merchants.ts";
 import { products } from "../../platform/db/schema/products.ts";
 
-/** A product that is not deleted, for sale or not, and its merchant, where live; in one row, always. The id may be a path's, unproved. */
+/** A product that is not deleted, for sale or not, and its merchant if live; always one row. The id may come unchecked from a path. */
 export const selectWithItsMerchant = prepared(
   (productId: string) => ({ productId }),
   (db, of) =>

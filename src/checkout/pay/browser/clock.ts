@@ -1,13 +1,13 @@
-// The server's clock, continued by a monotonic clock: the time setting of the payer's machine does not matter.
+// The server's clock, continued by a monotonic clock, so that the payer's own clock does not matter.
 
 export interface Clock {
-  /** The server said `serverMs` at the moment `atMs` of `performance.now()`. Ignores an invalid time. */
+  /** Sets the server's time `serverMs` at `atMs` of `performance.now()`. Ignores an invalid time. */
   set(serverMs: number, atMs: number): void;
-  /** Milliseconds since 1970, by the server. */
+  /** Milliseconds since 1970 by the server's clock. */
   nowMs(): number;
 }
 
-/** `renderedMs`: when the server rendered the page, which was when its answer began. */
+/** `renderedMs`: when the server rendered the page, that is, when its response began. */
 export function serverClock(renderedMs: number): Clock {
   const [arrival] = performance.getEntriesByType("navigation");
   const begunMs = arrival instanceof PerformanceNavigationTiming ? arrival.responseStart : performance.now();

@@ -1,17 +1,17 @@
 import { onPress, say, unhide } from "./page.ts";
 
 const SHOWN_MS = 2_000;
-/** A sentence takes longer to read than a word. */
+/** The failure message is a sentence, which takes longer to read. */
 const FAILURE_SHOWN_MS = 6_000;
 
-/** The result is to be called when the page changed. */
+/** Call the result when the page has changed. */
 export function startCopy(): () => void {
   const restoring = new WeakMap<HTMLElement, () => void>();
 
   const show = (button: HTMLElement, text: string, of: { readonly keepsWidth: boolean; readonly ms: number }) => {
     restoring.get(button)?.();
     const before = [...button.childNodes];
-    // A word that is longer than the button's own must not push what is beside it.
+    // Fixes the width, so that a longer word does not move the button's neighbours.
     if (of.keepsWidth) button.style.width = `${button.getBoundingClientRect().width}px`;
     button.replaceChildren(text);
     const restore = () => {
@@ -42,7 +42,7 @@ async function write(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Refused, or not there at all: pages that came by plain HTTP have no clipboard.
+    // The clipboard refused, or is missing: pages loaded over plain HTTP have none.
     return writeBySelection(text);
   }
 }

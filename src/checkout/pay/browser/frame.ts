@@ -1,8 +1,8 @@
-// Posts the payment's stage to a shop that shows the page in a frame, at each change. Only origins that the merchant named may frame it (the
-// policy's frame-ancestors), so any parent may hear it.
+// Posts the payment's stage to the shop that shows the page in a frame, at each change. Only origins that the merchant named may frame the page
+// (the policy's frame-ancestors), so any parent may receive it.
 import { currentMain } from "./page.ts";
 
-/** The result is to be called when the page changed. */
+/** Call the result when the page has changed. */
 export function startFrame(): () => void {
   let lastStage = "";
   return () => {

@@ -1,4 +1,4 @@
-// A WebSocket that stays: it is tried again after ever longer pauses, and a silent one is given up. It only says "changed".
+// A WebSocket that reconnects after growing pauses, and closes a silent connection. Its only message is "changed".
 
 const PING_EVERY_MS = 30_000;
 const FIRST_PAUSE_MS = 1_000;
@@ -6,13 +6,13 @@ const LONGEST_PAUSE_MS = 60_000;
 
 export interface Line {
   isOpen(): boolean;
-  /** Begins, or goes on; does nothing on a line that is open or opening. */
+  /** Connects or reconnects; does nothing if the connection is open or opening. */
   open(): void;
   close(): void;
 }
 
 export interface LineEnd {
-  /** Path of the socket on our origin; undefined for none. */
+  /** Path of the socket on our origin; undefined if there is none. */
   readonly path: () => string | undefined;
   readonly onOpen: () => void;
   readonly onNews: () => void;
@@ -41,7 +41,7 @@ export function lineTo(of: LineEnd): Line {
     hangUp();
     const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** losses);
     losses++;
-    // Many pages lose one server at one moment, and must not come back at one moment.
+    // Many pages lose one server at the same time and must not all reconnect at the same time.
     retry = setTimeout(open, pauseMs * (0.5 + Math.random() / 2));
     of.onLoss();
   };

@@ -1,18 +1,18 @@
-// Asks for the state of the invoice: when the server says that it changed, and every few seconds where no message will come. A hidden page rests.
+// Fetches the state of the invoice when the server says that it changed, and every few seconds if no message will come. A hidden page pauses.
 import { lineTo } from "./line.ts";
 import { currentMain } from "./page.ts";
 
-/** While the socket is open, only to be sure. */
+/** Slow polling while the socket is open, as a fallback. */
 const SLOW_SECONDS = 60;
 const LONGEST_PAUSE_SECONDS = 300;
 const PATIENCE_MS = 15_000;
-/** Stages that count blocks, for which no messages come; every part that shows progress counts too. */
+/** Stages that count blocks, for which the server sends no messages. */
 const COUNTING: ReadonlySet<string | undefined> = new Set(["partial", "checking", "seen"]);
 
-/** Takes an answer and the moment of `performance.now()` it came at, and says whether it was one. */
+/** Takes a response and its time by `performance.now()`; returns whether it was a valid state. */
 type OnState = (html: string, atMs: number) => boolean;
 
-/** The result asks now, or as soon as the server wants to be asked. */
+/** The result fetches now, or as soon as the server allows. */
 export function startLive(onState: OnState): () => void {
   let isOver = false;
   let isAsking = false;
@@ -49,7 +49,7 @@ export function startLive(onState: OnState): () => void {
   const [isAnswered, earlyMs] = stateReader(onState, end);
   const line = lineTo({
     path: () => currentMain()?.dataset.liveUrl,
-    // No message came for changes before the line opened. The first time the page is fresh, so there is no hurry.
+    // Changes before the connection opened sent no message. At the first connection the page is fresh, so there is no hurry.
     onOpen: () => {
       if (opened++ > 0) ask();
       else askIn(pollSeconds() * 1_000);
@@ -77,7 +77,7 @@ function pollSeconds(): number {
   return Number(currentMain()?.dataset.pollSeconds ?? 0);
 }
 
-/** Until the page asks again: milliseconds, with some jitter. */
+/** Milliseconds until the next fetch, with some jitter. */
 function pauseAfter(failures: number, isOpen: boolean): number {
   const main = currentMain();
   const isCounting = COUNTING.has(main?.dataset.stage) || main?.querySelector("progress");
@@ -87,8 +87,8 @@ function pauseAfter(failures: number, isOpen: boolean): number {
 }
 
 /**
- * Starts the one timer, and stops it; `ring` is to stop it first of all. What is due earlier stays: a socket that is lost again and again puts
- * nothing off.
+ * Starts and stops a single timer; `ring` must stop it first. An earlier due time is kept, so that a socket that is lost repeatedly does not
+ * postpone anything.
  */
 function timerFor(ring: () => void): readonly [start: (pauseMs: number) => void, stop: () => void] {
   /** 0 while nothing is due. */
@@ -108,7 +108,7 @@ function timerFor(ring: () => void): readonly [start: (pauseMs: number) => void,
   return [start, stop];
 }
 
-/** Asks for the state, and says whether it was answered; and for how long the server does not want to be asked, at most 0 if it may be. */
+/** Fetches the state and returns whether it was answered, and how long the server must not be asked (0 or less if it may be asked). */
 function stateReader(
   onState: OnState,
   onGone: () => void,
@@ -126,7 +126,7 @@ function stateReader(
       });
       const atMs = performance.now();
       if (response.status === 404 || response.status === 410) {
-        // Nobody may pay by a page of what is gone: the server says what is there instead.
+        // The invoice is gone, so nobody may pay by this page: the server shows what replaced it.
         onGone();
         location.reload();
       }
@@ -145,7 +145,7 @@ function stateReader(
   return [read, () => notBeforeMs - performance.now()];
 }
 
-/** A hidden page rests, and goes on when it is seen or online again. */
+/** Pauses a hidden page, and resumes when it is visible or online again. */
 function followPage(rest: () => void, goOn: () => void): void {
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) rest();

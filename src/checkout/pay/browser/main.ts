@@ -1,4 +1,4 @@
-// The one script of the pages that payers see. They work without it; it adds what a page cannot do by itself.
+// The only script of the payers' pages. The pages work without it.
 import { serverClock } from "./clock.ts";
 import { startCopy } from "./copy.ts";
 import { startCountdown } from "./countdown.ts";

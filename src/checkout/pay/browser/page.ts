@@ -1,15 +1,15 @@
-// The page as the markup has it. Nothing here renders a text of its own: the page holds every text that is shown, in its language.
+// Access to the page. The script renders no text of its own: the markup holds every text, in the page's language.
 
 export function all(selector: string): NodeListOf<HTMLElement> {
   return document.querySelectorAll<HTMLElement>(selector);
 }
 
-/** What changes while the page is open; null on pages that do not change. */
+/** The part that changes while the page is open; null on static pages. */
 export function currentMain(): HTMLElement | null {
   return document.querySelector<HTMLElement>("main#checkout");
 }
 
-/** Listens on the document, so that swapped-in elements need no listeners of their own. */
+/** Listens on the document, so that swapped-in elements need no listeners. */
 export function onPress(selector: string, act: (pressed: HTMLElement) => void): void {
   document.addEventListener("click", ({ target }) => {
     const pressed = target instanceof Element ? target.closest<HTMLElement>(selector) : null;
@@ -17,7 +17,7 @@ export function onPress(selector: string, act: (pressed: HTMLElement) => void): 
   });
 }
 
-/** Shows what serves only where scripts run. */
+/** Shows elements that only work with scripts. */
 export function unhide(selector: string): void {
   for (const each of all(selector)) each.hidden = false;
 }

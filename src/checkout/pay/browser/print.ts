@@ -1,6 +1,6 @@
 import { onPress, unhide } from "./page.ts";
 
-/** The result is to be called when the page changed. */
+/** Call the result when the page has changed. */
 export function startPrint(): () => void {
   onPress("[data-print]", () => window.print());
   return () => unhide("[data-print]");

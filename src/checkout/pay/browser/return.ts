@@ -1,10 +1,10 @@
-// Back to the shop after a payment, unless the payer stays: who reads the receipt, pressed the button, or came back from the shop.
+// Redirects back to the shop after a payment, unless the payer reads the receipt, pressed the button to stay, or came back from the shop.
 import { all, onPress } from "./page.ts";
 
-/** The result is to be called when the page changed. */
+/** Call the result when the page has changed. */
 export function startReturn(): () => void {
   const [arrival] = performance.getEntriesByType("navigation");
-  // A payer who goes back would be sent forward again; and a shop that frames us redirects its own page.
+  // A payer who goes back would be redirected again; and a shop that frames us redirects its own page.
   let isStopped =
     window.top !== window || (arrival instanceof PerformanceNavigationTiming && arrival.type === "back_forward");
   let leftSeconds: number | undefined;
@@ -30,7 +30,7 @@ export function startReturn(): () => void {
 
   const count = () => {
     const place = document.querySelector<HTMLElement>("[data-return-url]");
-    // No redirect from a page that the payer has not seen.
+    // No redirect from a page that the payer does not see.
     if (isStopped || place === null || leftSeconds === undefined || document.hidden) return;
     leftSeconds--;
     if (leftSeconds > 0) return show();

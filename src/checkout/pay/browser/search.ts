@@ -2,12 +2,12 @@ import { all, unhide } from "./page.ts";
 
 const FIELD = "input[data-search]";
 
-/** The result is to be called when the page changed. */
+/** Call the result when the page has changed. */
 export function startSearch(): () => void {
   document.addEventListener("input", ({ target }) => {
     if (target instanceof HTMLInputElement && target.matches(FIELD)) filter(target.value);
   });
-  // Enter would send the form that the list is in, with whatever its first button says.
+  // Enter would submit the surrounding form with the value of its first button.
   document.addEventListener("keydown", (event) => {
     const { target, key } = event;
     if (key !== "Enter" || !(target instanceof HTMLInputElement) || !target.matches(FIELD)) return;

@@ -1,12 +1,12 @@
-// Updates the page from fresh HTML: only what the server wrote differently is replaced, so that focus, typed text, open details and the chosen
-// code stay. The fragment is our own, and scripts in what DOMParser made never run.
+// Updates the page from fresh HTML: replaces only what the server rendered differently, so that focus, typed text, open details and the
+// selected tab stay. The HTML is our own, and scripts in DOMParser's output never run.
 import { currentMain, say } from "./page.ts";
 
 type Outlines = ReadonlyMap<string, string>;
 
 /**
- * To be called before anything of the page is changed: what the server wrote is compared with what it wrote before, not with what became of it.
- * The result takes a fresh `<main>` and what to do with the page then, and says whether there was one.
+ * Call this before the script changes the page: new HTML is compared with the server's earlier HTML, not with the changed page. The result
+ * takes HTML with a fresh `<main>` and a callback to run afterwards; it returns whether there was a `<main>`.
  */
 export function startSwap(): (html: string, dress: () => void) => boolean {
   let known = outlinesOf(currentMain());
@@ -26,7 +26,7 @@ export function startSwap(): (html: string, dress: () => void) => boolean {
       old.replaceWith(part);
     };
     if (fresh.dataset.stage !== stage) {
-      // The stage changed. Unless an element outside `main` has the focus, the focus moves to the heading of the new stage.
+      // The stage changed: moves the focus to the heading of the new stage, unless an element outside `main` has it.
       if (focused === null || focused === document.body || main.contains(focused))
         refocus.push(() => fresh.querySelector("h1")?.focus());
       main.replaceWith(fresh);
@@ -34,7 +34,7 @@ export function startSwap(): (html: string, dress: () => void) => boolean {
     else {
       for (const [name, outline] of next) {
         if (outline === known.get(name)) continue;
-        // A part inside another one comes with it.
+        // A part inside a replaced part is replaced with it.
         const part = partNamed(fresh, name);
         const old = partNamed(main, name);
         if (part !== null && old !== null) replace(old, part);
@@ -45,14 +45,14 @@ export function startSwap(): (html: string, dress: () => void) => boolean {
     const { title, stageText: newText } = fresh.dataset;
     if (title !== undefined) document.title = title;
     dress();
-    // What was hidden takes no focus, and what the script made was not there.
+    // Restores the focus last: hidden elements and elements made by the script could not take it before.
     for (const each of refocus) each();
     if (newText !== stageText) say(newText);
     return true;
   };
 }
 
-/** Parts by name, each without the parts in it and without what is only there where no script runs. */
+/** Parts by name, each without its nested parts and without `noscript` content. */
 function outlinesOf(main: HTMLElement | null): Outlines {
   const outlines = new Map<string, string>();
   for (const part of main?.querySelectorAll<HTMLElement>("[data-part]") ?? []) {
@@ -76,7 +76,7 @@ function twinOf(element: Element, old: HTMLElement, fresh: HTMLElement): HTMLEle
   return byId ?? fresh.querySelectorAll<HTMLElement>(tagName)[[...old.querySelectorAll(tagName)].indexOf(element)];
 }
 
-/** Only what the payer changed: the rest is the server's to say. */
+/** Keeps only what the payer changed; the rest comes from the server. */
 function keepState(old: Element, fresh: Element | undefined): void {
   if (old instanceof HTMLInputElement && fresh instanceof HTMLInputElement) {
     if (old.checked !== old.defaultChecked) fresh.checked = old.checked;

@@ -1,16 +1,16 @@
-// What a page and a wallet in the browser say to each other: EIP-6963 how wallets announce themselves, EIP-1193 how they are asked,
-// EIP-3326 how a chain is switched. Whatever comes from a wallet is checked before it is used.
+// Communication with a wallet in the browser: wallets announce themselves by EIP-6963, are asked by EIP-1193 and switch chains by EIP-3326.
+// Everything from a wallet is checked before use.
 
 export interface Wallet {
   readonly id: string;
   /** Plain text, without control characters. */
   readonly name: string;
-  /** A `data:image/` URI; null where the wallet brought none. */
+  /** A `data:image/` URI; null if the wallet has none. */
   readonly icon: string | null;
   request(method: string, params?: readonly unknown[]): Promise<unknown>;
 }
 
-/** As `data-wallets` has it: quantities and bytes in hex, exactly as the wallet gets them. */
+/** The content of `data-wallets`: quantities and bytes in hex, exactly as the wallet gets them. */
 export interface Transfer {
   readonly chainId: string;
   readonly to: string;
@@ -18,14 +18,14 @@ export interface Transfer {
   readonly data: string;
 }
 
-/** `unclear`: it was asked to send and did not report a result. */
+/** `unclear`: the wallet was asked to send and reported no result. */
 export type Outcome = "sent" | "rejected" | "unclear" | "wrongNetwork";
 
 const LONGEST_NAME = 40;
-/** EIP-1193: the user said no. */
+/** EIP-1193: the user rejected the request. */
 const REJECTED = 4001;
 
-/** Undefined for what is no announcement (EIP-6963 "Announce and Request Events"). */
+/** Undefined if it is not an announcement (EIP-6963 "Announce and Request Events"). */
 export function walletOf(announcement: unknown): Wallet | undefined {
   const info = member(announcement, "info");
   const provider = member(announcement, "provider");
@@ -42,7 +42,7 @@ export function walletOf(announcement: unknown): Wallet | undefined {
   };
 }
 
-/** Undefined for what is no transfer. */
+/** Undefined if it is not a transfer. */
 export function transferOf(json: string | undefined): Transfer | undefined {
   const parsed: unknown = json ? JSON.parse(json) : undefined;
   const chainId = member(parsed, "chainId");
@@ -54,8 +54,8 @@ export function transferOf(json: string | undefined): Transfer | undefined {
 }
 
 /**
- * Asks for an account, for the transfer's chain, and then, only where the wallet says that it is on that chain, for the transfer. `current`
- * is what the page asks for now: a payer takes a while, and an amount may have been quoted anew meanwhile. Rejects never.
+ * Asks for an account, for the transfer's chain, and then, only if the wallet reports that chain, for the transfer. `current` returns the
+ * page's present transfer, because the amount may have been quoted again while the payer decides. Never rejects.
  */
 export async function sendTransfer(wallet: Wallet, current: () => Transfer | undefined): Promise<Outcome> {
   let isAsked = false;
@@ -70,11 +70,11 @@ export async function sendTransfer(wallet: Wallet, current: () => Transfer | und
     if (transfer === undefined) return "rejected";
     if (transfer.chainId !== asked.chainId) return "wrongNetwork";
     isAsked = true;
-    // With its chain: a wallet that was switched in the meantime then refuses it, and sends nothing on a chain that nobody watches.
+    // Names the chain, so that a wallet that was switched meanwhile refuses the transfer instead of sending it on a chain that nobody watches.
     await wallet.request("eth_sendTransaction", [{ from, ...transfer }]);
     return "sent";
   } catch (error) {
-    // A wallet that lost its node, or its window, may have sent it all the same.
+    // A wallet that lost its node or its window may still have sent it.
     return isAsked && member(error, "code") !== REJECTED ? "unclear" : "rejected";
   }
 }
@@ -84,10 +84,10 @@ async function useChain(wallet: Wallet, chainId: string): Promise<Outcome | unde
   try {
     await wallet.request("wallet_switchEthereumChain", [{ chainId }]);
   } catch (error) {
-    // Else the wallet does not know the chain (4902), or cannot switch: the payer does it by hand.
+    // Otherwise the wallet does not know the chain (4902) or cannot switch: the payer must do it by hand.
     return member(error, "code") === REJECTED ? "rejected" : "wrongNetwork";
   }
-  // Some wallets answer before they switched, and some switch nothing.
+  // Some wallets answer before they switch, and some do not switch at all.
   return (await isOn(wallet, chainId)) ? undefined : "wrongNetwork";
 }
 

@@ -1,4 +1,4 @@
-// A button for each wallet in the browser. No wallet is asked for anything before its button is pressed.
+// Shows a button for each wallet in the browser. A wallet is only asked for something after its button was pressed.
 import { all, currentMain, onPress, say } from "./page.ts";
 import { type Outcome, sendTransfer, transferOf, type Wallet, walletOf } from "./wallet.ts";
 
@@ -11,12 +11,12 @@ interface Message {
   readonly stage: string;
 }
 
-/** The result is to be called when the page changed. */
+/** Call the result when the page has changed. */
 export function startWallets(): () => void {
   const wallets = new Map<string, Wallet>();
   let isAwaited = false;
   let isBusy = false;
-  /** One payment from one stage: until the page has seen the first, a second would pay twice. */
+  /** One payment for each stage: until the page shows the first, a second would pay twice. */
   let sentFrom: string | undefined;
   let message: Message | undefined;
 
@@ -27,18 +27,18 @@ export function startWallets(): () => void {
     const places = all(PLACE);
     if (places.length > 0 && !isAwaited) {
       isAwaited = true;
-      // Wallets that are loaded announce themselves at once; later ones do so by themselves.
+      // Loaded wallets announce themselves at once; later ones do so on their own.
       window.dispatchEvent(new Event("eip6963:requestProvider"));
     }
     for (const place of places) {
       dressPlace(place, wallets, textIn(place));
       if (wallets.size > 0) place.hidden = false;
     }
-    // Not disabled: that would take the focus away.
+    // Not `disabled`, which would take the focus away.
     for (const button of all("[data-wallet]")) button.setAttribute("aria-disabled", String(isLocked()));
   };
 
-  /** The page may have been swapped since the button was pressed, or is so later: each place gets it in its own words. */
+  /** The page may be swapped before or after this, so each place gets the message from its own markup. */
   const show = (what: Message["what"], wallet: Wallet) => {
     message = { what, wallet, stage: stage() };
     dress();
@@ -73,7 +73,7 @@ export function startWallets(): () => void {
   return dress;
 }
 
-/** Adds a button for each wallet that has none there yet, and says what became of the latest payment. */
+/** Adds a button for each wallet that has none there yet, and shows the result of the latest payment. */
 function dressPlace(place: HTMLElement, wallets: ReadonlyMap<string, Wallet>, text: string): void {
   const status = place.querySelector("[data-wallet-status]");
   for (const [id, wallet] of wallets) {
