@@ -1,5 +1,5 @@
-// Makes the static assets in static/ (`npm run assets:build`) when one is missing or a source has changed. wrangler runs this before each build
-// (wrangler.toml), and so do the test projects that serve them. Committed files of that folder are not touched.
+// Builds the static assets in static/ (`npm run assets:build`) if one is missing or a source has changed. wrangler runs this before each build
+// (wrangler.toml), and so do the test projects that serve the assets. Committed files of that folder are not changed.
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,7 +7,7 @@ import { checkoutAssets, hashedName, keepForWorker } from "./checkout-assets.ts"
 import { loadRoutes } from "./load-routes.ts";
 
 const FOLDER = "static";
-/** Records what was made from which sources. Never uploaded (static/.assetsignore). */
+/** Records which files were built from which sources. Never uploaded (static/.assetsignore). */
 const STAMP_FILE = join(FOLDER, "made-from.json");
 const SOURCES = [
   "src/**/*.{ts,tsx,css,jsonc,html,js}",
@@ -35,7 +35,7 @@ export async function buildAssets(): Promise<void> {
   writeInOneStep(STAMP_FILE, JSON.stringify({ sources, files } satisfies Stamp));
 }
 
-/** Of contents, because git sets modification times anew at each checkout. */
+/** A hash of contents, because each git checkout resets modification times. */
 function hashOfSources(): string {
   const hash = createHash("sha256");
   const files = globSync(SOURCES).filter((path) => !path.endsWith(".generated.ts"));
@@ -53,7 +53,7 @@ async function checkoutFiles(): Promise<readonly File[]> {
   return [[checkout.scriptPath.slice(1), checkout.script]];
 }
 
-/** /openapi.json for a deployment without a configured origin, and /docs with the files that it loads. */
+/** /openapi.json without an origin (the deployment adds its own), and /docs with the files that it loads. */
 async function referenceFiles(): Promise<readonly File[]> {
   const specs = await loadRoutes();
   const { openApiDocument } = await import("../src/app/openapi.ts");
@@ -82,7 +82,7 @@ function swaggerFile(name: string): string {
   return text.replace(/^(?:\/\/|\/\*)# sourceMappingURL=.*$/gm, "");
 }
 
-/** Servers that start at the same time may write the same file. */
+/** Writes atomically: servers that start at the same time may write the same file. */
 function writeInOneStep(path: string, content: File[1]): void {
   mkdirSync(dirname(path), { recursive: true });
   const draft = join(FOLDER, `${process.pid}.draft`);

@@ -1,6 +1,6 @@
-// The script and the style of the payers' pages, bundled and minified. The script is a static asset whose name changes with its content; the style
-// stands inside each page, so that the first view needs no further request before it is drawn. What the Worker needs of them is kept in
-// src/checkout/pay: the script's name and, as a text module, the style.
+// Bundles and minifies the script and the style of the payers' pages. The script is a static asset whose name changes with its content. The
+// style is inside each page, so that the first view needs no further request. src/checkout/pay keeps what the Worker needs: the script's name
+// and, as a text module, the style.
 import { createHash } from "node:crypto";
 import { build } from "esbuild";
 import { keepGenerated } from "./generated-file.ts";
@@ -8,7 +8,7 @@ import { keepGenerated } from "./generated-file.ts";
 const NAME_FILE = "src/checkout/pay/assets.generated.ts";
 const STYLE_FILE = "src/checkout/pay/style.generated.txt";
 const COMMAND = "npm run assets:build";
-/** Of SHA-256: enough that no two files share a name, which browsers keep for a year. */
+/** Digits of SHA-256: enough that no two files share a name, because browsers cache them for a year. */
 const HASH_LENGTH = 16;
 
 export interface CheckoutAssets {
@@ -21,18 +21,18 @@ export interface CheckoutAssets {
 export async function checkoutAssets(): Promise<CheckoutAssets> {
   const script = await minified("src/checkout/pay/browser/main.ts");
   const style = await minified("src/checkout/pay/style.css");
-  // It stands inside an element of the page, which nothing in it may end.
+  // The style is inside an element of the page and must not end it.
   if (style.includes("</")) throw new Error("the style would end its element");
   return { script, style, scriptPath: `/${hashedName("assets/checkout.js", script)}` };
 }
 
-/** `checkout.js` is `checkout-<hash of the content>.js`. */
+/** `checkout.js` becomes `checkout-<hash of the content>.js`. */
 export function hashedName(name: string, content: string | Uint8Array): string {
   const hash = createHash("sha256").update(content).digest("hex").slice(0, HASH_LENGTH);
   return name.replace(/(?=\.\w+$)/, `-${hash}`);
 }
 
-/** Writes what the Worker needs; with --check it only says whether the files are what it would write. */
+/** Writes what the Worker needs; with --check only reports whether the files are up to date. */
 export function keepForWorker({ scriptPath, style }: CheckoutAssets): void {
   const lines = [
     "// Made by scripts/checkout-assets.ts from src/checkout/pay/browser: never edited by hand.",
@@ -50,7 +50,7 @@ async function minified(file: string): Promise<string> {
     write: false,
     format: "iife",
     target: "es2022",
-    // They are served as UTF-8, and an escape is longer.
+    // The files are served as UTF-8, and escapes are longer.
     charset: "utf8",
     logLevel: "silent",
   });

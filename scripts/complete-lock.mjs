@@ -1,12 +1,12 @@
-// `npm run lock:complete`, after every change of the packages: makes package-lock.json the same whichever registry wrote it.
-// A mirror that lacks the packages of other systems makes npm leave them out without a word; npm 11's `npm ci` then refuses the lock
-// file, and on such a system the compiled part would be missing. Each gets an entry marked for its system, looked up only there.
-// Addresses of registries are left out, so that everybody installs from their own. Running it twice changes nothing.
+// `npm run lock:complete`, after every change of the packages: makes package-lock.json independent of the registry that wrote it. With a mirror
+// that lacks the packages of other systems npm silently leaves them out; npm 11's `npm ci` then refuses the lock file, and on such a system the
+// compiled part would be missing. This adds an entry for each, marked for its system and fetched only there. Registry URLs are removed, so that
+// everybody installs from their own registry. Running it twice changes nothing.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const LOCK_FILE = "package-lock.json";
 const EXACT_VERSION = /^\d+\.\d+\.\d+/;
-/** The words by which packages name a system, and npm's own name for it. */
+/** How packages name a system, and npm's name for it. */
 const SYSTEMS = new Map([
   ["darwin", "darwin"],
   ["windows", "win32"],
@@ -31,7 +31,7 @@ const lock = JSON.parse(before);
 const packages = lock.packages;
 
 for (const [path, entry] of Object.entries(packages)) {
-  // That of a workspace is its folder.
+  // The `resolved` of a workspace is its folder.
   if (entry.link !== true) delete entry.resolved;
   for (const [name, version] of Object.entries(entry.optionalDependencies ?? {}))
     addIfAbsent(path, entry, name, version);
@@ -46,10 +46,10 @@ function addIfAbsent(path, parent, name, version) {
   const places = placesOf(path, name);
   const present = places.find((place) => packages[place] !== undefined);
   if (present !== undefined && (packages[present].version === version || !EXACT_VERSION.test(version))) return;
-  // Another version stands where this one would be found: it goes beside its parent.
+  // Another version is where this one would be found, so this one goes below its parent.
   const place = present === undefined ? `node_modules/${name}` : places[0];
   const { cpu, libc, os } = systemOf(name, version);
-  // npm's own order of the fields; what is undefined is not written.
+  // npm's order of the fields; undefined ones are not written.
   packages[place] = { version, cpu, dev: parent.dev, libc, optional: true, os };
   console.log(`added ${place} ${version}`);
 }

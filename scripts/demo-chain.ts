@@ -1,5 +1,5 @@
-// `npm run demo:chain`: an Ethereum of this machine with the tokens of the real one, for paying invoices of `npm start` by hand. It is kept
-// beside the server's own state, so that both go on where they were.
+// `npm run demo:chain`: a local Ethereum chain with the real tokens' addresses, for paying invoices of `npm start` by hand. Its state is kept
+// beside the server's, so that both continue where they stopped.
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import "./end-with-parent.ts";
@@ -35,7 +35,7 @@ Start the server on it, in a second terminal:
 
 Then have a customer pay, in a third: npm run demo:pay makes an invoice and pays it, npm run demo:pay -- inv_... pays yours.
 Stop with Ctrl-C.`);
-  // The chain ends with this process; nothing else keeps it.
+  // Keeps this process alive: the chain ends with it.
   setInterval(() => {}, 60_000);
 } catch (error) {
   if (!(error instanceof StartError)) throw error;

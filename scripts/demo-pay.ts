@@ -1,5 +1,5 @@
-// `npm run demo:pay [-- inv_...]`: a customer of `npm start` pays an invoice on the chain of `npm run demo:chain`, exactly what is still due;
-// without an id one is made first. Ends when the invoice has left the statuses in which it waits for money.
+// `npm run demo:pay [-- inv_...]`: pays an invoice of `npm start` on the chain of `npm run demo:chain`, exactly the amount still due; without
+// an id creates an invoice first. Ends when the invoice no longer waits for money.
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { chainUrl } from "./demo-story/chain-place.ts";
@@ -34,9 +34,7 @@ try {
   process.exit(["PAID", "OVERPAID"].includes(paid.status) ? 0 : 1);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
-  console.error(
-    "It needs `npm run demo:chain` and a server that watches it: the first prints how to start the second.",
-  );
+  console.error("Start `npm run demo:chain` first; it prints how to start a server that watches it.");
   process.exit(1);
 }
 
@@ -51,14 +49,14 @@ async function payable(shop: Shop, id: string | undefined): Promise<Invoice> {
   if (!hasWallet) {
     const wallet = { walletType: "DIRECT_WALLET", ...PAIR, address: TEST_ADDRESS, requiredConfirmations: 3 };
     await shop.registerWallet(wallet);
-    console.log(`Registered a wallet for USDT on ETH: ${TEST_ADDRESS}, of public test vectors.`);
+    console.log(`Registered a wallet for USDT on ETH: ${TEST_ADDRESS}, from public test vectors.`);
   }
   const invoice = await shop.createInvoice({ name: "Demo order", rawAmount: 49.9, paymentMethods: [PAIR] });
   console.log(`Made ${invoice.id} of 49.90 USD.`);
   return invoice;
 }
 
-/** One that is paid on the chain of this machine; the invoice may have none yet. */
+/** The method that is paid on the local chain; the invoice may have none yet. */
 async function methodOf(shop: Shop, { id, paymentMethods }: Invoice): Promise<PaymentMethod> {
   const active = paymentMethods.find(({ network, status }) => network === PAIR.network && status === "ACTIVE");
   return active ?? (await shop.activate(id, PAIR));

@@ -1,4 +1,4 @@
-// demo.json: what scripts need in order to call the server. The merchant and its keys are made once and kept; the address follows PORT.
+// demo.json: the data with which scripts call the server. The merchant and its keys are created once and kept; the address follows PORT.
 import { existsSync, readFileSync } from "node:fs";
 import * as z from "zod";
 import { parseId } from "../src/lib/ids.ts";
@@ -11,14 +11,14 @@ const Demo = z.object({
   merchantId: z.string().startsWith("mer_"),
   secretKey: z.string(),
   publicKey: z.string(),
-  /** Absent where the merchant is older than accounts. */
+  /** Absent if the merchant is older than accounts. */
   ownerEmail: z.string().optional(),
 });
 
-/** The content of demo.json. The keys are of a development server only. */
+/** The content of demo.json. The keys only work on a development server. */
 export type Demo = Required<z.infer<typeof Demo>>;
 
-/** Writes demo.json, and the seed beside it when there is none yet. */
+/** Writes demo.json, and the seed file if there is none yet. */
 export function prepareDemo(
   home: Home,
   baseUrl: string,
@@ -33,12 +33,12 @@ export function prepareDemo(
 
 function makeDemo(home: Home, nowMs: number): Omit<Demo, "baseUrl" | "ownerEmail"> {
   const { merchant, secret, open, rows } = newDemo(nowMs);
-  // The seed first: a demo.json without its rows would be taken for finished.
+  // Writes the seed first: a demo.json without its rows would look complete.
   writePrivateFile(home.seedFile, insertSql(rows));
   return { merchantId: merchant.id, secretKey: secret.secret, publicKey: open.secret };
 }
 
-/** A merchant of before there were accounts gets its owner. */
+/** Adds the owner of a merchant that is older than accounts. */
 function addOwner(home: Home, merchantId: string, nowMs: number): void {
   const id = parseId("mer", merchantId);
   if (id === undefined) throw new StartError(`${home.demoFile} names no merchant. Delete it to get a new one.`);

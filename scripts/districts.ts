@@ -1,5 +1,5 @@
-// The folders of src, from the top down: each may import those below it and none above. The import test holds every file to it, and
-// `npm run docs:architecture` draws it.
+// The folders of src, from the top down: each may only import those below it. The import test enforces this for every file, and `npm run
+// docs:architecture` draws it.
 export const DISTRICTS = [
   ["app", "the entry: requests, crons, queues; the map of routes, OpenAPI, health, settings of the deployment"],
   ["checkout", "pages for customers: choose, pay, receipt; live updates, product pages, signed redirects"],
@@ -18,7 +18,7 @@ export const DISTRICTS = [
 
 export type District = (typeof DISTRICTS)[number][0];
 
-/** 0 is the top; undefined for a path that is in none. */
+/** 0 is the top; undefined for a path outside all districts. */
 export function floorOf(path: string): number | undefined {
   const floor = DISTRICTS.findIndex(([name]) => path.startsWith(`src/${name}/`));
   return floor === -1 ? undefined : floor;

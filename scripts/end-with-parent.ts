@@ -1,11 +1,11 @@
-// A process that imports this ends when its parent does. A signal to npm alone ends npm and perhaps its shell, not what they started:
-// node, wrangler and workerd would live on and hold the port.
+// A process that imports this ends when its parent ends. A signal to npm only ends npm and perhaps its shell, not their children: node,
+// wrangler and workerd would keep running and hold the port.
 import { readFileSync } from "node:fs";
 
 const WATCH_EVERY_MS = 250;
 
 const parent = process.ppid;
-/** The npm behind the shell it runs scripts with: a killed npm leaves that shell waiting for us. */
+/** The npm process above the shell in which it runs scripts: a killed npm leaves that shell waiting for us. */
 const npm = statusOf(statusOf(parent)?.parent)?.name.startsWith("npm") ? statusOf(parent)?.parent : undefined;
 
 setInterval(() => {
@@ -13,7 +13,7 @@ setInterval(() => {
   if (isAlone) process.kill(process.pid, "SIGTERM");
 }, WATCH_EVERY_MS).unref();
 
-/** Name and parent of a process, where the system tells them by /proc ("pid (name) state parent ..."); a name may hold anything. */
+/** Name and parent of a process, if the system has /proc ("pid (name) state parent ..."); a name may hold anything. */
 function statusOf(pid: number | undefined): { readonly name: string; readonly parent: number } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -1,4 +1,4 @@
-// Events as the code itself makes them, of a shop that does not exist. Everything is fixed, so that the catalogue changes only with the code.
+// Example events made by the code itself, of a fictional shop. Everything is fixed, so that the catalogue only changes with the code.
 import { apiKeyBodyOf } from "../src/accounts/api-keys/api-key-body.ts";
 import { memberBodyOf } from "../src/accounts/teams/member.ts";
 import { invoiceEventData } from "../src/commerce/invoices/event-invoice.ts";
@@ -129,7 +129,7 @@ function textOf(type: EventType, data: string, sequence: number | null): string 
   });
 }
 
-/** The texts of events by their type: one of each domain. */
+/** Event texts by type, one for each domain. */
 export const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ["invoice.paid", textOf("invoice.paid", paid, 6)],
   told("payment.unmatched", {
@@ -145,7 +145,7 @@ export const EXAMPLES: ReadonlyMap<string, string> = new Map([
   told("ping", { webhookId }),
 ]);
 
-/** One delivery of the ping, for who writes a verifier. */
+/** One delivery of the ping, for writers of a verifier. */
 export const SIGNED = {
   ...{ eventId: derivedId("evt", `${OPERATION}|ping`), deliveryId: derivedId("dlv", OPERATION), webhookId },
   ...{ body: EXAMPLES.get("ping") ?? "", timestampSeconds: NOW_MS / 1_000 },

@@ -1,11 +1,11 @@
-// When each event is sent, and what the members of its `data` mean: for people, so no part of the Worker. The compiler asks for every type and
-// for every member of its data, with a question mark where it is not always there.
+// Documentation texts: when each event is sent, and what the members of its `data` mean. Not part of the Worker. The compiler requires a text
+// for every type and every member of its data, with a question mark for optional members.
 
 import type { EventData } from "../src/notifications/events/event-data.ts";
 import type { EventType } from "../src/platform/events/event.ts";
 
 type Members<Data> = Data extends unknown ? Extract<keyof Data, string> : never;
-/** What every form of the data has. */
+/** The members that every form of the data has. */
 type Always<Data> = { [K in keyof Data]-?: object extends Pick<Data, K> ? never : K }[keyof Data];
 type Named<Data, M extends string> = M extends Always<Data> ? M : `${M}?`;
 
@@ -17,17 +17,17 @@ export interface EventText<T extends EventType = EventType> {
 
 const invoiceId = "id of the invoice";
 const invoice = "the invoice after the change, as `GET /invoices/{id}` shows it";
-const truncated = "names of members of `invoice` that were cut, where the event would have been too large";
+const truncated = "names of members of `invoice` that were shortened because the event would have been too large";
 const ofInvoice = { invoiceId, invoice, "truncated?": truncated } as const;
 
-const previousStatus = "the invoice's status before";
+const previousStatus = "the invoice's previous status";
 const moved = { ...ofInvoice, previousStatus } as const;
 
 const payment = "the payment, as `GET /payments/{id}` shows it without its evidence";
 const ofPayment = {
   ...{
-    "invoiceId?": `${invoiceId}; absent of a transfer that no invoice has`,
-    "invoice?": `${invoice}; absent likewise`,
+    "invoiceId?": `${invoiceId}; absent if the transfer belongs to no invoice`,
+    "invoice?": `${invoice}; absent in the same case`,
   },
   ...({ "truncated?": truncated, payment } as const),
 } as const;
@@ -35,9 +35,9 @@ const ofPayment = {
 const walletId = "id of the wallet";
 const ofWallet = {
   walletId,
-  wallet: "the wallet after the change, as `GET /wallets/{id}` shows it; a deleted one as it was",
-  fingerprint: "a short hash of what the wallet pays to; null of a deleted wallet",
-  previousFingerprint: "the same before the change, or of the pair's last wallet; null where there was none",
+  wallet: "the wallet after the change, as `GET /wallets/{id}` shows it; a deleted wallet in its last state",
+  fingerprint: "a short hash of the wallet's address or key; null for a deleted wallet",
+  previousFingerprint: "the fingerprint before the change, or of the pair's previous wallet; null if there was none",
 } as const;
 const ofPair = { walletId, cryptocurrency: "of the wallet", network: "of the wallet" } as const;
 
@@ -51,123 +51,130 @@ const asInvoice = (name: string) => `Together with \`invoice.${name}\`, for cons
 export const EVENT_TEXTS: { readonly [T in EventType]: EventText<T> } = {
   "invoice.created": { when: "An invoice was created.", data: ofInvoice },
   "invoice.updated": {
-    when: "Something about an invoice changed that no other event tells: its texts, a figure, a mark, a decision about it.",
+    when: "An invoice changed in a way that no other event reports: a text, an amount, a mark or a decision about it.",
     data: ofInvoice,
   },
   "invoice.partially_paid": {
-    when: "More was received, and it is still less than was asked for.",
+    when: "A further payment was received, but the total is still less than the amount asked for.",
     data: ofInvoice,
   },
   "invoice.pending_confirmation": {
-    when: "Enough was received; not all of it is confirmed yet. Do not deliver goods on this.",
+    when: "Enough was received, but not all of it is confirmed. Do not deliver yet.",
     data: moved,
   },
-  "invoice.paid": { when: "Enough was received and is confirmed: deliver.", data: moved },
-  "invoice.underpaid": { when: "The invoice ended with less than was asked for.", data: moved },
-  "invoice.overpaid": { when: "More than was asked for was received and is confirmed: deliver.", data: moved },
-  "invoice.expired": { when: "The invoice ended and nothing was received.", data: moved },
-  "invoice.cancelled": { when: "Somebody cancelled the invoice.", data: moved },
+  "invoice.paid": { when: "Enough was received and is confirmed: you can deliver.", data: moved },
+  "invoice.underpaid": { when: "The invoice ended with less than the amount asked for.", data: moved },
+  "invoice.overpaid": {
+    when: "More than the amount asked for was received and is confirmed: you can deliver.",
+    data: moved,
+  },
+  "invoice.expired": { when: "The invoice ended and no payment was received.", data: moved },
+  "invoice.cancelled": { when: "The invoice was cancelled.", data: moved },
   "invoice.payment_late": {
-    when: "Money came after the invoice had ended. It waits for a decision, or is accepted, as your settings say.",
+    when: "A payment came after the invoice had ended. Depending on your settings it waits for a decision or is accepted.",
     data: { ...ofInvoice, payment },
   },
   "invoice.reversed": {
-    when: "Money that you were told of is no longer there: the chain was reorganised after `invoice.paid` or `invoice.overpaid`.",
+    when: "A confirmed payment disappeared: the chain was reorganised after `invoice.paid` or `invoice.overpaid`.",
     data: moved,
   },
   "payment.created": {
-    when: "A payment method was activated: the customer can pay with it.",
+    when: "A payment method was activated, so that the customer can pay with it.",
     data: { ...ofInvoice, paymentMethod: "the method, as the invoice shows it" },
   },
-  "payment.detected": { when: "A transfer was seen, in a block or before.", data: ofPayment },
+  "payment.detected": { when: "A transfer was seen, in a block or in the mempool.", data: ofPayment },
   "payment.updated": {
-    when: "Something about a payment or a method changed that no other event tells: the block it is in, or a new quote.",
+    when: "A payment or a payment method changed in a way that no other event reports: a new block, or a new quote.",
     data: {
       ...ofInvoice,
       "payment?": payment,
-      "paymentMethod?": "the method that was quoted anew, as the invoice shows it",
+      "paymentMethod?": "the method with the new quote, as the invoice shows it",
     },
   },
-  "payment.confirmed": { when: "A payment has the confirmations that it needs.", data: ofPayment },
+  "payment.confirmed": { when: "A payment has the required confirmations.", data: ofPayment },
   "payment.paid": { when: asInvoice("paid"), data: moved },
   "payment.underpaid": { when: asInvoice("underpaid"), data: moved },
   "payment.overpaid": { when: asInvoice("overpaid"), data: moved },
   "payment.expired": { when: asInvoice("expired"), data: moved },
   "payment.dropped": {
-    when: "A transfer that was seen will not be in a block: it was replaced, or forgotten.",
+    when: "A transfer that was seen will not be mined: it was replaced or dropped.",
     data: ofPayment,
   },
   "payment.reorged": {
-    when: "The block that a payment was in is no longer part of the chain. It may come back in another.",
+    when: "The block of a payment is no longer part of the chain. The payment may return in another block.",
     data: ofPayment,
   },
   "payment.unmatched": {
-    when: "A transfer to your address could not be credited to an invoice by any rule. Beyond 100 in a day at one address, counted apart below 1, 10, 100, 1,000 US dollars and above, a summary is sent instead, once for each of these; what it stands for is not stored, and comes in when you name its transaction (`POST .../payments/lookup`).",
+    when: "No rule could credit a transfer to your address to an invoice. After 100 in a day at one address within a range of worth (below 1, 10, 100, 1,000 US dollars, and above), one summary for that range is sent instead. Further transfers are not stored; to store one, look up its transaction (`POST .../payments/lookup`).",
     data: {
       payment: `${payment}; null in a summary`,
       "network?": "summary: the network",
       "toAddress?": "summary: your address",
-      "unmatchedToday?": "summary: how many were told of one by one",
+      "unmatchedToday?": "summary: how many transfers had their own event",
       "isTruncated?": "summary: true",
-      "worthFrom?": "summary: from how many US dollars on",
-      "worthBelow?": "summary: below how many US dollars; null where there is no end",
+      "worthFrom?": "summary: lower bound of the range in US dollars",
+      "worthBelow?": "summary: upper bound of the range in US dollars; null if there is none",
     },
   },
-  "payment.matched": { when: "Somebody credited a payment to an invoice.", data: { ...ofInvoice, payment } },
+  "payment.matched": { when: "A user credited a payment to an invoice.", data: { ...ofInvoice, payment } },
   "wallet.created": { when: "A wallet was registered.", data: ofWallet },
   "wallet.updated": { when: "A wallet was changed, enabled or disabled.", data: ofWallet },
   "wallet.deleted": { when: "A wallet was deleted.", data: ofWallet },
   "wallet.gap_limit_warning": {
-    when: "So many addresses in a row were handed out without a payment that wallet software will soon not find the next ones.",
+    when: "So many addresses in a row were given out without a payment that wallet software will soon not find further ones.",
     data: {
       ...ofPair,
-      gap: "addresses handed out after the last that received money",
+      gap: "number of addresses given out after the last one that received money",
       nextIndex: "index of the next address",
     },
   },
   "wallet.detection_degraded": {
-    when: "Payments on a network where you have wallets are not seen for now; nothing is lost. Once for each episode.",
+    when: "Payments on a network where you have wallets cannot be seen for now. Nothing is lost. Sent once for each episode.",
     data: {
       network: "the network",
       degradedSince: "when it began",
-      reason: "why, in a stable word; null where nobody can say",
+      reason: "the reason as a stable code; null if unknown",
     },
   },
   "wallet.address_degraded": {
-    when: "Payments to one address that an open invoice of yours waits at are not seen for now, because a source of chain data refuses the address or it receives too many transactions; the rest of the network is not affected, nothing is lost, and the invoice does not expire meanwhile. Once for each episode.",
+    when: "Payments to one address of an open invoice cannot be seen for now, because a source of chain data refuses the address or the address receives too many transactions. The rest of the network is not affected. Nothing is lost, and the invoice does not expire meanwhile. Sent once for each episode.",
     data: {
       network: "the network",
       address: "the address",
       degradedSince: "when it began",
-      reason: "why, in a stable word; `FLOODED` where it receives more transactions than can be read at once",
+      reason:
+        "the reason as a stable code; `FLOODED` if the address receives more transactions than can be read at once",
     },
   },
   "wallet.amounts_low": {
-    when: "80 % of the amounts that tell payments of one price to a shared address apart are in use.",
+    when: "80 % of the amounts that distinguish payments of one price to a shared address are in use.",
     data: { ...ofPair, address: "the shared address", amount: "the price, in whole coins" },
   },
-  "team.member_joined": { when: "Somebody accepted an invitation.", data: ofMember },
+  "team.member_joined": { when: "A user accepted an invitation.", data: ofMember },
   "team.member_removed": {
     when: "A member was removed, or left.",
-    data: { ...ofMember, hasLeft: "whether it was their own doing" },
+    data: { ...ofMember, hasLeft: "true if the member left, false if the member was removed" },
   },
-  "team.role_changed": { when: "A member has another role.", data: { ...ofMember, previousRole: "the role before" } },
+  "team.role_changed": { when: "A member has a new role.", data: { ...ofMember, previousRole: "the previous role" } },
   "team.ownership_transferred": {
-    when: "The merchant has another owner.",
-    data: { owner: "the new owner, a member", previousOwner: "the owner before, a member" },
+    when: "The merchant has a new owner.",
+    data: { owner: "the new owner, a member", previousOwner: "the previous owner, a member" },
   },
   "api_key.created": { when: "An API key was created.", data: ofApiKey },
   "api_key.rotated": { when: "An API key has a new secret.", data: ofApiKey },
   "api_key.deleted": { when: "An API key was deleted.", data: ofApiKey },
   "webhook.endpoint_disabled": {
-    when: "An endpoint was switched off because it answered 410 or only failed for five days. The others hear of it.",
+    when: "An endpoint was switched off because it answered 410 or only failed for five days. The event goes to your other endpoints.",
     data: {
       webhookId: "id of the endpoint",
       url: "its address",
       reason: "`GONE` or `FAILING`",
-      failuresInRow: "failures without a success between them",
-      failingSince: "when the first of them was",
+      failuresInRow: "number of failures in a row",
+      failingSince: "time of the first of them",
     },
   },
-  ping: { when: "Somebody tries an endpoint; it goes to that one alone.", data: { webhookId: "id of the endpoint" } },
+  ping: {
+    when: "A user tests an endpoint; the event only goes to that endpoint.",
+    data: { webhookId: "id of the endpoint" },
+  },
 };

@@ -1,4 +1,4 @@
-// The commands that `npm start` prints: they work when pasted as they are, in this order, in any POSIX shell.
+// The commands that `npm start` prints: they work when pasted unchanged, in this order, in any POSIX shell.
 import { randomBytes } from "node:crypto";
 import type { Demo } from "./demo.ts";
 
@@ -14,7 +14,7 @@ const TEST_KEY = {
   derivationPath: "m/84h/0h/0h",
 };
 
-/** `reference` tells one start's invoice from another's; it is also its Idempotency-Key. */
+/** `reference` distinguishes the invoices of different starts; it is also the Idempotency-Key. */
 export function examples(demo: Demo, reference = `demo-${randomBytes(4).toString("hex")}`): string {
   const merchant = `${demo.baseUrl}/api/v1/merchants/merchant/${demo.merchantId}`;
   const key = `-H 'x-api-key: ${demo.secretKey}'`;

@@ -1,5 +1,5 @@
-// Writes client/api-types.ts from the OpenAPI document (`npm run client:generate`); with --check it only says whether the file is what it
-// would write. The document is built here, from the routes themselves: no server is asked.
+// Writes client/api-types.ts from the OpenAPI document (`npm run client:generate`); with --check only reports whether the file is up to date.
+// The document is built here from the routes: no server is needed.
 import { clientTypes } from "../client/scripts/client-types.ts";
 import { keepGenerated } from "./generated-file.ts";
 import { loadRoutes } from "./load-routes.ts";

@@ -1,5 +1,5 @@
-// The home of a development server (EDGETILL_HOME): secrets made once, the state of D1 and the objects, and demo.json for scripts.
-// What is secret is readable by its owner only.
+// The home of a development server (EDGETILL_HOME): secrets created once, the state of D1 and Durable Objects, and demo.json for scripts. Only
+// the owner can read secret files.
 import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,14 +12,14 @@ export interface Home {
   readonly state: string;
   /** NAME=value lines for `wrangler dev --env-file`. */
   readonly secretsFile: string;
-  /** The rows of the demo merchant: run at every start, so that an emptied state gets them back. */
+  /** The rows of the demo merchant, inserted at every start, so that an emptied state gets them again. */
   readonly seedFile: string;
   readonly demoFile: string;
-  /** Lets another start have this home. May be called again. */
+  /** Releases this home for another start. May be called again. */
   release(): void;
 }
 
-/** How each secret is made when it is absent; a key has an id, so that two may stand while one replaces the other. */
+/** How each missing secret is created; a key has an id, so that two can coexist during a rotation. */
 export const SECRETS: Readonly<Record<string, () => string>> = {
   ROW_MAC_KEY: newKeyring,
   CODE_PEPPER: newKeyring,
@@ -31,7 +31,7 @@ function newKeyring(): string {
   return `dev1:${randomBytes(32).toString("base64")}`;
 }
 
-/** Makes what is absent and keeps what is there. Throws StartError when another server uses this home. */
+/** Creates what is missing and keeps the rest. Throws StartError if another server uses this home. */
 export function openHome(path: string): Home {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const lock = lockHome(path);
@@ -49,7 +49,7 @@ export function openHome(path: string): Home {
   };
 }
 
-/** Replaces the file in one step, so that nobody reads half of it, and never leaves it readable by others. */
+/** Replaces the file atomically, so that nobody reads half of it, and never leaves it readable by others. */
 export function writePrivateFile(path: string, text: string): void {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, text, { mode: 0o600 });
@@ -58,8 +58,8 @@ export function writePrivateFile(path: string, text: string): void {
 }
 
 /**
- * Two servers on one state would hand out the same addresses, each from its own memory. The lock is SQLite's on a file of ours: the
- * system gives it back when the process ends, however it ends, so there is no stale lock to clean up.
+ * Two servers on one state would hand out the same addresses, each from its own memory. Uses SQLite's lock on our own file: the system releases
+ * it however the process ends, so there is no stale lock to clean up.
  */
 function lockHome(path: string): DatabaseSync {
   const lock = new DatabaseSync(join(path, "lock.sqlite"));
@@ -75,7 +75,10 @@ function lockHome(path: string): DatabaseSync {
   }
 }
 
-/** Appends a NAME=value line for each name that the file does not set, and keeps all that is there; makes the file, for its owner only, where there is none. */
+/**
+ * Appends a NAME=value line for each name that the file does not set, and keeps the rest; creates the file, readable only by its owner, if
+ * there is none.
+ */
 export function addMissingSettings(file: string, makers: Readonly<Record<string, () => string>>): void {
   const missing = Object.entries(makers).filter(([name]) => !setsAny(file, [name]));
   if (missing.length === 0) return;
@@ -83,7 +86,7 @@ export function addMissingSettings(file: string, makers: Readonly<Record<string,
   writePrivateFile(file, present + missing.map(([name, make]) => `${name}=${make()}\n`).join(""));
 }
 
-/** Whether the file has a line that sets one of these names; false where there is no file. */
+/** Whether the file has a line that sets one of these names; false if there is no file. */
 export function setsAny(file: string, names: readonly string[]): boolean {
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
   return names.some((name) => new RegExp(`^\\s*(export\\s+)?${name}\\s*=`, "m").test(text));

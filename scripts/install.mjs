@@ -1,6 +1,6 @@
-// Runs before `npm start`, `npm test` and the like: installs the locked packages when they are absent or older than the lock file.
-// Plain JavaScript that imports nothing from node_modules, because on a fresh clone it runs under whatever Node is there; what npm runs
-// next finds the current Node of the `node` package first on its path.
+// Runs before `npm start`, `npm test` and the like: installs the locked packages if they are missing or older than the lock file. Plain
+// JavaScript without imports from node_modules, because on a fresh clone it runs with the installed Node; the next command finds the current
+// Node of the `node` package first on its PATH.
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 
@@ -8,10 +8,10 @@ const OLDEST_NODE = 20;
 const LOCAL_NODE = process.platform === "win32" ? "node_modules/.bin/node.cmd" : "node_modules/.bin/node";
 
 if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
-  stop(`Node ${OLDEST_NODE} or newer is needed, this is ${process.version}.`);
+  stop(`Node ${OLDEST_NODE} or newer is needed, but this is ${process.version}. Install a newer Node.`);
 }
 
-// npm writes its own copy of the lock file last, so an interrupted install counts as none.
+// npm writes its own copy of the lock file last, so an interrupted install is repeated.
 if (changedAtMs("node_modules/.package-lock.json") < changedAtMs("package-lock.json")) {
   console.log("Installing the locked packages (once, about a minute) ...");
   // --include=dev: NODE_ENV=production or omit=dev would leave out wrangler and the current Node.
@@ -20,7 +20,7 @@ if (changedAtMs("node_modules/.package-lock.json") < changedAtMs("package-lock.j
     shell: true,
     stdio: "inherit",
   });
-  if (npm.status !== 0) stop("The packages could not be installed; npm's message is above.");
+  if (npm.status !== 0) stop("The packages could not be installed; see npm's message above.");
 }
 
 if (!existsSync(LOCAL_NODE)) {
@@ -30,7 +30,7 @@ if (!existsSync(LOCAL_NODE)) {
   );
 }
 
-/** Milliseconds; 0 when there is no such file. */
+/** Milliseconds; 0 if there is no such file. */
 function changedAtMs(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

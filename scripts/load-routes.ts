@@ -1,11 +1,11 @@
-// The routes of the Worker in Node, for what is made from them: no server is asked.
+// Loads the Worker's routes in Node, for generators: no server is needed.
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
 import { transformSync } from "esbuild";
 import { TEXT_FILE, textModule } from "./text-modules.ts";
 
-/** The runtime's own module, of which importing the routes needs no more than a class to extend. */
+/** A stand-in for the runtime's module: importing the routes only needs a class to extend. */
 const RUNTIME =
   "data:text/javascript,export class DurableObject { constructor(ctx, env) { Object.assign(this, { ctx, env }); } } export const env = {};";
 
@@ -15,7 +15,7 @@ export async function loadRoutes() {
   return SPECS;
 }
 
-/** Lets Node load the modules of the Worker from here on. */
+/** From here on Node can load the modules of the Worker. */
 export function replaceRuntime(): void {
   registerHooks({
     resolve: (specifier, context, next) => {
@@ -29,7 +29,7 @@ export function replaceRuntime(): void {
   });
 }
 
-/** What Node does not read by itself: it takes types away, but no JSX. */
+/** Compiles what Node cannot load itself: it strips types but does not compile JSX. */
 function sourceOf(url: string): string | undefined {
   if (TEXT_FILE.test(url)) return textModule(fileURLToPath(url));
   return url.endsWith(".tsx") ? javascriptOf(fileURLToPath(url)) : undefined;

@@ -1,4 +1,4 @@
-// What the house is like, in figures: `npm run house`, or `npm run house -- <folder>` for another checkout of the project, to compare.
+// Measures the code base: `npm run house`, or `npm run house -- <folder>` for another checkout to compare with.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {

@@ -1,8 +1,11 @@
-// Where a program of the system is, that tests and the demo run but no package brings.
+// Finds a system program that tests and the demo run but no package provides.
 import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 
-/** The first that is there: what `named` names, where it is not empty, else the first of `places`; undefined where none is. A bare name is looked for on the PATH. */
+/**
+ * The first existing program: `named` if it is not empty, else the first of `places`; undefined if none exists. A bare name is searched on the
+ * PATH.
+ */
 export function firstProgram(named: string | undefined, places: readonly string[]): string | undefined {
   return (named === undefined || named === "" ? places : [named]).map(programAt).find((path) => path !== undefined);
 }

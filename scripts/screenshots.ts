@@ -1,6 +1,6 @@
-// Pictures of the checkout for the README: a real payment on a chain of this machine, as a payer sees it, narrow and wide, light and dark.
-// Run by hand after a change of how it looks: `node scripts/screenshots.ts`. Writes docs/screenshots/: `pay.png` is narrow and light, the others
-// are `pay-dark.png`, `pay-wide.png` and `pay-wide-dark.png`.
+// Takes the README's screenshots of the checkout: a payment on a local chain, as a payer sees it, narrow and wide, light and dark. Run it by
+// hand after a visual change: `node scripts/screenshots.ts`. Writes docs/screenshots/: `pay.png` is narrow and light, the others are
+// `pay-dark.png`, `pay-wide.png` and `pay-wide-dark.png`.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
@@ -16,11 +16,11 @@ import { until } from "./demo-story/until.ts";
 const FOLDER = "docs/screenshots";
 const WIDTHS = { narrow: 320, wide: 1024 } as const;
 const SCHEMES = ["light", "dark"] as const;
-/** Nobody goes there: the pages are left before they lead back. */
+/** Never opened: the pages are closed before they redirect. */
 const SHOP = "https://shop.example";
 const COLOR = "#0f766e";
 const WITHIN_MS = 15_000;
-/** Of public test vectors, so nobody should pay to them on a real chain. */
+/** From public test vectors: never pay to them on a real chain. */
 const BITCOIN_KEY =
   "zpub6rFR7y4Q2AijBEqTUquhVz398htDFrtymD9xYYfG1m4wAcvPhXNfE3EfH1r1ADqtfSdVCToUG868RvUUkgDKf31mGDtKsAYz2oz2AGutZYs";
 const WALLETS = [
@@ -147,7 +147,7 @@ async function shootOnce(
   console.log(`${path}  ${Math.ceil(picture.length / 1_024)} KB`);
 }
 
-/** The same picture in fewer bytes than the browser's quick compression. Pages are flat and opaque: no filter and no alpha are shortest. */
+/** Compresses the image better than the browser does. Pages are flat and opaque, so no filter and no alpha channel give the smallest file. */
 function compressed(png: Buffer): Buffer {
   return PNG.sync.write(PNG.sync.read(png), { colorType: 2, filterType: 0, deflateLevel: 9, deflateStrategy: 0 });
 }

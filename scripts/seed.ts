@@ -1,4 +1,4 @@
-// The demo merchant of a development server: one merchant, its owner, an `sk_` key that holds all a key may, and a `pk_` key.
+// The demo merchant of a development server: one merchant, its owner, an `sk_` key with all permissions that a key may have, and a `pk_` key.
 import { randomBytes } from "node:crypto";
 import { drizzle } from "drizzle-orm/sqlite-proxy";
 import { newApiKey } from "../src/accounts/auth/api-key.ts";
@@ -32,12 +32,12 @@ export function newMerchant(name: string, nowMs: number): MerchantRow {
   return { id: newId("mer", nowMs), name, createdAtMs: nowMs, updatedAtMs: nowMs };
 }
 
-/** Its one team, which demands nothing yet. */
+/** The merchant's team, without security requirements. */
 export function newTeam(merchant: MerchantRow): typeof teams.$inferInsert {
   return { merchantId: merchant.id, updatedAtMs: merchant.createdAtMs };
 }
 
-/** A key with all that its kind may hold; `changes` makes it another. */
+/** A key with all permissions that its kind may have, modified by `changes`. */
 export function newKey(
   merchantId: MerchantRow["id"],
   kind: ApiKeyRow["kind"],
@@ -64,10 +64,10 @@ export function newKey(
   };
 }
 
-/** Signs in by a code that `/dev/mail` shows. */
+/** Signs in with a code that `/dev/mail` shows. */
 export const DEMO_OWNER = "owner@example.com";
 
-/** The rows that make a person the owner of a merchant. */
+/** The rows that make a user the owner of a merchant. */
 export function newOwner(merchantId: MerchantRow["id"], nowMs: number): Pick<Rows, "users" | "members"> {
   const userId = newId("usr", nowMs);
   const times = { createdAtMs: nowMs, updatedAtMs: nowMs };
@@ -95,7 +95,7 @@ export function newDemo(nowMs: number): {
   return { merchant, secret, open, rows };
 }
 
-/** SQL that inserts the rows; what is there already stays as it is. */
+/** SQL that inserts the rows; existing rows stay unchanged. */
 export function insertSql(rows: Partial<Rows>): string {
   const database = drizzle(async () => ({ rows: [] }));
   const all = [
@@ -112,7 +112,7 @@ function newId<P extends IdPrefix>(prefix: P, nowMs: number): ReturnType<typeof 
   return makeId(prefix, newUlid(nowMs, randomBytes(16)));
 }
 
-/** What reads a file of SQL may cut it at a semicolon or a line end, even inside quotes: such a text is written as its bytes. */
+/** Readers of SQL files may split at a semicolon or a line end, even inside quotes, so such a text is written as bytes. */
 function textLiteral(text: string): string {
   if (/[;\r\n]/.test(text)) return `CAST(X'${Buffer.from(text).toString("hex")}' AS TEXT)`;
   return `'${text.replaceAll("'", "''")}'`;

@@ -1,4 +1,4 @@
-// A development server from nothing to ready, and its end; `npm start` and the contract tests are both this.
+// Starts and stops a development server; `npm start` and the contract tests both use it.
 import type { ChildProcess } from "node:child_process";
 import { type Demo, prepareDemo } from "./demo.ts";
 import { demandFreePort } from "./free-port.ts";
@@ -8,14 +8,14 @@ import { executeSqlFile, migrate, spawnServer } from "./wrangler.ts";
 
 const READY_WITHIN_MS = 120_000;
 const READY_EVERY_MS = 100;
-/** `wrangler dev` runs no crons, so we do; production runs them every minute. */
+/** `wrangler dev` runs no crons, so this does; production runs them every minute. */
 const SCHEDULE_EVERY_MS = 5_000;
-/** For wrangler to end its own children; then it is killed. */
+/** Time for wrangler to end its children, before it is killed. */
 const END_WITHIN_MS = 5_000;
 
 export interface Server {
   readonly demo: Demo;
-  /** Whether the demo merchant was made by this start. */
+  /** Whether this start created the demo merchant. */
   readonly isNew: boolean;
   /** Settles when the server has ended, with its exit code (null after a signal). */
   readonly ended: Promise<number | null>;
@@ -26,11 +26,11 @@ export interface Server {
 export interface StartOptions {
   /** Runs between the seed and the start: tests insert their own rows there. */
   readonly seedMore?: (home: Home, demo: Demo) => Promise<void>;
-  /** Takes all that the server prints; without it the terminal gets the errors. */
+  /** File for all output of the server; by default errors go to the terminal. */
   readonly logFile?: string;
 }
 
-/** Whether the server has ended, for those who wait for something else meanwhile. */
+/** Whether the server has ended, for code that waits for something else. */
 interface Life {
   readonly isOver: boolean;
 }
@@ -86,7 +86,7 @@ async function readiness(baseUrl: string, life: Life, logFile: string | undefine
   throw new StartError(`${baseUrl}/healthz did not answer within ${READY_WITHIN_MS / 1_000} seconds; see ${place}.`);
 }
 
-/** One run after the other, never two at once; a failed run is told and the next one goes on. Keeps no process alive. */
+/** Runs one after the other, never two at once; a failed run is reported and the next one follows. Does not keep the process alive. */
 async function runSchedule(baseUrl: string, life: Life): Promise<void> {
   while (!life.isOver) {
     const isGood = await answersWell(`${baseUrl}/cdn-cgi/handler/scheduled?cron=*+*+*+*+*`);

@@ -1,5 +1,5 @@
-// What `npm start` reads from its environment. A bad value stops the start with a sentence that names it: a server that runs with
-// something else than it was told is worse than none.
+// The settings that `npm start` reads from its environment. An invalid value stops the start with a message that names it, so that no server
+// runs with other settings than intended.
 import { resolve } from "node:path";
 import { parseProviders } from "../src/accounts/identities/providers.ts";
 import { parseChainSources } from "../src/chains/chain-sources.ts";
@@ -8,15 +8,15 @@ import { parseSchedule } from "../src/notifications/webhooks/retry-schedule.ts";
 import { parseMailProvider, parseSender } from "../src/platform/mail/provider.ts";
 import { parseRateSource } from "../src/rates/rate-setting.ts";
 
-/** Stops a start; the message is for the person at the terminal. */
+/** Stops a start; the message is for the user at the terminal. */
 export class StartError extends Error {}
 
 export interface Settings {
   readonly port: number;
   readonly baseUrl: string;
-  /** Absolute; everything that a start writes is below it. */
+  /** Absolute path; a start writes only below it. */
   readonly home: string;
-  /** Variables of the Worker by name, as wrangler.toml has them. */
+  /** Variables of the Worker by name, as in wrangler.toml. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
@@ -38,7 +38,7 @@ export function readSettings(environment: Environment): Settings {
       MAIL_PROVIDER: mailProvider(environment),
       MAIL_FROM: mailFrom(environment),
       POLL_SECONDS: pollSeconds(environment),
-      // Receivers on this machine, and only they, may be http.
+      // Only receivers on this machine may use http.
       WEBHOOK_LOOPBACK: "on",
       WEBHOOK_SCHEDULE_SECONDS: webhookSchedule(environment),
       RATE_LIMIT_PER_MINUTE: String(
@@ -48,7 +48,7 @@ export function readSettings(environment: Environment): Settings {
   };
 }
 
-/** An empty variable counts as none. */
+/** An empty variable counts as missing. */
 function given(environment: Environment, name: string): string | undefined {
   const text = environment[name]?.trim();
   return text === "" ? undefined : text;
@@ -66,7 +66,7 @@ function wholeNumber(
   throw new StartError(`${name} must be a whole number from ${range.from} to ${range.to}, not "${text}".`);
 }
 
-/** By the Worker's own rule: what passes here serves there. */
+/** Checked by the Worker's own rule. */
 function rateSource(environment: Environment): string {
   const text = given(environment, "RATE_SOURCE") ?? "fixed";
   const setting = parseRateSource(text, true);
@@ -74,7 +74,7 @@ function rateSource(environment: Environment): string {
   return text;
 }
 
-/** By the Worker's own rule, whose messages never repeat the value: it may carry vendors' keys. */
+/** Checked by the Worker's own rule, whose messages never repeat the value: it may contain vendors' keys. */
 function chainSources(environment: Environment): string {
   const text = given(environment, "CHAIN_SOURCES") ?? "{}";
   const sources = parseChainSources(text);
@@ -82,7 +82,7 @@ function chainSources(environment: Environment): string {
   return text;
 }
 
-/** The same: it carries client secrets. */
+/** The same: the value contains client secrets. */
 function signInProviders(environment: Environment): string {
   const text = given(environment, "SIGN_IN_PROVIDERS") ?? "{}";
   const providers = parseProviders(text);
@@ -90,7 +90,7 @@ function signInProviders(environment: Environment): string {
   return text;
 }
 
-/** The same: it carries a provider's key. */
+/** The same: the value contains a provider's key. */
 function mailProvider(environment: Environment): string {
   const text = given(environment, "MAIL_PROVIDER") ?? '{"kind":"mailbox"}';
   const provider = parseMailProvider(text, true);
@@ -105,7 +105,7 @@ function mailFrom(environment: Environment): string {
   return text;
 }
 
-/** By the Worker's own rule; empty leaves every network at its own pace. */
+/** Checked by the Worker's own rule; empty leaves every network its own interval. */
 function pollSeconds(environment: Environment): string {
   const text = given(environment, "POLL_SECONDS") ?? "";
   const seconds = parsePollSeconds(text);
@@ -113,7 +113,7 @@ function pollSeconds(environment: Environment): string {
   return text;
 }
 
-/** By the Worker's own rule; empty is the schedule of the reference. */
+/** Checked by the Worker's own rule; empty means the production schedule. */
 function webhookSchedule(environment: Environment): string {
   const text = given(environment, "WEBHOOK_SCHEDULE_SECONDS") ?? "";
   const schedule = parseSchedule(text, true);

@@ -13,7 +13,7 @@ let stoppedBy: number | undefined;
 for (const [signal, status] of Object.entries(STOPPED_BY)) {
   process.on(signal, () => {
     stoppedBy = status;
-    // A child of a start that is not finished ends by itself: it watches its parent.
+    // Children of an unfinished start end by themselves: they watch their parent.
     if (server === undefined) process.exit(status);
     server.stop();
   });
@@ -25,7 +25,7 @@ try {
   const home = fromHere.startsWith("..") ? settings.home : fromHere;
   console.log(`Preparing the database in ${home} and starting the server ...`);
   server = await startServer(settings);
-  console.log(`${server.isNew ? "Made" : "Kept"} the demo merchant and its keys: ${home}/demo.json.`);
+  console.log(`${server.isNew ? "Created" : "Kept"} the demo merchant and its keys: ${home}/demo.json.`);
   console.log(`Ready on ${settings.baseUrl}`);
   console.log(examples(server.demo));
   console.log(`Documentation: ${settings.baseUrl}/docs. Stop with Ctrl-C; everything is kept for the next start.`);

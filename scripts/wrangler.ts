@@ -1,4 +1,4 @@
-// Runs wrangler, quietly, offline, and with all it writes below the home of the server.
+// Runs wrangler without output, offline, and with all its files below the server's home.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -18,18 +18,18 @@ import type { Home } from "./home.ts";
 import { type Settings, StartError } from "./settings.ts";
 
 const WRANGLER = "node_modules/wrangler/bin/wrangler.js";
-/** The parent watch, in wrangler's own process: it ends with us even when we are killed outright. */
+/** Loads the parent watch into wrangler's process, so that it ends with us even if we are killed. */
 const PARENT_WATCH = ["--import", new URL("./end-with-parent.ts", import.meta.url).href];
 /**
- * wrangler.toml's, which the command line replaces, and one more: the development server runs the messages of a queue one after the other, and
- * without it an endpoint that hangs would hold the deliveries of all others.
+ * The flags of wrangler.toml, which the command line replaces, and one more: the development server handles queue messages one after the other,
+ * and without the flag an endpoint that hangs would block the deliveries of all others.
  */
 export const COMPATIBILITY_FLAGS = [
   "nodejs_compat",
   "global_fetch_strictly_public",
   "queue_consumer_no_wait_for_wait_until",
 ] as const;
-/** What a developer's shell may hold and must not reach the server: another target, or secrets of a deployment. */
+/** Variables of a developer's shell that must not reach the server: another target, or secrets of a deployment. */
 const NOT_INHERITED = [
   "CLOUDFLARE_ENV",
   "CLOUDFLARE_API_TOKEN",
@@ -41,14 +41,14 @@ const NOT_INHERITED = [
   "SIGNING_KEY",
 ];
 
-/** Where wrangler keeps the state, and all else that it writes. */
+/** Where wrangler keeps state and its other files. */
 type Place = Pick<Home, "path" | "state">;
 
-/** Where wrangler keeps databases below a state, and the file of the only one. */
+/** Where wrangler keeps databases below a state. */
 const DATABASES = "v3/d1/miniflare-D1DatabaseObject";
 const DATABASE_FILE = /^[0-9a-f]{64}\.sqlite$/;
 
-/** A new state is copied from the last one that these migrations made, which takes no time; a test run starts some twenty servers. */
+/** Copies a new state from the last one made by the same migrations, which is fast; a test run starts some twenty servers. */
 export async function migrate(home: Place): Promise<void> {
   const isNew = !existsSync(join(home.state, "v3"));
   const copy = migratedCopy();
@@ -61,7 +61,7 @@ export async function migrate(home: Place): Promise<void> {
   if (isNew) keepCopy(home.state, copy);
 }
 
-/** Throws where the database has migrations that we do not: ours would fail on its tables, or leave them half of one release and half of another. */
+/** Throws if the database has migrations that we do not have: ours would fail on its tables, or mix two releases. */
 function refuseOtherRelease(home: Place): void {
   const known = readdirSync("migrations");
   const foreign = appliedMigrations(home).filter((name) => !known.includes(name));
@@ -90,7 +90,7 @@ function appliedMigrations(home: Place): readonly string[] {
   }
 }
 
-/** By what makes it: the migrations, the name of the database, and the programs that lay it out. */
+/** The path of the copy depends on what makes it: the migrations, the database's name, and the versions of the programs. */
 function migratedCopy(): string {
   const made = createHash("sha256");
   const files = readdirSync("migrations").filter((name) => name.endsWith(".sql"));
@@ -99,7 +99,10 @@ function migratedCopy(): string {
   return join("node_modules/.cache/edgetill", `migrated-${made.digest("hex").slice(0, 32)}`);
 }
 
-/** In one step, so that nobody copies half of it. Where it cannot be kept, or whoever else was first has made the same, there is none of ours. */
+/**
+ * Stores the copy atomically, so that nobody copies half of it. If it cannot be stored, or another process stored the same first, ours is
+ * dropped.
+ */
 function keepCopy(state: string, copy: string): void {
   const draft = `${copy}.${process.pid}`;
   try {
@@ -111,7 +114,7 @@ function keepCopy(state: string, copy: string): void {
   }
 }
 
-/** The file of the local D1. Nobody else may have it open for longer than a statement. */
+/** The file of the local D1. No other process may have it open for longer than a statement. */
 export function databaseFile({ state }: Pick<Home, "state">): string {
   const folder = join(state, DATABASES);
   const [file] = readdirSync(folder).filter((name) => DATABASE_FILE.test(name));
@@ -175,18 +178,18 @@ function environment(home: Place): NodeJS.ProcessEnv {
   return {
     ...inherited,
     CI: "true",
-    // For prepare-dev.ts: there is nothing left to prepare.
+    // For prepare-dev.ts: everything is prepared.
     EDGETILL_STARTED: "yes",
     CLOUDFLARE_CF_FETCH_ENABLED: "false",
     WRANGLER_SEND_METRICS: "false",
     WRANGLER_SEND_ERROR_REPORTS: "false",
-    // With the banner goes the look for a newer version.
+    // Without the banner wrangler does not check for a newer version.
     WRANGLER_HIDE_BANNER: "true",
     WRANGLER_WRITE_LOGS: "false",
     XDG_CONFIG_HOME: join(home.path, "config"),
     WRANGLER_REGISTRY_PATH: join(home.path, "registry"),
     WRANGLER_CACHE_DIR: join(home.path, "cache"),
-    // No pages of wrangler's own beside ours, and no store of every log line.
+    // Disables wrangler's own pages and its log store.
     X_LOCAL_EXPLORER: "false",
     X_LOCAL_OBSERVABILITY: "false",
   };

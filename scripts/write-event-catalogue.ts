@@ -1,4 +1,4 @@
-// Writes docs/events.md (`npm run docs:events`) from the types, rules and examples that the Worker itself is made of.
+// Writes docs/events.md (`npm run docs:events`) from the types, rules and examples in the Worker's own code.
 import { writeFileSync } from "node:fs";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../src/lib/time.ts";
 import { MANY_FAILURES, SCHEDULE } from "../src/notifications/webhooks/retry-schedule.ts";
@@ -75,63 +75,63 @@ async function introduction(): Promise<string> {
   return `<!-- Written by \`npm run docs:events\` from the code; do not edit. -->
 # Events
 
-Whatever happens is an event: a row, written in the same transaction as the change, and owed to every endpoint that subscribes to it.
+Every change is recorded as an event, in the same transaction as the change, and delivered to every endpoint that subscribes to it.
 Paths below are relative to \`/api/v1/merchants/merchant/{merchantId}\`.
 
-## What is sent
+## The request
 
-A POST to your endpoint, with these headers and the event as its body, which is the very text of \`GET /events/{id}\`:
+Each delivery is a POST to your endpoint with these headers. The body is the event, the same text as that of \`GET /events/{id}\`:
 
 ${fenced("http", [...headers.map(([name, value]) => `${name}: ${value}`), "", SIGNED.body].join("\n"))}
 
-- \`id\` is the same on every attempt, to every endpoint. \`event\` repeats \`type\`, for consumers of the older name. \`timestamp\` is when it happened.
-- Amounts are decimal strings. New members may come; none changes its meaning within one \`apiVersion\`.
-- An event has less than ${MAX_EVENT_BYTES / 1_000} KB. Of an invoice it carries the newest 20 payments and timeline items; where that is still too much, more is cut,
-  and \`data.truncated\` names it: read the invoice then.
+- \`id\` is the same on every attempt and for every endpoint. \`event\` repeats \`type\`, for consumers of the older name. \`timestamp\` is the time of the change.
+- Amounts are decimal strings. New members may be added; no member changes its meaning within one \`apiVersion\`.
+- An event has less than ${MAX_EVENT_BYTES / 1_000} KB. It carries an invoice's newest 20 payments and timeline items. If that is still too large, more is left out,
+  and \`data.truncated\` names what: then read the invoice.
 
 ## Verify
 
-Over the bytes of the body as they came, before anything parses them. Either form will do; compare in constant time, and refuse a \`t\` or
-\`webhook-timestamp\` that is more than five minutes off.
+Verify the signature over the received bytes of the body, before parsing them. Use either form. Compare in constant time, and refuse a \`t\` or
+\`webhook-timestamp\` that differs from your clock by more than five minutes.
 
 - \`webhook-signature\`: [Standard Webhooks](https://www.standardwebhooks.com). \`v1,\` and the base64 of HMAC-SHA256 over \`{webhook-id}.{webhook-timestamp}.{body}\`;
-  the key is the base64 part of your secret, decoded. Several stand there, divided by spaces, while a secret is rotated: one that fits is enough.
-- \`x-signature\`: \`t={seconds},v1={hex}\`, HMAC-SHA256 over \`{t}.{body}\`; the key is the whole text of your secret, \`whsec_\` included. Several \`v1=\` while a secret is rotated.
+  the key is the base64 part of your secret, decoded. While a secret is rotated there are several, separated by spaces; one match is enough.
+- \`x-signature\`: \`t={seconds},v1={hex}\`, HMAC-SHA256 over \`{t}.{body}\`; the key is the whole text of your secret, \`whsec_\` included. There are several \`v1=\` while a secret is rotated.
 
-The request above is signed with \`${secret}\`: a verifier that accepts it is right, but for the time.
+The request above is signed with \`${secret}\`: a correct verifier accepts it, except for its time.
 
 ## Answer
 
-Any 2xx within the endpoint's \`timeout\` is success, whatever its body. So write the event down, answer, and work afterwards. Everything else
-is a failure, a redirect too, which is not followed. The first attempt is made at once; one that fails is followed by another after ${SCHEDULE.slice(1).map(duration).join(", ")}, each
-up to 20 % sooner or later (\`retryCount\` says how many). A \`Retry-After\` is honoured up to 24 h. **410** switches the endpoint off.
+Any 2xx within the endpoint's \`timeout\` is a success, whatever its body. So store the event, answer, and process it afterwards. Everything else
+is a failure, including a redirect, which is not followed. The first attempt is made at once. A failed one is retried after ${SCHEDULE.slice(1).map(duration).join(", ")}, each
+up to 20 % sooner or later (\`retryCount\` is the number of retries). A \`Retry-After\` is honoured up to 24 h. **410** switches the endpoint off.
 
-After ${MANY_FAILURES} failures in a row an endpoint is only probed, every 15 minutes with one delivery. After five days of nothing but failures it is switched
-off, with a mail to every owner and admin and \`webhook.endpoint_disabled\` to the others.
+After ${MANY_FAILURES} failures in a row an endpoint is only probed, with one delivery every 15 minutes. After five days with only failures it is switched
+off; every owner and admin gets a mail, and your other endpoints get \`webhook.endpoint_disabled\`.
 
-**While an endpoint is off** nothing is sent to it, and nothing is lost: what it was still owed, and every event from the moment it was switched off, by us or
-by you (\`disabledAt\`), waits for 30 days. Switch it on again with \`PATCH isActive\` and it gets all of that, oldest first, each event once. Which
-types it wants is decided when an event happens: a change of \`events\` holds from then on, also while it is off. An endpoint that was created
-switched off is owed nothing until it is first switched on. For what is older than 30 days there is \`replay\`, below.
+**While an endpoint is off** nothing is sent to it, and nothing is lost: deliveries that were pending, and every event since it was switched off, by us or
+by you (\`disabledAt\`), wait for 30 days. Switch it on again with \`PATCH isActive\` and it gets all of them, oldest first, each event once. The
+subscription is checked when an event happens: a change of \`events\` applies from then on, also while the endpoint is off. An endpoint that was created
+switched off gets no events until it is first switched on. For events older than 30 days use \`replay\`, below.
 
 ## Order and duplicates
 
-Every event comes at least once, and nothing promises an order: an attempt that failed comes later than what happened after it.
+Every event is delivered at least once, in no guaranteed order: a retried event may arrive after later events.
 
-1. **Act once for each \`id\`.** Keep the ids that you have processed, in the transaction of what you do about them.
-2. **Of an invoice, drop what is older than what you know.** \`sequence\` grows within an invoice; an event with a lower one than you have seen of it is old news.
-   Then go by \`data.invoice.status\` and not by \`type\`: the newest event says all that the older ones did, but under a name of its own.
-3. **When in doubt, read the invoice.** \`GET /invoices/{id}\` is how it stands now.
+1. **Process each \`id\` once.** Store the ids that you have processed, in the same transaction as your own changes.
+2. **Drop older events of an invoice.** \`sequence\` increases within an invoice; ignore an event with a lower one than you have already seen.
+   Then use \`data.invoice.status\`, not \`type\`: the newest event contains the current state, whatever its type.
+3. **When in doubt, read the invoice.** \`GET /invoices/{id}\` returns its current state.
 
 ## Send again
 
-\`GET /webhooks/{id}/deliveries\` is the log: each delivery, with what was sent, what was answered and how long it took, for 30 days.
+\`GET /webhooks/{id}/deliveries\` is the log of 30 days: each delivery with its request, the answer and the time that it took.
 \`POST /webhooks/{id}/deliveries/{deliveryId}/redeliver\` sends one again, at once. \`POST /webhooks/{id}/replay {"from": "...", "to": "...", "types": ["invoice.*"]}\`
-sends all events of a range of times again, at most 10,000 of them and 20 a second, and ten times in an hour for a merchant; without \`types\` those that the endpoint subscribes to. Both begin the schedule anew, and keep the ids.
+sends all events of a time range again: at most 10,000, 20 a second, and ten replays an hour for a merchant. Without \`types\` it uses the endpoint's subscription. Both start a new retry schedule and keep the ids.
 
 ## Poll instead
 
-No endpoint is needed: \`GET /events?after=0\` gives the oldest events that are kept, and \`nextCursor\` is always the next \`after\`.
+You can also poll without an endpoint: \`GET /events?after=0\` returns the oldest kept events, and \`nextCursor\` is always the next \`after\`.
 
 \`\`\`js
 let after = await load() ?? "0";
@@ -143,12 +143,12 @@ for (;;) {
 }
 \`\`\`
 
-The order is that of the commits, so nothing is missed; \`type\` and \`invoiceId\` narrow it. Events are kept for 90 days. An \`after\` that is no longer
-kept answers 404 EVENT_NOT_FOUND: begin with 0 again, and act once for each id.
+Events come in commit order, so none is missed; filter them with \`type\` and \`invoiceId\`. They are kept for 90 days. An \`after\` that is no longer
+kept is refused with 404 EVENT_NOT_FOUND: start with 0 again, and process each id once.
 
 ## Types
 
-A subscription names a type, a domain (\`invoice.*\`) or everything (\`*\`). A \`?\` marks what is not always there.`;
+A subscription names a type, a domain (\`invoice.*\`) or everything (\`*\`). A \`?\` marks an optional member.`;
 }
 
 if (import.meta.main) writeFileSync(CATALOGUE, await eventCatalogue());

@@ -1,4 +1,4 @@
-// Writes docs/limits.md (`npm run docs:limits`) from the limits that the Worker itself keeps.
+// Writes docs/limits.md (`npm run docs:limits`) from the Worker's own limits.
 import { writeFileSync } from "node:fs";
 import { LIMITS, type LimitName } from "../src/lib/limits.ts";
 import { LIMIT_TEXTS } from "./limit-texts.ts";
@@ -14,8 +14,8 @@ export function limitsPage(): string {
   return `<!-- Written by \`npm run docs:limits\` from the code; do not edit. -->
 # Limits
 
-What strangers, tenants and browsers can use up at most, so that nobody starves anybody. A refusal \`LIMIT_REACHED\` names its limit: \`name\` is the
-first column here, \`limit\` the number that holds.
+The most that anonymous callers, merchants and browsers can use, so that nobody uses up the resources of others. A refusal \`LIMIT_REACHED\` names its limit: \`name\` is the
+first column here, \`limit\` the number in force.
 
 | name | what is counted | default | who is protected | what the refused caller sees | setting |
 |---|---|---|---|---|---|

@@ -1,5 +1,5 @@
-// Writes docs/design/walks.md (`npm run docs:walks`): which files of src an invoice's creation and its payment visit, and which functions of
-// them run. Both are really run, by the Worker itself, and what ran is noted by calls that are put into its functions.
+// Writes docs/design/walks.md (`npm run docs:walks`): which files of src an invoice's creation and its payment visit, and which of their
+// functions run. The Worker really runs both, and calls inserted into its functions record what ran.
 import { readFileSync } from "node:fs";
 import { keepGenerated } from "./generated-file.ts";
 import { replaceRuntime } from "./load-routes.ts";
@@ -8,7 +8,7 @@ import { type Trace, Tracer } from "./walks/trace.ts";
 import { walk } from "./walks/walk.ts";
 
 const WALKS_PAGE = "docs/design/walks.md";
-/** Of a file, the first to be called. */
+/** Functions named for a file: the first ones called. */
 const NAMED_FUNCTIONS = 3;
 
 function page(walked: Awaited<ReturnType<typeof walk>>): string {
@@ -16,15 +16,15 @@ function page(walked: Awaited<ReturnType<typeof walk>>): string {
   return `<!-- Written by \`npm run docs:walks\`, which runs both; do not edit. -->
 # Two walks through the house
 
-Which files of \`src/\` a request visits: those of which at least one function ran, in the order of the first one. A file that only declares
-tables, schemas or types is not counted. Both walks are of a Worker that has served the same before, with the settings of production. Behind
-a file stand the functions that ran, the first ones first, and how often the walk came back to it from another file; a return to the caller
-is not counted as coming back.
+Which files of \`src/\` a request visits: those of which at least one function ran, in the order of their first function. Files that only declare
+tables, schemas or types are left out. Both walks use a Worker that has served the same request before, with the settings of production. After
+each file come the functions that ran, the first ones first, and how often the walk came back to the file from another one. A return to the
+caller does not count as coming back.
 
 ## An invoice is created
 
 \`POST /api/v1/merchants/merchant/{id}/invoices\` with an \`Idempotency-Key\`, by a secret key, with a customer and one payment method: USDT on
-Ethereum to the merchant's own address. From the router until nothing of it goes on: the batch has committed, the watcher is woken.
+Ethereum to the merchant's own address. From the router until all work is done: the batch has committed, the watcher is woken.
 
 ${walkText(create.warm)}
 
@@ -34,7 +34,7 @@ ${moreText("One by a public key", create.warm, create.ofPublicKey)}
 
 ## A payment arrives
 
-A pass of the watcher of Ethereum finds a transfer of the amount, once there is a new block. From the alarm until nothing of it goes on: the
+A pass of the watcher of Ethereum finds a transfer of the amount, once there is a new block. From the alarm until all work is done: the
 invoice is credited and paid, its events are recorded, and the endpoint and the customer's page are notified.
 
 ${walkText(payment.warm)}
@@ -68,7 +68,7 @@ function visitText({ file, functions, returns }: Visit, index: number): string {
   return `${index + 1}. \`${file.slice("src/".length)}\` (${named.join(", ")}${more}${back}). ${role}`.trimEnd();
 }
 
-/** What another run of the same visits besides. */
+/** The files that another run visits in addition. */
 function moreText(title: string, trace: Trace, other: Trace): string {
   const known = new Set(trace.map(({ file }) => file));
   const more = visitsOf(other).filter(({ file }) => !known.has(file));

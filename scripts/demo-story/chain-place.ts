@@ -1,6 +1,6 @@
-// Where `npm run demo:chain` listens, for it and for who pays there.
+// Where `npm run demo:chain` listens; also for the scripts that pay there.
 
-/** The port that Ethereum nodes have by habit. */
+/** The usual port of Ethereum nodes. */
 export const CHAIN_PORT = Number(process.env.CHAIN_PORT || 8_545);
 
 export function chainUrl(): string {

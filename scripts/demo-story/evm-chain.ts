@@ -1,5 +1,5 @@
-// An Ethereum of our own: anvil with chain id 1, blocks by our hand, and tokens at the addresses that they have on the real chain, so that
-// the service's own list of tokens is used as it is.
+// A local Ethereum chain: anvil with chain id 1, blocks on demand, and tokens at their real addresses, so that the service's list of tokens
+// works unchanged.
 import { createRequire } from "node:module";
 import * as z from "zod";
 import { findFreePort } from "../free-port.ts";
@@ -9,8 +9,8 @@ import { spawnTied } from "./tied-process.ts";
 /** keccak256 of Transfer(address,address,uint256). */
 const TRANSFER = "ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 /**
- * A token as far as a watcher can see one: whoever calls transfer(to, amount) makes the log Transfer(caller, to, amount) and gets true.
- * It keeps no balances. mem[0] = calldata[36]; log3(mem[0..32], TRANSFER, caller, calldata[4]); return 1.
+ * The parts of a token that a watcher sees: a call of transfer(to, amount) emits the log Transfer(caller, to, amount) and returns true. It
+ * keeps no balances. mem[0] = calldata[36]; log3(mem[0..32], TRANSFER, caller, calldata[4]); return 1.
  */
 const TOKEN = `0x60243560005260043533${`7f${TRANSFER}`}60206000a3600160005260206000f3`;
 /** The first four bytes of keccak256 of transfer(address,uint256). */
@@ -22,12 +22,12 @@ const Receipt = z.object({ blockNumber: z.string() });
 
 export interface EvmChain {
   readonly url: string;
-  /** A customer's transfer of a token, not mined yet; gives its transaction. */
+  /** Sends a customer's token transfer, not mined yet; returns its transaction hash. */
   sendToken(payment: { readonly contract: string; readonly to: string; readonly units: bigint }): Promise<string>;
-  /** The same of the native coin. */
+  /** The same for the native coin. */
   sendNative(payment: { readonly to: string; readonly units: bigint }): Promise<string>;
   mine(): Promise<void>;
-  /** Takes back the block of a transaction and all after it; empty ones take their place, and what they held is forgotten. */
+  /** Reverts the block of a transaction and all blocks after it; empty blocks replace them, and their transactions are forgotten. */
   takeBackFrom(hash: string): Promise<void>;
   /** The bytes of a transaction, for a customer's wallet to send again after the chain has forgotten it. */
   rawTransaction(hash: string): Promise<string>;
@@ -36,11 +36,11 @@ export interface EvmChain {
 }
 
 export interface EvmChainOptions {
-  /** Without it one that is free. */
+  /** Default: a free port. */
   readonly port?: number;
-  /** Seconds between blocks; without it they come by hand. */
+  /** Seconds between blocks; by default blocks are mined on demand. */
   readonly blockSeconds?: number;
-  /** Keeps the chain, so that the next start goes on with it. */
+  /** Stores the chain, so that the next start continues it. */
   readonly stateFile?: string;
 }
 
@@ -66,19 +66,19 @@ export async function startEvmChain(tokens: readonly string[], options: EvmChain
   }
 }
 
-/** The program itself: npm's command of that name is a wrapper, and a wrapper that is killed leaves the node running. */
+/** Path of the program itself: npm's command of that name is a wrapper, and killing a wrapper leaves the node running. */
 export function anvilProgram(): string {
   const processor = process.arch === "x64" ? "amd64" : process.arch;
   return createRequire(import.meta.url).resolve(`@foundry-rs/anvil-${process.platform}-${processor}/bin/anvil`);
 }
 
-/** What can be done with a chain that runs. */
+/** Operations on a running chain. */
 export async function evmChainAt(url: string): Promise<Omit<EvmChain, "url" | "stop">> {
   const rpc = rpcAt(url);
   const text = async (method: string, ...params: readonly unknown[]) => String(await rpc(method, ...params));
   const accounts = z.array(z.string()).parse(await rpc("eth_accounts"));
   let payments = 0;
-  // Each payment is another customer's: one who sends two at once would have to number them.
+  // Each payment comes from another customer: a customer who sends two at once would have to set nonces.
   const send = (transaction: Readonly<Record<string, string>>) =>
     text("eth_sendTransaction", { from: accounts[payments++ % accounts.length], ...transaction });
   return {
@@ -89,7 +89,7 @@ export async function evmChainAt(url: string): Promise<Omit<EvmChain, "url" | "s
       const { blockNumber } = Receipt.parse(await rpc("eth_getTransactionReceipt", hash));
       const tip = await rpc("eth_blockNumber");
       await rpc("anvil_reorg", Number(tip) - Number(blockNumber) + 1, []);
-      // Its clock goes back with its blocks, and what is sent next must not seem older than the invoice that it pays.
+      // Reverting also sets the clock back, and the next payment must not appear older than its invoice.
       await rpc("evm_setTime", Math.floor(Date.now() / 1_000));
     },
     rawTransaction: (hash) => text("eth_getRawTransactionByHash", hash),

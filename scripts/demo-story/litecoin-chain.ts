@@ -1,4 +1,4 @@
-// A Litecoin regtest of our own, blocks by our hand, where litecoind is installed.
+// A local Litecoin regtest chain with blocks on demand, if litecoind is installed.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,15 +9,15 @@ import { type Rpc, rpcAt, untilAnswers } from "./rpc.ts";
 import { spawnTied } from "./tied-process.ts";
 
 export interface LitecoinChain {
-  /** With user and password, as CHAIN_SOURCES takes it. */
+  /** With user and password, for CHAIN_SOURCES. */
   readonly url: string;
-  /** A customer's payment of whole coins as text; it waits in the mempool. Gives its transaction. */
+  /** Sends a customer's payment of whole coins (text), which waits in the mempool; returns its transaction hash. */
   pay(to: string, coins: string): Promise<string>;
   mine(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Undefined where there is no litecoind: neither LITECOIND names one, nor is one on the path or in .nodes. */
+/** Undefined without litecoind: LITECOIND names none, and none is on the PATH or in .nodes. */
 export async function startLitecoinChain(): Promise<LitecoinChain | undefined> {
   const program = firstProgram(process.env.LITECOIND, ["litecoind", resolve(".nodes/litecoind/litecoind.sh")]);
   if (program === undefined) return undefined;
@@ -25,7 +25,7 @@ export async function startLitecoinChain(): Promise<LitecoinChain | undefined> {
   const port = await findFreePort();
   const password = randomBytes(12).toString("hex");
   const litecoind = spawnTied([
-    // Debian's litecoind is a script that writes into the home of whoever calls it.
+    // Debian's litecoind is a script that writes into the caller's home.
     ...(["env", `HOME=${home}`] as const),
     program,
     ...["-chain=regtest", `-datadir=${home}`, "-server", "-printtoconsole=0", "-keypool=5", "-fallbackfee=0.0002"],

@@ -1,4 +1,4 @@
-// A logo for the demo's shop: a cup on a disc, drawn here, so that no file has to be kept.
+// Draws a logo for the demo's shop, a cup on a disc, so that no image file is needed.
 import { PNG } from "pngjs";
 
 const SIZE = 96;
@@ -13,7 +13,7 @@ export function logoPng(color: string): Buffer {
     return isDisc(x, y) ? [red, green, blue, 255] : [0, 0, 0, 0];
   });
   logo.data.set(pixels.flat());
-  // Flat colours are shortest without a filter.
+  // Flat colours compress best without a filter.
   return PNG.sync.write(logo, { filterType: 0, deflateStrategy: 0 });
 }
 

@@ -3,7 +3,7 @@ import { parseUnits } from "../../src/lib/money.ts";
 import type { EvmChain } from "./evm-chain.ts";
 import type { PaymentMethod } from "./shop.ts";
 
-/** A customer sends exactly what a method of an EVM network still asks for; not mined yet. Throws when nothing is due there. */
+/** Sends exactly the amount that a method of an EVM network still asks for; not mined yet. Throws if nothing is due. */
 export async function payDue(
   chain: Pick<EvmChain, "sendNative" | "sendToken">,
   { cryptocurrency, network: name, amountDue, address }: PaymentMethod,

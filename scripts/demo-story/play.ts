@@ -1,4 +1,4 @@
-// Plays the stories: customers pay while blocks come, the view is kept up, and in the end every invoice is held against its story.
+// Plays the stories: customers pay while blocks are mined, the view is updated, and in the end every invoice is compared with its story.
 import { type Asset, assetOn, networkNamed } from "../../src/chains/networks.ts";
 import { formatUnits, parseUnits } from "../../src/lib/money.ts";
 import type { EvmChain } from "./evm-chain.ts";
@@ -14,11 +14,11 @@ export interface Chains {
 
 export interface Outcome {
   readonly title: string;
-  /** Absent where it is of no invoice. */
+  /** Absent if the outcome concerns no invoice. */
   readonly invoiceId?: string;
   /** Every status that its invoice went through. */
   readonly path: readonly string[];
-  /** What is not as the story tells; empty when all is. */
+  /** Differences from the story; empty if there are none. */
   readonly differences: readonly string[];
 }
 
@@ -31,12 +31,12 @@ interface Act extends Scene {
   readonly story: Story;
   invoice: Invoice;
   note: string;
-  /** What its customer could not do. */
+  /** The customer's failed step. */
   failure?: string;
   isPlayed: boolean;
 }
 
-/** What the acts share: while one has blocks taken back, nobody else may have a payment in them. */
+/** State shared by the acts: while one reverts blocks, no other may have a payment in them. */
 interface Theatre {
   readonly shop: Shop;
   readonly chains: Chains;
@@ -45,7 +45,7 @@ interface Theatre {
   disturbed: Act | undefined;
 }
 
-/** Creates the invoices, plays all stories at once, and returns when each is at its end or the time is over. */
+/** Creates the invoices, plays all stories at once, and returns when each has ended or the time is over. */
 export async function playAll(
   of: { readonly shop: Shop; readonly chains: Chains },
   stories: readonly Story[],
@@ -112,7 +112,7 @@ function isOver({ story, invoice, failure, isPlayed }: Act): boolean {
   return isPlayed && (failure !== undefined || isAtEnd(story.ending, invoice));
 }
 
-/** A chain's blocks, one after the other, until the play is over. */
+/** Mines a chain's blocks, one after the other, until the play is over. */
 async function blocks(theatre: Theatre, everyMs: number, mine: () => Promise<void>): Promise<void> {
   while (!theatre.isOver) {
     await mine();
@@ -152,7 +152,7 @@ function stageOf(theatre: Theatre, act: Act): Stage {
   };
 }
 
-/** Whether nothing of it is under way: its customer waits or has given up, or all that was sent is confirmed. */
+/** Whether no payment is in progress: the customer waits or has failed, or everything sent is confirmed. */
 function isSafe({ story, invoice, failure }: Act): boolean {
   const isWaiting = story.ending.isLate === true && invoice.payments.length === 0;
   const isThere = invoice.payments.length === story.ending.payments;
@@ -191,7 +191,7 @@ function methodOf(invoice: Invoice, { cryptocurrency, network }: Pair) {
 
 async function untilIn(theatre: Theatre, isIt: () => boolean): Promise<void> {
   while (!isIt()) {
-    if (theatre.isOver) throw new Error("what it waited for did not come in time");
+    if (theatre.isOver) throw new Error("the expected state was not reached in time");
     await sleep(LOOK_EVERY_MS / 2);
   }
 }

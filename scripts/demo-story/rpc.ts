@@ -1,9 +1,9 @@
-// JSON-RPC to a node of our own on loopback.
+// JSON-RPC to our own node on loopback.
 import * as z from "zod";
 
 const Answer = z.object({ result: z.unknown().optional(), error: z.object({ message: z.string() }).nullish() });
 
-/** One call; its answer is the caller's to check. Throws with the node's message. */
+/** Makes one call; the caller checks the result. Throws with the node's message. */
 export type Rpc = (method: string, ...params: readonly unknown[]) => Promise<unknown>;
 
 export function rpcAt(url: string, headers: Readonly<Record<string, string>> = {}): Rpc {

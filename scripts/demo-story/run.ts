@@ -1,16 +1,16 @@
-// `npm run demo`: a shop with wallets on chains of this machine, customers who pay as customers do, and what becomes of each invoice. Ends by
-// itself with a summary; its exit status is 0 only if every story ended as it is told. It leaves nothing running and no file. At a terminal the
-// last customer is whoever sits there: with `-- --checkout` the only one.
+// `npm run demo`: a shop with wallets on local chains, customers who pay in typical ways, and the result of each invoice. Ends by itself with a
+// summary; the exit status is 0 only if every story ended as expected. It leaves no process and no file. At a terminal the user is the last
+// customer; with `-- --checkout` the only one.
 import "../end-with-parent.ts";
 import { assetOn, networkNamed } from "../../src/chains/networks.ts";
 import { StartError } from "../settings.ts";
 import { type EvmChain, startEvmChain } from "./evm-chain.ts";
 import { startLitecoinChain } from "./litecoin-chain.ts";
+import { hasReceived, missesNothing, startMerchantServer } from "./merchant-server.ts";
 import { payDue } from "./pay-due.ts";
 import { type Outcome, playAll } from "./play.ts";
 import { type Invoice, type Shop, startShop, TEST_ADDRESS } from "./shop.ts";
 import { EVM_STORIES, LITECOIN_STORY } from "./stories.ts";
-import { hasHeard, missesNothing, startMerchantServer } from "./told.ts";
 import { until } from "./until.ts";
 import { lineView, tableView } from "./view.ts";
 import { yourTurn } from "./your-turn.ts";
@@ -19,13 +19,13 @@ import { yourTurn } from "./your-turn.ts";
 const STOPPED_BY = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const POLL_SECONDS = 0.5;
 const PAIR_OF_THE_LAST = { cryptocurrency: "USDT", network: "ETH" } as const;
-/** Enough attempts for a server that is away for a while. */
+/** Enough attempts for a server that is down for a while. */
 const WEBHOOK_SCHEDULE = "0,1,1,1,2,2,2";
-/** The merchant's key: of public test vectors, so nobody should pay to it on a real chain. */
+/** The merchant's key, from public test vectors: never pay to it on a real chain. */
 const LITECOIN_KEY =
   "vpub5Y6cjg78GGuNLsaPhmYsiw4gYX3HoQiRBiSwDaBXKUafCt9bNwWQiitDk5VZ5BVxYnQdwoTyXSs2JHRPAgjAvtbBrf8ZhDYe2jWAqvZVnsc";
 
-/** What was started, the first first; each part may be stopped twice. */
+/** Started parts, in order; each may be stopped twice. */
 const started: { stop(): Promise<void> }[] = [];
 let isStopped = false;
 
@@ -42,9 +42,9 @@ try {
   await stopAll();
   if (!process.stdin.isTTY) summarize(outcomes);
   say("Nothing was left running.");
-  process.exit(outcomes.every(isAsTold) ? 0 : 1);
+  process.exit(outcomes.every(isAsExpected) ? 0 : 1);
 } catch (error) {
-  // Ctrl-C took the server away under the stories: the handler above ends the process.
+  // Ctrl-C stopped the server during the stories: the handler above ends the process.
   if (isStopped) await new Promise(() => {});
   await stopAll();
   console.error(error instanceof StartError ? error.message : error);
@@ -52,10 +52,11 @@ try {
 }
 
 async function demo(): Promise<readonly Outcome[]> {
-  say("Starting an Ethereum of this machine (anvil), a Litecoin where litecoind is installed, and the service ...");
+  say("Starting a local Ethereum (anvil), a local Litecoin if litecoind is installed, and the service ...");
   const evm = keep(await startEvmChain(contracts()));
   const litecoin = await startLitecoinChain();
-  if (litecoin === undefined) say("No litecoind here, so no story on Litecoin: `npm run nodes:install` brings it.");
+  if (litecoin === undefined)
+    say("litecoind is not installed, so there is no story on Litecoin. Install it with `npm run nodes:install`.");
   else keep(litecoin);
   const shop = keep(
     await startShop({
@@ -79,13 +80,15 @@ async function demo(): Promise<readonly Outcome[]> {
   const write = (text: string) => void process.stdout.write(text);
   const view = process.stdout.isTTY ? tableView(write, () => process.stdout.columns) : lineView(write);
   const played = await playAll({ shop, chains }, stories, view);
-  say("\nThe merchant's server was told meanwhile. Now it goes away while one more customer pays, and comes back ...");
+  say(
+    "\nThe merchant's server was notified of all payments. Now it stops while one more customer pays, and starts again ...",
+  );
   const paid = played.filter(({ path }) => path.at(-1) === "PAID").flatMap(({ invoiceId = [] }) => invoiceId);
-  const heard = await hasHeard(server, paid);
+  const heard = await hasReceived(server, paid);
   const missed = await missesNothing({ server, shop, pair: PAIR_OF_THE_LAST }, (invoice) =>
     payInTime(shop, evm, invoice),
   );
-  say("What it printed of what was paid:");
+  say("The server printed these payments:");
   for (const line of server.lines.filter((each) => each.startsWith("invoice.paid "))) say(`    ${line}`);
   const outcomes = [...played, heard, missed];
   if (!process.stdin.isTTY) return outcomes;
@@ -125,7 +128,7 @@ async function registerWallets(shop: Shop, hasLitecoin: boolean): Promise<void> 
   });
 }
 
-/** Of the tokens that are paid with. */
+/** Contracts of the tokens used for payments. */
 function contracts(): readonly string[] {
   const ethereum = networkNamed("ETH");
   const codes = new Set(EVM_STORIES.map(({ pair }) => pair.cryptocurrency));
@@ -140,14 +143,14 @@ function summarize(outcomes: readonly Outcome[]): void {
   say("");
   for (const outcome of outcomes) {
     const { title, path, differences } = outcome;
-    say(`${isAsTold(outcome) ? "as told" : "NOT AS TOLD"}: ${title}`);
+    say(`${isAsExpected(outcome) ? "as expected" : "NOT AS EXPECTED"}: ${title}`);
     say(`    ${path.join(" → ")}`);
     for (const difference of differences) say(`    ${difference}`);
   }
-  say(`${outcomes.filter(isAsTold).length} of ${outcomes.length} stories ended as they are told.`);
+  say(`${outcomes.filter(isAsExpected).length} of ${outcomes.length} stories ended as expected.`);
 }
 
-function isAsTold({ differences }: Outcome): boolean {
+function isAsExpected({ differences }: Outcome): boolean {
   return differences.length === 0;
 }
 
@@ -156,7 +159,7 @@ function keep<T extends { stop(): Promise<void> }>(part: T): T {
   return part;
 }
 
-/** The last first. */
+/** Stops the last started part first. */
 async function stopAll(): Promise<void> {
   for (const part of started.toReversed()) await part.stop();
 }

@@ -1,5 +1,5 @@
-// A merchant with a server of its own: a development server in a temporary home on a free port, and its API as the merchant's program
-// calls it. For the demo and for tests on real chains.
+// A merchant with its own development server, in a temporary home on a free port, and the API calls of the merchant's program. For the demo and
+// for tests on real chains.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,18 +15,18 @@ export type PaymentMethod = z.infer<ReturnType<typeof methodBody>>;
 export type Payment = z.infer<ReturnType<typeof paymentBody>>;
 export type Wallet = z.infer<ReturnType<typeof walletBody>>;
 
-/** CHAIN_SOURCES as an object: network to its sources, the first is asked first. */
+/** CHAIN_SOURCES as an object that maps each network to its sources; the first is asked first. */
 export type Sources = Readonly<
   Record<string, readonly { readonly kind: string; readonly url: string; readonly headers?: Record<string, string> }[]>
 >;
 
 export interface ShopOptions {
   readonly sources?: Sources;
-  /** Seconds between two looks at every network; without it each network has its own pace. */
+  /** Seconds between two passes over every network; by default each network has its own interval. */
   readonly pollSeconds?: number;
-  /** Seconds before each attempt of a delivery; without it the schedule of a deployment. */
+  /** Seconds before each attempt of a delivery; default: the production schedule. */
   readonly webhookSchedule?: string;
-  /** Inserts more than the merchant, at every start. */
+  /** Inserts further rows at every start. */
   readonly seedMore?: StartOptions["seedMore"];
 }
 
@@ -39,21 +39,21 @@ export interface Pair {
 export interface Answer {
   readonly status: number;
   readonly text: string;
-  /** Undefined where the text is no JSON. */
+  /** Undefined if the text is not JSON. */
   readonly body: unknown;
 }
 
 export interface Shop {
   readonly baseUrl: string;
   readonly merchantId: string;
-  /** All that the server prints. */
+  /** File with the server's output. */
   readonly logFile: string;
-  /** Any path of the server with the merchant's key, whatever comes back. */
+  /** Calls any path of the server with the merchant's key and returns any answer. */
   raw(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
-  /** A path below the merchant's own, e.g. `/invoices`; throws unless the answer is 2xx. The type is the caller's claim. */
+  /** Calls a path below the merchant's, e.g. `/invoices`; throws unless the answer is 2xx. The result type is not checked. */
   call<T>(method: string, rest: string, body?: unknown): Promise<T>;
   registerWallet(fields: Readonly<Record<string, unknown>>): Promise<Wallet>;
-  /** Names and amounts are filled in: 10 USD. */
+  /** Creates an invoice; the default is 10 USD. */
   createInvoice(fields?: Readonly<Record<string, unknown>>): Promise<Invoice>;
   invoice(id: string): Promise<Invoice>;
   activate(invoiceId: string, pair: Pair): Promise<PaymentMethod>;
@@ -66,20 +66,20 @@ export interface Shop {
   payment(id: string): Promise<Payment & { readonly evidence: unknown }>;
   resolvePayment(id: string, resolution: Readonly<Record<string, unknown>>): Promise<Payment>;
   changeSettings(changes: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Ends the server, does what is to happen meanwhile, and starts it on the same state at the same address. */
+  /** Stops the server, runs `whileDown`, and starts it with the same state at the same address. */
   restart(whileDown?: () => Promise<void>): Promise<void>;
   /** Ends the server and removes its home. May be called again. */
   stop(): Promise<void>;
 }
 
-/** A merchant's address of public test vectors: everybody has its private key, so nobody should pay to it on a real chain. */
+/** A merchant's address from public test vectors: everybody knows its private key, so never pay to it on a real chain. */
 export const TEST_ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
 const ANSWERS_WITHIN_MS = 30_000;
-/** Characters of the server's log that an error repeats. */
+/** Characters of the server's log that an error includes. */
 const LOG_SHOWN = 4_000;
 
-/** Ready to take requests. Takes some seconds. */
+/** Starts a shop; takes some seconds until it is ready for requests. */
 export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   const home = mkdtempSync(join(tmpdir(), "edgetill-shop-"));
   const logFile = join(home, "server.log");
@@ -93,7 +93,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   };
   process.once("exit", forget);
   let server = await start().catch((error: unknown) => {
-    // The log goes with its home, so its end goes with the error.
+    // The log is deleted with its home, so the error includes its end.
     const log = existsSync(logFile) ? readFileSync(logFile, "utf8").slice(-LOG_SHOWN) : "";
     forget();
     throw new StartError(`${error instanceof Error ? error.message : error}\n${log}`, { cause: error });
@@ -125,7 +125,7 @@ function settingsOf({ sources = {}, pollSeconds, webhookSchedule = "" }: ShopOpt
   });
 }
 
-/** The API of a merchant of a server that runs. */
+/** The API of a merchant on a running server. */
 export function shopApi(baseUrl: string, merchantId: string, key: string): Omit<Shop, "logFile" | "restart" | "stop"> {
   const raw: Shop["raw"] = async (method, path, body, headers = {}) => {
     const response = await fetch(baseUrl + path, {

@@ -1,4 +1,4 @@
-// The stories of `npm run demo`, as their customers live them.
+// The stories of `npm run demo`, step by step.
 import { pathOf, type Stage, type Story } from "./story.ts";
 
 const ETHEREUM = "ETH";
@@ -8,7 +8,7 @@ const USUAL = ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"] as const;
 /** An invoice lives at least this long. */
 const SHORT_LIFE_SECONDS = 60;
 
-/** All are on one merchant's addresses, so that invoices of one token are told apart by their amounts alone. */
+/** All use one merchant's addresses, so that only their amounts distinguish invoices of one token. */
 export const EVM_STORIES: readonly Story[] = [
   {
     title: "paid exactly",
@@ -27,7 +27,7 @@ export const EVM_STORIES: readonly Story[] = [
     play: async (stage) => {
       await stage.pay(40);
       await stage.until(({ payments }) => payments.some(({ status }) => status === "CONFIRMED"));
-      stage.note("40 % is there; the customer sends what is still due");
+      stage.note("40 % arrived; the customer sends the rest");
       await stage.payRest();
       await stage.until(({ status }) => status === "PAID");
       stage.note("");
@@ -51,7 +51,7 @@ export const EVM_STORIES: readonly Story[] = [
     play: async (stage) => {
       await stage.pay(50);
       await stage.until(({ amountConfirmed }) => Number(amountConfirmed) > 0);
-      stage.note("half is there; it stays open until it expires");
+      stage.note("half arrived; the invoice stays open until it expires");
       await stage.until(({ status }) => status === "UNDERPAID");
       stage.note("");
     },
@@ -63,10 +63,10 @@ export const EVM_STORIES: readonly Story[] = [
     expiresInSeconds: SHORT_LIFE_SECONDS,
     ending: { path: ["AWAITING_PAYMENT", "EXPIRED"], payments: 1, receivedPercent: 0, isLate: true },
     play: async (stage) => {
-      stage.note("the customer forgets it until it has expired");
+      stage.note("the customer waits until the invoice has expired");
       await stage.until(({ status }) => status === "EXPIRED");
       await stage.pay();
-      stage.note("paid after its end: kept for review, not PAID");
+      stage.note("paid after expiry: kept for review, not PAID");
     },
   },
   {
@@ -85,7 +85,7 @@ export const LITECOIN_STORY: Story = {
   ending: { path: USUAL, payments: 1, receivedPercent: 100 },
   play: async (stage) => {
     await stage.pay();
-    stage.note("in the mempool, in no block yet");
+    stage.note("in the mempool, not in a block yet");
     await stage.until(({ payments }) => payments.some(({ confirmations }) => confirmations > 0));
     stage.note("");
   },
@@ -95,7 +95,7 @@ async function takenBack(stage: Stage): Promise<void> {
   await stage.beginDisturbing();
   const hash = await stage.pay();
   await stage.until(({ status }) => status === "PAID");
-  stage.note("the chain takes its newest blocks back, and the payment with them");
+  stage.note("the chain drops its newest blocks, with the payment");
   const payment = await stage.takeBack(hash);
   await stage.until((invoice) => pathOf(invoice).length > USUAL.length && invoice.status === "AWAITING_PAYMENT");
   stage.note("the customer's wallet sends the same transaction again");

@@ -1,22 +1,22 @@
-// What a story is, and whether it ended as it is told. No I/O here.
+// What a story is, and whether it ended as expected. No I/O here.
 import type { Invoice, Pair, Payment } from "./shop.ts";
 
-/** What the customers of the stories do, and what they wait for. */
+/** The actions of a story's customer. */
 export interface Stage {
-  /** Sends coins for this story's invoice as its payment method says, or a share of them in percent; gives the transaction. */
+  /** Sends the coins that this story's invoice asks for, or a percentage of them; returns the transaction hash. */
   pay(percent?: number): Promise<string>;
   /** Sends exactly what is still due. */
   payRest(): Promise<string>;
-  /** Waits until the invoice, as the API gives it, is so. */
+  /** Waits until the invoice, read from the API, fulfils the condition. */
   until(isIt: (invoice: Invoice) => boolean): Promise<void>;
-  /** Waits until the others have no payment under way, and keeps them from sending one: blocks will be taken back. */
+  /** Waits until no other story has a payment in progress, and prevents new ones: blocks will be reverted. */
   beginDisturbing(): Promise<void>;
-  /** The chain takes back the block of this transaction and all after it, and the transaction is forgotten. */
+  /** Reverts the block of this transaction and all after it; the transaction is forgotten. */
   takeBack(txHash: string): Promise<{
-    /** The customer's wallet sends the same transaction again; once it is seen, the others may go on. */
+    /** The customer's wallet sends the same transaction again; once it is seen, the other stories continue. */
     sendAgain(): Promise<void>;
   }>;
-  /** What the view shows of this moment. */
+  /** Sets the note that the view shows. */
   note(text: string): void;
 }
 
@@ -34,7 +34,7 @@ export interface Ending {
   readonly path: readonly Invoice["invoiceTimeline"][number]["paymentStatus"][];
   /** How many payments are credited to it. */
   readonly payments: number;
-  /** Received in percent of what was asked; rounded down. */
+  /** Received amount in percent of the amount asked for, rounded down. */
   readonly receivedPercent: number;
   readonly isLate?: boolean;
 }
@@ -48,7 +48,7 @@ export function isAtEnd(ending: Ending, invoice: Invoice): boolean {
   return differences(ending, invoice).length === 0;
 }
 
-/** What is not as the ending tells; empty when all is. */
+/** Differences from the ending; empty if there are none. */
 export function differences(ending: Ending, invoice: Invoice): readonly string[] {
   const { path, payments, receivedPercent, isLate = false } = ending;
   const facts: readonly (readonly [string, unknown, unknown])[] = [
@@ -65,7 +65,7 @@ function isCredited({ status }: Payment): boolean {
   return status === "DETECTED" || status === "CONFIRMED";
 }
 
-/** Of what was asked, rounded down; from the decimal texts, in micro-units. */
+/** Percentage of the amount asked for, rounded down; computed from the decimal texts in micro-units. */
 export function percentReceived(invoice: Pick<Invoice, "amountReceived" | "rawAmount">): number {
   const micros = (amount: string) => BigInt(amount.replace(".", ""));
   return Number((micros(invoice.amountReceived) * 100n) / micros(invoice.rawAmount));

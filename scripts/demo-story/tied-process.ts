@@ -1,5 +1,5 @@
-// A program that ends with this process, however this process ends. A node has no eye on its parent, so a shell stands between: it waits on
-// a pipe that only this process holds open, and ends the program when the pipe closes.
+// Runs a program that ends with this process, however this process ends. A node does not watch its parent, so a shell runs in between: it waits
+// on a pipe that only this process holds open, and ends the program when the pipe closes.
 import { spawn } from "node:child_process";
 
 const TIED = '"$@" </dev/null & program=$!; read -r _; kill "$program" 2>/dev/null; wait "$program"';
@@ -9,7 +9,7 @@ export interface TiedProcess {
   stop(): Promise<void>;
 }
 
-/** `command` with its arguments, quietly, out of reach of the terminal's Ctrl-C: who started it ends it. */
+/** Starts `command` with its arguments, without output and unaffected by the terminal's Ctrl-C: the caller must stop it. */
 export function spawnTied(command: readonly [string, ...string[]]): TiedProcess {
   const shell = spawn("sh", ["-c", TIED, "sh", ...command], { stdio: ["pipe", "ignore", "ignore"], detached: true });
   const ended = new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 const EVERY_MS = 100;
 
-/** Reads again and again until `isIt` holds, and gives that reading. After `boundMs` it throws with the last one. */
+/** Reads repeatedly until `isIt` holds and returns that value. After `boundMs` throws with the last value. */
 export async function until<T>(read: () => Promise<T>, isIt: (value: T) => boolean, boundMs: number): Promise<T> {
   const lateAtMs = Date.now() + boundMs;
   for (;;) {

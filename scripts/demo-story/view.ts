@@ -1,8 +1,8 @@
-// What the demo shows: a table that is drawn again and again where there is a terminal, else a line for every change.
+// The demo's output: at a terminal a table that is redrawn, otherwise a line for every change.
 import type { Invoice } from "./shop.ts";
 import { type Ending, isAtEnd, pathOf, percentReceived, type Story } from "./story.ts";
 
-/** One story with what is known of it now. */
+/** One story with its current state. */
 export interface Scene {
   readonly story: Pick<Story, "title" | "pair" | "usd"> & { readonly ending: Ending };
   readonly invoice: Invoice;
@@ -16,13 +16,13 @@ export interface View {
 
 type Write = (text: string) => void;
 
-/** Draws the table over the one before it; `columns` is asked each time, for a terminal may be resized. */
+/** Draws the table over the previous one; `columns` is read each time, because a terminal may be resized. */
 export function tableView(write: Write, columns: () => number): View {
   let drawn = 0;
   return {
     show: (scenes, seconds) => {
       const lines = tableOf(scenes, seconds).map((line) => clipped(line, columns() - 1));
-      // Up to where the last table began; each line is cleared behind what is written.
+      // Moves up to where the last table began; clears the rest of each line.
       const up = drawn === 0 ? "" : `\x1b[${drawn}A`;
       write(`${up}${lines.map((line) => `${line}\x1b[K\n`).join("")}\x1b[J`);
       drawn = lines.length;
@@ -30,7 +30,7 @@ export function tableView(write: Write, columns: () => number): View {
   };
 }
 
-/** Writes what has changed since it was last asked. */
+/** Writes what changed since the last call. */
 export function lineView(write: Write): View {
   const said = new Map<string, string>();
   return {
@@ -51,7 +51,7 @@ export function lineOf({ story, invoice, note }: Scene): string {
   return `${title}: ${pathOf(invoice).at(-1)} (${money})${note === "" ? "" : `: ${note}`}`;
 }
 
-/** Two rows for each story: how much of what is there; the statuses so far and the note. */
+/** Two rows for each story: the received amount; the statuses so far and the note. */
 export function tableOf(scenes: readonly Scene[], seconds: number): readonly string[] {
   const rows = scenes.map((scene) => ({ scene, cells: cellsOf(scene) }));
   const widths = [0, 1, 2, 3].map((at) => Math.max(...rows.map(({ cells }) => cells[at]?.length ?? 0)));
@@ -73,12 +73,12 @@ function cellsOf({ story, invoice }: Scene): readonly [string, string, string, s
   return [story.title, `${pair.cryptocurrency} on ${pair.network}`, share, depth];
 }
 
-/** The last three: a payment that was taken back has gone through six. */
+/** The last three statuses: a reverted payment goes through six. */
 function shortPath(path: readonly string[]): string {
   return `${path.length > 3 ? "… → " : ""}${path.slice(-3).join(" → ")}`;
 }
 
-/** Six digits after the point become two. */
+/** Shortens six fraction digits to two. */
 function dollars(amount: string): string {
   return amount.replace(/(\.\d\d)\d*$/, "$1");
 }

@@ -1,4 +1,4 @@
-// The last story is of whoever runs the demo: a shop whose checkout stands open in the browser, and the terminal as the customer's wallet.
+// The last story is played by the user: a shop whose checkout is open in the browser, and the terminal as the customer's wallet.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline/promises";
@@ -12,9 +12,9 @@ import type { Invoice, PaymentMethod, Shop } from "./shop.ts";
 
 const BRAND_COLOR = "#0f766e";
 const BLOCK_EVERY_MS = { evm: 2_000, litecoin: 6_000 } as const;
-/** Of the newest invoices, so many are looked at for one that waits. */
+/** Newest invoices searched for one that waits for money. */
 const LOOKED_AT = 20;
-const HELP = "Enter pays all that is due, a number pays so many percent of it, q ends.";
+const HELP = "Press Enter to pay the amount due, type a number to pay that percentage of it, or q to end.";
 
 export interface Counter {
   readonly invoice: Invoice;
@@ -22,7 +22,7 @@ export interface Counter {
   stop(): Promise<void>;
 }
 
-/** Brands the shop, puts a product and an invoice up, and opens the page that customers come back to. */
+/** Brands the shop, creates a product and an invoice, and opens the page to which customers return. */
 export async function openCounter(shop: Shop): Promise<Counter> {
   const logo = await shop.call<{ name: string }>("POST", "/images", {
     contentType: "image/png",
@@ -44,7 +44,7 @@ export async function openCounter(shop: Shop): Promise<Counter> {
   return { invoice, productUrl: `${shop.baseUrl}/buy/${product.id}`, stop: door.stop };
 }
 
-/** Until the person at the terminal ends it: blocks come, and each line that they type is a payment. */
+/** Runs until the user at the terminal ends it: blocks are mined, and each typed line is a payment. */
 export async function yourTurn(of: {
   readonly shop: Shop;
   readonly chains: Chains;
@@ -53,7 +53,7 @@ export async function yourTurn(of: {
   const { shop, chains, say } = of;
   const counter = await openCounter(shop);
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  // Ctrl-C is the whole demo's to handle.
+  // The whole demo handles Ctrl-C.
   terminal.once("SIGINT", () => process.kill(process.pid, "SIGINT"));
   const beats = [
     setInterval(() => void chains.evm.mine().catch(() => {}), BLOCK_EVERY_MS.evm),
@@ -78,7 +78,7 @@ export async function yourTurn(of: {
   }
 }
 
-/** Pays the invoice whose way to pay was picked last; says what was sent. */
+/** Pays the invoice whose payment method was chosen last; returns a message about it. */
 async function pay(shop: Shop, chains: Chains, percent: number): Promise<string> {
   const query = `/invoices?status=AWAITING_PAYMENT&limit=${LOOKED_AT}`;
   const { data } = await shop.call<{ data: readonly Invoice[] }>("GET", query);
@@ -86,7 +86,7 @@ async function pay(shop: Shop, chains: Chains, percent: number): Promise<string>
     invoice.paymentMethods.filter(isDue).map((method) => ({ invoice, method })),
   );
   const [newest] = waiting.toSorted((a, b) => ((a.method.quotedAt ?? "") < (b.method.quotedAt ?? "") ? 1 : -1));
-  if (newest === undefined) return "No invoice waits for money: choose on the page how to pay first.";
+  if (newest === undefined) return "No invoice waits for money: first choose how to pay on the page.";
   const method = portionOf(newest.method, percent);
   if (networkNamed(method.network)?.family === "evm") await payDue(chains.evm, method);
   else await chains.litecoin?.pay(method.address ?? "", method.amountDue ?? "");
@@ -97,7 +97,7 @@ function isDue({ status, amountDue }: PaymentMethod): boolean {
   return status === "ACTIVE" && Number(amountDue) > 0;
 }
 
-/** The method as if it asked for so many percent of what is due. */
+/** The method as if it asked for this percentage of the amount due. */
 function portionOf(method: PaymentMethod, percent: number): PaymentMethod {
   const network = networkNamed(method.network);
   const asset = network === undefined ? undefined : assetOn(network, method.cryptocurrency);
@@ -107,12 +107,14 @@ function portionOf(method: PaymentMethod, percent: number): PaymentMethod {
   return { ...method, amountDue: formatUnits(portion, asset.decimals) };
 }
 
-/** The shop's own page that customers come back to: it believes a payment only by the signature in its address. */
+/** The shop's own page to which customers return: it only trusts the signature in its URL. */
 async function openShopDoor(baseUrl: string): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     response.setHeader("content-type", "text/html; charset=utf-8");
     const url = `http://${request.headers.host}${request.url}`;
-    const text = await greeting(baseUrl, url).catch((error: unknown) => `This is not proved: ${messageOf(error)}`);
+    const text = await greeting(baseUrl, url).catch(
+      (error: unknown) => `The payment could not be verified: ${messageOf(error)}`,
+    );
     response.end(`<!doctype html><title>Corner Coffee</title><h1>Corner Coffee</h1><p>${text}</p>\n`);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

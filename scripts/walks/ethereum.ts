@@ -1,4 +1,4 @@
-// A node of Ethereum of which a test chain's author needs no more than this: blocks at a pace, and payments of USDT in them.
+// A minimal Ethereum node for the walks: blocks at a fixed pace, with USDT payments in them.
 
 const [GENESIS_MS, BLOCK_MS] = [1_790_000_000_000, 12_000];
 const USDT = "0xdac17f958d2ee523a2206206994597c13d831ec7";
@@ -13,7 +13,7 @@ interface Call {
 }
 
 export class Ethereum {
-  /** By height: what a block pays, and to whom. */
+  /** By height: the payment in a block, if any. */
   readonly #blocks: ({ readonly to: string; readonly units: bigint } | undefined)[] = [undefined];
 
   /** The time of the newest block. */
@@ -25,7 +25,7 @@ export class Ethereum {
     this.#blocks.push(payment);
   }
 
-  /** Answers one request of JSON-RPC, or a batch. */
+  /** Answers one JSON-RPC request or a batch. */
   answer(body: string): unknown {
     const asked: Call | readonly Call[] = JSON.parse(body);
     const answerOne = ({ id, method, params: [first] }: Call) => ({
@@ -86,7 +86,7 @@ const placeOf = (height: number) => ({
 
 const hex = (value: number) => `0x${value.toString(16)}`;
 const word = (digits: string) => `0x${digits.padStart(64, "0")}`;
-/** Its last digits are the height, in decimal. */
+/** The last digits of a hash are the height, in decimal. */
 const hashOf = (kind: string, height: number) => `0x${String(height).padStart(8, "0").padStart(64, kind)}`;
 
 function heightOf(tag: string, tip: number): number {

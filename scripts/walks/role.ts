@@ -1,4 +1,4 @@
-// What a file says of itself in one sentence: the first of its head, or of the comment above the first function that ran and has one.
+// A file's description in one sentence: the first of its opening comment, or of the comment above the first function that ran and has one.
 
 export function roleOf(source: string, functions: readonly string[]): string {
   const head = /^(?:\/\/.*\n)+/.exec(source)?.[0];

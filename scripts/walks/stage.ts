@@ -1,5 +1,5 @@
-// The Worker in Node, set up as in production: its D1 and its objects stand on SQLite, and stand-ins take the place of what lies beyond it,
-// which are the queue, two rate sources and a node of Ethereum. The clock moves with that chain, so that a walk is the same on every machine.
+// The Worker in Node, set up as in production: D1 and the Durable Objects use SQLite, and fakes replace the queue, two rate sources and an
+// Ethereum node. The clock moves with that chain, so that a walk is the same on every machine.
 import { DatabaseSync } from "node:sqlite";
 import {
   migratedDatabase,
@@ -14,13 +14,13 @@ import { insertSql, newDemo } from "../seed.ts";
 import { Ethereum } from "./ethereum.ts";
 
 type Worker = typeof import("../../src/app/worker.ts");
-/** What every class of an object takes. */
+/** The constructor of every Durable Object class. */
 type ObjectClass = new (state: DurableObjectState, env: Env) => object;
 
 type KeyKind = "SECRET" | "PUBLIC";
 
 interface Sender {
-  /** Which of the merchant's keys; the secret one unless told otherwise. */
+  /** Which of the merchant's keys to use; default: the secret one. */
   readonly by?: KeyKind;
   readonly idempotencyKey?: string;
 }
@@ -45,7 +45,7 @@ const SETTINGS = {
 
 export class Stage {
   readonly chain = new Ethereum();
-  /** How many messages the queue was sent: each wakes the endpoint. */
+  /** Messages sent to the queue; each wakes the endpoint. */
   woken = 0;
   readonly #worker: Worker;
   readonly #env: Env;
@@ -64,7 +64,7 @@ export class Stage {
     this.#env = this.#environment(sqlite);
   }
 
-  /** Takes the clock and the network of the process for its own. */
+  /** Replaces the process's clock and network access. */
   static async open(): Promise<Stage> {
     const stage = new Stage(await import("../../src/app/worker.ts"));
     Date.now = () => stage.chain.nowMs;
@@ -72,7 +72,7 @@ export class Stage {
     return stage;
   }
 
-  /** Sends a request of the merchant's server, and waits for all that goes on after its answer. Throws where it is refused. */
+  /** Sends a request of the merchant's server and waits for all work after the response. Throws if it is refused. */
   async post<T>(path: string, body: object, as: Sender = {}): Promise<T> {
     const request = new Request(`${SETTINGS.PUBLIC_URL}/api/v1/merchants/merchant/${this.#merchantId}/${path}`, {
       method: "POST",
@@ -125,7 +125,7 @@ export class Stage {
     return env;
   }
 
-  /** Objects by name, each made at the first call and asked by promises, as the platform does. */
+  /** Durable Objects by name, each created at the first call, with asynchronous methods as on the platform. */
   #namespace(type: ObjectClass, env: Env) {
     const objects = new Map<string, object>();
     return {
@@ -169,7 +169,7 @@ export class Stage {
     work.finally(() => this.#background.delete(work)).catch(() => {});
   }
 
-  /** Until nothing of the Worker's goes on: a watcher's own background work is known to nobody, but takes no more than a few turns. */
+  /** Waits until the Worker is idle: a watcher's background work cannot be awaited, but takes only a few turns of the event loop. */
   async #rest(): Promise<void> {
     for (let turns = 0; turns < 20 || this.#background.size > 0; turns++)
       await new Promise((next) => setImmediate(next));

@@ -1,19 +1,19 @@
-// Notes which functions of src run, in order. Each function gets one call at its beginning while Node loads its file; nothing else of the
-// file changes. Code that runs while a file is loaded is noted too, so a walk begins after everything is loaded.
+// Records which functions of src run, in order. While Node loads a file, a call is inserted at the beginning of each function; nothing else
+// changes. Code that runs during loading is recorded too, so a walk begins after everything is loaded.
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseAst } from "vitest/node";
 
-/** One function of src; anonymous ones have the name of the function or the constant around them. */
+/** One function of src; an anonymous one has the name of the enclosing function or constant. */
 interface Traced {
   /** From the root of the repository, with `/`. */
   readonly file: string;
   readonly name: string;
 }
 
-/** What ran, in order: a function as often as it was called. */
+/** The functions that ran, in order, once for each call. */
 export type Trace = readonly Traced[];
 
 interface Insertion {
@@ -43,7 +43,7 @@ export class Tracer {
     });
   }
 
-  /** Runs `work`, which must wait for all that it starts. */
+  /** Runs `work`, which must await everything that it starts. */
   async of<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly trace: Trace }> {
     const trace: Traced[] = [];
     this.#trace = trace;
@@ -81,7 +81,7 @@ function parsed(source: string): Node {
   return program;
 }
 
-/** The call at the beginning of a function. */
+/** The inserted call at the beginning of a function. */
 function noted({ body }: Node, index: number): readonly Insertion[] {
   if (!isNode(body)) return [];
   const call = `noteCall(${index})`;
@@ -96,12 +96,12 @@ function ownName({ id }: Node): string | undefined {
   return isNode(id) ? textOf(id) : undefined;
 }
 
-/** Of a constant of the module, for functions that are made or called by what it holds. */
+/** The name of a module constant, for functions inside its value. */
 function constantName(node: Node): string {
   return node.type === "VariableDeclarator" ? (ownName(node) ?? "") : "";
 }
 
-/** What a variable or a member calls the function that it holds. */
+/** The name that a variable or member gives to its function. */
 function nameFrom(holder: Node, held: Node): string | undefined {
   if (holder.init !== held && holder.value !== held) return undefined;
   const named = holder.id ?? holder.key;

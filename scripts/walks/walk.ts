@@ -1,4 +1,4 @@
-// Both walks and the variants that they are compared with, one after the other on one Worker: each before that it is measured warm.
+// Runs both walks and their variants, one after the other, on one Worker; each is run once before it is measured warm.
 import type { Tracer } from "./trace.ts";
 
 const USDT = { cryptocurrency: "USDT", network: "ETH" };
@@ -13,13 +13,13 @@ interface CreatedInvoice {
 }
 
 export async function walk(tracer: Tracer) {
-  // Imported here, because the tracer must be there before the first file of src is.
+  // Imported here, because the tracer must be installed before the first file of src is loaded.
   const { Stage } = await import("./stage.ts");
   const stage = await Stage.open();
   let orders = 0;
   const create = async (by: "SECRET" | "PUBLIC", more: object): Promise<CreatedInvoice> => {
     orders++;
-    // Each its own price, so that no two invoices compete for an amount.
+    // Each invoice has its own price, so that no two compete for an amount.
     const body = { name: `Order ${orders}`, rawAmount: 20 + orders, currency: "USD", ...more };
     return stage.post("invoices", body, { by, idempotencyKey: `order-${orders}` });
   };
@@ -36,7 +36,7 @@ export async function walk(tracer: Tracer) {
   await stage.post("wallets", { walletType: "XPUB_WALLET", ...BTC, xpub: ZPUB, derivationPath: "m/84'/0'/0'" });
   const coldCreate = await tracer.of(order);
   const coldPayment = await tracer.of(async () => {
-    // A watcher begins at the newest block.
+    // A watcher starts at the newest block.
     await stage.watch();
     await pay(coldCreate.result);
   });
