@@ -115,7 +115,7 @@ const apiKey = apiKeyBodyOf(
 
 const [paid = ""] = invoiceEventData({ invoice: body }, [{ previousStatus: "PENDING_CONFIRMATION" }]);
 
-const told = <T extends EventType>(type: T, data: EventData[T], sequence: number | null = null) =>
+const exampleOf = <T extends EventType>(type: T, data: EventData[T], sequence: number | null = null) =>
   [type, textOf(type, JSON.stringify(data), sequence)] as const;
 
 function textOf(type: EventType, data: string, sequence: number | null): string {
@@ -132,17 +132,17 @@ function textOf(type: EventType, data: string, sequence: number | null): string 
 /** Event texts by type, one for each domain. */
 export const EXAMPLES: ReadonlyMap<string, string> = new Map([
   ["invoice.paid", textOf("invoice.paid", paid, 6)],
-  told("payment.unmatched", {
+  exampleOf("payment.unmatched", {
     payment: paymentBodyOf({ ...payment, invoiceId: null, status: "UNMATCHED", matchedBy: null }, []),
   }),
-  told("wallet.detection_degraded", { network: "ETH", degradedSince: isoTime(NOW_MS), reason: "UNREACHABLE" }),
-  told("team.role_changed", { memberId, member, previousRole: "MEMBER" }),
-  told("api_key.created", { apiKeyId: derivedId("key", OPERATION), apiKey }),
-  told("webhook.endpoint_disabled", {
+  exampleOf("wallet.detection_degraded", { network: "ETH", degradedSince: isoTime(NOW_MS), reason: "UNREACHABLE" }),
+  exampleOf("team.role_changed", { memberId, member, previousRole: "MEMBER" }),
+  exampleOf("api_key.created", { apiKeyId: derivedId("key", OPERATION), apiKey }),
+  exampleOf("webhook.endpoint_disabled", {
     ...{ webhookId, url: "https://shop.example.com/webhooks", reason: "FAILING", failuresInRow: 480 },
     failingSince: isoTime(NOW_MS - 5 * DAY_MS),
   }),
-  told("ping", { webhookId }),
+  exampleOf("ping", { webhookId }),
 ]);
 
 /** One delivery of the ping, for writers of a verifier. */

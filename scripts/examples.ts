@@ -28,28 +28,28 @@ export function examples(demo: Demo, reference = `demo-${randomBytes(4).toString
     externalId: reference,
   };
   return `
-# 1. Register a wallet: a public test key, so never pay to it. Where it is registered already the answer is 409 WALLET_EXISTS.
+# 1. Register a wallet. The key is public test data, so never pay to it. If it is already registered, the answer is 409 WALLET_EXISTS.
 curl -sS '${merchant}/wallets' \\
   ${key} ${json} \\
   -d '${JSON.stringify(TEST_KEY)}'
 
-# 2. Create an invoice of 49.90 USD. Run it twice: the Idempotency-Key gives the same answer, not a second invoice.
-#    Its checkoutUrl is the page where the customer pays: open it in a browser.
+# 2. Create an invoice of 49.90 USD. If you run this twice, the Idempotency-Key returns the same answer, not a second invoice.
+#    The customer pays at its checkoutUrl: open it in a browser.
 curl -sS '${merchant}/invoices' \\
   ${key} ${json} -H 'idempotency-key: ${reference}' \\
   -d '${JSON.stringify(invoice)}'
 
-# 3. Read it, found by your own reference. GET .../invoices/{id} reads it by its id.
+# 3. Find the invoice by your own reference. GET .../invoices/{id} reads it by its id.
 curl -sS '${merchant}/invoices?externalId=${reference}' \\
   ${key}
 
-# 4. Be told of what happens: register where, then start a receiver with the secret of the answer, in another terminal:
+# 4. Receive events: register an endpoint, then start a receiver in another terminal with the secret from the answer:
 #    WEBHOOK_SECRET=whsec_... npm run receiver
 curl -sS '${merchant}/webhooks' \\
   ${key} ${json} \\
   -d '${JSON.stringify({ url: "http://127.0.0.1:4242/webhooks", events: ["*"] })}'
 
-# 5. Sign in as the owner: ask for a code, read it in the development mailbox, use it. In a browser: ${demo.baseUrl}/sign-in
+# 5. Sign in as the owner: request a code, read it in the development mailbox, and use it. In a browser: ${demo.baseUrl}/sign-in
 JAR=$(mktemp)
 curl -sS '${auth}/start' -c "$JAR" ${json} -d '${JSON.stringify({ email: demo.ownerEmail })}'
 CODE=$(curl -sS '${demo.baseUrl}/dev/mail?to=${demo.ownerEmail}' -H 'accept: application/json' | grep -oE '[0-9]{8}' | head -n 1)

@@ -58,7 +58,9 @@ export function differences(ending: Ending, invoice: Invoice): readonly string[]
     ["late", isLate, invoice.isLate],
     ["now", path.at(-1), invoice.status],
   ];
-  return facts.filter(([, told, is]) => told !== is).map(([name, told, is]) => `${name}: told ${told}, is ${is}`);
+  return facts
+    .filter(([, expected, actual]) => expected !== actual)
+    .map(([name, expected, actual]) => `${name}: expected ${expected}, is ${actual}`);
 }
 
 function isCredited({ status }: Payment): boolean {

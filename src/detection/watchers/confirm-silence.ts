@@ -136,8 +136,8 @@ async function judge(
   const transfers = [...answers.values(), ...parts].flat();
   const shared = await onOwnChain(deps, pass, client, { purpose: "silence", transfers });
   if (!shared.ok) return shared;
-  const stands = await applied(deps, pass, { transfers: shared.value.transfers, seen: [] });
-  if (!stands.ok) return stands;
+  const saved = await applied(deps, pass, { transfers: shared.value.transfers, seen: [] });
+  if (!saved.ok) return saved;
   // Another source may have answered for a refused address.
   for (const address of answers.keys()) refused.delete(address);
   // Two sources on two branches: a transfer that only the second one has makes the invoice wait, like a refused address.

@@ -39,6 +39,6 @@ export async function proveByBlocks(
   const looked = await lookAtSome(deps, pass, client, lost);
   if (!looked.ok) return looked;
   const { seen, isWhole } = looked.value;
-  const stands = await applied(deps, pass, { transfers: [], seen });
-  return stands.ok ? ok(isWhole ? reached : undefined) : stands;
+  const saved = await applied(deps, pass, { transfers: [], seen });
+  return saved.ok ? ok(isWhole ? reached : undefined) : saved;
 }

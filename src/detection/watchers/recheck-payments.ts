@@ -178,8 +178,8 @@ export async function lookAtDue(
   const refused = outage === undefined ? looked.value.refused : [];
   for (const payment of refused)
     if (deps.nowMs() <= untilMs) seen.push(...(await lookElsewhere(deps, pass, client, payment)));
-  const seenStored = await applied(deps, pass, { transfers: [], seen });
-  if (!seenStored.ok) return seenStored;
+  const saved = await applied(deps, pass, { transfers: [], seen });
+  if (!saved.ok) return saved;
   const hasMore = first !== undefined || rows.value.length === limit;
   const last = first === undefined ? (rows.value.at(-1)?.position ?? 0) : first.position - 1;
   progress.lookedAt = hasMore ? last : 0;

@@ -70,8 +70,8 @@ export async function scanBlocks(
     );
     if (!looked.ok) return looked;
     const { seen, isWhole } = looked.value;
-    const stands = await applied(deps, pass, { transfers, seen });
-    if (!stands.ok) return stands;
+    const saved = await applied(deps, pass, { transfers, seen });
+    if (!saved.ok) return saved;
     // The next pass, which starts soon, rechecks the rest before the cursor passes their blocks.
     if (!isWhole) return ok({ cursor, unconfirmed: new Set(mempool.value.transfers.map(transferKey)) });
     if (isAtTip) progress.setLap(deps.pool.nameOf(client), mempool.value.lap);

@@ -68,8 +68,8 @@ export async function sweepRecipients(
   if (!blockNow.ok) return blockNow;
   if (blockNow.value?.hash !== tip.hash) return behind("the answers are about two branches");
   const transfers = [...answers.answers.values(), ...looked.value.histories].flatMap((each) => each.transfers);
-  const stands = await applied(deps, pass, { transfers, seen: [] });
-  if (!stands.ok) return stands;
+  const saved = await applied(deps, pass, { transfers, seen: [] });
+  if (!saved.ok) return saved;
   const written = await stuckRows(deps, pass, { source, cursor, asked: answers, looked: looked.value });
   if (!written.ok) return written;
   const elsewhere = await readElsewhere(deps, pass, client, source);

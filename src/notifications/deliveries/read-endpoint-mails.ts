@@ -20,6 +20,6 @@ export async function readEndpointMails(
   ]);
   if (webhook === undefined || merchant === undefined) return [];
   const reason = webhook.isActive ? null : webhook.disabledReason;
-  const news = { webhook, merchantName: merchant.name, reason, more, nowMs };
-  return stewards.map(({ email }) => endpointMail(email, news));
+  const disabled = { webhook, merchantName: merchant.name, reason, more, nowMs };
+  return stewards.map(({ email }) => endpointMail(email, disabled));
 }

@@ -99,7 +99,7 @@ describe("the installation of nodes", () => {
     haveApt();
     install();
     rmSync(calls);
-    expect(install()).toMatchObject({ status: 0, said: expect.stringContaining("are there") });
+    expect(install()).toMatchObject({ status: 0, said: expect.stringContaining("are already installed") });
     expect(called()).toBe("");
   });
 
@@ -123,13 +123,13 @@ describe("the installation of nodes", () => {
     command("python3", "#!/bin/sh\nexit 1\n");
     expect(install({ PYTHON_BODY: "exit 1" })).toMatchObject({
       status: 1,
-      said: expect.stringContaining("python3 was fetched and does not run"),
+      said: expect.stringContaining("python3 was fetched but does not run"),
     });
     expect(install()).toMatchObject({ status: 0 });
     expect(called()).toContain("--simulate systemd-standalone-sysusers python3\n");
     expect(run("python3")).toBe("python3 runs");
     rmSync(calls);
-    expect(install()).toMatchObject({ status: 0, said: expect.stringContaining("are there") });
+    expect(install()).toMatchObject({ status: 0, said: expect.stringContaining("are already installed") });
     expect(called()).toBe("");
   });
 
@@ -153,7 +153,7 @@ describe("the installation of nodes", () => {
       `of ${root}/usr/lib/chromium/chromium-headless-shell with --a b, libraries ${libraries}:${libraries}/pulseaudio, fonts ${root}`,
     );
     rmSync(calls);
-    expect(install()).toMatchObject({ status: 0, said: expect.stringContaining("are there") });
+    expect(install()).toMatchObject({ status: 0, said: expect.stringContaining("are already installed") });
   });
 
   test("a Chromium that is named is not fetched, and must run", () => {
@@ -168,7 +168,7 @@ describe("the installation of nodes", () => {
   test("what was fetched and does not run here is not left behind", () => {
     haveApt();
     const answer = install({ NODE_BODY: "exit 1" });
-    expect(answer).toMatchObject({ status: 1, said: expect.stringContaining("bitcoind was fetched and does not run") });
+    expect(answer).toMatchObject({ status: 1, said: expect.stringContaining("bitcoind was fetched but does not run") });
     expect(readdirSync(nodes)).toEqual([]);
   });
 

@@ -57,8 +57,8 @@ async function readChunk(
   const range = { from: fromOf(pass, of.lowest), to: to.value, recipients: new Set(of.addresses), assets };
   const scan = asked(await client.scan(range));
   if (!scan.ok) return scan;
-  const stands = await applied(deps, pass, { transfers: scan.value.transfers, seen: [] });
-  if (!stands.ok) return stands;
+  const saved = await applied(deps, pass, { transfers: scan.value.transfers, seen: [] });
+  if (!saved.ok) return saved;
   const { height } = scan.value.to;
   const raised = await readWithRetry(deps.sleep, async () => raiseStuck(deps.db, name, of.addresses, height));
   return raised.ok ? ok(height) : stored(raised);

@@ -168,9 +168,9 @@ async function keep(
   const shared = await onOwnChain(deps, pass, client, { purpose: "elsewhere", transfers });
   if (!shared.ok) return shared;
   const { open } = shared.value;
-  const stands = await applied(deps, pass, { transfers: shared.value.transfers, seen: [] });
+  const saved = await applied(deps, pass, { transfers: shared.value.transfers, seen: [] });
   const whole = rows.filter(({ address }) => !open.has(address));
-  if (!stands.ok || whole.length === 0) return stands;
+  if (!saved.ok || whole.length === 0) return saved;
   if (!(await hasOwnTip(pass, other))) return ok(true);
   const written = await readWithRetry(deps.sleep, async () => batch(deps.db, [putStuck(deps.db, whole)]));
   return written.ok ? ok(true) : stored(written);

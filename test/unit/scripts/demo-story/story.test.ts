@@ -27,7 +27,7 @@ describe("the end of a story", () => {
     ["its payment came late", paid({ isLate: true }), "late"],
   ];
   test.each(wrong)("it is not as told when %s", (_, invoice, what) => {
-    expect(differences(PAID, invoice).join()).toContain(`${what}: told`);
+    expect(differences(PAID, invoice).join()).toContain(`${what}: expected`);
     expect(isAtEnd(PAID, invoice)).toBe(false);
   });
 
