@@ -39,7 +39,7 @@ function reticent(send: ChainEdge["fetch"]): ChainEdge["fetch"] {
     try {
       return await send(url, init);
     } catch (error) {
-      // Our own time limit ended: the caller recognises this error.
+      // Our own time limit ended: this error's text is ours and contains no URL.
       if (init.signal?.aborted) throw error;
       throw new Error(error instanceof Error ? error.name : "no connection");
     }

@@ -48,8 +48,8 @@ const GENESIS: Readonly<Partial<Record<NetworkName, string>>> = {
   TRX_NILE: "0000000000000000d698d4192c56cb6be724a558448e2684802de4d6cd8690dc",
 };
 /**
- * Most requests of one read of one address. TronGrid allows a key fifteen a second, and a Worker on the free plan may make fifty in all. Together
- * with the read of newer entries (`PAGE_REQUESTS`) and the request for the first block, the sum stays below fifty.
+ * Most requests of one read of one address, however long its history. TronGrid allows a key fifteen a second, and a Worker on the free plan may
+ * make fifty in all. Together with the read of newer entries (`PAGE_REQUESTS`) and the request for the first block, the sum stays below fifty.
  */
 export const LOOK_REQUESTS = 36;
 /** Requests that stand for one page of other sources: a page of each list, and the newest blocks on them. */

@@ -1,7 +1,8 @@
 // Reads a chain by address, from a source that keeps an index of addresses. Each pass asks for only as many as such a source answers: the next
 // addresses of a round over all of them, and some of each merchant's in turn (turns/turn.ts). When a round is complete, the cursor moves to the
-// tip at which the round began; an address waits at most one round, and its invoice with it. The place in the round is stored with the cursor.
-// An address that is refused or flooded leaves the round and is read at its own pace (by-address/read-stuck.ts).
+// tip at which the round began. An address whose invoice has waited long is asked less often, only by the round, and its invoice waits with it.
+// The place in the round is stored with the cursor. An address that is refused or flooded leaves the round and is read at its own pace
+// (by-address/read-stuck.ts).
 import type { ChainClient, History } from "../../chains/chain-client.ts";
 import { type Transfer, transferKey } from "../../chains/transfer.ts";
 import { err, ok } from "../../lib/result.ts";

@@ -22,7 +22,7 @@ export const ROUND_SIZE = 20;
 /** Rounds of one invocation: each makes up to 20 POSTs and two resolver requests, together below 50. */
 export const ROUNDS_AN_INVOCATION = 2;
 export const POSTS_AT_ONCE = 6;
-/** Most leased deliveries of one endpoint, over all its workers: leaves room for more than one round besides that of a worker that died. */
+/** Most leased deliveries of one endpoint, over all its workers: one round more than is needed to make up for a worker that died. */
 export const MOST_IN_FLIGHT = 60;
 /** Most workers of one endpoint: each event wakes one, and an endpoint that hangs keeps them busy. */
 export const MOST_WORKERS = 6;

@@ -6,7 +6,7 @@ import { currentMain } from "./page.ts";
 const SLOW_SECONDS = 60;
 const LONGEST_PAUSE_SECONDS = 300;
 const PATIENCE_MS = 15_000;
-/** Stages that count blocks, for which the server sends no messages. */
+/** Stages that count blocks, for which the server sends no messages. A page with a progress bar counts blocks too. */
 const COUNTING: ReadonlySet<string | undefined> = new Set(["partial", "checking", "seen"]);
 
 /** Takes a response and its time by `performance.now()`; returns whether it was a valid state. */
