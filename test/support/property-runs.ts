@@ -1,2 +1,8 @@
-/** Runs of each property: 1,000, or 100,000 in the deep suite (reliability.md 6). */
-export const RUNS = process.env.DEEP ? 100_000 : 1_000;
+/** How often something random is tried: `usual`, `deep` in the deep suite (reliability.md 6), and a tenth of `usual` in `npm run test:quick`. */
+export function triesOf({ usual, deep }: { readonly usual: number; readonly deep: number }): number {
+  if (process.env.DEEP) return deep;
+  return process.env.QUICK ? Math.ceil(usual / 10) : usual;
+}
+
+/** Runs of each property. */
+export const RUNS = triesOf({ usual: 1_000, deep: 100_000 });

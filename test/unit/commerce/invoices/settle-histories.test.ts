@@ -32,8 +32,9 @@ import {
   USDT,
 } from "../../../support/invoice-facts.ts";
 import { BITCOIN, ETHEREUM, firstSeen, PAID_INVOICE, transferOf } from "../../../support/payment-facts.ts";
+import { triesOf } from "../../../support/property-runs.ts";
 
-const HISTORIES = process.env.DEEP ? 500_000 : 20_000;
+const HISTORIES = triesOf({ usual: 20_000, deep: 500_000 });
 const END = 3_000_000;
 const QUOTED_AGAIN = EXPIRES / 2;
 const LOCKED_UNTIL = EXPIRES - 200_000;

@@ -1,0 +1,53 @@
+// `npm run test:quick`, for the inner loop: the rules of the repository, and the unit tests that a change since main reaches. Random
+// tests run a tenth as often as in `npm test`, so that a change that reaches all of them takes a minute, too.
+import { execFileSync } from "node:child_process";
+import { relative, resolve } from "node:path";
+import { createVitest, type TestSpecification } from "vitest/node";
+
+/** Tests of the repository as a whole. They read files that they do not import. */
+const RULES = /^test\/unit\/(docs\/)?[^/]+\.test\.ts$/;
+
+process.env.QUICK = "1";
+const base = lastCommitOfMain();
+const vitest = await createVitest("test", {
+  project: ["unit"],
+  changed: base,
+  // A change of package.json or of vitest's configuration reaches every test; `npm test` runs them.
+  forceRerunTriggers: [],
+  reporters: ["default", "./test/support/closing-line.ts"],
+  watch: false,
+});
+try {
+  await vitest.standalone();
+  const all = await vitest.globTestSpecifications();
+  const reached = new Set((await vitest.getRelevantTestSpecifications()).map(pathOf));
+  const rules = all.filter((each) => RULES.test(pathOf(each)));
+  const wanted = all.filter((each) => reached.has(pathOf(each)) || rules.includes(each));
+  console.log(
+    `${rules.length} files of rules and ${wanted.length - rules.length} of ${all.length - rules.length} other unit test files,`,
+    `which the change since ${base.slice(0, 7)} reaches`,
+  );
+  await vitest.runTestSpecifications(wanted);
+} finally {
+  await vitest.close();
+}
+
+/** The one that the working branch began at; HEAD where there is no main, so that the change is what is not committed. */
+function lastCommitOfMain(): string {
+  for (const main of ["origin/main", "main"]) {
+    try {
+      return git("merge-base", "HEAD", main);
+    } catch {
+      // No branch of this name here.
+    }
+  }
+  return git("rev-parse", "HEAD");
+}
+
+function git(...args: readonly string[]): string {
+  return execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+}
+
+function pathOf({ moduleId }: TestSpecification): string {
+  return relative(resolve(import.meta.dirname, ".."), moduleId).replaceAll("\\", "/");
+}
