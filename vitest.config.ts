@@ -5,9 +5,14 @@ import { textModules } from "./scripts/text-modules.ts";
 /** How long a test, a hook or a wait for a condition may take: no measure of anything, only an end to what hangs. Four times a busy machine's worst. */
 const PATIENT = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 60_000 } } } as const;
 
+// wrangler warns that the secrets of wrangler.toml are missing. The tests' values are bindings of the worker project below.
+process.env.WRANGLER_LOG ??= "error";
+
 export default defineConfig(async () => ({
   test: {
-    reporters: ["default", "./test/support/closing-line.ts"],
+    reporters: ["default", "./test/support/expected-noise.ts", "./test/support/closing-line.ts"],
+    // Console output is shown of tests that fail; deep campaigns show what they exercised. `--silent=false` shows all.
+    silent: process.env.DEEP ? false : ("passed-only" as const),
     // One more than the cores of a small machine: tests on real nodes wait more than they work.
     maxWorkers: 3,
     projects: [

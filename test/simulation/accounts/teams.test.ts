@@ -3,6 +3,7 @@ import {
   CAMPAIGN_LIMIT_MS,
   FEWEST_HITS,
   printReport,
+  printWithTest,
   runCampaign,
   type Scenario,
   schedulesOf,
@@ -47,7 +48,7 @@ describe("the simulator catches, within 1,000 schedules, a check then an act", (
   const caughtBy = async (scenario: Scenario, problem: RegExp) => {
     const report = await runCampaign(scenario, { count: 1_000, stopAt: problem });
     const caught = report.problems.at(-1);
-    process.stdout.write(`${scenario.name}: caught at seed ${caught?.seed}: ${caught?.problem}\n`);
+    printWithTest(`${scenario.name}: caught at seed ${caught?.seed}: ${caught?.problem}`);
     expect(caught?.problem).toMatch(problem);
   };
 

@@ -1,7 +1,15 @@
 // Facts as of the payment's time (decisions 4 and 5): the same facts give the same credits, worths and statuses, whatever varies when and in what
 // order they are read. Every schedule of a history is held against the oracle, which reads nothing but the facts.
 import { describe, expect, it } from "vitest";
-import { CAMPAIGN_LIMIT_MS, FIRST_SEED, keepSeeds, pastSeedsOf, seedsTo, tellProgress } from "../engine/campaign.ts";
+import {
+  CAMPAIGN_LIMIT_MS,
+  FIRST_SEED,
+  keepSeeds,
+  pastSeedsOf,
+  printWithTest,
+  seedsTo,
+  tellProgress,
+} from "../engine/campaign.ts";
 import { AsOfTill } from "./as-of-adapter.ts";
 import { byStatus, byToday, honoured, redated } from "./as-of-broken.ts";
 import { type History, printHistory } from "./as-of-facts.ts";
@@ -100,9 +108,9 @@ it(`says the same of the same facts, whenever they are read: ${HISTORIES} histor
   const seconds = ((performance.now() - startMs) / 1_000).toFixed(1);
   const lines = [...tally.hits].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, n]) => `  ${name}: ${n}`);
   const sums = `${schedules} schedules, ${interleavings} distinct interleavings, ${seconds} s`;
-  process.stdout.write(`${NAME}: ${sums}\n${lines.join("\n")}\n`);
+  printWithTest(`${NAME}: ${sums}\n${lines.join("\n")}`);
   for (const { seed, text, schedule } of problems) {
-    process.stdout.write(`seed ${seed}: ${text}\n${printHistory(historyOf(seed))}\n${printSchedule(schedule)}\n\n`);
+    printWithTest(`seed ${seed}: ${text}\n${printHistory(historyOf(seed))}\n${printSchedule(schedule)}\n`);
   }
   if (problems.length > 0) {
     keepSeeds(
@@ -124,7 +132,7 @@ describe(`within ${CAUGHT_WITHIN} histories it catches that`, () => {
     const { problems } = await campaign(new AsOfTill(variant), seedsTo(CAUGHT_WITHIN), problem);
     const [first] = problems;
     const seeds = problems.map(({ seed }) => seed).join(", ");
-    process.stdout.write(`${variant.name}: caught at seeds ${seeds}: ${first?.text}\n`);
+    printWithTest(`${variant.name}: caught at seeds ${seeds}: ${first?.text}`);
     expect(first).toBeDefined();
   });
 });

@@ -1,7 +1,7 @@
 // One address stops nobody else, and nothing that a pass needs lives in memory: what is found and when it closes, with hostile addresses and
 // without; and watchers that are broken on purpose.
 import { describe, expect, it } from "vitest";
-import { CAMPAIGN_LIMIT_MS } from "../engine/campaign.ts";
+import { CAMPAIGN_LIMIT_MS, printWithTest } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
 import { compareHostile, type HostileTally, type HostileVariant } from "./hostile-addresses.ts";
 
@@ -27,8 +27,8 @@ it(`what is found at an address and when its invoice closes does not depend on h
   const seconds = (performance.now() - startMs) / 1_000;
   const distinct = [...tally.keys()].filter((name) => name.startsWith("plan ")).length;
   const misdeeds = [...tally].filter(([name]) => !name.startsWith("plan ")).map(([name, n]) => `${name} ${n}`);
-  process.stdout.write(
-    `hostile addresses: ${2 * SEEDS} runs, ${distinct} distinct histories, ${seconds.toFixed(1)} s, ${misdeeds.join(", ")}\n`,
+  printWithTest(
+    `hostile addresses: ${2 * SEEDS} runs, ${distinct} distinct histories, ${seconds.toFixed(1)} s, ${misdeeds.join(", ")}`,
   );
   expect(problems).toEqual([]);
   for (const misdeed of ["BAD_STATUS", "RATE_LIMITED", "TIMEOUT", "UNEXPECTED_SHAPE", "FLOODED", "SLOW", "LIES_EMPTY"])
@@ -44,7 +44,7 @@ describe("a watcher that is broken is caught within 200 histories:", () => {
     { name: "broken: one refusal fails the scan of all", failsWhole: true },
   ])("$name", { timeout: CAMPAIGN_LIMIT_MS }, async (variant) => {
     const { problems } = await compare(variant, 200, 1);
-    process.stdout.write(`${variant.name}: caught at ${problems[0]}\n`);
+    printWithTest(`${variant.name}: caught at ${problems[0]}`);
     expect(problems).toHaveLength(1);
   });
 });

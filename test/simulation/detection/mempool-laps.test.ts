@@ -4,7 +4,7 @@ import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { CAMPAIGN_LIMIT_MS } from "../engine/campaign.ts";
+import { CAMPAIGN_LIMIT_MS, printWithTest } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
 import { World } from "../engine/world.ts";
 import { instantSleep } from "./reorg-shop.ts";
@@ -74,7 +74,7 @@ it(
     const forget = () =>
       void lab.rows("update network_cursors set progress = json_remove(progress, '$.laps') returning 1");
     const found = await problems(forget, 200);
-    process.stdout.write(`broken: the place in the mempool in memory: caught at ${found[0]}\n`);
+    printWithTest(`broken: the place in the mempool in memory: caught at ${found[0]}`);
     expect(found).toHaveLength(1);
   },
   CAMPAIGN_LIMIT_MS,

@@ -11,6 +11,7 @@ import {
   CAMPAIGN_LIMIT_MS,
   FEWEST_HITS,
   printReport,
+  printWithTest,
   runCampaign,
   type Scenario,
   schedulesOf,
@@ -65,7 +66,7 @@ const checkThenAct: Apply = async (deps, { network, heights, transfers }) => {
 async function expectCaught(scenario: Scenario, problem: RegExp): Promise<void> {
   const report = await runCampaign(scenario, { count: CAUGHT_WITHIN, stopAt: problem });
   const caught = report.problems.at(-1);
-  process.stdout.write(`${scenario.name}: caught at seed ${caught?.seed}: ${caught?.problem}\n`);
+  printWithTest(`${scenario.name}: caught at seed ${caught?.seed}: ${caught?.problem}`);
   expect(caught?.problem).toMatch(problem);
 }
 

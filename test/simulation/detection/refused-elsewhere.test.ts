@@ -4,7 +4,7 @@ import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { CAMPAIGN_LIMIT_MS } from "../engine/campaign.ts";
+import { CAMPAIGN_LIMIT_MS, printWithTest } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
 import { World } from "../engine/world.ts";
 import { compareRefused, type RefusedTally } from "./refused-elsewhere.ts";
@@ -23,7 +23,7 @@ it(`what is credited is what a source that is well would show, whatever the firs
     const problem = await compareRefused(lab, seed, tally);
     if (problem !== undefined) problems.push(`seed ${seed}: ${problem}`);
   }
-  process.stdout.write(`refused elsewhere: ${JSON.stringify(tally)}\n`);
+  printWithTest(`refused elsewhere: ${JSON.stringify(tally)}`);
   expect(problems).toEqual([]);
   // Each kind of history was among them.
   expect(tally.refused).toBeGreaterThan(SEEDS);

@@ -1,5 +1,6 @@
 // The simulator of reorgs (reliability.md 6), and what it is worth: watchers that are broken on purpose do not get past it.
 import { beforeAll, describe, expect, it } from "vitest";
+import { printWithTest } from "../engine/campaign.ts";
 import { byLogIndex, nudged, withoutWalkingBack } from "./reorg-broken.ts";
 import { ReorgShop } from "./reorg-shop.ts";
 import { type Tally, type Variant, watchTree } from "./reorgs.ts";
@@ -40,14 +41,14 @@ it(`ends as the final chain says, nothing lost and nothing credited twice: ${TRE
   const { problems, tally } = await watchTrees(REAL, { count: TREES, mostProblems: MOST_PROBLEMS });
   const seconds = (performance.now() - startMs) / 1_000;
   const hits = [...tally].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, n]) => `${name} ${n}`);
-  process.stdout.write(`reorgs: ${TREES} trees in ${seconds.toFixed(1)} s\n${hits.join(", ")}\n`);
+  printWithTest(`reorgs: ${TREES} trees in ${seconds.toFixed(1)} s\n${hits.join(", ")}`);
   const [first] = problems;
   if (first !== undefined) {
     const history: string[] = [];
     await watchTree(shop, first.seed, { ...REAL, trace: (line) => history.push(line) }, new Map()).catch(
       () => undefined,
     );
-    process.stdout.write(`history of seed ${first.seed}:\n${history.join("\n")}\n`);
+    printWithTest(`history of seed ${first.seed}:\n${history.join("\n")}`);
   }
   expect(problems.map(({ seed, problem }) => `seed ${seed}: ${problem}`)).toEqual([]);
   // What is not hit is not tested.
@@ -71,7 +72,7 @@ describe(`a watcher that is broken is caught within ${CAUGHT_WITHIN} trees:`, ()
     { variant: withoutWalkingBack, stopAt: /not on the chain|was never seen|^inv_\S+ is / },
   ])("$variant.name", { timeout: LIMIT_MS }, async ({ variant, stopAt }) => {
     const { problems } = await watchTrees(variant, { count: CAUGHT_WITHIN, mostProblems: 1, stopAt });
-    process.stdout.write(`${variant.name}: caught at seed ${problems[0]?.seed}: ${problems[0]?.problem}\n`);
+    printWithTest(`${variant.name}: caught at seed ${problems[0]?.seed}: ${problems[0]?.problem}`);
     expect(problems).toHaveLength(1);
   });
 });

@@ -6,7 +6,7 @@ import { Dice } from "../../support/dice.ts";
 import { FakeChain, FakeSource } from "../../support/fake-chain.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { TestWatcher } from "../../support/watcher.ts";
-import { CAMPAIGN_LIMIT_MS } from "../engine/campaign.ts";
+import { CAMPAIGN_LIMIT_MS, printWithTest } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
 import { World } from "../engine/world.ts";
 import { instantSleep } from "./reorg-shop.ts";
@@ -143,7 +143,7 @@ describe("between two asks for an address", () => {
     "a watcher that keeps %s in memory is caught within 40 histories",
     async (_, forgetting) => {
       const { problems } = await compare(() => void lab.rows(forgetting), 40, 1);
-      process.stdout.write(`broken: ${forgetting.slice(7, 20)}: caught at ${problems[0]}\n`);
+      printWithTest(`broken: ${forgetting.slice(7, 20)}: caught at ${problems[0]}`);
       expect(problems.length).toBeGreaterThan(0);
     },
     CAMPAIGN_LIMIT_MS,

@@ -98,6 +98,12 @@ export async function runCampaign(
   return { schedules, problems, hits, interleavings: interleavings.size, seconds, steps };
 }
 
+/** Prints what a campaign exercised or found. vitest shows it if the test fails, and in deep campaigns (vitest.config.ts, `silent`). */
+export function printWithTest(text: string): void {
+  // biome-ignore lint/suspicious/noConsole: vitest knows of what is written this way which test wrote it
+  console.log(text);
+}
+
 /** The report as text: one line of sums, then each fault point and how often it was hit. */
 export function printReport(scenario: Scenario, report: Report): void {
   const { schedules, steps, seconds } = report;
@@ -109,7 +115,7 @@ export function printReport(scenario: Scenario, report: Report): void {
     `${Math.round(schedules / seconds)} schedules/s`,
     `${report.problems.length} problems`,
   ];
-  process.stdout.write(`${scenario.name}: ${sums.join(", ")}\n${lines.join("\n")}\n`);
+  printWithTest(`${scenario.name}: ${sums.join(", ")}\n${lines.join("\n")}`);
 }
 
 /** The points that were hit too rarely to count as tested. */
@@ -148,7 +154,7 @@ async function tell(scenario: Scenario, problems: readonly { seed: number; probl
   if (first === undefined) return;
   const { world } = await runSchedule(scenario, first.seed, true);
   const list = problems.map(({ seed, problem }) => `seed ${seed}: ${problem}`).join("\n");
-  process.stdout.write(`${scenario.name} FAILS\n${list}\nhistory of seed ${first.seed}:\n${world.trace.join("\n")}\n`);
+  printWithTest(`${scenario.name} FAILS\n${list}\nhistory of seed ${first.seed}:\n${world.trace.join("\n")}`);
 }
 
 /** What one attempt of a request came to, for its sender: an answer, or something to try again on. */

@@ -5,6 +5,7 @@ import { checkThenAct, forgottenClaim, forgottenOnRefusal, untiedEffects } from 
 import {
   CAMPAIGN_LIMIT_MS,
   printReport,
+  printWithTest,
   rareHits,
   runCampaign,
   runSchedule,
@@ -20,7 +21,7 @@ const CAUGHT_WITHIN = 1_000;
 async function expectCaught(scenario: Scenario, problem: RegExp): Promise<void> {
   const report = await runCampaign(scenario, { count: CAUGHT_WITHIN, stopAt: problem });
   const caught = report.problems.at(-1);
-  process.stdout.write(`${scenario.name}: caught at seed ${caught?.seed}: ${caught?.problem}\n`);
+  printWithTest(`${scenario.name}: caught at seed ${caught?.seed}: ${caught?.problem}`);
   expect(caught?.problem).toMatch(problem);
 }
 

@@ -1,6 +1,13 @@
 import { describe, expect, it, vi } from "vitest";
 import { deliverTo } from "../../../src/notifications/deliveries/deliver-webhooks.ts";
-import { CAMPAIGN_LIMIT_MS, FEWEST_HITS, printReport, runCampaign, schedulesOf } from "../engine/campaign.ts";
+import {
+  CAMPAIGN_LIMIT_MS,
+  FEWEST_HITS,
+  printReport,
+  printWithTest,
+  runCampaign,
+  schedulesOf,
+} from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
 import { recordsFirst, withoutLease, withoutToken } from "./deliver-broken.ts";
 import { deliverScenario, stockHooks } from "./deliver-scenario.ts";
@@ -40,7 +47,7 @@ describe(`the simulator catches, within ${CAUGHT_WITHIN} schedules, deliveries t
     const scenario = deliverScenario(lab, `deliveries that ${what}`, deliver);
     const report = await runCampaign(scenario, { count: CAUGHT_WITHIN, stopAt: problem });
     const caught = report.problems.at(-1);
-    process.stdout.write(`${scenario.name}: caught at seed ${caught?.seed}: ${caught?.problem}\n`);
+    printWithTest(`${scenario.name}: caught at seed ${caught?.seed}: ${caught?.problem}`);
     expect(caught?.problem).toMatch(problem);
   });
 });

@@ -1,0 +1,48 @@
+// Holds back what servers and libraries print about failures that tests cause on purpose. When anything fails, all of it is printed.
+import type { Reporter, TestModule } from "vitest/node";
+
+/** Each matches a whole message, and all of them are written by workerd, miniflare or Vite, which have no setting for them. */
+const EXPECTED: readonly RegExp[] = [
+  // Receivers and sources of tests that refuse a connection, hang up or break off. The Worker's fetch rejects, and the Worker handles that;
+  // workerd logs it once more, and miniflare's own worker for outgoing requests lets it pass uncaught.
+  /^exception = rust\/worker\/ffi\.rs:\d+: disconnected: (Connection refused|HTTP body: |client error )[^\n]*(\nstack: [^\n]*)?\n$/,
+  /^uncaught exception; source = Uncaught \(in promise\); stack = Error: Network connection lost\.\n$/,
+  /^uncaught exception; exception = workerd\/jsg\/[^\n]*: jsg\.Error: Network connection lost\.(\nstack: [^\n]*)?\n$/,
+  // Between two files all objects are deleted (migrate.ts): of D1 and of alarms that run then, too.
+  /^exception = workerd\/[^\n]*: Application called deleteAllDurableObjects\(\)\.(\nstack: [^\n]*)?\n$/,
+  /^uncaught exception; exception = workerd\/[^\n]*: Application called deleteAllDurableObjects\(\)\.(\nstack: [^\n]*)?\n$/,
+  /^uncaught exception; source = Uncaught \(in promise\); stack = Error: Application called deleteAllDurableObjects\(\)\.(\n +at [^\n]*miniflare[^\n]*)*\n$/,
+  // Two packages publish source maps without the sources.
+  /^Sourcemap for "[^"\n]*\/node_modules\/[^"\n]*" points to missing source files\n$/,
+];
+
+export function isExpectedNoise(message: string): boolean {
+  const text = message.replace(ESCAPES, "");
+  return EXPECTED.some((each) => each.test(text));
+}
+
+/** Colours of a terminal. */
+const ESCAPES = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
+
+export default class ExpectedNoise implements Reporter {
+  readonly #held: string[] = [];
+
+  onInit(): void {
+    for (const stream of [process.stdout, process.stderr]) this.#holdBackIn(stream);
+  }
+
+  onTestRunEnd(_: readonly TestModule[], errors: readonly unknown[], reason: string): void {
+    if (reason === "passed" && errors.length === 0) return;
+    if (this.#held.length > 0) process.stderr.write(`\nHeld back while the tests ran:\n${this.#held.join("")}`);
+    this.#held.length = 0;
+  }
+
+  #holdBackIn(stream: NodeJS.WriteStream): void {
+    const write = stream.write.bind(stream);
+    stream.write = ((...args: Parameters<typeof write>) => {
+      if (!isExpectedNoise(String(args[0]))) return write(...args);
+      this.#held.push(String(args[0]));
+      return true;
+    }) as typeof stream.write;
+  }
+}
