@@ -1,10 +1,14 @@
+import { existsSync, readFileSync } from "node:fs";
 import type { Reporter, TestModule } from "vitest/node";
-import { howToInstall, isInstalled } from "./core-node.ts";
-import { chromiumProgram, howToInstallChromium } from "./page-program.ts";
+import { REASON_FILE } from "../../scripts/bring-nodes.ts";
+import { firstProgram } from "../../scripts/program.ts";
+import { isInstalled } from "./core-node.ts";
+import { isExampleTested } from "./example-receiver.ts";
+import { chromiumProgram } from "./page-program.ts";
 
 /**
- * Prints what CI reads, over all projects, as the last line of the run: `N passed, N failed`, and `, N skipped` when a test was. Before it
- * stands what was missing, where tests on real chains or in a browser were skipped.
+ * Prints what CI reads, over all projects, as the last line of the run: `N passed, N failed`, and `, N skipped` when a test was. The line
+ * before it says which programs were missing for the skipped tests, and why they could not be installed.
  */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
@@ -19,18 +23,28 @@ export default class ClosingLine implements Reporter {
     const failed = count("failed") + broken.length + errors.length;
     const line = `${count("passed")} passed, ${failed} failed`;
     const skipped = count("skipped");
-    const isSkipping = (project: string) =>
-      modules.some((module) => module.project.name === project && hasSkipped(module));
-    const missing = isSkipping("chain") ? NODES.filter((node) => !isInstalled(node)).map(howToInstall) : [];
-    if (isSkipping("browser") && chromiumProgram() === undefined) missing.push(howToInstallChromium());
+    const projects = new Set(modules.filter(hasSkipped).map(({ project }) => project.name));
+    const missing = PROGRAMS.filter((each) => each.projects.some((name) => projects.has(name)) && !each.isThere());
     process.on("exit", () => {
-      for (const sentence of missing) console.log(`Tests were skipped: ${sentence}.`);
+      if (missing.length > 0) console.log(skippedLine(missing.map(({ name }) => name)));
       console.log(skipped === 0 ? line : `${line}, ${skipped} skipped`);
     });
   }
 }
 
-const NODES = ["bitcoin", "litecoin"] as const;
+/** Programs that tests of these projects are skipped without. */
+const PROGRAMS = [
+  { name: "bitcoind", projects: ["chain"], isThere: () => isInstalled("bitcoin") },
+  { name: "litecoind", projects: ["chain"], isThere: () => isInstalled("litecoin") },
+  { name: "chromium", projects: ["browser"], isThere: () => chromiumProgram() !== undefined },
+  { name: "python3", projects: ["unit", "contract"], isThere: () => isExampleTested("Python") },
+  { name: "curl", projects: ["contract"], isThere: () => firstProgram(undefined, ["curl"]) !== undefined },
+] as const;
+
+function skippedLine(missing: readonly string[]): string {
+  const reason = existsSync(REASON_FILE) ? readFileSync(REASON_FILE, "utf8") : "npm run nodes:install was not run";
+  return `Skipped: tests that need ${missing.join(", ")} (${reason}; README "Tests").`;
+}
 
 function hasSkipped(module: TestModule): boolean {
   return [...module.children.allTests()].some((test) => test.result().state === "skipped");

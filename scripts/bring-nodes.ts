@@ -1,0 +1,38 @@
+// Runs before `npm test`: brings the nodes, the browser and the Python that tests need (install-nodes.sh), where they can be had. Where they
+// cannot, the tests run all the same: those that need one are skipped, and the end of the run says why (test/support/closing-line.ts).
+import { spawn } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const FOLDER = ".nodes";
+/** Why the last installation failed; absent after one that did not. */
+export const REASON_FILE = join(FOLDER, "not-installed.txt");
+
+async function bringNodes(): Promise<void> {
+  mkdirSync(FOLDER, { recursive: true });
+  rmSync(REASON_FILE, { force: true });
+  const reason = await install();
+  if (reason !== undefined) writeFileSync(REASON_FILE, reason);
+}
+
+/** Undefined when all is there. What the script says is shown as it comes. */
+function install(): Promise<string | undefined> {
+  const script = spawn("sh", ["scripts/install-nodes.sh"], { stdio: ["ignore", "inherit", "pipe"] });
+  let said = "";
+  script.stderr.on("data", (chunk) => {
+    said += chunk;
+    process.stderr.write(chunk);
+  });
+  return new Promise((resolve) => {
+    script.once("error", () => resolve("there is no sh here"));
+    script.once("close", (status) => resolve(status === 0 ? undefined : reasonIn(said)));
+  });
+}
+
+/** The script's own first line, without its word on where apt's messages are. */
+function reasonIn(said: string): string {
+  const [, reason] = /^nodes: (.*?)(; apt's message is above)?\.?$/m.exec(said) ?? [];
+  return reason ?? "scripts/install-nodes.sh failed";
+}
+
+if (import.meta.main) await bringNodes();
