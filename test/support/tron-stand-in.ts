@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { addressOfHex, hexOfAddress } from "../../src/chains/tron/tron-hex.ts";
 import { listen } from "./listen.ts";
+import type { Block, Call, Log, Receipt, Transaction } from "./tron-shapes.ts";
 
 export type Rpc = (method: string, ...params: readonly unknown[]) => Promise<unknown>;
 
@@ -39,44 +40,6 @@ export interface TronStandIn {
   /** Paths asked for, with the methods of `/jsonrpc`, since it was emptied last. */
   readonly asked: string[];
   close(): Promise<void>;
-}
-
-interface Transaction {
-  readonly hash: string;
-  readonly from: string;
-  readonly to: string | null;
-  readonly value: string;
-  readonly input: string;
-  readonly blockNumber: string | null;
-}
-interface Block {
-  readonly number: string;
-  readonly hash: string;
-  readonly parentHash: string;
-  readonly timestamp: string;
-  readonly transactions: readonly Transaction[];
-}
-interface Log {
-  readonly address: string;
-  readonly topics: readonly string[];
-  readonly data: string;
-  readonly transactionHash: string;
-  readonly blockNumber: string;
-}
-interface Receipt {
-  readonly status: string;
-  readonly blockNumber: string;
-  readonly transactionHash: string;
-  readonly logs: readonly Log[];
-}
-
-/** As geth's callTracer tells it. */
-interface Call {
-  readonly from: string;
-  readonly to?: string;
-  readonly value?: string;
-  readonly error?: string;
-  readonly calls?: readonly Call[];
 }
 
 class RpcFault extends Error {

@@ -1,435 +1,242 @@
 // The clients of Bitcoin-like chains on real nodes: what a node does to a payment, each source must tell, and in the same words.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { coreClient } from "../../../src/chains/bitcoin/core-client.ts";
 import { esploraClient } from "../../../src/chains/bitcoin/esplora-client.ts";
-import type { ChainClient, ChainClientSettings, Lookup } from "../../../src/chains/chain-client.ts";
-import { parseChainSources } from "../../../src/chains/chain-sources.ts";
-import { type NetworkName, networkNamed } from "../../../src/chains/networks.ts";
+import type { ChainClient } from "../../../src/chains/chain-client.ts";
 import { type BlockRef, type Transfer, transferKey } from "../../../src/chains/transfer.ts";
-import type { Outage } from "../../../src/lib/fetch-text.ts";
-import type { Result } from "../../../src/lib/result.ts";
-import { type Coin, type CoreNode, howToInstall, isInstalled, startCoreNode } from "../../support/core-node.ts";
-import { type EsploraFault, type EsploraStandIn, startEsplora } from "../../support/esplora-stand-in.ts";
-
-const COINS: readonly Coin[] = ["bitcoin", "litecoin"];
+import { describeOn } from "../../support/describe-on.ts";
+import {
+  COINS,
+  esplora,
+  good,
+  newAddress,
+  node,
+  outageIn,
+  paid,
+  settingsOf,
+  sorted,
+  sources,
+  spentBy,
+  transfersIn,
+  useSources,
+} from "./bitcoin-harness.ts";
 
 for (const coin of COINS) {
-  if (isInstalled(coin)) describe(`${coin}d`, () => chainOf(coin));
-  else {
-    // A machine that checks a change must have the node; any other may do without.
-    test.skipIf(!process.env.CI)(`a ${coin} node is there to test with (${howToInstall(coin)})`, () => {
-      expect.fail(howToInstall(coin));
-    });
-  }
-}
+  describeOn(coin, () => {
+    useSources(coin);
 
-function chainOf(coin: Coin): void {
-  let node: CoreNode;
-  let esplora: EsploraStandIn;
+    describe.each(["core-rpc", "esplora"] as const)("read through %s", (kind) => {
+      const open = (): ChainClient => sources[kind]();
 
-  beforeAll(async () => {
-    node = await startCoreNode(coin);
-    esplora = await startEsplora(node);
-  });
-  afterAll(async () => {
-    await esplora?.close();
-    await node?.stop();
-  });
-
-  const sources = {
-    "core-rpc": () => coreClient(settingsOf(node.network, "core-rpc", node.url)),
-    esplora: () => esploraClient(settingsOf(node.network, "esplora", esplora.url)),
-  };
-  const newAddress = () => node.wallet("shop")<string>("getnewaddress");
-
-  describe.each(["core-rpc", "esplora"] as const)("read through %s", (kind) => {
-    const open = (): ChainClient => sources[kind]();
-
-    test("the chain is known by its block 0, and another one is refused", async () => {
-      expect(good(await open().verify())).toBe(true);
-      const other = coin === "bitcoin" ? "LTC" : "BTC";
-      const url = kind === "esplora" ? esplora.url : node.url;
-      const make = kind === "esplora" ? esploraClient : coreClient;
-      expect(outageIn(await make(settingsOf(other, kind, url)).verify())).toMatchObject({ kind: "WRONG_CHAIN" });
-    });
-
-    test("blocks are told by height with the node's hashes and times, and none above the tip", async () => {
-      const client = open();
-      const tip = good(await client.tip());
-      const header = await node.rpc<{ time: number }>("getblockheader", tip.hash);
-      expect(tip).toEqual({
-        height: await node.rpc("getblockcount"),
-        hash: await node.rpc("getbestblockhash"),
-        timeMs: header.time * 1000,
-      });
-      expect(good(await client.block(tip.height))).toEqual(tip);
-      expect(good(await client.block(7))).toMatchObject({ height: 7, hash: await node.rpc("getblockhash", 7) });
-      expect(good(await client.block(tip.height + 1))).toBeNull();
-      expect(good(await client.finalizedHeight())).toBeNull();
-    });
-
-    test("one transaction that pays three recipients is three transfers, unconfirmed and then in its block", async () => {
-      const client = open();
-      const recipients = new Set([await newAddress(), await newAddress(), await newAddress()]);
-      const [one = "", two = "", three = ""] = recipients;
-      const txid = await node.pay({ [one]: "0.1", [two]: "0.00012345", [three]: "20.99999999" });
-      const spends = await spentBy(node, txid);
-      const pending = good(await client.mempool(recipients));
-      expect(paid(pending)).toEqual(
-        sorted([
-          [one, 10_000_000n],
-          [two, 12_345n],
-          [three, 2_099_999_999n],
-        ]),
-      );
-      expect(pending).toEqual(
-        pending.map((each) => ({
-          ...each,
-          cryptocurrency: coin === "bitcoin" ? "BTC" : "LTC",
-          txHash: txid,
-          fromAddress: null,
-          block: null,
-          spends,
-        })),
-      );
-      expect(new Set(pending.map(transferKey)).size).toBe(3);
-      expect(pending.every(({ raw, toAddress }) => raw.includes(toAddress) && raw.length <= 4096)).toBe(true);
-      expect(good(await client.lookup({ txHash: txid, spends, recipients: new Set([one]) }))).toEqual({
-        kind: "pending",
-        transfers: pending.filter(({ toAddress }) => toAddress === one),
+      test("the chain is known by its block 0, and another one is refused", async () => {
+        expect(good(await open().verify())).toBe(true);
+        const other = coin === "bitcoin" ? "LTC" : "BTC";
+        const url = kind === "esplora" ? esplora.url : node.url;
+        const make = kind === "esplora" ? esploraClient : coreClient;
+        expect(outageIn(await make(settingsOf(other, kind, url)).verify())).toMatchObject({ kind: "WRONG_CHAIN" });
       });
 
-      await node.mine();
-      const to = good(await client.tip());
-      const scan = good(await client.scan({ from: to.height - 5, to, recipients, assets: [] }));
-      expect(scan.to).toEqual(to);
-      expect(scan.transfers.map(transferKey).sort()).toEqual(pending.map(transferKey).sort());
-      expect(paid(scan.transfers)).toEqual(paid(pending));
-      expect(scan.transfers.every(({ block, spends: none }) => block?.hash === to.hash && none.length === 0)).toBe(
-        true,
-      );
-      expect(good(await client.mempool(recipients))).toEqual([]);
-      const found = good(await client.lookup({ txHash: txid, spends, recipients }));
-      expect(found).toMatchObject({ kind: "mined", block: to });
-      expect(transfersIn(found).map(transferKey).sort()).toEqual(pending.map(transferKey).sort());
-    });
-
-    test("a payment that is replaced at a higher fee is told of as replaced, and the new one is a payment", async () => {
-      const client = open();
-      const recipients = new Set([await newAddress()]);
-      const [address = ""] = recipients;
-      const first = await node.pay({ [address]: "0.25" });
-      const [seen] = good(await client.mempool(recipients));
-      const second = await node.replace(first);
-      const { spends = [] } = seen ?? {};
-      expect(good(await client.lookup({ txHash: first, spends, recipients }))).toEqual({ kind: "replaced" });
-      expect(good(await client.mempool(recipients))).toMatchObject([{ txHash: second, amountUnits: 25_000_000n }]);
-      await node.mine();
-      expect(good(await client.lookup({ txHash: first, spends, recipients }))).toEqual({ kind: "replaced" });
-      expect(good(await client.lookup({ txHash: second, spends, recipients }))).toMatchObject({ kind: "mined" });
-    });
-
-    test("a double spend takes the payment away before and after it is mined", async () => {
-      const client = open();
-      const recipients = new Set([await newAddress()]);
-      const [address = ""] = recipients;
-      const txHash = await node.pay({ [address]: "0.5" });
-      const spends = await spentBy(node, txHash);
-      await node.doubleSpend(txHash);
-      expect(good(await client.mempool(recipients))).toEqual([]);
-      expect(good(await client.lookup({ txHash, spends, recipients }))).toEqual({ kind: "replaced" });
-      await node.mine();
-      expect(good(await client.lookup({ txHash, spends, recipients }))).toEqual({ kind: "replaced" });
-    });
-
-    test("a payment that the mempool forgets is unknown and not replaced, and pending again when it comes back", async () => {
-      const client = open();
-      const recipients = new Set([await newAddress()]);
-      const [address = ""] = recipients;
-      const txHash = await node.pay({ [address]: "0.0625" });
-      const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txHash);
-      const spends = await spentBy(node, txHash);
-      await node.evict();
-      expect(good(await client.mempool(recipients))).toEqual([]);
-      expect(good(await client.lookup({ txHash, spends, recipients }))).toEqual({ kind: "unknown" });
-      await node.rpc("sendrawtransaction", hex);
-      expect(good(await client.mempool(recipients))).toMatchObject([{ txHash, spends }]);
-      expect(good(await client.lookup({ txHash, spends, recipients }))).toMatchObject({ kind: "pending" });
-      await node.mine();
-    });
-
-    test("a payment whose block is undone is pending again, and mined in another block after that", async () => {
-      const client = open();
-      const recipients = new Set([await newAddress()]);
-      const [address = ""] = recipients;
-      const txHash = await node.pay({ [address]: "0.125" });
-      await node.mine(2);
-      const before = good(await client.tip());
-      const range = { from: before.height - 5, recipients, assets: [] };
-      const [mined] = good(await client.scan({ ...range, to: before })).transfers;
-      expect(mined).toMatchObject({ txHash, amountUnits: 12_500_000n, block: { height: before.height - 1 } });
-
-      await node.undo(2);
-      expect(good(await client.tip()).height).toBe(before.height - 2);
-      expect(good(await client.lookup({ txHash, spends: [], recipients }))).toMatchObject({ kind: "pending" });
-      expect(good(await client.mempool(recipients))).toMatchObject([{ txHash, block: null }]);
-      expect(outageIn(await client.scan({ ...range, to: before })).kind).toBe("BEHIND");
-
-      await node.mine(3);
-      expect(outageIn(await client.scan({ ...range, to: before })).kind).toBe("BEHIND");
-      const after = good(await client.tip());
-      const [again] = good(await client.scan({ ...range, to: after })).transfers;
-      expect(again).toMatchObject({ txHash, outputIndex: mined?.outputIndex, block: { height: before.height - 1 } });
-      expect(again?.block?.hash).not.toBe(mined?.block?.hash);
-      expect(good(await client.lookup({ txHash, spends: [], recipients }))).toMatchObject({ block: again?.block });
-    });
-
-    test("a payment that was mined, undone and spent otherwise is replaced", async () => {
-      const client = open();
-      const recipients = new Set([await newAddress()]);
-      const [address = ""] = recipients;
-      const txHash = await node.pay({ [address]: "0.75" });
-      const spends = await spentBy(node, txHash);
-      await node.mine();
-      await node.undo(1);
-      await node.doubleSpend(txHash);
-      await node.mine(2);
-      expect(good(await client.lookup({ txHash, spends, recipients }))).toEqual({ kind: "replaced" });
-    });
-
-    test("what nobody ever heard of is unknown, whatever it is said to spend", async () => {
-      const [txHash, other] = ["ab".repeat(32), "cd".repeat(32)];
-      const recipients = new Set([await newAddress()]);
-      const client = open();
-      expect(good(await client.lookup({ txHash, spends: [], recipients }))).toEqual({ kind: "unknown" });
-      expect(good(await client.lookup({ txHash, spends: [`${other}:1`], recipients }))).toEqual({ kind: "unknown" });
-    });
-
-    test("every payment of a busy address is found, block by block as far as the range goes", async () => {
-      const client = open();
-      const recipients = new Set([await newAddress()]);
-      const [address = ""] = recipients;
-      const { height: start } = good(await client.tip());
-      for (let count = 1; count <= 28; count++) {
-        await node.pay({ [address]: `0.0${10 + count}` });
-        if (count % 14 === 0) await node.mine();
-      }
-      await node.mine(2);
-      const to = good(await client.tip());
-      const read = async (from: number, upTo: BlockRef | null) =>
-        good(await client.scan({ from, to: upTo ?? to, recipients, assets: [] })).transfers;
-      const all = await read(start, to);
-      expect(new Set(all.map(({ amountUnits }) => amountUnits)).size).toBe(28);
-      expect(all).toHaveLength(28);
-      expect(await read(start + 2, to)).toHaveLength(14);
-      expect(await read(start, good(await client.block(start + 1)))).toHaveLength(14);
-      expect(await read(start + 3, to)).toEqual([]);
-    });
-
-    test("a recipient that is asked for later is seen, though its payment was in the mempool before", async () => {
-      const client = open();
-      const [early, late] = [await newAddress(), await newAddress()];
-      await node.pay({ [late]: "0.3" });
-      expect(good(await client.mempool(new Set([early])))).toEqual([]);
-      expect(good(await client.mempool(new Set([early, late])))).toMatchObject([{ toAddress: late }]);
-      await node.mine();
-    });
-  });
-
-  test("the sources tell the same of the same payment", async () => {
-    const recipients = new Set([await newAddress(), await newAddress()]);
-    const [one = "", two = ""] = recipients;
-    await node.pay({ [one]: "1.5", [two]: "0.01" });
-    const clients = [sources["core-rpc"](), sources.esplora()];
-    const bare = (transfers: readonly Transfer[]) =>
-      transfers.map(({ raw: _, ...rest }) => rest).sort((a, b) => (transferKey(a) < transferKey(b) ? -1 : 1));
-    const [core, index] = await Promise.all(clients.map(async (each) => bare(good(await each.mempool(recipients)))));
-    expect(core).toEqual(index);
-    await node.mine();
-    const to = good(await sources["core-rpc"]().tip());
-    const [mined, indexed] = await Promise.all(
-      clients.map(async (each) =>
-        bare(good(await each.scan({ from: to.height, to, recipients, assets: [] })).transfers),
-      ),
-    );
-    expect(mined).toHaveLength(2);
-    expect(mined).toEqual(indexed);
-  });
-
-  describe("an Esplora in trouble", () => {
-    const FAULTS: readonly (readonly [EsploraFault, Partial<Outage>])[] = [
-      ["429", { kind: "RATE_LIMITED", retryAfterMs: 3_000 }],
-      ["502", { kind: "BAD_STATUS" }],
-      ["html", { kind: "NOT_JSON" }],
-      ["truncated", { kind: "TRUNCATED" }],
-      ["hang", { kind: "TIMEOUT" }],
-    ];
-
-    test.each(FAULTS)("%s at one of twelve recipients fails the scan whole, by its name", async (fault, outage) => {
-      const recipients = new Set(await Promise.all(Array.from({ length: 12 }, newAddress)));
-      const patient = sources.esplora();
-      // Waits that long only for what never comes.
-      const timeoutMs = fault === "hang" ? { timeoutMs: 400 } : {};
-      const client = esploraClient({ ...settingsOf(node.network, "esplora", esplora.url), ...timeoutMs });
-      const to = good(await patient.tip());
-      const [, , third = ""] = recipients;
-      const { tx } = await node.rpc<{ tx: string[] }>("getblock", to.hash);
-      const [txHash = ""] = tx;
-      Object.assign(esplora, { fault, failsAt: (path: string) => path.includes(third) });
-      try {
-        const scan = await client.scan({ from: to.height, to, recipients, assets: [] });
-        expect(outageIn(scan)).toMatchObject(outage);
-        Object.assign(esplora, { failsAt: () => true });
-        expect(outageIn(await client.tip()).kind).not.toBe("BEHIND");
-        expect(outageIn(await client.lookup({ txHash, spends: [], recipients })).kind).toBe(outage.kind);
-      } finally {
-        Object.assign(esplora, { fault: null, failsAt: () => true });
-      }
-      expect(good(await patient.scan({ from: to.height, to, recipients, assets: [] })).transfers).toEqual([]);
-    });
-
-    test("a tip that lags is its own tip, and a scan beyond it is refused", async () => {
-      const client = sources.esplora();
-      const recipients = new Set([await newAddress()]);
-      const [address = ""] = recipients;
-      await node.pay({ [address]: "0.2" });
-      await node.mine();
-      const to = good(await client.tip());
-      esplora.behind = 1;
-      try {
-        expect(good(await client.tip()).height).toBe(to.height - 1);
-        expect(good(await client.block(to.height))).toBeNull();
-        expect(outageIn(await client.scan({ from: to.height, to, recipients, assets: [] })).kind).toBe("BEHIND");
-        expect(good(await client.mempool(recipients))).toHaveLength(1);
-      } finally {
-        esplora.behind = 0;
-      }
-    });
-
-    test("a scan costs one request a recipient and one for its end, at most four at once; the mempool after it costs none", async () => {
-      const recipients = new Set(await Promise.all(Array.from({ length: 15 }, newAddress)));
-      const [address = ""] = recipients;
-      await node.pay({ [address]: "0.4" });
-      const client = sources.esplora();
-      const to = good(await client.tip());
-      esplora.asked.length = 0;
-      good(await client.scan({ from: to.height, to, recipients, assets: [] }));
-      expect(esplora.asked).toHaveLength(16);
-      expect(good(await client.mempool(recipients))).toHaveLength(1);
-      expect(esplora.asked).toHaveLength(16);
-      // Only once: the next look is a look.
-      await node.mine();
-      expect(good(await client.mempool(recipients))).toEqual([]);
-      expect(esplora.asked.length).toBeGreaterThan(16);
-      expect(esplora.mostAtOnce).toBeLessThanOrEqual(4);
-    });
-  });
-
-  describe("a node in trouble", () => {
-    test("a wrong password is told of without any word of it", async () => {
-      const url = node.url.replace(/:\w+@/, ":canary-of-a-password@");
-      const outage = outageIn(await coreClient(settingsOf(node.network, "core-rpc", url)).verify());
-      expect(outage).toMatchObject({ kind: "BAD_STATUS", message: "status 401" });
-    });
-
-    test("a node that is gone cannot be reached", async () => {
-      const gone = await startEsplora(node);
-      await gone.close();
-      const client = esploraClient(settingsOf(node.network, "esplora", gone.url));
-      expect(outageIn(await client.tip()).kind).toBe("UNREACHABLE");
-      const core = coreClient(settingsOf(node.network, "core-rpc", gone.url));
-      expect(outageIn(await core.mempool(new Set(["x"]))).kind).toBe("UNREACHABLE");
-    });
-
-    test("without an index of transactions a mined payment is found as long as something of it is unspent", async () => {
-      const bare = await startCoreNode(coin, { hasTxIndex: false });
-      try {
-        const client = coreClient(settingsOf(bare.network, "core-rpc", bare.url));
-        const address = await bare.wallet("shop")<string>("getnewaddress");
-        const recipients = new Set([address]);
-        const txHash = await bare.pay({ [address]: "0.6" });
-        expect(good(await client.lookup({ txHash, spends: [], recipients }))).toMatchObject({ kind: "pending" });
-        await bare.mine(3);
-        const { height } = good(await client.tip());
-        expect(good(await client.lookup({ txHash, spends: [], recipients }))).toMatchObject({
-          kind: "mined",
-          block: { height: height - 2 },
-          transfers: [{ toAddress: address, amountUnits: 60_000_000n, outputIndex: expect.any(String) }],
-        });
-        const lost = await bare.pay({ [address]: "0.7" });
-        const spends = await spentBy(bare, lost);
-        await bare.doubleSpend(lost);
-        await bare.mine();
-        // What it spent is gone with the block: nothing proves that it was not itself the spender.
-        expect(good(await client.lookup({ txHash: lost, spends, recipients }))).toEqual({ kind: "unknown" });
-      } finally {
-        await bare.stop();
-      }
-    });
-  });
-
-  // What Bitcoin has nothing like.
-  if (coin === "litecoin")
-    test("a payment out of MWEB is not seen before it is mined, and once then, by the txid that stays", async () => {
-      const height = await node.rpc<number>("getblockcount");
-      // The block in which it becomes part of the chain, and the first coins in it.
-      await node.mine(Math.max(0, 431 - height));
-      const inside = node.wallet("mweb");
-      await node.pay({ [await inside<string>("getnewaddress", "", "mweb")]: "3" });
-      await node.mine(2);
-      const recipients = new Set([await newAddress()]);
-      const [address = ""] = recipients;
-      const hidden = await inside<string>("sendtoaddress", address, "1.25");
-      for (const open of Object.values(sources)) {
-        expect(good(await open().mempool(recipients))).toEqual([]);
-        expect(good(await open().lookup({ txHash: hidden, spends: [], recipients }))).toEqual({
-          kind: "pending",
-          transfers: [],
-        });
-      }
-      await node.mine();
-      for (const open of Object.values(sources)) {
+      test("blocks are told by height with the node's hashes and times, and none above the tip", async () => {
         const client = open();
+        const tip = good(await client.tip());
+        const header = await node.rpc<{ time: number }>("getblockheader", tip.hash);
+        expect(tip).toEqual({
+          height: await node.rpc("getblockcount"),
+          hash: await node.rpc("getbestblockhash"),
+          timeMs: header.time * 1000,
+        });
+        expect(good(await client.block(tip.height))).toEqual(tip);
+        expect(good(await client.block(7))).toMatchObject({ height: 7, hash: await node.rpc("getblockhash", 7) });
+        expect(good(await client.block(tip.height + 1))).toBeNull();
+        expect(good(await client.finalizedHeight())).toBeNull();
+      });
+
+      test("one transaction that pays three recipients is three transfers, unconfirmed and then in its block", async () => {
+        const client = open();
+        const recipients = new Set([await newAddress(), await newAddress(), await newAddress()]);
+        const [one = "", two = "", three = ""] = recipients;
+        const txid = await node.pay({ [one]: "0.1", [two]: "0.00012345", [three]: "20.99999999" });
+        const spends = await spentBy(node, txid);
+        const pending = good(await client.mempool(recipients));
+        expect(paid(pending)).toEqual(
+          sorted([
+            [one, 10_000_000n],
+            [two, 12_345n],
+            [three, 2_099_999_999n],
+          ]),
+        );
+        expect(pending).toEqual(
+          pending.map((each) => ({
+            ...each,
+            cryptocurrency: coin === "bitcoin" ? "BTC" : "LTC",
+            txHash: txid,
+            fromAddress: null,
+            block: null,
+            spends,
+          })),
+        );
+        expect(new Set(pending.map(transferKey)).size).toBe(3);
+        expect(pending.every(({ raw, toAddress }) => raw.includes(toAddress) && raw.length <= 4096)).toBe(true);
+        expect(good(await client.lookup({ txHash: txid, spends, recipients: new Set([one]) }))).toEqual({
+          kind: "pending",
+          transfers: pending.filter(({ toAddress }) => toAddress === one),
+        });
+
+        await node.mine();
         const to = good(await client.tip());
-        const { transfers } = good(await client.scan({ from: to.height - 5, to, recipients, assets: [] }));
-        expect(transfers).toMatchObject([{ toAddress: address, amountUnits: 125_000_000n, block: to }]);
-        expect(transfers[0]?.txHash).not.toBe(hidden);
-        expect(good(await client.lookup({ txHash: hidden, spends: [], recipients }))).toEqual({ kind: "unknown" });
-      }
+        const scan = good(await client.scan({ from: to.height - 5, to, recipients, assets: [] }));
+        expect(scan.to).toEqual(to);
+        expect(scan.transfers.map(transferKey).sort()).toEqual(pending.map(transferKey).sort());
+        expect(paid(scan.transfers)).toEqual(paid(pending));
+        expect(scan.transfers.every(({ block, spends: none }) => block?.hash === to.hash && none.length === 0)).toBe(
+          true,
+        );
+        expect(good(await client.mempool(recipients))).toEqual([]);
+        const found = good(await client.lookup({ txHash: txid, spends, recipients }));
+        expect(found).toMatchObject({ kind: "mined", block: to });
+        expect(transfersIn(found).map(transferKey).sort()).toEqual(pending.map(transferKey).sort());
+      });
+
+      test("a payment that is replaced at a higher fee is told of as replaced, and the new one is a payment", async () => {
+        const client = open();
+        const recipients = new Set([await newAddress()]);
+        const [address = ""] = recipients;
+        const first = await node.pay({ [address]: "0.25" });
+        const [seen] = good(await client.mempool(recipients));
+        const second = await node.replace(first);
+        const { spends = [] } = seen ?? {};
+        expect(good(await client.lookup({ txHash: first, spends, recipients }))).toEqual({ kind: "replaced" });
+        expect(good(await client.mempool(recipients))).toMatchObject([{ txHash: second, amountUnits: 25_000_000n }]);
+        await node.mine();
+        expect(good(await client.lookup({ txHash: first, spends, recipients }))).toEqual({ kind: "replaced" });
+        expect(good(await client.lookup({ txHash: second, spends, recipients }))).toMatchObject({ kind: "mined" });
+      });
+
+      test("a double spend takes the payment away before and after it is mined", async () => {
+        const client = open();
+        const recipients = new Set([await newAddress()]);
+        const [address = ""] = recipients;
+        const txHash = await node.pay({ [address]: "0.5" });
+        const spends = await spentBy(node, txHash);
+        await node.doubleSpend(txHash);
+        expect(good(await client.mempool(recipients))).toEqual([]);
+        expect(good(await client.lookup({ txHash, spends, recipients }))).toEqual({ kind: "replaced" });
+        await node.mine();
+        expect(good(await client.lookup({ txHash, spends, recipients }))).toEqual({ kind: "replaced" });
+      });
+
+      test("a payment that the mempool forgets is unknown and not replaced, and pending again when it comes back", async () => {
+        const client = open();
+        const recipients = new Set([await newAddress()]);
+        const [address = ""] = recipients;
+        const txHash = await node.pay({ [address]: "0.0625" });
+        const { hex } = await node.wallet()<{ hex: string }>("gettransaction", txHash);
+        const spends = await spentBy(node, txHash);
+        await node.evict();
+        expect(good(await client.mempool(recipients))).toEqual([]);
+        expect(good(await client.lookup({ txHash, spends, recipients }))).toEqual({ kind: "unknown" });
+        await node.rpc("sendrawtransaction", hex);
+        expect(good(await client.mempool(recipients))).toMatchObject([{ txHash, spends }]);
+        expect(good(await client.lookup({ txHash, spends, recipients }))).toMatchObject({ kind: "pending" });
+        await node.mine();
+      });
+
+      test("a payment whose block is undone is pending again, and mined in another block after that", async () => {
+        const client = open();
+        const recipients = new Set([await newAddress()]);
+        const [address = ""] = recipients;
+        const txHash = await node.pay({ [address]: "0.125" });
+        await node.mine(2);
+        const before = good(await client.tip());
+        const range = { from: before.height - 5, recipients, assets: [] };
+        const [mined] = good(await client.scan({ ...range, to: before })).transfers;
+        expect(mined).toMatchObject({ txHash, amountUnits: 12_500_000n, block: { height: before.height - 1 } });
+
+        await node.undo(2);
+        expect(good(await client.tip()).height).toBe(before.height - 2);
+        expect(good(await client.lookup({ txHash, spends: [], recipients }))).toMatchObject({ kind: "pending" });
+        expect(good(await client.mempool(recipients))).toMatchObject([{ txHash, block: null }]);
+        expect(outageIn(await client.scan({ ...range, to: before })).kind).toBe("BEHIND");
+
+        await node.mine(3);
+        expect(outageIn(await client.scan({ ...range, to: before })).kind).toBe("BEHIND");
+        const after = good(await client.tip());
+        const [again] = good(await client.scan({ ...range, to: after })).transfers;
+        expect(again).toMatchObject({ txHash, outputIndex: mined?.outputIndex, block: { height: before.height - 1 } });
+        expect(again?.block?.hash).not.toBe(mined?.block?.hash);
+        expect(good(await client.lookup({ txHash, spends: [], recipients }))).toMatchObject({ block: again?.block });
+      });
+
+      test("a payment that was mined, undone and spent otherwise is replaced", async () => {
+        const client = open();
+        const recipients = new Set([await newAddress()]);
+        const [address = ""] = recipients;
+        const txHash = await node.pay({ [address]: "0.75" });
+        const spends = await spentBy(node, txHash);
+        await node.mine();
+        await node.undo(1);
+        await node.doubleSpend(txHash);
+        await node.mine(2);
+        expect(good(await client.lookup({ txHash, spends, recipients }))).toEqual({ kind: "replaced" });
+      });
+
+      test("what nobody ever heard of is unknown, whatever it is said to spend", async () => {
+        const [txHash, other] = ["ab".repeat(32), "cd".repeat(32)];
+        const recipients = new Set([await newAddress()]);
+        const client = open();
+        expect(good(await client.lookup({ txHash, spends: [], recipients }))).toEqual({ kind: "unknown" });
+        expect(good(await client.lookup({ txHash, spends: [`${other}:1`], recipients }))).toEqual({ kind: "unknown" });
+      });
+
+      test("every payment of a busy address is found, block by block as far as the range goes", async () => {
+        const client = open();
+        const recipients = new Set([await newAddress()]);
+        const [address = ""] = recipients;
+        const { height: start } = good(await client.tip());
+        for (let count = 1; count <= 28; count++) {
+          await node.pay({ [address]: `0.0${10 + count}` });
+          if (count % 14 === 0) await node.mine();
+        }
+        await node.mine(2);
+        const to = good(await client.tip());
+        const read = async (from: number, upTo: BlockRef | null) =>
+          good(await client.scan({ from, to: upTo ?? to, recipients, assets: [] })).transfers;
+        const all = await read(start, to);
+        expect(new Set(all.map(({ amountUnits }) => amountUnits)).size).toBe(28);
+        expect(all).toHaveLength(28);
+        expect(await read(start + 2, to)).toHaveLength(14);
+        expect(await read(start, good(await client.block(start + 1)))).toHaveLength(14);
+        expect(await read(start + 3, to)).toEqual([]);
+      });
+
+      test("a recipient that is asked for later is seen, though its payment was in the mempool before", async () => {
+        const client = open();
+        const [early, late] = [await newAddress(), await newAddress()];
+        await node.pay({ [late]: "0.3" });
+        expect(good(await client.mempool(new Set([early])))).toEqual([]);
+        expect(good(await client.mempool(new Set([early, late])))).toMatchObject([{ toAddress: late }]);
+        await node.mine();
+      });
     });
-}
 
-function settingsOf(name: NetworkName, kind: "core-rpc" | "esplora", url: string): ChainClientSettings {
-  const network = networkNamed(name);
-  const parsed = parseChainSources(JSON.stringify({ [name]: [{ kind, url }] }));
-  const source = parsed.ok ? parsed.value.get(name)?.[0] : undefined;
-  if (network === undefined || source === undefined) throw new Error("no such source");
-  return { ...source, network, fetch: (to, init) => fetch(to, init), timeoutMs: 8_000, nowMs: Date.now };
-}
-
-function good<T>(result: Result<T, Outage>): T {
-  if (!result.ok) throw new Error(`${result.error.kind}: ${result.error.message}`);
-  return result.value;
-}
-
-function outageIn(result: Result<unknown, Outage>): Outage {
-  if (result.ok) throw new Error("no outage");
-  return result.error;
-}
-
-function paid(transfers: readonly Transfer[]) {
-  return sorted(transfers.map(({ toAddress, amountUnits }) => [toAddress, amountUnits]));
-}
-
-function sorted(pairs: readonly (readonly [string, bigint])[]) {
-  return [...pairs].sort(([one], [other]) => (one < other ? -1 : 1));
-}
-
-function transfersIn(found: Lookup): readonly Transfer[] {
-  return "transfers" in found ? found.transfers : [];
-}
-
-async function spentBy(node: CoreNode, txid: string): Promise<readonly string[]> {
-  const { vin } = await node.rpc<{ vin: { txid: string; vout: number }[] }>("getrawtransaction", txid, true);
-  return vin.map((input) => `${input.txid}:${input.vout}`);
+    test("the sources tell the same of the same payment", async () => {
+      const recipients = new Set([await newAddress(), await newAddress()]);
+      const [one = "", two = ""] = recipients;
+      await node.pay({ [one]: "1.5", [two]: "0.01" });
+      const clients = [sources["core-rpc"](), sources.esplora()];
+      const bare = (transfers: readonly Transfer[]) =>
+        transfers.map(({ raw: _, ...rest }) => rest).sort((a, b) => (transferKey(a) < transferKey(b) ? -1 : 1));
+      const [core, index] = await Promise.all(clients.map(async (each) => bare(good(await each.mempool(recipients)))));
+      expect(core).toEqual(index);
+      await node.mine();
+      const to = good(await sources["core-rpc"]().tip());
+      const [mined, indexed] = await Promise.all(
+        clients.map(async (each) =>
+          bare(good(await each.scan({ from: to.height, to, recipients, assets: [] })).transfers),
+        ),
+      );
+      expect(mined).toHaveLength(2);
+      expect(mined).toEqual(indexed);
+    });
+  });
 }

@@ -3,9 +3,9 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
+import { describeOn } from "../../support/describe-on.ts";
 import {
   accountOn,
-  describeOn,
   type Invoice,
   mineAndRead,
   mineEmpty,

@@ -2,11 +2,11 @@
 // for as long as it lasts. The stand-in answers from a real Bitcoin node.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
+import { describeOn } from "../../support/describe-on.ts";
 import { type EsploraFault, type EsploraStandIn, startEsplora } from "../../support/esplora-stand-in.ts";
 import {
   accountOn,
   coinOf,
-  describeOn,
   type Invoice,
   mineAndRead,
   POLL_SECONDS,

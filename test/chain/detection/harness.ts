@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { HDKey } from "@scure/bip32";
-import { describe, expect, it } from "vitest";
+import { expect } from "vitest";
 import {
   type Invoice,
   type Pair,
@@ -18,7 +18,7 @@ import {
 } from "../../../scripts/demo-story/shop.ts";
 import { until as untilAlone } from "../../../scripts/demo-story/until.ts";
 import { decodeBase58check, encodeBase58check } from "../../../src/chains/address-text.ts";
-import { type Coin, type CoreNode, howToInstall, isInstalled } from "../../support/core-node.ts";
+import type { CoreNode } from "../../support/core-node.ts";
 
 export type { Invoice, Pair, Payment, PaymentMethod, Shop, ShopOptions, Sources };
 
@@ -107,16 +107,6 @@ export function shownTo(
   expect(method, JSON.stringify(invoice.paymentMethods)).toMatchObject({ status: "ACTIVE" });
   if (method === undefined || address == null || amount == null) throw new Error("the method shows nothing to pay");
   return { ...method, address, amount };
-}
-
-/** Scenarios on a real node of this coin. Where there is none, a failure under CI, and elsewhere a skipped test that says how to install it. */
-export function describeOn(coin: Coin, scenarios: () => void): void {
-  if (isInstalled(coin)) describe(`${coin}d`, scenarios);
-  else {
-    it.skipIf(!process.env.CI)(`a ${coin} node is there to test with (${howToInstall(coin)})`, () => {
-      expect.fail(howToInstall(coin));
-    });
-  }
 }
 
 const ACCOUNT = "m/84'/1'/0'";

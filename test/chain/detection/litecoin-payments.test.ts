@@ -1,10 +1,10 @@
 // From a customer's transaction on a real Litecoin node to the invoice as the merchant reads it: what Litecoin does otherwise than Bitcoin.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CoreNode, startCoreNode } from "../../support/core-node.ts";
+import { describeOn } from "../../support/describe-on.ts";
 import {
   accountOn,
   coinOf,
-  describeOn,
   type Invoice,
   mineAndRead,
   mineEmpty,

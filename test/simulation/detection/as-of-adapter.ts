@@ -7,12 +7,10 @@ import { insertReservation } from "../../../src/commerce/amount-reservations/sto
 import { cancelInvoice } from "../../../src/commerce/invoices/cancel-invoice.ts";
 import { readFile } from "../../../src/commerce/invoices/change-invoice.ts";
 import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
-import type { Invoice, InvoiceFile } from "../../../src/commerce/invoices/invoice.ts";
+import type { InvoiceFile } from "../../../src/commerce/invoices/invoice.ts";
 import { activeMethod } from "../../../src/commerce/invoices/payment-method.ts";
 import { refreshInvoice } from "../../../src/commerce/invoices/refresh-invoice.ts";
 import { insertInvoice, insertTimelineItem, putMethod } from "../../../src/commerce/invoices/store.ts";
-import { type MacKeys, signRow } from "../../../src/commerce/wallets/row-mac.ts";
-import { type Wallet, walletMacSubject } from "../../../src/commerce/wallets/wallet.ts";
 import { applyTransfers, type Look } from "../../../src/detection/matching/apply-transfers.ts";
 import { type MerchantId, makeId, newUlid } from "../../../src/lib/ids.ts";
 import type { Result } from "../../../src/lib/result.ts";
@@ -30,11 +28,10 @@ import {
   type History,
   heldUntilMs,
   type InvoiceFact,
-  monitorUntilMs,
   SHARED_ADDRESS,
-  START_MS,
   type TransferFact,
 } from "./as-of-facts.ts";
+import { invoiceRow, MAC_KEYS, OLDER_MS, walletOf } from "./as-of-rows.ts";
 import { instantSleep, type Row } from "./reorg-shop.ts";
 
 export interface Sighting {
@@ -58,12 +55,10 @@ export interface Outcome {
   readonly invoices: ReadonlyMap<string, Row>;
 }
 
-const MAC_KEYS: MacKeys = [{ id: "test", secret: new Uint8Array(32).fill(7) }];
 const MERCHANTS: readonly [MerchantId, MerchantId] = [
   makeId("mer", "0".repeat(26)),
   makeId("mer", `${"0".repeat(25)}1`),
 ];
-const OLDER_MS = START_MS - 86_400_000;
 
 /** How storage or a look differs from the real one. */
 export interface AsOfVariant {
@@ -370,35 +365,4 @@ function transferOf(cryptocurrency: string, { transfer, block }: Sighting): Tran
     ...{ cryptocurrency, txHash, outputIndex: "0", fromAddress: null, toAddress, amountUnits, spends: [], raw: "{}" },
     block: block === null ? null : { height: block.height, hash: block.hash, timeMs: block.timeMs },
   };
-}
-
-function invoiceRow(of: InvoiceFact, merchantId: MerchantId): Invoice {
-  return {
-    ...{ id: of.id, merchantId, customerId: null, productId: null, externalId: null, name: "Order", currency: "USD" },
-    ...{ description: null, redirectUrl: null, metadata: null, amountMicros: of.expectedMicros },
-    ...{ status: "AWAITING_PAYMENT", receivedMicros: 0n, confirmedMicros: 0n, isLate: false, needsReview: false },
-    ...{ resolution: null, warnings: "[]", rateLockSeconds: of.lockSeconds, monitorSeconds: of.monitorSeconds },
-    ...{ underpaidToleranceMicros: of.underpaidToleranceMicros, overpaidToleranceMicros: of.overpaidToleranceMicros },
-    ...{ latePaymentPolicy: of.latePaymentPolicy, expiresAtMs: of.expiresAtMs, origin: "API" },
-    // Before anybody cancels it.
-    ...{ monitorUntilMs: monitorUntilMs({ ...of, cancelledAtMs: null }), cancelledAtMs: null, closedAtMs: null },
-    ...{ eventSequence: 0, timelinePosition: 1, createdAtMs: of.openedMs, updatedAtMs: of.openedMs },
-  };
-}
-
-function walletOf(n: number, merchantId: MerchantId, kind: History["kind"]): Wallet {
-  const isXpub = kind === "own";
-  const unsigned: Omit<Wallet, "mac" | "macKeyId"> = {
-    ...{ id: makeId("wal", String(n).padStart(26, "0")), merchantId, ...CHAINS[kind].pair },
-    walletType: isXpub ? "XPUB_WALLET" : "DIRECT_WALLET",
-    address: isXpub ? null : SHARED_ADDRESS,
-    xpub: isXpub ? "zpub" : null,
-    derivationPath: isXpub ? "m/84'/0'/0'" : null,
-    scheme: isXpub ? "BIP84" : null,
-    keyHash: isXpub ? "key" : null,
-    ...{ requiredConfirmations: 1, isEnabled: true, frozenAtMs: null, usableFromMs: 0, deletedAtMs: null },
-    ...{ lastUsedIndex: isXpub ? 9 : null, nextIndex: isXpub ? 10 : null, gap: isXpub ? 10 : null },
-    ...{ createdAtMs: OLDER_MS, updatedAtMs: OLDER_MS },
-  };
-  return { ...unsigned, ...signRow(MAC_KEYS, walletMacSubject(unsigned)) };
 }

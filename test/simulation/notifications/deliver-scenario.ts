@@ -12,137 +12,29 @@ import {
 } from "../../../src/notifications/deliveries/round.ts";
 import { wakeDue } from "../../../src/notifications/deliveries/wake-due.ts";
 import type { ReceiverAnswer, ReceiverRequest } from "../../../src/notifications/webhooks/receiver-client.ts";
-import { HEALTHY } from "../../../src/notifications/webhooks/retry-schedule.ts";
 import { webhookSecret } from "../../../src/notifications/webhooks/secret.ts";
-import { insertWebhook } from "../../../src/notifications/webhooks/store.ts";
-import type { Webhook } from "../../../src/notifications/webhooks/webhook.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
 import { faultKind } from "../../../src/platform/db/retry.ts";
-import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { webhooks } from "../../../src/platform/db/schema/webhooks.ts";
 import { type EventRow, eventText } from "../../../src/platform/events/event.ts";
 import { recordOutbox } from "../../../src/platform/events/store.ts";
 import type { Scenario } from "../engine/campaign.ts";
 import type { Lab } from "../engine/lab.ts";
 import { Client, type Verdict, type World } from "../engine/world.ts";
+import { Queue, Receivers } from "./unreliable-receivers.ts";
+import { HOOKS, SHOPS } from "./webhook-stock.ts";
 
-const SHOPS = ["mer_00000000000000000000000001", "mer_00000000000000000000000002"] as const;
-/** Two of the first shop, so that one tells of the other's end. */
-const HOOKS: readonly [Hook, ...Hook[]] = [
-  { id: "whk_00000000000000000000000001", merchantId: SHOPS[0] },
-  { id: "whk_00000000000000000000000002", merchantId: SHOPS[0] },
-  { id: "whk_00000000000000000000000003", merchantId: SHOPS[1] },
-];
-type Hook = Pick<Webhook, "id" | "merchantId">;
-const START_MS = 1_799_999_000_000;
 const SECRET = webhookSecret(new Uint8Array(32).fill(7));
 const SCHEDULE = [0, 5, 30, 60];
 const HAPPENINGS = 7;
 const CRON_MS = 60_000;
 const MOST_CRONS = 1_000;
+
 /** After these the platform skips most of them. */
 const CRONS_MINUTELY = 50;
 
 /** What one message of the queue comes to. */
 export type Deliver = (deps: DeliverDependencies, webhookId: string) => Promise<void>;
-
-/** Lays down shops and endpoints, and the log of what becomes of deliveries, for every schedule of the lab. */
-export async function stockHooks(lab: Lab): Promise<void> {
-  const db = lab.db(async (_, work) => work());
-  const times = { createdAtMs: START_MS, updatedAtMs: START_MS };
-  for (const id of SHOPS) await db.insert(merchants).values({ id, name: "Shop", ...times });
-  for (const { id, merchantId } of HOOKS) {
-    const secret = { id: makeId("whs", id.slice(4)), webhookId: id, sealed: "sealed", preview: "", expiresAtMs: null };
-    await batch(
-      db,
-      insertWebhook(db, {
-        ...{ id, merchantId, url: `https://hooks.example.com/${id}`, events: '["*"]' },
-        ...{ description: null, isActive: true, retryCount: 9, timeoutMs: 1_000, ...HEALTHY },
-        ...{ disabledReason: null, disabledAtMs: null, ...times, secrets: [{ ...secret, createdAtMs: START_MS }] },
-      }),
-    );
-  }
-  lab.rows("create table became (n integer primary key, delivery_id text, status text)");
-  lab.rows(`create trigger became_so after update of status on deliveries
-    begin insert into became (delivery_id, status) values (new.id, new.status); end`);
-}
-
-type Mode = "ok" | "refuses" | "hangs" | "is busy" | "is gone" | "is slow" | "is flaky";
-
-/** The servers of all endpoints. */
-class Receivers {
-  readonly problems: string[] = [];
-  readonly #world: World;
-  readonly #modes = new Map<string, Mode>();
-  /** Texts and answers by endpoint and event. */
-  readonly #got = new Map<string, { readonly body: string; times: number; isAccepted: boolean }>();
-
-  constructor(world: World) {
-    this.#world = world;
-  }
-
-  set(hookId: string, mode: Mode): void {
-    this.#modes.set(hookId, mode);
-  }
-
-  got(hookId: unknown, eventId: unknown) {
-    return this.#got.get(`${hookId} ${eventId}`);
-  }
-
-  receive({ headers, body }: ReceiverRequest): { readonly status: number | null; readonly afterMs: number } {
-    const eventId = headers["webhook-id"];
-    const key = `${headers["x-webhook-id"]} ${eventId}`;
-    const before = this.#got.get(key);
-    if (before !== undefined && before.body !== body) this.problems.push(`${key} came with two texts`);
-    if (JSON.parse(body).id !== eventId) this.problems.push(`${key} came with the text of another event`);
-    const { status, afterMs } = this.#answer(headers["x-webhook-id"] ?? "");
-    const isAccepted = (before?.isAccepted ?? false) || status === 200;
-    this.#got.set(key, { body, times: (before?.times ?? 0) + 1, isAccepted });
-    return { status, afterMs };
-  }
-
-  #answer(hookId: string): { readonly status: number | null; readonly afterMs: number } {
-    const mode = this.#modes.get(hookId) ?? "ok";
-    const { random } = this.#world;
-    switch (mode) {
-      case "ok":
-        return { status: 200, afterMs: 0 };
-      case "refuses":
-        return { status: 500, afterMs: 0 };
-      case "hangs":
-        return { status: null, afterMs: 0 };
-      case "is busy":
-        return { status: 429, afterMs: 0 };
-      case "is gone":
-        return { status: random() < 0.2 ? 410 : 500, afterMs: 0 };
-      case "is slow":
-        return { status: 200, afterMs: random() * 1_500 };
-      case "is flaky":
-        return { status: random() < 0.6 ? 200 : 503, afterMs: 0 };
-    }
-  }
-}
-
-/** Messages are lost, come twice and come late. */
-class Queue {
-  readonly #world: World;
-  readonly #launch: (webhookId: string) => void;
-
-  constructor(world: World, launch: (webhookId: string) => void) {
-    this.#world = world;
-    this.#launch = launch;
-  }
-
-  put(webhookId: string, delaySeconds = 0): void {
-    const { random } = this.#world;
-    const times = this.#world.pick([1, 1, 1, 1, 1, 1, 0, 2]);
-    for (let n = 0; n < times; n++) {
-      const late = random() < 0.1 ? random() * 90_000 : random() * 100;
-      const pause = this.#world.sleepOf(new Client(0, () => {}));
-      void pause(delaySeconds * 1_000 + late).then(() => this.#launch(webhookId));
-    }
-  }
-}
 
 /** What merchants do meanwhile; nothing of it is ever lost. */
 class Story {

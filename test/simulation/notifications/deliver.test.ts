@@ -10,7 +10,8 @@ import {
 } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
 import { recordsFirst, withoutLease, withoutToken } from "./deliver-broken.ts";
-import { deliverScenario, stockHooks } from "./deliver-scenario.ts";
+import { deliverScenario } from "./deliver-scenario.ts";
+import { stockHooks } from "./webhook-stock.ts";
 
 // The engine's own hashing answers from another thread, which the world does not see as a step.
 vi.mock("../../../src/lib/hmac.ts", async () => {

@@ -1,116 +1,42 @@
 // What becomes of an identity that a provider vouches for, with the provider played behind its interface; the providers themselves are met over
 // HTTP in test/contract.
 import { env } from "cloudflare:workers";
-import { and, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { ATTEMPT_LIFETIME_MS } from "../../../src/accounts/identities/attempt.ts";
-import { type AttemptToBegin, beginAttempt } from "../../../src/accounts/identities/begin-attempt.ts";
-import { identityDependencies } from "../../../src/accounts/identities/dependencies.ts";
-import { type Callback, finishAttempt } from "../../../src/accounts/identities/finish-attempt.ts";
-import type { ProvedIdentity, ProviderProblem } from "../../../src/accounts/identities/identity.ts";
+import { beginAttempt } from "../../../src/accounts/identities/begin-attempt.ts";
+import { finishAttempt } from "../../../src/accounts/identities/finish-attempt.ts";
+import type { ProviderProblem } from "../../../src/accounts/identities/identity.ts";
 import { sha256Hex } from "../../../src/lib/bytes.ts";
-import { makeId, newUlid, type UserId } from "../../../src/lib/ids.ts";
-import { ok, type Result } from "../../../src/lib/result.ts";
-import { sleep } from "../../../src/lib/sleep.ts";
-import { openDb } from "../../../src/platform/db/client.ts";
+import { makeId } from "../../../src/lib/ids.ts";
+import { ok } from "../../../src/lib/result.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
-import {
-  emailCodes,
-  identities,
-  passkeys,
-  sessions,
-  singleUseTokens,
-  users,
-} from "../../../src/platform/db/schema/users.ts";
+import { emailCodes, passkeys, sessions, singleUseTokens, users } from "../../../src/platform/db/schema/users.ts";
 import type { Failure } from "../../../src/platform/failures.ts";
 import { expectRefusal, send, sendWith } from "../../support/access.ts";
 import { ORIGIN, seedSession, seedUser, type TestUser } from "../../support/people.ts";
+import {
+  auditOf,
+  callbackOf,
+  db,
+  fresh,
+  freshUlid,
+  identityOf,
+  linkWalk,
+  ownersOf,
+  refusedWith,
+  sessionOf,
+  type Walk,
+  walk,
+  world,
+} from "./identities-harness.ts";
 
-const db = openDb(env.DB);
-const fresh = () => crypto.randomUUID();
-const freshUlid = (nowMs: number) => newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)));
-
-/** What the played provider says of whoever comes back. */
-type Verdict = Result<ProvedIdentity, ProviderProblem>;
-
-function identityOf(changes: Partial<ProvedIdentity> = {}): ProvedIdentity {
-  return { provider: "google", subject: fresh(), email: `Ann-${fresh()}@Example.com`, ...changes };
-}
-
-/** The Worker's own effects at some time, with the provider played; `seen` is what it was asked. */
-function world(verdict: Verdict, nowMs = Date.now()) {
-  const seen: { state: string; nonce: string; codeVerifier: string; code: string; iss: string | undefined }[] = [];
-  const background = () => undefined;
-  const deps = {
-    ...identityDependencies(env, { db, nowMs, sleep, background }),
-    newOperationId: () => freshUlid(nowMs),
-    client: () => ({
-      authorizeUrl: async ({ state }: { state: string }) => ok(`https://provider.example/authorize?state=${state}`),
-      identify: async (
-        attempt: { state: string; nonce: string; codeVerifier: string },
-        answer: { code: string; iss: string | undefined },
-      ) => {
-        seen.push({ ...attempt, ...answer });
-        return verdict;
-      },
-    }),
-  };
-  return { deps, seen };
-}
-
-interface Walk {
-  readonly verdict: Verdict;
-  readonly begin?: Partial<AttemptToBegin>;
-  readonly back?: Partial<Callback>;
-  /** How long the browser stays away. */
-  readonly awayMs?: number;
-}
-
-/** There and back again. */
-async function walk({ verdict, begin = {}, back = {}, awayMs = 0 }: Walk) {
-  const { deps } = world(verdict);
-  const provider = verdict.ok ? verdict.value.provider : "google";
-  const begun = await beginAttempt(deps, { provider, browserToken: undefined, returnTo: "/", linkTo: null, ...begin });
-  if (!begun.ok) throw new Error(begun.error.code);
-  const callback = callbackOf(begun.value, { provider, ...back });
-  return { callback, finished: await finishAttempt({ ...deps, nowMs: deps.nowMs + awayMs }, callback) };
-}
-
-function callbackOf(begun: { url: string; browserToken: string }, changes: Partial<Callback>): Callback {
-  return {
-    provider: "google",
-    state: new URL(begun.url).searchParams.get("state") ?? "",
-    code: "a-code",
-    iss: undefined,
-    error: undefined,
-    browserToken: begun.browserToken,
-    sessionToken: undefined,
-    knownBrowser: undefined,
-    ip: null,
-    userAgent: "a browser",
-    requestId: makeId("req", freshUlid(Date.now())),
-    ...changes,
-  };
-}
-
-const refusedWith = (reason: RegExp) => ({
-  ok: false,
-  error: { code: "SIGN_IN_REFUSED", reason: expect.stringMatching(reason) },
-});
-const ownersOf = ({ provider, subject }: ProvedIdentity) =>
-  db
-    .select()
-    .from(identities)
-    .where(and(eq(identities.provider, provider), eq(identities.subject, subject)));
 const usersNamed = (email: string) => db.select().from(users).where(eq(users.emailKey, email.toLowerCase()));
-const auditOf = async (userId: UserId) =>
-  (await db.select().from(auditEvents).where(eq(auditEvents.actorId, userId)))
-    .map(({ action, target, before, after }) => ({ action, target, before, after }))
-    .sort((a, b) => a.action.localeCompare(b.action));
 
 const hasApp = async ({ userId }: TestUser) => {
   await db.update(users).set({ totpEnabledAtMs: 1 }).where(eq(users.id, userId));
 };
+
 const hasPasskey = async ({ userId }: TestUser) => {
   const of = {
     id: makeId("pky", freshUlid(Date.now())),
@@ -128,28 +54,6 @@ async function proveMailbox(email: string, nonce: string | undefined) {
   const [code] = /\b\d{8}\b/.exec(mail?.text ?? "") ?? [];
   const headers = { origin: ORIGIN, cookie: `signin=${nonce}` };
   return send("/api/v1/auth/email/verify", { method: "POST", body: { email, code }, headers });
-}
-
-/** A session of a person as the browser holds it. */
-async function sessionOf(userId: UserId, changes: Partial<typeof sessions.$inferInsert> = {}) {
-  const headers = await seedSession(userId, changes);
-  const token = headers.cookie?.replace("session=", "") ?? "";
-  const [row] = await db
-    .select()
-    .from(sessions)
-    .where(eq(sessions.tokenHash, sha256Hex(token)));
-  if (row === undefined) throw new Error("no session");
-  return { token, sessionId: row.id, headers };
-}
-
-/** A walk that links to the person of a session. */
-async function linkWalk(userId: UserId, identity: ProvedIdentity, back: Partial<Callback> = {}) {
-  const { token, sessionId } = await sessionOf(userId);
-  return walk({
-    verdict: ok(identity),
-    begin: { linkTo: { userId, sessionId } },
-    back: { sessionToken: token, ...back },
-  });
 }
 
 describe("an identity that nobody knows", () => {
@@ -269,80 +173,6 @@ describe("an identity that is linked", () => {
   });
 });
 
-describe("linking", () => {
-  it("gives the identity to the session's person, also where its email is another account's", async () => {
-    const user = await seedUser();
-    const other = await seedUser();
-    const identity = identityOf({ email: other.email });
-    const { finished } = await linkWalk(user.userId, identity);
-    expect(finished).toEqual({ ok: true, value: { kind: "LINKED", identity, returnTo: "/" } });
-    expect(await ownersOf(identity)).toMatchObject([{ userId: user.userId }]);
-    expect(await auditOf(user.userId)).toMatchObject([
-      { action: "identity.linked", target: `google:${identity.subject}` },
-    ]);
-  });
-
-  it("changes nothing the second time", async () => {
-    const user = await seedUser();
-    const identity = identityOf();
-    for (let time = 0; time < 2; time++)
-      expect((await linkWalk(user.userId, identity)).finished).toMatchObject({ ok: true });
-    expect(await auditOf(user.userId)).toHaveLength(1);
-  });
-
-  it("refuses one that is another person's", async () => {
-    const [first, second] = await Promise.all([seedUser(), seedUser()]);
-    const identity = identityOf();
-    await linkWalk(first.userId, identity);
-    const { finished } = await linkWalk(second.userId, identity);
-    expect(finished).toEqual({ ok: false, error: { code: "IDENTITY_TAKEN" } });
-    expect(await ownersOf(identity)).toMatchObject([{ userId: first.userId }]);
-  });
-
-  it("gives one identity to one of many who link it at once", async () => {
-    const people = await Promise.all(Array.from({ length: 6 }, () => seedUser()));
-    const identity = identityOf();
-    const walks = await Promise.all(people.map(({ userId }) => linkWalk(userId, identity)));
-    const told = walks.map(({ finished }) => (finished.ok ? finished.value.kind : finished.error.code));
-    expect(told.sort()).toEqual([...Array(5).fill("IDENTITY_TAKEN"), "LINKED"]);
-    expect(await ownersOf(identity)).toHaveLength(1);
-  });
-
-  const sessionGone: readonly [string, (userId: UserId) => Promise<Partial<Callback>>][] = [
-    ["no session", async () => ({ sessionToken: undefined })],
-    ["another session of the same person", async (userId) => ({ sessionToken: (await sessionOf(userId)).token })],
-    ["another person's session", async () => ({ sessionToken: (await sessionOf((await seedUser()).userId)).token })],
-  ];
-  it.each(sessionGone)("is refused with %s", async (_, backWith) => {
-    const user = await seedUser();
-    const identity = identityOf();
-    const { finished } = await linkWalk(user.userId, identity, await backWith(user.userId));
-    expect(finished).toMatchObject(refusedWith(/session/));
-    expect(await ownersOf(identity)).toEqual([]);
-  });
-
-  it("is refused once the session that asked was revoked", async () => {
-    const user = await seedUser();
-    const { token, sessionId } = await sessionOf(user.userId);
-    const { deps } = world(ok(identityOf()));
-    const linkTo = { userId: user.userId, sessionId };
-    const begun = await beginAttempt(deps, { provider: "google", browserToken: undefined, returnTo: "/", linkTo });
-    if (!begun.ok) throw new Error(begun.error.code);
-    await db.update(sessions).set({ revokedAtMs: Date.now() }).where(eq(sessions.id, sessionId));
-    const finished = await finishAttempt(deps, callbackOf(begun.value, { sessionToken: token }));
-    expect(finished).toMatchObject(refusedWith(/session/));
-  });
-
-  it("never signs anybody in, and a sign-in never links", async () => {
-    const user = await seedUser();
-    const { token } = await sessionOf(user.userId);
-    const identity = identityOf();
-    const { finished } = await walk({ verdict: ok(identity), back: { sessionToken: token } });
-    expect(finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN" } });
-    expect(await ownersOf(identity)).not.toMatchObject([{ userId: user.userId }]);
-  });
-});
-
 describe("an attempt", () => {
   it("works once, of any number of callbacks at once", async () => {
     const { deps, seen } = world(ok(identityOf()));
@@ -441,41 +271,6 @@ describe("an attempt", () => {
       expect(after).not.toContain(secret);
     }
     expect(after).not.toContain(finished.value.token);
-  });
-});
-
-describe("my identities", () => {
-  it("are listed to me alone, and unlinked by me alone after a step-up", async () => {
-    const [user, other] = await Promise.all([seedUser(), seedUser()]);
-    const identity = identityOf({ provider: "github", subject: "12/3 4" });
-    await linkWalk(user.userId, identity);
-    const path = `/api/v1/me/identities/github/${encodeURIComponent(identity.subject)}`;
-    const { headers } = user;
-    const row = { provider: "github", subject: "12/3 4", email: identity.email };
-    expect((await send("/api/v1/me/identities", { headers })).json).toMatchObject({ data: [row], nextCursor: null });
-    expect((await send("/api/v1/me/identities", other)).json).toEqual({
-      data: [],
-      nextCursor: null,
-      pagination: { page: 1, limit: 100, total: 0, lastPage: 1 },
-    });
-    expectRefusal(await send(path, { method: "DELETE", headers: other.headers }), 404, "IDENTITY_NOT_FOUND");
-    const stale = await seedSession(user.userId, { factor: null, factorAtMs: null });
-    expectRefusal(await send(path, { method: "DELETE", headers: stale }), 403, "STEP_UP_REQUIRED");
-    expect((await send(path, { method: "DELETE", headers })).status).toBe(204);
-    expect(await ownersOf(identity)).toEqual([]);
-    expectRefusal(await send(path, { method: "DELETE", headers }), 404, "IDENTITY_NOT_FOUND");
-    const unlinked = (await auditOf(user.userId)).filter(({ action }) => action === "identity.unlinked");
-    expect(unlinked).toMatchObject([{ target: "github:12/3 4" }]);
-  });
-
-  it("unlinks once, of many at once", async () => {
-    const user = await seedUser();
-    const identity = identityOf();
-    await linkWalk(user.userId, identity);
-    const path = `/api/v1/me/identities/google/${identity.subject}`;
-    const ask = { method: "DELETE", headers: user.headers };
-    const statuses = await Promise.all(Array.from({ length: 6 }, async () => (await send(path, ask)).status));
-    expect(statuses.sort()).toEqual([204, 404, 404, 404, 404, 404]);
   });
 });
 

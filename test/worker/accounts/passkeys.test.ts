@@ -10,182 +10,25 @@ import { verifyPasskey } from "../../../src/accounts/passkeys/verify-passkey.ts"
 import { sha256Hex } from "../../../src/lib/bytes.ts";
 import { requestSleep } from "../../../src/lib/sleep.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
-import { openDb } from "../../../src/platform/db/client.ts";
-import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
 import { passkeys, sessions, singleUseTokens, users } from "../../../src/platform/db/schema/users.ts";
-import { type Answer, expectRefusal, send } from "../../support/access.ts";
-import { ORIGIN, seedSession, seedUser, type TestUser } from "../../support/people.ts";
-import { type Authenticator, type Faults, softwareAuthenticator } from "../../support/software-authenticator.ts";
-
-const db = openDb(env.DB);
-const MINE = "/api/v1/me/passkeys";
-const AUTH = "/api/v1/auth/passkey";
-type Headers = Readonly<Record<string, string>>;
-
-async function creationOptions(headers: Headers) {
-  const asked = await send(`${MINE}/options`, { method: "POST", headers });
-  expect(asked.status).toBe(200);
-  const options: { challenge: string; user: { id: string }; excludeCredentials: { id: string }[] } = JSON.parse(
-    asked.text,
-  );
-  return options;
-}
-
-async function register(user: TestUser, authenticator: Authenticator, faults: Faults = {}): Promise<Answer> {
-  const credential = await authenticator.create(await creationOptions(user.headers), faults);
-  return send(MINE, { method: "POST", headers: user.headers, body: { credential, name: "Laptop" } });
-}
-
-/** A person with one passkey. */
-async function passkeyUser(of?: { readonly counter: 0 }) {
-  const user = await seedUser();
-  const authenticator = await softwareAuthenticator({ origin: ORIGIN, rpId: "localhost", ...of });
-  const added = await register(user, authenticator);
-  expect(added.status).toBe(201);
-  return { ...user, authenticator, passkeyId: String(added.json?.id) };
-}
-
-/** A browser that asked: its cookie and the options it got. */
-async function signInOptions(headers: Headers = {}) {
-  const asked = await send(`${AUTH}/options`, { method: "POST", headers: { origin: ORIGIN, ...headers } });
-  expect(asked.status).toBe(200);
-  const options: { challenge: string } & Record<string, unknown> = JSON.parse(asked.text);
-  const cookie = asked.headers.getSetCookie().find((each) => each.startsWith("signin=")) ?? "";
-  return { options, headers: { origin: ORIGIN, cookie: cookie.split(";")[0] ?? "" } };
-}
-
-async function signIn(authenticator: Authenticator, faults: Faults = {}): Promise<Answer> {
-  const { options, headers } = await signInOptions();
-  const credential = await authenticator.get(options, faults);
-  return send(`${AUTH}/verify`, { method: "POST", headers, body: { credential } });
-}
+import { expectRefusal, send } from "../../support/access.ts";
+import { ORIGIN, seedSession, type TestUser } from "../../support/people.ts";
+import type { Faults } from "../../support/software-authenticator.ts";
+import {
+  AUTH,
+  auditOf,
+  creationOptions,
+  db,
+  expire,
+  type Headers,
+  MINE,
+  passkeyUser,
+  signIn,
+  signInOptions,
+} from "./passkeys-harness.ts";
 
 const sessionsOf = async (user: TestUser) =>
   db.select().from(sessions).where(sql`user_id = ${user.userId} and signed_in_with = 'PASSKEY'`);
-const auditOf = async (target: string) =>
-  (await db.select().from(auditEvents).where(eq(auditEvents.target, target))).map((row) => row.action);
-
-describe("registering a passkey", () => {
-  test("options ask for a discoverable, user-verifying credential, without attestation, and tell the authenticator no more than the account's id", async () => {
-    const { headers, userId, email } = await seedUser({ name: "Ada" });
-    const asked = await send(`${MINE}/options`, { method: "POST", headers });
-    expect(asked.json).toMatchObject({
-      rp: { id: "localhost", name: "Edgetill" },
-      user: { id: btoa(userId).replaceAll("=", ""), name: email, displayName: "Ada" },
-      pubKeyCredParams: [-8, -7, -257].map((alg) => ({ alg, type: "public-key" })),
-      attestation: "none",
-      authenticatorSelection: { residentKey: "required", requireResidentKey: true, userVerification: "required" },
-      excludeCredentials: [],
-      timeout: 300_000,
-    });
-  });
-
-  test("a registered passkey is shown, named, renamed and removed, each change in the audit log, and keeps its key to itself", async () => {
-    const user = await passkeyUser();
-    const [shown] = await db.select().from(passkeys).where(eq(passkeys.userId, user.userId));
-    const listed = await send(MINE, { headers: user.headers });
-    expect(JSON.parse(listed.text)).toMatchObject({
-      data: [{ id: user.passkeyId, name: "Laptop", lastUsedAt: null, isBackedUp: false }],
-      nextCursor: null,
-      pagination: { page: 1, limit: 20, total: 1, lastPage: 1 },
-    });
-    expect(listed.text).not.toContain(shown?.publicKey);
-    expect(shown).toMatchObject({ transports: '["internal","hybrid"]', counter: 1 });
-    const one = `${MINE}/${user.passkeyId}`;
-    // A passkey is what its owner steps up with from now on: the session did so by a mailed code.
-    const refused = await send(one, { method: "DELETE", headers: user.headers });
-    expect(expectRefusal(refused, 403, "STEP_UP_REQUIRED").factors).toEqual(["passkey"]);
-    const headers = await seedSession(user.userId, { factor: "PASSKEY" });
-    const renamed = await send(one, { method: "PATCH", headers, body: { name: " Key ring " } });
-    expect([renamed.status, renamed.json?.name]).toEqual([200, "Key ring"]);
-    expect((await send(one, { method: "DELETE", headers })).status).toBe(204);
-    expectRefusal(await send(one, { method: "PATCH", headers, body: { name: "Gone" } }), 404, "PASSKEY_NOT_FOUND");
-    expect(await auditOf(user.passkeyId)).toEqual(["passkey.added", "passkey.renamed", "passkey.removed"]);
-    expectRefusal(await signIn(user.authenticator), 401, "PASSKEY_REFUSED");
-  });
-
-  test("a second one is not offered to an authenticator that holds one", async () => {
-    const user = await passkeyUser();
-    const headers = await seedSession(user.userId, { factor: "PASSKEY" });
-    const { excludeCredentials } = await creationOptions(headers);
-    expect(excludeCredentials.map(({ id }) => id)).toEqual([user.authenticator.credentialId]);
-  });
-
-  test.each(["ES256", "EdDSA", "RS256"] as const)("a key of %s registers and signs in", async (algorithm) => {
-    const authenticator = await softwareAuthenticator({ algorithm });
-    expect((await register(await seedUser(), authenticator)).status).toBe(201);
-    expect((await signIn(authenticator)).status).toBe(200);
-    const signature = (signed: Uint8Array) => signed.map((byte, i) => (i === signed.length - 1 ? byte ^ 1 : byte));
-    expectRefusal(await signIn(authenticator, { signature }), 401, "PASSKEY_REFUSED");
-  });
-
-  test("a credential that is registered is refused, whosever it is", async () => {
-    const { authenticator } = await passkeyUser();
-    expectRefusal(await register(await seedUser(), authenticator), 409, "PASSKEY_EXISTS");
-  });
-
-  const FAULTS: readonly [string, Faults][] = [
-    ["another origin", { origin: "http://localhost:8788" }],
-    ["a page of the origin inside a stranger's", { crossOrigin: true }],
-    ["another RP id", { rpId: "example.com" }],
-    ["no user verification", { isUserVerified: false }],
-    ["nobody present", { isUserPresent: false }],
-    ["an assertion's type", { type: "webauthn.get" }],
-    ["a challenge that was never given", { challenge: "A".repeat(43) }],
-    ["another credential's id", { id: "AAAA" }],
-    ["self attestation", { attestation: "packed" }],
-    ["an attestation with a certificate", { attestation: "packed with certificate" }],
-    ["an attestation of FIDO U2F", { attestation: "fido-u2f" }],
-    ["an attestation of Apple", { attestation: "apple" }],
-    ["an attestation of a TPM", { attestation: "tpm" }],
-    ["an attestation nobody knows", { attestation: "unknown" }],
-    ["a statement where there is none", { attestationMembers: new Map([["attStmt", new Map([["alg", -7]])]]) }],
-    ["a backup of what cannot be backed up", { flags: 0b0001_0000 }],
-    ["an algorithm that was not offered", { key: new Map([[3, -35]]) }],
-    ["a byte behind the attestation object", { attestationObject: (object) => new Uint8Array([...object, 0]) }],
-  ];
-  test.each(FAULTS)("%s is refused and registers nothing", async (_, faults) => {
-    const user = await seedUser();
-    expectRefusal(await register(user, await softwareAuthenticator(), faults), 401, "PASSKEY_REFUSED");
-    expect(await db.select().from(passkeys).where(eq(passkeys.userId, user.userId))).toEqual([]);
-  });
-
-  test("a challenge registers once, in the session that asked, within five minutes", async () => {
-    const user = await seedUser();
-    const options = await creationOptions(user.headers);
-    const add = async (headers: Headers, authenticator: Authenticator) =>
-      send(MINE, { method: "POST", headers, body: { credential: await authenticator.create(options) } });
-    const stranger = await seedUser();
-    const elsewhere = await seedSession(user.userId);
-    expectRefusal(await add(stranger.headers, await softwareAuthenticator()), 401, "PASSKEY_REFUSED");
-    expectRefusal(await add(elsewhere, await softwareAuthenticator()), 401, "PASSKEY_REFUSED");
-    const both = await Promise.all([1, 2].map(async () => add(user.headers, await softwareAuthenticator())));
-    expect(both.map(({ status }) => status).sort()).toEqual([201, 401]);
-
-    const late = await seedUser();
-    const expired = await creationOptions(late.headers);
-    await expire(expired.challenge);
-    const credential = await (await softwareAuthenticator()).create(expired);
-    const answer = await send(MINE, { method: "POST", headers: late.headers, body: { credential } });
-    expectRefusal(answer, 401, "PASSKEY_REFUSED");
-  });
-
-  test("another person's passkey cannot be renamed or removed", async () => {
-    const { passkeyId } = await passkeyUser();
-    const { headers } = await seedUser();
-    const one = `${MINE}/${passkeyId}`;
-    expectRefusal(await send(one, { method: "PATCH", headers, body: { name: "Mine" } }), 404, "PASSKEY_NOT_FOUND");
-    expectRefusal(await send(one, { method: "DELETE", headers }), 404, "PASSKEY_NOT_FOUND");
-  });
-
-  test("of two removals at once one removes and one finds nothing", async () => {
-    const user = await passkeyUser();
-    const headers = await seedSession(user.userId, { factor: "PASSKEY" });
-    const ask = async () => send(`${MINE}/${user.passkeyId}`, { method: "DELETE", headers });
-    const both = await Promise.all([ask(), ask()]);
-    expect(both.map(({ status }) => status).sort()).toEqual([204, 404]);
-  });
-});
 
 describe("signing in with a passkey", () => {
   test("it signs in without a name typed and owes no second factor, even with an authenticator app set up", async () => {
@@ -481,8 +324,3 @@ describe("a passkey inside a session, as a second factor or to step up", () => {
     expect((await answer({ ...of, options: { ...of.options, challenge: options.challenge } })).ok).toBe(false);
   });
 });
-
-async function expire(challenge: string): Promise<void> {
-  const hash = sha256Hex(challenge);
-  await db.update(singleUseTokens).set({ expiresAtMs: Date.now() }).where(eq(singleUseTokens.hash, hash));
-}

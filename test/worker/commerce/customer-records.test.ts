@@ -1,40 +1,19 @@
 // Customers as a merchant keeps them (decisions 10): made and changed by email, found, summed up, and forgotten without losing the ledger.
-import { env } from "cloudflare:workers";
 import { and, asc, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { customerBody, customerListBody, salesSummaryBody } from "../../../src/commerce/customers/contract.ts";
-import type { CustomerId, InvoiceId } from "../../../src/lib/ids.ts";
-import type { InvoiceStatus } from "../../../src/platform/column-values.ts";
+import type { CustomerId } from "../../../src/lib/ids.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
 import { customers } from "../../../src/platform/db/schema/customers.ts";
-import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { seedKey } from "../../support/access.ts";
 import { sendBeaten } from "../../support/before-write.ts";
 import { expectDocumented } from "../../support/documented.ts";
-import { type Answer, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+import { ADA, invoiced, recorded } from "./customers-harness.ts";
 
 const NOBODY = "cus_01ARZ3NDEKTSV4RRFFQ69G5FAV";
-const ADA = {
-  email: "Ada@shop.example",
-  name: "Ada",
-  address: "1 Long Road",
-  phoneNumber: "+49 1",
-  metadata: { tier: "gold" },
-};
+
 const NOTHING = { email: null, name: null, address: null, phoneNumber: null, metadata: null };
-
-async function recorded(shop: TestMerchant, body: object, status = 201): Promise<Answer["body"]> {
-  const answer = await shop.post("/customers", body);
-  expect(answer.status, answer.text).toBe(status);
-  return answer.body;
-}
-
-async function invoiced(shop: TestMerchant, body: object): Promise<Answer["body"]> {
-  const answer = await shop.post("/invoices", { name: "Order", rawAmount: 10, ...body });
-  expect(answer.status, answer.text).toBe(201);
-  return answer.body;
-}
-
 const rowsOf = (shop: TestMerchant) =>
   testDb.select().from(customers).where(eq(customers.merchantId, shop.merchantId)).orderBy(customers.createdAtMs);
 
@@ -253,77 +232,6 @@ describe("the list of customers", () => {
     expect(await found(ada.id)).toEqual(["Ada"]);
     for (const text of [gone.id, "gone@shop.example", "ada"]) expect(await found(text)).toEqual([]);
     expect((await shop.get("/customers?search=Ada&page=1")).body.pagination.total).toBe(2);
-  });
-});
-
-describe("a customer's resume", () => {
-  async function sold(shop: TestMerchant, of: { currency: string; status: InvoiceStatus; confirmedMicros: bigint }) {
-    const { id, customerId } = await invoiced(shop, { customerEmail: ADA.email, currency: of.currency });
-    const columns = { status: of.status, confirmedMicros: of.confirmedMicros };
-    await testDb
-      .update(invoices)
-      .set(columns)
-      .where(eq(invoices.id, id as InvoiceId));
-    return customerId;
-  }
-
-  it("is empty before anything is sold", async () => {
-    const shop = await freshMerchant();
-    const { id } = await recorded(shop, ADA);
-    expect((await shop.get(`/customers/${id}/resume`)).body).toEqual({
-      revenue: "0.000000",
-      currency: null,
-      revenues: [],
-      totalInvoices: 0,
-      paidInvoices: 0,
-      paidRate: 0,
-    });
-  });
-
-  it("sums what is confirmed on paid and overpaid invoices, and on no other", async () => {
-    const shop = await freshMerchant();
-    const { id } = await recorded(shop, ADA);
-    const of = (status: InvoiceStatus, confirmedMicros: bigint) => ({ currency: "EUR", status, confirmedMicros });
-    for (const each of [of("PAID", 10_000_001n), of("OVERPAID", 12_500_000n), of("UNDERPAID", 3_000_000n)]) {
-      expect(await sold(shop, each)).toBe(id);
-    }
-    await sold(shop, { ...of("EXPIRED", 0n), currency: "USD" });
-    await invoiced(shop, { customerEmail: "another@shop.example" });
-    expect((await shop.get(`/customers/${id}/resume`)).body).toEqual({
-      revenue: "22.500001",
-      currency: "EUR",
-      revenues: [{ currency: "EUR", amount: "22.500001" }],
-      totalInvoices: 4,
-      paidInvoices: 2,
-      paidRate: 0.5,
-    });
-  });
-
-  it("gives no one sum of several currencies, but each", async () => {
-    const shop = await freshMerchant();
-    const { id } = await recorded(shop, ADA);
-    // A sum beyond what a number holds exactly.
-    for (let n = 0; n < 3; n++)
-      await sold(shop, { currency: "USD", status: "PAID", confirmedMicros: 9_007_199_254_740_991n });
-    await sold(shop, { currency: "BTC", status: "PAID", confirmedMicros: 1n });
-    expect((await shop.get(`/customers/${id}/resume`)).body).toMatchObject({
-      revenue: null,
-      currency: null,
-      revenues: [
-        { currency: "BTC", amount: "0.000001" },
-        { currency: "USD", amount: "27021597764.222973" },
-      ],
-      paidRate: 1,
-    });
-  });
-
-  it("is found by the index of a customer's invoices", async () => {
-    const plan = await env.DB.prepare(
-      "explain query plan select currency, count(*) from invoices where merchant_id = ? and customer_id = ? group by currency",
-    )
-      .bind("a", "b")
-      .all<{ detail: string }>();
-    expect(plan.results[0]?.detail).toContain("invoices_by_customer (merchant_id=? AND customer_id=?)");
   });
 });
 

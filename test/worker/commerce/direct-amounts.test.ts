@@ -1,36 +1,35 @@
 // Amounts on shared addresses under rates that move: found, kept, told of when few, refused when none is left (decisions 4, chains.md 4).
 import { env } from "cloudflare:workers";
 import { HDKey } from "@scure/bip32";
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { decodeBase58check, encodeBase58check } from "../../../src/chains/address-text.ts";
-import { insertReservation, selectFreeSalts, selectHolding } from "../../../src/commerce/amount-reservations/store.ts";
+import { selectFreeSalts, selectHolding } from "../../../src/commerce/amount-reservations/store.ts";
 import { candidateTexts } from "../../../src/commerce/invoices/direct-amount.ts";
 import { parseQuotes } from "../../../src/commerce/invoices/quotes.ts";
 import { UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
-import type { InvoiceId, MerchantId } from "../../../src/lib/ids.ts";
-import { batch } from "../../../src/platform/db/batch.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { amountReservations, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
-import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
-import { type Ask, seedKey, seedMerchant, sendWith } from "../../support/access.ts";
-import { ageQuotes } from "../../support/quotes.ts";
+import { seedKey } from "../../support/access.ts";
 import { freshId, testDb } from "../../support/worker-merchant.ts";
+import {
+  type Body,
+  freshEvmAddress,
+  freshShop,
+  held,
+  occupy,
+  randomBytes,
+  register,
+  renewed,
+  SATOSHI,
+  statusesOf,
+  TINY,
+  USDC,
+} from "./amounts-harness.ts";
 
-const USDC = { cryptocurrency: "USDC", network: "ETH_SEPOLIA" };
 const BTC = { cryptocurrency: "BTC", network: "BTC" };
+
 const LTC = { cryptocurrency: "LTC", network: "LTC" };
-const SATOSHI = { grainUnits: 1n, coarseGrainUnits: [] };
-const HOUR_MS = 3_600_000;
-/** 0.002 USDC at 1 USD: 2,000 grains, and so 11 amounts, of which the ninth is the mark. */
-const TINY = { rawAmount: 0.002, priceUnits: 2_000n, capacity: 11 };
-
-// biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the test claims
-type Body = any;
-type Shop = Awaited<ReturnType<typeof freshShop>>;
-
-const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
-const freshEvmAddress = () => `0x${[...randomBytes(20)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 const freshBtcAddress = () => encodeBase58check(Uint8Array.from([0, ...randomBytes(20)]));
 
 function freshZpub(path: string): string {
@@ -38,89 +37,6 @@ function freshZpub(path: string): string {
   const payload = Uint8Array.from(decodeBase58check(account.publicExtendedKey) ?? []);
   new DataView(payload.buffer).setUint32(0, 0x04b24746);
   return encodeBase58check(payload);
-}
-
-/** A merchant at a market whose prices the test sets. */
-async function freshShop() {
-  const merchantId = await seedMerchant();
-  const key = await seedKey(merchantId);
-  const usd: Record<string, string> = {};
-  const table = async () => {
-    const fixed = fixedRateTable(Date.now());
-    const moved = Object.entries(usd).map(([code, price]) => [
-      code,
-      { usd: price, atMs: Date.now(), sources: ["a", "b"] },
-    ]);
-    return { ...fixed, assets: { ...fixed.assets, ...Object.fromEntries(moved) } };
-  };
-  const market = { RATE_SOURCE: "coinbase,kraken", RATE_BOOK: { getByName: () => ({ table }) } };
-  const send = async (rest: string, ask: Ask = {}): Promise<{ status: number; json: Body }> =>
-    sendWith(market as unknown as Partial<Env>, `/api/v1/merchants/merchant/${merchantId}${rest}`, { key, ...ask });
-  const post = (rest: string, body: object) => send(rest, { method: "POST", body });
-  return {
-    merchantId,
-    usd,
-    send,
-    post,
-    create: (rawAmount: number, ...paymentMethods: object[]) =>
-      post("/invoices", { name: "Order", rawAmount, paymentMethods }),
-  };
-}
-
-async function register(shop: Shop, pair: object, address: string): Promise<{ id: string; address: string }> {
-  const { status, json } = await shop.post("/wallets", { walletType: "DIRECT_WALLET", ...pair, address });
-  expect([status, json.code]).toEqual([201, undefined]);
-  return json;
-}
-
-const held = (address: string) =>
-  testDb.select().from(amountReservations).where(eq(amountReservations.address, address)).orderBy(sql`rowid`);
-
-/** Amounts that invoices of other prices hold already. */
-async function occupy(
-  at: { address: string; cryptocurrency: string; network: string },
-  texts: readonly string[],
-  merchantId: MerchantId = freshId("mer"),
-) {
-  const ofNobody = {
-    salt: 0,
-    invoiceId: freshId("inv"),
-    merchantId,
-    heldUntilMs: Date.now() + HOUR_MS,
-    openUntilMs: 0,
-    isPublic: false,
-  };
-  const rows = texts.map((text) =>
-    insertReservation(testDb, {
-      ...{ ...ofNobody, ...at, units: BigInt(text), rank: UNPROVEN },
-      ...{ priceUnits: BigInt(text) + 1_000_000_000n, createdAtMs: 0 },
-    }),
-  );
-  const [first, ...more] = rows;
-  if (first !== undefined) await batch(testDb, [first, ...more]);
-}
-
-const statusesOf = ({ status, json }: { status: number; json: Body }) => [
-  status,
-  json.code ?? json.paymentMethods.map((method: Body) => method.reason ?? method.status).join(),
-];
-
-async function lowWarnings({ merchantId }: Shop): Promise<Body[]> {
-  const rows = await testDb
-    .select({ type: events.type, data: events.data })
-    .from(events)
-    .where(eq(events.merchantId, merchantId));
-  return rows.filter(({ type }) => type === "wallet.amounts_low").map(({ data }) => JSON.parse(data));
-}
-
-/** The lock of the invoice's quotes is over. */
-const expireQuotes = (invoiceId: InvoiceId) => ageQuotes(testDb, invoiceId, HOUR_MS + 1);
-
-async function renewed(shop: Shop, invoiceId: InvoiceId): Promise<Body> {
-  await expireQuotes(invoiceId);
-  const { status, json } = await shop.send(`/invoices/${invoiceId}`);
-  expect([status, json.code]).toEqual([200, undefined]);
-  return json;
 }
 
 describe("invoices of one product while the rate moves", () => {
@@ -330,56 +246,6 @@ describe("a quote that is renewed", () => {
     const bodies = await Promise.all(made.map(({ id }) => renewed(shop, id)));
     expect(new Set(bodies.map((body) => body.paymentMethods[0].amount)).size).toBe(16);
     expect(await held(address)).toHaveLength(32);
-  });
-});
-
-describe("wallet.amounts_low", () => {
-  const taken = (count: number) => candidateTexts(TINY.priceUnits, SATOSHI, { from: 0, to: count });
-
-  it("is told once, by the ninth of eleven amounts of one price, in turn or at once", async () => {
-    for (const isAtOnce of [false, true]) {
-      const shop = await freshShop();
-      const { address, id } = await register(shop, USDC, freshEvmAddress());
-      for (let count = 1; count <= TINY.capacity; count++) {
-        if (isAtOnce) await Promise.all([1, 2, 3].map(() => shop.create(TINY.rawAmount, USDC)));
-        else await shop.create(TINY.rawAmount, USDC);
-        const mark = (await held(address)).length >= 9 ? [{ walletId: id, ...USDC, address, amount: "0.002000" }] : [];
-        expect(
-          (await lowWarnings(shop)).map(({ amount, ...rest }) => ({ ...rest, amount: `${amount}`.padEnd(8, "0") })),
-        ).toEqual(mark);
-      }
-    }
-  });
-
-  it("counts amounts, not their numbers: the last one alone is no reason, a gap that is filled may be", async () => {
-    const shop = await freshShop();
-    const { address } = await register(shop, USDC, freshEvmAddress());
-    await occupy({ ...USDC, address }, taken(10));
-    expect(statusesOf(await shop.create(TINY.rawAmount, USDC))).toEqual([201, "ACTIVE"]);
-    expect(await lowWarnings(shop)).toEqual([]);
-    await testDb
-      .update(amountReservations)
-      .set({ priceUnits: TINY.priceUnits, salt: sql`2000 - cast(units as integer)` })
-      .where(eq(amountReservations.address, address));
-    await testDb
-      .delete(amountReservations)
-      .where(
-        sql`${amountReservations.address} = ${address} and ${amountReservations.units} in ('2000', '1996', '1993')`,
-      );
-    await shop.create(TINY.rawAmount, USDC);
-    expect((await held(address)).map(({ salt }) => salt).sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 5, 6, 8, 9, 10]);
-    expect(await lowWarnings(shop)).toHaveLength(1);
-  });
-
-  it("is told by a renewed quote, too", async () => {
-    const shop = await freshShop();
-    await register(shop, USDC, freshEvmAddress());
-    const { json: first } = await shop.create(0.0024, USDC);
-    for (let i = 0; i < 8; i++) await shop.create(TINY.rawAmount, USDC);
-    expect(await lowWarnings(shop)).toEqual([]);
-    shop.usd.USDC = "1.2";
-    expect((await renewed(shop, first.id)).paymentMethods[0].status).toBe("ACTIVE");
-    expect(await lowWarnings(shop)).toHaveLength(1);
   });
 });
 

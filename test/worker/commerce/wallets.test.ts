@@ -1,9 +1,6 @@
 import { env } from "cloudflare:workers";
-import { HDKey } from "@scure/bip32";
-import { p2wpkh } from "@scure/btc-signer";
 import { and, asc, eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
-import { decodeBase58check, encodeBase58check } from "../../../src/chains/address-text.ts";
 import { deleteWallet } from "../../../src/commerce/wallets/delete-wallet.ts";
 import { walletDependencies } from "../../../src/commerce/wallets/dependencies.ts";
 import { parseMacKeys } from "../../../src/commerce/wallets/row-mac.ts";
@@ -16,52 +13,19 @@ import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import { dbBefore } from "../../support/before-write.ts";
 import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
-
-const PATH = "m/84'/0'/0'";
-const ZPUB_VERSION = 0x04b24746;
-const ZPRV_VERSION = 0x04b2430c;
-const randomHex = (bytes: number) =>
-  [...crypto.getRandomValues(new Uint8Array(bytes))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-
-function freshKey() {
-  const account = HDKey.fromMasterSeed(crypto.getRandomValues(new Uint8Array(32))).derive(PATH);
-  const under = (text: string, version: number) => {
-    const payload = Uint8Array.from(decodeBase58check(text) ?? []);
-    new DataView(payload.buffer).setUint32(0, version);
-    return encodeBase58check(payload);
-  };
-  const external = account.deriveChild(0);
-  return {
-    zpub: under(account.publicExtendedKey, ZPUB_VERSION),
-    zprv: under(account.privateExtendedKey, ZPRV_VERSION),
-    address: (index: number) => p2wpkh(external.deriveChild(index).publicKey ?? new Uint8Array()).address ?? "",
-  };
-}
-type Key = ReturnType<typeof freshKey>;
-
-const BTC = { cryptocurrency: "BTC", network: "BTC" };
-const xpubBody = (key: Key) => ({ walletType: "XPUB_WALLET", ...BTC, xpub: key.zpub, derivationPath: PATH });
-const directBody = (cryptocurrency = "USDT", network = "ETH", address = `0x${randomHex(20)}`) => ({
-  ...{ walletType: "DIRECT_WALLET", cryptocurrency, network, address },
-});
-const invoice = (pair?: object) => ({
-  name: "Order",
-  rawAmount: 10,
-  ...(pair === undefined ? {} : { paymentMethods: [pair] }),
-});
-
-function expectStatus(answer: Answer, status: number, code?: string): Answer["body"] {
-  expect([answer.status, answer.body?.code], answer.text).toEqual([status, code]);
-  return answer.body;
-}
-
-async function registered(shop: TestMerchant, body: object) {
-  return expectStatus(await shop.post("/wallets", body), 201);
-}
-
-async function created(shop: TestMerchant, pair?: object) {
-  return expectStatus(await shop.post("/invoices", invoice(pair)), 201);
-}
+import {
+  BTC,
+  created,
+  directBody,
+  expectStatus,
+  freshKey,
+  invoice,
+  PATH,
+  randomHex,
+  registered,
+  rowOf,
+  xpubBody,
+} from "./wallets-harness.ts";
 
 async function cancelled(shop: TestMerchant, ...made: { id: string }[]) {
   for (const { id } of made) expectStatus(await shop.post(`/invoices/${id}/cancel`), 200);
@@ -74,12 +38,6 @@ async function eventsOf(shop: TestMerchant, walletId: string) {
     .where(and(eq(events.merchantId, shop.merchantId), sql`${events.type} like 'wallet.%'`))
     .orderBy(asc(events.createdAtMs), asc(sql`rowid`));
   return rows.filter((row) => JSON.parse(row.data).walletId === walletId).map((row) => row.type);
-}
-
-async function rowOf(walletId: string) {
-  const [row] = await testDb.select().from(wallets).where(sql`${wallets.id} = ${walletId}`);
-  if (row === undefined) throw new Error(`no wallet ${walletId}`);
-  return row;
 }
 
 describe("registering a wallet", () => {
@@ -303,58 +261,6 @@ describe("an extended key's addresses", () => {
     expect((await created(shop)).paymentMethods[0].address).toBe(key.address(0));
     const { id: direct } = await registered(shop, directBody());
     expectStatus(await shop.get(`/wallets/${direct}/addresses`), 400, "WALLET_IS_NOT_XPUB");
-  });
-});
-
-describe("a wallet altered in the database", () => {
-  const alter = (id: string, change: Partial<typeof wallets.$inferInsert>) =>
-    testDb.update(wallets).set(change).where(sql`${wallets.id} = ${id}`);
-  const frozen = async (id: string) => (await rowOf(id)).frozenAtMs !== null;
-
-  it.each([
-    ["its address", directBody, { address: "0x52908400098527886E0F7030069857D2E4169EE7" }],
-    ["its key", () => xpubBody(freshKey()), { xpub: freshKey().zpub }],
-    ["its network", directBody, { network: "POL" }],
-  ])("by %s is frozen, shows nothing and is used for nothing", async (_, bodyOf, change) => {
-    const shop = await freshMerchant();
-    const wallet = await registered(shop, bodyOf());
-    const before = await rowOf(wallet.id);
-    await alter(wallet.id, change);
-    const shown = expectStatus(await shop.get(`/wallets/${wallet.id}`), 200);
-    expect(shown).toMatchObject({ address: null, xpub: null });
-    expect(shown.warnings).toContain("INTEGRITY_CHECK_FAILED");
-    expect((await shop.get("/wallets")).body).toEqual([expect.objectContaining({ address: null, xpub: null })]);
-    await expect.poll(() => frozen(wallet.id)).toBe(true);
-    // Writing the true value back does not heal it.
-    await alter(wallet.id, { address: before.address, xpub: before.xpub, network: before.network });
-    expect((await shop.get(`/wallets/${wallet.id}`)).body).toMatchObject({ address: null, xpub: null });
-    expectStatus(await shop.patch(`/wallets/${wallet.id}`, { requiredConfirmations: 9 }), 409, "WALLET_FROZEN");
-    expect((await created(shop)).paymentMethods).toEqual([]);
-    if (wallet.walletType === "XPUB_WALLET") {
-      expectStatus(await shop.get(`/wallets/${wallet.id}/addresses`), 409, "WALLET_FROZEN");
-      expectStatus(await shop.get(`/wallets/${wallet.id}/recovery`), 409, "WALLET_FROZEN");
-    }
-    expect(expectStatus(await shop.delete(`/wallets/${wallet.id}`), 200).address).toBeNull();
-    await registered(shop, bodyOf());
-  });
-
-  it("is found by its first use for an export or a preview as well", async () => {
-    for (const rest of ["addresses", "recovery", "recovery?format=csv"]) {
-      const shop = await freshMerchant();
-      const { id } = await registered(shop, xpubBody(freshKey()));
-      await alter(id, { derivationPath: "m/84'/0'/9'" });
-      expectStatus(await shop.get(`/wallets/${id}/${rest}`), 409, "WALLET_FROZEN");
-    }
-  });
-
-  it("is hidden and not frozen when its HMAC's key is not configured: the operator may put it back", async () => {
-    const shop = await freshMerchant();
-    const wallet = await registered(shop, directBody());
-    await alter(wallet.id, { macKeyId: "retired" });
-    expect((await shop.get(`/wallets/${wallet.id}`)).body.address).toBeNull();
-    await alter(wallet.id, { macKeyId: "test" });
-    expect((await shop.get(`/wallets/${wallet.id}`)).body.address).toBe(wallet.address);
-    expect(await frozen(wallet.id)).toBe(false);
   });
 });
 

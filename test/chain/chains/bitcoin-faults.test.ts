@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import { coreClient } from "../../../src/chains/bitcoin/core-client.ts";
+import { esploraClient } from "../../../src/chains/bitcoin/esplora-client.ts";
+import type { Outage } from "../../../src/lib/fetch-text.ts";
+import { startCoreNode } from "../../support/core-node.ts";
+import { describeOn } from "../../support/describe-on.ts";
+import { type EsploraFault, startEsplora } from "../../support/esplora-stand-in.ts";
+import {
+  COINS,
+  esplora,
+  good,
+  newAddress,
+  node,
+  outageIn,
+  settingsOf,
+  sources,
+  spentBy,
+  useSources,
+} from "./bitcoin-harness.ts";
+
+for (const coin of COINS) {
+  describeOn(coin, () => {
+    useSources(coin);
+
+    describe("an Esplora in trouble", () => {
+      const FAULTS: readonly (readonly [EsploraFault, Partial<Outage>])[] = [
+        ["429", { kind: "RATE_LIMITED", retryAfterMs: 3_000 }],
+        ["502", { kind: "BAD_STATUS" }],
+        ["html", { kind: "NOT_JSON" }],
+        ["truncated", { kind: "TRUNCATED" }],
+        ["hang", { kind: "TIMEOUT" }],
+      ];
+
+      test.each(FAULTS)("%s at one of twelve recipients fails the scan whole, by its name", async (fault, outage) => {
+        const recipients = new Set(await Promise.all(Array.from({ length: 12 }, newAddress)));
+        const patient = sources.esplora();
+        // Waits that long only for what never comes.
+        const timeoutMs = fault === "hang" ? { timeoutMs: 400 } : {};
+        const client = esploraClient({ ...settingsOf(node.network, "esplora", esplora.url), ...timeoutMs });
+        const to = good(await patient.tip());
+        const [, , third = ""] = recipients;
+        const { tx } = await node.rpc<{ tx: string[] }>("getblock", to.hash);
+        const [txHash = ""] = tx;
+        Object.assign(esplora, { fault, failsAt: (path: string) => path.includes(third) });
+        try {
+          const scan = await client.scan({ from: to.height, to, recipients, assets: [] });
+          expect(outageIn(scan)).toMatchObject(outage);
+          Object.assign(esplora, { failsAt: () => true });
+          expect(outageIn(await client.tip()).kind).not.toBe("BEHIND");
+          expect(outageIn(await client.lookup({ txHash, spends: [], recipients })).kind).toBe(outage.kind);
+        } finally {
+          Object.assign(esplora, { fault: null, failsAt: () => true });
+        }
+        expect(good(await patient.scan({ from: to.height, to, recipients, assets: [] })).transfers).toEqual([]);
+      });
+
+      test("a tip that lags is its own tip, and a scan beyond it is refused", async () => {
+        const client = sources.esplora();
+        const recipients = new Set([await newAddress()]);
+        const [address = ""] = recipients;
+        await node.pay({ [address]: "0.2" });
+        await node.mine();
+        const to = good(await client.tip());
+        esplora.behind = 1;
+        try {
+          expect(good(await client.tip()).height).toBe(to.height - 1);
+          expect(good(await client.block(to.height))).toBeNull();
+          expect(outageIn(await client.scan({ from: to.height, to, recipients, assets: [] })).kind).toBe("BEHIND");
+          expect(good(await client.mempool(recipients))).toHaveLength(1);
+        } finally {
+          esplora.behind = 0;
+        }
+      });
+
+      test("a scan costs one request a recipient and one for its end, at most four at once; the mempool after it costs none", async () => {
+        const recipients = new Set(await Promise.all(Array.from({ length: 15 }, newAddress)));
+        const [address = ""] = recipients;
+        await node.pay({ [address]: "0.4" });
+        const client = sources.esplora();
+        const to = good(await client.tip());
+        esplora.asked.length = 0;
+        good(await client.scan({ from: to.height, to, recipients, assets: [] }));
+        expect(esplora.asked).toHaveLength(16);
+        expect(good(await client.mempool(recipients))).toHaveLength(1);
+        expect(esplora.asked).toHaveLength(16);
+        // Only once: the next look is a look.
+        await node.mine();
+        expect(good(await client.mempool(recipients))).toEqual([]);
+        expect(esplora.asked.length).toBeGreaterThan(16);
+        expect(esplora.mostAtOnce).toBeLessThanOrEqual(4);
+      });
+    });
+
+    describe("a node in trouble", () => {
+      test("a wrong password is told of without any word of it", async () => {
+        const url = node.url.replace(/:\w+@/, ":canary-of-a-password@");
+        const outage = outageIn(await coreClient(settingsOf(node.network, "core-rpc", url)).verify());
+        expect(outage).toMatchObject({ kind: "BAD_STATUS", message: "status 401" });
+      });
+
+      test("a node that is gone cannot be reached", async () => {
+        const gone = await startEsplora(node);
+        await gone.close();
+        const client = esploraClient(settingsOf(node.network, "esplora", gone.url));
+        expect(outageIn(await client.tip()).kind).toBe("UNREACHABLE");
+        const core = coreClient(settingsOf(node.network, "core-rpc", gone.url));
+        expect(outageIn(await core.mempool(new Set(["x"]))).kind).toBe("UNREACHABLE");
+      });
+
+      test("without an index of transactions a mined payment is found as long as something of it is unspent", async () => {
+        const bare = await startCoreNode(coin, { hasTxIndex: false });
+        try {
+          const client = coreClient(settingsOf(bare.network, "core-rpc", bare.url));
+          const address = await bare.wallet("shop")<string>("getnewaddress");
+          const recipients = new Set([address]);
+          const txHash = await bare.pay({ [address]: "0.6" });
+          expect(good(await client.lookup({ txHash, spends: [], recipients }))).toMatchObject({ kind: "pending" });
+          await bare.mine(3);
+          const { height } = good(await client.tip());
+          expect(good(await client.lookup({ txHash, spends: [], recipients }))).toMatchObject({
+            kind: "mined",
+            block: { height: height - 2 },
+            transfers: [{ toAddress: address, amountUnits: 60_000_000n, outputIndex: expect.any(String) }],
+          });
+          const lost = await bare.pay({ [address]: "0.7" });
+          const spends = await spentBy(bare, lost);
+          await bare.doubleSpend(lost);
+          await bare.mine();
+          // What it spent is gone with the block: nothing proves that it was not itself the spender.
+          expect(good(await client.lookup({ txHash: lost, spends, recipients }))).toEqual({ kind: "unknown" });
+        } finally {
+          await bare.stop();
+        }
+      });
+    });
+
+    // What Bitcoin has nothing like.
+    if (coin === "litecoin")
+      test("a payment out of MWEB is not seen before it is mined, and once then, by the txid that stays", async () => {
+        const height = await node.rpc<number>("getblockcount");
+        // The block in which it becomes part of the chain, and the first coins in it.
+        await node.mine(Math.max(0, 431 - height));
+        const inside = node.wallet("mweb");
+        await node.pay({ [await inside<string>("getnewaddress", "", "mweb")]: "3" });
+        await node.mine(2);
+        const recipients = new Set([await newAddress()]);
+        const [address = ""] = recipients;
+        const hidden = await inside<string>("sendtoaddress", address, "1.25");
+        for (const open of Object.values(sources)) {
+          expect(good(await open().mempool(recipients))).toEqual([]);
+          expect(good(await open().lookup({ txHash: hidden, spends: [], recipients }))).toEqual({
+            kind: "pending",
+            transfers: [],
+          });
+        }
+        await node.mine();
+        for (const open of Object.values(sources)) {
+          const client = open();
+          const to = good(await client.tip());
+          const { transfers } = good(await client.scan({ from: to.height - 5, to, recipients, assets: [] }));
+          expect(transfers).toMatchObject([{ toAddress: address, amountUnits: 125_000_000n, block: to }]);
+          expect(transfers[0]?.txHash).not.toBe(hidden);
+          expect(good(await client.lookup({ txHash: hidden, spends: [], recipients }))).toEqual({ kind: "unknown" });
+        }
+      });
+  });
+}

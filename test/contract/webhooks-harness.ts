@@ -1,0 +1,129 @@
+// What tests of Interface 6 share: a real receiver on loopback, endpoints at it, and what arrived there.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, vi } from "vitest";
+import type { Listening } from "../support/listen.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { type ReceiverControl, type Reception, receiverAt } from "../support/receiver-control.ts";
+import { expectOk, removeWallets, shop, unique } from "./client.ts";
+import type { Invoice } from "./shapes.ts";
+
+export interface Endpoint {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly description: string | null;
+  readonly isActive: boolean;
+  readonly retryCount: number;
+  readonly timeout: number;
+  readonly webhookSecrets: readonly {
+    readonly id: string;
+    readonly webhookId: string;
+    readonly secretKeyPreview: string;
+    readonly isActive: boolean;
+    readonly expiresAt: string | null;
+  }[];
+  readonly disabledReason: string | null;
+  readonly failuresInRow: number;
+  /** Only in the answer to a registration or a rotation. */
+  readonly secret?: string;
+}
+
+export interface Happening {
+  readonly id: string;
+  readonly type: string;
+  readonly event: string;
+  readonly timestamp: string;
+  readonly apiVersion: string;
+  readonly merchantId: string;
+  readonly sequence: number | null;
+  readonly data: { readonly invoiceId?: string; readonly invoice?: Invoice; readonly paymentMethod?: unknown };
+}
+
+interface Attempt {
+  readonly number: number;
+  readonly at: string;
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly latencyMs: number;
+  readonly response: string | null;
+}
+
+export interface Delivery {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly status: "PENDING" | "SUCCEEDED" | "FAILED";
+  readonly attempts: number;
+  readonly nextAttemptAt: string | null;
+  readonly lastAttempt: Attempt | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly attemptLog?: readonly Attempt[];
+}
+
+export interface Listed<T> {
+  readonly data: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+export const WITHIN = { timeout: 60_000, interval: 50 };
+
+let listening: Listening;
+
+export let receiver: ReceiverControl;
+
+export const folder = mkdtempSync(join(tmpdir(), "edgetill-webhooks-"));
+
+/** An endpoint of its own for a test: `told` until the test tells it otherwise. */
+export async function register(events: readonly string[], fields: Record<string, unknown> = {}, behaviour = "told") {
+  const key = unique("hook");
+  const url = receiver.url(behaviour, key);
+  const endpoint = expectOk(await shop.post<Endpoint>("/webhooks", { url, events, ...fields }), 201);
+  const secret = endpoint.secret ?? "";
+  await receiver.trust(key, secret);
+  return {
+    id: endpoint.id,
+    path: `/webhooks/${endpoint.id}`,
+    key,
+    secret,
+    endpoint,
+    tell: (how: string) => receiver.tell(key, how),
+    log: () => receiver.log(key),
+    /** Waits until so many have come, and gives all. */
+    arrivals: (count: number) => arrivals(key, count),
+    deliveries: async (query = "") =>
+      expectOk(await shop.get<Listed<Delivery>>(`/webhooks/${endpoint.id}/deliveries${query}`), 200).data,
+    delivery: async (id: string) =>
+      expectOk(await shop.get<Delivery>(`/webhooks/${endpoint.id}/deliveries/${id}`), 200),
+  };
+}
+
+async function arrivals(key: string, count: number): Promise<readonly Reception[]> {
+  return vi.waitFor(async () => {
+    const log = await receiver.log(key);
+    const told = log.map(({ headers, body }) => `${headers["webhook-id"]} ${body.slice(0, 60)}`).join("\n");
+    expect(log.length, told).toBeGreaterThanOrEqual(count);
+    return log;
+  }, WITHIN);
+}
+
+/** A receiver for the tests of a file, and the example's state in a folder that goes with it. */
+export function useReceiver(): void {
+  beforeAll(async () => {
+    listening = await startReceiver();
+    receiver = receiverAt(listening.origin);
+    await removeWallets(shop);
+  });
+  afterAll(async () => {
+    await listening.close();
+    rmSync(folder, { recursive: true });
+  });
+  afterEach(async () => {
+    for (const { id } of expectOk(await shop.get<Endpoint[]>("/webhooks"), 200)) await shop.delete(`/webhooks/${id}`);
+  });
+}

@@ -1,0 +1,121 @@
+// What tests of sign-in with a provider share: walks to a provider that the test writes, and back.
+import { env } from "cloudflare:workers";
+import { and, eq } from "drizzle-orm";
+import { expect } from "vitest";
+import { type AttemptToBegin, beginAttempt } from "../../../src/accounts/identities/begin-attempt.ts";
+import { identityDependencies } from "../../../src/accounts/identities/dependencies.ts";
+import { type Callback, finishAttempt } from "../../../src/accounts/identities/finish-attempt.ts";
+import type { ProvedIdentity, ProviderProblem } from "../../../src/accounts/identities/identity.ts";
+import { sha256Hex } from "../../../src/lib/bytes.ts";
+import { makeId, newUlid, type UserId } from "../../../src/lib/ids.ts";
+import { ok, type Result } from "../../../src/lib/result.ts";
+import { sleep } from "../../../src/lib/sleep.ts";
+import { openDb } from "../../../src/platform/db/client.ts";
+import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
+import { identities, sessions } from "../../../src/platform/db/schema/users.ts";
+import { seedSession } from "../../support/people.ts";
+
+export const db = openDb(env.DB);
+export const fresh = () => crypto.randomUUID();
+export const freshUlid = (nowMs: number) => newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)));
+
+/** What the played provider says of whoever comes back. */
+type Verdict = Result<ProvedIdentity, ProviderProblem>;
+
+export function identityOf(changes: Partial<ProvedIdentity> = {}): ProvedIdentity {
+  return { provider: "google", subject: fresh(), email: `Ann-${fresh()}@Example.com`, ...changes };
+}
+
+/** The Worker's own effects at some time, with the provider played; `seen` is what it was asked. */
+export function world(verdict: Verdict, nowMs = Date.now()) {
+  const seen: { state: string; nonce: string; codeVerifier: string; code: string; iss: string | undefined }[] = [];
+  const background = () => undefined;
+  const deps = {
+    ...identityDependencies(env, { db, nowMs, sleep, background }),
+    newOperationId: () => freshUlid(nowMs),
+    client: () => ({
+      authorizeUrl: async ({ state }: { state: string }) => ok(`https://provider.example/authorize?state=${state}`),
+      identify: async (
+        attempt: { state: string; nonce: string; codeVerifier: string },
+        answer: { code: string; iss: string | undefined },
+      ) => {
+        seen.push({ ...attempt, ...answer });
+        return verdict;
+      },
+    }),
+  };
+  return { deps, seen };
+}
+
+export interface Walk {
+  readonly verdict: Verdict;
+  readonly begin?: Partial<AttemptToBegin>;
+  readonly back?: Partial<Callback>;
+  /** How long the browser stays away. */
+  readonly awayMs?: number;
+}
+
+/** There and back again. */
+export async function walk({ verdict, begin = {}, back = {}, awayMs = 0 }: Walk) {
+  const { deps } = world(verdict);
+  const provider = verdict.ok ? verdict.value.provider : "google";
+  const begun = await beginAttempt(deps, { provider, browserToken: undefined, returnTo: "/", linkTo: null, ...begin });
+  if (!begun.ok) throw new Error(begun.error.code);
+  const callback = callbackOf(begun.value, { provider, ...back });
+  return { callback, finished: await finishAttempt({ ...deps, nowMs: deps.nowMs + awayMs }, callback) };
+}
+
+export function callbackOf(begun: { url: string; browserToken: string }, changes: Partial<Callback>): Callback {
+  return {
+    provider: "google",
+    state: new URL(begun.url).searchParams.get("state") ?? "",
+    code: "a-code",
+    iss: undefined,
+    error: undefined,
+    browserToken: begun.browserToken,
+    sessionToken: undefined,
+    knownBrowser: undefined,
+    ip: null,
+    userAgent: "a browser",
+    requestId: makeId("req", freshUlid(Date.now())),
+    ...changes,
+  };
+}
+
+export const refusedWith = (reason: RegExp) => ({
+  ok: false,
+  error: { code: "SIGN_IN_REFUSED", reason: expect.stringMatching(reason) },
+});
+
+export const ownersOf = ({ provider, subject }: ProvedIdentity) =>
+  db
+    .select()
+    .from(identities)
+    .where(and(eq(identities.provider, provider), eq(identities.subject, subject)));
+
+export const auditOf = async (userId: UserId) =>
+  (await db.select().from(auditEvents).where(eq(auditEvents.actorId, userId)))
+    .map(({ action, target, before, after }) => ({ action, target, before, after }))
+    .sort((a, b) => a.action.localeCompare(b.action));
+
+/** A session of a person as the browser holds it. */
+export async function sessionOf(userId: UserId, changes: Partial<typeof sessions.$inferInsert> = {}) {
+  const headers = await seedSession(userId, changes);
+  const token = headers.cookie?.replace("session=", "") ?? "";
+  const [row] = await db
+    .select()
+    .from(sessions)
+    .where(eq(sessions.tokenHash, sha256Hex(token)));
+  if (row === undefined) throw new Error("no session");
+  return { token, sessionId: row.id, headers };
+}
+
+/** A walk that links to the person of a session. */
+export async function linkWalk(userId: UserId, identity: ProvedIdentity, back: Partial<Callback> = {}) {
+  const { token, sessionId } = await sessionOf(userId);
+  return walk({
+    verdict: ok(identity),
+    begin: { linkTo: { userId, sessionId } },
+    back: { sessionToken: token, ...back },
+  });
+}

@@ -1,0 +1,102 @@
+import { eq, sql } from "drizzle-orm";
+import { expect } from "vitest";
+import { insertReservation } from "../../../src/commerce/amount-reservations/store.ts";
+import { UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
+import type { InvoiceId, MerchantId } from "../../../src/lib/ids.ts";
+import { batch } from "../../../src/platform/db/batch.ts";
+import { amountReservations } from "../../../src/platform/db/schema/invoices.ts";
+import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
+import { type Ask, seedKey, seedMerchant, sendWith } from "../../support/access.ts";
+import { ageQuotes } from "../../support/quotes.ts";
+import { freshId, testDb } from "../../support/worker-merchant.ts";
+
+export const USDC = { cryptocurrency: "USDC", network: "ETH_SEPOLIA" };
+export const SATOSHI = { grainUnits: 1n, coarseGrainUnits: [] };
+const HOUR_MS = 3_600_000;
+
+/** 0.002 USDC at 1 USD: 2,000 grains, and so 11 amounts, of which the ninth is the mark. */
+export const TINY = { rawAmount: 0.002, priceUnits: 2_000n, capacity: 11 };
+
+// biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the test claims
+export type Body = any;
+
+export type Shop = Awaited<ReturnType<typeof freshShop>>;
+
+export const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+export const freshEvmAddress = () =>
+  `0x${[...randomBytes(20)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+
+/** A merchant at a market whose prices the test sets. */
+export async function freshShop() {
+  const merchantId = await seedMerchant();
+  const key = await seedKey(merchantId);
+  const usd: Record<string, string> = {};
+  const table = async () => {
+    const fixed = fixedRateTable(Date.now());
+    const moved = Object.entries(usd).map(([code, price]) => [
+      code,
+      { usd: price, atMs: Date.now(), sources: ["a", "b"] },
+    ]);
+    return { ...fixed, assets: { ...fixed.assets, ...Object.fromEntries(moved) } };
+  };
+  const market = { RATE_SOURCE: "coinbase,kraken", RATE_BOOK: { getByName: () => ({ table }) } };
+  const send = async (rest: string, ask: Ask = {}): Promise<{ status: number; json: Body }> =>
+    sendWith(market as unknown as Partial<Env>, `/api/v1/merchants/merchant/${merchantId}${rest}`, { key, ...ask });
+  const post = (rest: string, body: object) => send(rest, { method: "POST", body });
+  return {
+    merchantId,
+    usd,
+    send,
+    post,
+    create: (rawAmount: number, ...paymentMethods: object[]) =>
+      post("/invoices", { name: "Order", rawAmount, paymentMethods }),
+  };
+}
+
+export async function register(shop: Shop, pair: object, address: string): Promise<{ id: string; address: string }> {
+  const { status, json } = await shop.post("/wallets", { walletType: "DIRECT_WALLET", ...pair, address });
+  expect([status, json.code]).toEqual([201, undefined]);
+  return json;
+}
+
+export const held = (address: string) =>
+  testDb.select().from(amountReservations).where(eq(amountReservations.address, address)).orderBy(sql`rowid`);
+
+/** Amounts that invoices of other prices hold already. */
+export async function occupy(
+  at: { address: string; cryptocurrency: string; network: string },
+  texts: readonly string[],
+  merchantId: MerchantId = freshId("mer"),
+) {
+  const ofNobody = {
+    salt: 0,
+    invoiceId: freshId("inv"),
+    merchantId,
+    heldUntilMs: Date.now() + HOUR_MS,
+    openUntilMs: 0,
+    isPublic: false,
+  };
+  const rows = texts.map((text) =>
+    insertReservation(testDb, {
+      ...{ ...ofNobody, ...at, units: BigInt(text), rank: UNPROVEN },
+      ...{ priceUnits: BigInt(text) + 1_000_000_000n, createdAtMs: 0 },
+    }),
+  );
+  const [first, ...more] = rows;
+  if (first !== undefined) await batch(testDb, [first, ...more]);
+}
+
+export const statusesOf = ({ status, json }: { status: number; json: Body }) => [
+  status,
+  json.code ?? json.paymentMethods.map((method: Body) => method.reason ?? method.status).join(),
+];
+
+/** The lock of the invoice's quotes is over. */
+const expireQuotes = (invoiceId: InvoiceId) => ageQuotes(testDb, invoiceId, HOUR_MS + 1);
+
+export async function renewed(shop: Shop, invoiceId: InvoiceId): Promise<Body> {
+  await expireQuotes(invoiceId);
+  const { status, json } = await shop.send(`/invoices/${invoiceId}`);
+  expect([status, json.code]).toEqual([200, undefined]);
+  return json;
+}

@@ -1,0 +1,37 @@
+import { eq, sql } from "drizzle-orm";
+import { expect } from "vitest";
+import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
+import { directWallet } from "../../support/wallet-bodies.ts";
+import { type Answer, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
+
+/** A merchant's entries, in the order in which they were written, with their facts parsed. */
+export async function entriesOf({ merchantId }: Pick<TestMerchant, "merchantId">) {
+  const rows = await testDb
+    .select()
+    .from(auditEvents)
+    .where(eq(auditEvents.merchantId, merchantId))
+    .orderBy(sql`rowid`);
+  return rows.map(({ before, after, ...row }) => ({ ...row, before: parsed(before), after: parsed(after) }));
+}
+
+const parsed = (json: string | null) => (json === null ? null : JSON.parse(json));
+
+export async function expectStatus(answer: Promise<Answer>, status: number): Promise<Answer["body"]> {
+  const { status: told, body, text } = await answer;
+  expect(told, text).toBe(status);
+  return body;
+}
+
+/** The entries that one step adds. */
+export async function added(shop: TestMerchant, step: () => Promise<unknown>) {
+  const known = new Set((await entriesOf(shop)).map(({ id }) => id));
+  const result = await step();
+  const entries = (await entriesOf(shop)).filter(({ id }) => !known.has(id));
+  return { result, entries };
+}
+
+export const created = (shop: TestMerchant, body: object = {}) =>
+  expectStatus(shop.post("/invoices", { name: "Order", rawAmount: 10, paymentMethods: [], ...body }), 201);
+
+export const wallet = (shop: TestMerchant, body: object = directWallet()) =>
+  expectStatus(shop.post("/wallets", body), 201);
