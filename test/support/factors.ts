@@ -1,8 +1,11 @@
 // Authenticator apps and clocks for tests on workerd.
+import { eq } from "drizzle-orm";
 import { HOTP, Secret } from "otpauth";
 import { expect, vi } from "vitest";
+import { users } from "../../src/platform/db/schema/users.ts";
 import { type Answer, type Ask, sendWith } from "./access.ts";
 import { type Browser, freshEmail, newBrowser, signIn } from "./browser.ts";
+import { testDb } from "./worker-merchant.ts";
 
 export const STEP_MS = 30_000;
 export const TOTP = "/api/v1/me/totp";
@@ -91,4 +94,11 @@ export function askWith(changes: Partial<Env>, browser: Browser, path: string, a
     .map(([name, value]) => `${name}=${value}`)
     .join("; ");
   return sendWith(changes, path, { ...ask, headers: { origin: "http://localhost:8787", cookie } });
+}
+
+/** The row of the user with this mailbox. */
+export async function userOf(email: string) {
+  const [user] = await testDb.select().from(users).where(eq(users.emailKey, email));
+  if (user === undefined) throw new Error("no such user");
+  return user;
 }

@@ -6,8 +6,8 @@ import { type ApiKeyRow, insertSql, newKey, newMerchant, newTeam } from "../../s
 import { executeSqlFile } from "../../scripts/wrangler.ts";
 import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/accounts/teams/permissions.ts";
 import { type MerchantId, parseId } from "../../src/lib/ids.ts";
+import { HOUR_MS } from "../../src/lib/time.ts";
 
-const HOUR_MS = 3_600_000;
 /** An address that no caller of a test has (RFC 5737). */
 const ELSEWHERE = "203.0.113.7/32";
 

@@ -1,14 +1,13 @@
 // Rows that make a network be watched, written straight into the tables: an invoice with an active method, an open payment.
-
 import { beginWatch } from "../../src/commerce/cursors/store.ts";
 import type { Payment, StoredPayment } from "../../src/commerce/payments/payment.ts";
 import { type InvoiceId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
+import { HOUR_MS } from "../../src/lib/time.ts";
 import { batch } from "../../src/platform/db/batch.ts";
 import type { Db } from "../../src/platform/db/client.ts";
 import { invoices, paymentMethods } from "../../src/platform/db/schema/invoices.ts";
 import { payments } from "../../src/platform/db/schema/payments.ts";
 
-const HOUR_MS = 3_600_000;
 const id = (nowMs: number) => newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)));
 
 export interface WatchedMethod {

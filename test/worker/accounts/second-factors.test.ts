@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "../../../src/lib/bytes.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
-import { backupCodes, factorGuesses, sessions, users } from "../../../src/platform/db/schema/users.ts";
+import { backupCodes, factorGuesses, sessions } from "../../../src/platform/db/schema/users.ts";
 import { type Answer, expectRefusal, seedMerchant } from "../../support/access.ts";
 import { type Browser, mailedCode, newBrowser, signIn } from "../../support/browser.ts";
 import {
@@ -20,6 +20,7 @@ import {
   STEP_UP,
   stopClock,
   TOTP,
+  userOf,
   wrongCode,
 } from "../../support/factors.ts";
 import { seedMember } from "../../support/people.ts";
@@ -28,11 +29,6 @@ const db = openDb(env.DB);
 const VERIFY = `${SECOND_FACTOR}/verify`;
 const EMAIL_OTP = "/api/v1/me/email-otp";
 
-const userOf = async (email: string) => {
-  const [user] = await db.select().from(users).where(eq(users.emailKey, email));
-  if (user === undefined) throw new Error("no such user");
-  return user;
-};
 /** Wrong factors counted on the person and on what else is counted of new sessions, the largest first. */
 const failuresOf = async (email: string) => {
   const { id } = await userOf(email);

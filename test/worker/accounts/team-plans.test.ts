@@ -1,17 +1,9 @@
 // What a change of a team reads, however large the team and however busy its merchant (decisions 1 "Constant cost").
-import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { selectMailRoom, selectMailsDue } from "../../../src/accounts/invitations/store.ts";
 import { selectMembers } from "../../../src/accounts/teams/store.ts";
+import { planOf } from "../../support/query-plan.ts";
 import { testDb } from "../../support/worker-merchant.ts";
-
-async function planOf(query: { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } }) {
-  const { sql, params } = query.toSQL();
-  const plan = await env.DB.prepare(`explain query plan ${sql}`)
-    .bind(...params)
-    .all<{ detail: string }>();
-  return plan.results.map(({ detail }) => detail).join("\n");
-}
 
 it("looks members up by their ids, and does not walk through the team", async () => {
   const plan = await planOf(selectMembers(testDb, "mer_1", ["mem_1", "mem_2"]));

@@ -26,6 +26,7 @@ import {
   STEP_UP,
   stopClock,
   TOTP,
+  userOf,
   wrongCode,
 } from "../../support/factors.ts";
 
@@ -33,11 +34,6 @@ const db = openDb(env.DB);
 const CONFIRM = `${TOTP}/confirm`;
 const CODES = `${TOTP}/backup-codes`;
 
-const userOf = async (email: string) => {
-  const [user] = await db.select().from(users).where(eq(users.emailKey, email));
-  if (user === undefined) throw new Error("no such user");
-  return user;
-};
 const codesOf = async (email: string) =>
   db
     .select()

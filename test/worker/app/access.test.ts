@@ -3,11 +3,11 @@ import { newApiKey } from "../../../src/accounts/auth/api-key.ts";
 import { keyPermissionName, PERMISSIONS, SECRET_KEY_PERMISSIONS } from "../../../src/accounts/teams/permissions.ts";
 import { createApp, SPECS } from "../../../src/app/app.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";
+import { HOUR_MS } from "../../../src/lib/time.ts";
 import { type Answer, type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant } from "../../support/access.ts";
 import { knock, nameOf, specNamed, UNKNOWN_ULID } from "../../support/access-knock.ts";
 import { KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PAGES, PERSON } from "../../support/access-table.ts";
 
-const HOUR_MS = 3_600_000;
 const NOWHERE = `mer_${UNKNOWN_ULID}`;
 const ELSEWHERE = "203.0.113.7";
 const HERE = "198.51.100.23";

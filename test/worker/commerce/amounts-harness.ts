@@ -3,6 +3,7 @@ import { expect } from "vitest";
 import { insertReservation } from "../../../src/commerce/amount-reservations/store.ts";
 import { UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
 import type { InvoiceId, MerchantId } from "../../../src/lib/ids.ts";
+import { HOUR_MS } from "../../../src/lib/time.ts";
 import { batch } from "../../../src/platform/db/batch.ts";
 import { amountReservations } from "../../../src/platform/db/schema/invoices.ts";
 import { fixedRateTable } from "../../../src/rates/fixed-rates.ts";
@@ -12,7 +13,6 @@ import { freshId, testDb } from "../../support/worker-merchant.ts";
 
 export const USDC = { cryptocurrency: "USDC", network: "ETH_SEPOLIA" };
 export const SATOSHI = { grainUnits: 1n, coarseGrainUnits: [] };
-const HOUR_MS = 3_600_000;
 
 /** 0.002 USDC at 1 USD: 2,000 grains, and so 11 amounts, of which the ninth is the mark. */
 export const TINY = { rawAmount: 0.002, priceUnits: 2_000n, capacity: 11 };

@@ -1,5 +1,4 @@
 // Amounts on shared addresses under rates that move: found, kept, told of when few, refused when none is left (decisions 4, chains.md 4).
-import { env } from "cloudflare:workers";
 import { HDKey } from "@scure/bip32";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -11,6 +10,7 @@ import { UNPROVEN } from "../../../src/commerce/ranks/rank.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { amountReservations, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { seedKey } from "../../support/access.ts";
+import { planOf } from "../../support/query-plan.ts";
 import { freshId, testDb } from "../../support/worker-merchant.ts";
 import {
   type Body,
@@ -140,11 +140,7 @@ describe("a price without a free amount", () => {
         /address=\? AND rank=\? AND units>\? AND units<\?/,
       ],
     ] as const) {
-      const { sql: text, params } = statement.toSQL();
-      const plan = await env.DB.prepare(`explain query plan ${text}`)
-        .bind(...params)
-        .all<{ detail: string }>();
-      const details = plan.results.map(({ detail }) => detail).join("\n");
+      const details = await planOf(statement);
       expect(details).toMatch(index);
       expect(details).not.toMatch(/SCAN (taken|held)(?!_)|TEMP B-TREE/);
     }

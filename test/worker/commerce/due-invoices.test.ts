@@ -1,6 +1,5 @@
 // What the sweep looks at is what the clock moves: the select in SQL and the rule in `settle` say the same of any invoice, so that nothing
 // which waits keeps others from their turn. And what waits for a chain is let go by nothing else.
-import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { beforeEach, describe, expect, it } from "vitest";
 import { NETWORKS } from "../../../src/chains/networks.ts";
@@ -14,6 +13,7 @@ import { putPayment } from "../../../src/commerce/payments/store.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { amountReservations, invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
+import { planOf } from "../../support/query-plan.ts";
 import { randomFrom } from "../../support/random.ts";
 import { openPayment, watchMethod } from "../../support/watched.ts";
 import { freshId, testDb } from "../../support/worker-merchant.ts";
@@ -114,20 +114,12 @@ describe("an invoice is due", () => {
   });
 
   it("as found by the index of active invoices", async () => {
-    const { sql, params } = selectDueInvoices(testDb, START, { order: "oldest", limit: 10, reorgWindows }).toSQL();
-    const plan = await env.DB.prepare(`explain query plan ${sql}`)
-      .bind(...params)
-      .all<{ detail: string }>();
-    const details = plan.results.map(({ detail }) => detail).join("\n");
+    const details = await planOf(selectDueInvoices(testDb, START, { order: "oldest", limit: 10, reorgWindows }));
     expect(details).toMatch(/SEARCH invoices USING INDEX invoices_due \(expires_at_ms</);
   });
 
   it("as found of each merchant by the merchant's own, whoever else has how many", async () => {
-    const query = selectDueInTurn(testDb, START, { merchants: 10, ofEach: 10, reorgWindows }).toSQL();
-    const plan = await env.DB.prepare(`explain query plan ${query.sql}`)
-      .bind(...query.params)
-      .all<{ detail: string }>();
-    const details = plan.results.map(({ detail }) => detail).join("\n");
+    const details = await planOf(selectDueInTurn(testDb, START, { merchants: 10, ofEach: 10, reorgWindows }));
     expect(details).toContain("SEARCH invoices USING INDEX invoices_due_of_merchant (merchant_id>?)");
     expect(details).toContain(
       "SEARCH invoices USING INDEX invoices_due_of_merchant (merchant_id=? AND expires_at_ms<?)",

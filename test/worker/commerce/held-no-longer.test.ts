@@ -10,14 +10,13 @@ import { expireInvoices, releaseAmounts } from "../../../src/commerce/invoices/e
 import { refreshInvoice } from "../../../src/commerce/invoices/refresh-invoice.ts";
 import { applyTransfers } from "../../../src/detection/matching/apply-transfers.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
+import { HOUR_MS } from "../../../src/lib/time.ts";
 import { amountReservations } from "../../../src/platform/db/schema/invoices.ts";
 import { networkCursors } from "../../../src/platform/db/schema/network-cursors.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { expectStatus, holderOf, ordered } from "../../support/shared-place.ts";
 import { directWallet, randomHex, USDT } from "../../support/wallet-bodies.ts";
 import { testDb } from "../../support/worker-merchant.ts";
-
-const HOUR_MS = 3_600_000;
 
 beforeEach(async () => {
   await testDb.delete(networkCursors);

@@ -1,9 +1,9 @@
-import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { countPayments, type PaymentFilter, selectPaymentPage } from "../../../src/commerce/payments/store.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { paymentClaims } from "../../../src/platform/db/schema/payments.ts";
 import { BLOCK_MS, seedCursor, seedPayment } from "../../support/payments.ts";
+import { planOf } from "../../support/query-plan.ts";
 import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
 beforeAll(async () => {
@@ -120,11 +120,6 @@ describe("a filter of the list", () => {
 
 describe("how D1 finds payments", () => {
   const page = { limit: 21, offset: 0, after: { createdAtMs: 1, id: "x" } };
-  const planOf = async (query: { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } }) => {
-    const { sql, params } = query.toSQL();
-    const statement = env.DB.prepare(`explain query plan ${sql}`).bind(...params);
-    return (await statement.all<{ detail: string }>()).results.map(({ detail }) => detail).join("\n");
-  };
   const pagePlan = (filter: PaymentFilter) => planOf(selectPaymentPage(testDb, "mer_1", { ...page, filter }));
 
   it("a page, with a status or without, begins in its index where the page does, and needs no sorting", async () => {

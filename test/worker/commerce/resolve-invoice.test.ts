@@ -8,6 +8,7 @@ import { type Occasion, settlementChange } from "../../../src/commerce/invoices/
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { ok } from "../../../src/lib/result.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
+import { HOUR_MS } from "../../../src/lib/time.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
@@ -16,8 +17,6 @@ import { send } from "../../support/access.ts";
 import { seedPayment } from "../../support/payments.ts";
 import { seedMember, seedUser } from "../../support/people.ts";
 import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
-
-const HOUR_MS = 3_600_000;
 
 /** An invoice of 10 USD that was made by the API and then became what `columns` say. */
 async function invoiceOf(shop: TestMerchant, columns: Partial<Invoice> = {}): Promise<InvoiceId> {

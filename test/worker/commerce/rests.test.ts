@@ -2,12 +2,12 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { candidateTexts } from "../../../src/commerce/invoices/direct-amount.ts";
+import { HOUR_MS } from "../../../src/lib/time.ts";
 import { amountReservations, invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { BTC, btcKey, ETH, ethAddress, marketShop } from "../../support/market-shop.ts";
 import { ageQuotes } from "../../support/quotes.ts";
 import { freshId, testDb } from "../../support/worker-merchant.ts";
 
-const HOUR_MS = 3_600_000;
 const WEI = 10n ** 18n;
 const unitsOf = (amount: string, decimals: bigint) => BigInt(Math.round(Number(amount) * 1e8)) * (decimals / 10n ** 8n);
 const GRAIN = { grainUnits: 10_000_000_000n, coarseGrainUnits: [] };

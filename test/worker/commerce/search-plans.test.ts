@@ -1,18 +1,10 @@
 // How D1 finds what a merchant searches for: by its indexes, not by walking through all there is.
-import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { countCustomers, selectCustomerPage, selectLocation } from "../../../src/commerce/customers/store.ts";
 import { selectInvoicePage } from "../../../src/commerce/invoices/store.ts";
 import { countProducts, selectProductPage } from "../../../src/commerce/products/store.ts";
+import { planOf } from "../../support/query-plan.ts";
 import { testDb } from "../../support/worker-merchant.ts";
-
-async function planOf(query: { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } }) {
-  const { sql, params } = query.toSQL();
-  const plan = await env.DB.prepare(`explain query plan ${sql}`)
-    .bind(...params)
-    .all<{ detail: string }>();
-  return plan.results.map(({ detail }) => detail).join("\n");
-}
 
 const page = { limit: 21, offset: 0, after: { createdAtMs: 1, id: "x" }, page: undefined };
 

@@ -6,12 +6,12 @@ import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies
 import { expireInvoices } from "../../../src/commerce/invoices/expire-invoices.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
+import { HOUR_MS } from "../../../src/lib/time.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { copyInvoice } from "../../support/copy-invoice.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
-const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 async function made(shop: TestMerchant): Promise<InvoiceId> {

@@ -4,6 +4,7 @@ import { env } from "cloudflare:workers";
 import { eq, inArray, sql } from "drizzle-orm";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type InvoiceId, newUlid } from "../../../src/lib/ids.ts";
+import { HOUR_MS } from "../../../src/lib/time.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import {
   amountReservations,
@@ -18,7 +19,6 @@ import { runJobs } from "../../support/run-jobs.ts";
 import { directWallet, USDT } from "../../support/wallet-bodies.ts";
 import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
-const HOUR_MS = 3_600_000;
 /** What one expiry tells: the event, and its older name. */
 const EXPIRED = ["invoice.expired", "payment.expired"];
 

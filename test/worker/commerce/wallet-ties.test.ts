@@ -1,8 +1,8 @@
 // Interface 4.3: a direct wallet is tied by its destination address alone. One EVM address is the same account on every EVM network.
-import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { selectActiveTie } from "../../../src/commerce/wallets/store.ts";
 import type { MerchantId } from "../../../src/lib/ids.ts";
+import { planOf } from "../../support/query-plan.ts";
 import { randomHex } from "../../support/wallet-bodies.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
@@ -59,11 +59,7 @@ describe("a direct wallet", () => {
   it("is found by the merchant's own active invoices, however many strangers use the address", async () => {
     const wallet = { walletType: "DIRECT_WALLET", address: "0xa", network: "POL", cryptocurrency: "USDT", id: "wal_1" };
     const of = { ...wallet, merchantId: "mer_1" as MerchantId } as Parameters<typeof selectActiveTie>[1];
-    const { sql, params } = selectActiveTie(testDb, of).toSQL();
-    const plan = await env.DB.prepare(`explain query plan ${sql}`)
-      .bind(...params)
-      .all<{ detail: string }>();
-    const details = plan.results.map(({ detail }) => detail).join("\n");
+    const details = await planOf(selectActiveTie(testDb, of));
     expect(details).toContain("invoices_by_status (merchant_id=? AND status=?)");
     expect(details).toMatch(/SEARCH method USING INDEX sqlite_autoindex_payment_methods_1 \(invoice_id=\?\)/);
   });

@@ -5,14 +5,12 @@ import { sql } from "drizzle-orm";
 import { expect } from "vitest";
 import { decodeBase58check, encodeBase58check } from "../../../src/chains/address-text.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
+import { randomHex } from "../../support/wallet-bodies.ts";
 import { type Answer, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
 export const PATH = "m/84'/0'/0'";
 const ZPUB_VERSION = 0x04b24746;
 const ZPRV_VERSION = 0x04b2430c;
-
-export const randomHex = (bytes: number) =>
-  [...crypto.getRandomValues(new Uint8Array(bytes))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 export function freshKey() {
   const account = HDKey.fromMasterSeed(crypto.getRandomValues(new Uint8Array(32))).derive(PATH);

@@ -12,6 +12,7 @@ import { operations } from "../../../src/platform/db/schema/operations.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import { dbBefore } from "../../support/before-write.ts";
+import { randomHex } from "../../support/wallet-bodies.ts";
 import { type Answer, freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 import {
   BTC,
@@ -21,7 +22,6 @@ import {
   freshKey,
   invoice,
   PATH,
-  randomHex,
   registered,
   rowOf,
   xpubBody,

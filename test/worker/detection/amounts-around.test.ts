@@ -18,6 +18,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import type { Rank } from "../../../src/platform/column-values.ts";
 import { amountKey, amountKeySql, shelfSql, shelvesAt } from "../../../src/platform/db/amount-order.ts";
 import { seedMerchant } from "../../support/access.ts";
+import { planOf } from "../../support/query-plan.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
@@ -98,14 +99,6 @@ async function rowsRead(query: Template): Promise<number> {
     .bind(...params)
     .all();
   return meta.rows_read;
-}
-
-async function planOf(query: Template): Promise<string> {
-  const { sql: text, params } = query.toSQL();
-  const plan = await env.DB.prepare(`explain query plan ${text}`)
-    .bind(...params)
-    .all<{ detail: string }>();
-  return plan.results.map(({ detail }) => detail).join("\n");
 }
 
 describe("what lies around an amount", () => {

@@ -1,13 +1,12 @@
 // What a look at the chain makes of invoices, on D1: who is credited, who is not, what is told, and that nothing is told or counted twice.
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
+import { HOUR_MS } from "../../../src/lib/time.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { amountReservations, invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import { freshMerchant, testDb } from "../../support/worker-merchant.ts";
 import { blockAt, invoiceOf, look, rowsOf, shopAt, shown, transferTo } from "./transfers-harness.ts";
-
-const HOUR_MS = 3_600_000;
 
 const BTC = { cryptocurrency: "BTC", network: "BTC" };
 const ZPUB =

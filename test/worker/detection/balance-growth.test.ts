@@ -12,15 +12,14 @@ import { parseUnits } from "../../../src/lib/money.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { planOf } from "../../support/query-plan.ts";
+import { randomHex } from "../../support/wallet-bodies.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
 const ETHER = { cryptocurrency: "ETH", network: "ETH" };
 
-const hex = (bytes: number) =>
-  [...crypto.getRandomValues(new Uint8Array(bytes))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-
 /** A merchant with a direct ETH wallet, on an address of its own unless another's is given. */
-async function shopAt(address = `0x${hex(20)}`) {
+async function shopAt(address = `0x${randomHex(20)}`) {
   const merchant = await freshMerchant();
   const wallet = await merchant.post("/wallets", { walletType: "DIRECT_WALLET", ...ETHER, address });
   expect(wallet.status).toBe(201);
@@ -145,7 +144,12 @@ describe("growth of a balance", () => {
 
 describe("growth and the transaction that explains it", () => {
   const paymentBy = (address: string, units: bigint, block: BlockRef): Transfer => ({
-    ...{ cryptocurrency: "ETH", txHash: `0x${hex(32)}`, outputIndex: "native", fromAddress: `0x${hex(20)}` },
+    ...{
+      cryptocurrency: "ETH",
+      txHash: `0x${randomHex(32)}`,
+      outputIndex: "native",
+      fromAddress: `0x${randomHex(20)}`,
+    },
     ...{ toAddress: address, amountUnits: units, block, spends: [], raw: '{"value":1}' },
   });
   const counted = new Set(["DETECTED", "CONFIRMED", "UNMATCHED"]);
@@ -345,10 +349,6 @@ it("what stands in a block is found by indexes, however many payments there are"
     [selectStoredGrowth(testDb, "ETH", places), "grown USING INDEX payments_transaction"],
     [selectExplainers(testDb, "ETH", places), "paid USING INDEX payments_native"],
   ] as const) {
-    const { sql: text, params } = query.toSQL();
-    const plan = await env.DB.prepare(`explain query plan ${text}`)
-      .bind(...params)
-      .all<{ detail: string }>();
-    expect(plan.results.map(({ detail }) => detail).join("\n")).toContain(index);
+    expect(await planOf(query)).toContain(index);
   }
 });

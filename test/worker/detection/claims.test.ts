@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import type { InvoiceId, MerchantId } from "../../../src/lib/ids.ts";
+import { HOUR_MS } from "../../../src/lib/time.ts";
 import { invoices } from "../../../src/platform/db/schema/invoices.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { paymentClaims, payments } from "../../../src/platform/db/schema/payments.ts";
@@ -11,7 +12,6 @@ import { seedPayment } from "../../support/payments.ts";
 import { BTC, directWallet, randomHex, USDT, xpubWallet } from "../../support/wallet-bodies.ts";
 import { freshId, freshMerchant, testDb } from "../../support/worker-merchant.ts";
 
-const HOUR_MS = 3_600_000;
 const evmHash = () => `0x${randomHex(32)}`;
 
 interface Order {

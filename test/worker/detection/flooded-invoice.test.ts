@@ -14,6 +14,7 @@ import { sleep } from "../../../src/lib/sleep.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { seedPayment } from "../../support/payments.ts";
+import { planOf } from "../../support/query-plan.ts";
 import { freshId, freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
 const BTC = { cryptocurrency: "BTC", network: "BTC" };
@@ -196,11 +197,7 @@ it("has at most 2 MB of payments with the most that the rules ever credit, and t
 
 it("counts what is kept for a person of an address by an index", async () => {
   const place = { merchantId: freshId("mer"), network: "BTC", toAddress: "bc1q", fromMicros: 0n, belowMicros: 1n };
-  const { sql: text, params } = countUnmatched(testDb, place, 0).toSQL();
-  const plan = await env.DB.prepare(`explain query plan ${text}`)
-    .bind(...params)
-    .all<{ detail: string }>();
-  expect(plan.results.map(({ detail }) => detail).join("\n")).toContain("USING INDEX payments_unmatched");
+  expect(await planOf(countUnmatched(testDb, place, 0))).toContain("USING INDEX payments_unmatched");
 });
 
 async function longestEventOf(id: string): Promise<number> {

@@ -1,5 +1,4 @@
 // Payments that no rate could price when they were first seen are priced by a later one, whoever else waits for a rate that does not come.
-import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { afterEach, expect, it, vi } from "vitest";
 import { selectUnpricedAssets, selectUnpricedInvoices } from "../../../src/commerce/payments/store.ts";
@@ -9,6 +8,7 @@ import { HOUR_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
 import { BTC, btcKey, marketShop } from "../../support/market-shop.ts";
+import { planOf } from "../../support/query-plan.ts";
 import { ageQuotes } from "../../support/quotes.ts";
 import { freshId, testDb } from "../../support/worker-merchant.ts";
 
@@ -75,10 +75,6 @@ it("finds them by the index of what is not priced", async () => {
     selectUnpricedAssets(testDb, 0),
     selectUnpricedInvoices(testDb, { sinceMs: 0, limit: 1, assets: [asset] }),
   ]) {
-    const { sql: text, params } = query.toSQL();
-    const plan = await env.DB.prepare(`explain query plan ${text}`)
-      .bind(...params)
-      .all<{ detail: string }>();
-    expect(plan.results.map(({ detail }) => detail).join("\n")).toContain("USING INDEX payments_unweighed");
+    expect(await planOf(query)).toContain("USING INDEX payments_unweighed");
   }
 });

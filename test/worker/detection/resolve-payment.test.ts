@@ -2,6 +2,7 @@ import { asc, eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Invoice } from "../../../src/commerce/invoices/invoice.ts";
 import type { InvoiceId } from "../../../src/lib/ids.ts";
+import { HOUR_MS } from "../../../src/lib/time.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
 import { amountReservations, invoices } from "../../../src/platform/db/schema/invoices.ts";
@@ -19,7 +20,6 @@ beforeAll(async () => {
   await seedCursor("ETH", { tipHeight: 104 });
 });
 
-const HOUR_MS = 3_600_000;
 const past = () => ({ expiresAtMs: Date.now() - HOUR_MS, closedAtMs: Date.now() - HOUR_MS });
 
 /** Of 10 units of its currency, without a way to pay unless `body` names one. */

@@ -8,15 +8,13 @@ import { invoiceDependencies } from "../../../src/commerce/invoices/dependencies
 import { applyTransfers, type SeenPayment } from "../../../src/detection/matching/apply-transfers.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
+import { randomHex } from "../../support/wallet-bodies.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
 const USDT = { cryptocurrency: "USDT", network: "ETH" };
 
-const hex = (bytes: number) =>
-  [...crypto.getRandomValues(new Uint8Array(bytes))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-
 /** A merchant with a direct USDT wallet, on an address of its own unless another's is given. */
-export async function shopAt(address = `0x${hex(20)}`, requiredConfirmations = 1) {
+export async function shopAt(address = `0x${randomHex(20)}`, requiredConfirmations = 1) {
   const merchant = await freshMerchant();
   const wallet = await merchant.post("/wallets", {
     walletType: "DIRECT_WALLET",
@@ -49,9 +47,9 @@ export const blockAt = (height: number, timeMs = Date.now(), fork = ""): BlockRe
 export function transferTo(toAddress: string, amountUnits: bigint, changes: Partial<Transfer> = {}): Transfer {
   return {
     cryptocurrency: "USDT",
-    txHash: `0x${hex(32)}`,
+    txHash: `0x${randomHex(32)}`,
     outputIndex: "0",
-    fromAddress: `0x${hex(20)}`,
+    fromAddress: `0x${randomHex(20)}`,
     toAddress,
     amountUnits,
     block: blockAt(100),

@@ -14,20 +14,9 @@ import { lapOf, newQueueOf, selectLaps, selectNewQueues } from "../../../src/det
 import { paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { watchTurns } from "../../../src/platform/db/schema/network-cursors.ts";
 import { copyInvoice } from "../../support/copy-invoice.ts";
+import { planOf } from "../../support/query-plan.ts";
 import { watchMethod } from "../../support/watched.ts";
 import { testDb } from "../../support/worker-merchant.ts";
-
-interface Template {
-  toSQL(): { readonly sql: string; readonly params: readonly unknown[] };
-}
-
-async function planOf(query: Template): Promise<string> {
-  const { sql, params } = query.toSQL();
-  const plan = await env.DB.prepare(`explain query plan ${sql}`)
-    .bind(...params)
-    .all<{ detail: string }>();
-  return plan.results.map(({ detail }) => detail).join("\n");
-}
 
 const page = { network: "ETH", after: 0, limit: 10 };
 const after = { activatedAtMs: 1, position: 1 };

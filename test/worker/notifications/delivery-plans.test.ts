@@ -1,5 +1,4 @@
 // How D1 finds what deliveries ask for with each message and each minute: by the index of what is owed, however much was ever delivered.
-import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import {
   claimBatch,
@@ -9,19 +8,8 @@ import {
   updateHealth,
 } from "../../../src/notifications/deliveries/store.ts";
 import { HEALTHY } from "../../../src/notifications/webhooks/retry-schedule.ts";
+import { planOf } from "../../support/query-plan.ts";
 import { testDb } from "../../support/worker-merchant.ts";
-
-interface Template {
-  toSQL(): { readonly sql: string; readonly params: readonly unknown[] };
-}
-
-async function planOf(query: Template): Promise<string> {
-  const { sql, params } = query.toSQL();
-  const plan = await env.DB.prepare(`explain query plan ${sql}`)
-    .bind(...params)
-    .all<{ detail: string }>();
-  return plan.results.map(({ detail }) => detail).join("\n");
-}
 
 const webhookId = "whk_00000000000000000000000000";
 const [claim, holdProbe, claimed, endpoint] = claimBatch(testDb, { webhookId, token: "t".repeat(26), nowMs: 1 });

@@ -8,6 +8,7 @@ import { claimReceipts, selectDueReceipts } from "../../../src/notifications/rec
 import { receiptMails, receipts } from "../../../src/platform/db/schema/checkouts.ts";
 import { freshEmail } from "../../support/browser.ts";
 import { seedMember, seedUser } from "../../support/people.ts";
+import { planOf } from "../../support/query-plan.ts";
 import { cronAt, orderOf, owedFor, paidOrder, pay, rowsOf } from "../../support/receipts.ts";
 import { freshMerchant, type TestMerchant, testDb } from "../../support/worker-merchant.ts";
 
@@ -152,14 +153,6 @@ describe("past a day's limit of mails", () => {
 });
 
 describe("however many receipts there are", () => {
-  async function planOf(query: { toSQL(): { readonly sql: string; readonly params: readonly unknown[] } }) {
-    const { sql: text, params } = query.toSQL();
-    const plan = await env.DB.prepare(`explain query plan ${text}`)
-      .bind(...params)
-      .all<{ detail: string }>();
-    return plan.results.map(({ detail }) => detail).join("\n");
-  }
-
   it("what is due is found merchant by merchant, and claimed by its key", async () => {
     const due = await planOf(selectDueReceipts(testDb, { limit: 5, nowMs: 1 }));
     for (const step of [

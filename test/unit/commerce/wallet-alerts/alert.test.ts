@@ -4,9 +4,9 @@ import type { User } from "../../../../src/accounts/users/user.ts";
 import { type Audience, alertMail, isMailOnly, type WalletNews } from "../../../../src/commerce/wallet-alerts/alert.ts";
 import { isWalletOpen, usableFrom, type Wallet } from "../../../../src/commerce/wallets/wallet.ts";
 import { fingerprintOf, walletFacts } from "../../../../src/commerce/wallets/wallet-facts.ts";
+import { HOUR_MS } from "../../../../src/lib/time.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
-const HOUR_MS = 3_600_000;
 const NOW_MS = Date.parse("2026-11-21T12:00:00.000Z");
 const ADDRESS = "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu";
 // BIP84, "Test vectors": account 0.
