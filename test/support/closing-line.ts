@@ -43,7 +43,7 @@ const PROGRAMS = [
 
 function skippedLine(missing: readonly string[]): string {
   const reason = existsSync(REASON_FILE) ? readFileSync(REASON_FILE, "utf8") : "npm run nodes:install was not run";
-  return `Skipped: tests that need ${missing.join(", ")} (${reason}; README "Tests").`;
+  return `Skipped: tests that need ${missing.join(", ")} (${reason}; CONTRIBUTING.md "Test").`;
 }
 
 function hasSkipped(module: TestModule): boolean {

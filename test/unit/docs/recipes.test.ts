@@ -11,9 +11,6 @@ const sources = new Map(
   globSync("src/**/*.{ts,tsx,jsonc}").map((path) => [path.replaceAll("\\", "/"), readFileSync(path, "utf8")]),
 );
 
-/** Named here before their commits are merged. */
-const COMING = ["test:quick"];
-
 const ROOTS = /^(src|test|docs|scripts|client|migrations|bench|static|\.ci)\//;
 /** Paths in backticks, without those that stand for many (`<noun>`). */
 function pathsIn(text: string): readonly string[] {
@@ -46,7 +43,7 @@ describe.each(PAGES)("%s", (page) => {
 
   it("names only npm scripts that are there", () => {
     const named = [...text.matchAll(/npm run ([\w:]+)/g)].map(([, name = ""]) => name);
-    expect(named.filter((name) => !(name in scripts) && !COMING.includes(name))).toEqual([]);
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
 });
 
