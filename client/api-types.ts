@@ -144,7 +144,7 @@ export interface components {
     };
     CreateInvoiceBody: {
       /**
-       * @description Display name. With `productId` it may be left out: the product's name.
+       * @description Display name. With `productId` its default is the product's name.
        * @example Order 1001
        */
       name: string;
@@ -202,7 +202,7 @@ export interface components {
             | "TRX"
           )
         | undefined;
-      /** @description An active product: the invoice embeds it, and takes what the request leaves out from it. */
+      /** @description An active product. The invoice embeds it, and omitted fields default to the product's. */
       productId?: string | undefined;
       /** Format: email */
       customerEmail?: string | undefined;
@@ -293,7 +293,7 @@ export interface components {
       /** @description PNG, JPEG or WebP of at most 32 KB: the name of an uploaded image, a `data:` URL in base64, or an https URL that is fetched once. */
       image?: (string | null) | undefined;
       /**
-       * @description Whether it is for sale.
+       * @description Whether the product is for sale.
        * @default true
        */
       isActive?: boolean | undefined;
@@ -410,11 +410,11 @@ export interface components {
     };
     /** CustomerResume */
     CustomerResume: {
-      /** @description Confirmed on paid and overpaid invoices; null where they are of several currencies. */
+      /** @description Confirmed on paid and overpaid invoices; null if these are in several currencies. */
       revenue: string | null;
-      /** @description Of `revenue`; null where it is null or nothing is paid. */
+      /** @description Currency of `revenue`; null if `revenue` is null or nothing is paid. */
       currency: string | null;
-      /** @description The revenue in each currency, by its code. */
+      /** @description The revenue in each currency, by currency code. */
       revenues: {
         currency: string;
         /**
@@ -424,9 +424,9 @@ export interface components {
         amount: string;
       }[];
       totalInvoices: number;
-      /** @description Paid or overpaid. */
+      /** @description Invoices that are paid or overpaid. */
       paidInvoices: number;
-      /** @description paidInvoices / totalInvoices, 0 to 1, to four digits. */
+      /** @description paidInvoices / totalInvoices, 0 to 1, rounded to four digits. */
       paidRate: number;
     };
     /** Delivery */
@@ -515,7 +515,7 @@ export interface components {
     };
     ExportRecoveryQuery: {
       /**
-       * @description Also chosen by `Accept: text/csv`; JSON otherwise.
+       * @description `Accept: text/csv` chooses CSV too; the default is JSON.
        * @enum {string}
        */
       format?: ("json" | "csv") | undefined;
@@ -598,7 +598,7 @@ export interface components {
       } | null;
       externalId: string | null;
       /**
-       * @description Who made it: your server or a member, a browser with a public key, or the form of a product's page.
+       * @description Who created it: your server or a member, a browser with a public key, or a product page.
        * @enum {string}
        */
       origin: "API" | "PUBLIC_KEY" | "PRODUCT_PAGE";
@@ -840,19 +840,19 @@ export interface components {
         | undefined;
       /** @description Only invoices of this customer. */
       customerId?: string | undefined;
-      /** @description The one with this reference of your own. */
+      /** @description Only the invoice with this external id of yours. */
       externalId?: string | undefined;
       /**
        * Format: date-time
-       * @description Made at this time and after.
+       * @description Only invoices created at or after this time.
        */
       createdFrom?: (string | Date) | undefined;
       /**
        * Format: date-time
-       * @description Made at this time and before.
+       * @description Only invoices created at or before this time.
        */
       createdTo?: (string | Date) | undefined;
-      /** @description Only those that somebody must, or need not, look at. */
+      /** @description Only invoices that need review, or only those that do not. */
       needsReview?: boolean | undefined;
       /** @description A prefix of the name, or an exact id, externalId or customer's email. */
       search?: string | undefined;
@@ -871,9 +871,9 @@ export interface components {
       status?: ("DETECTED" | "CONFIRMED" | "DROPPED" | "REORGED" | "UNMATCHED" | "IGNORED") | undefined;
       /** @description Only payments on this network. */
       network?: string | undefined;
-      /** @description Only those of this transaction. */
+      /** @description Only payments of this transaction. */
       txHash?: string | undefined;
-      /** @description Only those credited to this invoice. */
+      /** @description Only payments credited to this invoice. */
       invoiceId?: string | undefined;
     };
     ListProductsQuery: {
@@ -883,7 +883,7 @@ export interface components {
       cursor?: string | undefined;
       /** @description The page number, from 1. With it, or without cursor and limit, the response has `pagination` with the total. */
       page?: number | undefined;
-      /** @description Only those for sale, or only the others. */
+      /** @description Only active products, or only inactive ones. */
       isActive?: boolean | undefined;
       /** @description A prefix of the name, or an exact id. */
       search?: string | undefined;
@@ -910,7 +910,7 @@ export interface components {
        */
       updatedAt: string;
       deletedAt: string | null;
-      /** @description Where a checkout page of the customer was opened last, estimated from the IP address; null where that is unknown. */
+      /** @description Where the customer last opened a checkout page, estimated from the IP address; null if unknown. */
       location: {
         /**
          * @description ISO 3166-1 alpha-2.
@@ -918,7 +918,7 @@ export interface components {
          */
         country: string;
         /**
-         * @description Null where only the country is known.
+         * @description Null if only the country is known.
          * @example Berlin
          */
         city: string | null;
@@ -992,7 +992,7 @@ export interface components {
     };
     /** @description What a secret key may call, by operationId. */
     Operations: {
-      /** @description Create an invoice. Send an Idempotency-Key with every call. Named payment methods are activated at once, and so is the only available one. Needs INVOICE_CREATE. */
+      /** @description Create an invoice. Send an Idempotency-Key with every call. The named payment methods are activated at once; if none is named, the only available one is. Needs INVOICE_CREATE. */
       createInvoice: {
         body: components["schemas"]["CreateInvoiceBody"];
         answer: components["schemas"]["Invoice"];
@@ -1002,14 +1002,14 @@ export interface components {
         query: components["schemas"]["ListInvoicesQuery"];
         answer: components["schemas"]["InvoiceList"];
       };
-      /** @description Read an invoice as it is true now. Needs INVOICE_VIEW. */
+      /** @description Read an invoice in its current state. Needs INVOICE_VIEW. */
       getInvoice: {
         params: {
           invoiceId: string;
         };
         answer: components["schemas"]["Invoice"];
       };
-      /** @description Change what an invoice says, while it awaits payment. Needs INVOICE_UPDATE. */
+      /** @description Update an invoice's texts and customer while it awaits payment. Needs INVOICE_UPDATE. */
       updateInvoice: {
         params: {
           invoiceId: string;
@@ -1017,14 +1017,14 @@ export interface components {
         body: components["schemas"]["UpdateInvoiceBody"];
         answer: components["schemas"]["Invoice"];
       };
-      /** @description Cancel an invoice that has seen no money. Needs INVOICE_CANCEL. */
+      /** @description Cancel an invoice that has received no payment. Needs INVOICE_CANCEL. */
       cancelInvoice: {
         params: {
           invoiceId: string;
         };
         answer: components["schemas"]["Invoice"];
       };
-      /** @description Decide about an invoice that no rule could settle. ACCEPT makes it PAID whatever was received. DISMISS takes it out of the review queue, and so does RETURNED, which notes that you sent the money back. Needs PAYMENT_RESOLVE. */
+      /** @description Resolve an invoice by hand. ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back. Needs PAYMENT_RESOLVE. */
       resolveInvoice: {
         params: {
           invoiceId: string;
@@ -1032,7 +1032,7 @@ export interface components {
         body: components["schemas"]["ResolveInvoiceBody"];
         answer: components["schemas"]["Invoice"];
       };
-      /** @description Ways to pay an invoice: active ones, and those that can be picked. Needs INVOICE_VIEW. */
+      /** @description List an invoice's payment methods: active, available and unavailable. Needs INVOICE_VIEW. */
       listPaymentMethods: {
         params: {
           invoiceId: string;
@@ -1041,7 +1041,7 @@ export interface components {
           data: components["schemas"]["PaymentMethod"][];
         };
       };
-      /** @description Pick a way to pay: locks the rate and gives an address or an amount. Needs INVOICE_CREATE. */
+      /** @description Activate a payment method: locks the rate and assigns an address or an amount. Needs INVOICE_CREATE. */
       activatePaymentMethod: {
         params: {
           invoiceId: string;
@@ -1083,7 +1083,7 @@ export interface components {
           data: components["schemas"]["Payment"][];
         };
       };
-      /** @description Register a receiving wallet. One wallet for each pair of cryptocurrency and network. Never send a private key or a recovery phrase. Needs WALLET_CREATE. */
+      /** @description Register a receiving wallet. A merchant has one wallet for each pair of cryptocurrency and network. Never send a private key or a recovery phrase. Needs WALLET_CREATE. */
       registerWallet: {
         body: components["schemas"]["RegisterWalletBody"];
         answer: components["schemas"]["RegisteredWallet"];
@@ -1099,7 +1099,7 @@ export interface components {
         };
         answer: components["schemas"]["Wallet"];
       };
-      /** @description Enable or disable a wallet, or change its confirmations. Address, key and path never change: disable, delete and register anew to rotate. Needs WALLET_UPDATE. */
+      /** @description Enable or disable a wallet, or change its confirmations. The address, key and path never change. To rotate, disable the wallet, delete it and register a new one. Needs WALLET_UPDATE. */
       updateWallet: {
         params: {
           walletId: string;
@@ -1138,11 +1138,11 @@ export interface components {
           /** @description Output descriptor (BIP380) of all receiving addresses, with its checksum. */
           descriptor: string;
           nextIndex: number;
-          /** @description Gap limit to set in the wallet software, so that it sees every address below. */
+          /** @description Gap limit to set in your wallet software, so that it finds every address in `addresses`. */
           gapLimit: number;
           addresses: {
             index: number;
-            /** @description Null where the stored row fails its integrity check. */
+            /** @description Null if the stored row fails its integrity check. */
             address: string | null;
             path: string;
             invoiceId: string;
@@ -1248,19 +1248,19 @@ export interface components {
         body: components["schemas"]["CreateProductBody"];
         answer: components["schemas"]["Product"];
       };
-      /** @description List products, newest first. A public key sees active ones only. Needs PRODUCT_VIEW. */
+      /** @description List products, newest first. A public key sees only active products. Needs PRODUCT_VIEW. */
       listProducts: {
         query: components["schemas"]["ListProductsQuery"];
         answer: components["schemas"]["ProductList"];
       };
-      /** @description Read a product. A public key sees it while it is active. Needs PRODUCT_VIEW. */
+      /** @description Read a product. A public key can read it only while it is active. Needs PRODUCT_VIEW. */
       getProduct: {
         params: {
           productId: string;
         };
         answer: components["schemas"]["Product"];
       };
-      /** @description Change a product. Invoices that embed it show it as it then is; what they ask for never changes. Needs PRODUCT_UPDATE. */
+      /** @description Update a product. Invoices that embed the product show its new state; the amounts they ask for never change. Needs PRODUCT_UPDATE. */
       updateProduct: {
         params: {
           productId: string;
@@ -1268,14 +1268,14 @@ export interface components {
         body: components["schemas"]["UpdateProductBody"];
         answer: components["schemas"]["Product"];
       };
-      /** @description Delete a product. Invoices that embed it keep it. Needs PRODUCT_DELETE. */
+      /** @description Delete a product. Invoices that embed the product keep it. Needs PRODUCT_DELETE. */
       deleteProduct: {
         params: {
           productId: string;
         };
         answer: components["schemas"]["Product"];
       };
-      /** @description Make a customer, or change the one who has the email. What is given is taken over, what is absent stays, null clears. Without an email it is always a new one. Needs CUSTOMER_UPDATE. */
+      /** @description Create a customer, or update the one with this email. Given fields are stored, absent fields stay as they are, null clears a field. Without an email the customer is always new. Needs CUSTOMER_UPDATE. */
       upsertCustomer: {
         body: components["schemas"]["UpsertCustomerBody"];
         answer: components["schemas"]["Customer"];
@@ -1285,14 +1285,14 @@ export interface components {
         query: components["schemas"]["ListCustomersQuery"];
         answer: components["schemas"]["CustomerList"];
       };
-      /** @description Read a customer, and where they opened a checkout page last. Needs CUSTOMER_VIEW. */
+      /** @description Read a customer and the location of their last checkout visit. Needs CUSTOMER_VIEW. */
       getCustomer: {
         params: {
           customerId: string;
         };
         answer: components["schemas"]["LocatedCustomer"];
       };
-      /** @description Change a customer. What is absent stays, null clears. Needs CUSTOMER_UPDATE. */
+      /** @description Update a customer. Absent fields stay as they are, null clears a field. Needs CUSTOMER_UPDATE. */
       updateCustomer: {
         params: {
           customerId: string;
@@ -1300,14 +1300,14 @@ export interface components {
         body: components["schemas"]["UpdateCustomerBody"];
         answer: components["schemas"]["Customer"];
       };
-      /** @description Forget a customer and keep their invoices. Email, name, address, phone number, metadata and location are erased. A later invoice of the email makes a new customer. Needs CUSTOMER_DELETE. */
+      /** @description Delete a customer's personal data and keep their invoices. Email, name, address, phone number, metadata and location are erased. A later invoice with the same email creates a new customer. Needs CUSTOMER_DELETE. */
       deleteCustomer: {
         params: {
           customerId: string;
         };
         answer: components["schemas"]["Customer"];
       };
-      /** @description What a customer was invoiced and has paid. Needs CUSTOMER_VIEW. */
+      /** @description Read a customer's totals: invoiced and paid. Needs CUSTOMER_VIEW. */
       getCustomerResume: {
         params: {
           customerId: string;
@@ -1431,20 +1431,20 @@ export interface components {
        */
       updatedAt: string;
       evidence: {
-        /** @description What credited it. */
+        /** @description The rule that credited the payment. */
         rule: ("ADDRESS" | "EXACT_AMOUNT" | "TOLERANCE" | "SOLE_CANDIDATE" | "MANUAL") | null;
-        /** @description Why it is worth its fiatAmount; null while no invoice has it. */
+        /** @description How `fiatAmount` was computed; null while the payment has no invoice. */
         weighing: {
           /**
-           * @description The quote that asked exactly this amount, the one in force at the payment's time, the last that had ended, the market rate at first sight, or nothing: then a person decides.
+           * @description The quote for exactly this amount, the quote in force at the payment's time, the last quote before it, the market rate when first seen, or no rate: then a user must decide.
            * @enum {string}
            */
           by: "EXACT_UNITS" | "IN_FORCE" | "LAST_ENDED" | "MARKET_RATE" | "NO_RATE";
           quote: {
-            /** @description What it asked; null where any amount was welcome. */
+            /** @description The amount quoted; null on an any-amount invoice. */
             amount: string | null;
             rate: string;
-            /** @description What paying exactly that is worth, in the invoice currency. */
+            /** @description The value of exactly that amount, in the invoice currency. */
             forAmount: string;
             /**
              * Format: date-time
@@ -1457,10 +1457,10 @@ export interface components {
              */
             lockedUntil: string;
           } | null;
-          /** @description Worth at the market rate of first sight; null where no rate was fresh. */
+          /** @description Value at the market rate when first seen; null if there was no fresh rate. */
           marketAmount: string | null;
         } | null;
-        /** @description What the source said of it: JSON as text, cut where it is long. */
+        /** @description The source's own data about the transfer: JSON as text, truncated if long. */
         raw: string;
         block: {
           height: number;
@@ -1474,7 +1474,7 @@ export interface components {
         candidates: {
           invoiceId: string;
           /**
-           * @description Why the invoice was not credited: another could be meant (AMBIGUOUS), the amount is not what it asks (AMOUNT_DIFFERS), it was not its time (OUTSIDE_WINDOW), or it has 200 payments already, and a person decides about more (TOO_MANY_PAYMENTS).
+           * @description Why the invoice was not credited: another invoice matches too (AMBIGUOUS), the amount does not match (AMOUNT_DIFFERS), the payment's time is outside the invoice's (OUTSIDE_WINDOW), or the invoice already has 200 payments, so that a user must decide about more (TOO_MANY_PAYMENTS).
            * @enum {string}
            */
           reason: "AMBIGUOUS" | "AMOUNT_DIFFERS" | "OUTSIDE_WINDOW" | "TOO_MANY_PAYMENTS";
@@ -1521,9 +1521,9 @@ export interface components {
       status: "AVAILABLE" | "ACTIVE" | "UNAVAILABLE";
       reason: string | null;
       address: string | null;
-      /** @description What to send, in whole coins. */
+      /** @description The amount to send, in whole coins. */
       amount: string | null;
-      /** @description What is still missing, in whole coins. */
+      /** @description The amount still due, in whole coins. */
       amountDue: string | null;
       /** @description Price of one coin in the invoice currency. */
       rate: string | null;
@@ -1547,9 +1547,9 @@ export interface components {
       createdAt: string;
     };
     PreviewAddressesQuery: {
-      /** @description First index. */
+      /** @description Index of the first address. */
       from?: number | undefined;
-      /** @description How many, 1 to 100. */
+      /** @description Number of addresses, 1 to 100. */
       count?: number | undefined;
     };
     /** Product */
@@ -1571,7 +1571,7 @@ export interface components {
       image: string | null;
       /**
        * Format: uri
-       * @description The same as `image`, which needs no signature.
+       * @description The same URL as `image`; it needs no signature.
        */
       signedImage: string | null;
       isActive: boolean;
@@ -1591,7 +1591,7 @@ export interface components {
       deletedAt: string | null;
       /**
        * Format: uri
-       * @description The product's page, where anybody buys it: `PUBLIC_URL/buy/{id}`. Open while the product is active.
+       * @description The public page to buy the product: `PUBLIC_URL/buy/{id}`. Open while the product is active.
        */
       checkoutUrl: string;
     };
@@ -1646,10 +1646,10 @@ export interface components {
            * @example BTC
            */
           network: string;
-          /** @description Key of an account: xpub, ypub or zpub; on test networks tpub, upub or vpub. */
+          /** @description Extended public key of an account: xpub, ypub or zpub; on test networks tpub, upub or vpub. */
           xpub: string;
           /**
-           * @description Path of the account.
+           * @description Derivation path of the account.
            * @example m/84'/0'/0'
            */
           derivationPath: string;
@@ -1677,16 +1677,16 @@ export interface components {
       derivationPath: string | null;
       requiredConfirmations: number;
       isEnabled: boolean;
-      /** @description 0 from registration on, and still 0 after the first address. */
+      /** @description 0 after registration, and still 0 after the first address. */
       lastUsedIndex: number | null;
-      /** @description Index of the next address, without ambiguity. */
+      /** @description Index of the next address: 0 before the first address, 1 after it. */
       nextIndex: number | null;
       /** @description Addresses handed out since the last one that received money. */
       gap: number | null;
       scheme: ("BIP44" | "BIP49" | "BIP84") | null;
       /** @description Stable codes: LOW_CONFIRMATIONS, NETWORK_NOT_WATCHED, INTEGRITY_CHECK_FAILED, CHANGE_PENDING. */
       warnings: string[];
-      /** @description No new invoice uses the wallet before; null when nothing holds it back. */
+      /** @description New invoices use the wallet from this time on; null if there is no delay. */
       usableFrom: string | null;
       /**
        * Format: date-time
@@ -1779,7 +1779,7 @@ export interface components {
     ResolvePaymentBody: {
       /** @enum {string} */
       action: "ASSIGN" | "IGNORE";
-      /** @description To which invoice; with ASSIGN, and only there. */
+      /** @description The invoice to credit; required with ASSIGN and not allowed with IGNORE. */
       invoiceId?: string | undefined;
       reason: string;
     };
@@ -1831,7 +1831,7 @@ export interface components {
       updatedAt: string;
     };
     UpdateCustomerBody: {
-      /** @description Compares in lower case. */
+      /** @description Compared in lower case. */
       email?: (string | null) | undefined;
       name?: (string | null) | undefined;
       address?: (string | null) | undefined;
@@ -1927,7 +1927,7 @@ export interface components {
         | undefined;
       /** @description PNG, JPEG or WebP of at most 32 KB: the name of an uploaded image, a `data:` URL in base64, or an https URL that is fetched once. */
       image?: (string | null) | undefined;
-      /** @description Whether it is for sale. */
+      /** @description Whether the product is for sale. */
       isActive?: boolean | undefined;
       askForName?: boolean | undefined;
       askForAddress?: boolean | undefined;
@@ -2050,7 +2050,7 @@ export interface components {
       data: string;
     };
     UpsertCustomerBody: {
-      /** @description Compares in lower case. */
+      /** @description Compared in lower case. */
       email?: (string | null) | undefined;
       name?: (string | null) | undefined;
       address?: (string | null) | undefined;
@@ -2075,16 +2075,16 @@ export interface components {
       derivationPath: string | null;
       requiredConfirmations: number;
       isEnabled: boolean;
-      /** @description 0 from registration on, and still 0 after the first address. */
+      /** @description 0 after registration, and still 0 after the first address. */
       lastUsedIndex: number | null;
-      /** @description Index of the next address, without ambiguity. */
+      /** @description Index of the next address: 0 before the first address, 1 after it. */
       nextIndex: number | null;
       /** @description Addresses handed out since the last one that received money. */
       gap: number | null;
       scheme: ("BIP44" | "BIP49" | "BIP84") | null;
       /** @description Stable codes: LOW_CONFIRMATIONS, NETWORK_NOT_WATCHED, INTEGRITY_CHECK_FAILED, CHANGE_PENDING. */
       warnings: string[];
-      /** @description No new invoice uses the wallet before; null when nothing holds it back. */
+      /** @description New invoices use the wallet from this time on; null if there is no delay. */
       usableFrom: string | null;
       /**
        * Format: date-time

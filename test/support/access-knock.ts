@@ -1,4 +1,4 @@
-// Knocks at a route as the access tests do: with every body that can be wrong, and with ids that nothing has.
+// Requests to a route for the access tests: with every kind of invalid body, and with ids that do not exist.
 import { SPECS } from "../../src/app/app.ts";
 import type { RouteSpec } from "../../src/platform/http/route.ts";
 import { type Answer, type Ask, send } from "./access.ts";
@@ -33,7 +33,7 @@ export function specNamed(name: string): RouteSpec {
   return spec;
 }
 
-/** The route's path with `given` in it, and where nothing is given an id that nothing has. */
+/** The route's path with the ids of `given`; for a missing one, an id that does not exist. */
 export function pathOf(spec: RouteSpec, given: Readonly<Record<string, string>> = {}): string {
   return spec.path.replace(/:(\w+)/g, (_, name: string) => {
     const value = given[name] ?? UNKNOWN[name];
@@ -42,7 +42,7 @@ export function pathOf(spec: RouteSpec, given: Readonly<Record<string, string>> 
   });
 }
 
-/** Every way in which a body can be wrong: none of them may be told to whom the door is closed. */
+/** Every kind of invalid body. A caller without access must not learn what is wrong with it. */
 const WRONG_BODIES: readonly Pick<Ask, "body" | "headers">[] = [
   { body: {} },
   { body: "{" },
@@ -50,7 +50,7 @@ const WRONG_BODIES: readonly Pick<Ask, "body" | "headers">[] = [
   { body: `"${"x".repeat(65_536)}"` },
 ];
 
-/** All answers to one caller on one route. */
+/** All responses to one caller on one route. */
 export async function knock(
   spec: RouteSpec,
   given: Readonly<Record<string, string>>,

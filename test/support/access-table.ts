@@ -1,5 +1,5 @@
-// Who may call what, written down by hand from decisions 7, 9 and 10 and security.md 1, route by route: the access tests hold the Worker to it.
-// A route that is missing here fails them.
+// Who may call each route, written by hand from decisions 7, 9 and 10 and security.md 1. The access tests check the Worker against this table, and
+// fail if a route is missing here.
 
 const MERCHANT = "/api/v1/merchants/merchant/:merchantId";
 const TEAM = `${MERCHANT}/team`;
@@ -8,11 +8,11 @@ const HOOKS = `${MERCHANT}/webhooks`;
 const ME = "/api/v1/me";
 const AUTH = "/api/v1/auth";
 
-/** `public`: a `pk_` may call. `step-up`: a person must have given a factor. `owner`: of people only the OWNER. */
+/** `public`: a `pk_` key may call. `step-up`: a user must have stepped up. `owner`: of users only the OWNER. */
 export type Demand = "public" | "step-up" | "owner";
 
 export interface Need {
-  /** In its form on a key. */
+  /** As spelled on an API key. */
   readonly permission: string;
   readonly demands: readonly Demand[];
 }
@@ -95,7 +95,7 @@ export const MEMBER_ONLY: Readonly<Record<string, Need>> = {
   [`PATCH ${TEAM}/security`]: need("TEAM_VIEW", "step-up", "owner"),
 };
 
-/** Routes of a person, whatever merchants they belong to. `pending`: also while the second factor is owed. */
+/** Routes of a user, independent of merchants. `pending`: also allowed before the second factor. */
 export const PERSON: Readonly<Record<string, readonly ("step-up" | "pending")[]>> = {
   [`POST ${AUTH}/sign-out`]: ["pending"],
   [`POST ${AUTH}/second-factor/start`]: ["pending"],
@@ -129,7 +129,7 @@ export const PERSON: Readonly<Record<string, readonly ("step-up" | "pending")[]>
   "POST /api/v1/team/invitations/:invitationId/accept-by-id": [],
 };
 
-/** Routes that anybody may call: each proves by itself what it needs. */
+/** Routes that anyone may call; each checks its own proof. */
 export const OPEN: readonly string[] = [
   "GET /healthz",
   "GET /openapi.json",
@@ -153,7 +153,7 @@ export const OPEN: readonly string[] = [
   "GET /pay/:invoiceId/live",
 ];
 
-/** Pages of payers: forms that anybody may send, whose refusals are pages. */
+/** Payers' pages: forms that anyone may send, whose refusals are pages. */
 export const PAGES: readonly string[] = [
   "GET /pay/:invoiceId",
   "GET /pay/:invoiceId/state",
@@ -165,7 +165,7 @@ export const PAGES: readonly string[] = [
   "POST /buy/:productId",
 ];
 
-/** Of those, what pages of any origin may call, answer and preflight (decisions 1 "CORS"). */
+/** The routes of these that pages of any origin may call, with CORS headers on response and preflight (decisions 1 "CORS"). */
 export const FROM_ANY_PAGE: readonly string[] = [
   "GET /api/v1/checkout/:invoiceId",
   "POST /api/v1/checkout/:invoiceId/payment-methods",

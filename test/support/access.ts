@@ -1,4 +1,4 @@
-// Merchants and keys for tests on workerd: each test makes its own, so that none shares a row with another.
+// Merchants and keys for tests on workerd. Each test creates its own, so that tests share no rows.
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { drizzle } from "drizzle-orm/d1";
@@ -22,7 +22,7 @@ export async function seedMerchant(changes: Partial<typeof merchants.$inferInser
   return merchant.id;
 }
 
-/** A key of a merchant; with all that its kind may hold unless `permissions` (upper snake) says otherwise. */
+/** A merchant's key; by default with every permission that its kind may have. `permissions` is in upper snake case. */
 export async function seedKey(
   merchantId: MerchantId,
   of: { readonly kind?: ApiKeyRow["kind"]; readonly permissions?: readonly string[] } & Partial<
@@ -54,7 +54,7 @@ export interface Ask {
   /** Sent as JSON; a string is sent as it is. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What the edge says of the request. */
+  /** The request's `cf` properties. */
   readonly cf?: unknown;
 }
 
@@ -77,7 +77,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The parsed text; undefined when it is no JSON object. */
+  /** The parsed text; undefined if it is not a JSON object. */
   readonly json: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -86,10 +86,10 @@ export async function send(path: string, ask: Ask = {}): Promise<Answer> {
   return answerOf(await exports.default.fetch(requestOf(path, ask)));
 }
 
-/** Through the app with bindings or variables of the test's own; its background work is over when this resolves. */
+/** Through the app with the test's own bindings or variables; resolves after its background work is done. */
 export async function sendWith(changes: Partial<Env>, path: string, ask: Ask = {}): Promise<Answer> {
   const context = createExecutionContext();
-  // Elsewhere than in development nothing is served with what is for development alone.
+  // Outside development, bindings and variables for development only are removed.
   const own = changes.ENVIRONMENT === undefined ? {} : { WEBHOOK_LOOPBACK: "" };
   const world: Env = { ...env, ...own, ...changes };
   const answer = await answerOf(await createApp().fetch(requestOf(path, ask), world, context));
@@ -112,7 +112,7 @@ function parsed(text: string): Answer["json"] {
   }
 }
 
-/** What holds for every answer: a request id and the security headers (decisions 1, security.md). */
+/** Checks that every response has a request id and the security headers (decisions 1, security.md). */
 export function expectHeaders({ headers }: Answer): void {
   expect(headers.get("x-request-id")).toMatch(/^req_[0-9A-Z]{26}$/);
   expect(Object.fromEntries(headers)).toMatchObject({
@@ -124,7 +124,7 @@ export function expectHeaders({ headers }: Answer): void {
   });
 }
 
-/** The envelope of a refusal; answers what it says beside the request id. */
+/** Checks the envelope of a refusal; returns its content without the request id. */
 export function expectRefusal(answer: Answer, status: number, code: string): Readonly<Record<string, unknown>> {
   expectHeaders(answer);
   expect([answer.status, answer.json?.code]).toEqual([status, code]);

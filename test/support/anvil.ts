@@ -1,5 +1,5 @@
-// A real EVM chain for tests: anvil at any chain id, on a free port of loopback, which mines when it is told to. Nothing here sends anything
-// off the machine.
+// A real EVM chain for tests: anvil with any chain id, on a free port of loopback. It mines on request. Nothing here sends anything off the
+// machine.
 import { getAddress } from "viem";
 import { anvilProgram } from "../../scripts/demo-story/evm-chain.ts";
 import { untilAnswers } from "../../scripts/demo-story/rpc.ts";
@@ -10,7 +10,7 @@ export type Hex = `0x${string}`;
 
 /** What a test sends; anvil holds the keys of `accounts` and of no other sender. Amounts are in base units. */
 export interface Sending {
-  /** The first account unless said otherwise. */
+  /** By default the first account. */
   readonly from?: Hex;
   readonly to: Hex;
   readonly value?: bigint;
@@ -59,7 +59,7 @@ export interface Anvil {
   together(all: readonly Sending[]): Promise<readonly Receipt[]>;
   /** Signed, as it was sent: for `reorg`. */
   rawTransaction(hash: Hex): Promise<Hex>;
-  /** Puts other blocks in the place of the newest `blocks`. They hold `raw`, in this order, in the first of them; all else is forgotten. */
+  /** Replaces the newest `blocks` blocks. The first new one contains `raw`, in this order; all other transactions are lost. */
   reorg(blocks: number, raw?: readonly Hex[]): Promise<void>;
   /** Ends the node by its own id; may be called twice. */
   stop(): Promise<void>;
@@ -67,7 +67,7 @@ export interface Anvil {
 
 export interface AnvilOptions {
   readonly chainId: number;
-  /** Mines by itself; without it only `mine` and what is built on it do. */
+  /** Mines at this interval; without it, only `mine` and the methods that use it do. */
   readonly blockSeconds?: number;
   readonly args?: readonly string[];
 }
@@ -154,7 +154,7 @@ function controls(rpc: Anvil["rpc"], accounts: readonly Hex[]) {
         blocks,
         raw.map((each) => [each, 0]),
       );
-      // Its clock goes back with its blocks: on a slow machine by more than a block's time may be early, and then nothing is paid on time.
+      // Its clock goes back with its blocks. On a slow machine that exceeds the allowed tolerance, and no payment is on time.
       await rpc("evm_setTime", Math.floor(Date.now() / 1_000));
     },
   };

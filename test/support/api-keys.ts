@@ -1,4 +1,4 @@
-// Keys made by people, over the API: for tests on workerd.
+// API keys that users create over the API, for tests on workerd.
 import { env } from "cloudflare:workers";
 import { desc, eq } from "drizzle-orm";
 import { expect } from "vitest";
@@ -16,11 +16,11 @@ export interface Seated {
   readonly userId: UserId;
   readonly memberId: MemberId;
   readonly headers: Readonly<Record<string, string>>;
-  /** Sends to `/api-keys` and what follows, in the person's session. */
+  /** Sends to `/api-keys` and `rest`, in the user's session. */
   keys(rest: string, ask?: Ask): Promise<Answer>;
 }
 
-/** A person with a role in the team of a merchant; of a new one unless told. */
+/** A user with a role in a merchant's team; by default a new merchant. */
 export async function seated(role: Role, of: { readonly merchantId?: MerchantId } = {}): Promise<Seated> {
   const merchantId = of.merchantId ?? (await seedMerchant());
   const { userId, headers } = await seedUser();
@@ -66,7 +66,7 @@ export const eventsOf = (merchantId: MerchantId) =>
 export const operationsOf = (merchantId: MerchantId) =>
   testDb.select().from(operations).where(eq(operations.merchantId, merchantId)).orderBy(desc(operations.createdAtMs));
 
-/** Names of the tables, as `table.column`, in which a text stands anywhere. */
+/** The columns, as `table.column`, that contain a text anywhere. */
 export async function tablesHolding(text: string): Promise<readonly string[]> {
   return placesHolding(await allTexts(), text);
 }

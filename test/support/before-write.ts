@@ -1,4 +1,4 @@
-// A request that loses a race for certain: what `meanwhile` does is committed after the request has read and before its first write.
+// Makes a request lose a race: `meanwhile` is committed after the request has read and before its first write.
 import { env } from "cloudflare:workers";
 import { type Db, openDb } from "../../src/platform/db/client.ts";
 import { type Answer, type Ask, sendWith } from "./access.ts";

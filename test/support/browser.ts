@@ -1,4 +1,4 @@
-// A browser for tests on workerd: it keeps our cookies, sends its origin, and its person reads the development mailbox.
+// A browser for tests on workerd: it keeps our cookies, sends its origin, and its user reads the development mailbox.
 import { env } from "cloudflare:workers";
 import { type Answer, type Ask, send } from "./access.ts";
 import { ORIGIN } from "./people.ts";
@@ -6,7 +6,7 @@ import { ORIGIN } from "./people.ts";
 export interface Browser {
   ask(path: string, ask?: Ask): Promise<Answer>;
   post(path: string, body?: unknown): Promise<Answer>;
-  /** The values as they stand now; a cookie that was taken away is absent. */
+  /** The present values; a deleted cookie is absent. */
   cookies(): Readonly<Record<string, string>>;
 }
 
@@ -43,7 +43,7 @@ export async function mailedCode(email: string): Promise<string> {
   return code;
 }
 
-/** Asks for a code, reads it and gives it. */
+/** Requests a code, reads it from the mail and signs in with it. */
 export async function signIn(browser: Browser, email: string): Promise<Answer> {
   await browser.post("/api/v1/auth/email/start", { email });
   return browser.post("/api/v1/auth/email/verify", { email, code: await mailedCode(email) });

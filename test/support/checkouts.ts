@@ -13,7 +13,7 @@ export interface Order {
   readonly id: InvoiceId;
   readonly shop: TestMerchant;
   readonly merchantId: MerchantId;
-  /** Of the first active method; "" where none is. */
+  /** Of the first active method; "" if there is none. */
   readonly address: string;
 }
 
@@ -35,12 +35,12 @@ export async function orderOf(shop: TestMerchant, body: object = {}): Promise<Or
   return { id, shop, merchantId: shop.merchantId, address: paymentMethods[0]?.address ?? "" };
 }
 
-/** The invoice's row as some payment, or the clock, left it, with the item of its timeline. */
+/** Writes the invoice's row as a payment or the clock would leave it, with its timeline item. */
 export async function put(order: Order, changes: Partial<typeof invoices.$inferInsert>): Promise<void> {
   await testDb.update(invoices).set(changes).where(eq(invoices.id, order.id));
 }
 
-/** In a status that nothing moves it out of by itself. */
+/** Puts the invoice into a status that does not change by itself. */
 export async function putInStatus(order: Order, status: InvoiceStatus): Promise<void> {
   const nowMs = Date.now();
   const isPaid = status === "PAID" || status === "OVERPAID";
@@ -56,15 +56,15 @@ export async function putInStatus(order: Order, status: InvoiceStatus): Promise<
 export const putMerchant = (order: Order, changes: Partial<typeof merchants.$inferInsert>) =>
   testDb.update(merchants).set(changes).where(eq(merchants.id, order.merchantId));
 
-/** `/pay/{invoiceId}` and what hangs on it. */
+/** `/pay/{invoiceId}` and the paths below it. */
 export const page = (of: { readonly id: string }, rest = "", ask: Ask = {}, changes: Partial<Env> = {}) =>
   sendWith(changes, `/pay/${of.id}${rest}`, ask);
 
-/** `/api/v1/checkout/{invoiceId}` and what hangs on it. */
+/** `/api/v1/checkout/{invoiceId}` and the paths below it. */
 export const api = (of: { readonly id: string }, rest = "", ask: Ask = {}, changes: Partial<Env> = {}) =>
   sendWith(changes, `/api/v1/checkout/${of.id}${rest}`, ask);
 
-/** A form of the page, sent. */
+/** Sends a form of the page. */
 export const sendForm = (
   of: { readonly id: string },
   rest: string,

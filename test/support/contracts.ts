@@ -1,5 +1,5 @@
-// Contracts for tests on a real EVM chain (contracts/*.sol): their code is put at any address, so that a token stands at its address on the
-// real chain and the product's own list of tokens is used as it is.
+// Contracts for tests on a real EVM chain (contracts/*.sol): their code is put at any address, so that a token has its address of the real
+// chain, and the product's own list of tokens is used unchanged.
 import { type Abi, encodeFunctionData, parseAbi } from "viem";
 import type { Anvil, Hex, Receipt } from "./anvil.ts";
 import artifacts from "./contracts/artifacts.json" with { type: "json" };
@@ -23,7 +23,7 @@ const ABI = parseAbi([
   "function moved(address from, address to, uint256 amount)",
 ]);
 
-/** Where Multicall3 stands on the real chains. */
+/** The address of Multicall3 on the real chains. */
 export const MULTICALL: Hex = "0xcA11bde05977b3631167028862bE2a173976CA11";
 /** Where Polygon keeps its native coin. */
 export const POLYGON_COIN: Hex = "0x0000000000000000000000000000000000001010";

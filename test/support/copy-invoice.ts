@@ -1,4 +1,4 @@
-// Many invoices as they stand in storage, for what any number of them must not slow down.
+// Copies an invoice's rows many times, to test that their number slows nothing down.
 import { env } from "cloudflare:workers";
 import { getTableColumns } from "drizzle-orm";
 import type { InvoiceId } from "../../src/lib/ids.ts";

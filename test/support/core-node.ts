@@ -92,17 +92,17 @@ export function isInstalled(coin: Coin): boolean {
   return daemonOf(coin) !== undefined;
 }
 
-/** Whether tests on it are to run (`describe.runIf`): without it they are skipped, but for CI, where their set-up then fails. */
+/** Whether tests on it are to run (`describe.runIf`): without it they are skipped, except in CI, where their setup then fails. */
 export function isWanted(coin: Coin): boolean {
   return isInstalled(coin) || Boolean(process.env.CI);
 }
 
-/** For whom the node is missing. */
+/** How to install the node if it is missing. */
 export function howToInstall(coin: Coin): string {
   return `no ${coin}d here: npm run nodes:install brings it, or ${DAEMONS[coin].setting} may name one`;
 }
 
-/** Starts a node and waits until it answers; throws, saying how to install it, where there is none. */
+/** Starts a node and waits until it responds. If it is not installed, throws and says how to install it. */
 export async function startCoreNode(coin: Coin, options: CoreNodeOptions = {}): Promise<CoreNode> {
   const program = daemonOf(coin);
   if (program === undefined) throw new Error(howToInstall(coin));

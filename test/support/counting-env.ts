@@ -1,4 +1,4 @@
-// Bindings that write down each call that leaves the Worker: one entry for a D1 request, one for a method of an object.
+// Bindings that record each call that leaves the Worker: one entry for a D1 request, one for a method of a Durable Object.
 import { env } from "cloudflare:workers";
 
 /** What was called, in order: `D1 read`, `D1 write` (one request, of one statement or a batch), `IDEMPOTENCY_KEYS.claim`. */
@@ -38,7 +38,7 @@ function countingD1(db: D1Database, calls: Calls): D1Database {
   });
 }
 
-/** What is no plain SELECT counts as a write. */
+/** A statement that is not a plain SELECT counts as a write. */
 function isRead(text: string): boolean {
   return /^\s*select\b/i.test(text) || (/^\s*with\b/i.test(text) && !/\b(insert|update|delete|replace)\b/i.test(text));
 }

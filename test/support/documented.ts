@@ -3,7 +3,7 @@ import type * as z from "zod";
 import { jsonSchema, type NamedSchemas } from "../../src/platform/http/json-schema.ts";
 import { misfits } from "./json-schema.ts";
 
-/** Holds a live answer to the schema that documents it: every member, and no other. */
+/** Checks a live response against its documented schema: it has every member and no other. */
 export function expectDocumented(schema: () => z.ZodType, json: unknown): void {
   const schemas: NamedSchemas = {};
   const whole = jsonSchema(schema(), "output", schemas);

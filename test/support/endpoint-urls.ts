@@ -1,4 +1,4 @@
-// The table of test/vectors/endpoint-urls.ts against the rule, in whatever runtime this is imported: their URL parsers are not one.
+// Checks the rule with the table of test/vectors/endpoint-urls.ts, in each runtime that imports this, because their URL parsers differ.
 import { describe, expect, it } from "vitest";
 import { type EndpointRules, parseEndpointUrl } from "../../src/notifications/webhooks/endpoint-url.ts";
 import { ALLOWED, LOOPBACK, NEAR_LOOPBACK, OWN, OWN_HOSTS, REFUSED } from "../vectors/endpoint-urls.ts";

@@ -1,4 +1,4 @@
-// Endpoints and what they are owed, written as the product writes them.
+// Endpoints and their pending deliveries, written as the product writes them.
 
 import { type EventId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
 import { parseKeyring } from "../../src/lib/keyring.ts";
@@ -43,7 +43,7 @@ export async function addEndpoint(
   return { webhook, secret };
 }
 
-/** Records so many events in one batch, and what is owed of them. */
+/** Records `count` events in one batch, with their pending deliveries. */
 export async function recordNews(
   db: Db,
   merchantId: MerchantId,

@@ -1,4 +1,4 @@
-// The receivers that integrators copy (docs/examples/receiver.*), each as the process that it is for them.
+// The receivers that integrators copy (docs/examples/receiver.*), each run as a process, as integrators run it.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";

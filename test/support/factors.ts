@@ -29,7 +29,7 @@ export function appCode(secret: string, stepsAway = 0): string {
   });
 }
 
-/** Six digits that no step around now has. */
+/** Six digits that are the code of no step around now. */
 export function wrongCode(secret: string): string {
   const right = [-2, -1, 0, 1, 2].map((away) => appCode(secret, away));
   const wrong = ["000000", "111111", "222222", "333333", "444444", "555555"].find((code) => !right.includes(code));
@@ -45,14 +45,14 @@ export interface AppHolder {
   readonly backupCodes: readonly string[];
 }
 
-/** Somebody who signed in just now. */
+/** A user who has just signed in. */
 export async function newcomer(): Promise<{ readonly email: string; readonly browser: Browser }> {
   const [email, browser] = [freshEmail(), newBrowser()];
   expect((await signIn(browser, email)).json).toMatchObject({ state: "active" });
   return { email, browser };
 }
 
-/** Somebody with an authenticator app; the step before the present one is used up by it. */
+/** A user with an authenticator app; its setup has used the previous time step. */
 export async function appHolder(): Promise<AppHolder> {
   const { email, browser } = await newcomer();
   const secret = await begin(browser);
@@ -74,7 +74,7 @@ export function codesIn({ json }: Answer): readonly string[] {
   return codes.map(String);
 }
 
-/** Another browser of the same person, that owes its second factor. */
+/** Another browser of the same user, still without its second factor. */
 export async function pendingBrowser(email: string): Promise<Browser> {
   const browser = newBrowser();
   expect((await signIn(browser, email)).json).toMatchObject({ state: "pending_2fa" });

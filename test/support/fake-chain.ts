@@ -32,7 +32,7 @@ export class FakeChain {
     return refOf(this.#blocks.at(-1));
   }
 
-  /** The next block, one interval after the last unless told otherwise. */
+  /** Mines the next block; by default one interval after the last. */
   mine(sent: readonly Sent[] = [], timeMs = this.tip.timeMs + this.blockMs): BlockRef {
     const height = this.#blocks.length;
     this.#mined++;

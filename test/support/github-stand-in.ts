@@ -1,5 +1,5 @@
-// GitHub as an OAuth app meets it, on loopback: it checks the client, the redirect address and PKCE, tells errors with status 200 as GitHub
-// does, and says of whoever comes what the test says.
+// GitHub as an OAuth app meets it, on loopback: it checks the client, the redirect address and PKCE, reports errors with status 200 as GitHub
+// does, and signs in the user that the test sets.
 import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import { listen } from "./listen.ts";
@@ -80,12 +80,12 @@ export async function startGithub(client: OidcClient): Promise<GithubStandIn> {
       if (pathname === "/login/oauth/access_token") return exchange(new URLSearchParams(body));
       return api(pathname, request);
     };
-    const { status, body: told, location } = answer();
+    const { status, body: content, location } = answer();
     response.writeHead(status, {
       "content-type": "application/json; charset=utf-8",
       ...(location === undefined ? {} : { location }),
     });
-    response.end(typeof told === "string" ? told : JSON.stringify(told));
+    response.end(typeof content === "string" ? content : JSON.stringify(content));
   });
   return it;
 }

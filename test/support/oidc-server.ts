@@ -1,5 +1,5 @@
-// A real OpenID Connect provider on loopback, as Google is one: npm's oidc-provider, at which whoever comes is the person that the test says. On
-// demand its ID tokens come out altered, signed again with its own key or with a stranger's; all else of them stays genuine.
+// A real OpenID Connect provider on loopback, in place of Google: npm's oidc-provider, which signs in the user that the test sets. On demand it
+// alters its ID tokens and signs them again, with its own key or with a foreign one; the rest of them stays genuine.
 import { createHash, createSign, generateKeyPairSync, type KeyObject, randomUUID } from "node:crypto";
 import { createServer, type RequestListener, type ServerResponse } from "node:http";
 import Provider from "oidc-provider";
@@ -80,7 +80,7 @@ function configurationOf(client: OidcClient, key: KeyObject, people: ReadonlyMap
     pkce: { required: () => true },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
-    // As Google does: the email stands in the ID token.
+    // Like Google, it puts the email into the ID token.
     conformIdTokenClaims: false,
     claims: { openid: ["sub"], email: ["email", "email_verified"] },
     findAccount: (_: unknown, accountId: string) => ({
@@ -123,7 +123,7 @@ function toldBy(lie: Lie, body: string, keys: Keys): { status?: number; body: st
   return { body: JSON.stringify({ ...answer, id_token: idToken }) };
 }
 
-/** RS256 under the id of the honest key, whoever signs. */
+/** RS256 with the id of the genuine key, whichever key signs. */
 function signed(claims: Claims, key: KeyObject): string {
   const parts = [{ alg: "RS256", kid: KEY_ID }, claims].map((part) =>
     Buffer.from(JSON.stringify(part)).toString("base64url"),

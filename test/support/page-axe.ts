@@ -1,4 +1,4 @@
-// axe-core on a page as it stands. It comes in through the debugger, so the page's own policy stays as it is.
+// Runs axe-core on an open page. It is injected through the debugger, so the page's own content policy stays in force.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
@@ -12,7 +12,7 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[];
 }
 
-/** What WCAG 2.2 AA and good practice find wrong, one line for each element; none is as it should be. */
+/** What WCAG 2.2 AA and good practice find wrong, one line for each element; empty if there is nothing wrong. */
 export async function axeFindings(page: Page): Promise<readonly string[]> {
   const isThere = await page.evaluate<boolean>("typeof axe === 'object'");
   if (!isThere) await page.evaluate(readFileSync(SOURCE, "utf8"));

@@ -1,4 +1,4 @@
-// The browser that pages are tested in, without a window, driven by playwright-core. It is told to call nobody by itself.
+// The browser that pages are tested in, without a window, driven by playwright-core. Its own background requests are switched off.
 import { type Browser, chromium } from "playwright-core";
 import { chromiumProgram, howToInstallChromium } from "./page-program.ts";
 
@@ -9,7 +9,7 @@ const QUIET = [
   "--disable-features=LocalNetworkAccessChecks",
 ];
 
-/** Throws, saying how to install it, where there is none. */
+/** If the browser is not installed, throws and says how to install it. */
 export async function launchChromium(): Promise<Browser> {
   const executablePath = chromiumProgram();
   if (executablePath === undefined) throw new Error(howToInstallChromium());

@@ -14,7 +14,7 @@ export function isBrowserWanted(): boolean {
   return chromiumProgram() !== undefined || Boolean(process.env.CI);
 }
 
-/** For whom it is missing. */
+/** How to install the browser if it is missing. */
 export function howToInstallChromium(): string {
   return "no chromium here: npm run nodes:install brings it, or CHROMIUM may name one";
 }

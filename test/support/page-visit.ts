@@ -1,5 +1,5 @@
-// One person with one page, and what must hold of every page while they look at it: nothing is asked of another origin, nothing goes wrong
-// in it, and its policy is never broken. Faults are collected, and a test fails at its end when there are any.
+// One user on one page, and the rules for every page: no request to another origin, no error, no violation of its content
+// policy. Faults are collected, and a test fails at its end if there are any.
 import type { Browser, BrowserContextOptions, CDPSession, Page } from "playwright-core";
 
 export interface VisitOptions extends BrowserContextOptions {
@@ -26,12 +26,12 @@ export interface Visit {
   readonly loads: readonly Load[];
   /** Every WebSocket that was opened. */
   readonly sockets: readonly string[];
-  /** Every layout shift so far, with its score and what moved; none is as it should be. */
+  /** Every layout shift so far, with its score and what moved; empty if nothing moved. */
   shifts(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
-/** Shifts after a person's own input count as well: nothing may jump under a finger. */
+/** Shifts after the user's own input count too: nothing may move under a finger. */
 const WATCH_SHIFTS = `(() => {
   window.__shifts = [];
   const place = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(" ");

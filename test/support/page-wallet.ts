@@ -8,7 +8,7 @@ export interface PageWalletOptions {
   readonly name?: string;
   /** The chain that it is on at first; it switches when it is asked. */
   readonly chainId?: string;
-  /** Methods that its person says no to. */
+  /** Methods that its user refuses. */
   readonly refuses?: readonly string[];
 }
 
@@ -23,12 +23,12 @@ export interface PageWallet {
   readonly calls: readonly WalletCall[];
   /** Hashes of what was sent, not mined yet. */
   readonly sent: readonly string[];
-  /** From now on the person agrees to all. */
+  /** From now on the user accepts every request. */
   agree(): void;
 }
 
 /** EIP-1193 "Provider Errors". */
-const REJECTED = { code: 4_001, message: "the person said no" };
+const REJECTED = { code: 4_001, message: "the user rejected the request" };
 const SILENT = ["eth_chainId", "eth_accounts"];
 const ICON =
   "data:image/svg+xml,%3Csvg%20xmlns='http://www.w3.org/2000/svg'%20viewBox='0%200%208%208'%3E%3Crect%20width='8'%20height='8'/%3E%3C/svg%3E";

@@ -11,7 +11,7 @@ export const BLOCK_MS = Date.UTC(2026, 10, 21, 12);
 
 export type SeedPayment = Partial<Payment> & { readonly evidence?: Partial<PaymentEvidence> };
 
-/** 10 USDT on ETH in block 100, nobody's; `changes` say otherwise. */
+/** 10 USDT on ETH in block 100, without an invoice; `changes` overrides that. */
 export async function seedPayment(merchantId: MerchantId, changes: SeedPayment = {}): Promise<Payment> {
   const { evidence, ...rest } = changes;
   const nowMs = Date.now();

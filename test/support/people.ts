@@ -1,4 +1,4 @@
-// People for tests on workerd: users, members of teams, and the cookies of their sessions. Each test makes its own.
+// Users for tests on workerd, with seats in teams and the cookies of their sessions. Each test creates its own.
 import { env } from "cloudflare:workers";
 import type { Role } from "../../src/accounts/teams/roles.ts";
 import { sha256Hex } from "../../src/lib/bytes.ts";
@@ -19,7 +19,7 @@ export interface TestUser {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A person with a verified mailbox and no factor, unless `changes` says otherwise. */
+/** A user with a verified mailbox and no factor; `changes` overrides that. */
 export async function seedUser(changes: Partial<typeof users.$inferInsert> = {}): Promise<TestUser> {
   const userId = freshId("usr");
   const email = changes.email ?? `${userId.toLowerCase()}@example.com`;
@@ -36,7 +36,7 @@ export async function seedUser(changes: Partial<typeof users.$inferInsert> = {})
   return { userId, email, headers: await seedSession(userId) };
 }
 
-/** Headers of a new session; ACTIVE and stepped up by a mailed code just now, unless `changes` says otherwise. */
+/** Headers of a new session; by default ACTIVE and just stepped up by a mailed code. */
 export async function seedSession(
   userId: UserId,
   changes: Partial<typeof sessions.$inferInsert> = {},
@@ -58,7 +58,7 @@ export async function seedSession(
   return { cookie: `session=${token}`, origin: ORIGIN };
 }
 
-/** Gives a person a seat in the team of a merchant. */
+/** Gives a user a seat in a merchant's team. */
 export async function seedMember(
   merchantId: MerchantId,
   userId: UserId,

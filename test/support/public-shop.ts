@@ -1,4 +1,4 @@
-// A shop that anybody can order from: with a public key in a browser, and by the form of its product's page.
+// A shop with public orders: with a public key in a browser, and with the form of its product page.
 import { exports } from "cloudflare:workers";
 import { expect } from "vitest";
 import { requestOf, type Answer as Sent, seedKey, sendWith } from "./access.ts";

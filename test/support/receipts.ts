@@ -16,7 +16,7 @@ import type { Mail } from "../../src/platform/mail/mail.ts";
 import { type SeedPayment, seedPayment } from "./payments.ts";
 import { type TestMerchant, testDb } from "./worker-merchant.ts";
 
-/** An order of 10 USD that nobody has paid, of a customer who gave their address, or of nobody. */
+/** An unpaid order of 10 USD, with a customer's email or without a customer. */
 export async function orderOf(shop: TestMerchant, customerEmail?: string): Promise<InvoiceId> {
   const who = customerEmail === undefined ? {} : { customerEmail };
   const made = await shop.post("/invoices", {
@@ -48,7 +48,7 @@ export async function changed(shop: TestMerchant, id: InvoiceId, occasion: Occas
 
 export async function pay(shop: TestMerchant, id: InvoiceId, micros = 10_000_000n) {
   const payment = await paymentOf(shop, id, micros);
-  await changed(shop, id, { payments: [payment], news: [{ type: "payment.confirmed", paymentId: payment.id }] });
+  await changed(shop, id, { payments: [payment], events: [{ type: "payment.confirmed", paymentId: payment.id }] });
   return payment;
 }
 
@@ -68,7 +68,7 @@ interface Sent {
   readonly mail: Mail;
 }
 
-/** A cron whose provider remembers what it was given, `laterMs` from now; `refuse` names whose mails it does not take. */
+/** A cron whose provider remembers what it was given, `laterMs` from now; `refuse`: the addresses whose mails it refuses. */
 export function cronAt(laterMs = 0, refuse: ReadonlySet<string> = new Set()) {
   const sent: Sent[] = [];
   const lines: string[] = [];

@@ -10,7 +10,7 @@ export interface Reception {
   readonly body: string;
   /** Those of the trusted secrets whose signature `standardwebhooks` verifies; null while none is trusted. */
   readonly signedBy: readonly string[] | null;
-  /** `CUT`: the connection ended before the answer did, whoever ended it. */
+  /** `CUT`: the connection ended before the response was complete, on either side. */
   readonly end: "OPEN" | "ANSWERED" | "CUT";
 }
 

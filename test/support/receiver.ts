@@ -1,5 +1,5 @@
-// A merchant's server as deliveries meet it: a real one on loopback, whose path says how it treats whoever comes, so that one server serves all
-// tests. `?key=` keeps tests apart; `receiver-control.ts` is how they ask what came. What it remembers is bounded, and all it does ends.
+// A merchant's server for deliveries: a real one on loopback, whose path selects its behaviour, so that one server serves all tests.
+// `?key=` keeps tests apart; `receiver-control.ts` is how they ask what came. What it remembers is bounded, and all it does ends.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Webhook } from "standardwebhooks";
@@ -9,7 +9,7 @@ import type { Reception } from "./receiver-control.ts";
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** What stands behind the behaviour's name in the path. */
+  /** The text after the behaviour's name in the path. */
   readonly argument: string;
   readonly query: URLSearchParams;
   /** How often the key was asked before, and how often with this `webhook-id`. */
@@ -40,7 +40,7 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
   slow: (at) => later(at, Number(at.argument), () => answer(at, 200)),
   /** `drip/20`: a 200 whose body comes one byte every so many milliseconds, for a minute. */
   drip: (at) => drip(at, Number(at.argument)),
-  /** `redirect/302`: to `ok` with the same key, so that the log shows whoever follows. */
+  /** `redirect/302`: to `ok` with the same key, so that the log shows a client that follows it. */
   redirect: ({ response, argument, query }) =>
     void response.writeHead(Number(argument), { location: `/ok?key=${query.get("key")}` }).end("elsewhere"),
   /** Takes the request and ends the connection without a word. */

@@ -1,4 +1,4 @@
-// A source of chain data that is a table: each path, with its query, has an answer, and what has none is a page with status 404.
+// A source of chain data that is a table: each path, with its query, has an answer, and every other path is a page with status 404.
 import type { ChainClientSettings } from "../../src/chains/chain-client.ts";
 import { type NetworkName, networkNamed } from "../../src/chains/networks.ts";
 

@@ -2,7 +2,7 @@ import { Lab } from "../simulation/engine/lab.ts";
 import type { Effect } from "../simulation/engine/sqlite-d1.ts";
 import { type Client, World } from "../simulation/engine/world.ts";
 
-/** What befalls the next steps at a point, in order; after the last everything happens. */
+/** The faults of the next steps at a point, in order; after the last one steps succeed. */
 export type Script = Record<
   string,
   ("happens" | "lost before" | "answer lost" | "hangs" | "lands late" | "overloaded")[]
@@ -10,7 +10,7 @@ export type Script = Record<
 
 /**
  * Runs `work` in a calm world whose faults are scripted, to its rest. Time passes at once: a limit of 3 seconds costs nothing.
- * `seen` counts the steps at each point, `nowMs` is the world's clock since the start.
+ * `seen` counts the steps at each point, `nowMs` is the time since the start.
  */
 export async function inScriptedWorld<T>(
   script: Script,

@@ -1,4 +1,4 @@
-// What the access tests need beside the demo merchant: a second merchant, and keys that must be refused.
+// Rows for the access tests besides the demo merchant: a second merchant, and keys that must be refused.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Home } from "../../scripts/home.ts";

@@ -1,4 +1,4 @@
-// Merchants who meet at one address or one extended key, and a chain that pays them: for what strangers may take of each other there.
+// Merchants who share one address or extended key, and a chain that pays them, to test what they may take from each other.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
@@ -17,8 +17,8 @@ export interface Pair {
 }
 
 export async function expectStatus(answer: Promise<Answer>, status: number): Promise<Answer["body"]> {
-  const { status: told, body, text } = await answer;
-  expect(told, text).toBe(status);
+  const { status: actual, body, text } = await answer;
+  expect(actual, text).toBe(status);
   return body;
 }
 
@@ -42,7 +42,7 @@ export async function ordered(shop: TestMerchant, pair: Pair, rawAmount: number,
 
 export type Ordered = Awaited<ReturnType<typeof ordered>>;
 
-/** Invoices, in turn, until three in a row came back without a way to pay: what somebody can take. */
+/** Invoices, in turn, until three in a row had no payment method: as much as one merchant can take. */
 export async function takeAll(shop: TestMerchant, pair: Pair, rawAmount: number, most: number): Promise<Ordered[]> {
   const taken: Ordered[] = [];
   for (let refused = 0; refused < 3 && taken.length < most; ) {
@@ -58,7 +58,7 @@ export const unitsOf = (amount: string, decimals: number): bigint => {
   return BigInt(whole + fraction.padEnd(decimals, "0"));
 };
 
-/** What a watcher tells of a network. */
+/** What a watcher reports about a network. */
 async function look({ network: name }: Pair, of: Pick<Look, "seen" | "transfers">): Promise<void> {
   const network = networkNamed(name);
   if (network === undefined) throw new Error("no such network");

@@ -128,7 +128,7 @@ export function problemsIn(sources: Sources): readonly string[] {
   });
 }
 
-/** Of what people write. */
+/** Of a file that is not generated. */
 const MAX_LINES = 350;
 /** Of a function or method. */
 export const MAX_FUNCTION_LINES = 60;
@@ -150,12 +150,12 @@ function importProblems(path: string, kind: Kind, imports: readonly Import[], so
     const target = posix.normalize(posix.join(posix.dirname(path), from));
     const text = sources.get(target);
     if (text === undefined) return [{ start, what: `imports ${from}, which is not there` }];
-    if (isUpward(path, target)) return [{ start, what: `imports ${target}, which stands above it` }];
+    if (isUpward(path, target)) return [{ start, what: `imports ${target}, which is in a layer above it` }];
     const targetKind = kindOf(target, text);
     if (may.values.includes(targetKind) || (isTypeOnly && may.types.includes(targetKind))) return [];
-    // What a feature's operations need of the world is put together here, clients included.
+    // The dependencies of a feature's operations are built here, clients included.
     if (posix.basename(path) === "dependencies.ts" && targetKind === "client") return [];
-    // An object whose alarm runs an operation has its world built where a route has.
+    // An object whose alarm runs an operation has its dependencies built where a route has them.
     if (kind === "object" && posix.basename(target) === "dependencies.ts") return [];
     return [{ start, what: `a ${kind} imports ${isTypeOnly ? "a type of " : ""}${target}, a ${targetKind}` }];
   });
@@ -181,7 +181,7 @@ export function importsIn(sources: Sources): ReadonlyMap<string, readonly string
 
 /** What imports itself over others in a map such as `importsIn` gives: the members of each circle. */
 export function circlesIn(targets: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
-  // Whoever imports nothing that is left, or is imported by nothing that is left, is in no circle.
+  // A file that imports no remaining file, or that no remaining file imports, is in no cycle.
   const left = new Set(targets.keys());
   const below = (path: string) => (targets.get(path) ?? []).filter((target) => left.has(target));
   for (let before = -1; before !== left.size; ) {
@@ -253,7 +253,7 @@ function isAsConst(node: Node): boolean {
   return name?.name === "const";
 }
 
-/** Module scope is shared by requests: nothing there may change, and nothing may be asked of the world at import (platform.md "Easy to get wrong"). */
+/** Module scope is shared by requests: nothing there may change, and importing must not cause I/O (platform.md "Easy to get wrong"). */
 function stateProblems(program: Node): Problem[] {
   const declarations = nodes(program.body).flatMap((node) =>
     node.type === "ExportNamedDeclaration" ? nodes([node.declaration]) : [node],

@@ -1,5 +1,5 @@
-// Everybody who has no right to anything of a merchant's, each taking all they can. Each answers what it was refused with, so that a test can ask
-// that all of them met their limits.
+// Callers without access to a merchant, each taking as much as they can. Each returns its refusals, so that a test can check that all of them
+// reached their limits.
 import { exports } from "cloudflare:workers";
 import { base64 } from "@scure/base";
 import { LIMITS } from "../../src/lib/limits.ts";
@@ -43,7 +43,7 @@ const ofSent = (answers: readonly Sent[]) => answers.flatMap(({ status, json }) 
 const ofAnswers = (answers: readonly Answer[]) =>
   answers.flatMap(({ status, body }) => refusalOf({ status, said: body }));
 
-/** Merchants made to have a wallet of somebody else's address or key: what each of them holds of it, and what it was told when it wanted more. */
+/** Merchants created to have a wallet with another merchant's address or key: what each of them holds of it, and its refusal for more. */
 export async function squatters(count: number, wallet: object, pair: Pair) {
   const held = await several(count, async () => {
     const stranger = await holderOf(wallet);
@@ -76,7 +76,7 @@ export async function manyBrowsers({ browse, pick }: OpenShop, ip: Ips, pair: Pa
   return refusals(ofSent(answers.flat()));
 }
 
-/** Somebody who sends the form of the product's page twelve times at once. */
+/** A user who sends the form of the product's page twelve times at once. */
 export async function buyers({ buy }: OpenShop, ip: Ips): Promise<Refusals> {
   const statuses = await several(12, () => buy(ip(60)));
   return refusals(statuses.flatMap((status) => refusalOf({ status, said: undefined })));
@@ -96,7 +96,7 @@ export async function intruders({ shop, key }: OpenShop): Promise<Refusals> {
   return refusals(ofSent(answers));
 }
 
-/** Somebody who wants codes mailed to the owner, and somebody who reads those mails and guesses the second factor. */
+/** An attacker who has codes mailed to the owner, and one who reads those mails and guesses the second factor. */
 export async function burglars(email: string, ip: Ips, guess: () => Promise<Sent>): Promise<Refusals> {
   const browser = newBrowser({ "cf-connecting-ip": ip(80) });
   const asked = await several(8, () => browser.post("/api/v1/auth/email/start", { email }));
@@ -111,7 +111,7 @@ const WATCHED = {
   CHAIN_SOURCES: JSON.stringify({ ETH: [{ kind: "evm-rpc", url: "http://127.0.0.1:9" }] }),
 } as unknown as Partial<Env>;
 
-/** Somebody who says of a shop's invoices that they are paid: from one address, until it is refused, and then of one invoice from others. */
+/** A payer who claims that a shop's invoices are paid: from one IP address until refused, then for one invoice from others. */
 export async function claimants(invoiceIds: readonly string[], ip: Ips): Promise<Refusals> {
   const claim = (id: string, from: string) =>
     sendWith(WATCHED, `/api/v1/checkout/${id}/claims`, {
@@ -121,7 +121,7 @@ export async function claimants(invoiceIds: readonly string[], ip: Ips): Promise
   const { claimsPerInvoiceAndHour: each, claimsPerIpAndHour: most } = LIMITS;
   const claimed = invoiceIds.slice(0, most / each + 1);
   const byOne = await inTens(claimed.length * each, (n) => claim(claimed[n % claimed.length] ?? "", ip(90)));
-  // Whoever it was, an invoice that has had its claims takes no more.
+  // An invoice that has reached its limit takes no more claims, from any address.
   const full = claimed[0] ?? "";
   const byOthers = await inTens(each + 1, (n) => claim(full, ip(100 + n)));
   return {
@@ -141,7 +141,7 @@ export async function lookers(): Promise<Refusals> {
   return refusals(ofSent(answers));
 }
 
-/** Whoever opens one invoice's page more often than there are sockets, and looks at it more often than the deployment lets one address. */
+/** A visitor who opens more sockets on one invoice's page than allowed, and reads it more often than one IP address may. */
 export async function onlookers(invoiceId: string, ip: Ips): Promise<Refusals> {
   const sockets: WebSocket[] = [];
   const opened = await several(LIMITS.checkoutPagesPerInvoice + 3, async (n) => {
@@ -159,7 +159,7 @@ export async function onlookers(invoiceId: string, ip: Ips): Promise<Refusals> {
   return { socket: opened.filter((status) => status === 429).length, view: countOf(viewed, 429) };
 }
 
-/** A person who makes merchants, and a merchant's team that uploads images and invites people, near the day's end of what they may. */
+/** A user who creates merchants, and a team that uploads images and sends invitations, near their daily limits. */
 export async function hoarders(): Promise<Refusals> {
   const user = await freshUser();
   const shops = await several(LIMITS.merchantsMadePerUserAndDay + 2, (n) =>

@@ -1,4 +1,4 @@
-// Teams for tests on workerd: a merchant with people in it, and calls as them.
+// Teams for tests on workerd: a merchant with users in it, and calls as them.
 import { env, exports } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import type { Role } from "../../src/accounts/teams/roles.ts";
@@ -47,7 +47,7 @@ export function callerWith(headers: Readonly<Record<string, string>>): Caller {
   };
 }
 
-/** A person with a verified mailbox, and calls in their session. */
+/** A user with a verified mailbox, and calls in their session. */
 export async function freshUser(
   changes: Parameters<typeof seedUser>[0] = {},
 ): Promise<TestUser & { readonly as: Caller }> {

@@ -23,11 +23,11 @@ export interface TronStandIn {
   isBlind: boolean;
   /** How many blocks the node that answers is behind. */
   behind: number;
-  /** Whether the HTTP API stands beside the JSON-RPC. */
+  /** Whether there is an HTTP API besides the JSON-RPC. */
   hasWallet: boolean;
   /** Whether the node was started with `saveInternalTx`. */
   keepsInternal: boolean;
-  /** The node that tells of a block's transactions is on another. */
+  /** The node that answers for a block's transactions is one block behind. */
   isInfoBehind: boolean;
   /** Of `eth_getLogs`, past which it refuses. */
   maxResults: number;
@@ -96,7 +96,7 @@ export async function startTron(rpc: Rpc, { solidLag = 19 } = {}): Promise<TronS
     gas: "0x0",
     gasPrice: "0x64",
     hash: of.hash,
-    // What the contract's own data is, is not told.
+    // The call data is left out.
     input: "0x",
     nonce: "0x0000000000000000",
     to: of.to,
@@ -290,7 +290,7 @@ export async function startTron(rpc: Rpc, { solidLag = 19 } = {}): Promise<TronS
       .filter(({ blockNumber }) => Number(blockNumber) === Number(block.number))
       .map(({ transactionHash, address, topics, data }) => ({
         transaction_id: bare(transactionHash),
-        // Whatever the contract calls itself.
+        // Always this name, whatever name the contract has.
         token_info: { symbol: "USDT", address: addressOfHex(address), decimals: 6, name: "Tether USD" },
         block_timestamp: Number(block.timestamp) * 1000,
         from: addressOfHex((topics[1] ?? "").slice(26)),

@@ -1,4 +1,4 @@
-// What registers a wallet: fresh keys and addresses, so that no test meets another's.
+// Request bodies that register a wallet, with fresh keys and addresses, so that tests do not share any.
 import { HDKey } from "@scure/bip32";
 import { decodeBase58check, encodeBase58check } from "../../src/chains/address-text.ts";
 

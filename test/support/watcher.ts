@@ -1,4 +1,5 @@
-// A watcher of one network over scripted sources, with what it applied: payments that it looked at again are stored as `sight.ts` shows them.
+// A watcher of one network over scripted sources, with what it applied. Payments that it checked again are stored as
+// `chain-observation.ts` returns them.
 import { eq } from "drizzle-orm";
 import type { ChainClient } from "../../src/chains/chain-client.ts";
 import { ChainPool } from "../../src/chains/chain-pool-client.ts";
@@ -25,11 +26,11 @@ export class TestWatcher {
   nowMs: number;
   readonly looks: Look[] = [];
   readonly reports: string[] = [];
-  /** Storage refuses what a look makes. */
+  /** Set, storage refuses the result of a pass with this. */
   refusal: Failure | undefined;
   /**
-   * An object that is idle for ten seconds is made anew, so nothing that a pass needs may live in it: this one forgets everything before each
-   * pass, memory and what it knows of its sources. True for the few tests of what an object that is kept awake does.
+   * An object that is idle for ten seconds is recreated, so a pass must not depend on its memory. This one forgets everything before each pass,
+   * also what it knows about its sources. True for the few tests of an object that is kept awake.
    */
   keepsMemory = false;
   memory = new WatchMemory();
@@ -59,7 +60,7 @@ export class TestWatcher {
     };
   }
 
-  /** As an object that was just made has it; a client that a test makes by a getter is new as well. */
+  /** Resets to the state of a new object; a client that a test creates in a getter is new too. */
   forget(): void {
     this.memory = new WatchMemory();
     this.deps = { ...this.deps, pool: this.#newPool() };

@@ -1,4 +1,4 @@
-// Endpoints made over the API: for tests on workerd.
+// Endpoints created over the API, for tests on workerd.
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
 import type { MerchantId, WebhookId, WebhookSecretId } from "../../src/lib/ids.ts";
@@ -8,7 +8,7 @@ import { testDb } from "./worker-merchant.ts";
 
 export const ENDPOINT = { url: "https://hooks.example.com/edgetill", events: ["*"] } as const;
 
-/** As answers show it. */
+/** An endpoint as responses show it. */
 export interface ShownWebhook {
   readonly id: WebhookId;
   readonly secret: string;
@@ -56,7 +56,7 @@ export function shown(answer: Answer, status: number): ShownWebhook {
   return JSON.parse(answer.text);
 }
 
-/** A queue that only notes which endpoints it is told of: nothing is delivered behind a test's back. */
+/** A queue that only records the endpoints in its messages, so that nothing is delivered in the background. */
 function notingQueue(woken: unknown[]): Partial<Env> {
   const sendBatch = async (messages: Iterable<{ readonly body: unknown }>) => {
     for (const { body } of messages) woken.push(body);
@@ -67,7 +67,7 @@ function notingQueue(woken: unknown[]): Partial<Env> {
 
 export const MUTED = notingQueue([]);
 
-/** Sends, and tells which endpoints the request woke. */
+/** Sends a request, and returns which endpoints it woke. */
 export async function sendAndWake(
   path: string,
   ask: Ask,

@@ -12,7 +12,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body parsed as JSON; undefined when it is none. */
+  /** The body parsed as JSON; undefined if it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is what the test claims
   readonly body: any;
 }

@@ -1,4 +1,4 @@
-// Amounts in use on shared addresses (decisions 4 "Amount for a direct wallet"): what keeps two invoices from asking for the same.
+// Reserved amounts on shared addresses (decisions 4 "Amount for a direct wallet"), so that no two invoices ask for the same amount.
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { EventId, InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -12,17 +12,17 @@ import { releasedAmounts } from "../../platform/db/schema/released-amounts.ts";
 import { fanOut } from "../../platform/events/store.ts";
 import { countProvenOthers, isAddressShared } from "../ranks/store.ts";
 
-/** Reserves an amount; the primary key refuses one that a merchant of the same rank holds. Goes after `assertMayHold`. */
+/** Reserves an amount; the primary key refuses an amount that a merchant of the same rank holds. Goes after `assertMayHold`. */
 export const insertReservation = preparedInsert(amountReservations);
 
-/** Where amounts must differ: an asset at an address. */
+/** Where amounts must be distinct: an asset at an address. */
 export interface AmountPlace {
   readonly network: string;
   readonly cryptocurrency: string;
   readonly address: string;
 }
 
-/** How many free amounts are read at once; after a collision one of them is drawn. */
+/** How many free amounts are read at once; after a collision one of them is drawn at random. */
 export const FREE_SALTS_READ = 64;
 
 const place = (name: string) =>
@@ -34,22 +34,22 @@ const isTakenFrom = (name: string, of: { readonly rank: SQL; readonly merchantId
   sql`(${sql.raw(name)}.rank <= ${of.rank} or ${sql.raw(name)}.merchant_id = ${of.merchantId})`;
 const ASKER = { rank: sql`${sql.placeholder("rank")}`, merchantId: sql`${sql.placeholder("merchantId")}` };
 
-/** Who asks for an amount. */
+/** The merchant who asks for an amount, with its rank. */
 export interface Asker {
   readonly rank: Rank;
   readonly merchantId: MerchantId;
 }
 
 /**
- * The first free ones, at most 64, of `candidates`: decimal texts in the order of their salts, the first numbered `from`. Free is what no
- * other invoice of the merchant, of `rank` or of a higher one holds, at whatever price it was asked; what this one holds is free for it.
+ * The first free salts, at most 64, of `candidates`: decimal texts in salt order, the first with salt `from`. An amount is free if no other invoice
+ * of this merchant, of `rank` or of a higher rank holds it, at any price. Amounts that this invoice holds are free for it.
  */
 export const selectFreeSalts = prepared(
   (
     of: AmountPlace &
       Asker & { readonly candidates: readonly string[]; readonly from: number; readonly invoiceId: InvoiceId },
   ) => ({ ...of, candidates: JSON.stringify(of.candidates) }),
-  // An array's members come in its order, each looked up by the primary key; no sorting.
+  // The array's items come in its order, each looked up by the primary key, so no sorting is needed.
   (db, of) =>
     db
       .select({ salt: sql<number>`candidate.key + ${of.from}` })
@@ -61,7 +61,7 @@ export const selectFreeSalts = prepared(
       .limit(FREE_SALTS_READ),
 );
 
-// A cross join is done in the order written: stretch by stretch, each a range of the index.
+// SQLite runs a cross join in the written order: stretch by stretch, each a range of the index.
 const between = (
   name: string,
 ) => sql`${sql.raw(name)}.units between stretch.value ->> '$.from' and stretch.value ->> '$.to'
@@ -77,14 +77,17 @@ const wallet = { network: sql`${sql.placeholder("network")}`, address: sql`${sql
 const isShared = isAddressShared(wallet);
 const others = countProvenOthers(wallet);
 
-/** Decimal texts of one length, from one to another. */
+/** A range of decimal texts of one length, both ends included. */
 export interface Stretch {
   readonly digits: number;
   readonly from: string;
   readonly to: string;
 }
 
-/** What is held of these stretches, but by the invoice where it is a browser's; and whether any of the others is there to mind. One row. */
+/**
+ * How many amounts of these stretches are held, always as one row: by all merchants of the rank, by this merchant, and by this merchant's public
+ * invoices other than this one. Also whether the address is shared, and with how many merchants with proof.
+ */
 export const selectHolding = prepared(
   (of: AmountPlace & Asker & { readonly invoiceId: InvoiceId; readonly stretches: readonly Stretch[] }) => ({
     ...of,
@@ -102,13 +105,13 @@ export const selectHolding = prepared(
       .from(sql`(${heldBetween}) held_there`),
 );
 
-// An equal part each, rounded up as `holdingRefusal` does.
+// An equal part for each merchant, rounded up as in `holdingRefusal`.
 const sharers = sql`(1 + ${sql.placeholder("isDivided")} * ${others})`;
 const maxOwn = sql`cast((${sql.placeholder("maxOwn")} + ${sharers} - 1) / ${sharers} as integer)`;
 const publicPart = sql`cast((${maxOwn} * ${sql.raw(String(LIMITS.percentOfAmountsForPublic))} + 99) / 100 as integer)`;
 
 /**
- * Aborts the batch where an amount is taken for its asker, or where `holdingRefusal` would refuse it, as the batch itself finds it.
+ * Aborts the batch if the amount is taken for this merchant, or if `holdingRefusal` would refuse it, by what the batch itself reads.
  * Goes before the reservation.
  */
 export const assertMayHold = prepared(
@@ -143,7 +146,7 @@ export const assertMayHold = prepared(
     ),
 );
 
-/** The amounts an invoice holds, the plainest first. */
+/** The amounts that an invoice holds, lowest salt first. */
 export function selectHeldAmounts(db: Db, invoiceId: InvoiceId) {
   return db
     .select()
@@ -152,7 +155,7 @@ export function selectHeldAmounts(db: Db, invoiceId: InvoiceId) {
     .orderBy(amountReservations.salt);
 }
 
-/** Moves an amount that the invoice already holds to another price, where its number is `salt`. */
+/** Moves an amount that the invoice already holds to another price, with the salt that it has there. */
 export function repriceReservation(
   db: Db,
   held: AmountPlace & { readonly units: bigint; readonly invoiceId: InvoiceId },
@@ -174,7 +177,7 @@ export function repriceReservation(
 
 const ofPrice = sql`from amount_reservations held where ${place("held")} and held.price_units = ${sql.placeholder("priceUnits")}
   and ${isTakenFrom("held", ASKER)}`;
-// Salts of a price are distinct for each asker: with `mark` of them held, the greatest is at least mark - 1. One lookup, and only then the count.
+// A price's salts are distinct per merchant: with `mark` of them held, the greatest is at least mark - 1. So one lookup decides whether to count.
 interface AmountsWarning extends AmountPlace, Asker {
   readonly eventId: EventId;
   readonly priceUnits: bigint;
@@ -194,12 +197,12 @@ const lowAmounts = prepared(
     ),
 );
 
-/** The warning that a price's amounts run low, recorded by the very reservation before it in the batch that makes them `mark`. */
+/** Records the warning that a price's amounts run low, if the reservation before it in the batch is the one that reaches `mark`. */
 export function warnOfAmounts(db: Db, warning: AmountsWarning) {
   return [lowAmounts(db, warning), fanOut(db, [warning.eventId])] as const;
 }
 
-/** Moves the end of monitoring: a cancelled invoice is watched for less long; an amount with an earlier end keeps it. */
+/** Moves the end of monitoring: a cancelled invoice is watched for a shorter time. An amount with an earlier end keeps it. */
 export function moveReservations(db: Db, invoiceId: InvoiceId, heldUntilMs: number) {
   return db
     .update(amountReservations)
@@ -208,9 +211,9 @@ export function moveReservations(db: Db, invoiceId: InvoiceId, heldUntilMs: numb
 }
 
 /**
- * Frees amounts that nobody watches any more, of invoices that are not active; bounded, so that a sweep never runs long. A payment made before
- * the end but not read yet is matched by its amount, so the amount waits until its network has been read beyond the end. Freed amounts are kept
- * aside, for a payment of that time that is named later.
+ * Frees amounts that are no longer watched, of invoices that are not active; at most `limit`, so that a sweep never runs long. A payment made before
+ * the end but not read yet is matched by its amount, so the amount is kept until its network has been read beyond the end. Freed amounts are stored
+ * separately, for a payment of that time that is looked up later.
  */
 export function releaseReservations(db: Db, nowMs: number, limit: number) {
   const free = sql`select held.rowid from amount_reservations held join invoices done on done.id = held.invoice_id
@@ -232,7 +235,7 @@ export function releaseReservations(db: Db, nowMs: number, limit: number) {
   ] as const;
 }
 
-/** Deletes freed amounts that were held until before a moment: at most so many, those freed first. */
+/** Deletes freed amounts whose hold ended before `beforeMs`: at most `limit`, oldest first. */
 export function forgetReleased(db: Db, beforeMs: number, limit: number) {
   return db.delete(releasedAmounts).where(
     sql`rowid in (select first.rowid from (select rowid, held_until_ms from released_amounts order by rowid limit ${limit}) first

@@ -1,4 +1,4 @@
-// How far a network has been read: the row of `network_cursors`, and what it means for closing an invoice.
+// How far a network has been read: the row of `network_cursors`, and its meaning for closing an invoice.
 
 import { MINUTE_MS } from "../../lib/time.ts";
 import type { JsonOf } from "../../lib/typed-json.ts";
@@ -23,25 +23,25 @@ export interface NetworkCursor {
   /** JSON of `WatchProgress`. */
   readonly progress: string;
   /**
-   * If read with an invoice: the moment up to which those of its addresses have been read that a source refuses or that are flooded;
-   * null or absent while all are read with the network.
+   * If read with an invoice: up to which time its separately read addresses have been read, those that a source refuses or that are flooded.
+   * Null or absent if all are read with the network.
    */
   readonly stuckPassedMs?: number | null;
 }
 
-/** Stored in place of an outage's kind: the network no longer has a source, and the clock alone closes invoices. */
+/** Stored instead of an outage's kind: the network no longer has a source, so the clock alone closes invoices. */
 export const NOT_CONFIGURED = "NOT_CONFIGURED";
 
-/** A network whose source failed or stopped for this long is not offered to payers. */
+/** A network whose source has failed or stopped for this long is not offered to payers. */
 const LAGS_AFTER_MS = 5 * MINUTE_MS;
 
-/** Whether the network is not being read, so that it should not be offered (decisions 4); a resting one restarts when it is picked. */
+/** Whether the network is not being read, so that it should not be offered (decisions 4). A resting network restarts when it is picked. */
 export function isLagging(cursor: Pick<NetworkCursor, "isResting" | "degradedSinceMs">, nowMs: number): boolean {
   const { isResting, degradedSinceMs } = cursor;
   return !isResting && degradedSinceMs !== null && nowMs - degradedSinceMs >= LAGS_AFTER_MS;
 }
 
-/** Watches of the networks of an invoice's active methods, for closing it; for a network without a source the clock decides (decisions 4). */
+/** The watches of an invoice's networks, for closing it. For a network without a source the clock alone decides (decisions 4). */
 export function watchesOf(
   networks: Iterable<string>,
   cursors: readonly Pick<

@@ -1,4 +1,4 @@
-// Where each network is watched from, and how far it was read: rows that an invoice's batch may begin.
+// From where each network is watched, and how far it was read. An invoice's batch may insert the row.
 import { sql } from "drizzle-orm";
 import type { Db } from "../../platform/db/client.ts";
 import { prepared } from "../../platform/db/prepared-statement.ts";
@@ -6,8 +6,8 @@ import { networkCursors } from "../../platform/db/schema/network-cursors.ts";
 import { NOT_CONFIGURED } from "./cursor.ts";
 
 /**
- * Begins the watch of a network now, unless it is under way. Goes into the batch of the activation, so that nobody is shown an address that
- * is not watched (decisions 5). What lies between this and the first pass is read by that pass.
+ * Starts the watch of a network now, unless it already runs. Part of the batch of the activation, so that no payer sees an address that is not
+ * watched (decisions 5). The first pass reads the blocks since this start.
  */
 export const beginWatch = prepared(
   (network: string, nowMs: number) => ({ network, nowMs }),
@@ -34,10 +34,10 @@ export const beginWatch = prepared(
           lastMovedAtMs: sql`excluded.last_moved_at_ms`,
           degradedSinceMs: null,
           lastOutage: null,
-          // Keeps which addresses its sources have answered for.
+          // Keeps the addresses that its sources have answered for.
           progress: sql`json_object('good', json(coalesce(json_extract(network_cursors.progress, '$.good'), '[]')))`,
         },
-        // A network that rests for lack of a source resumes at its old position once it has one again (wake-watchers.ts).
+        // A network that rests because it has no source resumes at its old position once it has one again (wake-watchers.ts).
         setWhere: sql`network_cursors.is_resting = 1 and network_cursors.last_outage is not ${NOT_CONFIGURED}`,
       }),
 );
@@ -47,7 +47,7 @@ export const selectCursor = prepared(
   (db, of) => db.select().from(networkCursors).where(sql`network = ${of.network}`),
 );
 
-/** A row for every network that was ever watched. */
+/** The rows of all networks that were ever watched. */
 export function selectCursors(db: Db) {
   return db.select().from(networkCursors);
 }

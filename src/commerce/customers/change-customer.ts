@@ -1,4 +1,4 @@
-// Every change of a stored customer: one batch with its audit entry, which aborts unless the customer is as it was read.
+// Every change of a stored customer: one batch with its audit entry. The batch aborts unless the customer is unchanged since it was read.
 
 import { type Acting, actingSeat, seatHeld } from "../../accounts/teams/check-seat.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -16,11 +16,11 @@ export type CustomerDependencies = CommitDependencies;
 
 export interface CustomerFacts {
   readonly customer: CustomerRecord;
-  /** Who has the email that the change gives; they may be the customer. */
+  /** The customer who already has the new email; may be this customer. */
   readonly holder: CustomerRecord | undefined;
 }
 
-/** Answers the customer after the change. `decide` returns undefined where there is nothing to do. */
+/** Returns the customer after the change. `decide` returns undefined when there is nothing to change. */
 export function changeCustomer(
   deps: CustomerDependencies,
   of: Acting & { readonly read: CustomerFacts; readonly trail: Trail; readonly email?: string | null | undefined },

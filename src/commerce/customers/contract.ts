@@ -4,7 +4,7 @@ import { isAnyGiven, metadataField, textField, time } from "../../lib/fields.ts"
 import { listBody, listQuery } from "../../lib/pagination.ts";
 
 const fields = () => ({
-  email: z.email().max(320).nullable().optional().meta({ description: "Compares in lower case." }),
+  email: z.email().max(320).nullable().optional().meta({ description: "Compared in lower case." }),
   name: textField(200).nullable().optional(),
   address: textField(500, 0).nullable().optional(),
   phoneNumber: textField(50, 0).nullable().optional(),
@@ -16,11 +16,11 @@ export const upsertCustomerBody = () =>
     .strictObject(fields())
     .refine(
       (body) => Object.values(body).some((value) => value !== undefined && value !== null),
-      "must give at least one field that is not null",
+      "must contain at least one field that is not null",
     );
 
-/** Absent keeps, null clears. */
-export const updateCustomerBody = () => z.strictObject(fields()).refine(isAnyGiven, "must name at least one field");
+/** An absent field stays as it is; null clears it. */
+export const updateCustomerBody = () => z.strictObject(fields()).refine(isAnyGiven, "must contain at least one field");
 
 export const listCustomersQuery = () =>
   z.object({
@@ -33,7 +33,7 @@ export const listCustomersQuery = () =>
       .meta({ description: "A prefix of the name, or an exact id or email." }),
   });
 
-// ---- answers
+// ---- responses
 
 const amount = () => z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["49.900000"] });
 
@@ -62,12 +62,12 @@ export const locatedCustomerBody = () =>
           city: z
             .string()
             .nullable()
-            .meta({ description: "Null where only the country is known.", examples: ["Berlin"] }),
+            .meta({ description: "Null if only the country is known.", examples: ["Berlin"] }),
         })
         .nullable()
         .meta({
           description:
-            "Where a checkout page of the customer was opened last, estimated from the IP address; null where that is unknown.",
+            "Where the customer last opened a checkout page, estimated from the IP address; null if unknown.",
         }),
     })
     .meta({ title: "LocatedCustomer" });
@@ -79,13 +79,16 @@ export const salesSummaryBody = () =>
     .object({
       revenue: amount()
         .nullable()
-        .meta({ description: "Confirmed on paid and overpaid invoices; null where they are of several currencies." }),
-      currency: z.string().nullable().meta({ description: "Of `revenue`; null where it is null or nothing is paid." }),
+        .meta({ description: "Confirmed on paid and overpaid invoices; null if these are in several currencies." }),
+      currency: z
+        .string()
+        .nullable()
+        .meta({ description: "Currency of `revenue`; null if `revenue` is null or nothing is paid." }),
       revenues: z
         .array(z.object({ currency: z.string(), amount: amount() }))
-        .meta({ description: "The revenue in each currency, by its code." }),
+        .meta({ description: "The revenue in each currency, by currency code." }),
       totalInvoices: z.int(),
-      paidInvoices: z.int().meta({ description: "Paid or overpaid." }),
-      paidRate: z.number().meta({ description: "paidInvoices / totalInvoices, 0 to 1, to four digits." }),
+      paidInvoices: z.int().meta({ description: "Invoices that are paid or overpaid." }),
+      paidRate: z.number().meta({ description: "paidInvoices / totalInvoices, 0 to 1, rounded to four digits." }),
     })
     .meta({ title: "CustomerResume" });

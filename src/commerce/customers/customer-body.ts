@@ -3,7 +3,7 @@ import { isoTime } from "../../lib/time.ts";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { CustomerRecord } from "./customer.ts";
 
-/** A customer as the wire shows them (decisions 10). */
+/** A customer as responses show them (decisions 10). */
 export function customerBodyOf(customer: CustomerRecord) {
   const { metadata, deletedAtMs } = customer;
   return {
@@ -20,7 +20,7 @@ export function customerBodyOf(customer: CustomerRecord) {
   };
 }
 
-/** The same with the location of their latest checkout visit, null where none is known. */
+/** The same, with the location of the latest checkout visit; null if unknown. */
 export function locatedCustomerBodyOf(customer: CustomerRecord, location: GeoLocation | undefined) {
   return { ...customerBodyOf(customer), location: location ?? null };
 }

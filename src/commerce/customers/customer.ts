@@ -7,16 +7,16 @@ export interface Customer {
   readonly id: CustomerId;
   readonly merchantId: MerchantId;
   readonly email: string | null;
-  /** The email as it compares; unique among the merchant's live customers. */
+  /** The email in lower case, for comparison; unique among the merchant's live customers. */
   readonly emailKey: string | null;
   readonly name: string | null;
   readonly address: string | null;
   readonly phoneNumber: string | null;
-  /** Deleted: nothing personal is in the row any more, and nothing may be written into it again. */
+  /** When the customer was deleted. From then on the row has no personal data, and none may be written to it. */
   readonly deletedAtMs: number | null;
 }
 
-/** A customer with all that the merchant keeps of them. The table holds exactly these members. */
+/** A customer with everything that the merchant stores about them. The table has exactly these columns. */
 export interface CustomerRecord extends Customer {
   /** JSON object of strings. */
   readonly metadata: JsonOf<Record<string, string>> | null;
@@ -24,7 +24,7 @@ export interface CustomerRecord extends Customer {
   readonly updatedAtMs: number;
 }
 
-/** What a request says of the customer; absent fields change nothing. */
+/** The customer fields of a request; absent fields change nothing. */
 export interface CustomerFields {
   readonly customerEmail?: string | undefined;
   readonly customerName?: string | undefined;
@@ -32,13 +32,13 @@ export interface CustomerFields {
   readonly customerPhoneNumber?: string | undefined;
 }
 
-/** Whether a request says anything of a customer; if not, the invoice has none. */
+/** Whether a request has any customer field; without one the invoice has no customer. */
 export function namesCustomer(fields: CustomerFields): boolean {
   const { customerEmail, customerName, customerAddress, customerPhoneNumber } = fields;
   return [customerEmail, customerName, customerAddress, customerPhoneNumber].some((each) => each !== undefined);
 }
 
-/** The customer with the given fields taken over. */
+/** The customer with the given fields replaced. */
 export function withFields(customer: Customer, fields: CustomerFields): Customer {
   const email = fields.customerEmail ?? customer.email;
   return {
@@ -51,17 +51,17 @@ export function withFields(customer: Customer, fields: CustomerFields): Customer
   };
 }
 
-/** A customer that only has what the request says. */
+/** A new customer with only the fields of the request. */
 export function newCustomer(id: CustomerId, merchantId: MerchantId, fields: CustomerFields): Customer {
   return withFields({ ...NOTHING_PERSONAL, id, merchantId, deletedAtMs: null }, fields);
 }
 
-/** Whether two states of one customer say the same. */
+/** Whether two states of one customer are equal. */
 export function isSameCustomer(a: Customer, b: Customer): boolean {
   return a.email === b.email && a.name === b.name && a.address === b.address && a.phoneNumber === b.phoneNumber;
 }
 
-/** What a merchant says of a customer directly: absent keeps, null clears. */
+/** A merchant's own change of a customer: an absent field stays as it is, null clears it. */
 export interface CustomerChange {
   readonly email?: string | null | undefined;
   readonly name?: string | null | undefined;
@@ -74,7 +74,7 @@ export interface CustomerChange {
 const PERSONAL = ["email", "name", "address", "phoneNumber", "metadata"] as const;
 type Personal = Pick<CustomerRecord, (typeof PERSONAL)[number] | "emailKey">;
 
-/** What remains of a deleted customer: the row, which invoices refer to, without personal data. */
+/** The personal columns of a deleted customer. The row itself stays, because invoices refer to it. */
 export const NOTHING_PERSONAL: Personal = {
   email: null,
   emailKey: null,
@@ -110,8 +110,8 @@ export function differingFields(before: Partial<Personal>, after: Partial<Person
 }
 
 /**
- * The audit facts of a change of a customer, without `before` for a new one: which fields changed, never their values. The log is
- * append-only, and a deleted customer must be forgotten.
+ * The audit entry for a change of a customer; a new customer has no `before`. It lists which fields changed, never their values: the log is
+ * append-only, and a deleted customer's data must not stay in it.
  */
 export function customerEntry(
   id: AuditId,

@@ -7,8 +7,7 @@ import { type CustomerRecord, NOTHING_PERSONAL } from "./customer.ts";
 
 /**
  * Deletes a customer's personal data and keeps the row for its invoices (decisions 10). From then on invoices show the customer without
- * data; a later invoice with the same email creates a new customer. What they typed into a product's page and their location
- * are deleted too.
+ * data; a later invoice with the same email creates a new customer. Also deletes what the customer typed on product pages, and their location.
  */
 export async function deleteCustomer(
   deps: CustomerDependencies,

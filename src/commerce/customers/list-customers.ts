@@ -6,7 +6,7 @@ import type { CustomerRecord } from "./customer.ts";
 import { customerBodyOf } from "./customer-body.ts";
 import { countCustomers, selectCustomerPage } from "./store.ts";
 
-/** The page and, where the answer must carry it, the count. */
+/** The page and, if the response must contain it, the count. */
 export function customerPageReads(
   db: Db,
   merchantId: string,

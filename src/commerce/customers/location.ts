@@ -1,5 +1,5 @@
-// When a visit changes a customer's stored location. Anyone with an invoice's link can open its page as often as they like, and from two
-// countries in turn, so changes are limited: `locationChangesPerCustomerAndHour` at once, and as many again over an hour.
+// When a visit changes a customer's stored location. Anyone with an invoice's link can open its page as often as they like, alternating between
+// two countries, so changes are limited: `locationChangesPerCustomerAndHour` at once, and the same number again over an hour.
 import type { GeoLocation } from "../../lib/geo-location.ts";
 import { LIMITS } from "../../lib/limits.ts";
 
@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 
 /** The allowance regains one change in this time. */
 export const CHANGE_EVERY_MS = HOUR_MS / LIMITS.locationChangesPerCustomerAndHour;
-/** A change is allowed while the whole allowance would be back within this time. */
+/** A change is allowed while the full allowance would be restored within this time. */
 export const ALLOWANCE_LEFT_MS = HOUR_MS - CHANGE_EVERY_MS;
 
 export interface KeptLocation extends GeoLocation {
@@ -15,7 +15,7 @@ export interface KeptLocation extends GeoLocation {
   readonly allowanceFullAtMs: number;
 }
 
-/** Whether a visit at `nowMs` is worth a write: it differs from what is kept, and changes are left. */
+/** Whether a visit at `nowMs` should be written: its location differs from the stored one, and the allowance is not used up. */
 export function changesLocation(kept: KeptLocation | null, visit: GeoLocation, nowMs: number): boolean {
   if (kept === null) return true;
   if (kept.country === visit.country && kept.city === visit.city) return false;

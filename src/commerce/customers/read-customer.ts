@@ -1,26 +1,26 @@
-// What customer routes read together with the caller, in one storage call; every value is bound, none is trusted.
+// What customer routes read together with the caller, in one storage call; every value is bound, and the read trusts no value.
 
 import { emailKeyOf } from "../../lib/email.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { selectCustomerByEmail, selectLiveCustomer, selectLocation, selectSales } from "./store.ts";
 
-/** One live customer; a malformed id finds none, like an unknown one. */
+/** One live customer; a malformed id matches no row, like an unknown id. */
 export function customerReads(db: Db, merchantId: string, customerId: string | undefined) {
   return [selectLiveCustomer(db, merchantId, customerId ?? "")] as const;
 }
 
-/** A customer and where they were last. */
+/** A customer and their last known location. */
 export function locatedReads(db: Db, merchantId: string, customerId: string | undefined) {
   const [customer] = customerReads(db, merchantId, customerId);
   return [customer, selectLocation(db, merchantId, customerId ?? "")] as const;
 }
 
-/** The customer whose email a request gives. */
+/** The customer with the email of a request. */
 export function emailReads(db: Db, merchantId: string, email: string | null | undefined) {
   return [selectCustomerByEmail(db, merchantId, typeof email === "string" ? emailKeyOf(email) : undefined)] as const;
 }
 
-/** A customer and what they were sold. */
+/** A customer and their invoice totals. */
 export function salesSummaryReads(db: Db, merchantId: string, customerId: string | undefined) {
   const [customer] = customerReads(db, merchantId, customerId);
   return [customer, selectSales(db, merchantId, customerId ?? "")] as const;

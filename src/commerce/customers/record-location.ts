@@ -6,15 +6,15 @@ import { keepLocation } from "./store.ts";
 
 /** A checkout page of the customer was opened. */
 export interface CheckoutVisit {
-  /** Whom the invoice is for. */
+  /** The customer of the invoice. */
   readonly customer: Pick<Customer, "id" | "deletedAtMs"> | undefined;
-  /** Undefined where it is unknown: then what is kept stays. */
+  /** Undefined if unknown: then the stored location stays. */
   readonly location: GeoLocation | undefined;
-  /** As it was read with the invoice. */
+  /** The stored location, as read with the invoice. */
   readonly kept: KeptLocation | null;
 }
 
-/** Stores the location of the latest visit that has one; at most one write, never for a deleted customer. No answer waits for it. */
+/** Stores the location of the latest visit that has one; at most one write, never for a deleted customer. No response waits for it. */
 export async function recordLocation(
   deps: { readonly db: Db; readonly nowMs: number },
   { customer, location, kept }: CheckoutVisit,

@@ -33,15 +33,15 @@ export const customerRoutes = routesOf({
 })
   .post(BASE, {
     operationId: "upsertCustomer",
-    summary: "Make a customer, or change the one who has the email",
+    summary: "Create a customer, or update the one with this email",
     description:
-      "What is given is taken over, what is absent stays, null clears. Without an email it is always a new one.",
+      "Given fields are stored, absent fields stay as they are, null clears a field. Without an email the customer is always new.",
     permission: "customer:update",
     isIdempotent: true,
     body: upsertCustomerBody,
     answers: [
-      { status: 201, description: "The customer, new", schema: customerBody },
-      { status: 200, description: "The customer who had the email, as they now are", schema: customerBody },
+      { status: 201, description: "The new customer", schema: customerBody },
+      { status: 200, description: "The existing customer with this email, updated", schema: customerBody },
     ],
     reads: ({ db, merchantId, request }) => emailReads(db, merchantId, request?.body.email),
     answer: async (call) => {
@@ -66,7 +66,7 @@ export const customerRoutes = routesOf({
   })
   .get(ONE, {
     operationId: "getCustomer",
-    summary: "Read a customer, and where they opened a checkout page last",
+    summary: "Read a customer and the location of their last checkout visit",
     permission: "customer:view",
     answers: [{ status: 200, description: "The customer", schema: locatedCustomerBody }],
     refusals: ["CUSTOMER_NOT_FOUND"],
@@ -79,7 +79,7 @@ export const customerRoutes = routesOf({
   })
   .get(`${ONE}/resume`, {
     operationId: "getCustomerResume",
-    summary: "What a customer was invoiced and has paid",
+    summary: "Read a customer's totals: invoiced and paid",
     permission: "customer:view",
     answers: [{ status: 200, description: "Sums over the customer's invoices", schema: salesSummaryBody }],
     refusals: ["CUSTOMER_NOT_FOUND"],
@@ -91,11 +91,11 @@ export const customerRoutes = routesOf({
   })
   .patch(ONE, {
     operationId: "updateCustomer",
-    summary: "Change a customer",
-    description: "What is absent stays, null clears.",
+    summary: "Update a customer",
+    description: "Absent fields stay as they are, null clears a field.",
     permission: "customer:update",
     body: updateCustomerBody,
-    answers: [{ status: 200, description: "The customer as they now are", schema: customerBody }],
+    answers: [{ status: 200, description: "The updated customer", schema: customerBody }],
     refusals: ["CUSTOMER_NOT_FOUND", "CUSTOMER_EMAIL_EXISTS"],
     reads: ({ db, merchantId, params, request }) => [
       ...customerReads(db, merchantId, params.customerId),
@@ -111,11 +111,11 @@ export const customerRoutes = routesOf({
   })
   .delete(ONE, {
     operationId: "deleteCustomer",
-    summary: "Forget a customer and keep their invoices",
+    summary: "Delete a customer's personal data and keep their invoices",
     description:
-      "Email, name, address, phone number, metadata and location are erased. A later invoice of the email makes a new customer.",
+      "Email, name, address, phone number, metadata and location are erased. A later invoice with the same email creates a new customer.",
     permission: "customer:delete",
-    answers: [{ status: 200, description: "What is left of the customer", schema: customerBody }],
+    answers: [{ status: 200, description: "The customer without personal data", schema: customerBody }],
     refusals: ["CUSTOMER_NOT_FOUND"],
     reads: ({ db, merchantId, params }) => customerReads(db, merchantId, params.customerId),
     answer: async (call) => {
@@ -127,7 +127,7 @@ export const customerRoutes = routesOf({
     },
   });
 
-/** Who creates or changes a customer. */
+/** The caller who creates or changes a customer. */
 function actingIn({ trail, principal }: { readonly trail: Trail; readonly principal: MerchantPrincipal }) {
   return { trail, seat: seatOf(principal), permission: "customer:update" } as const;
 }

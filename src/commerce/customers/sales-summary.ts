@@ -1,4 +1,4 @@
-// A customer's sales (decisions 10). Money of several currencies has no one sum: rates move, and each was paid in its own currency.
+// A customer's sales (decisions 10). Amounts in several currencies are not added up: rates move, and each was paid in its own currency.
 import { formatMicros } from "../../lib/money.ts";
 
 /** A customer's invoices in one currency. */
@@ -7,11 +7,11 @@ export interface Sales {
   readonly invoices: number;
   /** PAID or OVERPAID. */
   readonly paidInvoices: number;
-  /** Confirmed on the paid ones: decimal text of micro-units, for sums may be longer than a number holds. */
+  /** Confirmed on the paid invoices: decimal text of micro-units, because a sum may be too large for a number. */
   readonly paidMicros: string;
 }
 
-/** The body of a resume: `revenue` and `currency` are null where paid invoices are of several currencies; `revenues` has each. */
+/** The body of a resume: `revenue` and `currency` are null if paid invoices are in several currencies; `revenues` lists each currency. */
 export function salesSummaryOf(sales: readonly Sales[]) {
   const paid = sales.filter(({ paidInvoices }) => paidInvoices > 0);
   const revenues = paid.map(({ currency, paidMicros }) => ({ currency, amount: formatMicros(BigInt(paidMicros)) }));

@@ -16,7 +16,7 @@ import { ALLOWANCE_LEFT_MS, CHANGE_EVERY_MS } from "./location.ts";
 
 const insertRow = preparedInsert(customers);
 
-/** The merchant's customer of an email (already in lower case); none for an undefined one. `merchantId` may be a path's, unproved. */
+/** The merchant's customer with an email, which is already in lower case; no row if undefined. `merchantId` may come unchecked from a path. */
 export const selectCustomerByEmail = prepared(
   (merchantId: string, emailKey: string | undefined) => ({ merchantId, emailKey: emailKey ?? "" }),
   (db, of) =>
@@ -33,7 +33,7 @@ export const selectCustomerByEmail = prepared(
       .limit(1),
 );
 
-/** One live customer by id. Both may be a path's, unproved. */
+/** One live customer by id. Both ids may come unchecked from a path. */
 export const selectLiveCustomer = prepared(
   (merchantId: string, customerId: string) => ({ merchantId, customerId }),
   (db, of) =>
@@ -46,7 +46,7 @@ export const selectLiveCustomer = prepared(
       .limit(1),
 );
 
-/** Where a customer opened a checkout page last. Both ids may be a path's, unproved. */
+/** Where a customer last opened a checkout page. Both ids may come unchecked from a path. */
 export const selectLocation = prepared(
   (merchantId: string, customerId: string) => ({ merchantId, customerId }),
   (db, of) =>
@@ -73,14 +73,14 @@ export function selectCustomerPage(
     .offset(offset);
 }
 
-/** How many match; `isWanted` false makes it read nothing. */
+/** How many match; reads nothing if `isWanted` is false. */
 export function countCustomers(db: Db, merchantId: string, search: string | undefined, isWanted: boolean) {
   return countOf(db, customers, isWanted, matching(merchantId, search));
 }
 
 function matching(merchantId: string, search: string | undefined): readonly (SQL | undefined)[] {
   return [
-    // The plus keeps SQLite from walking the whole feed for what was searched: it looks up the few that were found.
+    // The unary plus keeps SQLite from scanning all the merchant's rows in list order: it looks up the few matches instead.
     search === undefined ? sql`${customers.merchantId} = ${merchantId}` : sql`+${customers.merchantId} = ${merchantId}`,
     isNull(customers.deletedAtMs),
     search === undefined ? undefined : found(merchantId, search),
@@ -117,7 +117,7 @@ export function insertCustomer(db: Db, customer: Customer, nowMs: number) {
   return insertRow(db, { metadata: null, ...customer, createdAtMs: nowMs, updatedAtMs: nowMs });
 }
 
-/** Writes only what the request says: two requests about one customer at once must not undo each other. Nothing into a deleted one. */
+/** Writes only the fields of the request, so that concurrent requests about one customer do not undo each other. Never writes to a deleted one. */
 export function updateCustomer(
   db: Db,
   customer: Pick<Customer, "id" | "merchantId">,
@@ -141,7 +141,7 @@ export function updateLiveCustomer(db: Db, of: Pick<Customer, "id" | "merchantId
     .where(and(eq(customers.merchantId, of.merchantId), eq(customers.id, of.id), isNull(customers.deletedAtMs)));
 }
 
-/** Removes from the customer's invoices what was typed on a product's page and kept as metadata (see `metadataOf`). */
+/** Removes from the customer's invoices what was typed on a product page and stored as metadata (see `metadataOf`). */
 export function forgetTyped(db: Db, { merchantId, id }: Pick<Customer, "id" | "merchantId">) {
   const paths = sql.raw(TYPED_NAMES.map((name) => `'$.${name}'`).join(", "));
   return db
@@ -150,7 +150,7 @@ export function forgetTyped(db: Db, { merchantId, id }: Pick<Customer, "id" | "m
     .where(sql`merchant_id = ${merchantId} and customer_id = ${id} and origin <> 'API' and metadata is not null`);
 }
 
-/** Stores where a live customer was at `nowMs`, unless a later visit is stored or no change is left. */
+/** Stores where a live customer was at `nowMs`, unless a later visit is stored or the allowance is used up. */
 export const keepLocation = prepared(
   (customerId: CustomerId, { country, city }: GeoLocation, nowMs: number) => ({ customerId, country, city, nowMs }),
   (db, of) =>
@@ -178,7 +178,7 @@ export function forgetLocation(db: Db, { id }: Pick<Customer, "id">) {
   return db.delete(customerLocations).where(eq(customerLocations.customerId, id));
 }
 
-/** Aborts the batch when the customer was deleted before: nothing personal may come into the row again. */
+/** Aborts the batch if the customer is deleted: no personal data may be written to the row again. */
 export const assertCustomerLive = prepared(
   (id: CustomerId) => ({ id }),
   (db, of) =>
@@ -188,7 +188,7 @@ export const assertCustomerLive = prepared(
     ),
 );
 
-/** Aborts the batch unless the customer is live and unchanged since it was read, because the answer shows what was read. */
+/** Aborts the batch unless the customer is live and unchanged since it was read, because the response shows what was read. */
 export const assertCustomerAsRead = prepared(
   (customer: CustomerRecord) => {
     const { id, email, name, address, phoneNumber, metadata } = customer;

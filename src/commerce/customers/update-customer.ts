@@ -5,7 +5,7 @@ import type { Failure } from "../../platform/failures.ts";
 import { type CustomerDependencies, type CustomerFacts, changeCustomer } from "./change-customer.ts";
 import { type CustomerChange, type CustomerRecord, changedColumns, differingFields } from "./customer.ts";
 
-/** Changes a customer. An email that another one has is refused with their id; a change of nothing writes nothing. */
+/** Updates a customer. Refuses an email that another customer has, with that customer's id. Writes nothing if nothing changes. */
 export async function updateCustomerDetails(
   deps: CustomerDependencies,
   of: Acting & { readonly read: CustomerFacts; readonly trail: Trail },

@@ -22,11 +22,11 @@ export interface UpsertRequest extends Acting {
   readonly merchantId: MerchantId;
   readonly trail: Trail;
   readonly said: CustomerChange;
-  /** The customer of the email, read with the caller. */
+  /** The customer with the email, read with the caller. */
   readonly known: CustomerRecord | undefined;
 }
 
-/** The work of one upsert by email, for `runOnce`: 201 with a new customer, 200 with the one who has the email, changed by what is given. */
+/** The work of one upsert by email, for `runOnce`: 201 with a new customer, or 200 with the existing one, updated with the given fields. */
 export function upsertCustomer(deps: CustomerDependencies, request: UpsertRequest): Work {
   return async (operationId, conflict, tries): Promise<Prepared> => {
     throwUnlessContention("an upsert of a customer", conflict);

@@ -1,5 +1,5 @@
-// Activation: lock the rate, then allocate an address (xpub) or reserve an amount (direct). Both are idempotent by invoice: the allocator
-// returns the same address for the same invoice, and a reservation commits in the batch of the invoice or not at all (decisions 4).
+// Activates a payment method: locks the rate, then allocates an address (xpub) or reserves an amount (direct). Both are idempotent per invoice:
+// the allocator returns the same address for the same invoice, and a reservation commits in the invoice's batch or not at all (decisions 4).
 import { derivedId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -30,22 +30,22 @@ import { reserveRest } from "./reserve-rest.ts";
 import { restUnits } from "./rest.ts";
 import { putMethod } from "./store.ts";
 
-/** A wallet with what `selectPayableWallets` read beside it. */
+/** A wallet and the facts that `selectPayableWallets` read with it. */
 export interface PayableWallet extends Wallet, AmountFacts {
-  /** Where the key is shared: how many of the merchant's addresses of it received money. */
+  /** For a shared key: how many of the merchant's addresses of it received money. */
   readonly paidAddresses: number;
 }
 
 export interface ActivationDependencies {
   readonly db: Db;
   allocate(keyHash: string, request: AllocateRequest): Promise<AllocateAnswer>;
-  /** Asked only when there is something to quote; one request asks once. */
+  /** Called only when there is something to quote, and once per request. */
   table(): Promise<RateTable>;
   readonly macKeys: MacKeys;
   readonly isWatched: (network: string) => boolean;
   /** Whether a source of the network's chain is configured, so that it can be watched. */
   readonly hasSource: (network: string) => boolean;
-  /** Has a network read soon, in the background: an address of it is about to be shown. */
+  /** Wakes the network's watcher in the background, because an address of the network is about to be shown. */
   readonly wakeWatcher: (network: string) => void;
   /** In [0, 1). */
   random(): number;
@@ -69,20 +69,20 @@ export interface ActivationRequest {
   >;
   readonly wallet: PayableWallet;
   readonly operationId: string;
-  /** Salts of this price that lost against another writer in this request. */
+  /** Salts of this price that another writer took first, in this request. */
   readonly lostSalts: readonly number[];
-  /** Where a public key asks for an address of its own. */
+  /** Set if a browser asks for an address of an extended key. */
   readonly publicHold: PublicHold | null;
 }
 
 export interface Activation {
   readonly method: PaymentMethod;
-  /** The number of the amount, for the next try after a collision; undefined for an own address. */
+  /** The salt of the amount, for the next try after a collision; undefined if the method has an address of its own. */
   readonly salt: number | undefined;
   readonly statements: readonly Statement[];
 }
 
-/** Refuses with the failure that `POST payment-methods` answers; at creation its code is the method's reason. */
+/** Refuses with the failure that `POST payment-methods` returns; when an invoice is created, its code becomes the method's reason. */
 export async function activate(
   deps: ActivationDependencies,
   request: ActivationRequest,
@@ -107,11 +107,11 @@ async function withAddress(
   const { invoice, wallet, operationId, publicHold } = request;
   const { keyHash, xpub, derivationPath, network } = wallet;
   if (keyHash === null || xpub === null || derivationPath === null)
-    throw new Error(`an xpub wallet without a key: ${wallet.id}`);
+    throw new Error(`an xpub wallet has no key: ${wallet.id}`);
   const isBounded = wallet.isShared && wallet.rank === UNPROVEN;
   const tooLong = isBounded ? lifetimeRefusal(invoice, deps.nowMs) : undefined;
   if (tooLong !== undefined) return err(tooLong);
-  // Asked before the allocator, which keeps what it gave this invoice in a batch that was refused.
+  // Checked before the allocator is called, because the allocator keeps an address even if the batch is refused.
   const full = publicHold?.networks.find(({ held, max }) => held >= max);
   if (full !== undefined) return err({ code: "LIMIT_REACHED", name: "publicAddressesPerIp", limit: full.max });
   const maxUnpaid = publicHold === null ? LIMITS.addressesWithoutProof : publicPart(LIMITS.addressesWithoutProof);
@@ -160,7 +160,7 @@ async function withAmount(
   const { address, network, cryptocurrency } = wallet;
   const priceUnits = quote.amountUnits;
   if (address === null || priceUnits === null)
-    throw new Error(`a direct method without address or amount: ${wallet.id}`);
+    throw new Error(`a direct method has no address or amount: ${wallet.id}`);
   const at = { network, cryptocurrency, address };
   const wanted = { invoice, walletId: wallet.id, operationId, at, taken: wallet, held: [], priceUnits, lostSalts };
   const made = await reserveAmount(deps, wanted);
@@ -169,7 +169,7 @@ async function withAmount(
   const destination = { address, addressIndex: null, amountUnits: reserved.units };
   const plain = activeMethod({ ...deps, invoice, wallet, quote, destination });
   const dueUnits = restUnits(plain, invoice, invoice.receivedMicros);
-  // A part was paid another way: the rest is asked, and an amount that is not reserved may be another invoice's.
+  // A part was paid with another method, so the rest is asked for. It is reserved, because an unreserved amount may be another invoice's.
   const held = [{ ...reserved, priceUnits }];
   const rested =
     dueUnits === null

@@ -1,4 +1,4 @@
-// Adds a payment method to an existing invoice: by the API or, later, by the customer. Idempotent per (invoice, pair): an ACTIVE one is
+// Adds a payment method to an existing invoice, for the API and for the checkout. Idempotent per (invoice, pair): an ACTIVE method is
 // returned as it is. The change goes through `runOnce`, so that a retry with the same key gets the same bytes.
 
 import { derivedId } from "../../lib/ids.ts";
@@ -30,14 +30,14 @@ export interface PickDependencies extends RefreshDependencies {
 
 export interface PickRequest {
   readonly pair: Pair;
-  /** Whether a browser picks: with a public key, or on the page of an invoice that a browser made. */
+  /** Whether a browser picks: with a public key, or on the page of an invoice that a browser created. */
   readonly isFromPublicKey: boolean;
-  /** The networks that its request is counted for. */
+  /** The IP networks that the request is counted for. */
   readonly callers: readonly CallerNetwork[];
   readonly file: InvoiceFile;
 }
 
-/** 201 with the method that was activated, 200 with one that already was. */
+/** Responds 201 with a newly activated method, or 200 with one that was already active. */
 export function addPaymentMethod(deps: PickDependencies, request: PickRequest): Work {
   const lostSalts: number[] = [];
   let triedSalt: number | undefined;
@@ -59,7 +59,7 @@ export function addPaymentMethod(deps: PickDependencies, request: PickRequest): 
         statements: [],
       };
     }
-    // The invoice may still wait for a network to be read beyond its end, but nobody may start to pay too late.
+    // The invoice may still wait for a network to be read beyond its end, but no new payment method may be activated.
     if (invoice.status !== "AWAITING_PAYMENT" || deps.nowMs > invoice.expiresAtMs)
       return refused({ code: "INVOICE_NOT_PAYABLE", status: invoice.status });
     const activation = await activateOn(deps, request, file.value, { operationId, lostSalts });
@@ -72,7 +72,7 @@ export function addPaymentMethod(deps: PickDependencies, request: PickRequest): 
   };
 }
 
-/** The invoice as of now: settled and with fresh quotes. */
+/** The invoice as of now, settled and with fresh quotes. */
 async function currentFile(
   deps: RefreshDependencies,
   request: PickRequest,
@@ -123,7 +123,7 @@ function prepare(
   operationId: string,
 ): Prepared {
   const { method } = activation;
-  // A direct amount is a promise of the payer's; own addresses have one anyway. The same event reports both.
+  // The same event reports an activation with a reserved amount and one with its own address.
   const built = buildChange(
     deps,
     file,

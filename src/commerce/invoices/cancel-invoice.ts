@@ -6,14 +6,14 @@ import { type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
 import type { InvoiceFile } from "./invoice.ts";
 import { settlementChange } from "./settle-invoice.ts";
 
-/** Cancels an invoice that awaits payment and has seen no money (decisions 4); it is watched for `monitorSeconds` more. */
+/** Cancels an invoice that awaits payment and has received no money (decisions 4); it is watched for another `monitorSeconds`. */
 export async function cancelInvoice(
   deps: ChangeDependencies,
   file: InvoiceFile,
 ): Promise<Result<InvoiceFile, Failure>> {
   const { merchantId, id } = file.invoice;
   return changeInvoice(deps, { merchantId, id, read: file }, async (read) => {
-    // An invoice whose time is over can no longer be cancelled, whether or not it was read since.
+    // An expired invoice can no longer be cancelled, even if it has not been settled since.
     const due = settlementChange(read, deps.nowMs);
     const status = due?.moves?.at(-1) ?? read.invoice.status;
     if (read.invoice.receivedMicros > 0n || read.payments.length > 0) return err({ code: "INVOICE_HAS_PAYMENTS" });

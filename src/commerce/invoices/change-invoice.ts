@@ -1,4 +1,4 @@
-// Every change of a stored invoice: one batch, of which the event's (invoice, sequence) is the lock.
+// Every change of a stored invoice: one batch, in which the event's (invoice, sequence) is the lock.
 import { derivedId, type InvoiceId, type MerchantId, type PaymentId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";
@@ -28,25 +28,25 @@ import { insertTimelineItem, selectInvoiceRow, updateInvoice } from "./store.ts"
 
 export interface ChangeDependencies extends CommitDependencies {
   readonly body: BodyContext;
-  /** Who asked for the change; the system where the clock did. */
+  /** The author of the change; the system if it follows from the clock. */
   readonly trail: Trail;
 }
 
-/** What a decision wants changed. At least one event: its sequence is the lock. */
+/** The change that a decision asks for. It has at least one event, whose sequence is the lock. */
 export interface Change {
   readonly columns: Partial<Invoice>;
   readonly customer?: Customer;
-  /** Methods as they are after the change; others stay. */
+  /** The methods that change, in their new state. */
   readonly methods?: readonly PaymentMethod[];
-  /** Payments as they are after the change, new ones too; others stay. */
+  /** The payments that change, in their new state, and new ones. */
   readonly payments?: readonly Payment[];
-  /** Status after each move, in order. */
+  /** The status after each move, in order. */
   readonly moves?: readonly InvoiceStatus[];
   readonly events: readonly [ChangeEvent, ...ChangeEvent[]];
   readonly audit: Pick<AuditEntry, "action" | "before" | "after">;
-  /** Facts that it rests on without owning them, asserted before anything is written. */
+  /** Assertions about rows that the change depends on but does not write; they go first. */
   readonly asserts?: readonly Statement[];
-  /** Writes beyond the invoice's own row: amounts, mirrors, customers. */
+  /** Writes to other tables: amounts, wallets' counters, customers. */
   readonly statements?: readonly Statement[];
 }
 
@@ -55,11 +55,11 @@ export interface ChangeEvent {
   readonly previousStatus?: InvoiceStatus | undefined;
   /** The method that a `payment.*` event is about. */
   readonly method?: PaymentMethod | undefined;
-  /** The payment that the event is about, by its id. */
+  /** The id of the payment that the event is about. */
   readonly paymentId?: PaymentId | undefined;
 }
 
-/** The invoice after the change, and the statements that make it so. */
+/** The invoice after the change, and the statements that write the change. */
 export function buildChange(
   deps: Pick<ChangeDependencies, "db" | "body" | "nowMs" | "trail">,
   file: InvoiceFile,
@@ -108,7 +108,7 @@ export function buildChange(
   };
 }
 
-/** What a changed payment proves of the merchant's claim to its address or key, beyond what it proved before. */
+/** The statements that add to the merchant's proof for the address or key what a changed payment proves beyond its former state. */
 function proofStatements(db: Db, { methods, payments }: InvoiceFile, after: Payment): readonly Statement[] {
   const before = payments.find(({ id }) => id === after.id);
   const { toAddress: address, merchantId } = after;
@@ -121,8 +121,8 @@ function proofStatements(db: Db, { methods, payments }: InvoiceFile, after: Paym
 }
 
 /**
- * Answers the invoice after the change. `decide` returns undefined where there is nothing to do; it is asked again with fresh facts and the
- * constraint that failed the batch.
+ * Returns the invoice after the change. `decide` returns undefined when there is nothing to change. After an aborted batch it is called again,
+ * with fresh facts and the constraint that failed.
  */
 export function changeInvoice(
   deps: ChangeDependencies,
@@ -147,8 +147,8 @@ export function changeInvoice(
 }
 
 /**
- * Changes several invoices in one batch, as they were read: all of them or none. `decide` returns undefined for one with which nothing is to be
- * done.
+ * Changes several invoices in one batch, as they were read: all of them or none. `decide` returns undefined for an invoice that does not
+ * change.
  */
 export async function changeAll(
   deps: ChangeDependencies,
@@ -194,7 +194,7 @@ function recordChange(
       ...(payment === undefined ? {} : { payment: paymentBodyOf(payment, after.cursors) }),
     };
   });
-  if (first === undefined) throw new Error("a change without an event");
+  if (first === undefined) throw new Error("a change has no event");
   const hasMoney = after.payments.some(({ status }) => status === "CONFIRMED");
   const context = { invoice: after.invoice, firstSequence, operationId, body, hasMoney, nowMs: deps.nowMs };
   return recordEvents(deps.db, context, [first, ...more]);

@@ -1,4 +1,5 @@
-// Addresses of extended keys that browsers are given (docs/limits.md): what the allocator decides by, and what the batch of an activation asserts.
+// Limits the addresses of extended keys that browsers get (docs/limits.md): the facts for the allocator's decision, and the assertions in the
+// batch of an activation.
 import type { InvoiceId } from "../../lib/ids.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -18,7 +19,7 @@ interface PublicDependencies {
   readonly nowMs: number;
 }
 
-/** What the allocator weighs a browser's wish for an address by; null for a wallet that spends no address. */
+/** The facts by which the allocator decides whether a browser gets an address; null for a wallet that needs no new address. */
 export async function readPublicHold(
   { db, macKeys, nowMs }: PublicDependencies,
   {
@@ -35,7 +36,7 @@ export async function readPublicHold(
   if (keyHash === null) return null;
   const networks = publicNetworks(macKeys, merchantId, callers);
   const [found] = await selectHold(db, { merchantId, invoiceId, keyHash, sinceMs: nowMs - LANDED_MS }, networks);
-  if (found === undefined) throw new Error("what the public holds is one row, always");
+  if (found === undefined) throw new Error("the read of public holds must return one row");
   const { lastPaidIndex, landed, held } = found;
   return {
     lastPaidIndex,
@@ -45,7 +46,7 @@ export async function readPublicHold(
   };
 }
 
-/** The statements of a browser's activation: those of any, with the address held for the networks that asked. */
+/** The statements of an activation by a browser: those of any activation, and the holds that count the address for the caller's networks. */
 export function withinPublicLimit(
   { db, macKeys }: PublicDependencies,
   {

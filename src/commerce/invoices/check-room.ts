@@ -1,5 +1,5 @@
-// How many invoices may be active at once (docs/limits.md): those that anybody could have made have a budget of their own, so that strangers
-// leave the limit of the merchant's server untouched. Each limit is checked before the work, and asserted in the batch that inserts the invoice.
+// How many invoices may be active at once (docs/limits.md). Public invoices, which anyone can create, have a separate budget, so that they do not
+// use up the limit of the merchant's server. Each limit is checked before the work, and asserted in the batch that inserts the invoice.
 import { assertServerRoom, type MerchantRow } from "../../accounts/merchants/store.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -20,7 +20,7 @@ interface RoomDependencies {
 
 type Made = Pick<Invoice, "id" | "merchantId" | "origin">;
 
-/** Why the merchant's own server makes no more invoices; undefined where it may, and for a public invoice. */
+/** Why the merchant's own server may create no more invoices; undefined if it may, and for a public invoice. */
 export function serverRoomRefusal(
   { activeInvoices, maxActiveInvoices: limit }: Pick<MerchantRow, "activeInvoices" | "maxActiveInvoices">,
   origin: InvoiceOrigin,
@@ -29,7 +29,7 @@ export function serverRoomRefusal(
   return { code: "TOO_MANY_ACTIVE_INVOICES", limit };
 }
 
-/** LIMIT_REACHED where there is no room for another public invoice of these callers; undefined where there is, and for a server's. */
+/** LIMIT_REACHED if there is no room for another public invoice of these callers; undefined if there is, and for a server's invoice. */
 export async function roomRefusal(
   { db, macKeys }: RoomDependencies,
   { id: invoiceId, merchantId, origin }: Made,
@@ -47,7 +47,7 @@ export async function roomRefusal(
   return publicInvoices < limit ? undefined : { code: "LIMIT_REACHED", name: "maxPublicInvoices", limit };
 }
 
-/** The statements that take a place for an invoice, before the invoice itself: the limits as the batch sees them. */
+/** The statements that assert the limits inside the batch and count the invoice; they go before the invoice itself. */
 export function takeRoom(
   { db, macKeys }: RoomDependencies,
   { id: invoiceId, merchantId, origin }: Made,

@@ -1,34 +1,34 @@
-// When an invoice stops waiting: the clock has passed `expiresAt`, and every network that could still bring money from before it has
-// been read beyond it. So an outage of a provider never expires a paid invoice (decisions 4, "Closed").
+// When an invoice closes: the clock has passed `expiresAt`, and every network on which it could be paid has been read beyond that time. So an
+// outage of a provider never expires a paid invoice (decisions 4, "Closed").
 import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
 
-/** A cursor that has not moved for this long, though its watcher ran, no longer keeps an invoice open: the invoice needs review. */
+/** A cursor that has not moved for this long, although its watcher ran, no longer keeps an invoice open: the invoice needs review. */
 export const STALLED_AFTER_MS = 6 * HOUR_MS;
 
 /**
- * A watcher that has not run for this long, which is longer than any pause between two runs, is asleep: a cursor that does not move meanwhile
- * is no sign of a dead source.
+ * A watcher that has not run for this long is asleep; no pause between two runs is as long. Meanwhile a cursor that does not move is no sign of
+ * a dead source.
  */
 export const ASLEEP_AFTER_MS = 90 * MINUTE_MS;
 
 export type NetworkWatch =
-  /** No source is configured: there the clock decides. */
+  /** No source is configured: the clock alone decides. */
   | { readonly kind: "none"; readonly network: string }
   | {
       readonly kind: "cursor";
       readonly network: string;
       /**
-       * Everything up to this moment has been read. EVM, TRON: the timestamp of the newest scanned block; UTXO: the begin of the newest
+       * Everything up to this moment has been read. EVM, TRON: the timestamp of the newest scanned block; UTXO: the start of the newest
        * complete pass, mempool included.
        */
       readonly passedMs: number;
-      /** When the cursor last moved, the watch of the network began again after a rest, or its watcher woke up: whichever is latest. */
+      /** The latest of: when the cursor last moved, when the watch of the network restarted after a rest, when its watcher woke up. */
       readonly lastMovedAtMs: number;
-      /** When the watcher last ran, whatever the result; null before the first time. */
+      /** When the watcher last ran, with any result; null before its first run. */
       readonly tickedAtMs: number | null;
       /**
-       * Up to which moment an address of the invoice has been read that is read at its own pace, for a source refuses it or it is flooded; null
-       * or absent while there is none. However long that takes, the clock does not close the invoice.
+       * For addresses of the invoice that are read separately, because a source refuses them or they are flooded: up to which time they have been
+       * read. Null or absent if there are no such addresses. However long that takes, the clock does not close the invoice.
        */
       readonly stuckPassedMs?: number | null;
     };
@@ -36,7 +36,7 @@ export type NetworkWatch =
 export interface Closing {
   /** Null while the invoice is open; once set it stays. */
   readonly closedAtMs: number | null;
-  /** It closed just now, with a cursor that stalled short of `expiresAt`: money on time may still be unread. */
+  /** It closed now, with a cursor that stalled before `expiresAt`: there may be unread money that was on time. */
   readonly isStalled: boolean;
 }
 
@@ -47,17 +47,17 @@ export interface ClosingFacts {
   readonly nowMs: number;
 }
 
-/** Whether a watcher last looked so long ago that it must have been asleep since. */
+/** Whether a watcher's last run is so long ago that it must be asleep. */
 export function isAsleep(tickedAtMs: number | null, nowMs: number): boolean {
   return tickedAtMs === null || nowMs - tickedAtMs >= ASLEEP_AFTER_MS;
 }
 
-/** Whether a cursor has not moved for so long, with its watcher awake, that invoices no longer wait for it. */
+/** Whether invoices no longer wait for this cursor, because it has not moved for long although its watcher is awake. */
 function isStalled({ lastMovedAtMs, tickedAtMs }: Extract<NetworkWatch, { kind: "cursor" }>, nowMs: number): boolean {
   return nowMs - lastMovedAtMs >= STALLED_AFTER_MS && !isAsleep(tickedAtMs, nowMs);
 }
 
-/** A cursor exactly at `expiresAt` has not passed it, for money of that very moment is on time. */
+/** A cursor exactly at `expiresAt` has not passed it, because money of that millisecond is on time. */
 export function closingOf({ expiresAtMs, closedAtMs, watches, nowMs }: ClosingFacts): Closing {
   if (closedAtMs !== null) return { closedAtMs, isStalled: false };
   const open: Closing = { closedAtMs: null, isStalled: false };

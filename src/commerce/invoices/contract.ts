@@ -26,7 +26,7 @@ const redirectUrl = () =>
   z
     .string()
     .max(2_048)
-    .refine(isRedirectUrl, "must be an http or https URL without user name or password")
+    .refine(isRedirectUrl, "must be an http or https URL without a user name or password")
     .meta({ format: "uri", description: "Where the customer is sent after payment; http or https." });
 
 export const pairBody = () => z.strictObject({ cryptocurrency: text(20), network: text(30) });
@@ -40,14 +40,14 @@ const customerFields = () => ({
 
 const NEEDED = ["name", "rawAmount"] as const;
 
-/** Interface 2.2 requires both; a product supplies what is left out. */
+/** Interface 2.2 requires both fields; a product supplies an omitted one. */
 const isNeededMet = (field: (typeof NEEDED)[number]) => ({
   check: (body: { readonly productId?: string | undefined } & { readonly [K in typeof field]?: unknown }) =>
     body.productId !== undefined || body[field] !== undefined,
-  /** Also runs where other fields are invalid, so that all problems are reported at once; not where this field itself is. */
+  /** Also runs if other fields are invalid, so that all problems are reported at once, but not if this field itself is invalid. */
   params: {
     path: [field],
-    message: "is required where no productId is given",
+    message: "is required without a productId",
     when: ({ value, issues }: z.core.ParsePayload) =>
       typeof value === "object" &&
       value !== null &&
@@ -62,7 +62,7 @@ export const createInvoiceBody = () =>
     .strictObject({
       name: text(200)
         .meta({
-          description: "Display name. With `productId` it may be left out: the product's name.",
+          description: "Display name. With `productId` its default is the product's name.",
           examples: ["Order 1001"],
         })
         .optional(),
@@ -72,7 +72,7 @@ export const createInvoiceBody = () =>
         description: "Currency code. With `productId` its default is the product's.",
       }),
       productId: z.string().max(40).optional().meta({
-        description: "An active product: the invoice embeds it, and takes what the request leaves out from it.",
+        description: "An active product. The invoice embeds it, and omitted fields default to the product's.",
       }),
       ...customerFields(),
       description: text(1_000, 0).optional(),
@@ -84,7 +84,7 @@ export const createInvoiceBody = () =>
     })
     .refine(neededName.check, neededName.params)
     .refine(neededAmount.check, neededAmount.params)
-    // What the interface requires is what a client without products must send.
+    // The interface requires these fields, because a client without products must send them.
     .meta({ required: [...NEEDED] })
     .transform(({ currency, ...body }) => ({
       ...body,
@@ -114,12 +114,16 @@ export const listInvoicesQuery = () =>
     status: z.enum(INVOICE_STATUSES).optional().meta({ description: "Only invoices in this status." }),
     currency: currency().optional().meta({ description: "Only invoices in this currency." }),
     customerId: z.string().max(40).optional().meta({ description: "Only invoices of this customer." }),
-    externalId: z.string().max(200).optional().meta({ description: "The one with this reference of your own." }),
-    createdFrom: timeParameter().optional().meta({ description: "Made at this time and after." }),
-    createdTo: timeParameter().optional().meta({ description: "Made at this time and before." }),
+    externalId: z
+      .string()
+      .max(200)
+      .optional()
+      .meta({ description: "Only the invoice with this external id of yours." }),
+    createdFrom: timeParameter().optional().meta({ description: "Only invoices created at or after this time." }),
+    createdTo: timeParameter().optional().meta({ description: "Only invoices created at or before this time." }),
     needsReview: flagParameter()
       .optional()
-      .meta({ description: "Only those that somebody must, or need not, look at." }),
+      .meta({ description: "Only invoices that need review, or only those that do not." }),
     search: z
       .string()
       .min(1)
@@ -128,7 +132,7 @@ export const listInvoicesQuery = () =>
       .meta({ description: "A prefix of the name, or an exact id, externalId or customer's email." }),
   });
 
-// ---- answers
+// ---- responses
 
 const amount = () => z.string().meta({ description: "Decimal with 6 fraction digits.", examples: ["49.900000"] });
 
@@ -140,8 +144,8 @@ export const methodBody = () =>
       status: z.enum(["AVAILABLE", "ACTIVE", "UNAVAILABLE"]),
       reason: z.string().nullable(),
       address: z.string().nullable(),
-      amount: z.string().nullable().meta({ description: "What to send, in whole coins." }),
-      amountDue: z.string().nullable().meta({ description: "What is still missing, in whole coins." }),
+      amount: z.string().nullable().meta({ description: "The amount to send, in whole coins." }),
+      amountDue: z.string().nullable().meta({ description: "The amount still due, in whole coins." }),
       rate: z.string().nullable().meta({ description: "Price of one coin in the invoice currency." }),
       rateAt: time().nullable(),
       quotedAt: time().nullable(),
@@ -211,8 +215,7 @@ const invoiceFields = () =>
     metadata: z.record(z.string(), z.string()).nullable(),
     externalId: z.string().nullable(),
     origin: z.enum(INVOICE_ORIGINS).meta({
-      description:
-        "Who made it: your server or a member, a browser with a public key, or the form of a product's page.",
+      description: "Who created it: your server or a member, a browser with a public key, or a product page.",
     }),
     checkoutUrl: z.string(),
     paymentMethods: z.array(methodBody()),
@@ -229,7 +232,7 @@ const invoiceFields = () =>
 
 export const invoiceBody = () => invoiceFields().meta({ title: "Invoice" });
 
-/** What a browser sees (decisions 7): customer and merchant's notes are null, members about settling are left out. */
+/** The invoice for a browser (decisions 7): the customer and the merchant's notes are null, fields about settlement are omitted. */
 export const invoiceForPublicKeys = () =>
   invoiceFields()
     .omit({
@@ -244,17 +247,17 @@ export const invoiceForPublicKeys = () =>
     .extend({ customerId: z.null(), customer: z.null(), metadata: z.null(), externalId: z.null() })
     .meta({ title: "PublicInvoice" });
 
-/** Depends on the key. */
+/** The full or the public form, depending on the key. */
 export const invoiceForAnyKey = () => z.union([invoiceBody(), invoiceForPublicKeys()]);
 
 export const invoiceListBody = () => listBody(invoiceBody()).meta({ title: "InvoiceList" });
 export const methodListBody = () => z.object({ data: z.array(methodBody()) });
 
-// ---- picking a way to pay, by whichever route
+// ---- activating a payment method, shared by the routes
 
 export const PICK_ANSWERS = [
-  { status: 201, description: "The payment method, activated", schema: methodBody },
-  { status: 200, description: "The payment method, which was active already", schema: methodBody },
+  { status: 201, description: "The newly activated payment method", schema: methodBody },
+  { status: 200, description: "The payment method, already active", schema: methodBody },
 ] as const;
 export const PICK_REFUSALS = [
   "INVOICE_NOT_FOUND",

@@ -1,5 +1,5 @@
-// Which payments of an invoice count (decisions 4): those on time, or late inside the monitor window where the merchant accepts that;
-// on a cancelled invoice none. Money that is there and does not count is *late*: it does not change the status and needs review.
+// Which payments of an invoice count (decisions 4): those on time, and late ones inside the monitor window if the merchant accepts them. On a
+// cancelled invoice no payment counts. A received payment that does not count is *late*: it does not change the status and needs review.
 import type { PaymentId } from "../../lib/ids.ts";
 import { type CreditedPayment, isSeen } from "../payments/payment.ts";
 import type { Invoice } from "./invoice.ts";
@@ -17,14 +17,14 @@ export function isCounted(terms: CountingTerms, payment: CreditedPayment): boole
   return isSeen(payment) && mayCount(terms, payment);
 }
 
-/** Credited, there, and not counted: late under REVIEW, after the monitor window, or on a cancelled invoice. */
+/** Credited, on the chain, and not counted: late under REVIEW, after the monitor window, or on a cancelled invoice. */
 export function isLatePayment(terms: CountingTerms, payment: CreditedPayment): boolean {
   return isSeen(payment) && !mayCount(terms, payment);
 }
 
 /**
- * U of decisions 4: counted and unconfirmed, or out of the chain for less than the network's reorg window. One that would not count if
- * it came back keeps nothing open.
+ * U of decisions 4: counted and unconfirmed, or off the chain for less than the network's reorg window. A payment that would not count if it
+ * came back keeps no invoice open.
  */
 export function isUnsettled(terms: CountingTerms, payment: CreditedPayment, nowMs: number): boolean {
   if (!mayCount(terms, payment)) return false;
@@ -40,8 +40,8 @@ export interface LatenessChange {
 }
 
 /**
- * The stored marks that must change, oldest payment first. A dropped payment keeps its mark, so that one which comes and goes is reported
- * once; a payment that counts after all (mined again with an earlier block time) loses it.
+ * The stored `isLate` marks that must change, oldest payment first. A dropped payment keeps its mark, so that one that comes and goes is
+ * reported once. A payment that counts after all (mined again with an earlier block time) loses it.
  */
 export function latenessChanges(terms: CountingTerms, payments: readonly CreditedPayment[]): readonly LatenessChange[] {
   return payments

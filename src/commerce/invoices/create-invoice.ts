@@ -1,5 +1,5 @@
-// Creating an invoice: decide on what was read, activate what is asked for, and hand over one batch: customer, invoice, timeline item,
-// methods, amounts, events. `runOnce` adds the stored answer and sends it.
+// Creates an invoice: decides on what was read, activates the requested payment methods, and returns one batch with customer, invoice, timeline
+// item, methods, amounts and events. `runOnce` adds the stored response and commits the batch.
 import { type MerchantRow, selectServerRoom } from "../../accounts/merchants/store.ts";
 import { emailKeyOf } from "../../lib/email.ts";
 import { derivedId, type InvoiceId, makeId } from "../../lib/ids.ts";
@@ -42,7 +42,7 @@ import { overpaidToleranceMicros, underpaidToleranceMicros } from "./value.ts";
 
 const PUBLIC_LIFETIME_MS = LIMITS.publicInvoiceHours * HOUR_MS;
 
-/** A valid request: the contract's body with its pairs in canonical form. */
+/** The validated request body, with its pairs in canonical form. */
 export interface NewInvoice extends AskedTerms {
   readonly customerEmail?: string | undefined;
   readonly customerName?: string | undefined;
@@ -56,11 +56,11 @@ export interface NewInvoice extends AskedTerms {
   readonly pairs: readonly Pair[] | undefined;
 }
 
-/** What a create decides on, read before in one call with the key. */
+/** The facts that a create decides on, read in one storage call with the key. */
 export interface CreateFacts {
   readonly wallets: readonly PayableWallet[];
   readonly customer: Customer | undefined;
-  /** Of the id that the request names, deleted or not. */
+  /** The product that the request names, deleted or not. */
   readonly product: Product | undefined;
   readonly sameExternalId: InvoiceId | undefined;
 }
@@ -73,13 +73,13 @@ export interface CreateDependencies extends ActivationDependencies {
 export interface CreateRequest {
   readonly merchant: MerchantRow;
   readonly origin: InvoiceOrigin;
-  /** The networks that a browser's request is counted for. */
+  /** The IP networks that a browser's request is counted for. */
   readonly callers: readonly CallerNetwork[];
   readonly invoice: NewInvoice;
   readonly facts: CreateFacts;
 }
 
-/** The reads of a create, for the call that reads the key; every value is bound, none is trusted. */
+/** The reads of a create, for the storage call that reads the key; every value is bound, and the read trusts no value. */
 export function createReads(
   db: Db,
   merchantId: string,
@@ -90,9 +90,9 @@ export function createReads(
   return [selectForCreate(db, merchantId, { emailKey, externalId, productId, prices })] as const;
 }
 
-/** What `createReads` found. */
+/** The result of `createReads`. */
 export function createFacts([[found]]: ResultsOf<ReturnType<typeof createReads>>): CreateFacts {
-  if (found === undefined) throw new Error("the reads of a create are one row, always");
+  if (found === undefined) throw new Error("the reads of a create must return one row");
   const { payable, customer, product, sameExternalId } = found;
   return {
     wallets: payable,
@@ -102,7 +102,7 @@ export function createFacts([[found]]: ResultsOf<ReturnType<typeof createReads>>
   };
 }
 
-/** The work of one create, for `runOnce`. A retry passes the conflict that refused its batch; a takeover runs it with the same id. */
+/** Creates one invoice, as work for `runOnce`. A retry gets the conflict that aborted its batch; a takeover runs with the same operation id. */
 export function createInvoice(deps: CreateDependencies, request: CreateRequest): Work {
   const lostSalts = new Map<string, number[]>();
   let read = request;
@@ -121,7 +121,7 @@ export function createInvoice(deps: CreateDependencies, request: CreateRequest):
   };
 }
 
-/** The same reads again, now with the price of every direct wallet that lost its amount, and with the count of active invoices. */
+/** Reads the facts again, now with the price of every direct wallet whose amount was taken, and with the count of active invoices. */
 async function readAgain(
   deps: CreateDependencies,
   request: CreateRequest,
@@ -154,7 +154,7 @@ function planInvoice(deps: CreateDependencies, request: CreateRequest, operation
   const id = makeId("inv", operationId);
   const full = serverRoomRefusal(merchant, request.origin);
   if (full !== undefined) return full;
-  // Our own earlier batch may have committed: then this one aborts on its operation id and the stored answer is returned.
+  // Our own earlier batch may have committed: then this one aborts on its operation id, and the stored response is returned.
   if (facts.sameExternalId !== undefined && facts.sameExternalId !== id) {
     return { code: "EXTERNAL_ID_EXISTS", invoiceId: facts.sameExternalId };
   }
@@ -233,12 +233,12 @@ function newInvoice(
   };
 }
 
-/** The numbers of a create's audit entries: 0 the invoice, 1 the customer, from 2 on wallets found altered. */
+/** Numbering of a create's audit entries: 0 is the invoice, 1 the customer, from 2 on the wallets that were found altered. */
 const FREEZES_FROM = 2;
 
 type Activated = Pick<Activation, "method" | "statements" | "salt"> & { readonly key: string };
 
-/** What cannot be had now comes back UNAVAILABLE with its reason; creating an invoice never fails for it (decisions 4). */
+/** A method that cannot be activated now is returned UNAVAILABLE with its reason; the invoice is created all the same (decisions 4). */
 async function activateAll(
   deps: CreateDependencies,
   request: CreateRequest,

@@ -17,7 +17,7 @@ export function invoiceDependencies(
     readonly db: Db;
     readonly nowMs: number;
     readonly sleep: Sleep;
-    /** Absent where no method is activated. */
+    /** Absent if the operation activates no method. */
     readonly background?: (work: Promise<unknown>) => void;
   },
 ): RefreshDependencies {

@@ -1,11 +1,11 @@
-// Which amount a direct wallet asks for. On a shared address the amount is what tells invoices apart (decisions 4, "Amount for a direct
-// wallet"): the plain price if it is free, else slightly less, so that nobody pays more. A price's candidates are numbered 0, 1, 2, ... in
-// the order in which they are tried; the table of reservations keeps the number (its salt), and so finds the next free one by an index.
+// Which amount a direct wallet asks for. On a shared address the amount distinguishes the invoices (decisions 4, "Amount for a direct wallet"):
+// it is the plain price if that is free, else slightly less, so that no payer pays more. A price's candidates are numbered 0, 1, 2, ... in the
+// order in which they are tried. The table of reservations stores the number (the salt), so that an index finds the next free one.
 import { floorDiv, minBig, roundUpTo } from "../../lib/money.ts";
 
-/** How finely an asset's direct amounts are counted. */
+/** The granularity of an asset's direct amounts. */
 export interface AmountGrain {
-  /** Quotes are rounded up to it; every amount is a multiple of it. */
+  /** Quotes are rounded up to a multiple of this; every amount is such a multiple. */
   readonly grainUnits: bigint;
   /** Coarser steps, tried first for figures that are easy to read; coarsest first, each a multiple of the next and of `grainUnits`. */
   readonly coarseGrainUnits: readonly bigint[];
@@ -14,11 +14,11 @@ export interface AmountGrain {
 /** The most that may be subtracted: a two-hundredth (0.5 %) of the price, and this many grains. */
 export const MOST_GRAINS = 10_000n;
 export const DISCOUNT_DIVISOR = 200n;
-/** From this share of a price's amounts on the merchant is warned: four fifths. */
+/** The merchant is warned once this share of a price's amounts is held: four fifths. */
 const LOW_NUMERATOR = 4;
 const LOW_DENOMINATOR = 5;
 
-/** The price of a quote: rounded up to the asset's grain. */
+/** The price of a quote, rounded up to the asset's grain. */
 export function plainUnits(quoteUnits: bigint, asset: AmountGrain): bigint {
   return roundUpTo(quoteUnits, asset.grainUnits);
 }
@@ -29,8 +29,8 @@ export function saltCapacity(priceUnits: bigint, asset: AmountGrain): number {
 }
 
 /**
- * The `salt`-th candidate of a price: 0 is the price, then the multiples of the coarsest grain subtracted, smallest first, then those of
- * the next finer that the coarser did not reach, and so on. All distinct, above zero, at most 0.5 % below the price. Takes constant time.
+ * The `salt`-th candidate of a price. 0 is the price itself. Then multiples of the coarsest grain are subtracted, smallest first, then the
+ * remaining multiples of the next finer grain, and so on. All are distinct, above zero and at most 0.5 % below the price. Constant time.
  */
 export function saltedUnits(priceUnits: bigint, asset: AmountGrain, salt: number): bigint {
   const limitUnits = mostGrains(priceUnits, asset) * asset.grainUnits;
@@ -45,7 +45,7 @@ export function saltedUnits(priceUnits: bigint, asset: AmountGrain, salt: number
     rest -= count;
     coarser = grain;
   }
-  throw new Error(`salt ${salt} is beyond the candidates of ${priceUnits}`);
+  throw new Error(`salt ${salt} is out of range for the price ${priceUnits}`);
 }
 
 /** The candidates numbered `from` to `to - 1`, as the decimal texts that reservations hold. */
@@ -57,19 +57,19 @@ export function candidateTexts(
   return Array.from({ length: to - from }, (_, i) => saltedUnits(priceUnits, asset, from + i).toString());
 }
 
-/** What one read tells of a price's amounts at an address. */
+/** The taken amounts of a price at an address, from one read. */
 export interface TakenAmounts {
-  /** The first taken salts of exactly this price, ascending: all of them, or as many as were read. */
+  /** The lowest taken salts of exactly this price, ascending: all of them, or as many as were read. */
   readonly takenSalts: readonly number[];
-  /** The greatest of them. */
+  /** The greatest taken salt. */
   readonly maxSalt: number | null;
-  /** Whether the price itself is taken, by an amount of whichever price. */
+  /** Whether the price itself is taken, by an amount of any price. */
   readonly isPriceTaken: boolean;
 }
 
 /**
- * The salt to try first. The smallest free of those read; else the one after the greatest; undefined when that would not be free, or
- * could not be known to be: then the amounts themselves must be looked up. A guess, because amounts of neighbouring prices are not in it.
+ * The salt to try first: the smallest free one of those read, else the one after the greatest. Undefined if that is not free, or not known to
+ * be free: then the amounts themselves must be looked up. It is a guess, because it ignores amounts of neighbouring prices.
  */
 export function firstSalt(taken: TakenAmounts, capacity: number): number | undefined {
   const { takenSalts, maxSalt, isPriceTaken } = taken;
@@ -81,9 +81,9 @@ export function firstSalt(taken: TakenAmounts, capacity: number): number | undef
 }
 
 /**
- * Picks one of the free salts, given in ascending order; undefined when there are none. Without a collision: the smallest. After one, all who
- * lost the same amount retry at once, so each draws by `random` in [0, 1). The salt tried last is kept if it is still free, because then the
- * collision was another method's.
+ * Picks one of the free salts, given in ascending order; undefined if the list is empty. Without a collision it is the smallest. After a
+ * collision all losers of the same amount retry at once, so each draws by `random` in [0, 1). The salt tried last is kept if it is still
+ * free, because then the collision was about another method.
  */
 export function drawSalt(facts: {
   readonly freeSalts: readonly number[];
@@ -96,7 +96,7 @@ export function drawSalt(facts: {
   return freeSalts.includes(last) ? last : freeSalts[Math.floor(random * freeSalts.length)];
 }
 
-/** How many held amounts of one price are reason for a warning: 80 % of them, rounded up; undefined for a price with one amount. */
+/** How many held amounts of one price cause a warning: 80 % of its candidates, rounded up; undefined for a price with one candidate. */
 export function amountsLowMark(capacity: number): number | undefined {
   return capacity === 1 ? undefined : Math.ceil((capacity * LOW_NUMERATOR) / LOW_DENOMINATOR);
 }
@@ -104,7 +104,7 @@ export function amountsLowMark(capacity: number): number | undefined {
 /** How many finest grains may be subtracted from a price. */
 function mostGrains(priceUnits: bigint, { grainUnits }: AmountGrain): bigint {
   if (priceUnits <= 0n || priceUnits % grainUnits !== 0n)
-    throw new Error(`a price is a positive multiple of the grain: ${priceUnits} by ${grainUnits}`);
+    throw new Error(`a price must be a positive multiple of its grain: ${priceUnits}, grain ${grainUnits}`);
   const grains = floorDiv(priceUnits, DISCOUNT_DIVISOR * grainUnits);
   return minBig(grains, MOST_GRAINS);
 }
@@ -112,11 +112,11 @@ function mostGrains(priceUnits: bigint, { grainUnits }: AmountGrain): bigint {
 /** How many steps of `fine` make one of `coarse`. */
 function stepsBetween(coarse: bigint, fine: bigint): bigint {
   if (coarse <= fine || coarse % fine !== 0n)
-    throw new Error(`grain ${coarse} is no multiple of the next finer, ${fine}`);
+    throw new Error(`grain ${coarse} must be a multiple of the next finer grain, ${fine}`);
   return floorDiv(coarse, fine);
 }
 
-/** The n-th (from 1) positive integer, leaving out every multiple of `skipEvery`. */
+/** The n-th positive integer, counted from 1, that is not a multiple of `skipEvery`. */
 function nthMultiple(n: bigint, skipEvery: bigint | undefined): bigint {
   return skipEvery === undefined ? n : n + floorDiv(n - 1n, skipEvery - 1n);
 }

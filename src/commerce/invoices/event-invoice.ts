@@ -1,5 +1,5 @@
-// The invoice as an event carries it: the object that GET shows, with the newest 20 payments and timeline items, and fewer where that is
-// more than an event may hold. A client that reads `truncated` fetches the invoice for the rest.
+// The invoice in an event: the object of GET with the newest 20 payments and timeline items, or fewer if the event would be too large. A client
+// that finds `truncated` fetches the invoice for the rest.
 
 import { utf8ToBytes } from "../../lib/bytes.ts";
 import { isWithin, MAX_DATA_BYTES } from "../../platform/events/event.ts";
@@ -9,15 +9,15 @@ import type { InvoiceFacts } from "./invoice-events.ts";
 const NEWEST = 20;
 const FEWER = 5;
 
-/** A change of many payments at once writes one event for each: together their lists take no more than this. */
+/** A change of many payments at once writes one event for each; this limits the size of all their lists together. */
 const LISTS_OF_A_CHANGE_BYTES = 1_000_000;
 
-/** `data` beside the invoice and what else the event tells: the invoice's id, the names of members, what was cut. */
+/** Size of the rest of `data`: the invoice's id, the names of members, the list of what was cut. */
 const MEMBERS_BYTES = 300;
 
 type Cut = readonly [name: string, cut: (invoice: InvoiceBody) => Partial<InvoiceBody>];
 
-/** In this order, until it fits: first what a request brings back page by page, last what integrators keep their own references in. */
+/** What is cut, in this order, until the event fits: first what a request can fetch page by page, last what integrators store their references in. */
 const LIST_CUTS: readonly Cut[] = [
   ["payments", ({ payments }) => ({ payments: payments.slice(-FEWER) })],
   ["invoiceTimeline", ({ invoiceTimeline }) => ({ invoiceTimeline: invoiceTimeline.slice(-FEWER) })],
@@ -38,8 +38,8 @@ const TEXT_CUTS: readonly Cut[] = [
 ];
 
 /**
- * The `data` of each event of one change of an invoice, in their order; `facts` is what an event tells beside the invoice. `json` is the
- * invoice's text where the caller has made it: what needs no cut is not made again.
+ * The `data` of each event of one change of an invoice, in order. `facts`: what an event has besides the invoice. `json`: the invoice's text,
+ * if the caller already has it, to be reused if no cut is needed.
  */
 export function invoiceEventData(
   { invoice, json }: { readonly invoice: InvoiceBody; readonly json?: string | undefined },

@@ -1,4 +1,4 @@
-// The sweep: every minute, bounded, idempotent. A run that is skipped or doubled changes nothing but the moment: reads settle for themselves.
+// The sweep: every minute, bounded, idempotent. A skipped or repeated run changes only the time of the change, because reads settle by themselves.
 
 import { NETWORKS } from "../../chains/networks.ts";
 import { chunksOf } from "../../lib/chunks.ts";
@@ -21,36 +21,36 @@ import { fileOf, type InvoiceRow } from "./invoice.ts";
 import { reorgWindowMs, settlementChange } from "./settle-invoice.ts";
 import { selectInvoiceRow, selectInvoiceRows } from "./store.ts";
 
-/** An invocation has 1,000 queries; a settled invoice takes about five. */
+/** An invocation may make 1,000 queries; settling an invoice takes about five. */
 const MOST_A_RUN = 150;
 const OLDEST_A_RUN = 100;
-/** Of all merchants in turn, so that nobody's invoices wait for the many of another. */
+/** From all merchants in turn, so that no merchant's invoices wait for another's large backlog. */
 const IN_TURN_A_RUN = 50;
-/** Merchants who have active invoices, most of them with none due. */
+/** Merchants with active invoices; most of them have no invoice due. */
 const MERCHANTS_A_RUN = 1_000;
 const OF_EACH = 10;
-/** The newest as well, so that a burst of rows which fail for the first time keeps nobody waiting. */
+/** The newest too, so that a burst of rows that fail for the first time delays no others. */
 const NEWEST_A_RUN = 40;
-/** Of those that failed before, however many they are. */
+/** Of those that failed before, at most this many. */
 const HELD_A_RUN = 10;
-/** In one batch. Each is up to a megabyte by itself. */
+/** Invoices in one batch. Each may have up to a megabyte. */
 const SETTLED_AT_ONCE = 25;
 const RESERVATIONS_A_RUN = 1_000;
 
 export interface Swept {
   readonly settled: number;
-  /** Invoices that another writer, a fault or a bug kept from being settled; they are tried again, ever more rarely. */
+  /** Invoices that could not be settled because of another writer, a fault or a bug; they are retried at growing intervals. */
   readonly left: readonly Unsettled[];
-  /** Whether it stopped at its bound. */
+  /** Whether the run stopped at its limit. */
   readonly hasMore: boolean;
 }
 
 type Due = Pick<InvoiceRow, "id" | "merchantId">;
 
-/** The sweep acts for nobody, so no trail is taken. */
+/** The sweep acts for no user, so it takes no trail. */
 type SweepDependencies = Omit<ChangeDependencies, "trail">;
 
-/** Settles invoices whose time is over. One that cannot be read or settled is reported and skipped; it stops no other. */
+/** Settles invoices whose time is over. An invoice that cannot be read or settled is reported and skipped, without stopping the others. */
 export async function expireInvoices(deps: SweepDependencies): Promise<Swept> {
   const { due, after, isCut } = await selectDue(deps);
   const left: Unsettled[] = [];
@@ -71,9 +71,9 @@ export async function expireInvoices(deps: SweepDependencies): Promise<Swept> {
 
 interface DuePage {
   readonly due: readonly Due[];
-  /** Whose turn was last. */
+  /** The last merchant served. */
   readonly after: string;
-  /** Whether more are due than it holds. */
+  /** Whether more invoices are due than are listed. */
   readonly isCut: boolean;
 }
 
@@ -98,7 +98,7 @@ async function selectDue(deps: SweepDependencies): Promise<DuePage> {
   return { due: due.slice(0, MOST_A_RUN), after: lastInTurn(merchants, turns), isCut };
 }
 
-/** The merchant behind whom the next run begins; "" where this one came to the last of them. */
+/** The merchant after whom the next run starts; "" if this run reached the last merchant. */
 function lastInTurn(
   merchants: readonly { readonly merchantId: MerchantId }[],
   turns: readonly (readonly Due[])[],
@@ -110,8 +110,8 @@ function lastInTurn(
 }
 
 /**
- * Why each of them is not settled; undefined for one that is. They are settled in one batch. Where that fails it is halved, down to the one
- * that is in the way.
+ * For each invoice the reason why it is not settled; undefined if it is. They are settled in one batch. A batch that fails is halved, down to
+ * the invoice that causes the failure.
  */
 async function settleAll(
   deps: SweepDependencies,
@@ -127,7 +127,7 @@ async function settleAll(
   return [...(await settleAll(deps, due.slice(0, half))), ...(await settleAll(deps, due.slice(half)))];
 }
 
-/** `conflict`: one of them cannot be read or settled, or is not as it was read. Storage that does not answer a read ends the run. */
+/** `conflict`: one of them cannot be read or settled, or is not as it was read. A read that storage does not answer ends the run. */
 async function settleTogether(deps: SweepDependencies, due: readonly Due[]): Promise<Committed["kind"]> {
   try {
     const rows = await selectInvoiceRows(
@@ -156,13 +156,13 @@ async function whyUnsettled(deps: SweepDependencies, { merchantId, id }: Due): P
   }
 }
 
-/** Our own messages may contain values of a row; D1's name a table and columns. */
+/** Never our own error messages, which may contain values of a row; D1's messages name only a table and columns. */
 function reasonOf(error: unknown): string {
   const byDatabase = d1Messages(error).find((message) => message.startsWith("D1_"));
   return byDatabase ?? (error instanceof Error ? error.name : typeof error);
 }
 
-/** Frees amounts that nobody watches any more, and forgets those that were freed long ago. */
+/** Frees amounts that are no longer watched, and deletes those that were freed long ago. */
 export async function releaseAmounts({ db, nowMs }: Pick<SweepDependencies, "db" | "nowMs">): Promise<Left> {
   const forgotten = forgetReleased(db, nowMs - RELEASED_KEPT_MS, RESERVATIONS_A_RUN);
   const results = await batch(db, [...releaseReservations(db, nowMs, RESERVATIONS_A_RUN), forgotten]);

@@ -1,5 +1,5 @@
-// How many amounts may be held at an address (decisions 12, "Shared addresses and keys"): by merchants of one rank where several have it, for those of a
-// lower rank take nothing from anybody above them, and by the browsers of each merchant everywhere.
+// How many amounts may be held at an address (decisions 12, "Shared addresses and keys"). At a shared address the merchants of one rank are limited
+// together; a lower rank takes nothing from a higher one. At every address the browsers of each merchant are limited.
 import { LIMITS, limitReached } from "../../lib/limits.ts";
 import { ceilDiv, floorDiv, maxBig, minBig } from "../../lib/money.ts";
 import { SECOND_MS } from "../../lib/time.ts";
@@ -8,33 +8,33 @@ import type { Failure } from "../../platform/failures.ts";
 import { UNPROVEN } from "../ranks/rank.ts";
 import { type AmountGrain, DISCOUNT_DIVISOR, MOST_GRAINS } from "./direct-amount.ts";
 
-/** What may be held of the amounts from `fromUnits` to `toUnits`, both inside. */
+/** How many of the amounts from `fromUnits` to `toUnits`, both included, may be held. */
 export interface HoldingBounds {
   readonly fromUnits: bigint;
   readonly toUnits: bigint;
-  /** By all merchants of the rank together; null where that is not bounded. */
+  /** By all merchants of the rank together; null if unlimited. */
   readonly maxAll: number | null;
-  /** By one merchant, where the address is shared. */
+  /** By one merchant, if the address is shared. */
   readonly maxOwn: number;
-  /** Whether `maxOwn` is for all of the rank who have the address, and each has an equal part of it. */
+  /** Whether `maxOwn` is divided equally among all merchants of the rank who have the address. */
   readonly isDivided: boolean;
-  /** By one merchant for invoices of browsers and product pages, where nobody else is there to mind; null for its server. */
+  /** By one merchant for invoices of browsers and product pages; at a shared address at most their part of `maxOwn` too. Null for its server. */
   readonly maxPublic: number | null;
 }
 
-/** What is held of them. */
+/** How many of them are held. */
 export interface Holding {
   readonly isShared: boolean;
-  /** By merchants of the asker's rank. */
+  /** By merchants of the same rank. */
   readonly all: number;
   readonly own: number;
-  /** The asker's, for invoices of browsers. */
+  /** By this merchant, for invoices of browsers. */
   readonly public: number;
-  /** Other merchants with proof who have the address. */
+  /** The number of other merchants with proof who have the address. */
   readonly others: number;
 }
 
-/** What bounds another amount of `units`. */
+/** The bounds that apply to one more amount of `units`. */
 export function holdingBounds(
   { rank, isPublic }: { readonly rank: Rank; readonly isPublic: boolean },
   units: bigint,
@@ -44,14 +44,14 @@ export function holdingBounds(
   return { ...bounds, maxPublic: isPublic ? publicPart(provenBounds(units, asset).maxOwn) : null };
 }
 
-/** Of what a merchant may hold, what browsers may: the rest is for its server. */
+/** The part of a merchant's limit that browsers may use; the rest is for its server. */
 export function publicPart(max: number): number {
   return Math.ceil((max * LIMITS.percentOfAmountsForPublic) / 100);
 }
 
 /**
- * The prices that have `units` among their candidates: how many grains the dearest of them reaches down, and the cheapest. Prices are anybody's choice,
- * so what bounds one of them must bound them all.
+ * For the prices that have `units` among their candidates: how many grains the candidates of the highest price reach down, and those of the lowest.
+ * Merchants choose their prices, so a bound for one price must bound all of them.
  */
 function grainsOf(units: bigint, { grainUnits }: AmountGrain) {
   const widest = minBig(MOST_GRAINS, ceilDiv(units, (DISCOUNT_DIVISOR - 1n) * grainUnits));
@@ -59,7 +59,7 @@ function grainsOf(units: bigint, { grainUnits }: AmountGrain) {
   return { widest, narrowest };
 }
 
-/** Merchants with proof have each an equal part of a price's candidates. All candidates of a price that has `units` lie within its reach. */
+/** Each merchant with proof has an equal part of a price's candidates. The range covers all candidates of every price that has `units`. */
 function provenBounds(units: bigint, asset: AmountGrain): Omit<HoldingBounds, "maxPublic"> {
   const { widest, narrowest } = grainsOf(units, asset);
   const reachUnits = widest * asset.grainUnits;
@@ -68,22 +68,22 @@ function provenBounds(units: bigint, asset: AmountGrain): Omit<HoldingBounds, "m
 }
 
 /**
- * Merchants without proof hold a quarter of what lies within 0.5 % either side of a price: the reach of the dearest is counted to both sides, and the
- * quarter is that of the cheapest.
+ * Merchants without proof may hold a quarter of the amounts within 0.5 % on either side of a price. The range uses the reach of the highest price on
+ * both sides, and the quarter that of the lowest.
  */
 function unprovenBounds(units: bigint, asset: AmountGrain): Omit<HoldingBounds, "maxPublic"> {
   const { widest, narrowest } = grainsOf(units, asset);
   const reachUnits = 2n * widest * asset.grainUnits;
   const ends = { fromUnits: maxBig(1n, units - reachUnits), toUnits: units + reachUnits };
   const maxAll = Math.floor(((2 * Number(narrowest) + 1) * LIMITS.percentOfAmountsWithoutProof) / 100);
-  // One stranger alone leaves another merchant without proof as much as it took.
+  // One merchant without proof may take at most half, so that another gets as much.
   const maxOwn = Math.min(LIMITS.amountsWithoutProof, Math.ceil(maxAll / 2));
   return { ...ends, maxAll, maxOwn, isDivided: false };
 }
 
 type HoldingRefusal = Extract<Failure, { code: "LIMIT_REACHED" | "AMOUNTS_EXHAUSTED" }>;
 
-/** Why no other amount may be held; undefined where one may. */
+/** Why no further amount may be held; undefined if one may. */
 export function holdingRefusal(rank: Rank, bounds: HoldingBounds, holding: Holding): HoldingRefusal | undefined {
   const { maxAll, maxPublic, isDivided } = bounds;
   const { all, own, others, isShared } = holding;
@@ -97,14 +97,14 @@ export function holdingRefusal(rank: Rank, bounds: HoldingBounds, holding: Holdi
   return { code: "LIMIT_REACHED", name: "amountsWithoutProof", limit: maxOwn };
 }
 
-/** A stretch of amounts whose decimal texts have one length: there the order of the texts is the order of the numbers. */
+/** A range of amounts whose decimal texts have the same length, so that the order of the texts is the order of the numbers. */
 export interface AmountStretch {
   readonly digits: number;
   readonly from: string;
   readonly to: string;
 }
 
-/** The amounts from one to another, both inside and above zero, as such stretches. */
+/** The amounts from one to another, both included and above zero, as such ranges. */
 export function stretchesOf({
   fromUnits,
   toUnits,
@@ -117,10 +117,10 @@ export function stretchesOf({
   });
 }
 
-/** How long the claims of a merchant without proof last where others are. */
+/** How long a merchant without proof may hold amounts at a shared address. */
 const LIFETIME_MS = LIMITS.lifetimeSecondsWithoutProof * SECOND_MS;
 
-/** Why an invoice may not be paid there; undefined where it may. */
+/** Why an invoice may not use the shared address; undefined if it may. */
 export function lifetimeRefusal(
   { expiresAtMs }: { readonly expiresAtMs: number },
   nowMs: number,
@@ -131,8 +131,8 @@ export function lifetimeRefusal(
 }
 
 /**
- * Until when an invoice's amounts are held: to the end of its monitoring, or for a day from its creation where others would wait for them. Whenever
- * one is reserved, so that who looks, and when, changes nothing.
+ * Until when an invoice's amounts are held: to the end of its monitoring, or for a day from its creation if others would wait for them. It does not
+ * depend on when an amount is reserved, so that reads of the page change nothing.
  */
 export function heldUntilMs(
   {

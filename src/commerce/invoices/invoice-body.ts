@@ -1,4 +1,4 @@
-// Rows to the wire. Every address goes through `isRowIntact` first: a method whose HMAC does not hold shows nothing.
+// Turns rows into responses. Every address is checked with `isRowIntact` first: a method whose HMAC does not verify shows no address.
 import { assetOn, networkNamed } from "../../chains/networks.ts";
 import { paymentUri } from "../../chains/payment-uri.ts";
 import { formatMicros, formatUnits, maxBig } from "../../lib/money.ts";
@@ -35,7 +35,7 @@ export interface MethodBody {
 
 export interface BodyContext {
   readonly macKeys: MacKeys;
-  /** Origin of checkout links, without a slash at its end. */
+  /** Origin of checkout links, without a trailing slash. */
   readonly publicUrl: string;
   readonly nowMs: number;
 }
@@ -91,7 +91,7 @@ export function invoiceBodyOf(file: InvoiceFile, context: BodyContext) {
   };
 }
 
-/** What a public key may see: no customer, no merchant's notes, no payer's address (decisions 7). Same members, nulled. */
+/** The invoice for a public key: no customer, no merchant's notes, no payer's address (decisions 7). The fields are kept, with null. */
 export function publicInvoiceBody(body: InvoiceBody): Partial<InvoiceBody> {
   return {
     id: body.id,
@@ -124,7 +124,7 @@ export function publicInvoiceBody(body: InvoiceBody): Partial<InvoiceBody> {
 export function methodBodyOf(invoice: Invoice, method: PaymentMethod, context: BodyContext): MethodBody {
   const network = networkNamed(method.network);
   const asset = network === undefined ? undefined : assetOn(network, method.cryptocurrency);
-  if (network === undefined || asset === undefined) throw new Error(`a method on an unknown pair: ${method.network}`);
+  if (network === undefined || asset === undefined) throw new Error(`a method has an unknown pair: ${method.network}`);
   const hidden = hiddenReason(invoice, method, context);
   if (hidden !== undefined || method.address === null) return unavailableBody(method, hidden ?? method.reason);
   const due = amountDueUnits({
@@ -133,7 +133,7 @@ export function methodBodyOf(invoice: Invoice, method: PaymentMethod, context: B
     expectedMicros: invoice.amountMicros,
     receivedMicros: invoice.receivedMicros,
   });
-  // The rest of a partial payment to a shared address has an amount of its own, so that it can be recognised too.
+  // After a partial payment to a shared address the rest has its own amount, so that it can be matched too.
   const dueUnits =
     due === null || due === 0n ? due : (method.remainderUnits ?? maxBig(due, dustLimitUnits(network, asset.code)));
   return {
@@ -152,7 +152,7 @@ export function methodBodyOf(invoice: Invoice, method: PaymentMethod, context: B
   };
 }
 
-/** The pair of a wallet that this invoice has not activated. */
+/** A wallet's pair that this invoice has not activated. */
 export function offeredMethodBody(
   offer: { readonly cryptocurrency: string; readonly network: string; readonly requiredConfirmations: number },
   reason: string | null,
@@ -160,11 +160,11 @@ export function offeredMethodBody(
   return { ...unavailableBody(offer, reason), status: reason === null ? "AVAILABLE" : "UNAVAILABLE" };
 }
 
-/** `cursors`: how far the networks were read, for confirmations as of now. */
+/** `cursors`: how far the networks were read, to compute the current confirmations. */
 export function paymentBodyOf(payment: Payment, cursors: readonly Pick<NetworkCursor, "network" | "tipHeight">[]) {
   const network = networkNamed(payment.network);
   const asset = network === undefined ? undefined : assetOn(network, payment.cryptocurrency);
-  if (asset === undefined) throw new Error(`a payment on an unknown pair: ${payment.network}`);
+  if (asset === undefined) throw new Error(`a payment has an unknown pair: ${payment.network}`);
   return {
     id: payment.id,
     invoiceId: payment.invoiceId,
@@ -194,7 +194,7 @@ export function paymentBodyOf(payment: Payment, cursors: readonly Pick<NetworkCu
   };
 }
 
-/** Why a stored method may not show its address; undefined when it may. */
+/** Why a stored method must not show its address; undefined if it may. */
 function hiddenReason(invoice: Invoice, method: PaymentMethod, context: BodyContext): string | undefined {
   if (method.status === "UNAVAILABLE" || method.address === null) return method.reason ?? "UNAVAILABLE";
   const subject = {
@@ -206,9 +206,9 @@ function hiddenReason(invoice: Invoice, method: PaymentMethod, context: BodyCont
     target: method.address,
   } as const;
   if (!isRowIntact(context.macKeys, subject, method)) return "INTEGRITY_CHECK_FAILED";
-  // An amount that is not reserved may be what another invoice asks for: the money would be credited to that one.
+  // Another invoice may ask for an amount that is not reserved: the money would be credited to that invoice.
   if (lacksRest(invoice, method)) return "AMOUNTS_EXHAUSTED";
-  // A quote whose lock is over and that could not be renewed no longer holds; the failed renewal noted its reason.
+  // A quote whose lock is over and that could not be renewed is no longer valid; the failed renewal stored its reason.
   return isQuoteOver(invoice, method, context.nowMs) ? (method.reason ?? "RATE_UNAVAILABLE") : undefined;
 }
 
@@ -232,7 +232,7 @@ function unavailableBody(
   };
 }
 
-/** Whether it waits because payments to an address of it cannot be seen for now. */
+/** Whether it waits because payments to one of its addresses cannot be seen for now. */
 function isAwaitingStuck({ invoice, cursors }: InvoiceFile): boolean {
   return (
     invoice.status === "AWAITING_PAYMENT" && cursors.some(({ stuckPassedMs }) => typeof stuckPassedMs === "number")

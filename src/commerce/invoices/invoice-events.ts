@@ -1,27 +1,27 @@
-// What events of invoices and their payments say.
+// The data of invoice and payment events.
 import type { InvoiceId } from "../../lib/ids.ts";
 import type { InvoiceBody, MethodBody, PaymentBody } from "./invoice-body.ts";
 
-/** What the event of an invoice tells beside the invoice. */
+/** The data of an invoice's event besides the invoice. */
 export interface InvoiceFacts {
   readonly previousStatus?: InvoiceBody["status"] | undefined;
   readonly payment?: PaymentBody | undefined;
   readonly paymentMethod?: MethodBody | undefined;
 }
 
-/** Of an invoice, with the facts named. */
+/** Data about an invoice, with the given facts. */
 type OfInvoice<Facts extends keyof InvoiceFacts = never> = {
   readonly [Fact in Facts]: NonNullable<InvoiceFacts[Fact]>;
 } & {
   readonly invoiceId: InvoiceId;
   readonly invoice: InvoiceBody;
-  /** Which of the invoice's members were cut, where the event would have been too large. */
+  /** Which fields of the invoice were cut, if the event would have been too large. */
   readonly truncated?: readonly string[];
 };
 
 type Moved = OfInvoice<"previousStatus">;
 
-/** Of a transfer that no invoice has, with neither. */
+/** Data about a payment; without an invoice for a transfer that no invoice has. */
 type OfPayment = OfInvoice<"payment"> | { readonly payment: PaymentBody };
 
 export interface InvoiceEvents {

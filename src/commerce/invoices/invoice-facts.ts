@@ -1,19 +1,19 @@
-// An invoice in the audit log: what became of its money and where it is to be paid. The log is append-only and customers can be erased, so
-// nothing that a merchant or a customer wrote is in it, only which fields changed.
+// An invoice in the audit log: its money and its payment methods. The log is append-only and customers can be erased, so it never has the values
+// that a merchant or a customer wrote, only which fields changed.
 
 import { formatMicros, formatUnits } from "../../lib/money.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";
 import type { Invoice, PaymentMethod } from "./invoice.ts";
 import { pairKey, pairOf } from "./payment-method.ts";
 
-/** What the chain and the clock decide. */
+/** The facts that follow from the chain and the clock. */
 export function stateFacts(invoice: Invoice): AuditFacts {
   const { status, receivedMicros, confirmedMicros, isLate, needsReview } = invoice;
   const amounts = { amountReceived: formatMicros(receivedMicros), amountConfirmed: formatMicros(confirmedMicros) };
   return { status, ...amounts, isLate, needsReview };
 }
 
-/** What each method asks for, by pair: `BTC_BTC.amount`, `BTC_BTC.rate`. */
+/** Each method's amount and rate, by pair: `BTC_BTC.amount`, `BTC_BTC.rate`. */
 export function quoteFacts(methods: readonly PaymentMethod[]): AuditFacts {
   return Object.fromEntries(
     methods.flatMap((method) => [

@@ -1,4 +1,4 @@
-// An invoice and its relations as the rules see them. The tables hold exactly these members; stores hand them over unchanged.
+// An invoice and its relations as the rules read them. The tables have exactly these columns; stores pass them on unchanged.
 
 import type { CustomerId, InvoiceId, MerchantId, ProductId, TimelineItemId, WalletId } from "../../lib/ids.ts";
 import type { JsonOf } from "../../lib/typed-json.ts";
@@ -48,7 +48,7 @@ export interface Invoice {
   readonly updatedAtMs: number;
 }
 
-/** Whether anybody could have made it: then it is bounded apart from what the merchant's own server makes. */
+/** Whether anyone could have created it; then it is limited separately from the invoices of the merchant's own server. */
 export function isPublicOrigin(origin: InvoiceOrigin): boolean {
   return origin !== "API";
 }
@@ -78,11 +78,11 @@ export interface PaymentMethod {
   /** JSON array of source names. */
   readonly rateSources: string | null;
   readonly quotedAtMs: number | null;
-  /** Fiat value of `amountUnits`: E, or what was still due when it was quoted. Null with `rate`. */
+  /** Fiat value of `amountUnits`: E, or what was still due when it was quoted. Null if `rate` is null. */
   readonly quoteForMicros: bigint | null;
-  /** When the quote ends. Null with `rate`. */
+  /** When the quote ends. Null if `rate` is null. */
   readonly lockedUntilMs: number | null;
-  /** JSON of every quote that was asked, remainders too, oldest first (quotes.ts). */
+  /** JSON of every quote, including remainders, oldest first (quotes.ts). */
   readonly quotes: JsonOf<readonly StoredQuote[]>;
   readonly requiredConfirmations: number;
   readonly mac: string | null;
@@ -93,16 +93,16 @@ export interface PaymentMethod {
   readonly isFromPublicKey: boolean;
 }
 
-/** An invoice with everything its answer shows. */
+/** An invoice with everything that its response shows. */
 export interface InvoiceFile {
   readonly invoice: Invoice;
   readonly customer: Customer | undefined;
-  /** As it now is, deleted or not; undefined where the invoice names none. */
+  /** The product's present state, deleted or not; undefined if the invoice has no product. */
   readonly product: Product | undefined;
   readonly methods: readonly PaymentMethod[];
   readonly payments: readonly Payment[];
   readonly timeline: readonly TimelineItem[];
-  /** How far the networks of its methods and payments have been read; none for a network that was never watched. */
+  /** How far the networks of its methods and payments have been read; a network that was never watched has no entry. */
   readonly cursors: readonly NetworkCursor[];
 }
 
@@ -126,7 +126,7 @@ export function fileOf(row: InvoiceRow): InvoiceFile {
   };
 }
 
-/** An invoice of this moment: no money, no cursor that it waits for. */
+/** A newly created invoice: no payments, and no cursor to wait for. */
 export function newFile(
   of: Pick<InvoiceFile, "invoice" | "customer" | "product" | "methods">,
   item: TimelineItem,
@@ -134,7 +134,7 @@ export function newFile(
   return { ...of, payments: [], timeline: [item], cursors: [] };
 }
 
-/** When a quote that is made now ends: min(end of the time to pay, now + rateLockSeconds) (decisions 4). */
+/** When a quote made now ends: min(end of the time to pay, now + rateLockSeconds) (decisions 4). */
 export function lockEndMs(
   invoice: Pick<Invoice, "expiresAtMs" | "monitorUntilMs" | "rateLockSeconds">,
   nowMs: number,
@@ -144,8 +144,8 @@ export function lockEndMs(
 }
 
 /**
- * Whether the method must be quoted anew: its lock is over, and money can still be added, all of it or the rest: while the invoice awaits it, and
- * on an UNDERPAID one for as long as late money counts.
+ * Whether the method needs a new quote: its lock is over, and money for all or the rest of the invoice can still be added. That is while the
+ * invoice awaits payment, and on an UNDERPAID invoice as long as late money counts.
  */
 export function isQuoteOver(invoice: Invoice, method: PaymentMethod, nowMs: number): boolean {
   const awaits = invoice.status === "AWAITING_PAYMENT" && nowMs <= invoice.expiresAtMs;

@@ -11,7 +11,10 @@ import { countInvoices, type InvoiceFilter, selectInvoicePage } from "./store.ts
 
 type InvoiceQuery = ListQuery & InvoiceFilter;
 
-/** The page and, where the answer must carry it, the count; how far each network was read, once for all of them. A query that is not valid reads nothing. */
+/**
+ * The page and, if the response must contain it, the count; also how far each network was read, once for all invoices. An invalid query reads
+ * nothing.
+ */
 export function pageReads(db: Db, merchantId: string, query: InvoiceQuery | undefined) {
   const page = pageToRead(query);
   const filter = query ?? {};
@@ -23,8 +26,8 @@ export function pageReads(db: Db, merchantId: string, query: InvoiceQuery | unde
 }
 
 /**
- * Lists show what is stored, at most one sweep behind (decisions 4). An invoice that cannot be shown is logged and left out, so that it hides
- * no other; read by itself it is an error.
+ * Lists show what is stored, at most one sweep behind (decisions 4). An invoice that cannot be shown is logged and left out, so that the
+ * others are still listed; reading it alone is an error.
  */
 export function listInvoices(
   read: {

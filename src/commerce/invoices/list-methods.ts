@@ -8,7 +8,7 @@ import { type BodyContext, type MethodBody, methodBodyOf, offeredMethodBody } fr
 import { isSamePair, walletRefusal } from "./payment-method.ts";
 import { selectInvoiceRow } from "./store.ts";
 
-/** The invoice, the wallets that could serve it, and the state of their networks, for the call that reads the key. */
+/** The invoice, the wallets that it could use, and the state of their networks, for the storage call that reads the key. */
 export function methodReads(db: Db, merchantId: string, invoiceId: string) {
   return [selectInvoiceRow(db, merchantId, invoiceId), selectLiveWallets(db, merchantId), selectCursors(db)] as const;
 }
@@ -18,7 +18,7 @@ export interface OfferContext extends BodyContext {
   readonly cursors: readonly NetworkCursor[];
 }
 
-/** What was activated, and every other pair of the merchant's enabled wallets: AVAILABLE, or UNAVAILABLE with its reason. */
+/** The activated methods, and every other pair of the merchant's enabled wallets: AVAILABLE, or UNAVAILABLE with its reason. */
 export function listMethods(
   file: InvoiceFile,
   wallets: readonly Wallet[],

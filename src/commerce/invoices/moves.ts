@@ -1,11 +1,11 @@
-// The events of an invoice's moves (decisions 4, "Events of the moves"). The timeline has status changes only, the events everything.
+// The events of an invoice's moves (decisions 4, "Events of the moves"). The timeline has only status changes; the events have everything.
 
 import type { PaymentId } from "../../lib/ids.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import type { LatenessChange } from "./counting.ts";
 
-/** `invoice.<name>`, and the older `payment.<name>` where there is one; a return to AWAITING_PAYMENT sends nothing. */
+/** `invoice.<name>`, and the older `payment.<name>` if there is one; a return to AWAITING_PAYMENT has no event of its own. */
 const EVENTS_OF_STATUS: Readonly<Record<InvoiceStatus, readonly EventType[]>> = {
   AWAITING_PAYMENT: [],
   PENDING_CONFIRMATION: ["invoice.pending_confirmation"],
@@ -17,8 +17,8 @@ const EVENTS_OF_STATUS: Readonly<Record<InvoiceStatus, readonly EventType[]>> = 
 };
 
 /**
- * The way from one status to another. Money that is first seen confirmed steps over PENDING_CONFIRMATION and writes both, so that a
- * timeline does not depend on when the chain was read; a resolution (`isByMoney` false) goes straight.
+ * The moves from one status to another. Money that is already confirmed when first seen also moves through PENDING_CONFIRMATION, so that a
+ * timeline does not depend on when the chain was read. A resolution (`isByMoney` false) moves directly.
  */
 export function movesBetween(way: StatusMove & { readonly isByMoney: boolean }): readonly StatusMove[] {
   const { from, to, isByMoney } = way;
@@ -31,20 +31,20 @@ export function movesBetween(way: StatusMove & { readonly isByMoney: boolean }):
   ];
 }
 
-/** A partial payment first, then the moves in order, then late money, and `invoice.updated` where only a figure or a mark changed. */
-export function eventsOf(news: {
+/** A partial payment first, then the moves in order, then late money; `invoice.updated` if only an amount or a mark changed. */
+export function eventsOf(outcome: {
   readonly moves: readonly StatusMove[];
-  /** R grew and is short of E - tol. */
+  /** R grew and is less than E - tol. */
   readonly isPartiallyPaid: boolean;
   readonly lateness: readonly LatenessChange[];
   readonly hasChanged: boolean;
 }): readonly SettlementEvent[] {
-  const partial = news.isPartiallyPaid ? [eventOf("invoice.partially_paid")] : [];
-  const late = news.lateness
+  const partial = outcome.isPartiallyPaid ? [eventOf("invoice.partially_paid")] : [];
+  const late = outcome.lateness
     .filter(({ isLate }) => isLate)
     .map(({ id }) => eventOf("invoice.payment_late", { paymentId: id }));
-  const events = [...partial, ...news.moves.flatMap(eventsOfMove), ...late];
-  return events.length === 0 && news.hasChanged ? [eventOf("invoice.updated")] : events;
+  const events = [...partial, ...outcome.moves.flatMap(eventsOfMove), ...late];
+  return events.length === 0 && outcome.hasChanged ? [eventOf("invoice.updated")] : events;
 }
 
 function eventsOfMove(move: StatusMove): readonly SettlementEvent[] {
@@ -55,7 +55,7 @@ function eventsOfMove(move: StatusMove): readonly SettlementEvent[] {
   return types.map((type) => eventOf(type, { previousStatus: move.from }));
 }
 
-/** Out of OVERPAID, or out of PAID into anything but OVERPAID: money that was reported to the integrator is no longer there. */
+/** From OVERPAID, or from PAID to anything but OVERPAID: money that was reported to the integrator is no longer there. */
 function isDownwards({ from, to }: StatusMove): boolean {
   return from === "OVERPAID" || (from === "PAID" && to !== "OVERPAID");
 }
@@ -75,7 +75,7 @@ export interface StatusMove {
 
 export interface SettlementEvent {
   readonly type: EventType;
-  /** The status before the move that the event tells of; null when it tells of no move. */
+  /** The status before the move that the event reports; null if it reports no move. */
   readonly previousStatus: InvoiceStatus | null;
   /** The payment of an `invoice.payment_late`. */
   readonly paymentId: PaymentId | null;

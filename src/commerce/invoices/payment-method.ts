@@ -1,4 +1,4 @@
-// What an invoice asks for on one pair: which wallets it may use, what the quote is, and the row that remembers it (decisions 4).
+// An invoice's payment method for one pair: which wallets it may use, its quote, and its row (decisions 4).
 import { type Asset, assetOn, type Network, networkNamed } from "../../chains/networks.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { printJson } from "../../lib/typed-json.ts";
@@ -15,7 +15,7 @@ export interface Pair {
   readonly network: string;
 }
 
-/** Network and asset of a pair that the registry is known to have (it came from a wallet's row). */
+/** Network and asset of a supported pair; throws for another, because the pair comes from a stored row. */
 export function pairOf(pair: Pair): { readonly network: Network; readonly asset: Asset } {
   const network = networkNamed(pair.network);
   const asset = network === undefined ? undefined : assetOn(network, pair.cryptocurrency);
@@ -24,7 +24,7 @@ export function pairOf(pair: Pair): { readonly network: Network; readonly asset:
   return { network, asset };
 }
 
-/** Canonical spelling of the pairs a request names; an unknown pair or one named twice is refused. */
+/** Canonical spelling of the pairs in a request; refuses an unknown pair and a duplicate. */
 export function canonicalPairs(named: readonly Pair[]): Result<readonly Pair[], Failure> {
   const pairs: Pair[] = [];
   for (const [position, each] of named.entries()) {
@@ -35,7 +35,7 @@ export function canonicalPairs(named: readonly Pair[]): Result<readonly Pair[], 
     if (pairs.some((other) => isSamePair(other, pair))) {
       return err({
         code: "VALIDATION_FAILED",
-        details: [{ path: `paymentMethods.${position}`, message: "this pair is named twice" }],
+        details: [{ path: `paymentMethods.${position}`, message: "is a duplicate: name each pair only once" }],
       });
     }
     pairs.push(pair);
@@ -47,7 +47,7 @@ export function isSamePair(a: Pair, b: Pair): boolean {
   return a.cryptocurrency === b.cryptocurrency && a.network === b.network;
 }
 
-/** `<cryptocurrency>_<network>`: a pair as a key. */
+/** A pair as a key: `<cryptocurrency>_<network>`. */
 export function pairKey(pair: Pair): string {
   return `${pair.cryptocurrency}_${pair.network}`;
 }
@@ -59,7 +59,7 @@ export interface PayableContext {
   readonly nowMs: number;
 }
 
-/** Why a live wallet cannot serve an invoice now; undefined when it can. */
+/** Why an invoice cannot use a live wallet now; undefined if it can. */
 export function walletRefusal(wallet: Wallet, context: PayableContext): Failure | undefined {
   if (!isWalletOpen(wallet, context.nowMs))
     return { code: "NO_ENABLED_WALLET", cryptocurrency: wallet.cryptocurrency, network: wallet.network };
@@ -70,8 +70,8 @@ export function walletRefusal(wallet: Wallet, context: PayableContext): Failure 
 }
 
 /**
- * The wallets to activate at creation: those of the named pairs, in their order, or the only one that is available. A named pair
- * without an enabled wallet, or with one whose delay is not over, refuses the invoice (422); a wallet that is enabled but cannot serve comes back UNAVAILABLE.
+ * The wallets to activate when an invoice is created: those of the named pairs, in that order, or the only available one. The invoice is refused
+ * (422) if a named pair has no enabled wallet, or one whose delay is not over. An enabled wallet that cannot be used now is returned UNAVAILABLE.
  */
 export function walletsToActivate<W extends Wallet>(
   wallets: readonly W[],
@@ -92,7 +92,7 @@ export function walletsToActivate<W extends Wallet>(
   return ok(chosen);
 }
 
-/** What is asked before any salt: `amountUnits` null on an any-amount invoice. For a direct wallet it is rounded up to the grain. */
+/** The quote without a salt. `amountUnits`: null on an any-amount invoice; rounded up to the grain for a direct wallet. */
 export interface MethodQuote extends Quote {
   readonly amountUnits: bigint | null;
 }
@@ -115,7 +115,7 @@ export function quoteMethod(of: {
   });
 }
 
-/** JSON of `<cryptocurrency>_<network>` to the plain amount at which a direct method would ask: what `selectPayableWallets` looks up. */
+/** JSON of `<cryptocurrency>_<network>` to the plain amount of a direct method, for the lookup of `selectPayableWallets`. */
 export function pricesJson(
   at: { readonly rates: RateTable; readonly nowMs: number },
   invoice: Pick<Invoice, "amountMicros" | "currency">,
@@ -135,7 +135,7 @@ export function pricesJson(
   return JSON.stringify(prices);
 }
 
-/** Where and how much: what activation adds to a quote. */
+/** The address and amount that an activation adds to a quote. */
 export interface Destination {
   readonly address: string;
   readonly addressIndex: number | null;
@@ -179,8 +179,8 @@ export function activeMethod(of: {
 }
 
 /**
- * The method once it is quoted at `nowMs`. The same amount for the same worth, requested again in time, extends the current quote, which
- * keeps its beginning (quotes.ts). `isUsed`: whether money is weighed by a quote.
+ * The method with a quote made at `nowMs`. The same amount for the same value, requested again in time, extends the current quote, which
+ * keeps its start (quotes.ts). `isUsed`: whether a quote gives a payment its value.
  */
 export function quotedMethod(
   method: PaymentMethod,
@@ -210,7 +210,7 @@ export function quotedMethod(
   };
 }
 
-/** The method once the rest of a partial payment has an amount of its own within the lock, worth `forMicros`; null takes that amount back. */
+/** The method with an amount for the rest of a partial payment, valid within the lock and worth `forMicros`; null removes that amount. */
 export function withRemainder(
   method: PaymentMethod,
   of: {
@@ -234,7 +234,7 @@ export function withRemainder(
   return { ...method, remainderUnits, quotes: printQuotes(withQuote(parseQuotes(method.quotes), asked, isUsed)) };
 }
 
-/** A method that was asked for at creation and cannot be had now; it may be picked again later. */
+/** A method that was requested at creation and cannot be activated now; it may be picked again later. */
 export function unavailableMethod(
   invoice: Pick<Invoice, "id" | "merchantId">,
   wallet: Wallet,

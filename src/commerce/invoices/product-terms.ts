@@ -1,4 +1,4 @@
-// What an invoice takes from the product it names: a name, a price and a currency where the request leaves them out.
+// What an invoice takes from its product: the name, price and currency that the request omits.
 
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -6,7 +6,7 @@ import { isShownTo, type Product } from "../products/product.ts";
 
 export const DEFAULT_CURRENCY = "USD";
 
-/** What a request says of an invoice's terms; without a product, the contract requires name and amount. */
+/** The terms in a request; without a product the contract requires name and amount. */
 export interface AskedTerms {
   readonly productId?: string | undefined;
   readonly name?: string | undefined;
@@ -21,7 +21,7 @@ export interface Terms {
   readonly currency: string;
 }
 
-/** What is asked for, where that is known before the product is read. */
+/** The invoice's amount, if it is known before the product is read. */
 export function askedAmount(
   asked: AskedTerms,
 ): { readonly amountMicros: bigint; readonly currency: string } | undefined {
@@ -30,9 +30,9 @@ export function askedAmount(
 }
 
 /**
- * The terms of an invoice. `product`: the merchant's of that id, deleted or not. What the request gives wins; a price is only taken in its
- * own currency. A browser may choose neither, but where the product's price is 0. Refuses PRODUCT_NOT_FOUND, PRODUCT_NOT_AVAILABLE,
- * PRICE_IS_FIXED, VALIDATION_FAILED.
+ * The terms of an invoice. `product`: the merchant's product with that id, deleted or not. Values of the request take precedence; the product's
+ * price is used only in its own currency. A browser may choose neither price nor currency unless the product's price is 0. Refuses
+ * PRODUCT_NOT_FOUND, PRODUCT_NOT_AVAILABLE, PRICE_IS_FIXED, VALIDATION_FAILED.
  */
 export function termsOf(asked: AskedTerms, product: Product | undefined, isPublicKey: boolean): Result<Terms, Failure> {
   if (asked.productId !== undefined) {
@@ -43,15 +43,16 @@ export function termsOf(asked: AskedTerms, product: Product | undefined, isPubli
   const name = asked.name ?? product?.name;
   const rawAmount = asked.rawAmount ?? product?.priceMicros;
   const currency = asked.currency ?? product?.currency ?? DEFAULT_CURRENCY;
-  if (name === undefined || rawAmount === undefined) throw new Error("neither the request nor a product has the terms");
+  if (name === undefined || rawAmount === undefined)
+    throw new Error("neither the request nor a product has name and amount");
   if (asked.rawAmount === undefined && product !== undefined && currency !== product.currency) {
-    const message = `the product's price is in ${product.currency}: give rawAmount too, or leave currency out`;
+    const message = `the product's price is in ${product.currency}: send rawAmount too, or omit currency`;
     return err({ code: "VALIDATION_FAILED", details: [{ path: "currency", message }] });
   }
   return ok({ name, rawAmount, currency });
 }
 
-/** Whether a request names another price or currency than those of a product that has a price. */
+/** Whether a request has another price or currency than its product, if the product has a price. */
 function namesOther({ rawAmount, currency }: AskedTerms, { priceMicros, currency: own }: Product): boolean {
   if (priceMicros === 0n) return false;
   return (rawAmount !== undefined && rawAmount !== priceMicros) || (currency !== undefined && currency !== own);

@@ -1,16 +1,16 @@
-// A caller's network as storage knows it: by a keyed hash of each merchant's own, so that neither a table nor a backup tells who asked, nor that
-// the same asked two merchants.
+// A caller's IP network as stored: a keyed hash per merchant. So neither a table nor a backup reveals who the caller was, nor that the same caller
+// used two merchants.
 import { lengthPrefixed } from "../../lib/bytes.ts";
 import type { CallerNetwork } from "../../lib/ip-network.ts";
 import { macsOfText } from "../../lib/keyring.ts";
 import type { MacKeys } from "../wallets/row-mac.ts";
 
 export interface PublicNetwork {
-  /** By the newest secret: what is stored. */
+  /** With the newest secret; this one is stored. */
   readonly hash: string;
-  /** By every secret, newest first: what is looked for. */
+  /** With every secret, newest first; all are looked up. */
   readonly hashes: readonly string[];
-  /** How many callers it counts for. */
+  /** For how many callers its limits count. */
   readonly times: number;
 }
 

@@ -1,43 +1,43 @@
-// The quotes of a payment method, and which of them a payment is weighed by (decisions 4, "As of the payment's time"). A quote is a fact with a
-// time: the amount asked, its fiat value, from when it was asked, until when it was locked. A payment is weighed by its own time, not by when
-// the chain was read, so reading late, reading twice or reading in another order changes nothing.
+// The quotes of a payment method, and which of them gives a payment its value (decisions 4, "As of the payment's time"). A quote is a fact with a
+// time: the amount asked, its fiat value, from when it was asked, until when it was locked. A payment's value depends on its own time, not on
+// when the chain was read, so reading late, twice or in another order changes nothing.
 import type { Network } from "../../chains/network.ts";
 import { SECOND_MS } from "../../lib/time.ts";
 import { type JsonOf, parseJson, printJson } from "../../lib/typed-json.ts";
 
 export interface Quote {
-  /** What was asked, in base units; null on an any-amount invoice, which asks for nothing and is weighed by `rate`. */
+  /** The amount asked, in base units; null on an any-amount invoice, whose payments are valued by `rate`. */
   readonly amountUnits: bigint | null;
   /** Price of one whole coin in the invoice currency, decimal text. */
   readonly rate: string;
-  /** What paying exactly `amountUnits` is worth, in micro-units: E at first, E - R for the rest of a partial payment. */
+  /** The value of exactly `amountUnits`, in micro-units: E at first, E - R for the rest of a partial payment. */
   readonly forMicros: bigint;
   readonly askedFromMs: number;
-  /** The last moment of the lock, inside. */
+  /** The last millisecond of the lock, included. */
   readonly lockedUntilMs: number;
   /**
-   * The amount reserved for what a part left due, within the lock and at its rate. It weighs only a payment of exactly that amount: when a part
-   * is read must not decide what other money is worth, so it ends no quote and is never in force.
+   * The amount reserved for the rest after a partial payment, within the lock and at its rate. It applies only to a payment of exactly that
+   * amount. It ends no quote and is never in force, because the time at which a part is read must not change the value of other payments.
    */
   readonly isRemainder?: true;
 }
 
-/** The same amount asked again within this of the end of its lock is the same quote, lengthened. */
+/** The same amount asked again within this time after the end of its lock extends the quote. */
 const LENGTHENED_WITHIN_MS = 120 * SECOND_MS;
 
 /**
- * How many quotes a method keeps, those with money on them aside. At the default lock of an hour that is ten days of a page that is never
- * closed; it bounds the row whatever the lock is.
+ * How many quotes a method keeps, besides those with payments. With the default lock of an hour that is ten days of a page that is never closed.
+ * It bounds the size of the row for any lock.
  */
 const QUOTES_KEPT = 240;
 
-/** How long before and after a quote a payment may still mean it: people take time to pay, and a block's time is set by its miner. */
+/** How long before and after a quote a payment may still belong to it: payers take time, and a miner sets a block's time. */
 export function quoteSlackMs({ blockSeconds }: Pick<Network, "blockSeconds">): number {
   return Math.max(120, 2 * blockSeconds) * SECOND_MS;
 }
 
 export type WeighingRule =
-  /** It sent exactly what a quote asked, within the slack of that quote. */
+  /** It sent exactly the amount of a quote, within that quote's slack. */
   | "EXACT_UNITS"
   /** The quote in force at its time; before the first quote of a method, the first. */
   | "IN_FORCE"
@@ -50,8 +50,8 @@ export interface WeighedByQuote {
 }
 
 /**
- * The quote that weighs a payment of `amountUnits` at `atMs`; undefined if none applies, because the last one ended too long ago and no new
- * one was requested: then the market rate when the payment was first seen weighs it. `quotes`: oldest first.
+ * The quote that applies to a payment of `amountUnits` at `atMs`. Undefined if the last one ended too long ago and no new one was requested:
+ * then the market rate when the payment was first seen applies. `quotes`: oldest first.
  */
 export function quoteFor(
   payment: { readonly amountUnits: bigint; readonly atMs: number },
@@ -66,7 +66,7 @@ export function quoteFor(
   const inForce = spans.findLast(({ quote, endMs }) => quote.askedFromMs <= atMs && atMs <= endMs);
   const ended = spans.findLast(({ endMs }) => endMs < atMs);
   const isMeant = ({ quote, endMs }: Span) => quote.askedFromMs - slackMs <= atMs && atMs <= endMs + slackMs;
-  // A rest cannot be paid before it is asked, least of all by the part that left it.
+  // A rest cannot be paid before it is asked for, in particular not by the partial payment that left it.
   const remainders = quotes
     .filter(({ isRemainder, askedFromMs }) => isRemainder === true && askedFromMs < atMs)
     .map((quote) => spanOf(quote, undefined));
@@ -74,14 +74,14 @@ export function quoteFor(
   const best = exact.find((span) => span === inForce) ?? exact.findLast(({ endMs }) => endMs < atMs) ?? exact[0];
   if (best !== undefined) return { rule: "EXACT_UNITS", quote: best.quote };
   if (inForce !== undefined) return { rule: "IN_FORCE", quote: inForce.quote };
-  // Nothing can have been paid before it was asked: an earlier time comes from a miner whose clock is slow.
+  // No payment can precede the first quote: an earlier time comes from a miner whose clock is slow.
   if (atMs < first.askedFromMs) return { rule: "IN_FORCE", quote: first };
   return ended !== undefined && isMeant(ended) ? { rule: "LAST_ENDED", quote: ended.quote } : undefined;
 }
 
 interface Span {
   readonly quote: Quote;
-  /** Inside: the end of the lock, or the millisecond before the next quote. */
+  /** Included: the end of the lock, or the millisecond before the next quote. */
   readonly endMs: number;
 }
 
@@ -91,8 +91,8 @@ function spanOf(quote: Quote, next: Quote | undefined): Span {
 }
 
 /**
- * The history once `next` is asked. The same amount for the same worth, asked again before 120 s have passed since the end of the last quote,
- * lengthens that one and leaves its beginning alone. `isUsed`: whether money is weighed by a quote, which is then never forgotten.
+ * The history after `next` is asked. The same amount for the same value, asked again within 120 s after the end of the last quote, extends that
+ * quote and keeps its start. `isUsed`: whether a quote has payments; such a quote is never dropped.
  */
 export function withQuote(
   quotes: readonly Quote[],
@@ -109,7 +109,7 @@ export function withQuote(
   let dropped = 0;
   const [first] = quotes;
   const kept = quotes.filter((quote) => {
-    // The first one says since when anything can have been paid.
+    // The first quote is kept, because no payment can precede it.
     if (dropped >= tooMany || quote === first || isUsed(quote)) return true;
     dropped++;
     return false;
@@ -117,7 +117,7 @@ export function withQuote(
   return [...kept, next];
 }
 
-/** The same amount for the same worth; where any amount may be sent, at the same rate. */
+/** Whether both ask for the same amount at the same value or, on an any-amount invoice, have the same rate. */
 function isSameAsk(a: Quote, b: Quote): boolean {
   if (a.amountUnits !== b.amountUnits || a.forMicros !== b.forMicros) return false;
   return a.amountUnits !== null || a.rate === b.rate;
@@ -128,7 +128,7 @@ export interface StoredQuote extends Omit<Quote, "amountUnits" | "forMicros"> {
   readonly forMicros: string;
 }
 
-/** Since when exactly these units have been asked for, by the quotes that a method keeps; null where they were not. */
+/** When exactly these units were first asked for, by the quotes that a method keeps; null if they were not. */
 export function firstAskedMs(
   { quotes }: { readonly quotes: JsonOf<readonly StoredQuote[]> },
   amountUnits: bigint,
@@ -137,7 +137,7 @@ export function firstAskedMs(
   return asked.length === 0 ? null : Math.min(...asked.map(({ askedFromMs }) => askedFromMs));
 }
 
-/** The JSON array that a method's row holds, oldest first. */
+/** The JSON array for a method's row, oldest first. */
 export function printQuotes(quotes: readonly Quote[]): JsonOf<readonly StoredQuote[]> {
   return printJson(quotes.map(storedOf));
 }
@@ -146,7 +146,7 @@ export function parseQuotes(json: JsonOf<readonly StoredQuote[]>): readonly Quot
   return parseJson(json).map(quoteOf);
 }
 
-/** One quote as JSON: what a payment's row keeps of the quote that weighs it. */
+/** One quote as JSON, for the row of a payment that it applies to. */
 export function printQuote(quote: Quote): JsonOf<StoredQuote> {
   return printJson(storedOf(quote));
 }

@@ -1,4 +1,4 @@
-// What a create writes of the customer that it names: a new row, what it says differently of a known one, or nothing.
+// What a create writes about its customer: a new row, the changed fields of an existing one, or nothing.
 import { derivedId } from "../../lib/ids.ts";
 import type { Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
@@ -7,7 +7,7 @@ import type { Db } from "../../platform/db/client.ts";
 import { type Customer, customerEntry, isSameCustomer } from "../customers/customer.ts";
 import { assertCustomerLive, insertCustomer, updateCustomer } from "../customers/store.ts";
 
-/** The statements for the batch of the create, which aborts where a known customer was deleted meanwhile. `typed`: what the request says. */
+/** The statements for the create's batch, which aborts if an existing customer was deleted meanwhile. `typed`: the request's fields. */
 export function recordCustomer(
   deps: { readonly db: Db; readonly trail: Trail; readonly nowMs: number },
   typed: Parameters<typeof updateCustomer>[2],

@@ -14,18 +14,18 @@ export interface InvoiceEvent extends InvoiceFacts {
 
 export interface EventContext {
   readonly invoice: Pick<Invoice, "id" | "merchantId" | "status">;
-  /** The sequence of the first event: one more than the newest that was read. It is the lock against other writers. */
+  /** The sequence of the first event: one more than the newest read. It is the lock against other writers. */
   readonly firstSequence: number;
   readonly operationId: string;
-  /** The invoice after the change, as GET shows it, and its text where that is made already. */
+  /** The invoice after the change, as GET shows it, and its JSON text if that exists already. */
   readonly body: InvoiceBody;
   readonly json?: string;
-  /** Whether any payment of it is confirmed. */
+  /** Whether it has a confirmed payment. */
   readonly hasMoney: boolean;
   readonly nowMs: number;
 }
 
-/** The event rows of one change of an invoice, numbered on from what was read, and the receipts that they owe. */
+/** The event rows of one change of an invoice, numbered after the newest read, and the receipts that are due because of them. */
 export function recordEvents(db: Db, context: EventContext, events: readonly [InvoiceEvent, ...InvoiceEvent[]]) {
   const data = invoiceEventData(
     { invoice: context.body, json: context.json },
@@ -48,7 +48,7 @@ export function recordEvents(db: Db, context: EventContext, events: readonly [In
     : outbox;
 }
 
-/** Where it becomes paid; or was accepted as paid before, and money for it is confirmed now. */
+/** Whether receipts are due: the invoice becomes paid, or was accepted as paid before and has a confirmed payment now. */
 function oweAfter({ invoice: { status } }: EventContext, events: readonly InvoiceEvent[]): boolean {
   const isPaid = status === "PAID" || status === "OVERPAID";
   return events.some(

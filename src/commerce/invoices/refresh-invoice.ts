@@ -1,4 +1,4 @@
-// Truth on read: an invoice whose time is over is settled, and a quote whose lock is over is renewed, before it is shown (decisions 4).
+// Refresh on read: before an invoice is shown, it is settled if its time is over, and its quotes are renewed if their locks are over (decisions 4).
 import { ok, type Result } from "../../lib/result.ts";
 import { changedFacts, SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import { batch, type Statement } from "../../platform/db/batch.ts";
@@ -28,17 +28,17 @@ import { isDue } from "./status.ts";
 import { putMethod, selectInvoiceRow } from "./store.ts";
 import { usedBy } from "./weighing.ts";
 
-/** The system settles and quotes anew, whoever the reader is: hence not the reader's trail. */
+/** The author of a settlement or a new quote is the system, not the reader: hence not the reader's trail. */
 export interface RefreshDependencies
   extends Omit<ChangeDependencies, "trail">,
     Omit<ActivationDependencies, "nowMs" | "db"> {}
 
-/** The read of one invoice, for the call that reads the key. */
+/** The read of one invoice, for the storage call that reads the key. */
 export function invoiceReads(db: Db, merchantId: string, invoiceId: string) {
   return [selectInvoiceRow(db, merchantId, invoiceId)] as const;
 }
 
-/** Whether a read must write before it may answer. */
+/** Whether the invoice must be changed before it may be shown. */
 export function isStale(file: InvoiceFile, nowMs: number): boolean {
   const { invoice } = file;
   return (
@@ -46,7 +46,7 @@ export function isStale(file: InvoiceFile, nowMs: number): boolean {
   );
 }
 
-/** The invoice as of now, committed. Without a rate the old quote stays, and is not shown. */
+/** The invoice as of now, committed. Without a rate the old quote stays but is not shown. */
 export async function refreshInvoice(
   deps: RefreshDependencies,
   file: InvoiceFile,
@@ -74,7 +74,7 @@ export async function refreshInvoice(
   return rested.ok ? ok(withMethods(rested.value, plan?.exhausted ?? [])) : rested;
 }
 
-/** Reserves amounts for rests that found none free when their part came. */
+/** Reserves amounts for rests that had no free amount when the partial payment came. */
 async function reserveRests(deps: RefreshDependencies, file: InvoiceFile): Promise<Result<InvoiceFile, Failure>> {
   const { merchantId, id } = file.invoice;
   if (!file.methods.some((method) => lacksRest(file.invoice, method))) return ok(file);
@@ -94,9 +94,9 @@ async function reserveRests(deps: RefreshDependencies, file: InvoiceFile): Promi
 
 interface Requote {
   readonly change: Change | undefined;
-  /** Methods for whose new price no amount is free, marked so; that is not stored, for the next read may find one. */
+  /** Methods whose new price has no free amount, marked so. The mark is not stored, because the next read may find one. */
   readonly exhausted: readonly PaymentMethod[];
-  /** The numbers of the amounts that the change reserves, by pair. */
+  /** The salts of the amounts that the change reserves, by pair. */
   readonly tried: ReadonlyMap<string, number>;
 }
 
@@ -105,7 +105,7 @@ interface RequoteRun {
   readonly lost: ReadonlyMap<string, readonly number[]>;
 }
 
-/** New quotes for every method whose lock is over: same address; a direct wallet's old amount stays reserved beside a new one. */
+/** New quotes for every method whose lock is over. The address stays; a direct wallet's old amount stays reserved besides the new one. */
 async function requote(deps: RefreshDependencies, file: InvoiceFile, run: RequoteRun): Promise<Requote> {
   const methods: PaymentMethod[] = [];
   const exhausted: PaymentMethod[] = [];
@@ -133,7 +133,7 @@ async function requote(deps: RefreshDependencies, file: InvoiceFile, run: Requot
   if (first === undefined) return { change: undefined, exhausted, tried };
   const before = file.methods.filter((method) => methods.some((other) => isSamePair(method, other)));
   const audit = { action: "invoice.requoted", ...changedFacts(quoteFacts(before), quoteFacts(methods)) } as const;
-  // A payment that was read before the new quote was made may mean that quote.
+  // A payment that was read before the new quote was made may belong to that quote.
   const settled = settlementChange(withMethods(file, methods), deps.nowMs);
   const events = [first, ...more, ...(settled?.events ?? [])] as const;
   const { columns = {}, payments = [], moves = [] } = settled ?? {};
@@ -144,11 +144,11 @@ async function requote(deps: RefreshDependencies, file: InvoiceFile, run: Requot
 interface Renewal {
   readonly method: PaymentMethod;
   readonly quote: MethodQuote;
-  /** What is known of the amounts of the new price; undefined where the address is the invoice's own. */
+  /** What is known about the amounts of the new price; undefined if the address is the invoice's own. */
   readonly facts: (AmountFacts & { readonly address: string; readonly held: readonly HeldAmount[] }) | undefined;
 }
 
-/** The methods whose lock is over and for which there is a rate, with what is known of their amounts: one read for all. */
+/** The methods whose lock is over and that have a rate, with what is known about their amounts; one read for all. */
 async function quotesOf(deps: RefreshDependencies, file: InvoiceFile): Promise<readonly Renewal[]> {
   const { invoice } = file;
   const table = await deps.table();
@@ -177,11 +177,11 @@ async function quotesOf(deps: RefreshDependencies, file: InvoiceFile): Promise<r
 
 interface Renewed extends Pick<ReservedAmount, "salt" | "statements"> {
   readonly units: bigint | null;
-  /** Undefined where the address is the invoice's own. */
+  /** Undefined if the address is the invoice's own. */
   readonly heldUntilMs?: number;
 }
 
-/** The amount to ask for from now on, and what reserves it; undefined when none is free. */
+/** The amount to ask for from now on, and the statements that reserve it; undefined if no amount is free. */
 async function renew(
   deps: RefreshDependencies,
   { invoice }: InvoiceFile,
@@ -204,7 +204,7 @@ async function renew(
   return reserved.ok ? reserved.value : undefined;
 }
 
-/** What is still due: all of an invoice that awaits its first money, the rest of one that had a part; nothing where any amount may be sent. */
+/** The amount still due: all of it before the first payment, the rest after a partial one; 0 on an any-amount invoice. */
 function dueMicros({ amountMicros, receivedMicros }: Pick<Invoice, "amountMicros" | "receivedMicros">): bigint {
   return amountMicros === 0n ? 0n : amountMicros - receivedMicros;
 }

@@ -1,6 +1,6 @@
-// Reserving an amount on a shared address (decisions 4, "Amount for a direct wallet"). The first try is a guess that costs no read of its own:
-// amounts of other prices whose candidates overlap are not in it. Whenever the guess is not to be trusted, and always after a collision,
-// the candidates themselves are looked up, because amounts and not prices are what must differ.
+// Reserves an amount on a shared address (decisions 4, "Amount for a direct wallet"). The first try is a guess that needs no extra read: it ignores
+// amounts of other prices whose candidates overlap. If the guess is uncertain, and always after a collision, the candidates themselves are looked
+// up, because the amounts must differ, not the prices.
 
 import { derivedId, type WalletId } from "../../lib/ids.ts";
 import { limitReached } from "../../lib/limits.ts";
@@ -46,17 +46,17 @@ import type { Invoice } from "./invoice.ts";
 import { isPublicOrigin } from "./invoice.ts";
 import { pairKey, pairOf } from "./payment-method.ts";
 
-/** How many candidates the first look-up sends; a second one sends all the others. */
+/** How many candidates the first lookup sends; a second lookup sends all others. */
 const FIRST_LOOK = 1_024;
 
-/** What was read of a price's amounts that are taken for the merchant, and of its place at the address. */
+/** The amounts of a price that are taken for the merchant, and the merchant's rank at the address, as read. */
 export interface AmountFacts extends TakenAmounts {
   readonly rank: Rank;
-  /** Whether another merchant of its rank or a higher one has a wallet there; undefined where that was not read. */
+  /** Whether another merchant of its rank or a higher one has a wallet there; undefined if not read. */
   readonly isShared: boolean | undefined;
 }
 
-/** For a wallet that is gone, or was not read: everything is looked up. */
+/** For a wallet that was deleted or not read: everything is looked up. */
 export const NOTHING_KNOWN: AmountFacts = {
   ...{ takenSalts: [], maxSalt: null, isPriceTaken: true },
   ...{ rank: UNPROVEN, isShared: undefined },
@@ -81,18 +81,18 @@ export interface AmountRequest {
   readonly at: AmountPlace;
   readonly priceUnits: bigint;
   readonly taken: AmountFacts;
-  /** The amounts that the invoice holds at this place, the plainest first. */
+  /** The amounts that the invoice holds at this place, lowest salt first. */
   readonly held: readonly HeldAmount[];
-  /** Salts of this price that lost against another writer in this request, the newest last. */
+  /** Salts of this price that another writer took first in this request, the latest last. */
   readonly lostSalts: readonly number[];
 }
 
 export interface ReservedAmount {
   readonly units: bigint;
-  /** The number of a new amount, for the next try after a collision; undefined for one that the invoice held before. */
+  /** The salt of a new amount, for the next try after a collision; undefined for an amount that the invoice held before. */
   readonly salt: number | undefined;
   readonly rank: Rank;
-  /** Nobody may be asked for it after that. */
+  /** The amount must not be asked for after this time. */
   readonly heldUntilMs: number;
   readonly statements: readonly Statement[];
 }
@@ -100,8 +100,8 @@ export interface ReservedAmount {
 export type AmountRefusal = Extract<Failure, { code: "AMOUNTS_EXHAUSTED" | "LIMIT_REACHED" }>;
 
 /**
- * The amount to ask for at this price, and what reserves it. An amount that the invoice was given at this very price stays, and nothing is
- * written. An invoice keeps the rank of its first amount there.
+ * The amount to ask for at this price, and the statements that reserve it. If the invoice already has an amount at this price, it stays and
+ * nothing is written. An invoice keeps the rank of its first amount there.
  */
 export async function reserveAmount(
   deps: AmountDependencies,
@@ -134,7 +134,7 @@ export async function reserveAmount(
   if (!room.ok) return room;
   const of = { ...at, ...asker, units, invoiceId: invoice.id };
   const until = heldUntilMs(invoice, { ...room.value, rank });
-  // It would be free for others at once, while the invoice's page asks for it.
+  // Others could take the amount at once, while the invoice's page still asks for it.
   if (until < deps.nowMs) return err(NO_LONGER_HELD);
   const guard = assertMayHold(deps.db, { ...of, ...bounds, stretches: stretchesOf(bounds) });
   const reserved = {
@@ -150,15 +150,15 @@ export async function reserveAmount(
   return ok({ units, salt, rank, heldUntilMs: until, statements });
 }
 
-/** For an invoice that outlives its amounts. */
+/** The refusal for an invoice whose amounts end before it does. */
 const NO_LONGER_HELD = limitReached("lifetimeSecondsWithoutProof");
 
-/** Whether a batch may have been refused for an amount: another writer holds it, or it may not be held. */
+/** Whether an amount may be why a batch aborted: another writer holds it, or it must not be held. */
 export function mayBeOfAmounts(conflict: BatchConflict | undefined): boolean {
   return conflict?.kind === "assertion" || isConflictOn(conflict, "amount_reservations");
 }
 
-/** After a batch that was refused for an amount: the salts it tried, by pair, join those that lost in this request. */
+/** After a batch that aborted because of an amount: adds the salts that it tried, by pair, to those that lost in this request. */
 export function noteLosses(
   lost: Map<string, number[]>,
   tried: ReadonlyMap<string, number>,
@@ -178,15 +178,15 @@ async function freeSalt(deps: AmountDependencies, request: AmountRequest, of: Se
 }
 
 /**
- * Free by exact units. What anybody holds is left to them; only where nothing else is left may a merchant with proof ask for what one without it
- * holds, and who of them asked first decides what becomes of such a payment (payments/match.ts).
+ * The salts whose exact units are free. An amount that any merchant holds is not free. Only if no other is left, a merchant with proof may ask for
+ * an amount that one without proof holds; then who asked first decides about such a payment (payments/match.ts).
  */
 async function freeSalts(db: Db, request: AmountRequest, of: Search): Promise<readonly number[]> {
   const free = await saltsFreeFor(db, request, { ...of, asker: { ...of.asker, rank: UNPROVEN } });
   return free.length > 0 || of.asker.rank === UNPROVEN ? free : saltsFreeFor(db, request, of);
 }
 
-/** One is enough at first; after a collision as many as there are, up to 64, to draw from. */
+/** At first one is enough; after a collision all free ones, up to 64, to draw from. */
 async function saltsFreeFor(
   db: Db,
   { at, priceUnits, invoice, lostSalts }: AmountRequest,
@@ -204,8 +204,8 @@ async function saltsFreeFor(
 }
 
 /**
- * Whether the address is shared; refused where no more may be held there. The batch counts by itself: what is held is read only after a batch
- * was refused, or where it is not known yet whether the address is shared.
+ * Whether the address is shared; refuses if no more may be held there. The batch counts by itself. So the held amounts are read only after a
+ * batch aborted, or if it is not known yet whether the address is shared.
  */
 async function readRoom(
   deps: AmountDependencies,
@@ -217,7 +217,7 @@ async function readRoom(
   if (isShared === undefined || (isBounded && lostSalts.length > 0)) {
     const stretches = stretchesOf(bounds);
     const [found] = await selectHolding(deps.db, { ...at, ...asker, invoiceId: invoice.id, stretches });
-    if (found === undefined) throw new Error("what is held is one row, always");
+    if (found === undefined) throw new Error("the read of held amounts must return one row");
     isShared = found.isShared;
     const refusal = holdingRefusal(asker.rank, bounds, found);
     if (refusal !== undefined) return err(refusal);
@@ -227,7 +227,7 @@ async function readRoom(
   return tooLong === undefined ? ok({ isShared }) : err(tooLong);
 }
 
-/** `wallet.amounts_low`, if this is what makes the amounts of the price few: its batch decides. */
+/** `wallet.amounts_low`, if this reservation reaches the warning mark; the batch decides. */
 function warnings(
   deps: AmountDependencies,
   { at, priceUnits, walletId, operationId }: AmountRequest,

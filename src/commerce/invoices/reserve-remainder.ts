@@ -1,5 +1,5 @@
-// After a credited partial payment to a shared address, what is still due gets an amount of its own, so that the rest can be recognised like
-// the first part (decisions 5); the old amount stays reserved.
+// After a credited partial payment to a shared address, the rest gets its own amount, so that it can be matched like the first part
+// (decisions 5). The old amount stays reserved.
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import type { Statement } from "../../platform/db/batch.ts";
 import { selectHeldAmounts } from "../amount-reservations/store.ts";
@@ -15,17 +15,17 @@ import { usedBy } from "./weighing.ts";
 export interface Remainders {
   readonly methods: readonly PaymentMethod[];
   readonly statements: readonly Statement[];
-  /** Numbers of the new amounts, for the next try after a collision. */
+  /** Salts of the new amounts, for the next try after a collision. */
   readonly tried: readonly number[];
 }
 
-/** The invoice's state after the change that the remainders are a part of. */
+/** The invoice's state after the change that reserves the remainders. */
 export interface After {
   readonly status: InvoiceStatus;
   readonly receivedMicros: bigint;
 }
 
-/** What changes of the direct methods; nothing where the sum received is as it was and every rest has its amount. */
+/** The changes of the direct methods; nothing if the sum received is unchanged and every rest has its amount. */
 export async function reserveRemainders(
   deps: AmountDependencies,
   { invoice, methods, payments }: Pick<InvoiceFile, "invoice" | "methods" | "payments">,
@@ -54,7 +54,7 @@ export async function reserveRemainders(
   return { methods: changed, statements, tried };
 }
 
-/** Also once its time is over: where late money is taken, its page goes on asking for the rest. */
+/** Also after its time is over: if late money is accepted, its page still asks for the rest. */
 function mayBeAdded(status: InvoiceStatus): boolean {
   return isActive(status) || status === "UNDERPAID";
 }
@@ -66,7 +66,7 @@ async function reserve(
   of: { readonly dueUnits: bigint; readonly operationId: string; readonly lostSalts: readonly number[] },
 ) {
   const { address, network, cryptocurrency } = method;
-  if (address === null) throw new Error(`an active method without an address: ${invoice.id}`);
+  if (address === null) throw new Error(`an active method has no address: ${invoice.id}`);
   const held = (await selectHeldAmounts(deps.db, invoice.id)).filter(
     (each) => each.network === network && each.cryptocurrency === cryptocurrency && each.address === address,
   );

@@ -1,5 +1,5 @@
-// What is still due at a shared address after a partial payment has an amount of its own there, so that the rest can be recognised like the
-// first part (decisions 5), whichever way that part was paid.
+// After a partial payment the rest at a shared address has its own amount, so that it can be matched like the first part (decisions 5),
+// whichever method that part was paid with.
 
 import type { Result } from "../../lib/result.ts";
 import type { Invoice, PaymentMethod } from "./invoice.ts";
@@ -15,7 +15,7 @@ import {
 export interface RestRequest {
   readonly invoice: Pick<Invoice, "id" | "merchantId" | "createdAtMs" | "expiresAtMs" | "monitorUntilMs">;
   readonly method: Pick<PaymentMethod, "network" | "cryptocurrency" | "walletId"> & { readonly address: string };
-  /** What is due, as `restUnits` has it. */
+  /** The amount due, from `restUnits`. */
   readonly dueUnits: bigint;
   /** The amounts that the invoice holds at the method's place. */
   readonly held: readonly HeldAmount[];
@@ -23,7 +23,7 @@ export interface RestRequest {
   readonly lostSalts: readonly number[];
 }
 
-/** The amount to ask for, and what reserves it. */
+/** The amount to ask for, and the statements that reserve it. */
 export function reserveRest(
   deps: AmountDependencies,
   request: RestRequest,
@@ -32,7 +32,7 @@ export function reserveRest(
   const { network, cryptocurrency, address, walletId } = method;
   const at = { network, cryptocurrency, address };
   return reserveAmount(deps, {
-    // A payer of a part is no stranger.
+    // The limits on browsers do not apply, because this invoice has received money.
     invoice: { ...invoice, origin: "API" },
     walletId,
     operationId,

@@ -1,4 +1,4 @@
-// A manual decision about an invoice (decisions 4, `resolve`): which decisions an invoice accepts, and what is kept of them.
+// A manual decision about an invoice (decisions 4, `resolve`): which decisions an invoice accepts, and what is stored.
 
 import { type JsonOf, parseJson, printJson } from "../../lib/typed-json.ts";
 import type { InvoiceStatus } from "../../platform/column-values.ts";
@@ -12,11 +12,11 @@ export interface Resolution {
   /** Id of the API key or user. */
   readonly actor: string;
   readonly at: string;
-  /** RETURNED: the transaction that sent the money back, if given. */
+  /** With RETURNED: the transaction that sent the money back, if given. */
   readonly txHash: string | null;
 }
 
-/** The column. An accepted invoice stays PAID whatever is decided later about money that came after. */
+/** The column's content. An accepted invoice stays PAID, whatever is decided later about later payments. */
 export interface StoredResolution extends Resolution {
   readonly wasAccepted?: true;
 }
@@ -24,7 +24,7 @@ export interface StoredResolution extends Resolution {
 const ACCEPTABLE: readonly InvoiceStatus[] = ["AWAITING_PAYMENT", "EXPIRED", "UNDERPAID", "CANCELLED"];
 
 /**
- * ACCEPT ends an invoice not paid in full, or under review because nothing could price its money; the other two clear `needsReview`, which
+ * ACCEPT is for an invoice that is not paid in full, or under review because its money has no price. The other two clear `needsReview`, which
  * must be set.
  */
 export function resolutionRefusal(
@@ -39,7 +39,7 @@ export function resolutionRefusal(
   return needsReview ? undefined : { code: "NOTHING_TO_REVIEW" };
 }
 
-/** The column after a decision. */
+/** The column's content after a decision. */
 export function withResolution(
   before: JsonOf<StoredResolution> | null,
   resolution: Resolution,
@@ -47,14 +47,14 @@ export function withResolution(
   return printJson(isAccepted(before) ? { ...resolution, wasAccepted: true } : resolution);
 }
 
-/** Whether the invoice counts as paid because it was accepted. */
+/** Whether the invoice is paid because it was accepted. */
 export function isAccepted(column: JsonOf<StoredResolution> | null): boolean {
   if (column === null) return false;
   const { action, wasAccepted } = parseJson(column);
   return action === "ACCEPT" || wasAccepted === true;
 }
 
-/** The latest decision, as it is shown. */
+/** The latest decision, as shown. */
 export function resolutionOf(column: JsonOf<StoredResolution>): Resolution {
   const { action, reason, actor, at, txHash } = parseJson(column);
   return { action, reason, actor, at, txHash };

@@ -16,8 +16,8 @@ export interface ResolveRequest {
 }
 
 /**
- * A manual decision about an invoice (decisions 4): ACCEPT makes it PAID; each clears `needsReview`, which only money that comes later
- * sets again. The reason is kept with the invoice and not in the audit log, where nothing is ever deleted.
+ * A manual decision about an invoice (decisions 4). ACCEPT makes it PAID. Every decision clears `needsReview`, which only later money sets
+ * again. The reason is stored with the invoice and not in the audit log, which is append-only.
  */
 export async function resolveInvoice(
   deps: ChangeDependencies,
@@ -39,7 +39,7 @@ export async function resolveInvoice(
   });
 }
 
-/** Where nothing else follows. */
+/** The change if the decision alters nothing else. */
 function unsettled(columns: Change["columns"]): Omit<Change, "audit"> {
   return { columns, events: [{ type: "invoice.updated" }] };
 }

@@ -1,4 +1,4 @@
-// What is left to pay of an invoice that had a part, at one of its methods.
+// The amount left to pay after a partial payment, at one of the invoice's methods.
 import { maxBig, roundUpTo } from "../../lib/money.ts";
 import { dustLimitUnits } from "../payments/dust.ts";
 import type { Invoice, PaymentMethod } from "./invoice.ts";
@@ -6,8 +6,7 @@ import { pairOf } from "./payment-method.ts";
 import { amountDueUnits } from "./value.ts";
 
 /**
- * What is due if it differs from the method's quoted amount, in whole grains and never less than nodes relay; null if it does not, and if
- * enough was received.
+ * The amount due, in whole grains and never less than nodes relay. Null if it equals the method's quoted amount, and if enough was received.
  */
 export function restUnits(
   method: Pick<PaymentMethod, "amountUnits" | "quoteForMicros" | "network" | "cryptocurrency">,
@@ -24,7 +23,7 @@ export function restUnits(
   return roundUpTo(maxBig(due, dustLimitUnits(network, asset.code)), asset.grainUnits);
 }
 
-/** Whether a rest is due at a shared address and no amount for it was free: then nothing may be asked there. */
+/** Whether a rest is due at a shared address but has no reserved amount; then the method must not ask for an amount. */
 export function lacksRest(
   invoice: Pick<Invoice, "status" | "amountMicros" | "receivedMicros" | "underpaidToleranceMicros">,
   method: PaymentMethod,

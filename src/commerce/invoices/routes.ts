@@ -43,7 +43,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
     operationId: "createInvoice",
     summary: "Create an invoice",
     description:
-      "Send an Idempotency-Key with every call. Named payment methods are activated at once, and so is the only available one.",
+      "Send an Idempotency-Key with every call. The named payment methods are activated at once; if none is named, the only available one is.",
     permission: "invoice:create",
     isForPublicKeys: true,
     isIdempotent: true,
@@ -98,7 +98,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
   })
   .get(ONE, {
     operationId: "getInvoice",
-    summary: "Read an invoice as it is true now",
+    summary: "Read an invoice in its current state",
     permission: "invoice:view",
     isForPublicKeys: true,
     answers: [{ status: 200, description: "The invoice", schema: invoiceForAnyKey }],
@@ -111,7 +111,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
   })
   .patch(ONE, {
     operationId: "updateInvoice",
-    summary: "Change what an invoice says, while it awaits payment",
+    summary: "Update an invoice's texts and customer while it awaits payment",
     permission: "invoice:update",
     body: updateInvoiceBody,
     answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
@@ -126,7 +126,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
   })
   .post(`${ONE}/cancel`, {
     operationId: "cancelInvoice",
-    summary: "Cancel an invoice that has seen no money",
+    summary: "Cancel an invoice that has received no payment",
     permission: "invoice:cancel",
     answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
     refusals: ["INVOICE_NOT_FOUND", "INVOICE_HAS_PAYMENTS", "INVOICE_NOT_CANCELLABLE"],
@@ -140,9 +140,9 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
   })
   .post(`${ONE}/resolve`, {
     operationId: "resolveInvoice",
-    summary: "Decide about an invoice that no rule could settle",
+    summary: "Resolve an invoice by hand",
     description:
-      "ACCEPT makes it PAID whatever was received. DISMISS takes it out of the review queue, and so does RETURNED, which notes that you sent the money back.",
+      "ACCEPT makes it PAID, whatever was received. DISMISS removes it from the review queue. RETURNED does so too, and records that you sent the money back.",
     permission: "payment:resolve",
     body: resolveInvoiceBody,
     answers: [{ status: 200, description: "The invoice", schema: invoiceBody }],
@@ -157,10 +157,10 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
   })
   .get(`${ONE}/payment-methods`, {
     operationId: "listPaymentMethods",
-    summary: "Ways to pay an invoice: active ones, and those that can be picked",
+    summary: "List an invoice's payment methods: active, available and unavailable",
     permission: "invoice:view",
     isForPublicKeys: true,
-    answers: [{ status: 200, description: "Payment methods", schema: methodListBody }],
+    answers: [{ status: 200, description: "All payment methods", schema: methodListBody }],
     refusals: ["INVOICE_NOT_FOUND", "CONTENTION"],
     reads: ({ db, merchantId, params }) => methodReads(db, merchantId, params.invoiceId ?? ""),
     answer: async (call) => {
@@ -173,7 +173,7 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
   })
   .post(`${ONE}/payment-methods`, {
     operationId: "activatePaymentMethod",
-    summary: "Pick a way to pay: locks the rate and gives an address or an amount",
+    summary: "Activate a payment method: locks the rate and assigns an address or an amount",
     permission: "invoice:create",
     isForPublicKeys: true,
     isIdempotent: true,
@@ -189,19 +189,19 @@ export const invoiceRoutes = routesOf({ tag: "Invoices", callers: "MEMBER_OR_KEY
       const pairs = canonicalPairs([call.body]);
       if (!pairs.ok) return pairs;
       const [pair] = pairs.value;
-      if (pair === undefined) throw new Error("one pair in, none out");
+      if (pair === undefined) throw new Error("canonicalPairs returned no pair for one");
       const isFromPublicKey = isPublicKey(call.principal);
       const callers = countedCallers(call.env, call.trail.ip);
       return answerOnce(call, addPaymentMethod(acting(call), { pair, isFromPublicKey, callers, file: fileOf(row) }));
     },
   });
 
-/** The dependencies of a change of an invoice, with its author. */
+/** Dependencies of an invoice change, with its author. */
 function acting(call: MerchantCall<RefreshDependencies>): PickDependencies {
   return { ...call.deps, trail: call.trail };
 }
 
-/** The invoice that was read, settled and quoted as of now. */
+/** The invoice that was read, settled and with fresh quotes. */
 async function currentFile(
   call: MerchantCall<RefreshDependencies>,
   rows: readonly InvoiceRow[],
@@ -224,7 +224,7 @@ function json(status: number, body: object): Result<Reply, Failure> {
   return ok({ status, body: JSON.stringify(body) });
 }
 
-/** decisions 7: what a browser may not say when it creates an invoice. */
+/** Whether a browser's create has fields that only a server may send (decisions 7). */
 function asksMoreThanPublic(body: CreateInvoiceBody): boolean {
   const { externalId, metadata, expiresInSeconds, paymentMethods } = body;
   return (

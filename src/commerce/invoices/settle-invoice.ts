@@ -1,5 +1,5 @@
-// Facts of a stored invoice for `settle`, and what follows from the settlement as one change: used by reads that find an invoice due,
-// by the sweep, by cancellation, and by every change of its payments.
+// Reads the facts of a stored invoice for `settle`, and turns the settlement into one change. Used by reads that find an invoice due, by the
+// sweep, by cancellation, and by every change of its payments.
 
 import { type Network, networkNamed } from "../../chains/networks.ts";
 import type { PaymentId } from "../../lib/ids.ts";
@@ -15,19 +15,19 @@ import { isAccepted } from "./resolution.ts";
 import { type InvoiceFacts, settle } from "./status.ts";
 import { pricedOf, weighed } from "./weighing.ts";
 
-/** What happened to an invoice beside the clock. */
+/** What happened to an invoice besides the passing of time. */
 export interface Occasion {
-  /** Facts of the invoice that change with it: a cancellation, a resolution. */
+  /** Columns that change with it: for a cancellation or a resolution. */
   readonly columns?: Partial<Invoice>;
-  /** Payments that came, changed or went, as they are now. */
+  /** Payments that came, changed or left, in their new state. */
   readonly payments?: readonly Payment[];
-  /** What there is to tell of them, in order; each is followed by what it does to the invoice. */
-  readonly news?: readonly { readonly type: EventType; readonly paymentId: PaymentId }[];
+  /** The payments' own events, in order; the invoice's events follow. */
+  readonly events?: readonly { readonly type: EventType; readonly paymentId: PaymentId }[];
 }
 
-/** What a settlement changes; undefined when the stored row already says it. */
+/** What a settlement changes; undefined if the stored row is already up to date. */
 export function settlementChange(file: InvoiceFile, nowMs: number, occasion: Occasion = {}): Change | undefined {
-  const { columns = {}, payments: changed = [], news = [] } = occasion;
+  const { columns = {}, payments: changed = [], events = [] } = occasion;
   const invoice = { ...file.invoice, ...columns };
   const facts = factsOf({ ...file, invoice });
   const payments = mergePayments(file.payments, changed).map((payment) => weighed(payment, facts));
@@ -35,7 +35,7 @@ export function settlementChange(file: InvoiceFile, nowMs: number, occasion: Occ
   const reweighed = payments.filter(({ id, ...after }) => isReweighed(find(file.payments, id), after));
   const { status, receivedMicros, confirmedMicros, isLate, closedAtMs } = settlement;
   if (!settlement.hasChanged && changed.length === 0 && reweighed.length === 0) return undefined;
-  // Set once, when it turns out that nothing prices the money: a cleared mark stays cleared.
+  // Set once, when a payment turns out to have no price; a cleared mark stays cleared.
   const isUnpriced = reweighed.some(({ weighedBy }) => weighedBy === "NO_RATE");
   const needsReview = settlement.needsReview || isUnpriced;
   const settledEvents = settlement.events.map(
@@ -45,9 +45,9 @@ export function settlementChange(file: InvoiceFile, nowMs: number, occasion: Occ
       paymentId: paymentId ?? undefined,
     }),
   );
-  // A block that moved or a payment that became final has no event of its own, but every change writes an event.
+  // A payment that moved to another block or became final has no event of its own, but every change needs an event.
   const [about] = [...changed, ...reweighed];
-  const [first = { type: "payment.updated", paymentId: about?.id } as const, ...more] = [...news, ...settledEvents];
+  const [first = { type: "payment.updated", paymentId: about?.id } as const, ...more] = [...events, ...settledEvents];
   const settled = { status, receivedMicros, confirmedMicros, isLate, needsReview };
   const moves = settlement.moves.map(({ to }) => to);
   return {
@@ -62,7 +62,7 @@ export function settlementChange(file: InvoiceFile, nowMs: number, occasion: Occ
   };
 }
 
-/** The payments to write: those that changed, and those whose mark of lateness did. */
+/** The payments to write: those that changed, and those whose `isLate` mark changed. */
 function marked(
   payments: readonly Payment[],
   changed: readonly Payment[],
@@ -106,11 +106,11 @@ function find(payments: readonly Payment[], id: PaymentId): Payment | undefined 
 
 function creditedOf(payment: InvoiceFile["payments"][number]): readonly CreditedPayment[] {
   const network = networkNamed(payment.network);
-  if (network === undefined) throw new Error(`a payment on an unknown network: ${payment.network}`);
+  if (network === undefined) throw new Error(`a payment has an unknown network: ${payment.network}`);
   return [{ ...payment, reorgWindowMs: reorgWindowMs(network) }];
 }
 
-/** How long after it left the chain a payment may still be mined again. */
+/** How long after leaving the chain a payment may still be mined again. */
 export function reorgWindowMs(network: Pick<Network, "reorgWindowBlocks" | "blockSeconds">): number {
   return network.reorgWindowBlocks * network.blockSeconds * 1_000;
 }

@@ -1,5 +1,5 @@
-// The state of an invoice is a function of facts (decisions 4). `settle` reads all facts anew each time, so that it does not matter when, how
-// often or in which order they were learnt: the stored status only decides which moves are reported.
+// The state of an invoice is a function of facts (decisions 4). `settle` reads all facts each time, so it does not matter when, how often or
+// in which order they were learnt. The stored status decides only which moves are reported.
 
 import type { InvoiceStatus } from "../../platform/column-values.ts";
 import type { CreditedPayment } from "../payments/payment.ts";
@@ -10,17 +10,17 @@ import { eventsOf, movesBetween, type SettlementEvent, type StatusMove } from ".
 import type { ResolutionAction } from "./resolution.ts";
 import { covers, type PricedMethod, type Worth, worthOf } from "./value.ts";
 
-/** Active invoices hold their wallet and their amount (Interface 3.1). */
+/** An active invoice keeps its wallet and its amount in use (Interface 3.1). */
 export function isActive(status: InvoiceStatus): boolean {
   return status === "AWAITING_PAYMENT" || status === "PENDING_CONFIRMATION";
 }
 
-/** Whether the clock alone may have moved the invoice: active and past `expiresAt`. A sweep or a read then settles it. */
+/** Whether the clock alone may have changed the status: the invoice is active and past `expiresAt`. A sweep or a read then settles it. */
 export function isDue(invoice: Pick<Invoice, "status" | "expiresAtMs">, nowMs: number): boolean {
   return isActive(invoice.status) && nowMs > invoice.expiresAtMs;
 }
 
-/** What `settle` reads of the stored row. `status`, `receivedMicros` and the two marks decide only which events there are. */
+/** The columns that `settle` reads. `status`, `receivedMicros` and the two marks decide only which events are reported. */
 export type InvoiceState = Pick<
   Invoice,
   | "status"
@@ -41,13 +41,13 @@ export type InvoiceState = Pick<
 export interface InvoiceFacts {
   readonly invoice: InvoiceState;
   readonly resolution: { readonly action: ResolutionAction } | null;
-  /** Every method of the invoice; those never priced are ignored. */
+  /** Every method of the invoice; those without a quote are ignored. */
   readonly methods: readonly PricedMethod[];
-  /** One for each network with an ACTIVE method; none where nothing was activated: there the clock alone closes. */
+  /** One for each network with an ACTIVE method. Empty if no method was activated: then the clock alone closes the invoice. */
   readonly watches: readonly NetworkWatch[];
 }
 
-/** What follows from the facts: the columns to store, and the events since what was stored. */
+/** What follows from the facts: the columns to store, and the events since the stored state. */
 export interface Settlement {
   readonly status: InvoiceStatus;
   readonly receivedMicros: bigint;
@@ -55,9 +55,9 @@ export interface Settlement {
   readonly isLate: boolean;
   readonly needsReview: boolean;
   readonly closedAtMs: number | null;
-  /** Status changes in order, each a timeline item; a step over PENDING_CONFIRMATION is two. */
+  /** Status changes in order, each a timeline item; a move through PENDING_CONFIRMATION is two. */
   readonly moves: readonly StatusMove[];
-  /** In the order in which they happened; at least one whenever `hasChanged`, so that there is a sequence to lock on. */
+  /** In the order in which they happened; at least one if `hasChanged`, so that there is a sequence as a lock. */
   readonly events: readonly SettlementEvent[];
   /** Payments whose stored `isLate` must change in the same batch. */
   readonly lateness: readonly LatenessChange[];
@@ -66,7 +66,7 @@ export interface Settlement {
 }
 
 /**
- * The complete state function of decisions 4, for every occasion: a payment that came, changed or went, the clock (`isDue`), a
+ * The complete state function of decisions 4, for every occasion: a payment that came, changed or left, the clock (`isDue`), a
  * cancellation (pass `cancelledAtMs` and the shorter `monitorUntilMs`), a resolution (pass `resolution`, and `needsReview: false`:
  * only a manual decision clears that mark). Storing the outcome and settling again on the same facts changes nothing.
  */
@@ -74,7 +74,7 @@ export function settle(facts: InvoiceFacts, payments: readonly CreditedPayment[]
   const { invoice } = facts;
   const tally = tallyOf(facts, payments, nowMs);
   const whileOpen = statusWhileOpen(facts, tally);
-  // Computed only where it decides: a network that rested long after an invoice was paid is no reason for a review.
+  // Computed only if it matters: a network that rested long after an invoice was paid is no reason for a review.
   const closing =
     whileOpen === undefined
       ? closingOf({ ...invoice, watches: facts.watches, nowMs })
@@ -88,10 +88,10 @@ export function settle(facts: InvoiceFacts, payments: readonly CreditedPayment[]
     needsReview: invoice.needsReview || closing.isStalled || lateness.some(({ isLate }) => isLate),
     closedAtMs: closing.closedAtMs,
   };
-  return { ...columns, ...newsOf(facts, columns, { tally, lateness }) };
+  return { ...columns, ...changesSince(facts, columns, { tally, lateness }) };
 }
 
-/** R, C and U. */
+/** R, C and U of decisions 4. */
 interface Tally {
   readonly received: Worth;
   readonly confirmed: Worth;
@@ -107,12 +107,12 @@ function tallyOf(facts: InvoiceFacts, payments: readonly CreditedPayment[], nowM
   return {
     received,
     confirmed: worthOf({ expectedMicros, methods, payments: confirmed }),
-    // Money without a known worth counts as unconfirmed: it neither pays the invoice nor lets it end.
+    // Money without a known value counts as unconfirmed: it neither pays the invoice nor lets it end.
     isUnsettled: received.hasUnweighed || payments.some((payment) => isUnsettled(invoice, payment, nowMs)),
   };
 }
 
-/** Lines 1 to 5 of the table, which hold open or closed; undefined when none does. */
+/** Lines 1 to 5 of the table, for open and closed invoices; undefined if no line applies. */
 function statusWhileOpen(
   { invoice, resolution }: InvoiceFacts,
   { received, confirmed }: Tally,
@@ -126,14 +126,14 @@ function statusWhileOpen(
   return undefined;
 }
 
-/** Lines 6 to 9. */
+/** Lines 6 to 9 of the table. */
 function statusOnceClosed({ confirmed, isUnsettled }: Tally, isClosed: boolean): InvoiceStatus {
   if (!isClosed) return "AWAITING_PAYMENT";
   if (isUnsettled) return "PENDING_CONFIRMATION";
   return confirmed.micros > 0n ? "UNDERPAID" : "EXPIRED";
 }
 
-/** E - tol, the least that pays the invoice. */
+/** E - tol, the least amount that pays the invoice. */
 function leastMicros(invoice: InvoiceState): bigint {
   return invoice.amountMicros - invoice.underpaidToleranceMicros;
 }
@@ -141,8 +141,8 @@ function leastMicros(invoice: InvoiceState): bigint {
 const COLUMNS = ["status", "receivedMicros", "confirmedMicros", "isLate", "needsReview", "closedAtMs"] as const;
 type Columns = Pick<Settlement, (typeof COLUMNS)[number]>;
 
-/** What happened since the stored row. */
-function newsOf(
+/** The moves and events since the stored row. */
+function changesSince(
   { invoice, resolution }: InvoiceFacts,
   columns: Columns,
   { tally, lateness }: { readonly tally: Tally; readonly lateness: Settlement["lateness"] },

@@ -16,8 +16,8 @@ import { decodePayments, paymentJson } from "../payments/store.ts";
 import type { Invoice, PaymentMethod, TimelineItem } from "./invoice.ts";
 
 /**
- * A cursor as an invoice is settled by it: with the moment up to which those of the invoice's addresses were read that are read at their own
- * pace. `alias`: what its rows are called in the query around it, one on `invoices`.
+ * A cursor for settling an invoice. `stuckPassedMs` is the time up to which the invoice's separately read addresses were read. `alias`: the
+ * cursor's table alias in the surrounding query on `invoices`.
  */
 export function cursorJson(alias: string) {
   const network = sql.raw(`${alias}.network`);
@@ -26,10 +26,10 @@ export function cursorJson(alias: string) {
   return sql`json_object(${jsonMembers(networkCursors, alias)}, 'stuckPassedMs', ${stuckPassedMs})`;
 }
 
-// Columns are made when a statement is compiled. They are written out: in a one-table select drizzle drops the table from a column inside a
-// fragment, and `id` would be the inner one.
+// Columns are built when a statement is compiled. They are written out, because in a one-table select drizzle drops the table from a column inside
+// a fragment, and `id` would be the inner one.
 
-/** What an invoice's file is read from, without the cursors. */
+/** The columns of an invoice's file, without the cursors. */
 export const pageColumns = () => ({
   ...getTableColumns(invoices),
   customer: sql`(select ${jsonObject(customers, "buyer")} from customers buyer where buyer.id = invoices.customer_id)`
@@ -61,7 +61,7 @@ const fileColumns = () => ({
     .as("cursors_json"),
 });
 
-/** An invoice with its relations, as one row: one statement, whatever hangs on it. */
+/** An invoice with all its relations, as one row from one statement. */
 export const selectInvoiceRow = prepared(
   (merchantId: string, invoiceId: string) => ({ id: invoiceId, merchantId }),
   (db, of) =>
@@ -83,7 +83,7 @@ export interface InvoiceFilter {
   readonly search?: string | undefined;
 }
 
-/** One page, newest first. Without cursors, which all share. */
+/** One page, newest first. Without cursors, which are the same for all. */
 export function selectInvoicePage(
   db: Db,
   merchantId: string,
@@ -98,7 +98,7 @@ export function selectInvoicePage(
     .offset(page.offset);
 }
 
-/** How many match; `isWanted` false makes it read nothing. */
+/** How many match; reads nothing if `isWanted` is false. */
 export function countInvoices(db: Db, merchantId: string, filter: InvoiceFilter, isWanted: boolean) {
   return countOf(db, invoices, isWanted, matching(merchantId, filter));
 }
@@ -112,7 +112,7 @@ function matching(merchantId: string, filter: InvoiceFilter): (SQL | undefined)[
     filter.externalId === undefined ? undefined : eq(invoices.externalId, filter.externalId),
     filter.createdFrom === undefined ? undefined : sql`${invoices.createdAtMs} >= ${filter.createdFrom}`,
     filter.createdTo === undefined ? undefined : sql`${invoices.createdAtMs} <= ${filter.createdTo}`,
-    // Written out, so that the index of the queue is known to fit before anything is bound.
+    // The value is written out, because SQLite uses the partial index of the review queue only if it knows the value when it plans.
     filter.needsReview === undefined
       ? undefined
       : sql`${invoices.needsReview} = ${sql.raw(filter.needsReview ? "1" : "0")}`,
@@ -120,7 +120,7 @@ function matching(merchantId: string, filter: InvoiceFilter): (SQL | undefined)[
   ];
 }
 
-/** decisions 1: a prefix of the name, or an exact id, email or externalId. */
+/** Search (decisions 1): a prefix of the name, or an exact id, email or externalId. */
 function found(merchantId: string, text: string): SQL {
   return sql`(substr(${invoices.name}, 1, length(${text})) = ${text} or ${invoices.id} = ${text} or ${invoices.externalId} = ${text}
     or ${invoices.customerId} in (select id from customers where merchant_id = ${merchantId} and email_key = lower(${text})))`;
@@ -159,8 +159,8 @@ const forPricedCreate = forCreate(true);
 const forPlainCreate = forCreate(false);
 
 /**
- * What a merchant has of what a create names, in one row, always: the wallets that could serve it (`prices`: see `selectPayableWallets`), the
- * customer of the email, the product, deleted or not, the invoice of the external id.
+ * The facts for a create, always as one row: the merchant's wallets that it could use (`prices`: see `selectPayableWallets`), the customer with the
+ * email, the product, deleted or not, and the invoice with the external id.
  */
 export function selectForCreate(
   db: Db,
@@ -177,7 +177,7 @@ export function selectForCreate(
   return select(db, { merchantId, emailKey, externalId, productId, prices });
 }
 
-/** Invoices of any merchants with their relations. One that cannot be read fails them all. */
+/** Invoices of any merchants with their relations. If one cannot be read, the whole read fails. */
 export const selectInvoiceRows = prepared(
   (ids: readonly InvoiceId[]) => ({ ids: JSON.stringify(ids) }),
   (db, of) =>
@@ -195,7 +195,7 @@ export function updateInvoice(db: Db, of: { merchantId: MerchantId; id: InvoiceI
 
 export const insertTimelineItem: (db: Db, item: TimelineItem) => Statement = preparedInsert(timelineItems);
 
-/** Writes a method, over the one that the invoice has of this pair (a failed try at creation, or a quote that is over). */
+/** Writes a method, over the invoice's existing one for this pair (a failed activation at creation, or an expired quote). */
 export const putMethod: (db: Db, method: PaymentMethod) => Statement = preparedInsert(paymentMethods, [
   paymentMethods.invoiceId,
   paymentMethods.cryptocurrency,
@@ -203,8 +203,9 @@ export const putMethod: (db: Db, method: PaymentMethod) => Statement = preparedI
 ]);
 
 /**
- * Owes the receipts of an invoice; goes into the batch that makes it PAID or OVERPAID, or confirms money for it then. Each is owed once, whatever
- * becomes of the invoice; a customer's only where there is money (`hasMoney`): otherwise anyone with a key could have strangers mailed for nothing.
+ * Records the receipts to send for an invoice; part of the batch that makes it PAID or OVERPAID, or confirms money for it afterwards. Each is
+ * recorded once, whatever happens to the invoice. The customer's needs a payment (`hasMoney`): otherwise anyone with a key could mail arbitrary
+ * addresses.
  */
 export const oweReceipts = prepared(
   (of: { readonly invoiceId: InvoiceId; readonly hasMoney: boolean; readonly nowMs: number }) => {

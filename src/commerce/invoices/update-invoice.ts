@@ -16,7 +16,7 @@ import { assertCustomerLive, insertCustomer, selectCustomerByEmail, updateCustom
 import { type Change, type ChangeDependencies, changeInvoice } from "./change-invoice.ts";
 import type { Invoice, InvoiceFile } from "./invoice.ts";
 
-/** What a PATCH may say: absent keeps, null clears. */
+/** The fields of a PATCH: an absent field stays as it is, null clears it. */
 export interface InvoiceUpdate extends CustomerFields {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
@@ -24,7 +24,7 @@ export interface InvoiceUpdate extends CustomerFields {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Changes what an invoice says, while it awaits payment; amounts, currency and time never change. */
+/** Updates an invoice's texts and customer while it awaits payment. Amounts, currency and time never change. */
 export async function updateInvoiceText(
   deps: ChangeDependencies,
   file: InvoiceFile,
@@ -37,7 +37,7 @@ export async function updateInvoiceText(
     const columns = textColumns(read.invoice, update);
     const customer = await customerChange(deps, read, update, operationId);
     const all = customer === undefined ? columns : { ...columns, customerId: customer.after.id };
-    // Names only: what was written is the merchant's and the customer's (decisions 10, erasure).
+    // Only field names: values of the merchant and the customer must not enter the audit log (decisions 10, erasure).
     const fields = Object.entries(all).flatMap(([name, value]) =>
       Reflect.get(read.invoice, name) === value ? [] : [name],
     );
@@ -63,8 +63,8 @@ function textColumns(invoice: Invoice, update: InvoiceUpdate): Partial<Invoice> 
 }
 
 /**
- * With an email: the merchant's customer of that email, made when there is none. Without one: the invoice's own customer, made when it
- * has none, or one who was deleted. Undefined when nothing of it changes.
+ * With an email: the merchant's customer with that email, created if missing. Without one: the invoice's own customer, created if it is missing
+ * or deleted. Undefined if nothing changes.
  */
 async function customerChange(deps: ChangeDependencies, file: InvoiceFile, update: InvoiceUpdate, operationId: string) {
   if (!namesCustomer(update)) return undefined;
@@ -93,6 +93,6 @@ async function customerBefore(
   if (own?.emailKey === emailKey) return own;
   const [known] = await selectCustomerByEmail(deps.db, file.invoice.merchantId, emailKey);
   if (known !== undefined) return known;
-  // A customer without an email gets this one; one with another email is a different customer.
+  // A customer without an email gets this one; a customer with another email is a different customer.
   return own?.emailKey === null ? own : undefined;
 }

@@ -1,20 +1,20 @@
-// What payments are worth in the invoice currency, in micro-units (decisions 4, "Value" and "As of the payment's time"). A quoted amount is
-// worth exactly what it was quoted for, by construction: units are weighed against the amount of a quote, never converted by its rate.
+// The value of payments in the invoice currency, in micro-units (decisions 4, "Value" and "As of the payment's time"). A quoted amount has exactly
+// the value it was quoted for: units are compared with the amount of a quote, never converted by its rate.
 import { ceilDiv, floorDiv, maxBig, minBig } from "../../lib/money.ts";
 import { microsFor } from "../../rates/quote.ts";
 import type { CreditedPayment } from "../payments/payment.ts";
 import { type Quote, quoteFor, type WeighedByQuote } from "./quotes.ts";
 
-/** Sums stop growing here: the largest that the tables hold exactly, nine billion units of any currency, far above E + over. */
+/** Sums are capped here: the largest number that the tables store exactly, nine billion units of any currency, far above E + over. */
 export const MAX_WORTH_MICROS = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** A method as payments are weighed against it. */
+/** The facts of a method that give payments their value. */
 export interface PricedMethod {
   readonly network: string;
   readonly cryptocurrency: string;
   /** Decimals of the asset on this network. */
   readonly decimals: number;
-  /** Oldest first; none where the method was never priced. */
+  /** Oldest first; empty if the method never had a quote. */
   readonly quotes: readonly Quote[];
   /** `quoteSlackMs` of the network. */
   readonly slackMs: number;
@@ -22,9 +22,9 @@ export interface PricedMethod {
 
 export interface Worth {
   readonly micros: bigint;
-  /** What rounding may have taken: one micro-unit for every quote with money on it but the first. Forgiven, never shown. */
+  /** What rounding may have lost: one micro-unit for every quote with payments, except the first. It is forgiven, never shown. */
   readonly slackMicros: bigint;
-  /** One of the payments has no worth yet: no quote applies and no fresh rate was available. It counts as nothing. */
+  /** Whether a payment has no value yet: no quote applies and no fresh rate was available. It counts as 0. */
   readonly hasUnweighed: boolean;
 }
 
@@ -39,15 +39,15 @@ export interface WorthFacts {
   readonly payments: readonly WorthOfPayment[];
 }
 
-/** What weighs one payment, and what it is worth by that alone. */
+/** The quote of one payment, and the payment's value by itself. */
 export interface Weighing {
-  /** Null where the market rate when first seen weighs it. */
+  /** Null if the market rate when first seen applies. */
   readonly by: WeighedByQuote | null;
-  /** Null where it should be weighed at the market rate and none was fresh. */
+  /** Null if the market rate applies but there was no fresh one. */
   readonly micros: bigint | null;
 }
 
-/** How one payment is weighed. What several bring to one quote is added before it is rounded (`worthOf`). */
+/** The quote and value of one payment. Several payments on one quote are added up before rounding (`worthOf`). */
 export function weighingOf(
   payment: WorthOfPayment,
   of: { readonly expectedMicros: bigint; readonly methods: readonly PricedMethod[] },
@@ -60,12 +60,12 @@ export function weighingOf(
 }
 
 /**
- * The worth of `payments`, which the caller has chosen (all counted ones for R, the confirmed of them for C).
+ * The value of the given payments (all counted ones for R, the confirmed ones of them for C).
  *
- * - By a quote: floor(forMicros x sum(units) / quote units) for each quote, added.
- * - No quote applies, or the asset has no method (assigned by hand): the worth when first seen, stored on the payment; without one, nothing.
- * - E = 0 asks for nothing: the units are worth the rate of their quote, and at least one micro-unit, since the first confirmed payment is to
- *   make the invoice PAID however small it is.
+ * - By a quote: floor(forMicros x sum(units) / quote units) for each quote, added up.
+ * - No quote applies, or the asset has no method (assigned by hand): the value when first seen, stored on the payment; without one, 0.
+ * - E = 0 (any amount): the units are valued at the rate of their quote, with at least one micro-unit, because the first confirmed payment
+ *   makes the invoice PAID however small it is.
  *
  * With n quotes a sum at most n-1 short of E *is* E. Capped at `MAX_WORTH_MICROS`.
  */
@@ -82,7 +82,7 @@ export function worthOf({ expectedMicros, methods, payments }: WorthFacts): Wort
       continue;
     }
     const method = methods.find((each) => isOfMethod(payment, each));
-    if (method === undefined) throw new Error("a quote without its method");
+    if (method === undefined) throw new Error("a quote has no method");
     const sum = byQuote.get(by.quote);
     if (sum === undefined) byQuote.set(by.quote, { method, units: payment.amountUnits });
     else sum.units += payment.amountUnits;
@@ -98,13 +98,13 @@ function worthByQuote({ amountUnits, forMicros, rate }: Quote, units: bigint, { 
   return amountUnits === null ? microsFor({ units, decimals, rate }) : floorDiv(forMicros * units, amountUnits);
 }
 
-/** Whether the worth reaches a bound, with what rounding took forgiven. */
+/** Whether the value reaches a bound, forgiving what rounding may have lost. */
 export function covers(worth: Worth, boundMicros: bigint): boolean {
   return worth.micros + worth.slackMicros >= boundMicros;
 }
 
 /**
- * What is still missing, in base units at a method's quote: ceil(asked x (E - R) / forMicros), at least 0. Null where nothing is asked
+ * The amount still due, in base units at a method's quote: ceil(asked x (E - R) / forMicros), at least 0. Null if no amount is asked
  * (E = 0, or the method has no amount). `quoteForMicros`: the fiat value of `amountUnits`, E or the rest when it was quoted.
  */
 export function amountDueUnits(facts: {

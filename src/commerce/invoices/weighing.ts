@@ -1,4 +1,4 @@
-// Rows as the rules of worth take them, and what the rules say as a payment's row keeps it.
+// Converts rows to the input of `value.ts`, and its results to the columns of a payment's row.
 import type { Payment } from "../payments/payment.ts";
 import type { Invoice, PaymentMethod } from "./invoice.ts";
 import { pairOf } from "./payment-method.ts";
@@ -6,7 +6,7 @@ import { parseQuotes, printQuote, type Quote, quoteSlackMs } from "./quotes.ts";
 import type { InvoiceFacts } from "./status.ts";
 import { type PricedMethod, weighingOf } from "./value.ts";
 
-/** The method as payments are weighed against it. */
+/** The facts of the method that give payments their value. */
 export function pricedOf(method: PaymentMethod): PricedMethod {
   const { network, cryptocurrency } = method;
   const pair = pairOf(method);
@@ -19,7 +19,7 @@ export function pricedOf(method: PaymentMethod): PricedMethod {
   };
 }
 
-/** The payment with what weighs it as of its time, and what it is worth by that. */
+/** The payment with the quote or rate of its time, and its value by that. */
 export function weighed(
   payment: Payment,
   { invoice, methods }: Pick<InvoiceFacts, "methods"> & { readonly invoice: Pick<Invoice, "amountMicros"> },
@@ -34,7 +34,7 @@ export function weighed(
   };
 }
 
-/** Whether money is weighed by a quote, as the rows of the payments say. */
+/** Whether a quote has payments, by the rows of the payments. */
 export function usedBy(payments: readonly Pick<Payment, "weighedQuote">[]): (quote: Quote) => boolean {
   const used = new Set(payments.flatMap(({ weighedQuote }) => weighedQuote ?? []));
   return (quote) => used.has(printQuote(quote));

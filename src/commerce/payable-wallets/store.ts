@@ -1,4 +1,4 @@
-// The wallets that an invoice could be paid to, with all that an activation decides on, in one read.
+// Reads the wallets that an invoice could use, with all facts for an activation, in one statement.
 import { sql } from "drizzle-orm";
 import { parseJson } from "../../lib/typed-json.ts";
 import type { Rank } from "../../platform/column-values.ts";
@@ -13,24 +13,24 @@ const SALTS_READ = 64;
 
 type WalletRow = typeof wallets.$inferSelect;
 
-/** A live wallet with what an activation must know of it. */
+/** A live wallet with the facts for an activation. */
 export type PayableRow = WalletRow & {
-  /** The merchant's at the wallet's address, or for its key. */
+  /** The merchant's rank at the wallet's address, or for its key. */
   readonly rank: Rank;
   /** Whether another merchant of that rank or a higher one has a live wallet of the address or key. */
   readonly isShared: boolean;
-  /** Of a key that is shared: how many of the merchant's addresses of it received money. */
+  /** For a shared key: how many of the merchant's addresses of it received money. */
   readonly paidAddresses: number;
-  /** The first held salts of the price asked about, ascending; empty where no price was asked about. */
+  /** The lowest taken salts of the given price, ascending; empty if no price was given. */
   readonly takenSalts: readonly number[];
   readonly maxSalt: number | null;
-  /** Whether the price asked about is taken as an amount, by an invoice of whichever price. */
+  /** Whether the given price itself is taken as an amount, by an invoice of any price. */
   readonly isPriceTaken: boolean;
 };
 
-// Fragments are made when a statement is compiled.
+// Fragments are built when a statement is compiled.
 const here = () => ({ network: sql`wallet.network`, merchantId: sql`wallet.merchant_id`, rank: sql`wallet.rank` });
-// Of a key everybody with proof has as many addresses as they want.
+// A merchant with proof for a key may have any number of addresses of it.
 const isKeyShared = () => sql`(wallet.rank = ${sql.raw(String(UNPROVEN))} and exists (select 1 from wallets other
   where other.key_hash = wallet.key_hash and other.deleted_at_ms is null and other.merchant_id <> wallet.merchant_id
   and ${isLiveHolder("other")}))`;
@@ -53,8 +53,8 @@ const rank = () =>
   });
 
 /**
- * A column `payable` with the merchant's live wallets, oldest first, as JSON: what a create and a pick read. `isPriced`: for a direct wallet
- * whose price is known, which amounts of that price are taken. Placeholders: `merchantId`, and `prices` where priced.
+ * A column `payable` with the merchant's live wallets, oldest first, as JSON, for a create and a pick. `isPriced`: also read which amounts of the
+ * price are taken, for direct wallets with a known price. Placeholders: `merchantId`, and `prices` if priced.
  */
 export function payableWallets(isPriced: boolean) {
   const taken = isPriced ? salts() : sql`json_array()`;
@@ -85,8 +85,7 @@ function payableIn(text: string): readonly PayableRow[] {
 }
 
 /**
- * The payable wallets, in one row. `prices` is JSON of `<cryptocurrency>_<network>` to the plain amount in base units at which a direct method
- * would ask.
+ * The payable wallets, in one row. `prices`: JSON of `<cryptocurrency>_<network>` to the plain amount of a direct method, in base units.
  */
 export const selectPayableWallets = prepared(
   (merchantId: string, prices: string) => ({ merchantId, prices }),

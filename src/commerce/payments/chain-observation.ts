@@ -1,5 +1,5 @@
-// What an observation of the chain makes of a payment (decisions 4 and 5). A payment is a function of its newest observation, the
-// earliest time it was seen, and the decisions about it; so the number of observations does not matter.
+// How an observation of the chain changes a payment (decisions 4 and 5). A payment is a function of its newest observation, the earliest
+// time it was seen, and the manual decisions about it. So the number of observations does not matter.
 import type { Network } from "../../chains/network.ts";
 import type { BlockRef, Transfer } from "../../chains/transfer.ts";
 import type { InvoiceId, MerchantId, PaymentId } from "../../lib/ids.ts";
@@ -17,16 +17,16 @@ import {
 export type ChainObservation =
   /** In a block of the best chain. */
   | { readonly kind: "mined"; readonly block: BlockRef }
-  /** Known, and in no block. */
+  /** Known to the source, but in no block. */
   | { readonly kind: "pending" }
-  /** No source that was asked knows it, or its transaction no longer makes this transfer (reverted where it is now). */
+  /** No queried source knows it, or its transaction no longer makes this transfer (it is reverted in its present block). */
   | { readonly kind: "unknown" }
-  /** Something else spent what it spent: it can never be mined. */
+  /** Another transaction spent one of its inputs: it can never be mined. */
   | { readonly kind: "replaced" };
 
 export interface ChainHeights {
   readonly tipHeight: number;
-  /** Null where the chain calls nothing final. */
+  /** Null if the chain has no finality. */
   readonly finalizedHeight: number | null;
 }
 
@@ -34,16 +34,16 @@ export interface ObservationContext {
   readonly network: Network;
   readonly heights: ChainHeights;
   readonly nowMs: number;
-  /** False holds a payment at DETECTED: two providers must agree first. */
+  /** False keeps a payment DETECTED until two providers agree. */
   readonly mayConfirm?: boolean;
 }
 
-/** An unconfirmed payment that no source has known for this long is DROPPED (decisions 4); before that, a source may forget it. */
+/** An unconfirmed payment that no source has known for this long is DROPPED (decisions 4). Until then, a source may just have forgotten it. */
 export const DROPPED_AFTER_MS = 72 * HOUR_MS;
 
 /**
- * `lastKnownAtMs` of an unconfirmed payment that is still known is written once it is this old, not at every observation. The payment is
- * dropped by as much later, and never earlier than 72 hours after it was last known.
+ * `lastKnownAtMs` of an unconfirmed payment is written only once it is this old, not at every observation. So the payment may be dropped
+ * later by this much, but never earlier than 72 hours after it was last known.
  */
 export const KNOWN_EVERY_MS = 6 * HOUR_MS;
 
@@ -51,13 +51,13 @@ export function observationOf(transfer: Pick<Transfer, "block">): ChainObservati
   return transfer.block === null ? { kind: "pending" } : { kind: "mined", block: transfer.block };
 }
 
-/** Where a new payment belongs: to an invoice, to nobody yet, or nowhere (dust; never reported). */
+/** Where a new payment belongs: to an invoice, to no invoice yet, or nowhere (dust, which is never reported). */
 export type Placement =
   | {
       readonly kind: "CREDITED";
       readonly invoiceId: InvoiceId;
       readonly matchedBy: MatchRule;
-      /** Worth now at the market rate, in micro-units of the invoice currency; null without a fresh rate. */
+      /** Current value at the market rate, in micro-units of the invoice currency; null without a fresh rate. */
       readonly marketMicros: bigint | null;
     }
   | { readonly kind: "UNMATCHED" }
@@ -68,15 +68,15 @@ export interface NewPayment {
   readonly merchantId: MerchantId;
   readonly transfer: Transfer;
   readonly placement: Placement;
-  /** Of the method, or of the wallet where no invoice is credited. */
+  /** From the method, or from the wallet if no invoice is credited. */
   readonly requiredConfirmations: number;
-  /** Worth now in US dollars; null where no rate is known. */
+  /** Current value in millionths of a US dollar; null if no rate is known. */
   readonly usdMicros: bigint | null;
   readonly evidence: PaymentEvidence;
   readonly context: ObservationContext;
 }
 
-/** The row of a transfer that is seen for the first time. */
+/** The row for a transfer that is seen for the first time. */
 export function newPayment(of: NewPayment): StoredPayment {
   const { transfer, placement, context } = of;
   const { network, nowMs } = context;
@@ -120,8 +120,8 @@ export function newPayment(of: NewPayment): StoredPayment {
 }
 
 /**
- * The payment after an observation; the same object when nothing is to be written. A growing number of confirmations alone is not written:
- * the number shown is counted from the network's tip. Also for a payment just assigned to an invoice, with its last observation.
+ * The payment after an observation; the same object if there is nothing to write. A higher number of confirmations alone is not written,
+ * because the number shown is computed from the network's tip. Also used for a newly assigned payment, with its last observation.
  */
 export function paymentAfter(payment: Payment, observation: ChainObservation, context: ObservationContext): Payment {
   switch (observation.kind) {
@@ -137,8 +137,8 @@ export function paymentAfter(payment: Payment, observation: ChainObservation, co
 }
 
 /**
- * In a block. CONFIRMED by depth or because the chain calls its block final, and for as long as it is in that very block, whatever a
- * lagging tip says.
+ * In a block. It is CONFIRMED by depth or because its block is final, and stays so while it is in that block, even if a lagging source
+ * reports a lower tip.
  */
 function afterMined(payment: Payment, block: BlockRef, context: ObservationContext): Payment {
   const { nowMs, heights, network } = context;
@@ -151,8 +151,8 @@ function afterMined(payment: Payment, block: BlockRef, context: ObservationConte
     (isSameBlock && payment.status === "CONFIRMED") ||
     (context.mayConfirm !== false && (isFinalized || confirmations >= required));
   const status = isConfirmed ? statusSeen(payment, "CONFIRMED") : statusSeen(payment, "DETECTED");
-  const standing = isSameBlock ? payment.finalAtMs : null;
-  const whenDeep = isFinalized || isDeep ? (standing ?? nowMs) : standing;
+  const finalBefore = isSameBlock ? payment.finalAtMs : null;
+  const whenDeep = isFinalized || isDeep ? (finalBefore ?? nowMs) : finalBefore;
   const finalAtMs = status === "DETECTED" ? null : whenDeep;
   if (isSameBlock && status === payment.status && finalAtMs === payment.finalAtMs) return payment;
   return {
@@ -171,19 +171,19 @@ function afterMined(payment: Payment, block: BlockRef, context: ObservationConte
   };
 }
 
-/** Known outside a block, where it may have been before. */
+/** Known but not in a block; it may have been in one before. */
 function afterPending(payment: Payment, { nowMs }: ObservationContext): Payment {
   const status = statusSeen(payment, "DETECTED");
   const isStale = nowMs - payment.lastKnownAtMs >= KNOWN_EVERY_MS;
   if (!isStale && status === payment.status && payment.blockHeight === null) return payment;
-  // A block's time may be ahead of our clock: then this is the earlier one.
+  // A block's time may be ahead of our clock; then `nowMs` is the earlier one.
   const receivedAtMs = Math.min(payment.receivedAtMs, nowMs);
   return { ...outOfBlock(payment, nowMs), status, receivedAtMs, lastKnownAtMs: nowMs, finalAtMs: null };
 }
 
 /**
- * Out of its block it is REORGED, and may be mined again; after max(reorg window, 72 h) no pass checks it any more. Out of a mempool it
- * stays as it is, for sources forget, until no source has known it for 72 h.
+ * If it was in a block it becomes REORGED, and may be mined again; after max(reorg window, 72 h) no pass checks it any more. If it was in a
+ * mempool it stays as it is, because sources forget, until no source has known it for 72 h.
  */
 function afterUnknown(payment: Payment, { nowMs, network }: ObservationContext): Payment {
   if (payment.blockHeight !== null) return { ...outOfBlock(payment, nowMs), ...leaving(payment), status: "REORGED" };
@@ -205,7 +205,7 @@ function dropped(payment: Payment, nowMs: number): Payment {
   return { ...outOfBlock(payment, nowMs), ...leaving(payment), status: "DROPPED", finalAtMs: nowMs };
 }
 
-/** The row without a block; where it had one, it left the chain just now. Its time stays until it is seen again. */
+/** The row without a block; if it had one, it left the chain now. Its time stays until it is seen again. */
 function outOfBlock(payment: Payment, nowMs: number): Payment {
   return {
     ...payment,
@@ -220,46 +220,46 @@ function outOfBlock(payment: Payment, nowMs: number): Payment {
   };
 }
 
-/** What an IGNORED row must remember of itself. */
+/** For a payment that leaves the chain: marks an IGNORED row, so that it is IGNORED again when it is back. */
 function leaving(payment: Payment): Partial<Payment> {
   return payment.status === "IGNORED" ? { wasIgnored: true } : {};
 }
 
-/** A credited payment is what the chain says of it; one without an invoice stays UNMATCHED or IGNORED wherever it is seen. */
+/** A credited payment has the status that the chain gives it; one without an invoice stays UNMATCHED or IGNORED wherever it is seen. */
 function statusSeen(payment: Payment, credited: "DETECTED" | "CONFIRMED"): PaymentStatus {
   if (payment.invoiceId !== null) return credited;
   return isIgnored(payment) ? "IGNORED" : "UNMATCHED";
 }
 
-/** Dust, or ignored by a user, wherever the chain has it now. */
+/** Whether it is dust or was ignored by a user, wherever it is on the chain now. */
 function isIgnored(payment: Payment): boolean {
   if (payment.invoiceId !== null) return false;
   if (payment.status === "UNMATCHED" || payment.status === "IGNORED") return payment.status === "IGNORED";
   return payment.wasIgnored;
 }
 
-export type PaymentNews = "payment.detected" | "payment.confirmed" | "payment.dropped" | "payment.reorged";
+export type PaymentEvent = "payment.detected" | "payment.confirmed" | "payment.dropped" | "payment.reorged";
 
 /**
  * The events of a payment since it was stored, in the order in which they happened (decisions 4, "Events of the moves"). Steps that no
- * observation saw are reported all the same, so that an integrator gets one story whenever the chain was read:
+ * observation saw are reported too, so that an integrator gets the same sequence whenever the chain was read:
  *
  * - seen for the first time, or again after REORGED or DROPPED: detected; then confirmed where it is;
- * - out of the block that it was known in, or no longer CONFIRMED: reorged. Mined elsewhere in between and as good as before: nothing;
+ * - out of the block that it was known in, or no longer CONFIRMED: reorged; but no event if it is in another block with the same status;
  * - DROPPED: dropped, after reorged where it was in a block.
  *
  * A payment without an invoice is reported only when it leaves (the caller reports `payment.unmatched`); an IGNORED one never.
  */
-export function newsOf(before: Payment | undefined, after: Payment): readonly PaymentNews[] {
+export function paymentEvents(before: Payment | undefined, after: Payment): readonly PaymentEvent[] {
   if (isIgnored(after)) return [];
-  const news: PaymentNews[] = [];
+  const events: PaymentEvent[] = [];
   const hadBlock = before !== undefined && before.blockHeight !== null;
   const wasConfirmed = before?.status === "CONFIRMED";
   if ((hadBlock && after.blockHeight === null) || (wasConfirmed && after.status !== "CONFIRMED")) {
-    news.push("payment.reorged");
+    events.push("payment.reorged");
   }
-  if (after.status === "DROPPED" && before?.status !== "DROPPED") news.push("payment.dropped");
-  if (isSeen(after) && (before === undefined || !isSeen(before))) news.push("payment.detected");
-  if (after.status === "CONFIRMED" && !wasConfirmed) news.push("payment.confirmed");
-  return news;
+  if (after.status === "DROPPED" && before?.status !== "DROPPED") events.push("payment.dropped");
+  if (isSeen(after) && (before === undefined || !isSeen(before))) events.push("payment.detected");
+  if (after.status === "CONFIRMED" && !wasConfirmed) events.push("payment.confirmed");
+  return events;
 }

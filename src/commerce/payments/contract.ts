@@ -1,4 +1,4 @@
-// The wire format of payments: how they are listed, how one explains its state, and what can be decided about it by hand (decisions 5).
+// The wire format of payments: the list, the details that explain a payment's state, and the manual decisions about it (decisions 5).
 import * as z from "zod";
 import { networkNamed } from "../../chains/networks.ts";
 import { textField as text, time } from "../../lib/fields.ts";
@@ -6,13 +6,13 @@ import { listBody, listQuery } from "../../lib/pagination.ts";
 import { paymentBody } from "../invoices/contract.ts";
 import { CANDIDATE_REASONS, MATCH_RULES, MOST_BY_RULES, PAYMENT_STATUSES, WEIGHED_BY } from "./payment.ts";
 
-const REASONS = `Why the invoice was not credited: another could be meant (AMBIGUOUS), the amount is not what it asks (AMOUNT_DIFFERS), it was not its time (OUTSIDE_WINDOW), or it has ${MOST_BY_RULES} payments already, and a person decides about more (TOO_MANY_PAYMENTS).`;
+const REASONS = `Why the invoice was not credited: another invoice matches too (AMBIGUOUS), the amount does not match (AMOUNT_DIFFERS), the payment's time is outside the invoice's (OUTSIDE_WINDOW), or the invoice already has ${MOST_BY_RULES} payments, so that a user must decide about more (TOO_MANY_PAYMENTS).`;
 
 const networkParameter = () =>
   z.string().transform((name, context) => {
     const network = networkNamed(name);
     if (network !== undefined) return network.name;
-    context.addIssue({ code: "custom", message: "is no network that Edgetill knows" });
+    context.addIssue({ code: "custom", message: "is not a supported network" });
     return z.NEVER;
   });
 
@@ -21,23 +21,27 @@ export const listPaymentsQuery = () =>
     ...listQuery(),
     status: z.enum(PAYMENT_STATUSES).optional().meta({ description: "Only payments in this status." }),
     network: networkParameter().optional().meta({ description: "Only payments on this network." }),
-    txHash: z.string().max(80).toLowerCase().optional().meta({ description: "Only those of this transaction." }),
-    invoiceId: z.string().max(40).optional().meta({ description: "Only those credited to this invoice." }),
+    txHash: z.string().max(80).toLowerCase().optional().meta({ description: "Only payments of this transaction." }),
+    invoiceId: z.string().max(40).optional().meta({ description: "Only payments credited to this invoice." }),
   });
 
 export const resolvePaymentBody = () =>
   z
     .strictObject({
       action: z.enum(["ASSIGN", "IGNORE"]),
-      invoiceId: z.string().max(40).optional().meta({ description: "To which invoice; with ASSIGN, and only there." }),
+      invoiceId: z
+        .string()
+        .max(40)
+        .optional()
+        .meta({ description: "The invoice to credit; required with ASSIGN and not allowed with IGNORE." }),
       reason: text(500),
     })
     .refine(({ action, invoiceId }) => (action === "ASSIGN") === (invoiceId !== undefined), {
       path: ["invoiceId"],
-      message: "goes with ASSIGN, and only with it",
+      message: "is required with ASSIGN and not allowed with IGNORE",
     });
 
-/** `transactionHash` checks whether the hash is one of that network. */
+/** `transactionHash` checks the hash's format for that network. */
 export const lookUpPaymentBody = () =>
   z.strictObject({
     network: networkParameter().meta({ type: "string", examples: ["ETH"] }),
@@ -47,7 +51,7 @@ export const lookUpPaymentBody = () =>
       .meta({ examples: [`0x${"5c".repeat(32)}`] }),
   });
 
-// ---- answers
+// ---- responses
 
 export const paymentListBody = () => listBody(paymentBody()).meta({ title: "PaymentList" });
 
@@ -57,23 +61,23 @@ export const paymentDetailsBody = () =>
   paymentBody()
     .extend({
       evidence: z.object({
-        rule: z.enum(MATCH_RULES).nullable().meta({ description: "What credited it." }),
+        rule: z.enum(MATCH_RULES).nullable().meta({ description: "The rule that credited the payment." }),
         weighing: z
           .object({
             by: z.enum(WEIGHED_BY).meta({
               description:
-                "The quote that asked exactly this amount, the one in force at the payment's time, the last that had ended, the market rate at first sight, or nothing: then a person decides.",
+                "The quote for exactly this amount, the quote in force at the payment's time, the last quote before it, the market rate when first seen, or no rate: then a user must decide.",
             }),
             quote: z
               .object({
                 amount: z
                   .string()
                   .nullable()
-                  .meta({ description: "What it asked; null where any amount was welcome." }),
+                  .meta({ description: "The amount quoted; null on an any-amount invoice." }),
                 rate: z.string(),
                 forAmount: z
                   .string()
-                  .meta({ description: "What paying exactly that is worth, in the invoice currency." }),
+                  .meta({ description: "The value of exactly that amount, in the invoice currency." }),
                 askedFrom: time(),
                 lockedUntil: time(),
               })
@@ -81,11 +85,13 @@ export const paymentDetailsBody = () =>
             marketAmount: z
               .string()
               .nullable()
-              .meta({ description: "Worth at the market rate of first sight; null where no rate was fresh." }),
+              .meta({ description: "Value at the market rate when first seen; null if there was no fresh rate." }),
           })
           .nullable()
-          .meta({ description: "Why it is worth its fiatAmount; null while no invoice has it." }),
-        raw: z.string().meta({ description: "What the source said of it: JSON as text, cut where it is long." }),
+          .meta({ description: "How `fiatAmount` was computed; null while the payment has no invoice." }),
+        raw: z
+          .string()
+          .meta({ description: "The source's own data about the transfer: JSON as text, truncated if long." }),
         block: z.object({ height: z.int(), hash: z.string(), time: time() }).nullable(),
         candidates: z.array(
           z.object({ invoiceId: z.string(), reason: z.enum(CANDIDATE_REASONS).meta({ description: REASONS }) }),

@@ -5,7 +5,7 @@ import type { Failure } from "../../platform/failures.ts";
 import { listedPaymentBody, type PaymentRow } from "./payment-body.ts";
 import { countPayments, type PaymentFilter, selectPaymentPage } from "./store.ts";
 
-/** The page and, where the answer must carry it, the count. A query that is not valid reads nothing. */
+/** The page and, if the response must contain it, the count. An invalid query reads nothing. */
 export function paymentPageReads(db: Db, merchantId: string, query: (ListQuery & PaymentFilter) | undefined) {
   const page = pageToRead(query);
   const filter = query ?? {};
@@ -15,7 +15,7 @@ export function paymentPageReads(db: Db, merchantId: string, query: (ListQuery &
   ] as const;
 }
 
-/** Newest first, those that no invoice has too. */
+/** Newest first, including payments without an invoice. */
 export function listPayments(
   read: { readonly rows: readonly PaymentRow[]; readonly total: number },
   query: ListQuery,

@@ -1,5 +1,5 @@
-// Which invoice a transfer to a shared address was meant for (decisions 5, "Direct match"; Interface 1): by its amount and its time, never
-// by its sender, and never the nearest. Where two could be meant, a user decides.
+// Matches a transfer to a shared address with an invoice (decisions 5, "Direct match"; Interface 1): by its amount and its time, never by
+// its sender, and never by the nearest amount. If two invoices match, a user decides.
 
 import type { Transfer } from "../../chains/transfer.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
@@ -7,32 +7,32 @@ import type { Rank } from "../../platform/column-values.ts";
 import { RANKS } from "../ranks/rank.ts";
 import type { CandidateReason, PaymentEvidence } from "./payment.ts";
 
-/** An invoice with amounts of its own at the place (network, asset, address), as of the payment's time. */
+/** An invoice with reserved amounts at the place (network, asset, address), as of the payment's time. */
 export interface Candidate {
   readonly invoiceId: InvoiceId;
   readonly merchantId: MerchantId;
-  /** Its merchant's at the address, when its amounts were reserved. A lower rank takes nothing from it. */
+  /** Its merchant's rank at the address when its amounts were reserved. A lower rank takes nothing from it. */
   readonly rank: Rank;
-  /** Its amounts: of every quote, and of remainders. */
+  /** Its reserved amounts: one for every quote, and the remainders. */
   readonly held: readonly HeldUnits[];
   /** E, above 0: an any-amount invoice takes no direct wallet. */
   readonly expectedMicros: bigint;
   readonly underpaidToleranceMicros: bigint;
   readonly overpaidToleranceMicros: bigint;
-  /** What the transfer is worth to it, by what weighs it then; null where nothing prices it. */
+  /** The transfer's value for this invoice, by the quote or rate of that time; null if it has no price. */
   readonly valueMicros: bigint | null;
-  /** Neither expired nor cancelled at the payment's time. What happened to it later does not count, nor whether it was paid. */
+  /** Neither expired nor cancelled at the payment's time. Later changes do not count, nor whether it was paid. */
   readonly isOpen: boolean;
-  /** Its row is damaged: what it asks cannot be weighed, so any amount might be meant for it. */
+  /** Its row cannot be read. Its amount is unknown, so any amount might be meant for it. */
   readonly isUnreadable?: boolean;
 }
 
-/** Units that an invoice held from a moment to another, both inside. */
+/** Units that an invoice held over a time span, both ends included. */
 export interface HeldUnits {
   readonly units: bigint;
-  /** When they were given to it, less what a block's time may be early by. */
+  /** When the invoice got them, less the time by which a block's timestamp may be early. */
   readonly fromMs: number;
-  /** When they were given to it. */
+  /** When the invoice got them. */
   readonly sinceMs: number;
   /** The end of the invoice's monitoring. */
   readonly untilMs: number;
@@ -48,8 +48,8 @@ export interface DirectFacts {
 }
 
 /**
- * Distinct invoices of each rank or a higher one that were open then and had an amount at the place, whether among the candidates or not: 0, 1, or
- * 2 for more.
+ * For each rank, the number of distinct invoices of that rank or a higher one that were open then and had an amount at the place, whether among the
+ * candidates or not: 0, 1, or 2 for more.
  */
 export type OpenInvoices = Readonly<Record<Rank, number>>;
 
@@ -67,14 +67,14 @@ export type Match =
       /** Credited, but a user should review it. */
       readonly needsReview: boolean;
     }
-  /** One refusal for each invoice, the likeliest first. */
+  /** One refusal for each invoice, the most likely first. */
   | { readonly kind: "unmatched"; readonly refused: readonly Refusal[] };
 
 /**
- * The invoice whose exact amount it is gets it. Two ranks may hold one amount where all others were taken: then the higher rank gets it if it was
- * the first to ask for it, and otherwise nobody, because proof can be bought and the payer may be the other's. By value the invoices of the highest
- * rank are weighed among themselves first, and those of each lower rank together with all above: so a merchant who has proved little changes nothing
- * for one who has proved more. The order of the candidates decides nothing.
+ * The invoice with exactly this amount gets the transfer. Two ranks may hold the same amount if all others were taken. Then the higher rank gets it
+ * if it asked for it first; otherwise it is unmatched, because proof can be bought and the payer may belong to the other. By value, the invoices of
+ * the highest rank are compared with each other first, then those of each lower rank together with all higher ranks. So a merchant with less proof
+ * changes nothing for one with more. The order of the candidates does not matter.
  */
 export function matchDirect(facts: DirectFacts): Match {
   const live = facts.candidates.filter((candidate) => candidate.held.some((held) => isInWindow(held, facts.atMs)));
@@ -92,7 +92,7 @@ export function matchDirect(facts: DirectFacts): Match {
   for (const rank of RANKS) {
     const seen = open.filter((each) => each.rank <= rank);
     const unreadable = seen.filter(({ isUnreadable }) => isUnreadable === true);
-    // By value one invoice is weighed against the others, which takes all of them.
+    // A match by value compares one invoice with all others, so it needs all of them.
     if (unreadable.length > 0) return unmatched(facts, { live, meant: [...exact, ...unreadable] });
     const found = byValue(seen, facts.openInvoices[rank]);
     if (found !== undefined) return found;
@@ -106,16 +106,16 @@ function ofBestRank(candidates: readonly Candidate[]): readonly Candidate[] {
   return candidates.filter(({ rank }) => rank === best);
 }
 
-/** Whether it held exactly these units at that very time, by our own clock. */
+/** Whether it held exactly these units at that time by our own clock. */
 function isHeldThen({ held }: Candidate, { amountUnits, atMs }: DirectFacts): boolean {
   return held.some(({ units, sinceMs, untilMs }) => units === amountUnits && sinceMs <= atMs && atMs <= untilMs);
 }
 
 /**
- * Invoices of other merchants that the transfer may be meant for although one asked for exactly that amount. Who was given an amount just after it
- * was paid may have seen the payment first: so if only the timestamps of a slow clock support an invoice, it takes nothing from those that were there
- * before, neither what was owed to them nor, where it has the higher rank, the same amount. Nor does a higher rank take an amount that another was
- * the first to ask for, for proof can be bought. Neither of them loses by it: a user decides.
+ * Invoices of other merchants that the transfer may be meant for although one asked for exactly that amount. An invoice that got an amount just after
+ * it was paid may have been created by someone who saw the payment. So an invoice that matches only because block clocks may be slow takes nothing
+ * from earlier ones: neither what they were owed nor, if it has the higher rank, the same amount. Nor does a higher rank take an amount that another
+ * invoice asked for first, because proof can be bought. Neither loses the money: a user decides.
  */
 function rivalsOf(
   holder: Candidate,
@@ -132,7 +132,7 @@ function rivalsOf(
   return [...earlier, ...meant];
 }
 
-/** Rules 2 and 3 on the invoices that one rank sees; undefined where neither holds. */
+/** Rules 2 and 3 for the invoices that one rank sees; undefined if neither applies. */
 function byValue(open: readonly Candidate[], openInvoices: number): Match | undefined {
   const near = open.filter((candidate) => isWithin(candidate, 1n));
   const nearby = open.filter((candidate) => isWithin(candidate, 2n));
@@ -142,7 +142,7 @@ function byValue(open: readonly Candidate[], openInvoices: number): Match | unde
   return sole === undefined ? undefined : credited(sole, "SOLE_CANDIDATE", isOver(sole));
 }
 
-/** The only invoice of the place that was open, where the amount is between a tenth and the double of what it asks. */
+/** The only open invoice of the place, if the amount is between a tenth and twice its price. */
 function soleOpen(open: readonly Candidate[], openInvoices: number): Candidate | undefined {
   const [candidate] = open;
   if (candidate === undefined || open.length !== 1 || openInvoices !== 1) return undefined;
@@ -154,7 +154,7 @@ function isOfItsSize({ valueMicros, expectedMicros }: Candidate): boolean {
   return valueMicros !== null && expectedMicros <= valueMicros * 10n && valueMicros <= expectedMicros * 2n;
 }
 
-/** Since when an invoice has asked for exactly this amount. */
+/** When the invoice first asked for exactly this amount. */
 function askedSinceMs({ held }: Candidate, { amountUnits, atMs }: DirectFacts): number {
   const exact = held.filter((each) => each.units === amountUnits && isInWindow(each, atMs));
   return Math.min(...exact.map(({ sinceMs }) => sinceMs));
@@ -193,7 +193,7 @@ function unmatched({ candidates }: DirectFacts, of: Meaning): Match {
 
 const REASONS: readonly CandidateReason[] = ["AMBIGUOUS", "AMOUNT_DIFFERS", "OUTSIDE_WINDOW"];
 
-/** Each invoice's own best reason: that another was as near, else that its amount differs, else that it was not its time. */
+/** Each invoice's strongest reason: another matched too, else its amount differs, else the time was outside its window. */
 function refusals(candidates: readonly Candidate[], { live, meant }: Meaning): readonly Refusal[] {
   const reasonOf = (id: InvoiceId): CandidateReason => {
     if (meant.some(({ invoiceId }) => invoiceId === id)) return "AMBIGUOUS";
@@ -208,7 +208,7 @@ function refusals(candidates: readonly Candidate[], { live, meant }: Meaning): r
 const MOST_CANDIDATES = 20;
 const MOST_RAW = 4_096;
 
-/** The stored reasons for where a payment was placed. A merchant is shown only its own invoices: on a shared address others are never named. */
+/** The stored reasons for a payment's placement. A merchant sees only its own invoices: those of others on a shared address are never named. */
 export function evidenceOf(
   { raw, spends, growth }: Transfer,
   refused: readonly Refusal[],

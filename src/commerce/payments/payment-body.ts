@@ -1,4 +1,4 @@
-// A payment with everything that explains its state (decisions 5), for the user who decides what no rule could.
+// A payment with everything that explains its state (decisions 5), for the user who decides about it.
 
 import type { ClaimId, InvoiceId } from "../../lib/ids.ts";
 import { formatMicros, formatUnits } from "../../lib/money.ts";
@@ -17,12 +17,12 @@ export interface PaymentClaim {
   readonly createdAtMs: number;
 }
 
-/** A payment as lists read it: with how far its network is, as last seen. */
+/** A payment as lists read it: with its network's tip, as last seen. */
 export interface PaymentRow extends Payment {
   readonly tipHeight: number | null;
 }
 
-/** A payment as it is read alone. */
+/** A payment as read alone, with its evidence and claims. */
 export interface PaymentFile extends PaymentRow, StoredPayment {
   readonly finalizedHeight: number | null;
   /** Oldest first. */
@@ -57,7 +57,7 @@ export function paymentDetailsOf(file: PaymentFile) {
   };
 }
 
-/** Why it is worth what it is; null while no invoice has it. */
+/** How its value was computed; null while it has no invoice. */
 function weighingBodyOf({ network, cryptocurrency, weighedBy, weighedQuote, marketMicros }: PaymentFile) {
   if (weighedBy === null) return null;
   const { decimals } = pairOf({ network, cryptocurrency }).asset;

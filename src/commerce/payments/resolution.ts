@@ -1,4 +1,4 @@
-// A manual decision about a payment that no rule credited (decisions 5): which invoice it belongs to, or none.
+// A manual decision about a payment that no rule credited (decisions 5): assign it to an invoice, or ignore it.
 import type { Network } from "../../chains/networks.ts";
 import type { InvoiceId } from "../../lib/ids.ts";
 import { printJson } from "../../lib/typed-json.ts";
@@ -7,8 +7,8 @@ import { paymentAfter } from "./chain-observation.ts";
 import { isSeen, type Payment, type PaymentResolution } from "./payment.ts";
 
 /**
- * Only an UNMATCHED payment can be decided about; an IGNORED one can still be assigned. And a payment of an invoice that nothing could
- * price can be assigned to that same invoice, which weighs it at the current rate.
+ * An UNMATCHED payment can be assigned or ignored, an IGNORED one can still be assigned. A payment of an invoice that had no price can be
+ * assigned to that same invoice, which values it at the current rate.
  */
 export function resolutionRefusal(
   payment: Pick<Payment, "invoiceId" | "status" | "weighedBy">,
@@ -30,20 +30,20 @@ export function ignored(payment: Payment, resolution: PaymentResolution, nowMs: 
 export interface Assignment {
   readonly payment: Payment;
   readonly invoiceId: InvoiceId;
-  /** Worth at the market rate when first seen, in micro-units of the invoice currency; null where no rate is known. */
+  /** Value at the market rate when first seen, in micro-units of the invoice currency; null if no rate is known. */
   readonly marketMicros: bigint | null;
   readonly requiredConfirmations: number;
   readonly resolution: PaymentResolution;
   readonly network: Network;
-  /** As the network's watcher last saw them; null where it never did. */
+  /** As the network's watcher last saw them; null if it never ran. */
   readonly tipHeight: number | null;
   readonly finalizedHeight: number | null;
-  /** False where two providers must agree first: the watcher confirms it. */
+  /** False if two providers must agree first; then the watcher confirms it later. */
   readonly mayConfirm: boolean;
   readonly nowMs: number;
 }
 
-/** The row once it is credited, DETECTED or CONFIRMED by what was last seen of its block. */
+/** The row once it is credited; DETECTED or CONFIRMED by the last observation of its block. */
 export function assigned(of: Assignment): Payment {
   const { payment, invoiceId, marketMicros, requiredConfirmations, resolution, nowMs } = of;
   const { blockHeight, blockHash, blockTimeMs, confirmations } = payment;

@@ -15,8 +15,8 @@ import type { PaymentClaim } from "./payment-body.ts";
 const putRow = preparedInsert(payments, [payments.id], { keep: [payments.evidence] });
 
 /**
- * Writes a payment, over the row it has; the table's keys refuse a transfer that is another row already (conflict.ts). Evidence is written with
- * a new row only: one that is there keeps its own, whether the caller has read it or not.
+ * Inserts a payment, or overwrites its row; the table's keys refuse a transfer that already has another row (conflict.ts). Evidence is written
+ * only with a new row: an existing row keeps its own, whether the caller has read it or not.
  */
 export function putPayment(db: Db, payment: Payment | StoredPayment) {
   return putRow(db, { evidence: "{}", ...payment });
@@ -24,7 +24,7 @@ export function putPayment(db: Db, payment: Payment | StoredPayment) {
 
 const { evidence: _, ...withoutEvidence } = getTableColumns(payments);
 
-/** The columns of `Payment`. Evidence is kilobytes a row: a statement that reads many payments must not read it. */
+/** The columns of `Payment`. Evidence has kilobytes per row, so a statement that reads many payments must not read it. */
 export const paymentColumns = withoutEvidence;
 
 /** A `Payment` as JSON in another row, and its decoders. */
@@ -32,13 +32,13 @@ export const paymentJson = (alias: string) => jsonObject(payments, alias, ["evid
 export const decodePayment: (text: string) => Payment | null = rowDecoder(payments);
 export const decodePayments: (text: string) => readonly Payment[] = rowsDecoder(payments);
 
-// Columns are written out: in a one-table select drizzle drops the table from a column inside a fragment.
+// Columns are written out, because in a one-table select drizzle drops the table from a column inside a fragment.
 const ofCursor = (column: "tip_height" | "finalized_height") =>
   sql<
     number | null
   >`(select cursor.${sql.raw(column)} from network_cursors cursor where cursor.network = payments.network)`.as(column);
 const listedColumns = { ...paymentColumns, tipHeight: ofCursor("tip_height") };
-// Claims of payers about its transaction, on the invoice it is credited to and on those that were refused.
+// Payers' claims about its transaction, on its invoice and on the candidates that were not credited.
 const claimsJson =
   sql`(select json_group_array(json_object('id', said.id, 'invoiceId', said.invoice_id, 'outcome', said.outcome,
     'createdAtMs', said.created_at_ms)) from (select * from payment_claims claim
@@ -47,7 +47,7 @@ const claimsJson =
     .mapWith(parseJson<readonly PaymentClaim[]>)
     .as("claims_json");
 
-/** A merchant's payment with what is known around it, as one row. Both may be a path's, unproved. */
+/** A merchant's payment with its claims and its network's tip, as one row. Both ids may come unchecked from a path. */
 export const selectPaymentFile = prepared(
   (merchantId: string, id: string) => ({ id, merchantId }),
   (db, of) =>
@@ -62,7 +62,7 @@ export const selectPaymentFile = prepared(
       .where(and(eq(payments.id, of.id), eq(payments.merchantId, of.merchantId))),
 );
 
-// Which version of a row: every write of a payment without an invoice is later than the one before it, so the time tells writes apart.
+// The version of a row: every write of a payment without an invoice has a later time than the one before it.
 const isVersion = sql`id = ${sql.placeholder("id")} and status = ${sql.placeholder("status")}
   and invoice_id is ${sql.placeholder("invoiceId")} and block_hash is ${sql.placeholder("blockHash")}
   and updated_at_ms = ${sql.placeholder("updatedAtMs")}`;
@@ -74,8 +74,8 @@ const versionOf = ({ id, status, invoiceId, blockHash, updatedAtMs }: PaymentVer
 });
 
 /**
- * Aborts the batch when another writer wrote the row since it was read; goes before the write. A payment with an invoice is protected by that
- * invoice's lock; one without, by this alone.
+ * Aborts the batch if another writer wrote the row since it was read; goes before the write. A payment with an invoice is protected by that
+ * invoice's lock; one without only by this.
  */
 export const assertPaymentAsRead = prepared(
   (payment: PaymentVersion) => ({ ...versionOf(payment) }),
@@ -85,7 +85,7 @@ export const assertPaymentAsRead = prepared(
       .select(sql`select 'payment is as it was read', 0 where not exists (select 1 from payments where ${isVersion})`),
 );
 
-/** The payment, if its row still is this version. */
+/** The payment, if its row still has this version. */
 export const selectPaymentVersion = prepared(
   (payment: PaymentVersion) => ({ ...versionOf(payment) }),
   (db) => db.select({ id: payments.id }).from(payments).where(isVersion),
@@ -113,12 +113,15 @@ export function selectPaymentPage(
     .offset(page.offset);
 }
 
-/** How many match; `isWanted` false makes it read nothing. */
+/** How many match; reads nothing if `isWanted` is false. */
 export function countPayments(db: Db, merchantId: string, filter: PaymentFilter, isWanted: boolean) {
   return countOf(db, payments, isWanted, matching(merchantId, filter));
 }
 
-/** Whatever names a transaction or an invoice is found by that, and the few rows are sorted: the plus keeps the merchant's indexes out. */
+/**
+ * With a transaction or an invoice, its index finds the rows, and the few rows are sorted: the unary plus keeps SQLite from using the
+ * merchant's indexes.
+ */
 function matching(merchantId: string, { status, network, txHash, invoiceId }: PaymentFilter): (SQL | undefined)[] {
   const isNamed = txHash !== undefined || invoiceId !== undefined;
   return [
@@ -135,7 +138,7 @@ function matching(merchantId: string, { status, network, txHash, invoiceId }: Pa
 
 const ALL_NETWORKS = JSON.stringify(NETWORKS.map(({ name }) => name));
 
-/** An address of a merchant, and a range of worth in US dollar micro-units as in `unmatched-limit.ts`. */
+/** An address of a merchant, and a range of values in millionths of a US dollar as in `unmatched-limit.ts`. */
 export interface UnmatchedPlace {
   readonly merchantId: MerchantId;
   readonly network: string;
@@ -153,12 +156,12 @@ export const countUnmatched = prepared(
   (db, of) =>
     db
       .select({ rows: sql<number>`count(*)` })
-      .from(sql`payments stray`)
+      .from(sql`payments unmatched`)
       .where(
-        sql`stray.network = ${of.network} and stray.to_address = ${of.toAddress}
-      and stray.status = 'UNMATCHED' and stray.created_at_ms >= ${of.sinceMs} and stray.merchant_id = ${of.merchantId}
-      and case when ${of.fromMicros} is null then stray.usd_micros is null else stray.usd_micros >= ${of.fromMicros}
-        and (${of.belowMicros} is null or stray.usd_micros < ${of.belowMicros}) end`,
+        sql`unmatched.network = ${of.network} and unmatched.to_address = ${of.toAddress}
+      and unmatched.status = 'UNMATCHED' and unmatched.created_at_ms >= ${of.sinceMs} and unmatched.merchant_id = ${of.merchantId}
+      and case when ${of.fromMicros} is null then unmatched.usd_micros is null else unmatched.usd_micros >= ${of.fromMicros}
+        and (${of.belowMicros} is null or unmatched.usd_micros < ${of.belowMicros}) end`,
       ),
 );
 
@@ -173,7 +176,7 @@ const unpriced = (sinceMs: number) =>
   sql`paid.weighed_by = 'NO_RATE' and paid.invoice_id is not null and paid.created_at_ms >= ${sinceMs}`;
 const unpricedPayments = sql`payments paid indexed by payments_unweighed cross join invoices invoice on invoice.id = paid.invoice_id`;
 
-/** What rates are wanted for payments first seen since `sinceMs` that nothing could price. */
+/** The rates that are missing for payments without a price that were first seen since `sinceMs`. */
 export function selectUnpricedAssets(db: Db, sinceMs: number) {
   return db
     .selectDistinct({

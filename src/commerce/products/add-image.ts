@@ -10,16 +10,16 @@ import { fetchImage } from "./fetch-image.ts";
 import { type ImageBytes, imageSource } from "./image-source.ts";
 
 export interface AddedImage {
-  /** What the product's column holds: undefined keeps, null clears. */
+  /** The product's image column: undefined keeps it, null clears it. */
   readonly name: string | null | undefined;
-  /** What keeps the bytes, or asserts that the named image is there; for the batch of the product. */
+  /** Store the image, or assert that the named image exists; part of the product's batch. */
   readonly statements: readonly Statement[];
-  /** Whether the image is what a batch was refused for: IMAGE_NOT_FOUND or LIMIT_REACHED. */
+  /** After an aborted batch: refuses IMAGE_NOT_FOUND or LIMIT_REACHED if the image is the cause. */
   readonly recheck: () => Promise<Result<undefined, Failure>>;
 }
 
 /**
- * The image that a request's `image` means, fetched where it is an address. `isThere`: whether the one that it names was found. Refuses
+ * Resolves a request's `image`, and fetches it if it is a URL. `isThere`: whether the named image was found. Refuses
  * IMAGE_NOT_FOUND and, with a reason, IMAGE_REFUSED. Writes nothing.
  */
 export async function addImage(
@@ -38,7 +38,7 @@ export async function addImage(
       return ok(kept(deps, merchantId, source.value));
     case "remote": {
       const { url } = source.value;
-      // As before a webhook: a public name may resolve to an address inside of somebody's network.
+      // The same check as for a webhook: a public name may resolve to an address in a private network.
       const resolution = await deps.resolve(new URL(url).hostname);
       if (resolution.kind !== "public") return err({ code: "IMAGE_REFUSED", reason: resolution.why });
       const fetched = await fetchImage(deps.fetch, url);

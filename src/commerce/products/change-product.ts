@@ -1,5 +1,5 @@
-// Every change of a stored product: one batch with its audit entry. `updated_at_ms` grows with every change, and the batch aborts unless it
-// is as it was read.
+// Every change of a stored product: one batch with its audit entry. `updated_at_ms` grows with every change, and the batch aborts
+// unless it is unchanged since it was read.
 
 import { type Acting, currentStanding, seatHeld } from "../../accounts/teams/check-seat.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -14,11 +14,11 @@ import type { Product } from "./product.ts";
 import { assertProductAsRead, selectLiveProduct, updateLiveProduct } from "./store.ts";
 
 export interface ProductDependencies extends CommitDependencies {
-  /** Our own origin, without a slash at its end. */
+  /** Our own origin, without a trailing slash. */
   readonly publicUrl: string;
-  /** What a host resolves to, judged before it is asked for an image. */
+  /** Resolves a host; the result is checked before an image is fetched from it. */
   resolve(host: string): Promise<Resolution>;
-  /** How an image is asked of another host. */
+  /** Fetches an image from another host. */
   readonly fetch: FetchImage;
 }
 
@@ -29,14 +29,14 @@ export interface ProductChange {
 }
 
 export interface ProductChangeOf extends Acting {
-  /** As it was read with the caller. */
+  /** As read with the caller. */
   readonly read: Product;
   readonly trail: Trail;
-  /** Asked after a failed batch: whether what the change brings along is why. */
+  /** Called after an aborted batch: returns the refusal if an addition of this change is the cause. */
   readonly recheck?: () => Promise<Result<undefined, Failure>>;
 }
 
-/** Answers the product after the change. `decide` returns undefined where there is nothing to do. */
+/** Returns the product after the change. `decide` returns undefined when there is nothing to change. */
 export function changeProduct(
   deps: ProductDependencies,
   of: ProductChangeOf,

@@ -27,7 +27,7 @@ const image = () =>
     });
 
 const flags = () => ({
-  isActive: z.boolean().meta({ description: "Whether it is for sale." }),
+  isActive: z.boolean().meta({ description: "Whether the product is for sale." }),
   askForName: z.boolean(),
   askForAddress: z.boolean(),
   askForPhoneNumber: z.boolean(),
@@ -48,7 +48,7 @@ export const createProductBody = () =>
     })
     .transform(({ price: priceMicros, ...rest }) => ({ ...rest, priceMicros }));
 
-/** Every member is optional: absent keeps, null clears. */
+/** Every field is optional: an absent field stays as it is, null clears it. */
 export const updateProductBody = () =>
   z
     .strictObject({
@@ -62,17 +62,17 @@ export const updateProductBody = () =>
       askForAddress: flags().askForAddress.optional(),
       askForPhoneNumber: flags().askForPhoneNumber.optional(),
     })
-    .refine(isAnyGiven, "must name at least one field")
+    .refine(isAnyGiven, "must contain at least one field")
     .transform(({ price: priceMicros, ...rest }) => ({ ...rest, priceMicros }));
 
 export const listProductsQuery = () =>
   z.object({
     ...listQuery(),
-    isActive: flagParameter().optional().meta({ description: "Only those for sale, or only the others." }),
+    isActive: flagParameter().optional().meta({ description: "Only active products, or only inactive ones." }),
     search: z.string().min(1).max(320).optional().meta({ description: "A prefix of the name, or an exact id." }),
   });
 
-// ---- answers
+// ---- responses
 
 export const productBody = () =>
   z
@@ -87,7 +87,7 @@ export const productBody = () =>
       signedImage: z
         .string()
         .nullable()
-        .meta({ format: "uri", description: "The same as `image`, which needs no signature." }),
+        .meta({ format: "uri", description: "The same URL as `image`; it needs no signature." }),
       isActive: z.boolean(),
       askForName: z.boolean(),
       askForAddress: z.boolean(),
@@ -97,8 +97,7 @@ export const productBody = () =>
       deletedAt: time().nullable(),
       checkoutUrl: z.string().meta({
         format: "uri",
-        description:
-          "The product's page, where anybody buys it: `PUBLIC_URL/buy/{id}`. Open while the product is active.",
+        description: "The public page to buy the product: `PUBLIC_URL/buy/{id}`. Open while the product is active.",
       }),
     })
     .meta({ title: "Product" });

@@ -12,7 +12,7 @@ import { type Product, productFacts } from "./product.ts";
 import { productBodyOf } from "./product-body.ts";
 import { insertProduct } from "./store.ts";
 
-/** A valid request: the contract's body. */
+/** The validated request body. */
 export interface NewProduct extends Pick<Product, "name" | "priceMicros" | "currency" | "isActive"> {
   readonly description?: string | null | undefined;
   readonly image?: string | null | undefined;
@@ -25,11 +25,11 @@ export interface CreateProductRequest extends Acting {
   readonly merchantId: MerchantId;
   readonly trail: Trail;
   readonly wanted: NewProduct;
-  /** Whether the image that the request names was found. */
+  /** Whether the image named in the request was found. */
   readonly isImageThere: boolean;
 }
 
-/** The work of one creation, for `runOnce`. Refuses IMAGE_NOT_FOUND, IMAGE_REFUSED and LIMIT_REACHED. */
+/** Creates one product, as work for `runOnce`. Refuses IMAGE_NOT_FOUND, IMAGE_REFUSED and LIMIT_REACHED. */
 export function createProduct(deps: ProductDependencies, request: CreateProductRequest): Work {
   const { merchantId, trail, wanted } = request;
   let fetched: Result<AddedImage, Failure> | undefined;

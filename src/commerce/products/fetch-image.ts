@@ -10,8 +10,8 @@ const LIMIT_MS = 5 * SECOND_MS;
 const ACCEPT = "image/png, image/jpeg, image/webp";
 
 /**
- * An image from elsewhere, asked for once: no redirect is followed, at most 32 KB are read, 5 seconds are waited. The url
- * is one that `imageSource` let through. The error is a reason to show; it says no more of the other host than that.
+ * Fetches an image from another host, once: follows no redirect, reads at most 32 KB, waits at most 5 seconds. `url` has passed
+ * `imageSource`. The error is a reason to show to the user, and says nothing more about the other host.
  */
 export async function fetchImage(fetch: FetchImage, url: string): Promise<Result<ImageBytes, string>> {
   const got = await fetchBytes({ fetch, url, timeoutMs: LIMIT_MS, limitBytes: MAX_IMAGE_BYTES }, ACCEPT);
@@ -22,7 +22,7 @@ export async function fetchImage(fetch: FetchImage, url: string): Promise<Result
 
 function reasonOf({ kind }: Outage): string {
   if (kind === "TOO_LARGE") return "it is larger than 32 KB";
-  if (kind === "TIMEOUT") return "it did not come within 5 seconds";
+  if (kind === "TIMEOUT") return "its address did not answer within 5 seconds";
   if (kind === "BAD_STATUS" || kind === "RATE_LIMITED") return "its address did not answer with status 200";
   return "its address could not be reached";
 }

@@ -1,5 +1,5 @@
-// Where a product's image comes from (decisions 10): an image that the merchant uploaded, bytes in the request itself, or an address to fetch
-// it from once. Whatever it was, it is served from our origin afterwards.
+// Where a product's image comes from (decisions 10): an image that the merchant uploaded, bytes in the request itself, or a URL to fetch
+// once. In each case we serve it from our own origin afterwards.
 import { base64 } from "@scure/base";
 import { type ImageType, imageUrl, isImageName, sniffImage } from "../../accounts/images/image.ts";
 import type { MerchantId } from "../../lib/ids.ts";
@@ -17,8 +17,8 @@ export type ImageSource =
   | { readonly kind: "remote"; readonly url: string };
 
 /**
- * What a request's `image` means: the name of an uploaded image, its address as our answers show it, a `data:` URL in base64, or an https
- * URL. The error is a reason to show, of IMAGE_REFUSED.
+ * Parses a request's `image`: the name of an uploaded image, its URL as in our responses, a `data:` URL in base64, or an https URL.
+ * The error is the reason of IMAGE_REFUSED, to show to the user.
  */
 export function imageSource(
   text: string,
@@ -31,7 +31,7 @@ export function imageSource(
   return url.ok ? ok({ kind: "remote", url: url.value }) : url;
 }
 
-/** The name in a text that is one, or that is our own address of an image of this merchant's. */
+/** The image name in a text that is a name, or our own URL of an image of this merchant. */
 function nameIn(text: string, ours: Parameters<typeof imageSource>[1]): string | undefined {
   if (isImageName(text)) return text;
   const name = text.slice(-64);
@@ -39,14 +39,16 @@ function nameIn(text: string, ours: Parameters<typeof imageSource>[1]): string |
   return isImageName(name) && text === imageUrl(publicUrl, { merchantId, name }) ? name : undefined;
 }
 
-/** What is declared must be what it is, as in an upload. */
+/** The declared type must match the bytes, as in an upload. */
 function given(text: string): Result<ImageSource, string> {
   const [, declared = "", data = ""] = /^data:([a-z]+\/[a-z0-9.+-]+);base64,(.*)$/is.exec(text) ?? [];
   const bytes = decode(data);
-  if (declared === "" || bytes === undefined) return err("its data URL is not one in base64");
+  if (declared === "" || bytes === undefined)
+    return err("its data URL is not base64: expected data:image/png;base64,...");
   const type = sniffImage(bytes);
   if (!type.ok) return type;
-  if (type.value !== declared.toLowerCase()) return err(`it is ${type.value}`);
+  if (type.value !== declared.toLowerCase())
+    return err(`its data URL declares another type, but the bytes are ${type.value}`);
   return ok({ kind: "given", contentType: type.value, bytes });
 }
 

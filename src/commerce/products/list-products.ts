@@ -6,7 +6,7 @@ import type { Product } from "./product.ts";
 import { productBodyOf } from "./product-body.ts";
 import { countProducts, type ProductFilter, selectProductPage } from "./store.ts";
 
-/** The page and, where the answer must carry it, the count. A public key's page holds what is for sale only. */
+/** The page and, if the response must contain it, the count. A public key gets only active products. */
 export function productPageReads(
   db: Db,
   merchantId: string,
@@ -14,7 +14,7 @@ export function productPageReads(
 ) {
   const page = pageToRead(of.query);
   const { isActive, search } = of.query ?? {};
-  // Nothing is inactive to a public key.
+  // A public key sees no inactive products, so asking for them finds nothing.
   const isEmpty = of.isPublicKey && isActive === false;
   const filter = { search, isActive: of.isPublicKey ? true : isActive };
   return [

@@ -3,7 +3,7 @@ import { formatMicros } from "../../lib/money.ts";
 import { isoTime } from "../../lib/time.ts";
 import type { Product } from "./product.ts";
 
-/** A product as the wire shows it (decisions 10); `publicUrl` is our own origin, without a slash at its end. */
+/** A product as responses show it (decisions 10); `publicUrl` is our own origin, without a trailing slash. */
 export function productBodyOf(product: Product, publicUrl: string) {
   const { id, merchantId } = product;
   const image = product.image === null ? null : imageUrl(publicUrl, { merchantId, name: product.image });

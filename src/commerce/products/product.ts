@@ -1,4 +1,4 @@
-// What a merchant sells (decisions 10), as rules see it. The table holds exactly these members.
+// What a merchant sells (decisions 10). The table has exactly these columns.
 
 import type { MerchantId, ProductId } from "../../lib/ids.ts";
 import { formatMicros } from "../../lib/money.ts";
@@ -9,10 +9,10 @@ export interface Product {
   readonly merchantId: MerchantId;
   readonly name: string;
   readonly description: string | null;
-  /** 0 asks for any amount. */
+  /** 0: the customer chooses the amount. */
   readonly priceMicros: bigint;
   readonly currency: string;
-  /** Name of an image of the merchant's. */
+  /** Name of one of the merchant's images. */
   readonly image: string | null;
   readonly isActive: boolean;
   readonly askForName: boolean;
@@ -23,7 +23,7 @@ export interface Product {
   readonly deletedAtMs: number | null;
 }
 
-/** What a request says of a product; absent members keep, or take their default. */
+/** The product fields of a request; an absent field stays as it is, or takes its default in a new product. */
 export type ProductFields = {
   readonly [K in
     | "name"
@@ -36,13 +36,13 @@ export type ProductFields = {
     | "askForPhoneNumber"]?: Product[K] | undefined;
 };
 
-/** The product with the given members taken over. */
+/** The product with the given fields replaced. */
 export function withProductFields(product: Product, fields: ProductFields & Pick<Partial<Product>, "image">): Product {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   return { ...product, ...given };
 }
 
-/** A product by its names on the wire, for the audit log. */
+/** A product for the audit log, with the field names of the API. */
 export function productFacts(product: Product): AuditFacts {
   const { name, description, priceMicros, currency, image, isActive } = product;
   const { askForName, askForAddress, askForPhoneNumber } = product;
@@ -50,7 +50,7 @@ export function productFacts(product: Product): AuditFacts {
   return { name, description, price, currency, image, isActive, askForName, askForAddress, askForPhoneNumber };
 }
 
-/** A public key sees what is for sale: an inactive product is to it as one that is not there (decisions 7). */
+/** A public key sees only active products: an inactive one is not found (decisions 7). */
 export function isShownTo(product: Product, isPublicKey: boolean): boolean {
   return product.deletedAtMs === null && (product.isActive || !isPublicKey);
 }

@@ -1,16 +1,16 @@
-// What product routes read together with the caller, in one storage call; every value is bound, none is trusted.
+// What product routes read together with the caller, in one storage call; every value is bound, and the read trusts no value.
 
 import { selectImageName } from "../../accounts/images/store.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { imageSource } from "./image-source.ts";
 import { selectLiveProduct } from "./store.ts";
 
-/** One live product; a malformed id finds none, like an unknown one. */
+/** One live product; a malformed id matches no row, like an unknown id. */
 export function productReads(db: Db, merchantId: string, productId: string | undefined) {
   return [selectLiveProduct(db, merchantId, productId ?? "")] as const;
 }
 
-/** Whether an image that a request names is there; the batch that names it asserts it once more. */
+/** Whether the image named in a request exists; the batch that stores the name asserts it again. */
 export function imageReads(
   db: Db,
   ours: { readonly publicUrl: string; readonly merchantId: string },

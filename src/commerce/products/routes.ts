@@ -45,7 +45,7 @@ export const productRoutes = routesOf({
   .get(BASE, {
     operationId: "listProducts",
     summary: "List products, newest first",
-    description: "A public key sees active ones only.",
+    description: "A public key sees only active products.",
     permission: "product:view",
     isForPublicKeys: true,
     query: listProductsQuery,
@@ -55,7 +55,8 @@ export const productRoutes = routesOf({
     answer: async (call) => {
       const [rows, counts] = call.read;
       const isPublic = isPublicKey(call.principal);
-      if (!rows.every((product) => isShownTo(product, isPublic))) throw new Error("a public key was read as another");
+      if (!rows.every((product) => isShownTo(product, isPublic)))
+        throw new Error("an inactive product was read for a public key");
       const page = listProducts({ rows, total: counts[0]?.total ?? 0 }, call.query, call.deps.publicUrl);
       return page.ok ? ok(jsonReply(200, page.value)) : page;
     },
@@ -63,7 +64,7 @@ export const productRoutes = routesOf({
   .get(ONE, {
     operationId: "getProduct",
     summary: "Read a product",
-    description: "A public key sees it while it is active.",
+    description: "A public key can read it only while it is active.",
     permission: "product:view",
     isForPublicKeys: true,
     answers: [{ status: 200, description: "The product", schema: productBody }],
@@ -79,11 +80,11 @@ export const productRoutes = routesOf({
   })
   .patch(ONE, {
     operationId: "updateProduct",
-    summary: "Change a product",
-    description: "Invoices that embed it show it as it then is; what they ask for never changes.",
+    summary: "Update a product",
+    description: "Invoices that embed the product show its new state; the amounts they ask for never change.",
     permission: "product:update",
     body: updateProductBody,
-    answers: [{ status: 200, description: "The product as it now is", schema: productBody }],
+    answers: [{ status: 200, description: "The updated product", schema: productBody }],
     refusals: ["PRODUCT_NOT_FOUND", "IMAGE_NOT_FOUND", "IMAGE_REFUSED", "LIMIT_REACHED"],
     reads: ({ db, deps, merchantId, params, request }) => [
       ...productReads(db, merchantId, params.productId),
@@ -101,9 +102,9 @@ export const productRoutes = routesOf({
   .delete(ONE, {
     operationId: "deleteProduct",
     summary: "Delete a product",
-    description: "Invoices that embed it keep it.",
+    description: "Invoices that embed the product keep it.",
     permission: "product:delete",
-    answers: [{ status: 200, description: "The product, deleted", schema: productBody }],
+    answers: [{ status: 200, description: "The deleted product", schema: productBody }],
     refusals: ["PRODUCT_NOT_FOUND"],
     reads: ({ db, merchantId, params }) => productReads(db, merchantId, params.productId),
     answer: async (call) => {

@@ -8,7 +8,7 @@ import { assertions } from "../../platform/db/schema/operations.ts";
 import { products } from "../../platform/db/schema/products.ts";
 import type { Product } from "./product.ts";
 
-/** One live product by id. Both may be a path's, unproved. */
+/** One live product by id. Both ids may come unchecked from a path. */
 export const selectLiveProduct = prepared(
   (merchantId: string, productId: string) => ({ merchantId, productId }),
   (db, of) =>
@@ -37,14 +37,14 @@ export function selectProductPage(db: Db, merchantId: string, of: ProductFilter 
     .offset(offset);
 }
 
-/** How many match; `isWanted` false makes it read nothing. */
+/** How many match; reads nothing if `isWanted` is false. */
 export function countProducts(db: Db, merchantId: string, filter: ProductFilter, isWanted: boolean) {
   return countOf(db, products, isWanted, matching(merchantId, filter));
 }
 
 function matching(merchantId: string, { isActive, search }: ProductFilter): readonly (SQL | undefined)[] {
   return [
-    // The plus keeps SQLite from walking the whole feed for what was searched: it looks up the few that were found.
+    // The unary plus keeps SQLite from scanning all the merchant's rows in list order: it looks up the few matches instead.
     search === undefined ? sql`${products.merchantId} = ${merchantId}` : sql`+${products.merchantId} = ${merchantId}`,
     isNull(products.deletedAtMs),
     isActive === undefined ? undefined : sql`${products.isActive} = ${isActive ? 1 : 0}`,
@@ -68,7 +68,7 @@ export function updateLiveProduct(db: Db, product: Pick<Product, "id" | "merchan
     .where(and(eq(products.id, product.id), eq(products.merchantId, product.merchantId), isNull(products.deletedAtMs)));
 }
 
-/** Aborts the batch unless the product is live and as it was read: every change moves `updated_at_ms` on. */
+/** Aborts the batch unless the product is live and unchanged since it was read: every change increases `updated_at_ms`. */
 export const assertProductAsRead = prepared(
   ({ id, updatedAtMs }: Pick<Product, "id" | "updatedAtMs">) => ({ id, updatedAtMs }),
   (db, of) =>

@@ -6,10 +6,10 @@ import { addImage } from "./add-image.ts";
 import { changeProduct, type ProductDependencies } from "./change-product.ts";
 import { type Product, type ProductFields, productFacts, withProductFields } from "./product.ts";
 
-/** What a PATCH may say: absent keeps, null clears. */
+/** The fields of a PATCH: an absent field stays as it is, null clears it. */
 export type ProductUpdate = ProductFields & { readonly image?: string | null | undefined };
 
-/** Changes a product; invoices that embed it show it as it then is. A PATCH that changes nothing writes nothing. */
+/** Updates a product; invoices that embed it show its new state. Writes nothing if nothing changes. */
 export async function updateProduct(
   deps: ProductDependencies,
   of: Acting & { readonly read: Product; readonly trail: Trail; readonly isImageThere: boolean },

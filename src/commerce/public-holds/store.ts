@@ -1,5 +1,5 @@
-// What strangers hold of a merchant: active invoices, and addresses of extended keys. Rows are counted by network, and removed by a trigger once
-// their invoice is done with them.
+// What browsers hold of a merchant: active invoices, and addresses of extended keys. Rows are counted per IP network, and a trigger removes them
+// when their invoice no longer needs them.
 import { and, eq, sql } from "drizzle-orm";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { LIMITS } from "../../lib/limits.ts";
@@ -20,18 +20,18 @@ export interface Holder {
   readonly invoiceId: InvoiceId;
 }
 
-/** How many other invoices hold something of the kind, for one network by all of its hashes (JSON). */
+/** How many other invoices have a hold of the kind, for one IP network with all its hashes (JSON). */
 const heldBy = (hashes: ReturnType<typeof sql>) => sql`(select count(*) from public_holds hold
   where hold.merchant_id = ${sql.placeholder("merchantId")} and hold.kind = ${sql.placeholder("kind")}
   and hold.network in (select value from json_each(${hashes})) and hold.invoice_id <> ${sql.placeholder("invoiceId")})`;
 
-/** For each of `networks`, JSON of lists of hashes, how much it holds. */
+/** For each of `networks`, which is JSON of lists of hashes, how many holds it has. */
 const heldByEach =
   sql`(select json_group_array(${heldBy(sql`asked.value`)}) from (select value from json_each(${sql.placeholder("networks")}) order by key) asked)`
     .mapWith(parseJson<readonly number[]>)
     .as("held");
 
-/** How many public invoices a merchant has and may have, and how many each of `networks` made: at most one row. */
+/** How many public invoices a merchant has and may have, and how many each of `networks` created; at most one row. */
 export const selectRoom = prepared(
   (of: Holder, networks: readonly { readonly hashes: readonly string[] }[]) => ({
     ...of,
@@ -49,8 +49,8 @@ export const selectRoom = prepared(
       .where(eq(merchants.id, of.merchantId)),
 );
 
-// Of all wallets that the merchant ever had on the key, the latest addresses alone: one that lies further back is too far away anyway.
-// The plus keeps SQLite from reading all payments of the network instead of those of an invoice.
+// Only the latest addresses of all the merchant's wallets on the key are read: an address further back is too far away in any case.
+// The unary plus keeps SQLite from reading all payments of the network instead of those of an invoice.
 const lastPaidIndex = sql`(select coalesce(max((select max(own.address_index) from (select * from payment_methods
     where wallet_id = held.id and address_index is not null order by address_index desc limit ${sql.raw(String(LIMITS.publicGapLimit))}) own
     where exists (select 1 from payments paid where paid.invoice_id = own.invoice_id and +paid.network = own.network
@@ -58,8 +58,8 @@ const lastPaidIndex = sql`(select coalesce(max((select max(own.address_index) fr
   from wallets held where held.merchant_id = ${sql.placeholder("merchantId")} and held.key_hash = ${sql.placeholder("keyHash")})`;
 
 /**
- * In one row: the merchant's last address of the key that has confirmed money on it (-1 where that is far back, or none), how many unpaid
- * addresses each of `networks` holds, and which invoices browsers had one given for since `sinceMs`.
+ * In one row: the index of the merchant's last address of the key with a confirmed payment (-1 if that is far back or missing), how many unpaid
+ * addresses each of `networks` holds, and for which invoices browsers got an address since `sinceMs`.
  */
 export const selectHold = prepared(
   (
@@ -92,7 +92,7 @@ const insertHold: (db: Db, row: Required<typeof publicHolds.$inferInsert>) => St
   publicHolds.network,
 ]);
 
-/** Aborts the batch when the merchant's public invoices are as many as they may be. */
+/** Aborts the batch if the merchant's public invoices have reached their limit. */
 export const assertBudget = prepared(
   (merchantId: MerchantId) => ({ merchantId }),
   (db, of) =>
@@ -102,7 +102,7 @@ export const assertBudget = prepared(
     ),
 );
 
-/** Takes one thing of the kind for a network; aborts the batch where other invoices hold `max` for it already. */
+/** Adds one hold of the kind for an IP network; aborts the batch if other invoices already have `max` holds for it. */
 export function takeHold(
   db: Db,
   of: Holder & { readonly kind: HoldKind; readonly pair: string },
@@ -116,7 +116,7 @@ export function takeHold(
   ];
 }
 
-/** Notes that a browser activated a method. */
+/** Marks a method as activated by a browser. */
 export const markFromPublicKey = prepared(
   (method: Pick<PaymentMethod, "invoiceId" | "cryptocurrency" | "network">) => {
     const { invoiceId, cryptocurrency, network } = method;

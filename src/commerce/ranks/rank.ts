@@ -1,21 +1,21 @@
 import type { Rank } from "../../platform/column-values.ts";
-// What a merchant's claim to an address or an extended key rests on (decisions 12, "Shared addresses and keys"). Addresses are public, so being
-// the first to register one proves nothing; money that was received there for the merchant does.
+// A merchant's proof for an address or an extended key (decisions 12, "Shared addresses and keys"). Addresses are public, so registering one first
+// proves nothing. Money that was received there for the merchant does.
 
-/** The highest first. */
+/** Highest rank first. */
 export const RANKS: readonly Rank[] = [1, 2, 3];
 export const PROVEN: Rank = 2;
 export const UNPROVEN: Rank = 3;
 
-/** Rank 2: this much, in millionths of a US dollar, confirmed by automatic exact matches (an own address of a key is one). */
+/** Rank 2 needs this much, in millionths of a US dollar, from confirmed automatic exact matches, including payments to a key's addresses. */
 export const PROOF_USD_MICROS = 50_000_000n;
 
-/** Rank 2: at least one part in so many of the largest proof of the address or key. */
+/** Rank 2 also needs at least this fraction (1/10) of the largest proof for the address or key. */
 export const PROOF_OF_LARGEST = 10;
-/** An amount proves nothing that was asked for later than this before it was paid: a transfer on its way can be seen by anybody. */
+/** An amount proves something only if it was asked for at least this long before the payment: anyone can see a transfer on its way. */
 export const ASKED_BEFORE_MS = 60_000;
 
-/** The facts of a payment that prove whose an address is. */
+/** The facts of a payment that can prove to whom an address belongs. */
 export interface Evidence {
   readonly status: string;
   readonly matchedBy: string | null;
@@ -25,8 +25,8 @@ export interface Evidence {
 }
 
 /**
- * What a payment adds to the proof of the merchant who was credited with it; 0 unless a rule chose by its exact amount or address.
- * `askedFromMs`: since when exactly its amount was asked for; null where that is not known.
+ * What a payment adds to the proof of its merchant; 0 unless a rule matched it by its exact amount or address.
+ * `askedFromMs`: since when exactly its amount was asked for; null if unknown.
  */
 export function proofMicros(payment: Evidence, askedFromMs: number | null): bigint {
   const { status, matchedBy, receivedAtMs } = payment;

@@ -5,11 +5,11 @@ import { addressProofs } from "../../platform/db/schema/address-proofs.ts";
 import { PROOF_OF_LARGEST, PROOF_USD_MICROS, PROVEN, UNPROVEN } from "./rank.ts";
 
 const number = (value: bigint | number) => sql.raw(value.toString());
-// The largest is one of few rows: an address has as many proofs as merchants who were paid there.
+// Finding the largest proof reads few rows: an address has one for each merchant that was paid there.
 const isEnough = sql`(proof.confirmed_usd_micros >= ${number(PROOF_USD_MICROS)} and proof.confirmed_usd_micros * ${number(PROOF_OF_LARGEST)} >=
   (select max(most.confirmed_usd_micros) from address_proofs most where most.network = proof.network and most.target = proof.target))`;
 
-/** A merchant's rank at an address, or for an extended key, as a scalar. `target`: the address or the key's hash. */
+/** A merchant's rank at an address or for an extended key, as a scalar. `target`: the address or the key's hash. */
 export function rankOf(of: { readonly network: SQL; readonly target: SQL; readonly merchantId: SQL }): SQL {
   return sql`(case when exists (select 1 from address_proofs proof where proof.network = ${of.network} and proof.target = ${of.target}
     and proof.merchant_id = ${of.merchantId} and ${isEnough}) then ${number(PROVEN)} else ${number(UNPROVEN)} end)`;
@@ -21,7 +21,7 @@ interface Claimed {
   readonly merchantId: SQL;
 }
 
-/** Whether the wallet's merchant still exists: the wallets of a deleted one stay as they were. */
+/** Whether the wallet's merchant still exists; the wallets of a deleted merchant keep their rows. */
 export const isLiveHolder = (
   wallet: string,
 ) => sql`exists (select 1 from merchants holder where holder.id = ${sql.raw(wallet)}.merchant_id
@@ -33,13 +33,13 @@ const otherProof = (
 ) => sql`from address_proofs proof where proof.network = ${of.network} and proof.target = ${of.address}
   and proof.merchant_id <> ${of.merchantId} and ${isEnough} and exists (${otherWallet(of)} and other.merchant_id = proof.merchant_id)`;
 
-/** How many other merchants have proof at an address, and a live wallet there. */
+/** How many other merchants have proof at an address and a live wallet there. */
 export function countProvenOthers(of: Claimed): SQL {
   return sql`(select count(*) ${otherProof(of)})`;
 }
 
 /**
- * Whether another merchant of the same rank or a higher one has a live wallet on an address. Those of a lower rank do not count, however many
+ * Whether another merchant of the same or a higher rank has a live wallet on an address. Merchants of a lower rank do not count, however many
  * register it.
  */
 export function isAddressShared(of: Claimed & { readonly rank: SQL }): SQL {
@@ -47,7 +47,7 @@ export function isAddressShared(of: Claimed & { readonly rank: SQL }): SQL {
     else exists (select 1 ${otherProof(of)}) end)`;
 }
 
-/** Adds to what is proved of a merchant's claim to the wallet's address or key; less than nothing where a payment counts no more. */
+/** Adds to a merchant's proof for the wallet's address or key; a negative value if a payment no longer counts. */
 export const addProof = prepared(
   (of: {
     readonly merchantId: MerchantId;
@@ -55,7 +55,7 @@ export const addProof = prepared(
     readonly address: string;
     readonly usdMicros: bigint;
   }) => ({ ...of, usdMicros: Number(of.usdMicros) }),
-  // A wallet that is gone still says whose key or address it was.
+  // The row of a deleted wallet still has its key or address.
   (db, of) =>
     db
       .insert(addressProofs)

@@ -1,4 +1,4 @@
-// Which invoices the sweep could not settle, and when each is tried again.
+// The invoices that the sweep could not settle, and when each is retried.
 import { inArray, sql } from "drizzle-orm";
 import type { InvoiceId } from "../../lib/ids.ts";
 import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
@@ -8,14 +8,14 @@ import { unsettledInvoices } from "../../platform/db/schema/unsettled-invoices.t
 
 export interface Unsettled {
   readonly invoiceId: InvoiceId;
-  /** The code of the refusal, the database's word, or the name of the error: nothing of a row. */
+  /** The code of the refusal, the database's message, or the name of the error; never a value of a row. */
   readonly reason: string;
 }
 
-/** After the first failure the next run tries again; after n the pause is 2^(n - 1) minutes, at most six hours. */
+/** After the first failure the next run retries; after n failures the pause is 2^(n - 1) minutes, at most six hours. */
 const LONGEST_PAUSE_MS = 6 * HOUR_MS;
 
-/** Notes the failures of a run. The same run noted twice counts twice, which only makes the pause longer. */
+/** Stores the failures of a run. Storing the same run twice counts twice, which only makes the pause longer. */
 export function noteUnsettled(db: Db, left: readonly Unsettled[], nowMs: number) {
   const list = JSON.stringify(left);
   const pauseMs = sql`min(${LONGEST_PAUSE_MS}, ${MINUTE_MS} << min(unsettled_invoices.failures, 10))`;
@@ -32,7 +32,7 @@ export function noteUnsettled(db: Db, left: readonly Unsettled[], nowMs: number)
     });
 }
 
-/** Forgets the failures of invoices that were settled, by this run or before it. */
+/** Deletes the failures of invoices that were settled, in this run or earlier. */
 export function forgetSettled(db: Db, settled: readonly InvoiceId[]) {
   const active = db
     .select({ id: invoices.id })

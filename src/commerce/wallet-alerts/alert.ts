@@ -1,5 +1,4 @@
-// The mail to a team when one of its wallets changes: an attacker with a session or
-// a key cannot swap an address unnoticed.
+// The mail to a team when one of its wallets changes, so that an attacker with a session or a key cannot swap an address unnoticed.
 
 import { moreTimes, type NoticeKind } from "../../accounts/notices/notice.ts";
 import { stepUpFactorsOf } from "../../accounts/sessions/session.ts";
@@ -12,7 +11,7 @@ import { linkless, subjectNaming } from "../../platform/mail/names.ts";
 import type { Wallet } from "../wallets/wallet.ts";
 import { fingerprintOf } from "../wallets/wallet-facts.ts";
 
-/** How long the link that disables a wallet works, once. */
+/** How long the link that disables a wallet is valid; it works once. */
 export const LINK_LIFETIME_MS = 7 * DAY_MS;
 
 /** An OWNER or ADMIN of the team. */
@@ -21,29 +20,29 @@ export interface Steward {
   readonly email: string;
 }
 
-/** A recipient of the mail. `token`: of their own link that disables the wallet; null where they get none. */
+/** A recipient of the mail. `token`: for the recipient's own link that disables the wallet; null if the mail has no link. */
 export interface Reader extends Steward {
   readonly token: string | null;
 }
 
-/** Who changes a wallet, and who is notified. */
+/** Who changes a wallet, and who gets the mail. */
 export interface Audience {
   readonly merchantName: string;
-  /** As the mail names them. */
+  /** The author's name in the mail. */
   readonly author: string;
   readonly readers: readonly Reader[];
 }
 
 export type WalletAction = "wallet.created" | "wallet.updated" | "wallet.deleted" | "wallet.disabled_by_link";
 
-/** One change. `before` of a registration: the wallet that the pair had last. `after`: undefined once it is deleted. */
-export interface WalletNews {
+/** One change. `before` of a registration: the pair's previous wallet. `after`: undefined if the wallet was deleted. */
+export interface ReportedChange {
   readonly action: WalletAction;
   readonly before: Wallet | undefined;
   readonly after: Wallet | undefined;
 }
 
-/** Whether anyone who can read this user's mail can also step up as them: then changes carry a link against them. */
+/** Whether anyone who can read this user's mail can also step up as them. Then the mails about their changes have a link. */
 export function isMailOnly(user: User): boolean {
   return stepUpFactorsOf(user).every((factor) => factor === "email_code");
 }
@@ -51,7 +50,7 @@ export function isMailOnly(user: User): boolean {
 export interface AlertContext {
   readonly publicUrl: string;
   readonly nowMs: number;
-  /** Whether a wallet's row is as we wrote it: only then is its address named. */
+  /** Whether a wallet's row is unaltered; only then does the mail show its address. */
   readonly isIntact: (wallet: Wallet) => boolean;
 }
 
@@ -59,18 +58,18 @@ const DONE: Readonly<Record<WalletAction, string>> = {
   "wallet.created": "registered",
   "wallet.updated": "changed",
   "wallet.deleted": "deleted",
-  "wallet.disabled_by_link": "disabled by a link from a mail",
+  "wallet.disabled_by_link": "disabled with the link in a mail",
 };
 
-/** Which mails about a wallet are combined when they follow each other; undefined for a change that is always mailed at once. */
-export function noticeKindOf({ action, before, after }: WalletNews): NoticeKind | undefined {
+/** The kind of change whose mails are combined if several follow each other; undefined for a change that is always mailed at once. */
+export function noticeKindOf({ action, before, after }: ReportedChange): NoticeKind | undefined {
   if (action !== "wallet.updated" || before === undefined || after === undefined) return undefined;
   return after.isEnabled && !before.isEnabled ? "WALLET_ENABLED" : "WALLET_SETTINGS";
 }
 
-/** The mail of one reader. Addresses are public; of an extended key, which shows every address, only the ends. */
-export function alertMail(news: WalletNews, audience: Audience, reader: Reader, context: AlertContext): Mail {
-  const { before, after, action } = news;
+/** The mail to one reader. It shows an address in full, which is public, but only the ends of an extended key. */
+export function alertMail(change: ReportedChange, audience: Audience, reader: Reader, context: AlertContext): Mail {
+  const { before, after, action } = change;
   const wallet = after ?? before;
   if (wallet === undefined) throw new Error("a change of no wallet");
   const { author } = audience;
@@ -95,14 +94,14 @@ export function alertMail(news: WalletNews, audience: Audience, reader: Reader, 
   });
 }
 
-/** Changes of one wallet's settings that followed a mail about the same within minutes, by the same actor. */
+/** The mail about further changes of one wallet's settings by the same actor, within minutes after a mail about the first. */
 export function joinedMail(
-  news: { readonly wallet: Wallet; readonly count: number; readonly isEnabling: boolean },
+  change: { readonly wallet: Wallet; readonly count: number; readonly isEnabling: boolean },
   audience: Audience,
   reader: Reader,
   context: AlertContext,
 ): Mail {
-  const { wallet, count, isEnabling } = news;
+  const { wallet, count, isEnabling } = change;
   const { token } = reader;
   const merchantName = linkless(audience.merchantName);
   const done = `was ${isEnabling ? "enabled" : "changed"} ${moreTimes(count)}`;
@@ -125,16 +124,16 @@ function linkOf(token: string, { publicUrl }: AlertContext) {
 
 function adviceOn(after: Wallet | undefined, hasLink: boolean): string {
   if (hasLink) {
-    return "If you do not expect this, open the link: the wallet is disabled, and no new invoice uses it. It works once and for 7 days.";
+    return "If you did not expect this, open the link to disable the wallet, so that no new invoice uses it. The link works once, within 7 days.";
   }
-  const remedy = after?.isEnabled ? "disable the wallet" : "look at the wallets";
-  return `If you do not expect this, sign in, ${remedy} and check who belongs to the team and which keys there are.`;
+  const remedy = after?.isEnabled ? "disable the wallet" : "check your wallets";
+  return `If you did not expect this, sign in, ${remedy}, and check the team's members and API keys.`;
 }
 
 function described(wallet: Wallet, { isIntact, nowMs }: AlertContext): string {
   const uses = wallet.isEnabled ? "enabled" : "disabled";
   const from = wallet.usableFromMs > nowMs ? `, in use from ${isoTime(wallet.usableFromMs)}` : "";
-  const target = isIntact(wallet) ? targetOf(wallet) : "not shown, its row was altered";
+  const target = isIntact(wallet) ? targetOf(wallet) : "not shown because its database row was altered";
   return `${target}, fingerprint ${fingerprintOf(wallet)}, ${uses}, ${wallet.requiredConfirmations} ${wallet.requiredConfirmations === 1 ? "confirmation" : "confirmations"}${from}`;
 }
 

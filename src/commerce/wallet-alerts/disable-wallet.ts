@@ -1,5 +1,5 @@
-// The link of an alert mail: its token disables that one wallet, once, with or without a session. It proves the mailbox of a user who ran the
-// merchant when the wallet changed, and disabling is all that it can do.
+// The link of an alert mail: its token disables that one wallet, once, with or without a session. It proves access to the mailbox of a user who
+// was OWNER or ADMIN when the wallet changed, and it can do nothing but disable.
 
 import { selectLiveMerchant } from "../../accounts/merchants/store.ts";
 import { selectStewards } from "../../accounts/teams/store.ts";
@@ -16,7 +16,7 @@ import { assertSettings, selectLiveWallet, updateLiveWallet } from "../wallets/s
 import type { Wallet } from "../wallets/wallet.ts";
 import { consumeDisableToken, selectDisableToken } from "./store.ts";
 
-/** The link says who disables, and who gets the mails. */
+/** The caller and the recipients of the mails come from the link. */
 export type DisableDependencies = Omit<WalletDependencies, "trail" | "audience">;
 
 /** Refuses LINK_INVALID for a token that is unknown, used or expired, and for a wallet that is deleted. */
@@ -46,7 +46,7 @@ export async function disableWallet(
     audience: { merchantName: merchant.name, author: email, readers },
   } as const;
   const disabled = await changeWallet(acting, { merchantId, walletId, read: wallet }, async (read) => {
-    // A lost race may have been one against another click on this very link.
+    // The lost race may have been against another click on the same link.
     const still = await readLink(deps, hash);
     if (!still.ok) return still;
     const columns = { isEnabled: false, updatedAtMs: deps.nowMs };
@@ -74,7 +74,7 @@ async function readLink(deps: DisableDependencies, hash: string): Promise<Result
   const row = await readRow(deps.sleep, () => selectDisableToken(deps.db, hash, deps.nowMs), { code: "LINK_INVALID" });
   if (!row.ok) return row;
   const { userId, email, data } = row.value;
-  if (data === null) throw new Error("a link of no wallet");
+  if (data === null) throw new Error("a link without a wallet");
   const wallet = parseJson<{ readonly merchantId: MerchantId; readonly walletId: WalletId }>(data);
   return ok({ userId, email, ...wallet });
 }

@@ -13,15 +13,15 @@ import { joinedMail, LINK_LIFETIME_MS } from "./alert.ts";
 import { insertDisableTokens } from "./store.ts";
 
 /**
- * The mails about a wallet whose settings were changed repeatedly; empty if it was deleted, which was mailed at once. Where the changes
- * carried links, each reader gets a new one.
+ * The mails about a wallet whose settings were changed repeatedly; empty if it was deleted, because that was mailed at once. If the mails
+ * about the changes had links, each reader gets a new one.
  */
 export async function readWalletMails(
   deps: {
     readonly db: Db;
     readonly nowMs: number;
     readonly publicUrl: string;
-    /** Undefined where the deployment has none that is valid: then no address is named. */
+    /** Undefined if the deployment has no valid key: then the mails show no address. */
     readonly macKeys: Keyring | undefined;
   },
   { kind, thing, actor, merchantId, isLinked, waiting: count }: DueNotice,
@@ -40,6 +40,6 @@ export async function readWalletMails(
   const isIntact = (read: Wallet) => macKeys !== undefined && isWalletIntact(macKeys, read);
   const context = { publicUrl, nowMs, isIntact };
   const audience = { merchantName: merchant.name, author: actor, readers };
-  const news = { wallet, count, isEnabling: kind === "WALLET_ENABLED" };
-  return readers.map((reader) => joinedMail(news, audience, reader, context));
+  const change = { wallet, count, isEnabling: kind === "WALLET_ENABLED" };
+  return readers.map((reader) => joinedMail(change, audience, reader, context));
 }

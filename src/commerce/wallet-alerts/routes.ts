@@ -11,8 +11,8 @@ export const walletAlertRoutes = routesOf({
   dependencies: walletDependencies,
 }).post("/api/v1/wallets/disable", {
   operationId: "disableWalletByLink",
-  summary: "Disable a wallet by the link of a mail about its change",
-  description: "The token is all that is asked for. It works once and for 7 days; no new invoice uses the wallet then.",
+  summary: "Disable a wallet with the link in a mail about its change",
+  description: "Needs only the token, which works once, within 7 days. After that no new invoice uses the wallet.",
   body: disableWalletBody,
   answers: [{ status: 200, description: "The wallet is disabled", schema: disabledWalletBody }],
   refusals: ["LINK_INVALID", "CONTENTION"],

@@ -4,7 +4,7 @@ import type { Db } from "../../platform/db/client.ts";
 import { assertions } from "../../platform/db/schema/operations.ts";
 import { singleUseTokens, users } from "../../platform/db/schema/users.ts";
 
-/** What the holder of a link may do. */
+/** A token that lets the holder of a link disable one wallet. */
 export interface DisableToken {
   /** SHA-256 of the token. */
   readonly hash: string;
@@ -30,7 +30,7 @@ export function insertDisableTokens(
   );
 }
 
-/** A link that was not used and is not over, and whom its mail went to. */
+/** An unused, unexpired link and the user who got its mail. */
 export function selectDisableToken(db: Db, hash: string, nowMs: number) {
   return db
     .select({ userId: users.id, email: users.email, data: singleUseTokens.data })
@@ -46,7 +46,7 @@ export function selectDisableToken(db: Db, hash: string, nowMs: number) {
     .limit(1);
 }
 
-/** Uses the link up; the batch aborts when it was used before. */
+/** Marks the link as used; aborts the batch if it was used before. */
 export function consumeDisableToken(db: Db, hash: string, nowMs: number) {
   return [
     db.insert(assertions).select(

@@ -1,14 +1,14 @@
 import { DurableObject } from "cloudflare:workers";
 import { type AllocateAnswer, type AllocateRequest, Allocations } from "./allocations.ts";
 
-/** One per extended key and network, named by the key's hash: the only one that hands out its addresses. The logic is `Allocations`. */
+/** One object per extended key and network, named by the key's hash. Only it hands out that key's addresses. The logic is in `Allocations`. */
 export class AddressAllocator extends DurableObject<Env> {
   readonly #allocations: Allocations;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const keyHash = ctx.id.name;
-    if (keyHash === undefined) throw new Error("an allocator is reached by the name of its key, never by a bare id");
+    if (keyHash === undefined) throw new Error("an allocator must be addressed by its key's hash, never by a bare id");
     this.#allocations = new Allocations(ctx.storage, keyHash);
   }
 

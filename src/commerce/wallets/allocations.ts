@@ -1,6 +1,6 @@
 // Which invoice has which address of one extended key. The table belongs to the key, not to a wallet or a merchant, and nothing is ever
-// deleted from it: so no address is handed out twice, no matter who registers the key or how often (decisions 3).
-// Every method is one synchronous turn: no other call can come between its statements, and index and address are one fact.
+// deleted from it. So no address is handed out twice, no matter who registers the key or how often (decisions 3).
+// Every method is synchronous: no other call can run between its statements, so an index and its address never diverge.
 import { networkNamed } from "../../chains/networks.ts";
 import { LIMITS } from "../../lib/limits.ts";
 import type { ObjectStorage } from "../../lib/object-storage.ts";
@@ -16,9 +16,9 @@ export interface AllocateRequest {
   readonly network: string;
   readonly xpub: string;
   readonly derivationPath: string;
-  /** For a merchant without proof on a key that others have too: at most `maxUnpaid` addresses beyond the `paid` ones. Else null. */
+  /** Limit for a merchant without proof on a shared key: at most `maxUnpaid` addresses beyond the `paid` ones. Null: no limit. */
   readonly cap: { readonly maxUnpaid: number; readonly paid: number } | null;
-  /** For a browser; else null. */
+  /** Set if a browser asks; else null. */
   readonly publicHold: PublicHold | null;
 }
 
@@ -27,19 +27,19 @@ export type AllocateAnswer =
       readonly kind: "allocated";
       readonly index: number;
       readonly address: string;
-      /** The key's next index now, over all merchants. */
+      /** The key's next index after this call, over all merchants. */
       readonly nextIndex: number;
     }
   | { readonly kind: "unpaid_limit" }
   | PublicRefusal;
 
-/** What operations need of a key's allocator: the object's stub, or in the simulator the class below. */
+/** The allocator's interface for operations: the object's stub, or in the simulator the class below. */
 export interface AllocatorRpc {
   allocate(request: AllocateRequest): Promise<AllocateAnswer>;
   standing(): Promise<{ nextIndex: number }>;
 }
 
-/** A parsed key beside the text it was parsed from. */
+/** A parsed key and the text it was parsed from. */
 interface ParsedKey {
   readonly network: string;
   readonly xpub: string;
@@ -52,7 +52,7 @@ export class Allocations {
   readonly #keyHash: string;
   #parsed: ParsedKey | undefined;
 
-  /** `keyHash` names the one key that these allocations are of. */
+  /** `keyHash` identifies the key of these allocations. */
   constructor(storage: ObjectStorage, keyHash: string) {
     this.#storage = storage;
     this.#keyHash = keyHash;
@@ -62,7 +62,7 @@ export class Allocations {
       )`,
     );
     storage.sql.exec("CREATE INDEX IF NOT EXISTS allocations_merchant ON allocations (merchant_id)");
-    // What the public was given in the last hour; `networks` is JSON.
+    // Addresses given to browsers in the last hour; `networks` is JSON.
     storage.sql.exec(
       `CREATE TABLE IF NOT EXISTS public_allocations (
         address_index INTEGER PRIMARY KEY, invoice_id TEXT NOT NULL, merchant_id TEXT NOT NULL, given_at_ms INTEGER NOT NULL, networks TEXT NOT NULL
@@ -71,8 +71,8 @@ export class Allocations {
   }
 
   /**
-   * The next index and its address, from 0; the same for the same invoice for ever, even for one that its cap would now refuse. A refusal
-   * uses up nothing.
+   * The next index and its address, from 0. The same invoice always gets the same one, even if its cap would now refuse it. A refusal
+   * uses no index.
    */
   allocate(request: AllocateRequest): AllocateAnswer {
     return this.#storage.transactionSync(() => {
@@ -115,7 +115,7 @@ export class Allocations {
     return publicRefusal(publicHold, { distance: this.#distanceFrom(publicHold.lastPaidIndex, merchantId), given });
   }
 
-  /** Addresses of the merchant after that one, counted no further than it matters. */
+  /** The number of the merchant's addresses after that one, counted only up to the limit that matters. */
   #distanceFrom(lastPaidIndex: number, merchantId: string): number {
     const [counted] = this.#rows(
       "SELECT count(*) AS after FROM (SELECT 1 FROM allocations WHERE merchant_id = ? AND address_index > ? LIMIT ?)",
@@ -134,14 +134,14 @@ export class Allocations {
     );
   }
 
-  /** The index that comes next. */
+  /** The next free index. */
   nextIndex(): number {
     const [last] = this.#rows("SELECT max(address_index) AS last_index FROM allocations", []);
     const lastIndex = last?.last_index ?? null;
     return lastIndex === null ? 0 : Number(lastIndex) + 1;
   }
 
-  /** The chain is parsed once; another spelling of the key is parsed again and must be the same key. */
+  /** Parses the key once; another spelling of it is parsed again, and must be the same key. */
   #chainOf({ network: name, xpub, derivationPath }: AllocateRequest): ReceiveChain {
     const parsed = this.#parsed;
     if (parsed?.xpub === xpub && parsed.network === name && parsed.derivationPath === derivationPath)

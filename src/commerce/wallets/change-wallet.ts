@@ -8,24 +8,24 @@ import { type CommitDependencies, change, currentRow } from "../../platform/chan
 import type { Statement } from "../../platform/db/batch.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { WalletAction } from "../wallet-alerts/alert.ts";
-import { type NewsDependencies, recordNews, sendNews } from "../wallet-alerts/record-news.ts";
+import { type ReportDependencies, recordWalletChange, sendWalletMails } from "../wallet-alerts/record-wallet-change.ts";
 import { selectLiveWallet } from "./store.ts";
 import type { Wallet } from "./wallet.ts";
 
-export interface WalletDependencies extends NewsDependencies, CommitDependencies {
-  /** Of the user who asked; undefined for a key and for the link of a mail. */
+export interface WalletDependencies extends ReportDependencies, CommitDependencies {
+  /** The seat of the user who asked; undefined for an API key and for the link in a mail. */
   readonly seat?: Seat | undefined;
 }
 
 export interface WalletChange {
   readonly action: Exclude<WalletAction, "wallet.created">;
-  /** The wallet as the event tells of it and the caller sees it: as it was, where it is deleted. */
+  /** The wallet as the event and the response show it; a deleted one in its last state. */
   readonly wallet: Wallet;
-  /** Assertions first, so that nothing is written on facts that no longer hold. */
+  /** Assertions first, so that nothing is written if the facts have changed. */
   readonly statements: readonly [Statement, ...Statement[]];
 }
 
-/** Answers the wallet to show. `decide` returns undefined where there is nothing to do. */
+/** Returns the wallet to show. `decide` returns undefined when there is nothing to change. */
 export function changeWallet(
   deps: WalletDependencies,
   of: { readonly merchantId: MerchantId; readonly walletId: string; readonly read: Wallet | undefined },
@@ -42,11 +42,11 @@ export function changeWallet(
     if (!decided.ok) return decided;
     if (decided.value === undefined) return ok({ value: before });
     const { action, wallet, statements } = decided.value;
-    const news = { action, before, after: action === "wallet.deleted" ? undefined : wallet };
+    const reported = { action, before, after: action === "wallet.deleted" ? undefined : wallet };
     return ok({
       value: wallet,
-      statements: [...seatHeld(deps, deps.seat), ...statements, ...recordNews(deps, news, operationId)],
-      afterwards: (results) => sendNews(deps, news, results),
+      statements: [...seatHeld(deps, deps.seat), ...statements, ...recordWalletChange(deps, reported, operationId)],
+      afterwards: (results) => sendWalletMails(deps, reported, results),
     });
   });
 }

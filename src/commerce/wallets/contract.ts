@@ -2,7 +2,7 @@
 import * as z from "zod";
 import { isAnyGiven, textField as text, time } from "../../lib/fields.ts";
 
-/** Longer than any address or key, so that an invalid one is refused for its reason, not for its length. */
+/** Longer than any address or key, so that an invalid one is refused with its real reason instead of its length. */
 const MAX_TEXT = 1_000;
 /** The last index that a public key can derive is one less (BIP32). */
 const HARDENED = 2 ** 31;
@@ -32,9 +32,9 @@ export const registerWalletBody = () =>
       walletType: z.literal("XPUB_WALLET"),
       ...pairFields(),
       xpub: text(MAX_TEXT).meta({
-        description: "Key of an account: xpub, ypub or zpub; on test networks tpub, upub or vpub.",
+        description: "Extended public key of an account: xpub, ypub or zpub; on test networks tpub, upub or vpub.",
       }),
-      derivationPath: text(100).meta({ description: "Path of the account.", examples: ["m/84'/0'/0'"] }),
+      derivationPath: text(100).meta({ description: "Derivation path of the account.", examples: ["m/84'/0'/0'"] }),
       ...settings(),
     }),
   ]);
@@ -43,9 +43,9 @@ export const registerWalletBody = () =>
 export const updateWalletBody = () =>
   z
     .strictObject({ isEnabled: isEnabled().optional(), requiredConfirmations: requiredConfirmations().optional() })
-    .refine(isAnyGiven, "must name isEnabled or requiredConfirmations");
+    .refine(isAnyGiven, "must contain isEnabled or requiredConfirmations");
 
-/** Query members arrive as text. */
+/** Query parameters arrive as text. */
 export const addressesQuery = () =>
   z.object({
     from: z
@@ -54,13 +54,13 @@ export const addressesQuery = () =>
       .transform(Number)
       .refine((value) => value < HARDENED, "must be less than 2147483648")
       .default(0)
-      .meta({ description: "First index." }),
+      .meta({ description: "Index of the first address." }),
     count: z
       .string()
       .regex(/^([1-9]\d?|100)$/, "must be a whole number from 1 to 100")
       .transform(Number)
       .default(20)
-      .meta({ description: "How many, 1 to 100." }),
+      .meta({ description: "Number of addresses, 1 to 100." }),
   });
 
 export const recoveryQuery = () =>
@@ -68,10 +68,10 @@ export const recoveryQuery = () =>
     format: z
       .enum(["json", "csv"])
       .optional()
-      .meta({ description: "Also chosen by `Accept: text/csv`; JSON otherwise." }),
+      .meta({ description: "`Accept: text/csv` chooses CSV too; the default is JSON." }),
   });
 
-// ---- answers
+// ---- responses
 
 export const walletBody = () =>
   z
@@ -89,8 +89,11 @@ export const walletBody = () =>
       lastUsedIndex: z
         .int()
         .nullable()
-        .meta({ description: "0 from registration on, and still 0 after the first address." }),
-      nextIndex: z.int().nullable().meta({ description: "Index of the next address, without ambiguity." }),
+        .meta({ description: "0 after registration, and still 0 after the first address." }),
+      nextIndex: z
+        .int()
+        .nullable()
+        .meta({ description: "Index of the next address: 0 before the first address, 1 after it." }),
       gap: z.int().nullable().meta({ description: "Addresses handed out since the last one that received money." }),
       scheme: z.enum(["BIP44", "BIP49", "BIP84"]).nullable(),
       warnings: z.array(z.string()).meta({
@@ -98,7 +101,7 @@ export const walletBody = () =>
       }),
       usableFrom: time()
         .nullable()
-        .meta({ description: "No new invoice uses the wallet before; null when nothing holds it back." }),
+        .meta({ description: "New invoices use the wallet from this time on; null if there is no delay." }),
       createdAt: time(),
       updatedAt: time(),
     })
@@ -127,13 +130,13 @@ export const recoveryBody = () =>
       .string()
       .meta({ description: "Output descriptor (BIP380) of all receiving addresses, with its checksum." }),
     nextIndex: z.int(),
-    gapLimit: z
-      .int()
-      .meta({ description: "Gap limit to set in the wallet software, so that it sees every address below." }),
+    gapLimit: z.int().meta({
+      description: "Gap limit to set in your wallet software, so that it finds every address in `addresses`.",
+    }),
     addresses: z.array(
       z.object({
         index: z.int(),
-        address: z.string().nullable().meta({ description: "Null where the stored row fails its integrity check." }),
+        address: z.string().nullable().meta({ description: "Null if the stored row fails its integrity check." }),
         path: z.string(),
         invoiceId: z.string(),
         createdAt: time(),

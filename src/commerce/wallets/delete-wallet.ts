@@ -6,9 +6,9 @@ import { assertWalletLive, assertWalletNotTied, selectActiveTie, updateLiveWalle
 import type { Wallet } from "./wallet.ts";
 
 /**
- * Deletes softly, unless an active invoice is tied to the wallet (Interface 4.3); answers the wallet as it was. An invoice that activates
- * the wallet meanwhile and this delete are both batches on one database: whichever comes second finds the other's fact and is refused.
- * A frozen wallet may be deleted: that is how its pair becomes free again.
+ * Soft delete, unless an active invoice is tied to the wallet (Interface 4.3). Returns the wallet as it was. If an invoice activates the
+ * wallet at the same time, both are batches on one database: the second one sees the first and is refused.
+ * A frozen wallet can be deleted, which frees its pair.
  */
 export async function deleteWallet(
   deps: WalletDependencies,

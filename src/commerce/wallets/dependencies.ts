@@ -8,7 +8,7 @@ import { mailerOf } from "../../platform/mail/dependencies.ts";
 import type { RegisterDependencies } from "./register-wallet.ts";
 import { parseMacKeys } from "./row-mac.ts";
 
-/** The route adds who calls and who is notified. */
+/** The route adds the caller and the recipients of the mails. */
 export function walletDependencies(
   env: Env,
   given: GivenDependencies,

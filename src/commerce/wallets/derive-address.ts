@@ -7,7 +7,7 @@ import { type AddressPrefixes, addressPrefixes } from "../../chains/bitcoin/addr
 import type { Network } from "../../chains/networks.ts";
 import { accountNode, type ExtendedKey, type Scheme } from "./extended-key.ts";
 
-/** The external chain of an account, `<account>/0`, ready to derive from: make it once per key, then ask for addresses. */
+/** The external chain of an account, `<account>/0`, ready to derive from. Create it once per key. */
 export interface ReceiveChain {
   readonly node: HDKey;
   readonly scheme: Scheme;
@@ -16,22 +16,22 @@ export interface ReceiveChain {
 
 /** `network` must be the one the key was parsed for. */
 export function receiveChain(key: ExtendedKey, network: Network): ReceiveChain {
-  if (network.utxo === null) throw new Error(`${network.name} derives no addresses`);
+  if (network.utxo === null) throw new Error(`${network.name} has no address derivation`);
   return { node: accountNode(key).deriveChild(0), scheme: key.scheme, prefixes: addressPrefixes(network.utxo) };
 }
 
 /** The address at `<account>/0/<index>`; `index` is 0 to 2^31 - 1. The same index always gives the same address. */
 export function addressAt(chain: ReceiveChain, index: number): string {
   if (!Number.isInteger(index) || index < 0 || index >= HARDENED_OFFSET)
-    throw new Error(`no public child has number ${index}`);
+    throw new Error(`no public child has index ${index}`);
   const child = chain.node.deriveChild(index);
-  // Where a number has no key (1 in 2^127), the library takes the next one, whose address is another invoice's.
+  // If an index has no key (1 in 2^127), the library takes the next index, whose address belongs to another invoice.
   if (child.index !== index || child.pubKeyHash === undefined) throw new Error(`child ${index} has no key`);
   return addressOf(chain, child.pubKeyHash);
 }
 
 /**
- * From the hash that the library made with the key. Its functions that take the key itself check the point again, which is a fifth of a
+ * Uses the hash that the library computed with the key. Its functions that take the key check the point again, which costs a fifth of a
  * derivation.
  */
 function addressOf({ scheme, prefixes }: ReceiveChain, hash: Uint8Array): string {

@@ -7,12 +7,12 @@ const INPUT = "0123456789()[],'/*abcdefgh@:$%{}IJKLMNOPQRSTUVWXYZ&+-.;<=>?!^_|~i
 const OUTPUT = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 const GENERATOR: readonly bigint[] = [0xf5dee51989n, 0xa9fdca3312n, 0x1bab10e32dn, 0x3706b1677an, 0x644d626ffdn];
 
-/** Descriptors know this one and the xpub's only; the function around the key says what ypub and zpub say. */
+/** Descriptors use only this version and the xpub's; the function around the key expresses what ypub and zpub do. */
 const TPUB_VERSION = 0x043587cf;
 
 /**
  * The descriptor of all receiving addresses of an account, `<account>/0/*`, with its checksum: `pkh(...)`, `sh(wpkh(...))` or `wpkh(...)`.
- * It carries no key origin: an account key does not tell the fingerprint of its master.
+ * It has no key origin, because an account key does not contain its master's fingerprint.
  */
 export function receiveDescriptor(key: ExtendedKey, network: Network): string {
   const { publicExtendedKey } = accountNode(key, network.isTest ? TPUB_VERSION : XPUB_VERSION);
@@ -46,7 +46,7 @@ function symbolsOf(descriptor: string): number[] {
   let groups: number[] = [];
   for (const character of descriptor) {
     const position = INPUT.indexOf(character);
-    if (position < 0) throw new Error("a descriptor holds a character that it may not");
+    if (position < 0) throw new Error("a descriptor contains a character outside its character set");
     symbols.push(position & 31);
     groups.push(position >> 5);
     if (groups.length === 3) {

@@ -1,5 +1,5 @@
-// What a merchant needs to find every payment without us: descriptor, gap limit, and each address with its invoice (decisions 3). Only the
-// merchant's own addresses of the key, whichever of their wallets handed them out; each row's HMAC is verified before its address is shown.
+// What a merchant needs to find every payment without us: descriptor, gap limit, and each address with its invoice (decisions 3). It lists only
+// the merchant's own addresses of the key, from all their wallets of that key. Each row's HMAC is verified before its address is shown.
 
 import type { MerchantId, WalletId } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
@@ -27,7 +27,7 @@ export interface RecoveryDependencies {
 
 export interface Recovery {
   readonly summary: RecoverySummary;
-  /** In the order of their indexes. Throws when storage fails on the way: an export cut short must not look whole. */
+  /** In index order. Throws if storage fails midway: a truncated export must not look complete. */
   readonly pages: AsyncGenerator<readonly RecoveredAddress[]>;
 }
 
@@ -60,7 +60,7 @@ async function* handedOut(
     for (let afterIndex = -1; ; ) {
       const from = { merchantId, walletId, afterIndex, limit: PAGE_SIZE };
       const rows = await readWithRetry(deps.sleep, async () => selectHandedOut(deps.db, from));
-      if (!rows.ok) throw new Error(`a recovery export broke off after index ${afterIndex}`);
+      if (!rows.ok) throw new Error(`a recovery export failed after index ${afterIndex}`);
       yield rows.value.map((row) => recovered(deps.macKeys, key, row));
       const last = rows.value.at(-1);
       if (last === undefined || rows.value.length < PAGE_SIZE) break;

@@ -1,6 +1,6 @@
-// An account's extended public key (BIP32, SLIP-132): everything that must agree is checked here, once, before a wallet uses it
-// (decisions 3). A key that derives the wrong addresses loses money silently. @scure/bip32 reads the key and checks its point; that it is
-// an account's, and of which network and scheme, the library does not ask.
+// An account's extended public key (BIP32, SLIP-132): all checks are made here, once, before a wallet uses the key
+// (decisions 3). A key that derives the wrong addresses loses money silently. @scure/bip32 parses the key and checks its point. It does not
+// check that the key is an account's, nor its network and scheme.
 import { HARDENED_OFFSET, HDKey } from "@scure/bip32";
 import { decodeBase58check, trimSpaces } from "../../chains/address-text.ts";
 import type { Network } from "../../chains/networks.ts";
@@ -11,7 +11,7 @@ import { err, ok, type Result } from "../../lib/result.ts";
 export type Scheme = "BIP44" | "BIP49" | "BIP84";
 
 export interface ExtendedKey {
-  /** As given, without space around. */
+  /** As given, trimmed. */
   readonly xpub: string;
   readonly scheme: Scheme;
   readonly account: number;
@@ -21,7 +21,7 @@ export interface ExtendedKey {
   /** First four bytes of the key's HASH160, hex (BIP32 "Key identifiers"). */
   readonly fingerprint: string;
   readonly parentFingerprint: string;
-  /** The allocator's name: SHA-256 over network, scheme, chain code and public key, so that spelling and parent do not matter (decisions 3). */
+  /** The allocator's name: SHA-256 of network, scheme, chain code and public key, so that spelling and parent do not matter (decisions 3). */
   readonly keyHash: string;
   /** Canonical, with apostrophes: `m/84'/0'/0'`. */
   readonly derivationPath: string;
@@ -37,7 +37,7 @@ interface Version {
   readonly prefix: string;
   readonly scheme: Scheme;
   readonly isTest: boolean;
-  /** Litecoin's own spelling, never accepted for Bitcoin. */
+  /** Litecoin's own prefix, never accepted for Bitcoin. */
   readonly isLitecoin: boolean;
 }
 
@@ -71,7 +71,7 @@ export const XPUB_VERSION = 0x0488b21e;
 /** Exactly three hardened levels: purpose, coin type, account (BIP44). */
 const PATH = /^m\/(0|[1-9]\d{0,9})['h]\/(0|[1-9]\d{0,9})['h]\/(0|[1-9]\d{0,9})['h]$/;
 
-/** The key of an account, or the first thing about it that does not agree. */
+/** The key of an account, or its first problem. */
 export function parseExtendedKey(input: {
   readonly network: Network;
   readonly xpub: string;
@@ -80,7 +80,10 @@ export function parseExtendedKey(input: {
   const { network } = input;
   const xpub = trimSpaces(input.xpub);
   if (looksLikeSecret(xpub) || looksLikeSecret(input.derivationPath)) {
-    return refuse("PRIVATE_KEY_REFUSED", "this is a private key; whoever has it can spend the money");
+    return refuse(
+      "PRIVATE_KEY_REFUSED",
+      "this is a private key, which can spend the money: send the extended public key instead",
+    );
   }
   const payload = decodeBase58check(xpub);
   if (payload?.length !== 78) return refuse("INVALID_XPUB", whyNoKey(xpub, payload));
@@ -96,7 +99,7 @@ export function parseExtendedKey(input: {
   if (mismatch !== undefined) return refuse("DERIVATION_PATH_MISMATCH", mismatch);
   const { scheme } = version;
   const { chainCode, publicKey } = node;
-  if (chainCode === null || publicKey === null) throw new Error("an extended key without its parts");
+  if (chainCode === null || publicKey === null) throw new Error("an extended key has no chain code or public key");
   return ok({
     xpub,
     scheme,
@@ -110,7 +113,7 @@ export function parseExtendedKey(input: {
   });
 }
 
-/** The account as @scure/bip32 derives from it and writes it. `version`: the first four bytes of its text. */
+/** The account as a node of @scure/bip32. `version`: the first four bytes of the serialized key. */
 export function accountNode(key: ExtendedKey, version = XPUB_VERSION): HDKey {
   const { account, chainCode, publicKey } = key;
   return new HDKey({
@@ -123,7 +126,7 @@ export function accountNode(key: ExtendedKey, version = XPUB_VERSION): HDKey {
   });
 }
 
-/** Undefined where the 33 bytes are no point; all else that the library refuses was refused before. */
+/** Undefined if the 33 bytes are not a point; everything else that the library refuses was refused before. */
 function readNode(xpub: string, version: number): HDKey | undefined {
   try {
     return HDKey.fromExtendedKey(xpub, publicVersion(version));
@@ -132,31 +135,31 @@ function readNode(xpub: string, version: number): HDKey | undefined {
   }
 }
 
-/** No private key has this version, so the library takes none. */
+/** The private version 0 matches no private key, so the library accepts only public keys. */
 const publicVersion = (version: number) => ({ public: version, private: 0 });
 
 const fourBytes = (value: number) => value.toString(16).padStart(8, "0");
 
 function whyNoKey(xpub: string, payload: Uint8Array | undefined): string {
-  if (payload !== undefined) return "it is no extended public key: it has another length";
+  if (payload !== undefined) return `not an extended public key: expected 78 bytes, got ${payload.length}`;
   return /^[a-zA-Z]{1,2}(pub|ub)[1-9A-HJ-NP-Za-km-z]{90,}/.test(xpub)
-    ? "its checksum fails: a character is wrong or missing"
-    : "it is no extended public key";
+    ? "its checksum does not match: a character is wrong or missing"
+    : "not an extended public key: expected Base58Check text of 78 bytes";
 }
 
 function unknownVersion(version: string): string {
   const multisig = MULTISIG[version];
   if (multisig !== undefined)
-    return `a ${multisig} belongs to a multi-signature wallet; an xpub, ypub or zpub of one key is wanted`;
-  return "its prefix is not known; an xpub, ypub or zpub is wanted, on test networks a tpub, upub or vpub";
+    return `a ${multisig} belongs to a multi-signature wallet: send the xpub, ypub or zpub of a single-key wallet`;
+  return "its prefix is unknown: send an xpub, ypub or zpub, or on a test network a tpub, upub or vpub";
 }
 
 function versionProblem(version: Version, network: Network): string | undefined {
   const { prefix } = version;
   if (version.isTest && !network.isTest)
-    return `a ${prefix} is a key of a test network, and ${network.displayName} is none`;
+    return `a ${prefix} is a key of a test network, but ${network.displayName} is a main network: send an xpub, ypub or zpub`;
   if (!version.isTest && network.isTest)
-    return `a ${prefix} is a key of a main network, and ${network.displayName} is none`;
+    return `a ${prefix} is a key of a main network, but ${network.displayName} is a test network: send a tpub, upub or vpub`;
   if (version.isLitecoin && network.nativeCode !== "LTC")
     return `a ${prefix} is a key of Litecoin, not of ${network.displayName}`;
   return undefined;
@@ -165,14 +168,17 @@ function versionProblem(version: Version, network: Network): string | undefined 
 /** BIP32 "Serialization format": the depth is the fifth byte, the child number is in the tenth to the thirteenth, most significant first. */
 function accountProblem(payload: Uint8Array): string | undefined {
   const [depth, childNumber = 0] = [payload[4], payload[9]];
-  if (depth !== ACCOUNT_DEPTH) return `it is a key of depth ${depth}; the key of an account has depth ${ACCOUNT_DEPTH}`;
-  return childNumber < 0x80 ? "it is not the key of an account: its child number is not hardened" : undefined;
+  if (depth !== ACCOUNT_DEPTH)
+    return `its depth is ${depth}: send the key of an account, which has depth ${ACCOUNT_DEPTH}`;
+  return childNumber < 0x80
+    ? "its child number is not hardened: send the key of an account, as at m/84'/0'/0'"
+    : undefined;
 }
 
 function pathProblem(of: { path: string; version: Version; network: Network; account: number }): string | undefined {
   const [, purpose, coinType, account] = PATH.exec(of.path) ?? [];
   if (purpose === undefined || coinType === undefined || account === undefined) {
-    return "the path of an account has three hardened levels, as in m/84'/0'/0'";
+    return "not the path of an account: expected three hardened levels, as in m/84'/0'/0'";
   }
   const { prefix, scheme } = of.version;
   const wanted = PURPOSES[scheme];
@@ -181,7 +187,8 @@ function pathProblem(of: { path: string; version: Version; network: Network; acc
   if (Number(coinType) !== of.network.coinType) {
     return `the coin type of ${of.network.displayName} is ${of.network.coinType}', not ${coinType}'`;
   }
-  if (Number(account) !== of.account) return `the key is of account ${of.account}', the path of account ${account}'`;
+  if (Number(account) !== of.account)
+    return `the key belongs to account ${of.account}', but the path to account ${account}'`;
   return undefined;
 }
 

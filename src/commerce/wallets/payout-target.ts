@@ -1,11 +1,11 @@
-// Where a new wallet would be paid: the checks between a well-formed request and a row (Interface 4.1, decisions 2 and 3).
+// The payout address or key of a new wallet: the checks between a well-formed request and a row (Interface 4.1, decisions 2 and 3).
 import { parseAddress } from "../../chains/address.ts";
 import { assetOn, type Network, networkNamed } from "../../chains/networks.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { type ExtendedKey, parseExtendedKey } from "./extended-key.ts";
 
-/** What a registration asks for; names in any case. */
+/** A registration request; names in upper or lower case. */
 export type NewWallet = {
   readonly cryptocurrency: string;
   readonly network: string;
@@ -22,7 +22,7 @@ export interface CanonicalPair {
   readonly cryptocurrency: string;
 }
 
-/** A pair, and exactly one of the two: a direct wallet's address in canonical form, or an account's key. */
+/** A pair, with either a direct wallet's address in canonical form or an account's key. */
 export type PayoutTarget = CanonicalPair &
   ({ readonly address: string; readonly key: null } | { readonly address: null; readonly key: ExtendedKey });
 
@@ -37,7 +37,7 @@ export function canonicalPair(named: {
 }
 
 /**
- * `hasRegtest` tells whether the deployment serves a private chain of that name. Refuses UNSUPPORTED_PAIR, XPUB_NOT_SUPPORTED,
+ * `hasRegtest`: whether the deployment serves a private chain of that name. Refuses UNSUPPORTED_PAIR, XPUB_NOT_SUPPORTED,
  * INVALID_ADDRESS, INVALID_XPUB, DERIVATION_PATH_MISMATCH or PRIVATE_KEY_REFUSED; no refusal repeats the address or the key.
  */
 export function payoutTarget(

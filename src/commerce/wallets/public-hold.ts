@@ -1,21 +1,21 @@
-// Which addresses of an extended key the public gets (docs/limits.md). Wallet software scans a limited number of addresses past the last paid
-// one, and the merchant does not see any beyond. So an address for a stranger is bounded by its distance from the last paid one, which does not
-// shrink with time: expired invoices leave their addresses behind.
+// Which addresses of an extended key browsers may get (docs/limits.md). Wallet software scans a limited number of addresses past the last paid
+// one, and the merchant sees no payment beyond. So an address for a browser must be within a distance of the last paid one. That distance
+// does not shrink with time, because the addresses of expired invoices stay used.
 import { LIMITS } from "../../lib/limits.ts";
 import { HOUR_MS, MINUTE_MS } from "../../lib/time.ts";
 
-/** What storage knew a moment ago. */
+/** What was read from storage just before the call. */
 export interface PublicHold {
-  /** The highest index of this key that went to the merchant and has confirmed money on it; -1 for none, or none near the end. */
+  /** The merchant's highest index of this key with a confirmed payment; -1 if there is none, or none near the end. */
   readonly lastPaidIndex: number;
-  /** The networks that the caller is counted for: their hashes, the unpaid addresses of the merchant that they hold, and how many they may. */
+  /** The caller's IP networks: their hashes, how many unpaid addresses of the merchant they hold, and how many they may hold. */
   readonly networks: readonly { readonly hash: string; readonly held: number; readonly max: number }[];
-  /** Invoices that were given an address by a browser since at most `LANDED_MS`, whatever became of them. */
+  /** Invoices that got an address for a browser within the last `LANDED_MS`, whatever their state now. */
   readonly landed: readonly string[];
   readonly nowMs: number;
 }
 
-/** An address that the public was given in the last hour. */
+/** An address given to a browser in the last hour. */
 export interface GivenAddress {
   readonly invoiceId: string;
   readonly givenAtMs: number;
@@ -24,9 +24,9 @@ export interface GivenAddress {
 
 /** How long an address counts for its networks while its invoice is not in storage. */
 const UNDERWAY_MS = MINUTE_MS;
-/** Longer, so that whatever is no longer underway could be seen in storage. */
+/** Longer than `UNDERWAY_MS`, so that an invoice that is no longer under way was already visible to the read. */
 export const LANDED_MS = 2 * UNDERWAY_MS;
-/** How long the allocator remembers what it gave. */
+/** How long the allocator remembers the addresses that it gave to browsers. */
 export const REMEMBERED_MS = HOUR_MS;
 
 export type PublicRefusal =
@@ -34,8 +34,8 @@ export type PublicRefusal =
   | { readonly kind: "network_limit"; readonly limit: number };
 
 /**
- * Why a stranger gets no address now; undefined where they do. `distance`: addresses of the merchant after the last paid one, at least up to
- * `LIMITS.publicGapLimit`. `given`: what the merchant's public was given in the last hour.
+ * Why a browser gets no address now; undefined if it does. `distance`: the number of the merchant's addresses after the last paid one, counted
+ * at least up to `LIMITS.publicGapLimit`. `given`: addresses given to browsers of the merchant in the last hour.
  */
 export function publicRefusal(
   hold: PublicHold,

@@ -1,29 +1,29 @@
-// What wallet routes read together with the key, in one storage call; every value is bound, none is trusted.
+// What wallet routes read together with the key, in one storage call; every value is bound, and the read trusts no value.
 
 import { selectStewards } from "../../accounts/teams/store.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { canonicalPair } from "./payout-target.ts";
 import { selectLiveWallet, selectLiveWallets, selectReplacedWallet, selectWalletOfPair } from "./store.ts";
 
-/** Matches no wallet: a request that is not valid looks nothing up. */
+/** Matches no wallet; used for an invalid request, which has no pair to look up. */
 const NO_PAIR = { cryptocurrency: "", network: "" };
 
-/** One live wallet; a malformed id finds none, like an unknown one. */
+/** One live wallet; a malformed id matches no row, like an unknown id. */
 export function walletReads(db: Db, merchantId: string, walletId: string | undefined) {
   return [selectLiveWallet(db, merchantId, walletId ?? "")] as const;
 }
 
-/** One live wallet, and who is notified when it changes. */
+/** One live wallet, and the recipients of mails about its changes. */
 export function changeReads(db: Db, merchantId: string, walletId: string | undefined) {
   return [selectLiveWallet(db, merchantId, walletId ?? ""), selectStewards(db, merchantId)] as const;
 }
 
-/** All live wallets, oldest first: at most one for each pair, so no pages. */
+/** All live wallets, oldest first; not paginated, because there is at most one for each pair. */
 export function walletListReads(db: Db, merchantId: string) {
   return [selectLiveWallets(db, merchantId)] as const;
 }
 
-/** The live wallet that a registration would collide with, who is notified, and the wallet that the pair had last. */
+/** The live wallet that a registration would collide with, the recipients of its mail, and the pair's previous wallet. */
 export function registerReads(
   db: Db,
   merchantId: string,

@@ -1,5 +1,5 @@
-// The recovery export as text, in chunks, so that a hundred thousand addresses are never in memory at once (decisions 3). As CSV
-// (RFC 4180) every record has the same eight fields: the first describes the wallet, each other one address.
+// The recovery export as text, in chunks, so that a hundred thousand addresses are never in memory at once (decisions 3). In CSV
+// (RFC 4180) every record has the same eight fields: the first record describes the wallet, each later one an address.
 
 export type RecoveryFormat = "json" | "csv";
 
@@ -11,24 +11,24 @@ export interface RecoverySummary {
 
 export interface RecoveredAddress {
   readonly index: number;
-  /** Null where the stored row fails its integrity check. */
+  /** Null if the stored row fails its integrity check. */
   readonly address: string | null;
   readonly path: string;
   readonly invoiceId: string;
   readonly createdAt: string;
 }
 
-/** What wallet software scans past by itself (BIP44 "Address gap limit"). */
+/** The gap limit that wallet software uses by default (BIP44 "Address gap limit"). */
 const USUAL_GAP_LIMIT = 20;
 const COLUMNS = ["index", "address", "path", "invoiceId", "createdAt", "descriptor", "nextIndex", "gapLimit"] as const;
 const LINE_END = "\r\n";
 
-/** The gap limit that shows every address: `longestRun` is the longest run of indexes without money, the one before `nextIndex` included. */
+/** The gap limit that finds every address. `longestRun`: the longest run of indexes without money, including the run that ends at `nextIndex`. */
 export function gapLimitFor(longestRun: number): number {
   return longestRun + USUAL_GAP_LIMIT;
 }
 
-/** The format asked for: by the query, else by the Accept header. */
+/** The requested format: from the query, else from the Accept header. */
 export function recoveryFormat(asked: RecoveryFormat | undefined, accept: string | undefined): RecoveryFormat {
   return asked ?? (/\btext\/csv\b/i.test(accept ?? "") ? "csv" : "json");
 }
@@ -39,7 +39,7 @@ export function recoveryHead(format: RecoveryFormat, summary: RecoverySummary): 
   return `${JSON.stringify({ descriptor, nextIndex, gapLimit }).slice(0, -1)},"addresses":[`;
 }
 
-/** A page of addresses, in order; `isFirst` for the first page that holds any. */
+/** A page of addresses, in order. `isFirst`: this is the first page with addresses. */
 export function recoveryRows(format: RecoveryFormat, rows: readonly RecoveredAddress[], isFirst: boolean): string {
   if (rows.length === 0) return "";
   if (format === "json") return (isFirst ? "" : ",") + rows.map((row) => JSON.stringify(row)).join(",");
@@ -52,7 +52,7 @@ export function recoveryTail(format: RecoveryFormat): string {
   return format === "json" ? "]}" : "";
 }
 
-/** One record with its line end. A text that a spreadsheet would run as a formula is kept from it by an apostrophe (OWASP "CSV Injection"). */
+/** One record with its line end. An apostrophe in front keeps a spreadsheet from running a text as a formula (OWASP "CSV Injection"). */
 export function csvRecord(fields: readonly (string | number)[]): string {
   return fields.map(csvField).join(",") + LINE_END;
 }

@@ -1,5 +1,5 @@
-// Registering a wallet: check where it would be paid, ask the key's allocator for its next index, one batch with the event and, through
-// `runOnce`, the exact answer (Interface 4.1, decisions 3).
+// Registers a wallet: check the address or key, read the key's next index from its allocator, then commit one batch with the event and,
+// through `runOnce`, the exact response (Interface 4.1, decisions 3).
 
 import { seatHeld } from "../../accounts/teams/check-seat.ts";
 import { type MerchantId, makeId, type WalletId } from "../../lib/ids.ts";
@@ -9,7 +9,7 @@ import { throwUnlessContention } from "../../platform/db/conflict.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
-import { recordNews, sendNews } from "../wallet-alerts/record-news.ts";
+import { recordWalletChange, sendWalletMails } from "../wallet-alerts/record-wallet-change.ts";
 import type { WalletDependencies } from "./change-wallet.ts";
 import { addressAt, receiveChain } from "./derive-address.ts";
 import { type NewWallet, type PayoutTarget, payoutTarget } from "./payout-target.ts";
@@ -19,7 +19,7 @@ import { usableFrom, type Wallet, walletMacSubject } from "./wallet.ts";
 import { walletBodyOf } from "./wallet-body.ts";
 
 export interface RegisterDependencies extends WalletDependencies {
-  /** The next index in a key's allocator; 0 for a key never seen. */
+  /** The next index in a key's allocator; 0 for a new key. */
   standing(keyHash: string): Promise<{ readonly nextIndex: number }>;
   /** Whether the deployment serves a private chain of this name. */
   hasRegtest(network: string): boolean;
@@ -28,50 +28,54 @@ export interface RegisterDependencies extends WalletDependencies {
 export interface RegisterRequest {
   readonly merchantId: MerchantId;
   readonly wanted: NewWallet;
-  /** Of the merchant's settings. */
+  /** The merchant's setting `walletChangeDelayHours`. */
   readonly changeDelayHours: number;
-  /** What the pair has and had, read with the caller. */
+  /** The pair's live and previous wallet, read with the caller. */
   readonly pair: PairFacts;
 }
 
 export interface PairFacts {
-  /** The live wallet. */
+  /** The pair's live wallet. */
   readonly sameId: WalletId | undefined;
-  /** The one before, deleted by now. */
+  /** The pair's previous wallet, already deleted. */
   readonly replaced: Wallet | undefined;
 }
 
-/** The work of one registration, for `runOnce`. */
+/** Registers one wallet, as work for `runOnce`. */
 export function registerWallet(deps: RegisterDependencies, request: RegisterRequest): Work {
   return async (operationId, conflict, tries): Promise<Prepared> => {
     const id = makeId("wal", operationId);
     const target = payoutTarget(request.wanted, deps.hasRegtest);
     if (!target.ok) return { kind: "refused", failure: target.error };
-    // The only assertion is the caller's seat: when they retry, the pipeline refuses them with the reason.
+    // The only assertion is the caller's seat. When the caller retries, the pipeline refuses with the reason.
     if (conflict?.kind === "assertion") return { kind: "refused", failure: { code: "CONTENTION" } };
     throwUnlessContention("a registration", conflict);
     const pair = tries === 0 ? ok(request.pair) : await readPair(deps, request.merchantId, target.value);
     if (!pair.ok) return { kind: "refused", failure: pair.error };
     const { sameId, replaced } = pair.value;
-    // Our own earlier batch may have committed: then this one aborts on its operation id and the stored answer is returned.
+    // Our own earlier batch may have committed: then this one aborts on its operation id, and the stored response is returned.
     if (sameId !== undefined && sameId !== id) {
       return { kind: "refused", failure: { code: "WALLET_EXISTS", walletId: sameId } };
     }
-    const nextIndex = await readStanding(deps, target.value);
+    const nextIndex = await readNextIndex(deps, target.value);
     if (!nextIndex.ok) return { kind: "refused", failure: nextIndex.error };
     const wallet = newWallet(deps, request, { id, target: target.value, nextIndex: nextIndex.value });
-    const news = { action: "wallet.created", before: replaced, after: wallet } as const;
+    const change = { action: "wallet.created", before: replaced, after: wallet } as const;
     return {
       kind: "ready",
       status: 201,
       body: JSON.stringify({ ...walletBodyOf(wallet, deps.body), ...firstAddressOf(target.value) }),
-      statements: [...seatHeld(deps, deps.seat), insertWallet(deps.db, wallet), ...recordNews(deps, news, operationId)],
-      afterwards: () => sendNews(deps, news),
+      statements: [
+        ...seatHeld(deps, deps.seat),
+        insertWallet(deps.db, wallet),
+        ...recordWalletChange(deps, change, operationId),
+      ],
+      afterwards: () => sendWalletMails(deps, change),
     };
   };
 }
 
-/** After a lost race: who won it, unless they are gone already. */
+/** The pair's wallets after a lost race; the winner may already be deleted again. */
 async function readPair(
   deps: RegisterDependencies,
   merchantId: MerchantId,
@@ -88,7 +92,10 @@ async function readPair(
 }
 
 /** Null for a direct wallet. */
-async function readStanding(deps: RegisterDependencies, target: PayoutTarget): Promise<Result<number | null, Failure>> {
+async function readNextIndex(
+  deps: RegisterDependencies,
+  target: PayoutTarget,
+): Promise<Result<number | null, Failure>> {
   const { key } = target;
   if (key === null) return ok(null);
   const standing = await readWithRetry(deps.sleep, async () => await deps.standing(key.keyHash));
@@ -123,7 +130,7 @@ function newWallet(
   };
 }
 
-/** For the merchant to compare with their wallet software: a wrong key is found before it is paid to. */
+/** For the merchant to compare with their wallet software, so that a wrong key is found before it receives a payment. */
 function firstAddressOf({ key, network }: PayoutTarget): { readonly firstAddress?: string } {
   return key === null ? {} : { firstAddress: addressAt(receiveChain(key, network), 0) };
 }

@@ -8,7 +8,7 @@ import { textStream } from "../../lib/text-stream.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Reply } from "../../platform/http/reply.ts";
 import type { Steward } from "../wallet-alerts/alert.ts";
-import { readersOf } from "../wallet-alerts/record-news.ts";
+import { readersOf } from "../wallet-alerts/record-wallet-change.ts";
 import {
   addressesQuery,
   addressListBody,
@@ -45,7 +45,7 @@ export const walletRoutes = routesOf({
     operationId: "registerWallet",
     summary: "Register a receiving wallet",
     description:
-      "One wallet for each pair of cryptocurrency and network. Never send a private key or a recovery phrase.",
+      "A merchant has one wallet for each pair of cryptocurrency and network. Never send a private key or a recovery phrase.",
     permission: "wallet:create",
     needsStepUp: true,
     isIdempotent: true,
@@ -99,11 +99,12 @@ export const walletRoutes = routesOf({
   .patch(ONE, {
     operationId: "updateWallet",
     summary: "Enable or disable a wallet, or change its confirmations",
-    description: "Address, key and path never change: disable, delete and register anew to rotate.",
+    description:
+      "The address, key and path never change. To rotate, disable the wallet, delete it and register a new one.",
     permission: "wallet:update",
     needsStepUp: true,
     body: updateWalletBody,
-    answers: [{ status: 200, description: "The wallet as it now is", schema: walletBody }],
+    answers: [{ status: 200, description: "The updated wallet", schema: walletBody }],
     refusals: ["WALLET_NOT_FOUND", "WALLET_FROZEN", "PRIVATE_KEY_REFUSED", "CONTENTION"],
     reads: ({ db, merchantId, params }) => changeReads(db, merchantId, params.walletId),
     answer: async (call) => {
@@ -122,7 +123,7 @@ export const walletRoutes = routesOf({
     summary: "Delete a wallet that no active invoice pays to",
     permission: "wallet:delete",
     needsStepUp: true,
-    answers: [{ status: 200, description: "The wallet as it was", schema: walletBody }],
+    answers: [{ status: 200, description: "The wallet before its deletion", schema: walletBody }],
     refusals: ["WALLET_NOT_FOUND", "WALLET_HAS_ACTIVE_PAYMENTS", "CONTENTION"],
     reads: ({ db, merchantId, params }) => changeReads(db, merchantId, params.walletId),
     answer: async (call) => {
@@ -139,7 +140,7 @@ export const walletRoutes = routesOf({
     summary: "Preview addresses of an extended key without spending an index",
     permission: "wallet:view",
     query: addressesQuery,
-    answers: [{ status: 200, description: "Addresses with index and path", schema: addressListBody }],
+    answers: [{ status: 200, description: "Addresses with their indexes and paths", schema: addressListBody }],
     refusals: ["WALLET_NOT_FOUND", "WALLET_IS_NOT_XPUB", "WALLET_FROZEN"],
     reads: ({ db, merchantId, params }) => walletReads(db, merchantId, params.walletId),
     answer: async (call) => {
@@ -192,7 +193,7 @@ function recoveryHeaders(format: RecoveryFormat, wallet: Wallet): Record<string,
   };
 }
 
-/** The dependencies of a change of a wallet, with its author and the readers of its mail. */
+/** Dependencies of a wallet change, with its author and the recipients of its mail. */
 function changing(call: MerchantCall<WalletDependencies>, stewards: readonly Steward[]): RegisterDependencies {
   const { deps, trail, principal, merchant } = call;
   const user = principal.kind === "USER" ? principal.user : undefined;
@@ -201,7 +202,7 @@ function changing(call: MerchantCall<WalletDependencies>, stewards: readonly Ste
   return { ...deps, trail, audience, seat: principal.kind === "USER" ? principal : undefined };
 }
 
-/** The wallet that was read. A row that fails its integrity check is frozen after the answer. */
+/** The wallet that was read. If its row fails the integrity check, it is frozen after the response. */
 function walletRead(call: MerchantCall<WalletDependencies>, rows: readonly Wallet[]): Result<Wallet, Failure> {
   const [wallet] = rows;
   if (wallet === undefined) return err({ code: "WALLET_NOT_FOUND" });

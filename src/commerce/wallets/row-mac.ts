@@ -1,13 +1,14 @@
-// The HMAC on every wallet and payment method: an attacker who can write to the database but not read the Worker's secret
-// cannot swap a payout address unseen. It is made when a row is made, and verified before an address is shown or used. Synchronous on purpose.
+// The HMAC on every wallet and payment method: an attacker who can write to the database, but cannot read the Worker's secret,
+// cannot swap a payout address unnoticed. It is computed when a row is inserted, and verified before an address is shown or used.
+// Synchronous on purpose.
 import { lengthPrefixed } from "../../lib/bytes.ts";
 import { isMacOf, type KeyedMac, type Keyring, macText, parseKeyring } from "../../lib/keyring.ts";
 import type { Result } from "../../lib/result.ts";
 
-/** Newest first: the first signs, all verify, so that a key can be rotated while old rows remain. */
+/** Newest first. The first key signs and all keys verify, so that a key can be rotated while old rows remain. */
 export type MacKeys = Keyring;
 
-/** What the HMAC binds together; `target` is the address or the extended key, `row` the id the row belongs to. */
+/** What the HMAC covers. `target`: the address or the extended key. `row`: the id that the row belongs to. */
 export interface MacSubject {
   readonly kind: "wallet" | "method";
   readonly row: string;
@@ -28,7 +29,7 @@ export function signRow(keys: MacKeys, subject: MacSubject): RowMac {
   return macText(keys, textOf(subject));
 }
 
-/** Whether the row is as Edgetill wrote it; a missing HMAC, an unknown key id or another row's HMAC is not. */
+/** Whether the row is unchanged since Edgetill wrote it. False for a missing HMAC, an unknown key id and another row's HMAC. */
 export function isRowIntact(
   keys: MacKeys,
   subject: MacSubject,

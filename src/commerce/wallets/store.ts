@@ -13,7 +13,7 @@ import { walletFacts } from "./wallet-facts.ts";
 
 const live = and(eq(wallets.merchantId, sql.placeholder("merchantId")), isNull(wallets.deletedAtMs));
 
-/** All live wallets of a merchant, oldest first. `merchantId` may be a path's, unproved. */
+/** All live wallets of a merchant, oldest first. `merchantId` may come unchecked from a path. */
 export const selectLiveWallets = prepared(
   (merchantId: string) => ({ merchantId }),
   (db) => db.select().from(wallets).where(live).orderBy(asc(wallets.createdAtMs), asc(wallets.id)),
@@ -50,7 +50,7 @@ export function selectWalletOfPair(
     .limit(1);
 }
 
-/** The wallet that a pair had last, deleted by now: what a new one replaces. */
+/** The pair's latest deleted wallet: the one that a new wallet replaces. */
 export function selectReplacedWallet(
   db: Db,
   merchantId: string,
@@ -89,8 +89,8 @@ export function updateLiveWallet(
 }
 
 /**
- * The HMAC was found wrong: nothing of the wallet is shown or used any more. Kept once set. The audit entry is
- * written from the row while it is not frozen, so that there is one; hence it goes first.
+ * Freezes a wallet whose HMAC is wrong: it is no longer shown or used, and stays frozen. The audit entry is selected from the row while it is
+ * not frozen, so that there is exactly one; therefore it goes first.
  */
 export function freezeWallet(db: Db, wallet: Wallet, of: { readonly auditId: AuditId; readonly nowMs: number }) {
   const unfrozen = and(
@@ -108,7 +108,7 @@ export function freezeWallet(db: Db, wallet: Wallet, of: { readonly auditId: Aud
   ] as const;
 }
 
-/** Aborts the batch unless the wallet is live, with the settings that were read: the lock of a PATCH against another. */
+/** Aborts the batch unless the wallet is live and its settings are as read. This is the lock between concurrent PATCHes. */
 export function assertSettings(db: Db, read: Pick<Wallet, "id" | "isEnabled" | "requiredConfirmations">) {
   return db.insert(assertions).select(
     sql`select 'wallet is as read', 0 where not exists (
@@ -117,7 +117,7 @@ export function assertSettings(db: Db, read: Pick<Wallet, "id" | "isEnabled" | "
   );
 }
 
-/** Aborts the batch when the wallet was deleted before. */
+/** Aborts the batch if the wallet is deleted. */
 export function assertWalletLive(db: Db, walletId: WalletId) {
   return db
     .insert(assertions)
@@ -143,7 +143,7 @@ const gapWarning = prepared(
     ),
 );
 
-/** The mirror of an allocation: it only moves forward, whatever order answers arrive in. */
+/** Copies an allocation's index into the wallet's row. It only increases, whatever order the allocations arrive in. */
 export const noteAllocation = prepared(
   (walletId: WalletId, allocated: { index: number; nowMs: number }) => ({ walletId, ...allocated }),
   (db, of) =>
@@ -158,12 +158,12 @@ export const noteAllocation = prepared(
       .where(eq(wallets.id, of.walletId)),
 );
 
-/** The gap warning, recorded by the very allocation that reaches the mark: the condition is read inside the batch. */
+/** Records the gap warning in the batch of the allocation that reaches the limit: the condition is read inside the batch. */
 export function warnOfGap(db: Db, warning: GapWarning) {
   return [gapWarning(db, warning), fanOut(db, [warning.eventId])] as const;
 }
 
-/** Aborts the batch unless the wallet is live, enabled and past its delay at that moment. */
+/** Aborts the batch unless the wallet is live, enabled and past its delay at that time. */
 export const assertWalletUsable = prepared(
   (walletId: WalletId, nowMs: number) => ({ walletId, nowMs }),
   (db, of) =>
@@ -182,7 +182,7 @@ export function assertWalletNotTied(db: Db, wallet: Wallet) {
   return db.insert(assertions).select(sql`select 'wallet is not tied', 0 where exists (${activeTie(wallet)})`);
 }
 
-/** The tie itself, for the check before the batch. */
+/** Whether the wallet is tied, for the check before the batch. */
 export function selectActiveTie(db: Db, wallet: Wallet) {
   return db
     .select({ isTied: sql<number>`exists (${activeTie(wallet)})` })
@@ -190,7 +190,7 @@ export function selectActiveTie(db: Db, wallet: Wallet) {
     .where(eq(wallets.id, wallet.id));
 }
 
-/** Reads the merchant's own active invoices, so that strangers who use the same address cost nothing. */
+/** Reads only the merchant's own active invoices, so that other users of the same address cost nothing. */
 function activeTie(wallet: Wallet) {
   const destination =
     wallet.walletType === "DIRECT_WALLET"
@@ -201,7 +201,7 @@ function activeTie(wallet: Wallet) {
     and method.status = 'ACTIVE' and ${destination}`;
 }
 
-/** All wallets a merchant ever had on a key, oldest first: a later one continues where an earlier one stopped. */
+/** All wallets that a merchant ever had on a key, oldest first; a later wallet continues with the next index of the earlier one. */
 export function selectWalletsOfKey(db: Db, merchantId: MerchantId, keyHash: string) {
   return db
     .select({ id: wallets.id })
@@ -210,7 +210,7 @@ export function selectWalletsOfKey(db: Db, merchantId: MerchantId, keyHash: stri
     .orderBy(asc(wallets.createdAtMs), asc(wallets.id));
 }
 
-/** Addresses handed out for a wallet, by index, from the one after `afterIndex` on: the same cost on every page. */
+/** Addresses handed out for a wallet, in index order, starting after `afterIndex`; every page costs the same. */
 export function selectHandedOut(
   db: Db,
   of: {
@@ -245,8 +245,8 @@ export function selectHandedOut(
 }
 
 /**
- * The longest run of indexes below `nextIndex` whose address holds no confirmed payment, which is what wallet software must scan past.
- * Indexes that went to another holder of the key count as empty: better too long a run than an address that is not found.
+ * The longest run of indexes below `nextIndex` whose addresses have no confirmed payment: wallet software must scan past it.
+ * Indexes that another holder of the key got count as empty. A run that is too long is better than an address that is not found.
  */
 export function selectLongestRun(
   db: Db,

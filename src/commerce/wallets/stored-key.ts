@@ -1,4 +1,4 @@
-// The extended key of a stored wallet, taken from the row only after the HMAC has vouched for it.
+// The extended key of a stored wallet, taken from the row only after its HMAC was verified.
 import { type Network, networkNamed } from "../../chains/networks.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Failure } from "../../platform/failures.ts";
@@ -7,7 +7,7 @@ import { type ExtendedKey, parseExtendedKey } from "./extended-key.ts";
 import type { MacKeys } from "./row-mac.ts";
 import { isWalletIntact, type Wallet } from "./wallet.ts";
 
-/** Indexes from here on are hardened: a public key derives none of them (BIP32). */
+/** Indexes from here on are hardened; a public key cannot derive them (BIP32). */
 const HARDENED = 2 ** 31;
 
 export interface StoredKey {
@@ -15,7 +15,7 @@ export interface StoredKey {
   readonly network: Network;
 }
 
-/** Refuses WALLET_IS_NOT_XPUB, and WALLET_FROZEN for a row that is not as Edgetill wrote it. */
+/** Refuses WALLET_IS_NOT_XPUB, and WALLET_FROZEN for a row that was altered. */
 export function storedKey(wallet: Wallet, macKeys: MacKeys): Result<StoredKey, Failure> {
   if (wallet.walletType !== "XPUB_WALLET") return err({ code: "WALLET_IS_NOT_XPUB" });
   const network = networkNamed(wallet.network);
@@ -23,7 +23,7 @@ export function storedKey(wallet: Wallet, macKeys: MacKeys): Result<StoredKey, F
   if (!isWalletIntact(macKeys, wallet) || network === undefined || xpub === null || derivationPath === null) {
     return err({ code: "WALLET_FROZEN" });
   }
-  // The HMAC does not cover the path: one that no longer agrees with the key was altered as well.
+  // The HMAC does not cover the path. A path that does not match the key was altered too.
   const key = parseExtendedKey({ network, xpub, derivationPath });
   return key.ok ? ok({ key: key.value, network }) : err({ code: "WALLET_FROZEN" });
 }
@@ -31,11 +31,11 @@ export function storedKey(wallet: Wallet, macKeys: MacKeys): Result<StoredKey, F
 export interface PreviewedAddress {
   readonly index: number;
   readonly address: string;
-  /** From the master key: `m/84'/0'/0'/0/5`. */
+  /** Starts at the master key: `m/84'/0'/0'/0/5`. */
   readonly path: string;
 }
 
-/** Addresses `from` to `from + count - 1` as the allocator will derive them, spending none; what lies past the last index is left out. */
+/** Addresses `from` to `from + count - 1` as the allocator will derive them, without using an index. Omits indexes past the last one. */
 export function previewAddresses(
   wallet: Wallet,
   macKeys: MacKeys,

@@ -4,16 +4,16 @@ import { changeWallet, type WalletDependencies } from "./change-wallet.ts";
 import { assertSettings, updateLiveWallet } from "./store.ts";
 import { isWalletIntact, usableFrom, type Wallet } from "./wallet.ts";
 
-/** What a PATCH may say (decisions 3): absent keeps. */
+/** The fields of a PATCH (decisions 3); an absent field stays as it is. */
 export interface WalletSettings {
   readonly isEnabled?: boolean | undefined;
   readonly requiredConfirmations?: number | undefined;
 }
 
 /**
- * Settings are compared and set: of two PATCHes at once the second decides again on what the first left, so that each answer and each
- * event tells the wallet as it then was. Allocations move the wallet's counters meanwhile and disturb nothing. A PATCH that changes nothing
- * writes nothing. A frozen wallet takes none: all that is left is to delete it.
+ * Settings are compared and set: of two concurrent PATCHes the second decides again on the result of the first, so that each response and each
+ * event shows the wallet as it then was. Allocations may change the wallet's counters meanwhile without conflict. A PATCH that changes nothing
+ * writes nothing. A frozen wallet refuses every PATCH; it can only be deleted.
  */
 export async function updateWallet(
   deps: WalletDependencies,

@@ -1,19 +1,19 @@
-// A wallet's row to the wire (decisions 3). What the HMAC does not vouch for shows neither address nor key.
+// A wallet's row as a response (decisions 3). If the HMAC does not verify, neither address nor key is shown.
 import { networkNamed } from "../../chains/networks.ts";
 import type { MerchantId, WalletId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";
 import type { MacKeys } from "./row-mac.ts";
 import { isWalletIntact, type Wallet, type WalletType } from "./wallet.ts";
 
-/** Stable codes. None tells of another merchant, so none says that a key or an address is shared. */
+/** Stable codes. They must reveal nothing about other merchants, so no code says that a key or an address is shared. */
 export type WalletWarning =
   /** Fewer confirmations than the network's recommendation. */
   | "LOW_CONFIRMATIONS"
   /** No chain source is configured: payments are not seen. */
   | "NETWORK_NOT_WATCHED"
-  /** The row is not as Edgetill wrote it, or was found so before: it is not used any more. */
+  /** The row was altered, now or earlier: the wallet is no longer used. */
   | "INTEGRITY_CHECK_FAILED"
-  /** Registered or enabled lately: no invoice uses it before `usableFrom`. */
+  /** Recently registered or enabled: no invoice uses it before `usableFrom`. */
   | "CHANGE_PENDING";
 
 export interface WalletBody {
@@ -32,7 +32,7 @@ export interface WalletBody {
   readonly gap: number | null;
   readonly scheme: Wallet["scheme"];
   readonly warnings: readonly WalletWarning[];
-  /** Null: it is usable now, as far as time goes. */
+  /** Null: no delay keeps it from being used now. */
   readonly usableFrom: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;

@@ -1,4 +1,4 @@
-// What events of wallets say.
+// The data of wallet events.
 import type { WalletId } from "../../lib/ids.ts";
 import type { WalletBody } from "./wallet-body.ts";
 

@@ -1,4 +1,4 @@
-// A wallet where the address or key itself does not belong: the audit log, events and mails name it by a fingerprint.
+// How the audit log, events and mails identify a wallet without its address or key: by a fingerprint.
 
 import { sha256Hex } from "../../lib/bytes.ts";
 import type { AuditFacts } from "../../platform/audit/entry.ts";
@@ -11,7 +11,7 @@ export function fingerprintOf(wallet: Pick<Wallet, "address" | "xpub">): string 
   return sha256Hex(wallet.address ?? wallet.xpub ?? "").slice(0, FINGERPRINT_DIGITS);
 }
 
-/** A wallet in an audit entry. Its address stays in its row for ever; the fingerprint shows whether that row is still the same. */
+/** A wallet in an audit entry. Its address stays in its row for ever; the fingerprint shows whether that row was changed. */
 export function walletFacts(wallet: Wallet): AuditFacts {
   const { network, cryptocurrency, walletType, isEnabled, requiredConfirmations } = wallet;
   return { network, cryptocurrency, walletType, fingerprint: fingerprintOf(wallet), isEnabled, requiredConfirmations };

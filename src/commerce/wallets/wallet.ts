@@ -4,7 +4,7 @@ import { isRowIntact, type MacKeys, type MacSubject } from "./row-mac.ts";
 
 export type WalletType = "DIRECT_WALLET" | "XPUB_WALLET";
 
-/** A receiving wallet as the rules see it; the table holds exactly these members. */
+/** A receiving wallet. The table has exactly these columns. */
 export interface Wallet {
   readonly id: WalletId;
   readonly merchantId: MerchantId;
@@ -24,22 +24,22 @@ export interface Wallet {
   readonly mac: string;
   readonly macKeyId: string;
   readonly frozenAtMs: number | null;
-  /** New invoices use it from then on; 0 where no delay was set (`walletChangeDelayHours`). */
+  /** New invoices use the wallet from this time on; 0 if no delay was set (`walletChangeDelayHours`). */
   readonly usableFromMs: number;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly deletedAtMs: number | null;
 }
 
-/** Wallet software commonly stops looking after 20 unused addresses; the warning comes before (decisions 3). */
+/** Wallet software commonly stops scanning after 20 unused addresses; the warning comes earlier (decisions 3). */
 export const GAP_WARNING_AT = 15;
 
-/** Whether new invoices may use the wallet, as far as its merchant decides that: enabled, and not waiting for a delay to end. */
+/** Whether the merchant's settings let new invoices use the wallet: it is enabled, and its delay is over. */
 export function isWalletOpen(wallet: Pick<Wallet, "isEnabled" | "usableFromMs">, nowMs: number): boolean {
   return wallet.isEnabled && wallet.usableFromMs <= nowMs;
 }
 
-/** When a wallet that is registered or enabled now comes into use: never earlier than announced before. A delay of 0 changes nothing. */
+/** When a wallet that is registered or enabled now becomes usable: never earlier than announced before. A delay of 0 changes nothing. */
 export function usableFrom(of: {
   readonly nowMs: number;
   readonly delayHours: number;
@@ -48,7 +48,7 @@ export function usableFrom(of: {
   return of.delayHours === 0 ? of.beforeMs : Math.max(of.beforeMs, of.nowMs + of.delayHours * HOUR_MS);
 }
 
-/** What the wallet's HMAC binds: a direct wallet its address, an xpub wallet its key. */
+/** What the wallet's HMAC covers: the address of a direct wallet, the key of an xpub wallet. */
 export function walletMacSubject(
   wallet: Pick<Wallet, "id" | "merchantId" | "network" | "cryptocurrency" | "address" | "xpub">,
 ): MacSubject {
@@ -56,7 +56,7 @@ export function walletMacSubject(
   return { kind: "wallet", row: id, merchantId, network, cryptocurrency, target: wallet.address ?? wallet.xpub ?? "" };
 }
 
-/** Whether the wallet may be shown and used: never frozen, and its row is as Edgetill wrote it. */
+/** Whether the wallet may be shown and used: it was never frozen, and its row is unaltered. */
 export function isWalletIntact(keys: MacKeys, wallet: Wallet): boolean {
   return wallet.frozenAtMs === null && isRowIntact(keys, walletMacSubject(wallet), wallet);
 }

@@ -13,9 +13,9 @@ import {
   type ChainHeights,
   type ChainObservation,
   newPayment,
-  newsOf,
   observationOf,
   paymentAfter,
+  paymentEvents,
 } from "../../commerce/payments/chain-observation.ts";
 import { evidenceOf } from "../../commerce/payments/match.ts";
 import { isSeen, type Payment, type StoredPayment } from "../../commerce/payments/payment.ts";
@@ -89,14 +89,14 @@ function changeOf(
 ): Change | undefined {
   const pairs = [...seenPairs(file, look, deps.nowMs), ...creditPairs(file, look, deps.nowMs, operationId)];
   const changed = pairs.filter(({ before, after }) => before !== after);
-  const news = changed.flatMap(({ before, after }) =>
-    newsOf(before, after).map((type) => ({ type, paymentId: after.id })),
+  const events = changed.flatMap(({ before, after }) =>
+    paymentEvents(before, after).map((type) => ({ type, paymentId: after.id })),
   );
   const needsReview = changed.some((pair) => pair.needsReview);
   const change = settlementChange(file, deps.nowMs, {
     ...(needsReview || look.isOver === true ? { columns: { needsReview: true } } : {}),
     payments: changed.map(({ after }) => after),
-    news,
+    events,
   });
   if (change === undefined) return look.isOver === true ? reviewChange(file.invoice) : undefined;
   const wallets = new Set(

@@ -7,8 +7,8 @@ import {
   type ChainHeights,
   type ChainObservation,
   newPayment,
-  newsOf,
   paymentAfter,
+  paymentEvents,
 } from "../../commerce/payments/chain-observation.ts";
 import { isUnmatchedDust } from "../../commerce/payments/dust.ts";
 import { evidenceOf } from "../../commerce/payments/match.ts";
@@ -203,7 +203,7 @@ export async function recordObservation(
   const seen = paymentAfter(payment, observation, { network, heights, nowMs: deps.nowMs, mayConfirm });
   if (seen === payment) return ok(false);
   const after = laterThan(payment, seen);
-  const eventTypes = isSilent ? [] : newsOf(payment, after);
+  const eventTypes = isSilent ? [] : paymentEvents(payment, after);
   const statements = changeStatements(deps, payment, after, eventTypes);
   const written = await commit(deps, () => selectPaymentVersion(deps.db, after), statements);
   return written.ok ? ok(true) : written;
@@ -219,7 +219,7 @@ export function dropStatements(
     payment,
     paymentAfter(payment, { kind: "replaced" }, { network, heights, nowMs: deps.nowMs }),
   );
-  return changeStatements(deps, payment, after, newsOf(payment, after));
+  return changeStatements(deps, payment, after, paymentEvents(payment, after));
 }
 
 /**

@@ -9,7 +9,7 @@ import type { AmountDependencies } from "../../commerce/invoices/reserve-amount.
 import { settlementChange } from "../../commerce/invoices/settle-invoice.ts";
 import { MAX_WORTH_MICROS, weighingOf } from "../../commerce/invoices/value.ts";
 import { pricedOf, weighed } from "../../commerce/invoices/weighing.ts";
-import { newsOf } from "../../commerce/payments/chain-observation.ts";
+import { paymentEvents } from "../../commerce/payments/chain-observation.ts";
 import { MOST_PAYMENTS, type Payment, type PaymentResolution } from "../../commerce/payments/payment.ts";
 import type { PaymentFile } from "../../commerce/payments/payment-body.ts";
 import { assigned, ignored, resolutionRefusal } from "../../commerce/payments/resolution.ts";
@@ -101,10 +101,10 @@ async function assignment(
     resolution: resolutionBy(deps, "ASSIGN", reason),
     mayConfirm: !(hasSource && needsSecond),
   });
-  const news = ["payment.matched" as const, ...newsOf(payment, credited)];
+  const types = ["payment.matched" as const, ...paymentEvents(payment, credited)];
   const change = settlementChange(file, deps.nowMs, {
     payments: [credited],
-    news: news.map((type) => ({ type, paymentId: payment.id })),
+    events: types.map((type) => ({ type, paymentId: payment.id })),
   });
   if (change === undefined) throw new Error(`assigning ${payment.id} changes nothing`);
   return ok({

@@ -137,7 +137,9 @@ describe("a change of a wallet", () => {
       const ask = { method: "POST", headers: owner.headers, body: directWallet() };
       expect((await sendWith(changes, `${team.merchant}/wallets`, ask)).status).toBe(201);
       const lines = log.mock.calls.map(([line]) => String(line));
-      expect(lines).toEqual([JSON.stringify({ level: "error", alert: "mails about a wallet were lost", lost: 2 })]);
+      expect(lines).toEqual([
+        JSON.stringify({ level: "error", alert: "mails about a wallet change could not be sent", lost: 2 }),
+      ]);
     } finally {
       log.mockRestore();
     }
@@ -220,7 +222,7 @@ describe("the link in the mail", () => {
     expect(told.map(({ type }) => type)).toEqual(["wallet.created", "wallet.updated"]);
     expect(JSON.parse(told[1]?.data ?? "{}")).toMatchObject({ walletId: id, wallet: { id, isEnabled: false } });
     const [mail] = await mailsTo(owner);
-    expect(mail?.subject).toBe("A wallet of Test shop was disabled by a link from a mail");
+    expect(mail?.subject).toBe("A wallet of Test shop was disabled with the link in a mail");
     expect(mail?.text).toContain(`by ${admin.email} at `);
     expect(tokenIn(mail?.text)).toBeUndefined();
     // No invoice uses it any more.

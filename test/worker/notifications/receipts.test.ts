@@ -283,12 +283,12 @@ describe("a receipt that is owed and not sent yet", () => {
     const id = await orderOf(shop, email);
     const payment = await pay(shop, id);
     const gone = { ...payment, status: "REORGED", reorgedAtMs: Date.now() } as const;
-    await changed(shop, id, { payments: [gone], news: [{ type: "payment.reorged", paymentId: payment.id }] });
+    await changed(shop, id, { payments: [gone], events: [{ type: "payment.reorged", paymentId: payment.id }] });
     expect(await statusOf(id)).not.toBe("PAID");
     const [between, after] = [cronAt(), cronAt()];
     await between.run();
     expect([between.to(email), between.lines, await rowsOf(id)]).toEqual([[], [], []]);
-    await changed(shop, id, { payments: [payment], news: [{ type: "payment.confirmed", paymentId: payment.id }] });
+    await changed(shop, id, { payments: [payment], events: [{ type: "payment.confirmed", paymentId: payment.id }] });
     await after.run();
     expect([await statusOf(id), after.to(email).length]).toEqual(["PAID", 1]);
   });

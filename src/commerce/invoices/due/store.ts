@@ -1,4 +1,4 @@
-// Which invoices the clock alone can move: the candidates of a sweep.
+// The invoices that the clock alone can change: the candidates of a sweep.
 import { asc, desc, type SQL, sql } from "drizzle-orm";
 import type { MerchantId } from "../../../lib/ids.ts";
 import type { Db } from "../../../platform/db/client.ts";
@@ -25,10 +25,10 @@ function isDue(nowMs: number, reorgWindows: string): SQL {
 const neverFailed = sql`not exists (select 1 from unsettled_invoices failed where failed.invoice_id = invoices.id)`;
 
 /**
- * Invoices that the clock alone can move, by the end of their time: the candidates of a sweep. Only their ids, which can be read whatever hangs
- * on them. `oldest` and `newest` are of those that never failed, `held` of those that did and may be retried now (unsettled/store.ts). Not
- * those that wait for a network to be read beyond their end (closing.ts), nor for a payment to be confirmed, mined again or priced by hand
- * (`isUnsettled`): they would crowd out all others.
+ * Invoices that the clock alone can change, by the end of their time: the candidates of a sweep. Reads only ids, so that damaged relations do
+ * not break it. `oldest` and `newest` list those that never failed, `held` those that failed and may be retried now (unsettled/store.ts).
+ * Excludes invoices that wait for a network to be read beyond their end (closing.ts), or for a payment to be confirmed, mined again or priced
+ * by hand (`isUnsettled`): they would crowd out all others.
  * `reorgWindows`: JSON of network to milliseconds.
  */
 export function selectDueInvoices(
@@ -49,8 +49,8 @@ export function selectDueInvoices(
 }
 
 /**
- * The same for the next merchants with active invoices after the one whose turn was last: of each those longest due that never failed, their
- * ids as JSON. One step of an index for each merchant, however many invoices anybody has.
+ * The same per merchant, for the next merchants with active invoices after the last one served: the ids, as JSON, of each merchant's longest
+ * due invoices that never failed. Takes one index step per merchant, however many invoices each has.
  */
 export function selectDueInTurn(
   db: Db,
@@ -72,7 +72,7 @@ export function selectDueInTurn(
   );
 }
 
-/** Notes whose turn was last; "" begins with the first merchant again. */
+/** Stores the last merchant served; "" starts again with the first merchant. */
 export function noteDueTurn(db: Db, after: string) {
   return db
     .insert(merchantTurns)

@@ -131,10 +131,10 @@ describe("any history of looks", () => {
   it("tells a story whose end is the row", () => {
     fc.assert(
       fc.property(anyHistory, (history) => {
-        const { states, told } = story(looksOf(history), history.placement);
+        const { states, events } = story(looksOf(history), history.placement);
         let heard: string | undefined;
         for (const [i, state] of states.entries()) {
-          for (const news of told[i] ?? []) heard = news;
+          for (const event of events[i] ?? []) heard = event;
           const isOver = heard === "payment.reorged" || heard === "payment.dropped";
           if (history.placement.kind === "IGNORED") expect(heard).toBeUndefined();
           else if (state.invoiceId === null) expect(["payment.detected", "payment.confirmed"]).not.toContain(heard);

@@ -2,10 +2,10 @@ import { describe, expect, it, test } from "vitest";
 import {
   DROPPED_AFTER_MS,
   KNOWN_EVERY_MS,
-  newsOf,
   type ObservationContext,
   observationOf,
   paymentAfter,
+  paymentEvents,
 } from "../../../../src/commerce/payments/chain-observation.ts";
 import { DAY_MS, HOUR_MS } from "../../../../src/lib/time.ts";
 import {
@@ -73,7 +73,7 @@ describe("a payment that is seen for the first time", () => {
       marketMicros: null,
       confirmedAtMs: null,
     });
-    expect(newsOf(undefined, payment)).toEqual([]);
+    expect(paymentEvents(undefined, payment)).toEqual([]);
   });
 });
 
@@ -116,10 +116,10 @@ describe("confirmation", () => {
       confirmations: 2,
       confirmedAtMs: null,
     });
-    expect(newsOf(confirmed, shallow)).toEqual(["payment.reorged"]);
+    expect(paymentEvents(confirmed, shallow)).toEqual(["payment.reorged"]);
     const deep = paymentAfter(confirmed, mined(101, "b"), lookAt(103));
     expect(deep).toMatchObject({ status: "CONFIRMED", blockHeight: 101, receivedAtMs: blockAt(100).timeMs });
-    expect(newsOf(confirmed, deep)).toEqual([]);
+    expect(paymentEvents(confirmed, deep)).toEqual([]);
   });
 });
 
@@ -247,10 +247,10 @@ describe("the way of a payment, and what is told of it", () => {
       [["payment.detected"], ["payment.dropped"], ["payment.detected", "payment.confirmed"]],
     ],
   ];
-  it.each(cases)("%s", (_, looks, status, told) => {
-    const { payment, told: news } = story(looks);
+  it.each(cases)("%s", (_, looks, status, expected) => {
+    const { payment, events } = story(looks);
     expect(payment.status).toBe(status);
-    expect(news).toEqual(told);
+    expect(events).toEqual(expected);
   });
 
   it("tells that what belongs to nobody left the chain, and of what is ignored nothing", () => {
@@ -262,10 +262,10 @@ describe("the way of a payment, and what is told of it", () => {
     ] as const;
     const unmatched = story(looks, { kind: "UNMATCHED" });
     expect(unmatched.states.map(({ status }) => status)).toEqual(["UNMATCHED", "REORGED", "DROPPED", "UNMATCHED"]);
-    expect(unmatched.told).toEqual([[], ["payment.reorged"], ["payment.dropped"], []]);
+    expect(unmatched.events).toEqual([[], ["payment.reorged"], ["payment.dropped"], []]);
     const ignored = story(looks, { kind: "IGNORED" });
     expect(ignored.states.map(({ status }) => status)).toEqual(["IGNORED", "REORGED", "DROPPED", "IGNORED"]);
-    expect(ignored.told.flat()).toEqual([]);
+    expect(ignored.events.flat()).toEqual([]);
   });
 
   it("is what the chain says once somebody gives it to an invoice", () => {
@@ -273,7 +273,7 @@ describe("the way of a payment, and what is told of it", () => {
     const given = { ...unmatched, invoiceId: PAID_INVOICE, matchedBy: "MANUAL" as const };
     const after = paymentAfter(given, mined(100), t(110));
     expect(after).toMatchObject({ status: "CONFIRMED", confirmedAtMs: t(110).nowMs });
-    expect(newsOf(unmatched, after)).toEqual(["payment.detected", "payment.confirmed"]);
+    expect(paymentEvents(unmatched, after)).toEqual(["payment.detected", "payment.confirmed"]);
   });
 });
 

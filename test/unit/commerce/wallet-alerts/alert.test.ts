@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { User } from "../../../../src/accounts/users/user.ts";
-import { type Audience, alertMail, isMailOnly, type WalletNews } from "../../../../src/commerce/wallet-alerts/alert.ts";
+import {
+  type Audience,
+  alertMail,
+  isMailOnly,
+  type ReportedChange,
+} from "../../../../src/commerce/wallet-alerts/alert.ts";
 import { isWalletOpen, usableFrom, type Wallet } from "../../../../src/commerce/wallets/wallet.ts";
 import { fingerprintOf, walletFacts } from "../../../../src/commerce/wallets/wallet-facts.ts";
 import { HOUR_MS } from "../../../../src/lib/time.ts";
@@ -40,11 +45,11 @@ const wallet: Wallet = {
 };
 const keyed: Wallet = { ...wallet, walletType: "XPUB_WALLET", address: null, xpub: ZPUB };
 
-function mailOf(news: WalletNews, token: string | null = null, isIntact = true) {
+function mailOf(change: ReportedChange, token: string | null = null, isIntact = true) {
   const audience: Audience = { merchantName: "Shop", author: "ada@example.com", readers: [] };
   const reader = { userId: "usr_01M7Y116S5004EM2R6G33SCWPC", email: "bob@example.com", token } as const;
   const context = { publicUrl: "https://pay.example", nowMs: NOW_MS, isIntact: () => isIntact };
-  return alertMail(news, audience, reader, context);
+  return alertMail(change, audience, reader, context);
 }
 
 describe("the mail about a change of a wallet", () => {
@@ -69,39 +74,39 @@ describe("the mail about a change of a wallet", () => {
   });
 
   it("never shows an extended key in full, and no address of a row that was altered", () => {
-    const news: WalletNews = { action: "wallet.created", before: keyed, after: { ...keyed, isEnabled: false } };
-    const { text, html } = mailOf(news);
+    const change: ReportedChange = { action: "wallet.created", before: keyed, after: { ...keyed, isEnabled: false } };
+    const { text, html } = mailOf(change);
     expect(text).toContain("extended key zpub6rFR...tZYs, fingerprint");
     expect(`${text}${html}`).not.toContain(ZPUB.slice(8, 20));
     const altered = mailOf({ action: "wallet.updated", before: wallet, after: wallet }, null, false);
     expect(altered.text).not.toContain(ADDRESS);
-    expect(altered.text).toContain("its row was altered");
+    expect(altered.text).toContain("its database row was altered");
   });
 
   it("says from when on the wallet is used, while that is to come", () => {
-    const news = (usableFromMs: number): WalletNews => ({
+    const change = (usableFromMs: number): ReportedChange => ({
       action: "wallet.created",
       before: undefined,
       after: { ...wallet, usableFromMs },
     });
-    expect(mailOf(news(NOW_MS + HOUR_MS)).text).toContain("in use from 2026-11-21T13:00:00.000Z");
-    expect(mailOf(news(NOW_MS)).text).not.toContain("in use from");
+    expect(mailOf(change(NOW_MS + HOUR_MS)).text).toContain("in use from 2026-11-21T13:00:00.000Z");
+    expect(mailOf(change(NOW_MS)).text).not.toContain("in use from");
   });
 
   it("tells a reader without a link what they can still do about the wallet as it is now", () => {
     const advised = (after: Wallet | undefined) => mailOf({ action: "wallet.updated", before: wallet, after }).text;
-    expect(advised(wallet)).toContain("sign in, disable the wallet and check");
-    expect(advised({ ...wallet, isEnabled: false })).toContain("sign in, look at the wallets and check");
-    expect(advised(undefined)).toContain("sign in, look at the wallets and check");
+    expect(advised(wallet)).toContain("sign in, disable the wallet, and check");
+    expect(advised({ ...wallet, isEnabled: false })).toContain("sign in, check your wallets, and check");
+    expect(advised(undefined)).toContain("sign in, check your wallets, and check");
     expect(advised({ ...wallet, requiredConfirmations: 1 })).toMatch(/, 1 confirmation$/m);
   });
 
   it("carries the link, its token in the fragment, for a reader who has one and a wallet that stands", () => {
     const link = `https://pay.example/wallets/disable#token=${TOKEN}`;
-    const news: WalletNews = { action: "wallet.updated", before: wallet, after: wallet };
-    expect(mailOf(news, TOKEN).text).toContain(link);
-    expect(mailOf(news).text).not.toContain("/wallets/disable");
-    expect(mailOf({ ...news, action: "wallet.deleted", after: undefined }, TOKEN).text).not.toContain(TOKEN);
+    const change: ReportedChange = { action: "wallet.updated", before: wallet, after: wallet };
+    expect(mailOf(change, TOKEN).text).toContain(link);
+    expect(mailOf(change).text).not.toContain("/wallets/disable");
+    expect(mailOf({ ...change, action: "wallet.deleted", after: undefined }, TOKEN).text).not.toContain(TOKEN);
   });
 });
 

@@ -77,7 +77,7 @@ describe("the path", () => {
     ["m/49'/0'/0'", /a zpub is a BIP84 key/],
     ["m/84'/2'/0'", /coin type of Bitcoin is 0', not 2'/],
     ["m/84'/1'/0'", /coin type/],
-    ["m/84'/0'/1'", /the key is of account 0', the path of account 1'/],
+    ["m/84'/0'/1'", /the key belongs to account 0', but the path to account 1'/],
     ["m/84'/0'/2147483648'", /account/],
   ])("%s does not agree with a zpub of Bitcoin's first account", (path, reason) => {
     expect(refusal("BTC", ZPUB, path)).toMatch(/^DERIVATION_PATH_MISMATCH/);
@@ -102,7 +102,7 @@ describe("the path", () => {
     "",
   ])("%j is no path of an account", (path) => {
     expect(refusal("BTC", ZPUB, path)).toMatch(
-      /^DERIVATION_PATH_MISMATCH: the path of an account has three hardened levels/,
+      /^DERIVATION_PATH_MISMATCH: not the path of an account: expected three hardened levels/,
     );
   });
 });
@@ -121,20 +121,25 @@ describe("what is wrong with a key is named", () => {
     ["BTC", withVersion(ZPUB, 0x0295b43f), PATH, /a Ypub belongs to a multi-signature wallet/],
     ["BTC_TESTNET", withVersion(ZPUB, 0x024289ef), PATH, /a Upub belongs to a multi-signature wallet/],
     ["BTC_TESTNET", withVersion(ZPUB, 0x02575483), PATH, /a Vpub belongs to a multi-signature wallet/],
-    ["BTC", withVersion(ZPUB, 0x01020304), PATH, /prefix is not known/],
-    ["BTC", `${ZPUB.slice(0, -1)}t`, PATH, /checksum fails/],
-    ["BTC", ZPUB.slice(0, -5), PATH, /checksum fails/],
-    ["BTC", encodeBase58check((decodeBase58check(ZPUB) ?? new Uint8Array()).subarray(0, 77)), PATH, /another length/],
+    ["BTC", withVersion(ZPUB, 0x01020304), PATH, /prefix is unknown/],
+    ["BTC", `${ZPUB.slice(0, -1)}t`, PATH, /checksum does not match/],
+    ["BTC", ZPUB.slice(0, -5), PATH, /checksum does not match/],
+    [
+      "BTC",
+      encodeBase58check((decodeBase58check(ZPUB) ?? new Uint8Array()).subarray(0, 77)),
+      PATH,
+      /expected 78 bytes, got 77/,
+    ],
     ["BTC", changed(ZPUB, (payload) => payload.fill(0xff, 46)), PATH, /not on the curve/],
     ["BTC", changed(ZPUB, (payload) => payload.fill(0x05, 45, 46)), PATH, /not on the curve/],
-    ["BTC", changed(ZPUB, (payload) => payload.fill(0, 4, 5)), PATH, /depth 0/],
-    ["BTC", changed(ZPUB, (payload) => payload.fill(2, 4, 5)), PATH, /depth 2/],
-    ["BTC", changed(ZPUB, (payload) => payload.fill(4, 4, 5)), PATH, /depth 4/],
+    ["BTC", changed(ZPUB, (payload) => payload.fill(0, 4, 5)), PATH, /depth is 0/],
+    ["BTC", changed(ZPUB, (payload) => payload.fill(2, 4, 5)), PATH, /depth is 2/],
+    ["BTC", changed(ZPUB, (payload) => payload.fill(4, 4, 5)), PATH, /depth is 4/],
     ["BTC", changed(ZPUB, (_, view) => view.setUint32(9, 0)), PATH, /not hardened/],
-    ["BTC", "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu", PATH, /no extended public key/],
-    ["BTC", "zpub", PATH, /no extended public key/],
-    ["BTC", "", PATH, /no extended public key/],
-    ["BTC", "z".repeat(60_000), PATH, /no extended public key/],
+    ["BTC", "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu", PATH, /not an extended public key/],
+    ["BTC", "zpub", PATH, /not an extended public key/],
+    ["BTC", "", PATH, /not an extended public key/],
+    ["BTC", "z".repeat(60_000), PATH, /not an extended public key/],
   ] as const)("on %s, %s at %s", (name, key, path, reason) => {
     expect(refusal(name, key, path)).toMatch(/^INVALID_XPUB/);
     expect(refusal(name, key, path)).toMatch(reason);

@@ -1,5 +1,5 @@
-// Reports a change of a wallet: the event and the audit entry in its batch, with the tokens of the links; the mails once the batch has
-// committed.
+// Reports a change of a wallet: the event, the audit entry and the tokens of the links in the batch of the change, and the mails after the
+// batch has committed.
 
 import { countNotice, forgetNotices, isMailedNow } from "../../accounts/notices/store.ts";
 import { newToken } from "../../accounts/sessions/open-session.ts";
@@ -23,12 +23,12 @@ import {
   isMailOnly,
   LINK_LIFETIME_MS,
   noticeKindOf,
+  type ReportedChange,
   type Steward,
-  type WalletNews,
 } from "./alert.ts";
 import { insertDisableTokens } from "./store.ts";
 
-export interface NewsDependencies {
+export interface ReportDependencies {
   readonly db: Db;
   readonly nowMs: number;
   readonly body: WalletBodyContext;
@@ -38,19 +38,23 @@ export interface NewsDependencies {
   readonly audience: Audience;
 }
 
-/** Who gets a mail about what this caller changes. Each link has its own token; a caller with a better factor than mail needs no link. */
+/** The recipients of the mail about this caller's change. Each link has its own token. There is no link if the caller has a factor besides mail. */
 export function readersOf(stewards: readonly Steward[], author: User | undefined): Audience["readers"] {
   const isLinked = author !== undefined && isMailOnly(author);
   return stewards.map((steward) => ({ ...steward, token: isLinked ? newToken() : null }));
 }
 
 /**
- * The statements of a change besides the wallet's own; last of all, the one whose result `sendNews` takes. Audit entry 0 of the operation is
- * the batch's marker.
+ * The statements of a change besides the wallet's own. The last one is the statement whose result `sendWalletMails` reads. Audit entry 0 of the
+ * operation is the batch's marker.
  */
-export function recordNews(deps: NewsDependencies, news: WalletNews, operationId: string): readonly Statement[] {
+export function recordWalletChange(
+  deps: ReportDependencies,
+  change: ReportedChange,
+  operationId: string,
+): readonly Statement[] {
   const { db, nowMs } = deps;
-  const { action, before, after } = news;
+  const { action, before, after } = change;
   const wallet = after ?? before;
   if (wallet === undefined) throw new Error("a change of no wallet");
   const { id: walletId, merchantId } = wallet;
@@ -65,17 +69,23 @@ export function recordNews(deps: NewsDependencies, news: WalletNews, operationId
     data,
     createdAtMs: nowMs,
   } as const;
-  const entry = { id: derivedId("aud", operationId), merchantId, action, target: walletId, ...factsOf(news) } as const;
+  const entry = {
+    id: derivedId("aud", operationId),
+    merchantId,
+    action,
+    target: walletId,
+    ...factsOf(change),
+  } as const;
   return [
     ...recordEvent(db, event),
     insertAudit(db, deps.trail, entry, nowMs),
-    ...tokensOf(deps, news),
-    ...noticesOf(deps, news),
+    ...tokensOf(deps, change),
+    ...noticesOf(deps, change),
   ];
 }
 
-/** The wallet that a registered one replaces is another row: the entry only names it. */
-function factsOf({ action, before, after }: WalletNews) {
+/** A registered wallet replaces another row, so the entry has only that wallet's fingerprint. */
+function factsOf({ action, before, after }: ReportedChange) {
   if (action !== "wallet.created" || after === undefined)
     return { before: before && walletFacts(before), after: after && walletFacts(after) };
   return {
@@ -83,7 +93,7 @@ function factsOf({ action, before, after }: WalletNews) {
   };
 }
 
-function tokensOf(deps: NewsDependencies, { after }: WalletNews): readonly Statement[] {
+function tokensOf(deps: ReportDependencies, { after }: ReportedChange): readonly Statement[] {
   const tokens = deps.audience.readers.flatMap(({ userId, token }) =>
     token === null ? [] : [{ hash: sha256Hex(token), userId }],
   );
@@ -94,39 +104,39 @@ function tokensOf(deps: NewsDependencies, { after }: WalletNews): readonly State
 }
 
 /**
- * Changes of settings that follow each other are counted, to be mailed together. Disabling by a link clears the count, so that any later
- * change is mailed at once.
+ * Counts successive changes of settings, which are mailed together. Disabling with a link clears the count, so that the next change is mailed
+ * at once.
  */
-function noticesOf({ db, nowMs, audience }: NewsDependencies, news: WalletNews): readonly Statement[] {
-  const wallet = news.after ?? news.before;
+function noticesOf({ db, nowMs, audience }: ReportDependencies, change: ReportedChange): readonly Statement[] {
+  const wallet = change.after ?? change.before;
   if (wallet === undefined) return [];
   const { id: thing, merchantId } = wallet;
-  if (news.action === "wallet.disabled_by_link") return [forgetNotices(db, thing)];
-  const kind = noticeKindOf(news);
+  if (change.action === "wallet.disabled_by_link") return [forgetNotices(db, thing)];
+  const kind = noticeKindOf(change);
   if (kind === undefined) return [];
   const isLinked = audience.readers.some(({ token }) => token !== null);
   return [countNotice(db, { kind, thing, actor: audience.author, merchantId, isLinked }, nowMs)];
 }
 
 /**
- * Sends the mails once the change has committed; losing one is harmless, because event and entry report the change too. `results`: of the
- * batch, as far as they are known. Where they say that several changes are to be mailed together, the cron sends the mail.
+ * Sends the mails after the change has committed. Losing a mail is harmless, because the event and the audit entry report the change too.
+ * `results`: of the batch, if known. If they say that several changes are mailed together, the cron sends the mail later.
  */
-export async function sendNews(
-  deps: NewsDependencies,
-  news: WalletNews,
+export async function sendWalletMails(
+  deps: ReportDependencies,
+  change: ReportedChange,
   results: readonly unknown[] = [],
 ): Promise<void> {
   const { audience, publicUrl, nowMs } = deps;
-  if (noticeKindOf(news) !== undefined && !isMailedNow(results.at(-1))) return;
+  if (noticeKindOf(change) !== undefined && !isMailedNow(results.at(-1))) return;
   const context = { publicUrl, nowMs, isIntact: (wallet: Parameters<typeof walletFacts>[0]) => isIntact(deps, wallet) };
   const posted = await Promise.allSettled(
-    audience.readers.map(async (reader) => deps.mailer.post(alertMail(news, audience, reader, context))),
+    audience.readers.map(async (reader) => deps.mailer.post(alertMail(change, audience, reader, context))),
   );
   const lost = posted.filter(({ status }) => status === "rejected").length;
-  if (lost > 0) logAlert("mails about a wallet were lost", { lost });
+  if (lost > 0) logAlert("mails about a wallet change could not be sent", { lost });
 }
 
-function isIntact({ body }: NewsDependencies, wallet: Parameters<typeof isWalletIntact>[1]): boolean {
+function isIntact({ body }: ReportDependencies, wallet: Parameters<typeof isWalletIntact>[1]): boolean {
   return isWalletIntact(body.macKeys, wallet);
 }
