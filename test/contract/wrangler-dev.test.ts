@@ -8,7 +8,13 @@ import { findFreePort } from "../../scripts/free-port.ts";
 
 const SECRETS = ["ROW_MAC_KEY", "CODE_PEPPER", "SECRETS_AES_KEY", "SIGNING_KEY"];
 /** Settings of this machine or of another test must not do what the clone has to do by itself. */
-const { WRANGLER_COMMAND: _, EDGETILL_STARTED: __, CLOUDFLARE_ENV: ___, ...inherited } = process.env;
+const {
+  WRANGLER_COMMAND: _,
+  EDGETILL_STARTED: __,
+  CLOUDFLARE_ENV: ___,
+  WRANGLER_LOG: ____,
+  ...inherited
+} = process.env;
 const ENVIRONMENT = {
   ...inherited,
   // As in a terminal: what npm puts in front of it for its scripts is for npx to find.
