@@ -1171,7 +1171,7 @@ export interface components {
         body: components["schemas"]["CreateWebhookBody"];
         answer: components["schemas"]["NewWebhook"];
       };
-      /** @description List the webhook endpoints, oldest first. Returns a plain array, because a merchant has at most 20. Needs WEBHOOK_VIEW. */
+      /** @description List the webhook endpoints, oldest first. Returns a plain array, because a merchant has at most 25. Needs WEBHOOK_VIEW. */
       listWebhooks: {
         answer: components["schemas"]["Webhook"][];
       };

@@ -1,4 +1,4 @@
-// The signed text of a return, and the URL that carries the signature. Verifiers depend on the text (client/return.ts, README): it never
+// The signed text of a return, and the URL that carries the signature. Verifiers depend on the text (client/return.ts, docs/guides/checkout.md): it never
 // changes, and additions need another first line.
 import type { InvoiceId } from "../../lib/ids.ts";
 import { isoTime } from "../../lib/time.ts";

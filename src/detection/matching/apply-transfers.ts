@@ -14,10 +14,11 @@ import {
 } from "../../commerce/payments/chain-observation.ts";
 import type { Refusal } from "../../commerce/payments/match.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
+import { needsSecondSource } from "../../commerce/payments/quorum.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { InvoiceId, MerchantId } from "../../lib/ids.ts";
 import { logAlert, safeMessage } from "../../lib/log.ts";
-import { maxBig, minBig } from "../../lib/money.ts";
+import { minBig } from "../../lib/money.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { d1Messages } from "../../platform/db/conflict.ts";
 import { faultKind } from "../../platform/db/retry.ts";
@@ -308,10 +309,9 @@ function isStorageFault(error: unknown): boolean {
   return byDatabase.length > 0 && !byDatabase.some((message) => /SQLITE_(CONSTRAINT|TOOBIG|MISMATCH)/.test(message));
 }
 
-/** Whether two providers must agree: the invoice's amount or the payment is above the merchant's threshold. */
 function needsSecond({ terms, fiatMicros }: Extract<Place, { kind: "invoice" }>): boolean {
   const { quorumAboveMicros, invoice } = terms;
-  return quorumAboveMicros !== null && maxBig(invoice.amountMicros, fiatMicros ?? 0n) >= quorumAboveMicros;
+  return needsSecondSource({ quorumAboveMicros, askedMicros: invoice.amountMicros, paidMicros: fiatMicros });
 }
 
 function worthInUsd(

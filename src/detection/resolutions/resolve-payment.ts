@@ -12,10 +12,11 @@ import { pricedOf, weighed } from "../../commerce/invoices/weighing.ts";
 import { paymentEvents } from "../../commerce/payments/chain-observation.ts";
 import { MOST_PAYMENTS, type Payment, type PaymentResolution } from "../../commerce/payments/payment.ts";
 import type { PaymentFile } from "../../commerce/payments/payment-body.ts";
+import { needsSecondSource } from "../../commerce/payments/quorum.ts";
 import { assigned, ignored, resolutionRefusal } from "../../commerce/payments/resolution.ts";
 import { assertPaymentAsRead, putPayment, selectPaymentFile } from "../../commerce/payments/store.ts";
 import { derivedId } from "../../lib/ids.ts";
-import { formatMicros, maxBig, minBig } from "../../lib/money.ts";
+import { formatMicros, minBig } from "../../lib/money.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { isoTime } from "../../lib/time.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
@@ -91,8 +92,8 @@ async function assignment(
     { ...payment, marketMicros: market.value },
     { invoice: file.invoice, methods: file.methods.map(pricedOf) },
   );
-  const needsSecond =
-    quorumAboveMicros !== null && maxBig(file.invoice.amountMicros, fiatMicros ?? 0n) >= quorumAboveMicros;
+  const askedMicros = file.invoice.amountMicros;
+  const needsSecond = needsSecondSource({ quorumAboveMicros, askedMicros, paidMicros: fiatMicros });
   const { tipHeight, finalizedHeight } = payment;
   const credited = assigned({
     ...{ payment, network, tipHeight, finalizedHeight, invoiceId: file.invoice.id, nowMs: deps.nowMs },

@@ -45,7 +45,7 @@ export const webhookRoutes = routesOf({ tag: "Webhooks", callers: "MEMBER_OR_KEY
   .get(BASE, {
     operationId: "listWebhooks",
     summary: "List the webhook endpoints, oldest first",
-    description: "Returns a plain array, because a merchant has at most 20.",
+    description: "Returns a plain array, because a merchant has at most 25.",
     permission: "webhook:view",
     answers: [{ status: 200, description: "All endpoints", schema: webhookListBody }],
     reads: ({ db, merchantId }) => webhookListReads(db, merchantId),

@@ -9,7 +9,7 @@ import { payments } from "../../../platform/db/schema/payments.ts";
 import type { Page } from "../store.ts";
 
 const network = sql.placeholder("network");
-// For an invoice of any amount, what was paid counts.
+// The rule of `commerce/payments/quorum.ts`: for an invoice of any amount, what was paid counts.
 const needsSecond = sql<number>`coalesce((select max(invoice.amount_micros, coalesce(payments.fiat_micros, 0)) >= merchant.quorum_above_micros
   from invoices invoice join merchants merchant on merchant.id = invoice.merchant_id where invoice.id = payments.invoice_id), 0)`;
 /** An open payment; `row` or `spends` is null if it cannot be read. */

@@ -1,0 +1,18 @@
+// When two sources of chain data must agree on a payment before it is confirmed (decisions 4). `detection/watchers/open-payments/store.ts` says the
+// same in SQL.
+import { maxBig } from "../../lib/money.ts";
+
+/** All in micro-units of the invoice currency. */
+export interface QuorumFacts {
+  /** The merchant's `quorumAboveAmount`; null if not set. */
+  readonly quorumAboveMicros: bigint | null;
+  /** What the invoice asks for; 0 for any amount. */
+  readonly askedMicros: bigint;
+  /** What the payment is worth; null if that is not known. */
+  readonly paidMicros: bigint | null;
+}
+
+/** From the merchant's amount on, counted by the invoice or by the payment, whichever is larger. */
+export function needsSecondSource({ quorumAboveMicros, askedMicros, paidMicros }: QuorumFacts): boolean {
+  return quorumAboveMicros !== null && maxBig(askedMicros, paidMicros ?? 0n) >= quorumAboveMicros;
+}
