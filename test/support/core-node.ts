@@ -188,7 +188,12 @@ function nodeOf(
     doubleSpend,
     mine: async (blocks = 1) => rpc<string[]>("generatetoaddress", blocks, await freshAddress()),
     pay: (outputs: Readonly<Record<string, string>>) => wallet()<string>("sendmany", "", outputs),
-    replace: async (txid: string) => (await wallet()<{ readonly txid: string }>("bumpfee", txid)).txid,
+    replace: async (txid: string) => {
+      const { txid: second } = await wallet()<{ readonly txid: string }>("bumpfee", txid);
+      // A wallet keeps a transaction whether or not its own mempool takes it. Sent again it is taken, or the node says why not.
+      const { hex } = await wallet()<{ readonly hex: string }>("gettransaction", second);
+      return rpc<string>("sendrawtransaction", hex);
+    },
     evict: async () => {
       await rpc("setmocktime", Math.floor(Date.now() / 1000) + EXPIRY_SECONDS);
       // What is too old is thrown out when something new comes in.
