@@ -102,8 +102,8 @@ for node in $missing; do
 done
 say "fetching$missing from apt's mirror ..."
 apt update || stop "the index of Debian $RELEASE could not be fetched; see apt's message above."
-# Leaves out the dependencies on graphics drivers: a third of the bytes, and nothing here uses a graphics card. shellcheck
-# disable=SC2046,SC2086 # lists
+# Leaves out the dependencies on graphics drivers: a third of the bytes, and nothing here uses a graphics card.
+# shellcheck disable=SC2046,SC2086 # lists
 (
   wanted=$(apt install --yes --no-install-recommends --simulate $packages) || exit 1
   cd "$new/cache/archives"

@@ -58,7 +58,7 @@ function parts(slot: Joint): readonly Joint[] {
   return found;
 }
 
-/** At most, in bytes of JSON: three for each character of text. */
+/** An upper bound in bytes of JSON: six for each character of text, as for one that JSON escapes. */
 function lengthOf(statement: PreparedStatement<unknown>): number {
-  return statement.toSQL().params.reduce<number>((sum, each) => sum + 3 * String(each).length + 3, 0);
+  return statement.toSQL().params.reduce<number>((sum, each) => sum + 6 * String(each).length + 3, 0);
 }

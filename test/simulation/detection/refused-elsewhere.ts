@@ -19,9 +19,8 @@ const BLOCK_MS = 600_000;
 /** Payments come in the first of them. */
 const PASSES = 75;
 const LAST_PAYMENT = 40;
-/** Addresses that one pass learns to be refused; fewer where so many are refused that the source is in doubt again and again. */
+/** Addresses that one pass learns to be refused. */
 const LEARNED_A_PASS = 16;
-const LEARNED_IN_DOUBT = 4;
 /** Refused ones that one pass asks another source for. */
 const LENT_A_PASS = 40;
 
@@ -71,9 +70,7 @@ export async function compareRefused(lab: Lab, seed: number, tally: RefusedTally
 
 function difference(plan: Plan, calm: Outcome, rough: Outcome): string | undefined {
   const count = plan.watched.length;
-  const refused = plan.watched.filter(({ fault }) => fault !== undefined).length;
-  const learned = Math.max(Math.ceil(count / LEARNED_A_PASS), Math.ceil(refused / LEARNED_IN_DOUBT));
-  const slack = learned + 2 * Math.ceil(count / LENT_A_PASS) + 2;
+  const slack = Math.ceil(count / LEARNED_A_PASS) + 2 * Math.ceil(count / LENT_A_PASS) + 2;
   for (const { address, txHash, fault, lookupFault } of plan.watched) {
     const why = `${address} (${fault} and ${lookupFault} of ${count}, beside ${plan.second})`;
     const [before, after] = [calm.found.get(txHash), rough.found.get(txHash)];

@@ -185,7 +185,7 @@ describe("changes joined into one batch", () => {
     const long = "x".repeat(60_000);
     const lists = Array.from({ length: 20 }, (_, c) => statementsOf(db, [{ kind: "entry", after: long }], c));
     const joined = joinStatements(lists);
-    expect(joined).toHaveLength(4);
+    expect(joined).toHaveLength(10);
     await batch(db, joined);
     expect(all().entries).toHaveLength(20);
   });
