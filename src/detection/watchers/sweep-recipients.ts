@@ -53,15 +53,15 @@ export async function sweepRecipients(
   if (!share.ok) return share;
   const { due, turns, stuck } = share.value;
   const from = fromOf(pass, cursor.height);
-  const answers = await askHistories(deps, pass, client, {
+  const asking = await askHistories(deps, pass, client, {
     addresses: inTurn(
       due.map(({ address }) => address),
       addressesOf(turns),
     ).slice(0, progress.atMost[source]),
     from,
   });
-  progress.noteAnswered(source, answers.answers.size);
-  if (answers.outage !== undefined) return err({ kind: "outage", outage: answers.outage });
+  if (!asking.ok) return asking;
+  const { value: answers } = asking;
   const looked = await readStuck(deps, pass, client, { rows: stuck, source });
   if (!looked.ok) return looked;
   // If the tip is still on the chain after the last answer, all answers are about one chain.
@@ -143,13 +143,13 @@ async function readShare(
   return ok({ due, hasMore: end >= 0 || rows.length === PAGE, turns, stuck });
 }
 
-/** Asks for the history of each address separately. */
+/** Asks for the history of each address separately; fails if the source is at fault, and not the addresses. */
 async function askHistories(
   deps: WatchDependencies,
   pass: Pass,
   client: ChainClient,
   of: { readonly addresses: readonly string[]; readonly from: number },
-): Promise<Asked<string, History>> {
+): Promise<Step<Asked<string, History>>> {
   const { network, progress, tip: to } = pass;
   const look = (address: string, pages = PAGES) =>
     askHistory(client, { address, from: of.from, to, assets: network.assets, after: null, pages });
@@ -167,9 +167,11 @@ async function askHistories(
   });
   const held = [...answers.answers].flatMap(([address, history]) => (hasHistory(history) ? [address] : []));
   progress.noteGood([...answers.answers.keys()], held);
+  progress.noteAnswered(deps.pool.nameOf(client), answers.answers.size);
+  if (answers.outage !== undefined) return err({ kind: "outage", outage: answers.outage });
   const [refusal] = answers.refused.values();
   const isAtFault = refusal !== undefined && (await isSourceAtFault(deps, pass, client, answers));
-  return isAtFault ? { ...answers, outage: refusal } : answers;
+  return isAtFault ? err({ kind: "outage", outage: refusal, isAnswering: true }) : ok(answers);
 }
 
 function isSettled({ answers, refused }: Asked<string, History>, address: string): boolean {

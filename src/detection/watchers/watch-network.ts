@@ -154,9 +154,9 @@ async function attempt(
     return end;
   }
   if (end.error.kind !== "outage") return ok(end.error);
-  const { outage } = end.error;
-  // Asking for less does not help a source that is behind.
-  if (outage.kind !== "BEHIND") of.progress.askForLess(source);
+  const { outage, isAnswering } = end.error;
+  // Asking for less does not help a source that is behind, or one that answers and refuses most addresses.
+  if (outage.kind !== "BEHIND" && isAnswering === undefined) of.progress.askForLess(source);
   return err(outage);
 }
 

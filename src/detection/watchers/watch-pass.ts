@@ -52,7 +52,8 @@ export interface Pass {
 
 /** Why a step ends early. */
 export type Stop =
-  | { readonly kind: "outage"; readonly outage: Outage }
+  /** `isAnswering`: the source failed although it answers, so it was not asked too much. */
+  | { readonly kind: "outage"; readonly outage: Outage; readonly isAnswering?: true }
   /** Our own storage failed; the source is not at fault. */
   | { readonly kind: "storage"; readonly code: Failure["code"] }
   /** The cursor is no longer as it was read: another pass has moved it. */

@@ -11,6 +11,8 @@ import { compareRefused, type RefusedTally } from "./refused-elsewhere.ts";
 import { instantSleep } from "./reorg-shop.ts";
 
 const SEEDS = process.env.DEEP ? 4_000 : 40;
+/** Here the first source was asked for less and less, because it refused most of what it was asked for although it answered. */
+const ASKED_FOR_LESS = [1054, 1887, 2291, 2935];
 
 const lab = new Lab();
 
@@ -19,7 +21,8 @@ it(`what is credited is what a source that is well would show, whatever the firs
 }, async () => {
   const tally: RefusedTally = { refused: 0, denied: 0, mostRefused: 0, byBlocks: 0 };
   const problems: string[] = [];
-  for (let seed = 1; seed <= SEEDS && problems.length < 5; seed++) {
+  for (const seed of [...ASKED_FOR_LESS, ...Array.from({ length: SEEDS }, (_, n) => n + 1)]) {
+    if (problems.length === 5) break;
     const problem = await compareRefused(lab, seed, tally);
     if (problem !== undefined) problems.push(`seed ${seed}: ${problem}`);
   }
