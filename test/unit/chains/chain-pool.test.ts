@@ -7,7 +7,7 @@ import { type Outage, type OutageKind, outage } from "../../../src/lib/fetch-tex
 import { err, ok, type Result } from "../../../src/lib/result.ts";
 import { RUNS } from "../../support/property-runs.ts";
 
-/** A source whose answers are set from outside, and that counts what it was asked. */
+/** A source whose answers the test sets, and that counts its requests. */
 class Fake {
   verifies = 0;
   asks = 0;
@@ -37,7 +37,7 @@ class Fake {
   }
 }
 
-function world(kinds: readonly ChainSourceKind[] = ["tron-rpc", "trongrid"], random = () => 0.5) {
+function poolOf(kinds: readonly ChainSourceKind[] = ["tron-rpc", "trongrid"], random = () => 0.5) {
   const fakes = kinds.map((kind) => new Fake(kind));
   const reports: string[] = [];
   const report = (line: string) => void reports.push(line);
@@ -68,8 +68,8 @@ const down = (kind: OutageKind, retryAfterMs: number | null = null) =>
   err(outage(kind, "https://hunter2", retryAfterMs));
 
 describe("the sources of a network", () => {
-  it("the first is asked, and verified once", async () => {
-    const { fakes, attempt } = world();
+  it("only the first is asked, and it is verified once", async () => {
+    const { fakes, attempt } = poolOf();
     expect([await attempt(0), await attempt(1), await attempt(2)]).toEqual([0, 0, 0]);
     expect(fakes.map(({ verifies, asks }) => [verifies, asks])).toEqual([
       [1, 3],
@@ -77,8 +77,8 @@ describe("the sources of a network", () => {
     ]);
   });
 
-  it("after an outage the whole work runs against the next, and the first is verified anew before it is asked again", async () => {
-    const { fake, attempt, pool } = world();
+  it("after an outage the next source does the work, and the first is verified again before it is used again", async () => {
+    const { fake, attempt, pool } = poolOf();
     fake(0).answer = down("TIMEOUT");
     expect(await attempt(0)).toBe(1);
     expect(pool.states()).toEqual([
@@ -91,8 +91,8 @@ describe("the sources of a network", () => {
     expect(pool.states()[0]).toEqual({ kind: "tron-rpc", failures: 0, openUntilMs: 0, lastOutage: null });
   });
 
-  it("a source that hangs is left alone from when it failed, not from when it was asked", async () => {
-    const { fakes, fake, work } = world();
+  it("the pause of a source that hung starts when it failed, not when it was asked", async () => {
+    const { fakes, fake, work } = poolOf();
     let nowMs = 0;
     const clients = fakes.map(({ client }) => client);
     const parts = { network: "TRX", clients, random: () => 0.5, report: () => {} } as const;
@@ -107,7 +107,7 @@ describe("the sources of a network", () => {
   });
 
   it("the answer names the source that gave it", async () => {
-    const { fake, pool, work } = world();
+    const { fake, pool, work } = poolOf();
     fake(0).answer = down("BEHIND");
     fake(1).answer = ok("from the second");
     expect(await pool.attempt(0, work)).toEqual({
@@ -116,8 +116,8 @@ describe("the sources of a network", () => {
     });
   });
 
-  it("when all are down the last outage comes back, and afterwards how long the first stays closed", async () => {
-    const { fakes, fake, pool, work } = world();
+  it("when all fail the answer is the last outage; until a pause ends it is UNREACHABLE with the time left", async () => {
+    const { fakes, fake, pool, work } = poolOf();
     fake(0).answer = down("TIMEOUT");
     fake(1).answer = down("RATE_LIMITED", 30_000);
     expect(await pool.attempt(0, work)).toMatchObject({
@@ -133,11 +133,11 @@ describe("the sources of a network", () => {
   });
 
   it("a pool without sources is an outage", async () => {
-    expect(await world([]).attempt(0)).toBe("UNREACHABLE");
+    expect(await poolOf([]).attempt(0)).toBe("UNREACHABLE");
   });
 
-  it("one that serves another chain is never asked for anything, and left alone for ten minutes", async () => {
-    const { fake, attempt, reports } = world();
+  it("a source of another chain is never used, and paused for ten minutes", async () => {
+    const { fake, attempt, reports } = poolOf();
     fake(0).chain = down("WRONG_CHAIN");
     expect([await attempt(0), await attempt(599_999)]).toEqual([1, 1]);
     expect([fake(0).verifies, fake(0).asks]).toEqual([1, 0]);
@@ -148,14 +148,14 @@ describe("the sources of a network", () => {
     expect(fake(0).verifies).toBe(2);
   });
 
-  it("a source that cannot be verified for another reason is passed over like one that fails", async () => {
-    const { fake, attempt } = world();
+  it("a source that cannot be verified for another reason is skipped", async () => {
+    const { fake, attempt } = poolOf();
     fake(0).chain = down("UNREACHABLE");
     expect([await attempt(0), fake(0).asks]).toEqual([1, 0]);
   });
 
-  it("no report repeats what an outage says", async () => {
-    const { fake, attempt, reports } = world();
+  it("no report repeats an outage's message", async () => {
+    const { fake, attempt, reports } = poolOf();
     for (const kind of ["TIMEOUT", "BAD_STATUS", "WRONG_CHAIN"] as const) {
       fake(0).answer = down(kind);
       await attempt(reports.length * 1e9);
@@ -165,14 +165,14 @@ describe("the sources of a network", () => {
   });
 
   it.each<[string, Outage, number, number]>([
-    ["twice as long after each", outage("TIMEOUT", ""), 3, 0.5 * 2_000 * 2 ** 2],
-    ["at most four minutes", outage("TIMEOUT", ""), 30, 0.5 * 240_000],
-    ["as long as it asks itself", outage("BAD_STATUS", "", 45_000), 1, 45_000],
-    ["but ten minutes at most", outage("RATE_LIMITED", "", 86_400_000), 1, 600_000],
-    ["never less than its own backoff", outage("TIMEOUT", "", 1), 3, 4_000],
-    ["two seconds at least when it throttles", outage("RATE_LIMITED", ""), 1, 2_000],
-  ])("a source that fails is left alone %s", async (_, failure, times, pauseMs) => {
-    const { fake, attempt, pool } = world(["tron-rpc"]);
+    ["twice as long after each failure", outage("TIMEOUT", ""), 3, 0.5 * 2_000 * 2 ** 2],
+    ["for at most four minutes", outage("TIMEOUT", ""), 30, 0.5 * 240_000],
+    ["for as long as it asked with Retry-After", outage("BAD_STATUS", "", 45_000), 1, 45_000],
+    ["but never for more than ten minutes", outage("RATE_LIMITED", "", 86_400_000), 1, 600_000],
+    ["never for less than its backoff", outage("TIMEOUT", "", 1), 3, 4_000],
+    ["for at least two seconds when it throttles", outage("RATE_LIMITED", ""), 1, 2_000],
+  ])("a source that fails is paused %s", async (_, failure, times, pauseMs) => {
+    const { fake, attempt, pool } = poolOf(["tron-rpc"]);
     fake(0).answer = err(failure);
     let nowMs = 0;
     for (let time = 1; time <= times; time++) {
@@ -182,8 +182,8 @@ describe("the sources of a network", () => {
     expect(pool.states()[0]).toMatchObject({ failures: times, openUntilMs: nowMs + pauseMs });
   });
 
-  it("what failed while other work ran stands, even when that work ends well", async () => {
-    const { fake, pool, work } = world(["tron-rpc"]);
+  it("a failure counts even when work that started before it succeeds after it", async () => {
+    const { fake, pool, work } = poolOf(["tron-rpc"]);
     let finish = () => {};
     const slow = pool.attempt(0, async () => {
       await new Promise<void>((resolve) => {
@@ -205,13 +205,13 @@ describe("a second opinion", () => {
     [["evm-rpc", "evm-rpc"], 1],
     [["evm-rpc"], -1],
   ])("among %j comes from a source of another kind if there is one", (kinds, place) => {
-    const { pool, fake, placeOf } = world(kinds);
+    const { pool, fake, placeOf } = poolOf(kinds);
     expect(placeOf(pool.second(fake(0).client, 0))).toBe(place);
     expect(pool.hasSecond()).toBe(kinds.length > 1);
   });
 
-  it("never comes from the source itself nor from one that is down", async () => {
-    const { pool, fake, attempt, work } = world();
+  it("never comes from the same source or from a paused one", async () => {
+    const { pool, fake, attempt, work } = poolOf();
     fake(0).answer = down("TIMEOUT");
     await attempt(0);
     expect(pool.second(fake(1).client, 999)).toBeUndefined();
@@ -222,15 +222,15 @@ describe("a second opinion", () => {
     expect(opinion).toMatchObject({ ok: true, value: { value: "well again" } });
   });
 
-  it("is asked of the next when one fails", async () => {
-    const { pool, fake, work, placeOf } = world(["esplora", "esplora", "core-rpc"]);
+  it("comes from the next source when one fails", async () => {
+    const { pool, fake, work, placeOf } = poolOf(["esplora", "esplora", "core-rpc"]);
     fake(2).answer = down("TIMEOUT");
     const opinion = await pool.attemptWithout(fake(0).client, 0, work);
     expect(opinion.ok && placeOf(opinion.value.client)).toBe(1);
   });
 });
 
-describe("whatever fails and whenever", () => {
+describe("at any sequence of failures", () => {
   const KINDS: readonly OutageKind[] = ["TIMEOUT", "RATE_LIMITED", "BAD_STATUS", "WRONG_CHAIN", "BEHIND"];
   const failure = fc.record({
     kind: fc.constantFrom(...KINDS),
@@ -238,18 +238,18 @@ describe("whatever fails and whenever", () => {
   });
   const step = fc.record({
     waitMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 0, max: 700_000 })),
-    /** Which source is as told from now on, and whether at verification already. */
+    /** Which source changes now, and whether it fails during verification already. */
     place: fc.nat(2),
     isAtDoor: fc.boolean(),
     failure: fc.option(failure),
   });
 
-  it("no source is asked while its pause runs, none unverified, and a healthy one whose pause is over always answers", async () => {
+  it("no source is asked while paused or unverified, and a healthy source that is not paused always answers", async () => {
     const runs = fc.asyncProperty(
       fc.array(step, { maxLength: 25 }),
       fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true })),
       async (steps, dice) => {
-        const { pool, fakes, fake, fakeOf } = world(["esplora", "core-rpc", "blockbook"], () => dice.next().value);
+        const { pool, fakes, fake, fakeOf } = poolOf(["esplora", "core-rpc", "blockbook"], () => dice.next().value);
         let nowMs = 0;
         for (const { waitMs, place, isAtDoor, failure } of steps) {
           nowMs += waitMs;

@@ -8,11 +8,11 @@ const KIND = { bitcoin: "esplora", evm: "evm-rpc", tron: "tron-rpc" } as const;
 const one = (kind: string, url = "https://node.example/v2/key") => [{ kind, url }];
 
 describe("CHAIN_SOURCES", () => {
-  it.each([undefined, "", " ", "{}"])("%j watches nothing", (text) => {
+  it.each([undefined, "", " ", "{}"])("%j means that no network is watched", (text) => {
     expect(parseChainSources(text)).toEqual({ ok: true, value: new Map() });
   });
 
-  it("a network is known by any of its names in any case, and kept under its canonical one", () => {
+  it("accepts any name of a network in any case, and stores the canonical one", () => {
     for (const { name, aliases, family } of NETWORKS) {
       for (const text of [name, ...aliases].flatMap((each) => [each, each.toLowerCase()])) {
         expect([...watchedNetworks(JSON.stringify({ [text]: one(KIND[family]) }))]).toEqual([name]);
@@ -25,7 +25,7 @@ describe("CHAIN_SOURCES", () => {
     return parsed.ok ? parsed.value.get("BTC")?.[0] : parsed.error;
   };
 
-  it("sources keep their order", () => {
+  it("keeps the order of the sources", () => {
     const list = [
       { kind: "blockbook", url: "https://a.example/key" },
       { kind: "core-rpc", url: "http://127.0.0.1:8332" },
@@ -48,7 +48,7 @@ describe("CHAIN_SOURCES", () => {
     ["https://a.example/?apikey=a/", "https://a.example?apikey=a/"],
     ["https://a.example/rpc/?apikey=a#b", "https://a.example/rpc?apikey=a"],
     ["http://[::1]:8332/", "http://[::1]:8332"],
-  ])("the address %s is kept as %s", (url, kept) => {
+  ])("stores the address %s as %s", (url, kept) => {
     expect(parsedOne({ kind: "core-rpc", url })).toEqual({ kind: "core-rpc", url: kept, headers: {} });
   });
 
@@ -59,13 +59,13 @@ describe("CHAIN_SOURCES", () => {
     ["http://__cookie__:a%40b%2Fc%3A@127.0.0.1:8332", "__cookie__:a@b/c:"],
     ["http://u:100%25%zz@127.0.0.1:8332", "u:100%25%zz"],
     ["http://\u00fcser:p\u00e4ss@127.0.0.1:8332", "\u00fcser:p\u00e4ss"],
-  ])("the user information of %j leaves the address and becomes Basic authorization", (url, pair) => {
+  ])("turns the user information of %j into Basic authorization and removes it from the address", (url, pair) => {
     const authorization = `Basic ${Buffer.from(pair).toString("base64")}`;
     const headers = { authorization };
     expect(parsedOne({ kind: "core-rpc", url })).toEqual({ kind: "core-rpc", url: "http://127.0.0.1:8332", headers });
   });
 
-  it("headers are sent under lower-case names, beside the user information", () => {
+  it("stores headers under lower-case names, beside the authorization", () => {
     const headers = { "TRON-PRO-API-KEY": "a b~c" };
     expect(parsedOne({ kind: "core-rpc", url: "http://u:p@127.0.0.1:8332", headers })).toMatchObject({
       headers: { "tron-pro-api-key": "a b~c", authorization: "Basic dTpw" },
@@ -112,12 +112,12 @@ describe("CHAIN_SOURCES", () => {
       '{"ETH":[{"kind":"evm-rpc","url":"https://a:b@c.example","headers":{"Authorization":"d"}}]}',
       "authorization is given twice",
     ],
-  ])("%s is refused with %j, and watches nothing", (text, message) => {
+  ])("%s is refused with %j, and no network is watched", (text, message) => {
     expect(parseChainSources(text)).toMatchObject({ ok: false, error: expect.stringContaining(message) });
     expect(watchedNetworks(text).size).toBe(0);
   });
 
-  it("no message repeats an address, a key or a password, wherever they stand", () => {
+  it("no message repeats an address, a key or a password, wherever it was put", () => {
     const secret = "hunter2key0f3";
     const misplaced = [
       `{${secret}`,

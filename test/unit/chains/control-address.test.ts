@@ -4,7 +4,7 @@ import { controlAddress } from "../../../src/chains/control-address.ts";
 import { NETWORKS } from "../../../src/chains/networks.ts";
 
 test.each(NETWORKS.map((network) => [network.name, network] as const))(
-  "the control address of %s is one that the network's sources know",
+  "the control address of %s is a valid address of that network",
   (_, network) => {
     expect(parseAddress(network, controlAddress(network)).ok).toBe(true);
   },

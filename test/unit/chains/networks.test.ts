@@ -22,19 +22,19 @@ describe("a network", () => {
   });
 
   test.each(["", " BTC", "BTC\n", "bıtcoin", "DOGE", "BTC_TESTNET4", "__proto__", "constructor", "B".repeat(10_000)])(
-    "%j is none",
+    "%j is not a network",
     (text) => {
       expect(networkNamed(text)).toBeUndefined();
     },
   );
 
-  test("has a name and aliases that no other has", () => {
+  test("shares no name or alias with another", () => {
     const names = NETWORKS.flatMap((each) => [each.name, ...each.aliases]);
     expect(new Set(names).size).toBe(names.length);
     expect(NETWORKS).toHaveLength(16);
   });
 
-  test("has a chain id that no other has, unless it is Bitcoin-like and has address prefixes", () => {
+  test("has a unique chain id, or is Bitcoin-like with address prefixes and a coin type", () => {
     const ids = NETWORKS.flatMap((each) => (each.chainId === null ? [] : [each.chainId]));
     expect(new Set(ids).size).toBe(ids.length);
     for (const each of NETWORKS) {
@@ -44,7 +44,7 @@ describe("a network", () => {
     }
   });
 
-  test("of a test chain has coin type 1 and the main chain's pace", () => {
+  test("that is a test network has coin type 1 and the block time and reorg window of its main network", () => {
     for (const each of NETWORKS.filter((one) => one.isTest)) {
       const main = network(each.nativeCode as "BTC");
       expect(main.isTest).toBe(false);
@@ -54,7 +54,7 @@ describe("a network", () => {
     }
   });
 
-  test("cannot be changed by whoever reads it", () => {
+  test("is frozen, with all its parts", () => {
     const btc = network("BTC");
     for (const part of [
       NETWORKS,
@@ -70,7 +70,7 @@ describe("a network", () => {
   });
 });
 
-describe("confirmations and reorg windows are those of chains.md 3", () => {
+describe("block times, confirmations and reorg windows are those of chains.md 3", () => {
   test.each([
     ["BTC", 600, 6, 3, 6],
     ["LTC", 150, 12, 6, 12],
@@ -115,11 +115,11 @@ describe("an asset", () => {
     ["TRX_NILE", "USDT"],
     ["ETH", ""],
     ["ETH", "__proto__"],
-  ] as const)("on %s, %j is none", (name, code) => {
+  ] as const)("on %s, %j does not exist", (name, code) => {
     expect(assetOn(network(name), code)).toBeUndefined();
   });
 
-  test("comes native coin first, each code once a network", () => {
+  test("list starts with the native coin and has each code once per network", () => {
     for (const each of NETWORKS) {
       expect(each.assets[0]).toMatchObject({ code: each.nativeCode, contract: null });
       expect(each.assets.slice(1).every((asset) => asset.contract !== null)).toBe(true);
@@ -163,7 +163,7 @@ describe("an asset", () => {
     }
   });
 
-  test("code is listed once", () => {
+  test("code is listed once in CRYPTO_CODES", () => {
     const codes = ["BTC", "LTC", "ETH", "USDT", "USDC", "DAI", "WBTC", "EURC", "POL", "BNB", "CRO", "TRX"];
     expect([...CRYPTO_CODES].sort()).toEqual(codes.sort());
   });

@@ -4,7 +4,7 @@ import { type ChainSourceKind, parseChainSources } from "../../../src/chains/cha
 import { type Family, NETWORKS, networkNamed } from "../../../src/chains/networks.ts";
 import { openChainClient } from "../../../src/chains/open-chain-client.ts";
 
-/** With the family that reads it; what a network may be read by is judged by the setting. */
+/** With the family of networks that it serves; the setting decides which kinds a network may have. */
 const KINDS: readonly (readonly [ChainSourceKind, Family])[] = [
   ["esplora", "bitcoin"],
   ["core-rpc", "bitcoin"],
@@ -14,9 +14,9 @@ const KINDS: readonly (readonly [ChainSourceKind, Family])[] = [
   ["trongrid", "tron"],
 ];
 
-describe("the sources of a deployment", () => {
+describe("openChainClient", () => {
   it.each(KINDS)(
-    "a source of kind %s is opened as a client of that kind on every network of its family",
+    "opens a source of kind %s as a client of that kind on every network of its family",
     (kind, family) => {
       const own = NETWORKS.filter((network) => network.family === family);
       expect(own.length).toBeGreaterThan(1);
@@ -27,7 +27,7 @@ describe("the sources of a deployment", () => {
     },
   );
 
-  it("the setting becomes a pool: the requests carry what it says, and what goes wrong repeats none of it", async () => {
+  it("sends the setting's authorization and headers, and repeats no address or key in failures", async () => {
     const setting = parseChainSources(
       JSON.stringify({
         TRX: [
@@ -62,7 +62,7 @@ describe("the sources of a deployment", () => {
     expect(JSON.stringify([answer, lines, pool.states()])).not.toMatch(/hunter|example/);
   });
 
-  it("a source that hangs is given up after eight seconds, in words of our own", async () => {
+  it("gives up a source that hangs after eight seconds, with a message that does not repeat the URL", async () => {
     const network = NETWORKS.find(({ name }) => name === "TRX");
     if (network === undefined) throw new Error("no network");
     const fetch = (_: string, init: RequestInit) =>

@@ -45,7 +45,7 @@ describe("a payment URI", () => {
     expect(uri(name, code, address, units)).toBe(expected);
   });
 
-  test("carries a label that cannot break out of its place", () => {
+  test("escapes its label, so that it cannot add parameters", () => {
     const text = uri("BTC", "BTC", BTC, 1n, 'Tea & "cake" #1?amount=9\u202e\ud800');
     expect(text).toBe(
       `bitcoin:${BTC}?amount=0.00000001&label=Tea%20%26%20%22cake%22%20%231%3Famount%3D9%E2%80%AE%EF%BF%BD`,

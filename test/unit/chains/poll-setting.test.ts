@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parsePollSeconds } from "../../../src/chains/poll-setting.ts";
 
 describe("POLL_SECONDS", () => {
-  it.each([undefined, "", " "])("%j leaves every network at its own pace", (text) => {
+  it.each([undefined, "", " "])("%j leaves every network at its own interval", (text) => {
     expect(parsePollSeconds(text)).toEqual({ ok: true, value: null });
   });
 

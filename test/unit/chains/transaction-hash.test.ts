@@ -7,7 +7,7 @@ const BARE = "5C504ED432CB51138BCF09AA5E8A410DD4A1E204EF84BFED1BE16DFBA1B22060";
 const lower = BARE.toLowerCase();
 
 describe("a transaction's hash", () => {
-  it("is known in any case by the form of its chain, and written in lower case", () => {
+  it("is accepted in any case, with 0x on EVM networks and without elsewhere, and written in lower case", () => {
     for (const each of NETWORKS) {
       const isEvm = each.family === "evm";
       expect([transactionHash(each, BARE), transactionHash(each, `0x${BARE}`)]).toEqual(
@@ -17,7 +17,7 @@ describe("a transaction's hash", () => {
   });
 
   it.each(["", "0x", lower.slice(1), `${lower}0`, `0x0x${lower.slice(2)}`, ` ${lower}`, `${lower}\n`, "g".repeat(64)])(
-    "is not %j, on no chain",
+    "is not %j on any network",
     (text) => {
       for (const name of ["BTC", "ETH", "TRX"] as const) {
         const of = network(name);

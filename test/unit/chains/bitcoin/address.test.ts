@@ -47,11 +47,11 @@ describe("an address of the network is accepted", () => {
     expect(parseBitcoinAddress(network(name), address)).toEqual({ ok: true, value: address });
   });
 
-  test("in upper case when it is bech32, and kept in lower case", () => {
+  test("in upper case when it is bech32, and stored in lower case", () => {
     expect(parseBitcoinAddress(network("BTC"), TAPROOT.toUpperCase())).toEqual({ ok: true, value: TAPROOT });
   });
 
-  test("with ASCII white space around it, and no other", () => {
+  test("with ASCII white space around it, but not with other space characters", () => {
     expect(parseBitcoinAddress(network("BTC"), ` \t${TAPROOT}\r\n`)).toEqual({ ok: true, value: TAPROOT });
     for (const space of ["\u00a0", "\u200b", "\ufeff", "\u3000", "\v", "\0"]) {
       expect(parseBitcoinAddress(network("BTC"), `${space}${TAPROOT}`).ok).toBe(false);
@@ -60,7 +60,7 @@ describe("an address of the network is accepted", () => {
   });
 });
 
-describe("what it looks like is said when it is refused", () => {
+describe("a refusal says what the text looks like", () => {
   const v0 = segwit("bc", 0, 20);
   const words = (version: number, length: number) => [version, ...bech32.toWords(new Uint8Array(length).fill(7))];
   test.each([
@@ -102,11 +102,11 @@ describe("what it looks like is said when it is refused", () => {
     ["BTC", "constructor1qqqqqq", /^not a valid Bitcoin address$/],
     ["BTC", "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb", /checksum fails/],
     ["BTC", "A".repeat(60_000), /^not a valid Bitcoin address$/],
-  ] as const)("on %s, %s", (name, text, reason) => {
+  ] as const)("on %s: %s", (name, text, reason) => {
     expect(reasonOf(name, text)).toMatch(reason);
   });
 
-  test("Litecoin's old 3... form is answered with the M... form of the same script", () => {
+  test("the refusal of Litecoin's old 3... form shows the M... form of the same script", () => {
     expect(reasonOf("LTC", legacy(0x05))).toContain(legacy(0x32));
     expect(reasonOf("LTC_TESTNET", legacy(0xc4))).toContain(legacy(0x3a));
     expect(reasonOf("LTC", legacy(0xc4))).toMatch(/testnet/);
@@ -127,7 +127,7 @@ describe("any address", () => {
     return legacy(form === 0 ? at.utxo.p2pkh : at.utxo.p2sh, hash);
   };
 
-  test("is accepted by its own network, and by another only where the bytes are the same", () => {
+  test("is accepted by its own network, and by another only if they share the prefix", () => {
     fc.assert(
       fc.property(addresses, (address) => {
         const text = textOf(address);
@@ -142,7 +142,7 @@ describe("any address", () => {
     );
   });
 
-  test("is refused when one character of it is another", () => {
+  test("is refused when any one character is changed, and the refusal does not repeat it", () => {
     const mutated = addresses.chain((address) => {
       const text = textOf(address);
       const changed = address.form === 2 ? mutationOf(text, BECH32, text.indexOf("1") + 1) : mutationOf(text, BASE58);
@@ -158,7 +158,7 @@ describe("any address", () => {
     );
   });
 
-  test("that BIP173 and BIP350 call invalid is refused on every network", () => {
+  test("listed as invalid by BIP173 or BIP350 is refused on every network", () => {
     for (const [text = ""] of vectors.invalid) {
       for (const each of utxoNetworks) expect(parseBitcoinAddress(each, text).ok).toBe(false);
     }

@@ -41,8 +41,8 @@ function parsed(value: object) {
   return BlockbookTransaction().safeParse(json.ok ? json.value : undefined);
 }
 
-describe("a transaction as Blockbook tells it", () => {
-  test("an output is a transfer, with what was left out read as zero", () => {
+describe("reading a transaction from Blockbook", () => {
+  test("an output is a transfer, and numbers left out are read as zero", () => {
     const { data } = parsed(paying(1, unconfirmed, [{ value: "7", addresses: [SHOP], isAddress: true }, toShop]));
     if (data === undefined) throw new Error("not read");
     expect(transfersTo(new Set([SHOP]), "LTC", data)).toMatchObject([
@@ -52,26 +52,26 @@ describe("a transaction as Blockbook tells it", () => {
   });
 
   test.each([
-    ["an output of nothing", { n: 0, addresses: [SHOP], isAddress: true }],
-    ["what an OP_RETURN says", { value: "5", n: 0, addresses: [SHOP], isAddress: false }],
-    ["what is not said to be an address", { value: "5", n: 0, addresses: [SHOP] }],
+    ["an output without a value", { n: 0, addresses: [SHOP], isAddress: true }],
+    ["the text of an OP_RETURN", { value: "5", n: 0, addresses: [SHOP], isAddress: false }],
+    ["an output that is not marked as an address", { value: "5", n: 0, addresses: [SHOP] }],
     ["the keys of a bare multisig", { value: "5", n: 0, addresses: [SHOP, "L2"], isAddress: true }],
     ["a script without an address", { value: "5", n: 0, addresses: null, isAddress: true }],
-  ])("%s is no payment", (_, output) => {
+  ])("%s is not a payment", (_, output) => {
     const { data } = parsed(paying(1, unconfirmed, [output]));
     expect(data && transfersTo(new Set([SHOP]), "LTC", data)).toEqual([]);
   });
 
-  test("a coinbase spends nothing", () => {
+  test("a coinbase transaction spends no outputs", () => {
     expect(parsed({ ...paying(1, inBlock(5)), vin: [{ n: 0, coinbase: "03" }] }).data?.spends).toEqual([]);
   });
 
   test.each([
     ["an amount with a fraction", paying(1, unconfirmed, [{ ...toShop, value: "0.5" }])],
     ["a block without its height", paying(1, { ...inBlock(5), blockHeight: undefined })],
-    ["a height without its block", paying(1, { ...inBlock(5), blockHash: undefined })],
+    ["a height without its block's hash", paying(1, { ...inBlock(5), blockHash: undefined })],
     ["a block without its time", paying(1, { ...inBlock(5), blockTime: undefined })],
-    ["a txid that is none", { ...paying(1, unconfirmed), txid: "x" }],
+    ["an invalid txid", { ...paying(1, unconfirmed), txid: "x" }],
     ["no outputs", { ...paying(1, unconfirmed), vout: undefined }],
   ])("%s is refused", (_, value) => {
     expect(parsed(value).success).toBe(false);
@@ -89,15 +89,15 @@ function blockbook() {
   return { source, client: blockbookClient(source.settings), historyAt };
 }
 
-describe("Blockbook as a source", () => {
-  test("the chain is known by its block 0", async () => {
+describe("the Blockbook client", () => {
+  test("recognizes the chain by the hash of block 0", async () => {
     const { source, client } = blockbook();
     expect(await client.verify()).toEqual({ ok: true, value: true });
     source.answers.set("/api/v2/block-index/0", { blockHash: id(1) });
     expect(await client.verify()).toMatchObject({ ok: false, error: { kind: "WRONG_CHAIN" } });
   });
 
-  test("the tip is the newest block that it has read, asked for whole only once", async () => {
+  test("takes the newest indexed block as the tip, and fetches that block only once", async () => {
     const { source, client } = blockbook();
     expect(await client.tip()).toEqual({ ok: true, value: to });
     expect(await client.tip()).toEqual({ ok: true, value: to });
@@ -108,13 +108,13 @@ describe("Blockbook as a source", () => {
     expect(await client.block(TIP + 2)).toEqual({ ok: true, value: null });
   });
 
-  test("one that still reads the chain for the first time is behind", async () => {
+  test("reports a server still in its initial sync as BEHIND", async () => {
     const { source, client } = blockbook();
     source.answers.set("/api/v2", { blockbook: { initialSync: true, bestHeight: 5 } });
     expect(await client.tip()).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
   });
 
-  test("a scan finds what is mined in its range, and the mempool after it what is not", async () => {
+  test("scan returns the mined transfers of its range, and mempool then the unconfirmed ones from the same answer", async () => {
     const { source, client, historyAt } = blockbook();
     const transactions = [
       paying(1, unconfirmed),
@@ -131,7 +131,7 @@ describe("Blockbook as a source", () => {
     expect(source.asked).toHaveLength(2);
   });
 
-  test("an address that nobody has paid has no transactions at all", async () => {
+  test("accepts the history of an unpaid address, which has no list of transactions", async () => {
     const { source, client, historyAt } = blockbook();
     source.answers.set(historyAt(1, 7), {
       page: 1,
@@ -146,7 +146,7 @@ describe("Blockbook as a source", () => {
     });
   });
 
-  test("a long history is followed page by page, and the last one that comes again is not read twice", async () => {
+  test("reads a long history page by page, and stops when the server repeats the last page", async () => {
     const { source, client, historyAt } = blockbook();
     const pageOf = (page: number, length: number) => ({
       page,
@@ -160,7 +160,7 @@ describe("Blockbook as a source", () => {
     expect(scan.ok && scan.value.transfers).toHaveLength(50);
   });
 
-  test("a source that tells the same page under each number is at fault, by its name", async () => {
+  test("reports a server that repeats one page under every number as UNEXPECTED_SHAPE", async () => {
     const { source, client, historyAt } = blockbook();
     const transactions = Array.from({ length: 25 }, (_, n) => paying(100 + n, inBlock(TIP - 1)));
     for (const page of [1, 2, 3]) source.answers.set(historyAt(page, 7), { page, itemsOnPage: 25, transactions });
@@ -168,7 +168,7 @@ describe("Blockbook as a source", () => {
     expect(await client.history?.(request)).toMatchObject({ ok: false, error: { kind: "UNEXPECTED_SHAPE" } });
   });
 
-  test("a lookup tells unknown from a source that cannot say, and what was spent otherwise", async () => {
+  test("lookup distinguishes unknown, replaced and mined from an error of the server", async () => {
     const { source, client } = blockbook();
     const spends = [`${id(9)}:1`];
     const look = () => client.lookup({ txHash: id(3), spends, recipients: new Set([SHOP]) });
@@ -189,7 +189,7 @@ describe("Blockbook as a source", () => {
     expect(await look()).toMatchObject({ value: { kind: "mined", block: { height: TIP - 1, hash: id(TIP - 1) } } });
   });
 
-  test("an answer that is a page, cut off or an error is an outage by its name", async () => {
+  test("names the outage when the answer is a web page, truncated or an error", async () => {
     const { source, client, historyAt } = blockbook();
     const scan = async (answer: unknown, status = 200) => {
       source.answers.set(historyAt(1, 7), answer);

@@ -40,7 +40,7 @@ function paidBy(outputs: readonly string[], inputs?: string, recipients = new Se
   return transfersTo(recipients, "LTC", parsed.data);
 }
 
-describe("a transaction as a node tells it", () => {
+describe("reading a transaction from a node", () => {
   test.each([
     ["0.1", 10_000_000n],
     ["0.10000000", 10_000_000n],
@@ -55,7 +55,7 @@ describe("a transaction as a node tells it", () => {
     expect(paidBy([output(0, text, old(SHOP))])).toMatchObject([{ amountUnits: units, outputIndex: "0" }]);
   });
 
-  test("every amount that there can be is read exactly, from digits and from the shortest text of a float", () => {
+  test("reads every possible amount exactly, from eight digits or from a float's shortest text", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 2_100_000_000_000_000n }), (units) => {
         const text = formatFixed(units, 8);
@@ -71,16 +71,16 @@ describe("a transaction as a node tells it", () => {
     ["a negative amount", output(0, "-0.1", old(SHOP))],
     ["an amount in words", output(0, '"much"', old(SHOP))],
     ["no amount outside MWEB", `{"n":0,"scriptPubKey":${JSON.stringify(old(SHOP))}}`],
-    ["no number", `{"value":0.1,"scriptPubKey":${JSON.stringify(old(SHOP))}}`],
+    ["no index", `{"value":0.1,"scriptPubKey":${JSON.stringify(old(SHOP))}}`],
     ["no script", '{"value":0.1,"n":0}'],
     ["an address of another type", '{"value":1,"n":0,"scriptPubKey":{"type":"pubkeyhash","address":{}}}'],
-    ["half of it", '{"value":0.1'],
+    ["a missing end", '{"value":0.1'],
     ["nothing but null", "null"],
-  ])("an output with %s makes the whole transaction unreadable", (_, text) => {
+  ])("refuses the whole transaction for an output with %s", (_, text) => {
     expect(parsedOf([text]).success).toBe(false);
   });
 
-  test("several outputs to one recipient are several transfers, each with its own number", () => {
+  test("several outputs to one recipient are several transfers, each with its own index", () => {
     const outputs = [
       output(0, "0.2", old(OTHER)),
       output(1, "0.1", old(SHOP)),
@@ -91,7 +91,7 @@ describe("a transaction as a node tells it", () => {
     expect(new Set(paidBy(outputs).map((each) => each.amountUnits))).toEqual(new Set([10_000_000n]));
   });
 
-  test("outputs without a receiver pay nobody: OP_RETURN and MWEB", () => {
+  test("OP_RETURN and MWEB outputs have no recipient, and the other outputs are still read", () => {
     const silent = [
       output(0, "0", { asm: "OP_RETURN aa21", hex: "6a24", type: "nulldata" }),
       `{"ismweb":true,"output_id":"${id(9)}"}`,
@@ -105,13 +105,13 @@ describe("a transaction as a node tells it", () => {
   test.each([
     ["a bare multisig with the recipient's key first", old(SHOP, { type: "multisig", addresses: [SHOP, OTHER] })],
     ["a bare multisig of one key", old(SHOP, { type: "multisig" })],
-    ["a bare key, whose address was never the one that is paid", old(SHOP, { type: "pubkey" })],
-    ["a script of a kind to come", { ...old(SHOP), type: "witness_unknown", address: SHOP, addresses: undefined }],
-  ])("%s is no payment to the recipient's address", (_, script) => {
+    ["a bare public key, which is not paid through an address", old(SHOP, { type: "pubkey" })],
+    ["an unknown script type", { ...old(SHOP), type: "witness_unknown", address: SHOP, addresses: undefined }],
+  ])("%s is not a payment to the recipient's address", (_, script) => {
     expect(paidBy([output(0, "1", script)])).toEqual([]);
   });
 
-  test("a coinbase spends nothing and pays like any other; what is inside MWEB shows no input", () => {
+  test("a coinbase and an MWEB input list no spent outputs, but the payment is read", () => {
     const outputs = [output(0, "12.5000282", old(SHOP))];
     const [mined] = paidBy(outputs, '[{"coinbase":"02b2","sequence":4294967295}]');
     expect(mined).toMatchObject({ amountUnits: 1_250_002_820n, spends: [], fromAddress: null });
@@ -119,13 +119,13 @@ describe("a transaction as a node tells it", () => {
     expect(paidBy(outputs)[0]?.spends).toEqual([`${id(7)}:3`]);
   });
 
-  test("no more than twenty inputs of an unconfirmed payment are remembered", () => {
+  test("keeps at most twenty inputs of an unconfirmed payment", () => {
     const inputs = Array.from({ length: 300 }, (_, n) => `{"txid":"${id(n)}","vout":${n}}`);
     const [transfer] = paidBy([output(0, "1", old(SHOP))], `[${inputs.join(",")}]`);
     expect(transfer?.spends).toHaveLength(20);
   });
 
-  test("the source's own words are kept, and are JSON of at most 4 KB however long they are", () => {
+  test("keeps the node's answer as JSON, shortened to at most 4 KB", () => {
     const [short] = paidBy([output(0, "1e-8", old(SHOP))]);
     expect(JSON.parse(short?.raw ?? "")).toMatchObject({ txid: id(1), vout: "0", output: { value: "1e-8" } });
     const [long] = paidBy([output(0, "0.5", old(SHOP, { asm: "00".repeat(5_000) }))]);
@@ -134,38 +134,38 @@ describe("a transaction as a node tells it", () => {
   });
 
   test.each([
-    [
-      "a script of a kind to come, without amount or number",
-      '{"scriptPubKey":{"type":"witness_v9_surprise","address":{}}}',
-    ],
+    ["an unknown script type without amount or index", '{"scriptPubKey":{"type":"witness_v9_surprise","address":{}}}'],
     [
       "a bare multisig with null for its address",
       '{"value":1,"n":0,"scriptPubKey":{"type":"multisig","address":null}}',
     ],
     [
-      "an OP_RETURN with null for all it lacks",
+      "an OP_RETURN with null for every missing field",
       '{"value":null,"n":null,"scriptPubKey":{"type":"nulldata","address":null,"addresses":null}}',
     ],
-    ["a script without a kind or an address", '{"value":0,"n":0,"scriptPubKey":{"type":null}}'],
+    ["a script without a type or an address", '{"value":0,"n":0,"scriptPubKey":{"type":null}}'],
     [
-      "a known kind with null for its address",
+      "a known script type with null for its address",
       '{"value":1,"n":0,"scriptPubKey":{"type":"scripthash","address":null,"addresses":null}}',
     ],
-    ["more than MWEB ever said", `{"ismweb":true,"output_id":"${id(9)}","value":null,"scriptPubKey":null}`],
-  ])("an output that can pay no wallet keeps nobody from seeing the others: %s", (_, odd) => {
+    [
+      "an MWEB output with null fields that the node usually leaves out",
+      `{"ismweb":true,"output_id":"${id(9)}","value":null,"scriptPubKey":null}`,
+    ],
+  ])("reads the other outputs beside one that cannot pay a wallet: %s", (_, odd) => {
     expect(paidBy([odd, output(1, "0.5", old(SHOP))])).toMatchObject([{ outputIndex: "1", amountUnits: 50_000_000n }]);
   });
 
   test.each([
-    ["null for all that a coinbase lacks", '{"txid":null,"vout":null,"coinbase":"02b2"}'],
+    ["null for every field that a coinbase lacks", '{"txid":null,"vout":null,"coinbase":"02b2"}'],
     ["another shape", '{"prevout":{}}'],
-    ["nothing", "null"],
-  ])("an input with %s is none that can be named", (_, input) => {
+    ["null in its place", "null"],
+  ])("leaves out of the spent outputs an input with %s", (_, input) => {
     const inputs = `[${input},{"txid":"${id(7)}","vout":3}]`;
     expect(paidBy([output(0, "1", old(SHOP))], inputs)).toMatchObject([{ spends: [`${id(7)}:3`] }]);
   });
 
-  test("a block is told with all its transactions, or not at all", () => {
+  test("reads a block with all its transactions or refuses it, and sees whether a header is on the chain", () => {
     const whole = `{"hash":"${id(5)}","height":434,"time":1795252039,"previousblockhash":"${id(4)}","tx":[{"txid":"${id(1)}","vin":[],"vout":[]}]}`;
     const read = (text: string) => {
       const json = parseExactJson(text);
@@ -218,7 +218,7 @@ describe("a full mempool", () => {
   const SHOPS = new Set(["shop"]);
   const txidOf = (n: number) => `${n.toString(16).padStart(13, "0")}${"f".repeat(51)}`;
 
-  test("is read once, 2,000 transactions a look, what is new before what waits, and then only what pays", async () => {
+  test("is read once, at most 2,000 transactions a call and new ones first; afterwards only paying ones are fetched", async () => {
     const { client, mempool, read, largest } = scriptedNode();
     for (let n = 0; n < 4_500; n++) mempool.set(txidOf(n), n === 4_400 ? "shop" : "somebody");
     let after: string | null = null;
@@ -230,7 +230,7 @@ describe("a full mempool", () => {
       return { found: part.value.transfers.map(({ txHash }) => txHash).toSorted(), read: read.length };
     };
     expect(await look()).toEqual({ found: [], read: 2_000 });
-    // Arrives later than thousands that nobody has looked at, and is seen at the next look.
+    // Arrives after thousands that are still unread, and is found by the next call.
     mempool.set(txidOf(9_000), "shop");
     expect(await look()).toEqual({ found: [txidOf(9_000)], read: 2_000 });
     expect((await look()).found).toEqual([txidOf(4_400), txidOf(9_000)]);
@@ -240,7 +240,7 @@ describe("a full mempool", () => {
     expect(largest()).toBeLessThanOrEqual(100);
   });
 
-  test("is read to its end by clients that each read one part, whatever comes and goes meanwhile", async () => {
+  test("is read completely by a new client for each part, while transactions arrive and leave", async () => {
     const { client, clientAnew, mempool } = scriptedNode();
     for (let n = 0; n < 10_000; n++) mempool.set(txidOf(3 * n), n % 1_000 === 999 ? "shop" : "somebody");
     const paid = [...mempool].flatMap(([txid, to]) => (to === "shop" ? [txid] : []));
@@ -261,13 +261,13 @@ describe("a full mempool", () => {
     expect(await client.mempool(SHOPS)).toMatchObject({ ok: true, value: { length: 10 } });
   });
 
-  test("shows all others where the node cannot show one", async () => {
+  test("shows all other transactions when the node cannot show one", async () => {
     const { client, mempool } = scriptedNode();
     mempool.set(txidOf(1), "shop").set(txidOf(2), "POISON").set(txidOf(3), "shop");
     expect(await client.mempool(SHOPS)).toMatchObject({ value: [{ txHash: txidOf(1) }, { txHash: txidOf(3) }] });
   });
 
-  test("is not read again for a recipient that is asked for later", async () => {
+  test("is not read again when a later call asks for more recipients", async () => {
     const { client, mempool, read } = scriptedNode();
     for (let n = 0; n < 300; n++) mempool.set(txidOf(n), `address-${n}`);
     await client.mempool(SHOPS);
@@ -278,7 +278,7 @@ describe("a full mempool", () => {
     expect(read.toSorted()).toEqual([txidOf(7), txidOf(123)]);
   });
 
-  test("may lose a transaction between its list and its reading", async () => {
+  test("may lose a transaction between listing and reading it", async () => {
     const { client, mempool, read } = scriptedNode();
     mempool.set(txidOf(1), "shop").set(txidOf(2), "shop");
     const keys = mempool.keys.bind(mempool);

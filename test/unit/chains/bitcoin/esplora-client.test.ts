@@ -38,15 +38,15 @@ const exact = (value: object): JsonText | undefined => {
   return json.ok ? json.value : undefined;
 };
 
-describe("a transaction as Esplora tells it", () => {
-  test("satoshi are base units, and OP_RETURN pays nobody", () => {
+describe("reading a transaction from Esplora", () => {
+  test("satoshi are base units, and an OP_RETURN output is no transfer", () => {
     const parsed = EsploraTransaction().parse(exact(paying(1, minedAt(TIP), 2_099_999_997_690_000)));
     expect(transfersTo(new Set([SHOP]), "BTC", parsed)).toMatchObject([
       { outputIndex: "1", amountUnits: 2_099_999_997_690_000n, block: to, spends: [], fromAddress: null },
     ]);
   });
 
-  test("a coinbase spends nothing", () => {
+  test("a coinbase transaction spends no outputs", () => {
     const coinbase = {
       ...paying(1, { confirmed: false }),
       vin: [{ txid: id(0), vout: 4294967295, is_coinbase: true }],
@@ -56,9 +56,9 @@ describe("a transaction as Esplora tells it", () => {
   });
 
   test.each([
-    ["null for its address and its amount", { scriptpubkey_address: null, value: null }],
-    ["neither", { scriptpubkey: "51" }],
-  ])("an output with %s pays nobody, and keeps nobody from seeing the others", (_, odd) => {
+    ["null for address and amount", { scriptpubkey_address: null, value: null }],
+    ["no address or amount", { scriptpubkey: "51" }],
+  ])("skips an output with %s, and reads the others", (_, odd) => {
     const { vout, ...rest } = paying(1, minedAt(TIP));
     const parsed = EsploraTransaction().parse(exact({ ...rest, vout: [odd, ...vout] }));
     expect(transfersTo(new Set([SHOP]), "BTC", parsed)).toMatchObject([{ outputIndex: "2", amountUnits: 5_001n }]);
@@ -70,7 +70,7 @@ describe("a transaction as Esplora tells it", () => {
     ["an amount with a fraction", paying(1, { confirmed: false }, 0.5)],
     ["a negative amount", paying(1, { confirmed: false }, -5)],
     ["no amount", { ...paying(1, minedAt(5)), vout: [{ scriptpubkey_address: SHOP }] }],
-    ["a txid that is none", { ...paying(1, minedAt(5)), txid: "../secrets" }],
+    ["an invalid txid", { ...paying(1, minedAt(5)), txid: "../secrets" }],
     ["no status", { ...paying(1, minedAt(5)), status: undefined }],
     ["no outputs", { ...paying(1, minedAt(5)), vout: undefined }],
   ])("%s is refused", (_, value) => {
@@ -95,29 +95,29 @@ function serverOf(of: { readonly heights: readonly number[]; readonly pageLength
 const scanOf = (source: ReturnType<typeof scriptedSource>, from: number, recipients = new Set([SHOP])) =>
   esploraClient(source.settings).scan({ from, to, recipients, assets: [] });
 
-describe("an address with a long history", () => {
+describe("the history of one address", () => {
   const heights = Array.from({ length: 60 }, (_, n) => TIP - n);
 
-  test.each([10, 25, 50])("is followed down to the range's begin, at %i transactions a page", async (pageLength) => {
+  test.each([10, 25, 50])("is read down to the start of the range, at %i transactions a page", async (pageLength) => {
     const source = serverOf({ heights, pageLength });
     const scan = await scanOf(source, TIP - 39);
     expect(scan).toMatchObject({ ok: true, value: { to } });
     expect(scan.ok && scan.value.transfers.map(({ block }) => block?.height)).toEqual(heights.slice(0, 40));
   });
 
-  test("is followed to its end where all of it is in range", async () => {
+  test("is read to its end when all of it is in range", async () => {
     const source = serverOf({ heights: heights.slice(0, 30), pageLength: 25 });
     const scan = await scanOf(source, 0);
     expect(scan.ok && scan.value.transfers).toHaveLength(30);
   });
 
-  test("costs one request where nothing of it is in range", async () => {
+  test("costs one request when nothing of it is in range", async () => {
     const source = serverOf({ heights: heights.map((height) => height - 1_000), pageLength: 25 });
     await scanOf(source, TIP - 5);
     expect(source.asked).toEqual([`/address/${SHOP}/txs`, `/block-height/${TIP}`]);
   });
 
-  test("does not hide behind a first page that is full of unconfirmed ones", async () => {
+  test("is read even when unconfirmed transactions fill the first page", async () => {
     const source = serverOf({ heights: heights.slice(0, 3), pageLength: 25, pending: 50 });
     const client = esploraClient(source.settings);
     const recipients = new Set([SHOP]);
@@ -127,19 +127,19 @@ describe("an address with a long history", () => {
     expect(mempool.ok && mempool.value).toHaveLength(50);
   });
 
-  test("that never ends is too large", async () => {
+  test("is TOO_LARGE when it does not end within 200 requests", async () => {
     const source = serverOf({ heights: Array.from({ length: 201 }, (_, n) => TIP - n), pageLength: 1 });
     expect(await scanOf(source, 0)).toMatchObject({ ok: false, error: { kind: "TOO_LARGE" } });
     expect(source.asked.length).toBeLessThanOrEqual(200);
   });
 
-  test("that a source tells the same page of for ever is its fault, by its name", async () => {
+  test("is UNEXPECTED_SHAPE when the server answers every page with the same one", async () => {
     const source = serverOf({ heights: heights.slice(0, 25), pageLength: 25 });
     const page = source.answers.get(`/address/${SHOP}/txs`);
     source.answers.set(`/address/${SHOP}/txs/chain/${id(25)}`, page);
     expect(await scanOf(source, 0)).toMatchObject({ ok: false, error: { kind: "UNEXPECTED_SHAPE" } });
     expect(source.asked).toHaveLength(2);
-    // A look further down is answered with the first page as well.
+    // A request further down is answered with the first page as well.
     source.answers.set(`/tx/${id(60)}`, paying(60, minedAt(TIP - 59)));
     source.answers.set(`/address/${SHOP}/txs/chain/${id(60)}`, page);
     const request = { address: SHOP, from: 0, to, assets: [], after: id(60), pages: 10 };
@@ -148,17 +148,17 @@ describe("an address with a long history", () => {
   });
 });
 
-describe("one address, some pages at a time", () => {
+describe("a history read a few pages at a time", () => {
   const heights = Array.from({ length: 60 }, (_, n) => TIP - n);
   const request = { address: SHOP, from: TIP - 49, to, assets: [], pages: 1 };
   const history = async (source: ReturnType<typeof scriptedSource>, after: string | null) => {
-    // Made anew for each look.
+    // A new client for each call.
     const read = await esploraClient(source.settings).history?.({ ...request, after });
     if (read?.ok !== true) throw new Error("no history");
     return { heights: read.value.transfers.map(({ block }) => block?.height), next: read.value.next };
   };
 
-  test("is read on from where the last look ended, by any client", async () => {
+  test("continues where the last call ended, with any client", async () => {
     const source = serverOf({ heights, pageLength: 25 });
     for (const n of [25, 50]) source.answers.set(`/tx/${id(n)}`, paying(n, minedAt(TIP - n + 1)));
     const looks = [];
@@ -171,7 +171,7 @@ describe("one address, some pages at a time", () => {
     expect(looks).toEqual(heights.slice(0, 50));
   });
 
-  test("is read anew where the transaction at which the last look ended has left its block", async () => {
+  test("starts over when the transaction that ended the last call has left its block", async () => {
     const source = serverOf({ heights, pageLength: 25 });
     source.answers.set(`/tx/${id(25)}`, paying(25, { confirmed: false }));
     expect((await history(source, id(25))).heights).toEqual(heights.slice(0, 25));
@@ -180,7 +180,7 @@ describe("one address, some pages at a time", () => {
     expect((await history(source, id(25))).heights).toEqual(heights.slice(0, 25));
   });
 
-  test("that is refused refuses nothing but itself", async () => {
+  test("of a refused address fails alone; another address is still read", async () => {
     const source = serverOf({ heights: [TIP], pageLength: 25 });
     const other = await esploraClient(source.settings).history?.({ ...request, address: "bc1qrefused", after: null });
     expect(other).toMatchObject({ ok: false, error: { kind: "BAD_STATUS" } });
@@ -189,7 +189,7 @@ describe("one address, some pages at a time", () => {
 });
 
 describe("a scan", () => {
-  test("of two chains is refused: the last block has changed, or a payment is in another block of its height", async () => {
+  test("is BEHIND when it saw two chains: the last block changed, or a payment is in another block at its height", async () => {
     const changed = serverOf({ heights: [TIP - 1], pageLength: 25 });
     changed.answers.set(`/block-height/${TIP}`, id(1));
     expect(await scanOf(changed, TIP - 5)).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
@@ -203,13 +203,13 @@ describe("a scan", () => {
     expect(await scanOf(fork, TIP - 5)).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
   });
 
-  test("leaves out what is above its range, though the source has it already", async () => {
+  test("leaves out transactions above its range", async () => {
     const source = serverOf({ heights: [TIP + 1, TIP, TIP - 9], pageLength: 25 });
     const scan = await scanOf(source, TIP - 5);
     expect(scan.ok && scan.value.transfers.map(({ block }) => block?.height)).toEqual([TIP]);
   });
 
-  test("asks for four recipients at once, and for no more after one has failed", async () => {
+  test("asks for four recipients at a time, and stops soon after one has failed", async () => {
     const source = scriptedSource("BTC");
     source.answers.set(`/block-height/${TIP}`, to.hash);
     const recipients = new Set(Array.from({ length: 40 }, (_, n) => `address${n}`));
@@ -222,7 +222,7 @@ describe("a scan", () => {
     expect(source.asked.length).toBeLessThan(16);
   });
 
-  test("of nobody costs nothing", async () => {
+  test("without recipients sends no request", async () => {
     const source = scriptedSource("BTC");
     expect(await scanOf(source, TIP, new Set())).toEqual({ ok: true, value: { transfers: [], to } });
     expect(source.asked).toEqual([]);
@@ -230,7 +230,7 @@ describe("a scan", () => {
 });
 
 describe("the mempool after a scan", () => {
-  test("is told from the scan's answers once, to the same question, and not when they are old or the tip was asked for", async () => {
+  test("reuses the scan's answers once, for the same recipients only, and not when they are old or after a call of tip", async () => {
     const source = serverOf({ heights: [], pageLength: 25, pending: 1 });
     let now = 0;
     const client = esploraClient({ ...source.settings, nowMs: () => now });
@@ -256,7 +256,7 @@ describe("the mempool after a scan", () => {
   });
 });
 
-describe("an answer of another shape", () => {
+describe("the Esplora client", () => {
   test.each([
     ["a page instead of a hash", "/block-height/7", "<html>Maintenance</html>", "NOT_JSON"],
     ["half a hash", "/block-height/7", id(7).slice(0, 30), "UNEXPECTED_SHAPE"],
@@ -265,7 +265,7 @@ describe("an answer of another shape", () => {
     ["half a block", `/block/${id(7)}`, `{"id":"${id(7)}","hei`, "TRUNCATED"],
     ["a list instead of a block", `/block/${id(7)}`, [], "UNEXPECTED_SHAPE"],
     ["a block without its height", `/block/${id(7)}`, { id: id(7), timestamp: 5 }, "UNEXPECTED_SHAPE"],
-  ])("%s is told by its name", async (_, path, answer, kind) => {
+  ])("names the outage for %s", async (_, path, answer, kind) => {
     const source = scriptedSource("BTC");
     source.answers.set("/block-height/7", id(7));
     source.answers.set(`/block/${id(7)}`, { id: id(7), height: 7, timestamp: 5 });
@@ -274,7 +274,7 @@ describe("an answer of another shape", () => {
     expect(await esploraClient(source.settings).block(7)).toMatchObject({ ok: false, error: { kind } });
   });
 
-  test("only the source's own words say that it does not know a transaction", async () => {
+  test("answers unknown only when the server says that it did not find the transaction", async () => {
     const request = { txHash: id(3), spends: [], recipients: new Set([SHOP]) };
     const source = scriptedSource("BTC");
     const client = esploraClient(source.settings);
@@ -284,7 +284,7 @@ describe("an answer of another shape", () => {
     expect(await client.lookup(request)).toEqual({ ok: true, value: { kind: "unknown" } });
   });
 
-  test("only another transaction that spends the same replaces it", async () => {
+  test("answers replaced only when another transaction spends one of the same outputs", async () => {
     const source = scriptedSource("BTC");
     source.answers.set(`/tx/${id(3)}`, "Transaction not found");
     source.statuses.set(`/tx/${id(3)}`, 404);

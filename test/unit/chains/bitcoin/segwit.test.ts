@@ -8,7 +8,7 @@ import { encodeSegwit } from "../../../support/segwit-text.ts";
 import vectors from "../../../vectors/bip173-bip350.json" with { type: "json" };
 
 describe("the vectors of BIP173 and BIP350", () => {
-  test.each(vectors.valid)("%s is the script %s", (address, script) => {
+  test.each(vectors.valid)("%s decodes to the script %s", (address, script) => {
     const decoded = decodeSegwit(address ?? "");
     if (!decoded.ok) throw new Error(decoded.error);
     const { version, program } = decoded.value;
@@ -32,7 +32,7 @@ const programs = fc
   });
 
 describe("a witness program", () => {
-  test("comes back from its text as it was", () => {
+  test("is the same after encoding and decoding", () => {
     fc.assert(
       fc.property(programs, (program) => {
         const text = encodeSegwit(program);
@@ -43,7 +43,7 @@ describe("a witness program", () => {
     );
   });
 
-  test("is refused when one character of its text is another", () => {
+  test("is refused when any one character of its text is changed", () => {
     const mutated = programs.map(encodeSegwit).chain((text) => mutationOf(text, BECH32, text.indexOf("1") + 1));
     fc.assert(
       fc.property(mutated, (text) => {

@@ -12,7 +12,7 @@ const reasonOf = (text: string) => {
 const [GOOD = ""] = vectors.checksummed;
 
 describe("EIP-55", () => {
-  test.each(vectors.checksummed)("%s has its own checksum", (address) => {
+  test.each(vectors.checksummed)("%s passes its own checksum", (address) => {
     expect(checksumAddress(address.slice(2))).toBe(address);
     expect(parseEvmAddress(ETH, address)).toEqual({ ok: true, value: address });
   });
@@ -32,7 +32,7 @@ describe("EIP-55", () => {
   });
 });
 
-describe("what it looks like is said when it is refused", () => {
+describe("a refusal says what the text looks like", () => {
   test.each([
     [`0X${GOOD.slice(2)}`, /0x, not 0X/],
     [GOOD.slice(2), /without 0x/],
@@ -60,7 +60,7 @@ describe("what it looks like is said when it is refused", () => {
     expect(reasonOf(text)).toMatch(reason);
   });
 
-  test("the contract of a token of any EVM network is refused on every one, in any case", () => {
+  test("the token contract of any EVM network is refused on all of them, also in lower case", () => {
     const evm = NETWORKS.filter((each) => each.family === "evm");
     for (const { contract } of evm.flatMap((each) => each.assets)) {
       if (contract === null) continue;

@@ -15,7 +15,7 @@ const answerOf = (balances: readonly bigint[]) =>
   });
 
 describe("many balances in one call", () => {
-  it("is asked and answered as the contract ABI specification says, word by word", () => {
+  it("are encoded and decoded as the contract ABI specification says, word by word", () => {
     const callOf = (digits: string) => [
       word(0xca11bde05977b3631167028862be2a173976ca11n),
       word(0n), // it may not fail
@@ -40,7 +40,7 @@ describe("many balances in one call", () => {
     expect(readBalances(`0x${answered.join("")}`, 2)).toEqual([7n, 2n ** 256n - 1n]);
   });
 
-  it("are none where the answer is cut, of other length, of a failed call, or of no contract", () => {
+  it("are undefined when the answer is truncated, of another length, of a failed call or of no contract", () => {
     const whole = answerOf([5n, 6n]);
     const failed = encodeFunctionResult({
       abi: ABI,
@@ -53,7 +53,7 @@ describe("many balances in one call", () => {
     expect(readBalances(failed, 1)).toBeUndefined();
     expect(readBalances("0x", 1)).toBeUndefined();
     expect(readBalances(`0x${"f".repeat(12 * 64)}`, 2)).toBeUndefined();
-    // Both accounts have the balance of the first: the third word, where its tuple is, stands again as the fourth.
+    // Both accounts would get the first balance: the third word, the offset of its tuple, is repeated as the fourth.
     const upTo = (words: number) => 2 + 64 * words;
     const twice = whole.slice(0, upTo(3)) + whole.slice(upTo(2), upTo(3)) + whole.slice(upTo(4));
     expect(readBalances(twice, 2)).toBeUndefined();

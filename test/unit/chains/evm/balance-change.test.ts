@@ -19,21 +19,21 @@ const mined = (transaction: Partial<RpcTransaction>, receipt: Partial<RpcReceipt
   },
 });
 
-describe("what transactions did to a balance", () => {
+describe("the change of a balance that transactions explain", () => {
   it.each([
     ["a payment adds its value", [mined({ value: 5n })], 5n],
     ["a reverted payment adds nothing", [mined({ value: 5n }, { status: false })], 0n],
-    ["what it sends takes the value and the fee", [mined({ from: shop, to: payer, value: 5n })], -25n],
-    ["what it sends in vain takes the fee", [mined({ from: shop, to: payer, value: 5n }, { status: false })], -20n],
-    ["what creates a contract takes both too", [mined({ from: shop, to: null, value: 5n })], -25n],
-    ["what it sends itself takes the fee", [mined({ from: shop, value: 5n })], -20n],
+    ["sending costs the value and the fee", [mined({ from: shop, to: payer, value: 5n })], -25n],
+    ["a failed send costs the fee", [mined({ from: shop, to: payer, value: 5n }, { status: false })], -20n],
+    ["creating a contract costs the value and the fee", [mined({ from: shop, to: null, value: 5n })], -25n],
+    ["sending to itself costs the fee", [mined({ from: shop, value: 5n })], -20n],
     [
-      "the price offered stands in for the price paid",
+      "the offered gas price is used when the paid price is unknown",
       [mined({ from: shop, to: payer }, { effectiveGasPrice: null })],
       -30n,
     ],
     [
-      "all of them are added up",
+      "several transactions are added up",
       [mined({ value: 5n }), mined({ value: 6n }), mined({ from: shop, to: payer, value: 1n })],
       -10n,
     ],
@@ -41,11 +41,11 @@ describe("what transactions did to a balance", () => {
     expect(explainedChanges(transactions, new Set([shop])).get(shop)?.units).toBe(change);
   });
 
-  it("others are not told of", () => {
+  it("leaves out accounts that were not asked for", () => {
     expect([...explainedChanges([mined({ value: 5n })], new Set([shop])).keys()]).toEqual([shop]);
   });
 
-  it("who paid is told apart from who was paid, and from what moved nothing", () => {
+  it("lists as payers only the transactions that succeeded in paying the account", () => {
     const hashOf = (digits: string) => `0x${digits.repeat(32)}`;
     const changes = explainedChanges(
       [
@@ -58,7 +58,7 @@ describe("what transactions did to a balance", () => {
     expect(changes.get(shop)?.paidBy).toEqual(["0x0101010101"]);
   });
 
-  it("what they leave open goes by height, recipient and units, whichever block has it", () => {
+  it("identifies the unexplained rest by height, recipient and units", () => {
     const block = { height: 7, hash: `0x${"ab".repeat(32)}`, timeMs: 1 };
     const move = { account: shop, before: 100n, after: 90n, explained: { units: -25n, paidBy: ["0x0101010101"] } };
     expect(unexplainedUnits(move)).toBe(15n);

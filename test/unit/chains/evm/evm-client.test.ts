@@ -79,15 +79,15 @@ function nodeWith(of: { readonly log?: object; readonly receipt?: object | null 
   });
 }
 
-describe("a log that a node tells of", () => {
-  it("is a transfer, by its place in its receipt and its block's own time", async () => {
+describe("a log from a node", () => {
+  it("is a transfer with its index in the receipt and the time of its block", async () => {
     expect(await nodeWith({}).scan(range)).toMatchObject({
       ok: true,
       value: { to: refOf(9), transfers: [{ txHash: TX, outputIndex: "1", amountUnits: 5n, block: refOf(7) }] },
     });
   });
 
-  it("is the same in capital letters", async () => {
+  it("is read the same in capital letters", async () => {
     const big = (text: string) => `0x${text.slice(2).toUpperCase()}`;
     const log = {
       ...LOG,
@@ -104,14 +104,14 @@ describe("a log that a node tells of", () => {
     ["is below the range", { blockNumber: hex(4) }],
     ["is above the range", { blockNumber: hex(10) }],
     ["is of another contract", { address: PAYER }],
-    ["pays somebody else", { topics: [TRANSFER_TOPIC, topicOf(SHOP), topicOf(PAYER)] }],
-    ["has an id", { topics: [...LOG.topics, word(1)] }],
+    ["pays another account", { topics: [TRANSFER_TOPIC, topicOf(SHOP), topicOf(PAYER)] }],
+    ["has a token id", { topics: [...LOG.topics, word(1)] }],
     ["moves nothing", { data: word(0) }],
-  ])("is none where it %s", async (_, log) => {
+  ])("is not a transfer when it %s", async (_, log) => {
     expect(await nodeWith({ log }).scan(range)).toEqual({ ok: true, value: { transfers: [], to: refOf(9) } });
   });
 
-  it("is none where its transaction was reverted", async () => {
+  it("is not a transfer when its transaction was reverted", async () => {
     expect(await nodeWith({ receipt: { status: "0x0" } }).scan(range)).toMatchObject({
       ok: true,
       value: { transfers: [] },
@@ -120,27 +120,27 @@ describe("a log that a node tells of", () => {
 
   it.each<[string, Parameters<typeof nodeWith>[0]]>([
     ["has no receipt", { receipt: null }],
-    ["is of another block than its receipt", { log: { blockHash: hashOf(6) } }],
+    ["is in another block than its receipt", { log: { blockHash: hashOf(6) } }],
     [
-      "has a receipt of a block that is not on the chain",
+      "has a receipt from a block that is not on the chain",
       { log: { blockHash: word(1) }, receipt: { blockHash: word(1) } },
     ],
     ["is not in its receipt", { receipt: { logs: RECEIPT.logs.slice(0, 1) } }],
-    ["says something else in its receipt", { receipt: { logs: [{ ...LOG, data: word(6), logIndex }] } }],
-  ])("that %s fails the scan, so that nothing is passed over", async (_, of) => {
+    ["differs from the one in its receipt", { receipt: { logs: [{ ...LOG, data: word(6), logIndex }] } }],
+  ])("fails the scan as BEHIND, so that nothing is skipped, when it %s", async (_, of) => {
     expect(await nodeWith(of).scan(range)).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
   });
 
   it.each<[string, object]>([
-    ["a hash", { transactionHash: "0x1" }],
-    ["a height", { blockNumber: "7" }],
-    ["topics", { topics: 7 }],
-  ])("without %s is of no known shape", async (_, log) => {
+    ["hash", { transactionHash: "0x1" }],
+    ["height", { blockNumber: "7" }],
+    ["list of topics", { topics: 7 }],
+  ])("with an invalid %s is UNEXPECTED_SHAPE", async (_, log) => {
     expect(await nodeWith({ log }).scan(range)).toMatchObject({ ok: false, error: { kind: "UNEXPECTED_SHAPE" } });
   });
 });
 
-describe("blocks that are read whole", () => {
+describe("full blocks", () => {
   const native = { ...range, assets: ETH.assets.slice(0, 1) };
   const full = (height: number, of: object = {}) => ({
     ...headerOf(height),
@@ -148,7 +148,7 @@ describe("blocks that are read whole", () => {
     transactions: [],
     ...of,
   });
-  /** Nobody holds anything, and it has no Multicall3. */
+  /** All balances are zero, and it has no Multicall3. */
   const EMPTY = new Map<string, unknown>([
     ["eth_call", "0x"],
     ["eth_getBalance", "0x0"],
@@ -165,8 +165,12 @@ describe("blocks that are read whole", () => {
   });
 
   it.each<[string, unknown, object]>([
-    ["pay by a receipt", { blockHash: hashOf(7) }, { ok: true }],
-    ["fail by a receipt of another block", { blockHash: hashOf(6) }, { ok: false, error: { kind: "BEHIND" } }],
+    ["give a payment its receipt from the same block", { blockHash: hashOf(7) }, { ok: true }],
+    [
+      "fail as BEHIND when a receipt is from another block",
+      { blockHash: hashOf(6) },
+      { ok: false, error: { kind: "BEHIND" } },
+    ],
   ])("%s", async (_, receipt, expected) => {
     const transactions = [{ hash: TX, from: PAYER, to: SHOP, value: "0x5" }];
     const client = clientOf((method, [first]) =>
@@ -183,8 +187,8 @@ describe("blocks that are read whole", () => {
   });
 });
 
-describe("a scan for nobody or nothing", () => {
-  it("asks nothing", async () => {
+describe("a scan without recipients or assets", () => {
+  it("sends no request", async () => {
     const client = clientBy(async () => {
       throw new Error("asked");
     });
@@ -196,7 +200,7 @@ describe("a scan for nobody or nothing", () => {
   });
 });
 
-describe("a look at one transaction", () => {
+describe("the lookup of one transaction", () => {
   const request = { txHash: TX, spends: [], recipients: new Set([SHOP]) };
   const transaction = { hash: TX, from: PAYER, to: USDT, value: "0x0" };
   const nodeAt = (of: { readonly blockHash?: string; readonly block?: object | null }) =>
@@ -206,36 +210,36 @@ describe("a look at one transaction", () => {
       return of.block === undefined ? headerOf(Number(first)) : of.block;
     });
 
-  it("finds what it pays", async () => {
+  it("returns its transfers", async () => {
     expect(await nodeAt({}).lookup(request)).toMatchObject({
       ok: true,
       value: { kind: "mined", block: refOf(7), transfers: [{ outputIndex: "1", amountUnits: 5n }] },
     });
   });
 
-  it("waits where its block is not on the chain, or not there yet", async () => {
+  it("is BEHIND when its block is not on the chain, or not there yet", async () => {
     for (const of of [{ blockHash: word(1) }, { block: null }])
       expect(await nodeAt(of).lookup(request)).toMatchObject({ ok: false, error: { kind: "BEHIND" } });
   });
 
-  it("of the hash of a block is unknown", async () => {
+  it("answers unknown for the hash of a block", async () => {
     const client = clientOf((method) => (method.startsWith("eth_getBlockBy") ? headerOf(7) : null));
     expect(await client.lookup({ ...request, txHash: hashOf(7) })).toEqual({ ok: true, value: { kind: "unknown" } });
   });
 });
 
-describe("what a source answers instead", () => {
-  it("throttling is no sign that there is no final block, or no such block", async () => {
+describe("an unusable answer", () => {
+  it("that throttles is RATE_LIMITED, not a missing block", async () => {
     const client = clientBy(async () => new Response('{"id":0,"error":{"code":429,"message":"block not found"}}'));
     for (const ask of [client.finalizedHeight, () => client.block(7)])
       expect(await ask()).toMatchObject({ ok: false, error: { kind: "RATE_LIMITED" } });
   });
 
   it.each<[string, () => Response, string]>([
-    ["a page", () => new Response("<html>"), "NOT_JSON"],
+    ["a web page", () => new Response("<html>"), "NOT_JSON"],
     ["half an answer", () => new Response('{"jsonrpc":"2.0","id":0,"result":{"num'), "TRUNCATED"],
     ["another shape", () => new Response('{"jsonrpc":"2.0","id":0,"result":{"height":7}}'), "UNEXPECTED_SHAPE"],
-    ["something else than JSON-RPC", () => new Response("[7]"), "UNEXPECTED_SHAPE"],
+    ["JSON that is not JSON-RPC", () => new Response("[7]"), "UNEXPECTED_SHAPE"],
     ["a gateway's throttling", () => new Response("", { status: 429 }), "RATE_LIMITED"],
     [
       "throttling in a 200",
@@ -244,7 +248,7 @@ describe("what a source answers instead", () => {
     ],
     ["a refusal", () => new Response('{"id":0,"error":{"code":-32600,"message":"hunter3 is no key"}}'), "REFUSED"],
     ["a broken gateway", () => new Response("", { status: 502 }), "BAD_STATUS"],
-  ])("%s is an outage by its name, which repeats neither key nor address", async (_, response, kind) => {
+  ])("such as %s is a named outage that does not repeat the key or the URL", async (_, response, kind) => {
     const client = clientBy(async () => response());
     const lookup = { txHash: TX, spends: [], recipients: new Set([SHOP]) };
     const asked = [

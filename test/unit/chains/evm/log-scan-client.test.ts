@@ -72,7 +72,7 @@ const queryOf = (from: number, height: number, recipients: number | null): LogQu
 });
 
 describe("all logs of a range", () => {
-  it("are found once each, whatever the node allows", async () => {
+  it("are found once each, whatever limits the node has", async () => {
     const entry = fc.record({ height: fc.integer({ min: 0, max: 99 }), recipient: fc.integer({ min: 0, max: 23 }) });
     const node = fc.record({
       entries: fc.array(entry, { maxLength: 40 }),
@@ -87,7 +87,7 @@ describe("all logs of a range", () => {
         query,
         fc.option(fc.integer({ min: 1, max: 24 })),
         async (of, { from, length }, recipients) => {
-          // No recipient has more in one block than the node tells of one.
+          // No recipient has more logs in one block than the node returns for one recipient.
           const entries = of.entries.filter(
             (each, place) => of.entries.findIndex((other) => sameBlock(each, other)) === place,
           );
@@ -109,7 +109,7 @@ describe("all logs of a range", () => {
     );
   });
 
-  it("end early where the requests are used up, and never within a window", async () => {
+  it("end early when the requests are used up, but only at the end of a window", async () => {
     const { edge, asked } = edgeTo({ entries: [], maxBlocks: 2, maxTopics: 4, maxResults: 10 });
     const scan = await scanLogs(edge, queryOf(0, 99, 8), { ...LIMITS, maxRequests: 20 });
     // 64, 32, 16, 8, 4 and 2 blocks with 8 topics, of which the last is refused for its topics; then two requests for two blocks.
@@ -117,14 +117,14 @@ describe("all logs of a range", () => {
     expect(asked.requests).toBe(20);
   });
 
-  it("are not asked for endlessly where not even one block may be asked for", async () => {
+  it("fail as REFUSED, within the limit of requests, when the node refuses even one block", async () => {
     const { edge, asked } = edgeTo({ entries: [], maxBlocks: 0, maxTopics: 4, maxResults: 10 });
     const scan = await scanLogs(edge, queryOf(0, 99, 8), LIMITS);
     expect(scan).toMatchObject({ ok: false, error: { kind: "REFUSED" } });
     expect(asked.requests).toBeLessThanOrEqual(2 * LIMITS.maxRequests);
   });
 
-  it("are not asked for where one window alone would take more requests than two scans may send", async () => {
+  it("fail as REFUSED when one window would take more requests than two scans may send", async () => {
     const { edge, asked } = edgeTo({ entries: [], maxBlocks: 64, maxTopics: 1, maxResults: 10 });
     const scan = await scanLogs(edge, queryOf(0, 9, 50), { ...LIMITS, maxRequests: 20 });
     expect(scan).toMatchObject({ ok: false, error: { kind: "REFUSED" } });
@@ -133,8 +133,8 @@ describe("all logs of a range", () => {
 
   it.each([
     ["a gateway's refusal of the size", () => new Response("", { status: 413 })],
-    ["an answer beyond what is read", () => new Response(new Uint8Array(33 * 1_048_576))],
-  ])("are asked for in smaller pieces after %s", async (_, tooLarge) => {
+    ["an answer larger than what is read", () => new Response(new Uint8Array(33 * 1_048_576))],
+  ])("are requested in smaller ranges after %s", async (_, tooLarge) => {
     const { edge, asked } = edgeTo({
       entries: [{ height: 9, recipient: 1 }],
       maxBlocks: 9,
@@ -189,7 +189,7 @@ describe("a refusal of eth_getLogs", () => {
     [-32_000, "Too many requests"],
     [-32_603, "internal error"],
     [-32_601, "the method eth_getLogs does not exist"],
-  ])("%i %s: no smaller question would help", (code, message) => {
+  ])("%i %s: a smaller request would not help", (code, message) => {
     expect(tooMuchOf({ code, message })).toBeUndefined();
   });
 });

@@ -57,7 +57,7 @@ const placesOf = (...of: Parameters<typeof minedTransfers>) =>
   ]);
 
 describe("a mined transaction", () => {
-  it("has a transfer for each log that pays, by its place among all logs of the transaction", () => {
+  it("has a transfer for each log that pays, numbered by its index among all logs of the transaction", () => {
     const logs = [tokenLog(1n, payer), tokenLog(2n), coinLog(payer, 9n, contract), tokenLog(3n)];
     const found = minedTransfers({ receipt: receipt(logs), transaction: null, block }, wanted("POL"), true);
     expect(found.map(({ outputIndex, amountUnits }) => [outputIndex, amountUnits])).toEqual([
@@ -77,7 +77,7 @@ describe("a mined transaction", () => {
     });
   });
 
-  it("has its own value as one transfer beside them", () => {
+  it("has its own value as one native transfer, if the coin is asked for", () => {
     const mined = { receipt: receipt([]), transaction: transaction({ value: 5n }), block };
     expect(minedTransfers(mined, wanted("ETH"), false)).toMatchObject([
       { cryptocurrency: "ETH", outputIndex: "native", amountUnits: 5n, fromAddress: PAYER, toAddress: SHOP },
@@ -86,14 +86,14 @@ describe("a mined transaction", () => {
   });
 
   it.each([
-    ["pays somebody else", transaction({ value: 5n, to: payer })],
+    ["pays another account", transaction({ value: 5n, to: payer })],
     ["creates a contract", transaction({ value: 5n, to: null })],
     ["has no value", transaction()],
-  ])("that %s has none", (_, of) => {
+  ])("that %s has no native transfer", (_, of) => {
     expect(minedTransfers({ receipt: receipt([]), transaction: of, block }, wanted("ETH"), false)).toEqual([]);
   });
 
-  it("that was reverted pays nothing, whatever its receipt holds", () => {
+  it("that was reverted has no transfers, whatever its receipt contains", () => {
     const mined = {
       receipt: receipt([tokenLog(2n), coinLog(payer, 5n)], false),
       transaction: transaction({ value: 5n }),
@@ -103,7 +103,7 @@ describe("a mined transaction", () => {
     expect(minedTransfers(mined, wanted("POL"), false)).toEqual([]);
   });
 
-  it("keeps its evidence short, without what was called", () => {
+  it("stores as evidence only hash, accounts, value and gas price, without the call data", () => {
     const value = 2n ** 256n - 1n;
     const [found] = minedTransfers(
       { receipt: receipt([]), transaction: transaction({ value }), block },
@@ -124,13 +124,13 @@ describe("on Polygon", () => {
   it.each<[string, readonly ReceiptLog[], RpcTransaction, readonly (readonly [string, bigint])[]]>([
     ["the transaction's own value is native", [coinLog(payer, 5n)], transaction({ value: 5n }), [["native", 5n]]],
     [
-      "what a contract moved goes by its place",
+      "coins moved by a contract are identified by the log's index",
       [coinLog(payer, 5n, contract), coinLog(contract, 5n)],
       transaction({ value: 5n, to: contract }),
       [["1", 5n]],
     ],
     [
-      "only the first log that says the same is native",
+      "of two equal logs only the first is native",
       [coinLog(payer, 5n), coinLog(payer, 5n)],
       transaction({ value: 5n }),
       [
@@ -139,7 +139,7 @@ describe("on Polygon", () => {
       ],
     ],
     [
-      "another sender's move of the same amount is not native",
+      "the same amount from another sender is not native",
       [coinLog(contract, 5n), coinLog(payer, 5n)],
       transaction({ value: 5n }),
       [
@@ -147,13 +147,13 @@ describe("on Polygon", () => {
         ["native", 5n],
       ],
     ],
-    ["a value without a log is no transfer: the log is what the chain says", [], transaction({ value: 5n }), []],
+    ["a value without a log is not a transfer", [], transaction({ value: 5n }), []],
   ])("%s", (_, logs, of, expected) => {
     const found = placesOf({ receipt: receipt(logs), transaction: of, block }, wanted("POL"), true);
     expect(found).toEqual(expected.map(([place, units]) => [place, "POL", units]));
   });
 
-  it("tokens and coins of one transaction have places in one row", () => {
+  it("tokens and coins of one transaction share one numbering", () => {
     const logs = [coinLog(payer, 5n), tokenLog(2n), coinLog(contract, 3n)];
     const found = placesOf(
       { receipt: receipt(logs), transaction: transaction({ value: 5n }), block },

@@ -24,23 +24,23 @@ describe("a log of a token", () => {
   const log = { address: usdt, topics: [TRANSFER_TOPIC, topicOf(payer), topicOf(shop)], data: `0x${word(5n)}` };
   const moved = { cryptocurrency: "USDT", from: payer, to: shop, units: 5n };
 
-  it("says what was moved, from whom and to whom", () => {
+  it("is read as a movement with token, sender, recipient and units", () => {
     expect(tokenMovement(log, wanted)).toEqual(moved);
   });
 
   it.each([
     ["the contract", { address: "0xDAC17F958D2EE523A2206206994597C13D831EC7" }],
-    ["the contract as wallets spell it", { address: "0xdAC17F958D2ee523a2206206994597C13D831ec7" }],
+    ["the contract with its checksum", { address: "0xdAC17F958D2ee523a2206206994597C13D831ec7" }],
     ["the topics", { topics: log.topics.map((topic) => `0x${topic.slice(2).toUpperCase()}`) }],
     ["the amount", { data: log.data.replace("5", "A").toUpperCase().replace("X", "x") }],
-  ])("means the same in any case of %s", (what, changes) => {
+  ])("is read the same in any case of %s", (what, changes) => {
     expect(tokenMovement({ ...log, ...changes }, wanted)).toEqual({
       ...moved,
       units: what === "the amount" ? 10n : 5n,
     });
   });
 
-  it("may move as much as a word holds", () => {
+  it("may move the largest amount that fits in a word", () => {
     const units = 2n ** 256n - 1n;
     expect(tokenMovement({ ...log, data: `0x${word(units)}` }, wanted)).toEqual({ ...moved, units });
   });
@@ -53,20 +53,20 @@ describe("a log of a token", () => {
     ["two topics", { topics: log.topics.slice(0, 2) }],
     ["another recipient", { topics: [TRANSFER_TOPIC, topicOf(shop), topicOf(payer)] }],
     [
-      "a recipient with something before its address",
+      "a recipient longer than an address",
       { topics: [TRANSFER_TOPIC, topicOf(payer), `0x01${topicOf(shop).slice(4)}`] },
     ],
-    ["a sender that is no address", { topics: [TRANSFER_TOPIC, `0x${"f".repeat(64)}`, topicOf(shop)] }],
+    ["a sender that is not an address", { topics: [TRANSFER_TOPIC, `0x${"f".repeat(64)}`, topicOf(shop)] }],
     ["no amount", { data: "0x" }],
-    ["nothing moved", { data: `0x${word(0n)}` }],
+    ["an amount of zero", { data: `0x${word(0n)}` }],
     ["64 bytes of data", { data: `0x${word(5n)}${word(5n)}` }],
     ["31 bytes of data", { data: `0x${word(5n).slice(2)}` }],
-    ["something else than hexadecimal", { data: `0x${"z".repeat(64)}` }],
+    ["data that is not hexadecimal", { data: `0x${"z".repeat(64)}` }],
   ])("with %s is no transfer", (_, changes) => {
     expect(tokenMovement({ ...log, ...changes }, wanted)).toBeUndefined();
   });
 
-  it("of a token that is not asked for is no transfer", () => {
+  it("of a token that was not asked for is not a transfer", () => {
     const dai = network("ETH").assets.filter(({ code }) => code === "DAI");
     expect(tokenMovement(log, wantedOf(new Set([SHOP]), dai))).toBeUndefined();
   });
@@ -80,30 +80,30 @@ describe("a log of Polygon's coin", () => {
     data: `0x${[5n, 100n, 7n, 95n, 12n].map(word).join("")}`,
   };
 
-  it("says by its first word what was moved", () => {
+  it("is read with the units in its first data word, and not as a token", () => {
     expect(polygonMovement(log, coins)).toEqual({ cryptocurrency: "POL", from: payer, to: shop, units: 5n });
     expect(tokenMovement(log, coins)).toBeUndefined();
   });
 
   it.each<[string, Partial<typeof log>]>([
     ["another contract", { address: usdt }],
-    ["another event, as the one of fees", { topics: [`0x${"4d".repeat(32)}`, ...log.topics.slice(1)] }],
+    ["another event, such as the one for fees", { topics: [`0x${"4d".repeat(32)}`, ...log.topics.slice(1)] }],
     ["three topics", { topics: log.topics.slice(0, 3) }],
     ["another recipient", { topics: [...log.topics.slice(0, 3), topicOf(payer)] }],
-    ["nothing moved", { data: `0x${[0n, 100n, 7n, 100n, 7n].map(word).join("")}` }],
+    ["an amount of zero", { data: `0x${[0n, 100n, 7n, 100n, 7n].map(word).join("")}` }],
     ["no data", { data: "0x" }],
     ["half a word", { data: log.data.slice(0, -2) }],
   ])("with %s is no transfer", (_, changes) => {
     expect(polygonMovement({ ...log, ...changes }, coins)).toBeUndefined();
   });
 
-  it("is no transfer where the coin is not asked for", () => {
+  it("is not a transfer when the coin was not asked for", () => {
     const tokens = network("POL").assets.filter(({ contract }) => contract !== null);
     expect(polygonMovement(log, wantedOf(new Set([SHOP]), tokens))).toBeUndefined();
   });
 });
 
-it("every address comes back out of its topic", () => {
+it("every address is the same after conversion to a topic and back", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 160n - 1n }), (value) => {
       const account = `0x${value.toString(16).padStart(40, "0")}`;

@@ -16,8 +16,8 @@ const reasonOf = (text: string) => {
   return parsed.ok ? `accepted as ${parsed.value}` : parsed.error.reason;
 };
 
-describe("an address of TRON", () => {
-  test("is accepted as it is, with ASCII space around it, on the main and the Nile network", () => {
+describe("a TRON address", () => {
+  test("is accepted unchanged on the main and Nile networks, also with ASCII spaces around it", () => {
     fc.assert(
       fc.property(accounts, (account) => {
         const address = addressOf(account);
@@ -28,7 +28,7 @@ describe("an address of TRON", () => {
     );
   });
 
-  test("is refused when one character of it is another", () => {
+  test("is refused when any one character is changed", () => {
     const mutated = accounts.map((account) => addressOf(account)).chain((text) => mutationOf(text, BASE58));
     fc.assert(
       fc.property(mutated, (text) => {
@@ -38,13 +38,13 @@ describe("an address of TRON", () => {
     );
   });
 
-  test("the known contract decodes to the account that explorers show", () => {
+  test("of a known contract decodes to the account that explorers show", () => {
     const payload = decodeBase58check("TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t") ?? new Uint8Array();
     expect(Buffer.from(payload).toString("hex")).toBe("41a614f803b6fd780986a42c78ec9c7f77e6ded13c");
   });
 });
 
-describe("what it looks like is said when it is refused", () => {
+describe("a refusal says what the text looks like", () => {
   const some = new Uint8Array(20).fill(7);
   test.each([
     ["T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb", /zero address/],

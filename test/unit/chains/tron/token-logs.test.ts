@@ -26,7 +26,7 @@ const of = {
 };
 
 describe("the logs of a transaction on TRON", () => {
-  test("a Transfer of a listed token is told with its place, its addresses as wallets show them, and the log itself", () => {
+  test("a Transfer of a listed token has its place among the logs, its addresses as wallets show them, and the log itself", () => {
     const other = log({ topics: [TRANSFER_TOPIC, word(payer), word(payer)] });
     expect(tokenTransfers([other, log()], of)).toEqual([
       {
@@ -43,7 +43,7 @@ describe("the logs of a transaction on TRON", () => {
     ]);
   });
 
-  test("is the same by the JSON-RPC, which writes 0x, as by the HTTP API, which does not", () => {
+  test("give the same transfers from JSON-RPC, which writes 0x, as from the HTTP API, which does not", () => {
     const prefixed = {
       address: `0x${USDT.toUpperCase()}`,
       topics: log().topics.map((topic) => `0x${topic}`),
@@ -59,26 +59,26 @@ describe("the logs of a transaction on TRON", () => {
     ["another event", { topics: [word("1"), word(payer), word(shop)] }],
     ["no recipient", { topics: [TRANSFER_TOPIC, word(payer)] }],
     ["an ERC-721's id as fourth topic", { topics: [TRANSFER_TOPIC, word(payer), word(shop), word("1")] }],
-    ["no topics at all", { topics: [] }],
+    ["no topics", { topics: [] }],
     ["another recipient", { topics: [TRANSFER_TOPIC, word(shop), word(payer)] }],
-    ["more than an address in the recipient's place", { topics: [TRANSFER_TOPIC, word(payer), word(`1${shop}`)] }],
-    ["more than an address in the sender's place", { topics: [TRANSFER_TOPIC, word(`1${payer}`), word(shop)] }],
-    ["nothing moved", { data: word("0") }],
+    ["a recipient longer than an address", { topics: [TRANSFER_TOPIC, word(payer), word(`1${shop}`)] }],
+    ["a sender longer than an address", { topics: [TRANSFER_TOPIC, word(`1${payer}`), word(shop)] }],
+    ["an amount of zero", { data: word("0") }],
     ["no data", { data: "" }],
     ["two words of data", { data: word("1") + word("1") }],
     ["half a word of data", { data: "01" }],
-  ])("%s is no transfer", (_, changes) => {
+  ])("a log with %s is not a transfer", (_, changes) => {
     expect(tokenTransfers([log(changes)], of)).toEqual([]);
-    // The next one keeps its place.
+    // The next log keeps its index.
     expect(tokenTransfers([log(changes), log()], of).map(({ outputIndex }) => outputIndex)).toEqual(["1"]);
   });
 
-  test("an amount as large as a word can hold is exact", () => {
+  test("the largest amount that fits in a word is exact", () => {
     const [most] = tokenTransfers([log({ data: "f".repeat(64) })], of);
     expect(most?.amountUnits).toBe(2n ** 256n - 1n);
   });
 
-  test("the topic of an address is what its transfers carry", () => {
+  test("the topic of an address is the one in its transfers' logs", () => {
     expect(topicOfAddress(addressOfHex(shop) ?? "")).toBe(word(shop));
     expect(topicOfAddress("T")).toBeUndefined();
   });

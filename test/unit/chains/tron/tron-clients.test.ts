@@ -38,9 +38,9 @@ function clients(answer: (body: string) => Response): {
   return { both, sent };
 }
 
-describe("sources of TRON", () => {
+describe("the TRON clients", () => {
   test.each<[string, () => Response, string]>([
-    ["a page", () => new Response("<html>"), "NOT_JSON"],
+    ["a web page", () => new Response("<html>"), "NOT_JSON"],
     ["half an answer", () => new Response('{"jsonrpc":"2.0","id":0,"result":{"num'), "TRUNCATED"],
     ["another shape", () => new Response('{"jsonrpc":"2.0","id":"0","result":7,"blockID":"7"}'), "UNEXPECTED_SHAPE"],
     ["java-tron's throttling", () => new Response('{"Error":"class X : lack of computing resources"}'), "RATE_LIMITED"],
@@ -49,7 +49,7 @@ describe("sources of TRON", () => {
     ["a wrong key", () => new Response("no such key", { status: 403 }), "BAD_STATUS"],
     ["a 403 without a body", () => new Response(null, { status: 403 }), "BAD_STATUS"],
     ["a broken gateway", () => new Response("", { status: 502 }), "BAD_STATUS"],
-  ])("%s is an outage by its name, which repeats neither key nor address", async (_, response, kind) => {
+  ])("name the outage for %s, without repeating the key or the URL", async (_, response, kind) => {
     const { both, sent } = clients(response);
     for (const client of both) {
       const answer = await client.tip();
@@ -59,7 +59,7 @@ describe("sources of TRON", () => {
     expect(sent.every(({ headers }) => new Headers(headers).get("tron-pro-api-key") === "hunter2")).toBe(true);
   });
 
-  test("a pass that looks for tokens alone asks for the 5,000 blocks that one call may span, again and again", async () => {
+  test("scan a token-only range in calls of at most 5,000 blocks", async () => {
     const ranges: (readonly [string | undefined, string | undefined])[] = [];
     const answer = (body: string) => {
       const asked: unknown = JSON.parse(body);
@@ -85,30 +85,27 @@ describe("sources of TRON", () => {
     ]);
   });
 
-  test.each([true, false])(
-    "whole blocks of which each follows the one before (%j) are a scan, and any others are none",
-    async (isChain) => {
-      const answer = (body: string) => {
-        const calls = JSON.parse(body) as readonly Call[];
-        const one = ({ id, params: [tag] }: Call) => {
-          const { height, hash } = refOf(Number(tag));
-          const parentHash = `0x${hashOf(isChain || height !== 3 ? height - 1 : 9)}`;
-          return {
-            jsonrpc: "2.0",
-            id,
-            result: { number: tag, hash: `0x${hash}`, parentHash, timestamp: "0x1", transactions: [] },
-          };
+  test.each([true, false])("accept whole blocks only if each follows the one before (here: %j)", async (isChain) => {
+    const answer = (body: string) => {
+      const calls = JSON.parse(body) as readonly Call[];
+      const one = ({ id, params: [tag] }: Call) => {
+        const { height, hash } = refOf(Number(tag));
+        const parentHash = `0x${hashOf(isChain || height !== 3 ? height - 1 : 9)}`;
+        return {
+          jsonrpc: "2.0",
+          id,
+          result: { number: tag, hash: `0x${hash}`, parentHash, timestamp: "0x1", transactions: [] },
         };
-        return Response.json(calls.map(one));
       };
-      const [rpc] = clients(answer).both;
-      const native = TRX.assets.filter(({ contract }) => contract === null);
-      const scan = await rpc?.scan({ from: 2, to: refOf(4), recipients: new Set([shop]), assets: native });
-      expect(scan).toMatchObject(isChain ? { ok: true } : { ok: false, error: { kind: "BEHIND" } });
-    },
-  );
+      return Response.json(calls.map(one));
+    };
+    const [rpc] = clients(answer).both;
+    const native = TRX.assets.filter(({ contract }) => contract === null);
+    const scan = await rpc?.scan({ from: 2, to: refOf(4), recipients: new Set([shop]), assets: native });
+    expect(scan).toMatchObject(isChain ? { ok: true } : { ok: false, error: { kind: "BEHIND" } });
+  });
 
-  test("nobody watched costs no request for logs, and no native coin no whole blocks", async () => {
+  test("send no request when a token scan has no recipients", async () => {
     const { both, sent } = clients(() => new Response("", { status: 500 }));
     const scan = await both[0]?.scan({ from: 1, to: refOf(3), recipients: new Set(), assets: tokens });
     expect([scan, sent]).toEqual([{ ok: true, value: { transfers: [], to: refOf(3) } }, []]);

@@ -7,9 +7,9 @@ const USDT = ["TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t", "a614f803b6fd780986a42c78ec9
 const digits = (length: number) =>
   fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: length, maxLength: length });
 
-describe("the spellings of TRON", () => {
+describe("TRON's hexadecimal forms", () => {
   test.each(["", "0x", "41"])(
-    "an account written with %j before its 20 bytes is the address that wallets show",
+    "an account with %j before its 20 bytes becomes the address that wallets show",
     (before) => {
       expect(addressOfHex(before + USDT[1])).toBe(USDT[0]);
       expect(addressOfHex(before + USDT[1].toUpperCase())).toBe(USDT[0]);
@@ -17,7 +17,7 @@ describe("the spellings of TRON", () => {
     },
   );
 
-  test("an address and its 20 bytes name each other, whatever the bytes begin with", () => {
+  test("an address and its 20 bytes convert into each other, whatever the bytes begin with", () => {
     fc.assert(
       fc.property(digits(40), (account) => {
         expect(hexOfAddress(addressOfHex(account) ?? "")).toBe(account);
@@ -28,20 +28,20 @@ describe("the spellings of TRON", () => {
   });
 
   test.each(["", "0x", "41", USDT[1].slice(1), `${USDT[1]}0`, `42${USDT[1]}`, `0x41${USDT[1]}`, USDT[0]])(
-    "%j is no account in hexadecimal",
+    "%j is not an account in hexadecimal",
     (text) => {
       expect(addressOfHex(text)).toBeUndefined();
     },
   );
 
   test.each(["", USDT[1], "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa", "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u"])(
-    "%j is no address",
+    "%j is not an address",
     (text) => {
       expect(hexOfAddress(text)).toBeUndefined();
     },
   );
 
-  test("a hash is 64 lower-case digits without 0x, and nothing else is one", () => {
+  test("a hash of 64 digits is written in lower case without 0x, and nothing else is a hash", () => {
     const hash = "00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc";
     for (const text of [hash, `0x${hash}`, `0X${hash.toUpperCase()}`]) expect(bareHash(text)).toBe(hash);
     for (const text of ["", "0x", hash.slice(1), `${hash}0`, `0x0x${hash}`, `z${hash.slice(1)}`])

@@ -35,29 +35,29 @@ describe("a transaction of TRON's HTTP API", () => {
 
   test.each<[string, WalletTransaction]>([
     ["a TRC-10 token, which anybody may issue", transaction([contract("TransferAssetContract", { asset_name: "31" })])],
-    ["a stake for somebody", transaction([contract("FreezeBalanceContract", { frozen_balance: "1" })])],
-    ["a call with coins", transaction([contract("TriggerSmartContract", { call_value: "1" })])],
-    ["one that failed", transaction([contract("TransferContract")], "OUT_OF_ENERGY")],
-    ["one to somebody else", transaction([contract("TransferContract", { to_address: payer })])],
-    ["nothing", transaction([contract("TransferContract", { amount: "0" })])],
+    ["a stake for another account", transaction([contract("FreezeBalanceContract", { frozen_balance: "1" })])],
+    ["a contract call that carries coins", transaction([contract("TriggerSmartContract", { call_value: "1" })])],
+    ["a failed transfer", transaction([contract("TransferContract")], "OUT_OF_ENERGY")],
+    ["a transfer to another account", transaction([contract("TransferContract", { to_address: payer })])],
+    ["an amount of zero", transaction([contract("TransferContract", { amount: "0" })])],
     ["a negative amount", transaction([contract("TransferContract", { amount: "-1" })])],
-    ["an amount that is no whole number", transaction([contract("TransferContract", { amount: "1.5" })])],
-    ["no contract", transaction([])],
+    ["an amount that is not a whole number", transaction([contract("TransferContract", { amount: "1.5" })])],
+    ["a transaction without a contract", transaction([])],
     [
-      "one whose end is not told",
+      "a transfer without a result",
       WalletTransaction().parse({ txID, raw_data: { contract: [contract("TransferContract")] } }),
     ],
     [
       "TronGrid's row of an internal transaction",
       WalletTransaction().parse({ internal_tx_id: "ab", tx_id: txID, data: {} }),
     ],
-  ])("%s is none", (_, found) => {
+  ])("%s is not a transfer", (_, found) => {
     expect(nativeTransfer(found, of)).toBeUndefined();
   });
 });
 
-describe("blocks and ends of TRON's HTTP API", () => {
-  test("what is zero is left out, and {} is nothing", () => {
+describe("blocks and results of TRON's HTTP API", () => {
+  test("fields left out are zero, and {} means not found", () => {
     const hash = "00000000000000001ebf88508a03865c71d452e25f4d51194196a1d22b6653dc";
     expect(WalletBlock().parse({ blockID: hash, block_header: { raw_data: {} } })).toEqual({
       height: 0,
