@@ -9,7 +9,7 @@ const json: fc.Arbitrary<Json> = fc.jsonValue({ maxDepth: 5, noUnicodeString: fa
 });
 
 describe("canonical JSON", () => {
-  it("is the output of RFC 8785 section 3.2.2 to 3.2.4 for its sample object", () => {
+  it("writes the sample object as RFC 8785 sections 3.2.2 to 3.2.4 do", () => {
     const input = String.raw`{
       "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
       "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
@@ -20,7 +20,7 @@ describe("canonical JSON", () => {
     );
   });
 
-  it("sorts keys by UTF-16 code units, as the sample of RFC 8785 section 3.2.3", () => {
+  it("sorts keys by UTF-16 code units, as in the sample of RFC 8785 section 3.2.3", () => {
     const input = String.raw`{
       "\u20ac": "Euro Sign", "\r": "Carriage Return", "\ufb33": "Hebrew Letter Dalet With Dagesh", "1": "One",
       "\ud83d\ude00": "Emoji: Grinning Face", "\u0080": "Control", "\u00f6": "Latin Small Letter O With Diaeresis"
@@ -74,7 +74,7 @@ describe("canonical JSON", () => {
     expect(canonicalJson(view.getFloat64(0))).toBe(text);
   });
 
-  it("means the same value, and is its own canonical form", () => {
+  it("parses back to the same value, whose canonical form is the same text", () => {
     fc.assert(
       fc.property(json, (value) => {
         const text = canonicalJson(value);
@@ -99,7 +99,7 @@ describe("canonical JSON", () => {
     expect(new Set(spellings.map((text) => canonicalJson(JSON.parse(text)))).size).toBe(1);
   });
 
-  it("tells different values apart", () => {
+  it("is equal for two values exactly when they are equal", () => {
     fc.assert(
       fc.property(json, json, (a, b) => {
         expect(canonicalJson(a) === canonicalJson(b)).toBe(isSame(withoutNegativeZero(a), withoutNegativeZero(b)));

@@ -15,7 +15,7 @@ const get = (answer: () => Response | Promise<Response>, over: { timeoutMs?: num
   return fetchText({ fetch, url: "https://rates.test/", timeoutMs: 5_000, limitBytes: 1_000, ...over });
 };
 
-/** A body that comes in pieces of one byte, and stands still after `bytes`. */
+/** A body that arrives byte by byte, and then ends or hangs. */
 const trickle = (text: string, end: "closes" | "stands still") => {
   const bytes = new TextEncoder().encode(text);
   let next = 0;
@@ -30,13 +30,13 @@ const trickle = (text: string, end: "closes" | "stands still") => {
   });
 };
 
-describe("one bounded GET", () => {
-  it("gives the whole body, characters cut between pieces included", async () => {
+describe("fetchText", () => {
+  it("returns the whole body, also when a character is split between chunks", async () => {
     expect(await get(() => new Response(trickle("päh 🏦", "closes")))).toEqual({ ok: true, value: "päh 🏦" });
     expect(await get(() => new Response(null))).toEqual({ ok: true, value: "" });
   });
 
-  it("stops reading at the limit, and a body of exactly the limit is whole", async () => {
+  it("accepts a body of exactly the limit, and stops reading beyond it as TOO_LARGE", async () => {
     expect(await get(() => new Response("x".repeat(1_000)))).toMatchObject({ ok: true });
     expect(await get(() => new Response("x".repeat(1_001)))).toMatchObject({ error: { kind: "TOO_LARGE" } });
     const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(400)) });
@@ -53,7 +53,7 @@ describe("one bounded GET", () => {
     [500, "BAD_STATUS"],
     [503, "BAD_STATUS"],
     [204, "BAD_STATUS"],
-  ])("status %i is %s", async (status, kind) => {
+  ])("reports status %i as %s, without following redirects", async (status, kind) => {
     const headers = { location: "https://elsewhere.test/" };
     expect(await get(() => new Response(status === 204 ? null : "{}", { status, headers }))).toEqual({
       ok: false,
@@ -61,21 +61,21 @@ describe("one bounded GET", () => {
     });
   });
 
-  it("passes on how long the service asks us to stay away, in seconds", async () => {
+  it("passes on a Retry-After in seconds, and ignores other forms", async () => {
     const limited = (value: string) => get(() => new Response("", { status: 429, headers: { "retry-after": value } }));
     expect(await limited("17")).toMatchObject({ error: { retryAfterMs: 17_000 } });
     expect(await limited("Wed, 21 Oct 2026 07:28:00 GMT")).toMatchObject({ error: { retryAfterMs: null } });
     expect(await limited("-5")).toMatchObject({ error: { retryAfterMs: null } });
   });
 
-  it("a service that does not answer, or stops in the middle of its answer, is a TIMEOUT", async () => {
+  it("reports a service that does not answer, or stops within its answer, as TIMEOUT", async () => {
     const silent = await get(() => new Promise<never>(() => {}), { timeoutMs: 1 });
     expect(silent).toMatchObject({ error: { kind: "TIMEOUT" } });
     const stuck = await get(() => new Response(trickle("{", "stands still")), { timeoutMs: 1 });
     expect(stuck).toMatchObject({ error: { kind: "TIMEOUT" } });
   });
 
-  it("a connection that fails, at once or in the middle, is UNREACHABLE", async () => {
+  it("reports a connection that fails, at once or within the answer, as UNREACHABLE", async () => {
     expect(await get(() => Promise.reject(new TypeError("refused")))).toMatchObject({
       error: { kind: "UNREACHABLE", message: "refused" },
     });
@@ -84,8 +84,8 @@ describe("one bounded GET", () => {
   });
 });
 
-describe("over a real connection", () => {
-  it("a page, a redirect, silence, half a body and a reset are told apart", async () => {
+describe("fetchText over a real connection", () => {
+  it("distinguishes a page, a redirect, silence, half a body, a reset and a closed port", async () => {
     const server = createServer((request, response) => {
       if (request.url === "/page") response.end("<html>");
       if (request.url === "/elsewhere") response.writeHead(302, { location: "/page" }).end();
@@ -125,7 +125,7 @@ describe("JSON with exact numbers", () => {
     });
   });
 
-  it("any number of any length comes out as it went in", () => {
+  it("keeps any number of any length digit by digit", () => {
     const digits = fc.stringMatching(/^(0|[1-9]\d{0,30})(\.\d{1,40})?$/);
     fc.assert(
       fc.property(digits, (text) => {
@@ -141,7 +141,7 @@ describe("JSON with exact numbers", () => {
     ["", "NOT_JSON"],
     ['{"data":{"rates":{"BTC":"0.00', "TRUNCATED"],
     ['  [{"a":1}', "TRUNCATED"],
-  ])("%j is %s", (text, kind) => {
+  ])("reports %j as %s", (text, kind) => {
     expect(parseExactJson(text)).toMatchObject({ ok: false, error: { kind } });
   });
 });

@@ -1,4 +1,4 @@
-// Where a request came from, as the platform's edge tells it: its word may be missing or odd, and what is kept of it is bounded.
+// Where a request came from, as the platform's edge reports it: it may be missing or odd, and what is stored of it is bounded.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { geoLocationOf } from "../../../src/lib/geo-location.ts";
@@ -9,7 +9,7 @@ describe("a location", () => {
     ["a country and a city", { country: "DE", city: "Berlin" }, { country: "DE", city: "Berlin" }],
     ["a country alone", { country: "DE" }, { country: "DE", city: null }],
     [
-      "more than is kept",
+      "more fields than are stored",
       { country: "BR", city: "São Paulo", postalCode: "01000", latitude: "-23.5" },
       { country: "BR", city: "São Paulo" },
     ],
@@ -18,15 +18,15 @@ describe("a location", () => {
       { country: "XK", city: "Pristina" },
       { country: "XK", city: "Pristina" },
     ],
-    ["a city of 100 characters, wide ones", { country: "TH", city: "🏦".repeat(100) }, thai("🏦".repeat(100))],
+    ["a city of 100 wide characters", { country: "TH", city: "🏦".repeat(100) }, thai("🏦".repeat(100))],
     ["a city of 101 characters", { country: "TH", city: "x".repeat(101) }, thai(null)],
     ["an empty city", { country: "TH", city: "" }, thai(null)],
     ["a city with a line break", { country: "TH", city: "Bang\nkok" }, thai(null)],
     ["a city with a C1 control", { country: "TH", city: "Bang\u0085kok" }, thai(null)],
     ["a city with a line separator", { country: "TH", city: "Bang\u2028kok" }, thai(null)],
-    ["a city that turns the text around it", { country: "TH", city: "Bang\u202ekok" }, thai(null)],
+    ["a city with a bidirectional override", { country: "TH", city: "Bang\u202ekok" }, thai(null)],
     ["a city with half a character", { country: "TH", city: "Bang\ud83ckok" }, thai(null)],
-    ["a city that is no text", { country: "TH", city: 7 }, thai(null)],
+    ["a city that is not a text", { country: "TH", city: 7 }, thai(null)],
   ])("is read from %s", (_, cf, location) => {
     expect(geoLocationOf(cf)).toEqual(location);
   });
@@ -41,13 +41,13 @@ describe("a location", () => {
     ["small letters", { country: "de" }],
     ["three letters", { country: "DEU" }],
     ["a line break", { country: "DE\n" }],
-    ["no letters at all", { country: "" }],
+    ["no letters", { country: "" }],
     ["a number", { country: 49 }],
   ])("is unknown from %s", (_, cf) => {
     expect(geoLocationOf(cf)).toBeUndefined();
   });
 
-  it("is two capital letters and a short plain text whatever the edge says", () => {
+  it("is two capital letters and a short plain text, whatever the edge reports", () => {
     const text = fc.string({ unit: "binary", maxLength: 120 });
     const country = fc.oneof(fc.stringMatching(/^[A-Z]{2}$/), text, fc.anything());
     fc.assert(

@@ -6,7 +6,7 @@ import { RUNS } from "../../support/property-runs.ts";
 
 const isGlobalUnicast = (address: string) => addressScope(address) === "global";
 
-/** The registries' blocks with their first and last address, written out: nothing here is computed as the subject computes it. */
+/** The first and last address of each block in the registries, written out so that the test computes nothing as the code does. */
 const SPECIAL_V4: readonly (readonly [string, string])[] = [
   ["0.0.0.0", "0.255.255.255"],
   ["10.0.0.0", "10.255.255.255"],
@@ -55,7 +55,7 @@ describe("an address is global unicast", () => {
   it.each([
     ["IPv4", edges(V4_RANGES, 2n ** 32n - 1n), V4_RANGES, v4],
     ["IPv6", edges(V6_RANGES, 2n ** 128n - 1n), V6_RANGES, v6],
-  ])("outside of every %s block of the registries, to the very address", (_, values, ranges, print) => {
+  ])("exactly outside of every %s block of the registries", (_, values, ranges, print) => {
     expect(values.length).toBeGreaterThan(20);
     expect(values.map((value) => [print(value), isGlobalUnicast(print(value))])).toEqual(
       values.map((value) => [print(value), !isIn(value, ranges)]),
@@ -65,12 +65,12 @@ describe("an address is global unicast", () => {
   it.each([
     ["loopback", ["127.0.0.1", "127.1.2.3", "::1"]],
     ["the unspecified address", ["0.0.0.0", "::"]],
-    ["the metadata of clouds", ["169.254.169.254", "fd00:ec2::254", "100.100.100.200", "192.0.0.192"]],
+    ["cloud metadata services", ["169.254.169.254", "fd00:ec2::254", "100.100.100.200", "192.0.0.192"]],
     ["IPv4 within IPv6", ["::ffff:8.8.8.8", "::ffff:808:808", "::8.8.8.8", "::ffff:0:8.8.8.8"]],
     ["NAT64", ["64:ff9b::8.8.8.8", "64:ff9b:1::1"]],
     ["6to4 and Teredo", ["2002:0808:0808::1", "2001::1", "2001:0:4136:e378:8000:63bf:3fff:fdd2"]],
     [
-      "discard, segment routing, local, link and site",
+      "discard, segment routing, unique local, link local and site local",
       ["100::1", "5f00::1", "fc00::1", "fd12::1", "fe80::1", "fec0::1"],
     ],
     ["multicast and broadcast", ["224.0.0.1", "239.255.255.250", "255.255.255.255", "ff02::1"]],
@@ -100,25 +100,28 @@ describe("an address is global unicast", () => {
   it.each([
     ["nothing", ["", " ", ".", "...", ":", ":::"]],
     ["a name", ["localhost", "example.com", "one.one.one.one"]],
-    ["another number of bytes", ["1.1.1", "1.1", "16843009", "1.1.1.1.1", "1.1.1.1.", ".1.1.1.1", "1..1.1"]],
+    ["a wrong number of bytes", ["1.1.1", "1.1", "16843009", "1.1.1.1.1", "1.1.1.1.", ".1.1.1.1", "1..1.1"]],
     ["another base", ["0x1.1.1.1", "01.1.1.1", "1.1.1.01", "001.1.1.1", "0b1.1.1.1", "1e0.1.1.1"]],
-    ["a byte too great or signed", ["256.1.1.1", "1.1.1.999", "-1.1.1.1", "+1.1.1.1", "1.1.1.1000"]],
-    ["anything around it", [" 1.1.1.1", "1.1.1.1 ", "1.1.1.1\n", "1.1.1.1/8", "1.1.1.1:80", "[2606::1]", "2606::1/64"]],
+    ["a byte too large or signed", ["256.1.1.1", "1.1.1.999", "-1.1.1.1", "+1.1.1.1", "1.1.1.1000"]],
+    [
+      "other text around it",
+      [" 1.1.1.1", "1.1.1.1 ", "1.1.1.1\n", "1.1.1.1/8", "1.1.1.1:80", "[2606::1]", "2606::1/64"],
+    ],
     ["a zone", ["fe80::1%eth0", "2606::1%0", "1.1.1.1%1"]],
     ["two abbreviations", ["2606::1::1", "2606:2:3:4::5:6:7:8::9", "::1::", "2606:::1"]],
     [
-      "groups too many or too few",
+      "too many or too few groups",
       ["2606:1:2:3:4:5:6", "2606:1:2:3:4:5:6:7:8", "2606:1:2:3:4:5:6:7::", "::2606:1:2:3:4:5:6:7"],
     ],
-    ["a group too long or of no digits", ["2606::12345", "2606::g", "2606::00001", "2606:-1::"]],
-    ["a loose colon", ["2606::1:", ":2606::1", "2606:1:2:3:4:5:6:", ":1:2:3:4:5:6:7"]],
+    ["a group too long or not hexadecimal", ["2606::12345", "2606::g", "2606::00001", "2606:-1::"]],
+    ["a stray colon", ["2606::1:", ":2606::1", "2606:1:2:3:4:5:6:", ":1:2:3:4:5:6:7"]],
     ["IPv4 in the middle", ["2606:1.2.3.4::1", "1.2.3.4::", "2606::1.2.3.4:5", "2606::1.2.3", "2606::01.2.3.4"]],
     ["digits of other scripts", ["１.1.1.1", "١.١.١.١", "2606::１"]],
-  ])("not when it is no address: %s", (_, texts) => {
+  ])("not when it is not an address: %s", (_, texts) => {
     expect(texts.map((text) => [text, addressScope(text)])).toEqual(texts.map((text) => [text, undefined]));
   });
 
-  it("as whole-number arithmetic over the blocks says, for any address", () => {
+  it("exactly as integer arithmetic over the blocks says, for any address", () => {
     const near = (ranges: Ranges, top: bigint) =>
       fc.oneof(
         fc.bigInt({ min: 0n, max: top }),
@@ -136,7 +139,7 @@ describe("an address is global unicast", () => {
     );
   });
 
-  it("the same in every spelling of an IPv6 address", () => {
+  it("or not, the same in every spelling of an IPv6 address", () => {
     const global = fc.bigInt({ min: 0n, max: 2n ** 125n - 1n }).map((low) => 2n ** 125n + low);
     fc.assert(
       fc.property(
@@ -159,7 +162,7 @@ describe("an address is global unicast", () => {
     );
   });
 
-  it("never for a text that the runtime takes for no address, and told for each that it takes for one", () => {
+  it("or special exactly when the runtime takes the text for an address", () => {
     const chunk = fc.constantFrom(
       "0",
       "1",
@@ -184,6 +187,6 @@ describe("an address is global unicast", () => {
       }),
       { numRuns: RUNS },
     );
-    expect(isIPv6("fe80::1%eth0")).toBe(true); // what the runtime takes besides, and we do not
+    expect(isIPv6("fe80::1%eth0")).toBe(true); // the runtime accepts a zone, and we do not
   });
 });

@@ -14,7 +14,7 @@ const operation = fc.tuple(time, random).map(([ms, bytes]) => newUlid(ms, bytes)
 const prefix = fc.constantFrom<IdPrefix>("inv", "evt", "cus", "itl", "wal", "pay");
 
 describe("a ULID", () => {
-  it("tells its time as the ULID specification does (github.com/ulid/spec, the example of its JavaScript library)", () => {
+  it("encodes its time as the ULID specification does (github.com/ulid/spec, the example of its JavaScript library)", () => {
     expect(ulidTime(1_469_918_176_385)).toBe("01ARYZ6S41");
     expect(ulidTime(0)).toBe("0000000000");
     // The specification's largest: 7ZZZZZZZZZZZZZZZZZZZZZZZZZ, 281474976710655 ms.
@@ -22,7 +22,7 @@ describe("a ULID", () => {
     expect(newUlid(281_474_976_710_655, new Uint8Array(16).fill(255))).toBe("7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
   });
 
-  it("has 26 characters of Crockford's base32, 10 of them time, which reads back", () => {
+  it("has 26 characters of Crockford's base32, of which the first 10 decode to the time", () => {
     fc.assert(
       fc.property(time, random, (ms, bytes) => {
         const ulid = newUlid(ms, bytes);
@@ -33,7 +33,7 @@ describe("a ULID", () => {
     );
   });
 
-  it("sorts by time, whatever chance added", () => {
+  it("sorts by time, whatever its random part", () => {
     fc.assert(
       fc.property(time, time, random, random, (a, b, one, other) => {
         fc.pre(a !== b);
@@ -43,7 +43,7 @@ describe("a ULID", () => {
     );
   });
 
-  it("has no letter that is more likely than another", () => {
+  it("has equally likely letters in its random part", () => {
     const counts = new Map<string, number>();
     for (let byte = 0; byte < 256; byte++) {
       const letter = newUlid(0, new Uint8Array(16).fill(byte)).slice(-1);
@@ -53,13 +53,13 @@ describe("a ULID", () => {
     expect(new Set(counts.values())).toEqual(new Set([8]));
   });
 
-  it("is not made of too little randomness", () => {
+  it("cannot be made from too few random bytes", () => {
     expect(() => newUlid(0, new Uint8Array(15))).toThrow(/16 random bytes, got 15/);
   });
 });
 
 describe("an id derived from an operation", () => {
-  it("is always the same, so that a retry makes the very same rows", () => {
+  it("is always the same, so that a retry makes the same rows", () => {
     fc.assert(
       fc.property(operation, prefix, fc.nat(2_000), (id, kind, n) => {
         expect(derivedId(kind, id, n)).toBe(derivedId(kind, id, n));
@@ -69,20 +69,20 @@ describe("an id derived from an operation", () => {
     );
   });
 
-  it("is kind, the operation's time, and 16 characters of the SHA-256 of operation, kind and number", () => {
+  it("consists of its prefix, the operation's time and 16 characters of the SHA-256 of operation, prefix and number", () => {
     const id = "01ARYZ6S41TSV4RRFFQ69G5FAV";
     const digest = createHash("sha256").update(`${id}|evt|7`).digest();
     const expected = [...digest.subarray(0, 16)].map((byte) => CROCKFORD[byte % 32]).join("");
     expect(derivedId("evt", id, 7)).toBe(`evt_01ARYZ6S41${expected}`);
   });
 
-  it("differs from every other of its operation, and shares nothing with them but the time", () => {
+  it("differs from every other id of its operation, and shares only the time with it", () => {
     const id = "01ARYZ6S41TSV4RRFFQ69G5FAV";
     const kinds: readonly IdPrefix[] = ["inv", "evt", "cus", "itl", "pay"];
     const tails = kinds.flatMap((kind) => Array.from({ length: 400 }, (_, n) => derivedId(kind, id, n).slice(14)));
     expect(new Set(tails).size).toBe(2_000);
     expect(tails).not.toContain(id.slice(10));
-    // Were two tails alike letter by letter more often than chance (1 in 32), one would tell about the other.
+    // If two tails had more letters in common than by chance (1 in 32), one would reveal something about the other.
     const alike = kinds.map((kind) => [...derivedId(kind, id).slice(14)].filter((c, at) => id[10 + at] === c).length);
     expect(Math.max(...alike)).toBeLessThan(6);
   });
@@ -100,8 +100,8 @@ describe("an id derived from an operation", () => {
   });
 });
 
-describe("an id at the door", () => {
-  it("is parsed back to itself, under its own prefix only", () => {
+describe("parsing an id", () => {
+  it("returns the same id, and only for its own prefix", () => {
     fc.assert(
       fc.property(operation, (ulid) => {
         const id = makeId("inv", ulid);
@@ -112,7 +112,7 @@ describe("an id at the door", () => {
     );
   });
 
-  it("is parsed as what derivation made of it", () => {
+  it("accepts a derived id", () => {
     fc.assert(
       fc.property(operation, prefix, (ulid, kind) => {
         expect(parseId(kind, derivedId(kind, ulid))).toBe(derivedId(kind, ulid));
@@ -141,7 +141,7 @@ describe("an id at the door", () => {
     "01ARYZ6S41TSV4RRFFQ69G5FAV",
     "inv_inv_01ARYZ6S41TSV4RRFFQ69G5FAV",
     "inv_%30ARYZ6S41TSV4RRFFQ69G5FAV",
-  ])("%j is none", (text) => {
+  ])("refuses %j", (text) => {
     expect(parseId("inv", text)).toBeUndefined();
   });
 });

@@ -33,17 +33,23 @@ describe("callersOf", () => {
         ["2001:db8:0/48", 4],
       ],
     ],
-  ] as const)("%s is counted with its network, and within a /48 that counts as at most four", (ip, expected) => {
-    expect(callersOf(ip).map(({ network, times }) => [network, times])).toEqual(expected);
-  });
+  ] as const)(
+    "counts %s for its own network, and if it is IPv6 also for its /48 with four times the limit",
+    (ip, expected) => {
+      expect(callersOf(ip).map(({ network, times }) => [network, times])).toEqual(expected);
+    },
+  );
 });
 
 describe("isLoopback", () => {
-  test.each(["127.0.0.1", "127.255.0.9", "::1", "::ffff:127.0.0.1"])("%s is this machine", (ip) => {
+  test.each(["127.0.0.1", "127.255.0.9", "::1", "::ffff:127.0.0.1"])("%s is loopback", (ip) => {
     expect(isLoopback(ip)).toBe(true);
   });
 
-  test.each(["128.0.0.1", "10.0.0.1", "::2", "1270.0.0.1", "127.0.0.1.evil.example", ""])("%s is not", (ip) => {
-    expect(isLoopback(ip)).toBe(false);
-  });
+  test.each(["128.0.0.1", "10.0.0.1", "::2", "1270.0.0.1", "127.0.0.1.evil.example", ""])(
+    "%s is not loopback",
+    (ip) => {
+      expect(isLoopback(ip)).toBe(false);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { lazily } from "../../../src/lib/lazily.ts";
 
-it("a value is made when it is first asked for, and once, undefined too", () => {
+it("a value is computed when it is first asked for, and only once, even when it is undefined", () => {
   const made: string[] = [];
   const text = lazily(() => {
     made.push("text");
@@ -13,7 +13,7 @@ it("a value is made when it is first asked for, and once, undefined too", () => 
   expect(made).toEqual(["text", "nothing"]);
 });
 
-it("what could not be made is tried again", () => {
+it("a computation that threw is tried again", () => {
   const answers = [
     () => {
       throw new Error("not yet");

@@ -13,7 +13,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe("a line of the log", () => {
+describe("a log line", () => {
   it("is one JSON object on the console of its level", () => {
     const error = vi.spyOn(console, "error").mockReturnValue();
     const warn = vi.spyOn(console, "warn").mockReturnValue();
@@ -29,9 +29,14 @@ describe("a line of the log", () => {
     ["the cause of a failed query", wrapped(new Error("D1_ERROR: overloaded")), "D1_ERROR: overloaded"],
     ["a failed query without a cause", wrapped(), "a query failed", "a query failed"],
     ["a failed query within an error", new Error("outer", { cause: wrapped() }), "a query failed", "a query failed"],
-    ["what is no error", "secret", "a thrown value that is not an Error", "a thrown value that is not an Error"],
+    [
+      "a thrown value that is not an error",
+      "secret",
+      "a thrown value that is not an Error",
+      "a thrown value that is not an Error",
+    ],
     ["causes in a circle", circle, "round"],
-  ])("says of %s what may be said", (_, thrown, message, named = `Error: ${message}`) => {
+  ])("describes %s without its secrets", (_, thrown, message, named = `Error: ${message}`) => {
     expect(safeMessage(thrown)).toBe(message);
     expect(safeError(thrown).error).toBe(named);
     expect(JSON.stringify(safeError(thrown))).not.toContain("secret");

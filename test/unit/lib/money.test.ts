@@ -38,9 +38,12 @@ describe("an amount as a JSON number", () => {
     [1_000_000, MAX_AMOUNT_MICROS],
     [1e6, MAX_AMOUNT_MICROS],
   ];
-  it.each(accepted)("%d is %d micro-units: its shortest decimal text, half up at the sixth digit", (value, micros) => {
-    expect(microsFromJsonNumber(value)).toEqual({ ok: true, value: micros });
-  });
+  it.each(accepted)(
+    "%d is %d micro-units: its shortest decimal text, rounded half up at the sixth digit",
+    (value, micros) => {
+      expect(microsFromJsonNumber(value)).toEqual({ ok: true, value: micros });
+    },
+  );
 
   it.each([
     -0.000001,
@@ -54,15 +57,18 @@ describe("an amount as a JSON number", () => {
     Number.NEGATIVE_INFINITY,
     Number.NaN,
     Number.MAX_VALUE,
-  ])("%d lies out of bounds", (value) => {
+  ])("%d is out of bounds", (value) => {
     expect(microsFromJsonNumber(value)).toEqual({ ok: false, error: "OUT_OF_BOUNDS" });
   });
 
-  it.each([1e-7, 4.9e-7, 0.00000049999, 1e-300, Number.MIN_VALUE])("%d is positive and would round to 0", (value) => {
-    expect(microsFromJsonNumber(value)).toEqual({ ok: false, error: "ROUNDS_TO_ZERO" });
-  });
+  it.each([1e-7, 4.9e-7, 0.00000049999, 1e-300, Number.MIN_VALUE])(
+    "%d is refused, because it is positive and would round to 0",
+    (value) => {
+      expect(microsFromJsonNumber(value)).toEqual({ ok: false, error: "ROUNDS_TO_ZERO" });
+    },
+  );
 
-  it("is 0 only where 0 was asked for", () => {
+  it("is 0 only for the number 0", () => {
     // Most doubles of this range are far below half a micro-unit, and the rest are around it.
     const near = fc.oneof(
       fc.double({ min: 0, max: 1e-6, noNaN: true }),
@@ -90,7 +96,7 @@ describe("an amount as a JSON number", () => {
     );
   });
 
-  it("takes every amount of six digits for exactly what it says", () => {
+  it("is exact for every amount of at most six decimal digits", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: MAX_AMOUNT_MICROS }), (micros) => {
         expect(microsFromJsonNumber(Number(formatMicros(micros)))).toEqual({ ok: true, value: micros });
@@ -99,7 +105,7 @@ describe("an amount as a JSON number", () => {
     );
   });
 
-  it("never makes a larger number the smaller amount", () => {
+  it("is never smaller for a larger number", () => {
     const amount = fc.double({ min: 0, max: 1_000_000, noNaN: true });
     fc.assert(
       fc.property(amount, amount, (a, b) => {
@@ -114,7 +120,7 @@ describe("an amount as a JSON number", () => {
   });
 });
 
-/** The shortest decimal text of a number from 0 to 1,000,000 without its exponent, which is none or negative. */
+/** The shortest decimal text of a number from 0 to 1,000,000 without its exponent, which is absent or negative. */
 function plainText(value: number): string {
   const [digits = "", exponent = "0"] = String(value).split("e");
   const [whole = "", fraction = ""] = digits.split(".");
@@ -147,9 +153,12 @@ describe("decimal text", () => {
     expect(parseUnits(text, decimals)).toEqual({ ok: true, value: units });
   });
 
-  it.each(["1.0000001", "1e-7", "0.1234567"])("%s does not fit six digits, and is not rounded", (text) => {
-    expect(parseUnits(text, 6)).toEqual({ ok: false, error: "TOO_PRECISE" });
-  });
+  it.each(["1.0000001", "1e-7", "0.1234567"])(
+    "%s does not fit six digits, and is refused instead of rounded",
+    (text) => {
+      expect(parseUnits(text, 6)).toEqual({ ok: false, error: "TOO_PRECISE" });
+    },
+  );
 
   it.each([
     "",
@@ -168,7 +177,7 @@ describe("decimal text", () => {
     "1_000",
     "١",
     "--1",
-  ])("%j is no decimal number", (text) => {
+  ])("%j is not a decimal number", (text) => {
     expect(parseUnits(text, 6)).toEqual({ ok: false, error: "NOT_A_DECIMAL" });
   });
 
@@ -188,7 +197,7 @@ describe("decimal text", () => {
     expect(formatUnits(units, decimals)).toBe(short);
   });
 
-  it("comes back as the same units, however it was printed", () => {
+  it("printed in either form parses back to the same units", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 200n), max: 2n ** 200n }), fc.nat(30), (units, decimals) => {
         expect(parseUnits(formatFixed(units, decimals), decimals)).toEqual({ ok: true, value: units });
@@ -198,7 +207,7 @@ describe("decimal text", () => {
     );
   });
 
-  it("is worth what an oracle of fractions says, and refused exactly when that is no whole number of units", () => {
+  it("equals an oracle of fractions, and is refused exactly when that is not a whole number of units", () => {
     const text = fc.record({
       isNegative: fc.boolean(),
       whole: fc.bigInt({ min: 0n, max: 10n ** 25n }),
@@ -222,7 +231,7 @@ describe("decimal text", () => {
 });
 
 describe("division", () => {
-  it("names its rounding: down and up enclose the quotient, and agree where it is whole", () => {
+  it("by floorDiv and ceilDiv encloses the quotient, and both are equal when it is whole", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 128n }), fc.bigInt({ min: 1n, max: 2n ** 64n }), (n, d) => {
         const [down, up] = [floorDiv(n, d), ceilDiv(n, d)];
@@ -233,7 +242,7 @@ describe("division", () => {
     );
   });
 
-  it("rounds up to the smallest multiple of a grain that is not below", () => {
+  it("by roundUpTo gives the smallest multiple of a grain that is not below the units", () => {
     expect([0n, 1n, 99n, 100n, 101n].map((units) => roundUpTo(units, 100n))).toEqual([0n, 100n, 100n, 100n, 200n]);
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 128n }), fc.bigInt({ min: 1n, max: 2n ** 64n }), (units, grain) => {
@@ -245,7 +254,7 @@ describe("division", () => {
     );
   });
 
-  it("picks the smaller and the larger", () => {
+  it("has minBig and maxBig, which return the smaller and the larger", () => {
     expect([minBig(1n, 2n), minBig(2n, 1n), maxBig(1n, 2n), maxBig(2n, 1n)]).toEqual([1n, 1n, 2n, 2n]);
   });
 });

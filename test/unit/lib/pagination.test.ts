@@ -28,7 +28,7 @@ const position = fc.record({
 });
 
 describe("a cursor", () => {
-  it("comes back as the row after which the page begins, in letters that need no escaping in a URL", () => {
+  it("decodes to the position it was made from, and needs no escaping in a URL", () => {
     fc.assert(
       fc.property(position, (of) => {
         const cursor = encodeCursor(of);
@@ -41,27 +41,27 @@ describe("a cursor", () => {
   });
 
   it.each([
-    ["nothing", ""],
+    ["empty", ""],
     ["a page number", "2"],
-    ["no base64", "%%%"],
+    ["not base64", "%%%"],
     ["letters outside Latin-1", "ключ"],
-    ["another text", btoa("hello")],
-    ["no time", btoa(`.${POSITION.id}`)],
-    ["a negative time", btoa(`-1.${POSITION.id}`)],
-    ["a fraction of a time", btoa(`1.5.${POSITION.id}`)],
-    ["a time too long to be exact", btoa(`12345678901234567.${POSITION.id}`)],
-    ["no id", btoa("1.")],
-    ["a malformed id", btoa("1.inv_1")],
-    ["SQL", btoa("1.inv_1' OR 1=1 --")],
-    ["more after the id", btoa(`1.${POSITION.id} `)],
-    ["a line break after the id", btoa(`1.${POSITION.id}\n`)],
-    ["a cut cursor", encodeCursor(POSITION).slice(0, -4)],
+    ["encoded from another text", btoa("hello")],
+    ["without a time", btoa(`.${POSITION.id}`)],
+    ["made with a negative time", btoa(`-1.${POSITION.id}`)],
+    ["made with a fraction as its time", btoa(`1.5.${POSITION.id}`)],
+    ["made with a time too long to be exact", btoa(`12345678901234567.${POSITION.id}`)],
+    ["without an id", btoa("1.")],
+    ["made with a malformed id", btoa("1.inv_1")],
+    ["carrying SQL", btoa("1.inv_1' OR 1=1 --")],
+    ["followed by a space after the id", btoa(`1.${POSITION.id} `)],
+    ["followed by a line break after the id", btoa(`1.${POSITION.id}\n`)],
+    ["truncated", encodeCursor(POSITION).slice(0, -4)],
   ])("that is %s is refused", (_, cursor) => {
     expect(decodeCursor(cursor)).toEqual({ ok: false, error: "NOT_A_CURSOR" });
     expect(pageRequest({ cursor })).toEqual({ ok: false, error: "NOT_A_CURSOR" });
   });
 
-  it("of any text is refused or read, and never throws", () => {
+  it("made from any text is accepted or refused, and never throws", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(["boolean"]).toContain(typeof decodeCursor(text).ok);
@@ -92,7 +92,7 @@ describe("a list", () => {
       { limit: 5, offset: 0, page: undefined, after: POSITION },
     ],
   ];
-  it.each(asked)("asked for %s", (_, request, expected) => {
+  it.each(asked)("asked for with %s", (_, request, expected) => {
     expect(pageRequest(request)).toEqual({ ok: true, value: expected });
   });
 
@@ -110,11 +110,11 @@ describe("a list", () => {
   it.each([
     ["limit", ["0", "101", "-1", "1.5", "1e1", "", " 1", "01", "0x1", "NaN", "１", "1000"]],
     ["page", ["0", "1001", "-1", "1.5", "", "010", "9999", "Infinity"]],
-  ])("refuses a %s that is no whole number in its bounds", (name, texts) => {
+  ])("refuses a %s that is not a whole number within its bounds", (name, texts) => {
     expect(texts.filter((text) => query.safeParse({ [name]: text }).success)).toEqual([]);
   });
 
-  it("says where the next page begins exactly when there is one", () => {
+  it("has a cursor of the next page exactly when there is one", () => {
     const rows = Array.from({ length: 5 }, (_, at) => ({
       createdAtMs: 100 - at,
       id: `inv_${newUlid(at, new Uint8Array(16))}`,
@@ -124,14 +124,14 @@ describe("a list", () => {
     expect(pageOf([], 5)).toEqual({ rows: [], nextCursor: null });
   });
 
-  it("is read one row further than it shows, and not at all when its query is not valid", () => {
+  it("reads one row more than it shows, and none when its query is not valid", () => {
     expect(pageToRead({ limit: 7 })).toEqual({ limit: 8, offset: 0, after: undefined, page: undefined });
     expect(pageToRead({ page: 3 })).toEqual({ limit: 21, offset: 40, after: undefined, page: 3 });
     const nothing = { limit: 0, offset: 0, after: undefined, page: undefined };
     expect([pageToRead(undefined), pageToRead({ cursor: "2" })]).toEqual([nothing, nothing]);
   });
 
-  it("carries the count where it was asked for by page, and refuses a cursor that is not its own", () => {
+  it("contains the count when it was asked for by page, and refuses an invalid cursor", () => {
     const rows = [POSITION, { ...POSITION, createdAtMs: 5 }];
     const answer = (query: Parameters<typeof pageBody>[1]) =>
       pageBody({ rows, total: 21 }, query, (row) => ({ at: row.createdAtMs }));

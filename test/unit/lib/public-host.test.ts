@@ -22,7 +22,7 @@ describe("the host of a parsed URL", () => {
     "nip.io.shop",
     `${label(63)}.com`,
     nameOf(253),
-  ])("%s is one of the public Internet", (host) => {
+  ])("%s may be on the public Internet", (host) => {
     expect(hostProblem(host)).toBeUndefined();
   });
 
@@ -53,13 +53,13 @@ describe("the host of a parsed URL", () => {
       "the host resolves to the address in its own name",
       ["nip.io", "127.0.0.1.nip.io", "a.7f000001.sslip.io", "lvh.me", "app.lvh.me", "localtest.me", "a.1u.ms"],
     ],
-  ])("%s: refused", (why, hosts) => {
+  ])("is refused because %s", (why, hosts) => {
     expect(hosts.map((host) => [host, hostProblem(host)])).toEqual(hosts.map((host) => [host, why]));
   });
 
   it.each(
     "alt arpa corp home internal intranet invalid lan local localdomain localhost mail onion private test".split(" "),
-  )("the ending %s is reserved, alone and below", (end) => {
+  )("is refused for the reserved ending %s, alone or as the last label", (end) => {
     const why = `the host's ending "${end}" is reserved`;
     for (const host of [end, `a.${end}`, `a.b.${end}`]) expect(hostProblem(host)).toBe(why);
     for (const host of [`${end}.com`, `a.${end}.com`, `a.x${end}`, `a.${end}x`])

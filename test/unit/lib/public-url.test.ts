@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { publicHttpsUrl } from "../../../src/lib/public-url.ts";
 import { RUNS } from "../../support/property-runs.ts";
 
-describe("an address of the public Internet", () => {
+describe("publicHttpsUrl", () => {
   it.each([
     ["https://pictures.example/coffee.png", "https://pictures.example/coffee.png"],
     ["HTTPS://Pictures.Example:443/a?b=c#d", "https://pictures.example/a?b=c"],
@@ -11,7 +11,7 @@ describe("an address of the public Internet", () => {
     ["https://bücher.example/", "https://xn--bcher-kva.example/"],
     ["https://1.2.3.example", "https://1.2.3.example/"],
     ["https://local.example/", "https://local.example/"],
-  ])("%s is asked for as %s", (text, url) => {
+  ])("accepts %s as %s", (text, url) => {
     expect(publicHttpsUrl(text)).toEqual({ ok: true, value: url });
   });
 
@@ -19,7 +19,7 @@ describe("an address of the public Internet", () => {
     ["plain http", "http://pictures.example/"],
     ["another scheme", "ftp://pictures.example/"],
     ["no scheme", "pictures.example/a.png"],
-    ["slashes that a parser forgives", "https:\\\\pictures.example/"],
+    ["backslashes instead of slashes", "https:\\\\pictures.example/"],
     ["one slash", "https:/pictures.example/"],
     ["a space", "https://pictures.example/a b"],
     ["a space before", " https://pictures.example/"],
@@ -34,27 +34,27 @@ describe("an address of the public Internet", () => {
     ["an IPv4 literal as one number", "https://2130706433/"],
     ["an IPv4 literal in hex", "https://0x7f.1/"],
     ["an IPv4 literal in octal", "https://0177.0.0.01/"],
-    ["an IPv4 literal with a dot behind", "https://127.0.0.1./"],
+    ["an IPv4 literal with a trailing dot", "https://127.0.0.1./"],
     ["full-width digits", "https://１２７.０.０.１/"],
     ["an IPv6 literal", "https://[::1]/"],
     ["an IPv4 address in IPv6", "https://[::ffff:169.254.169.254]/"],
     ["one label", "https://intranet/"],
     ["localhost", "https://localhost/"],
-    ["localhost with a dot behind", "https://localhost./"],
-    ["a host with a dot behind", "https://pictures.example./"],
+    ["localhost with a trailing dot", "https://localhost./"],
+    ["a host with a trailing dot", "https://pictures.example./"],
     ["a name below localhost", "https://a.localhost/"],
     ["a name of the local network", "https://printer.local/"],
-    ["a cloud's own names", "https://metadata.google.internal/"],
-    ["a home's own names", "https://nas.home.arpa/"],
+    ["a cloud's internal name", "https://metadata.google.internal/"],
+    ["a home network's name", "https://nas.home.arpa/"],
     ["a name for tests", "https://a.test/"],
     ["upper case", "https://PRINTER.LOCAL/"],
     ["no host", "https:///a.png"],
     ["more than 2,048 characters", `https://pictures.example/${"a".repeat(2_048)}`],
-  ])("is none with %s", (_, text) => {
+  ])("refuses an address with %s", (_, text) => {
     expect(publicHttpsUrl(text)).toMatchObject({ ok: false, error: expect.stringMatching(/^its /) });
   });
 
-  it("is none for any IPv4 address, in whatever spelling the parser takes", () => {
+  it("refuses any IPv4 address, in every spelling that the parser accepts", () => {
     const byte = fc.integer({ min: 0, max: 255 });
     const spell = fc.constantFrom(
       (n: number) => String(n),
@@ -71,7 +71,7 @@ describe("an address of the public Internet", () => {
     );
   });
 
-  it("once let through is let through again as it is asked for", () => {
+  it("accepts its own result unchanged", () => {
     fc.assert(
       fc.property(fc.webUrl({ validSchemes: ["https"], withQueryParameters: true, withFragments: true }), (text) => {
         const url = publicHttpsUrl(text);

@@ -32,7 +32,7 @@ const chunks = fc.array(chunk, { maxLength: 12 });
 const whole = (parts: readonly Uint8Array[]) => new Uint8Array(parts.flatMap((part) => [...part]));
 
 describe("reading a body", () => {
-  it("returns all of one within the limit, and of a longer one so many bytes as are kept", async () => {
+  it("returns the whole body within the limit, and the first keptBytes of a longer one", async () => {
     const size = fc.nat(300);
     await fc.assert(
       fc.asyncProperty(chunks, size, size, async (parts, limitBytes, keptBytes) => {
@@ -47,23 +47,23 @@ describe("reading a body", () => {
     );
   });
 
-  it("asks for no chunk after the one that goes beyond the limit", async () => {
+  it("reads no chunk after the one that exceeds the limit", async () => {
     const { body, seen } = bodyOf(Array.from({ length: 9 }, () => new Uint8Array(10)));
     expect((await readBytes(body, { limitBytes: 25 })).isWhole).toBe(false);
     expect(seen.asked).toBe(3);
   });
 
-  it("reads the first chunk alone where the limit is 0", async () => {
+  it("reads only the first chunk when the limit is 0", async () => {
     const { body, seen } = bodyOf([Uint8Array.of(1, 2, 3), Uint8Array.of(4)], "hangs");
     const read = await readBytes(body, { limitBytes: 0, keptBytes: 2 });
     expect([[...read.bytes], read.isWhole, seen.asked]).toEqual([[1, 2], false, 1]);
   });
 
-  it("is empty and whole without a body", async () => {
+  it("returns no bytes, as a whole body, when there is no body", async () => {
     expect(await readBytes(null, { limitBytes: 0 })).toEqual({ bytes: new Uint8Array(), isWhole: true });
   });
 
-  it("rejects with the error of a body that breaks off, or returns what came before it", async () => {
+  it("rejects with the error of a body that breaks off, or with keepsBroken returns what came before", async () => {
     const parts = [Uint8Array.of(1, 2), Uint8Array.of(3)];
     const limits = { limitBytes: 100, keptBytes: 100 };
     await expect(readBytes(bodyOf(parts, "breaks").body, limits)).rejects.toBe(BROKEN);

@@ -19,7 +19,7 @@ describe("the end of a prefix", () => {
     expect(prefixEnd(prefix)).toBe(end);
   });
 
-  it("is not there where every greater text has the prefix", () => {
+  it("does not exist when every greater text has the prefix", () => {
     expect(["", "\u{10ffff}", "\u{10ffff}\u{10ffff}"].map(prefixEnd)).toEqual([undefined, undefined, undefined]);
   });
 

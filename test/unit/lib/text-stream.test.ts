@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { textStream } from "../../../src/lib/text-stream.ts";
 
 describe("a stream of texts", () => {
-  it("gives all of them in order, asked for one at a time", async () => {
+  it("contains all texts in order, and reads its source only on demand", async () => {
     const asked: number[] = [];
     async function* texts() {
       for (let n = 0; n < 4; n++) {
@@ -17,7 +17,7 @@ describe("a stream of texts", () => {
     expect(await new Response(textStream(texts())).text()).toBe("01ż€😀3");
   });
 
-  it("breaks off with the error of its source, so that a part is not taken for the whole", async () => {
+  it("fails with the error of its source, so that a part is not mistaken for the whole", async () => {
     async function* broken() {
       yield "a";
       throw new Error("storage is gone");
@@ -25,7 +25,7 @@ describe("a stream of texts", () => {
     await expect(new Response(textStream(broken())).text()).rejects.toThrow("storage is gone");
   });
 
-  it("ends its source when the reader goes away", async () => {
+  it("ends its source when the reader cancels", async () => {
     let isEnded = false;
     async function* texts() {
       try {

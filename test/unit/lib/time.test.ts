@@ -4,12 +4,12 @@ import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS, SECOND_MS } from "../../../src/lib
 import { RUNS } from "../../support/property-runs.ts";
 
 describe("a time on the wire", () => {
-  it("is ISO 8601 in UTC with milliseconds, even where they are none", () => {
+  it("is ISO 8601 in UTC, always with milliseconds", () => {
     expect(isoTime(0)).toBe("1970-01-01T00:00:00.000Z");
     expect(isoTime(1_795_262_400_007)).toBe("2026-11-21T12:00:00.007Z");
   });
 
-  it("comes back as the same millisecond, and sorts as text", () => {
+  it("parses back to the same millisecond, and sorts as text", () => {
     const ms = fc.integer({ min: 0, max: 253_402_300_799_999 });
     fc.assert(
       fc.property(ms, ms, (a, b) => {
@@ -21,7 +21,7 @@ describe("a time on the wire", () => {
     );
   });
 
-  it("counts in units that fit each other", () => {
+  it("has consistent units from seconds to days", () => {
     expect([SECOND_MS, MINUTE_MS / SECOND_MS, HOUR_MS / MINUTE_MS, DAY_MS / HOUR_MS]).toEqual([1_000, 60, 60, 24]);
   });
 });

@@ -5,7 +5,7 @@ import { RUNS } from "../../support/property-runs.ts";
 
 const due = fc.record({ merchantId: fc.constantFrom("a", "b", "c", "d"), dueMs: fc.nat(50), n: fc.nat() });
 
-it("nobody is passed over for another's later turn, and each merchant's own go by how long they waited", () => {
+it("merchants take turns fairly, and each merchant's own items are taken oldest first", () => {
   fc.assert(
     fc.property(fc.array(due, { maxLength: 40 }), fc.nat(45), (all, limit) => {
       const taken = inTurns(all, limit);
@@ -15,7 +15,7 @@ it("nobody is passed over for another's later turn, and each merchant's own go b
         const own = taken.filter(({ merchantId }) => merchantId === who).map(({ dueMs }) => dueMs);
         const waited = all.filter(({ merchantId }) => merchantId === who).map(({ dueMs }) => dueMs);
         expect(own).toEqual(waited.toSorted((a, b) => a - b).slice(0, own.length));
-        // Who was left waiting had no fewer turns than anybody else, but for the one that was just on.
+        // A merchant with items left had at most one turn fewer than any other.
         if (own.length < waited.length)
           for (const other of ["a", "b", "c", "d"])
             expect(countOf([...taken], other)).toBeLessThanOrEqual(own.length + 1);

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { type JsonOf, parseJson, printJson } from "../../../src/lib/typed-json.ts";
 
-describe("JSON that knows its type", () => {
-  it("is the text that JSON.stringify writes, and is read back as what it was printed from", () => {
+describe("typed JSON", () => {
+  it("is the text that JSON.stringify writes, and parses back to the same value", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const json = printJson(value);
@@ -13,7 +13,7 @@ describe("JSON that knows its type", () => {
     );
   });
 
-  it("has the type that its column declares, and is not taken for the JSON of something else", () => {
+  it("has the type that its column declares, and is not assignable to JSON of another type", () => {
     const names: JsonOf<readonly string[]> = '["a"]';
     expectTypeOf(parseJson(names)).toEqualTypeOf<readonly string[]>();
     expectTypeOf<JsonOf<readonly number[]>>().not.toExtend<JsonOf<readonly string[]>>();

@@ -22,7 +22,7 @@ describe("contrast", () => {
 });
 
 describe("the colours of a brand", () => {
-  it("let text be read on every brand, links on every background, and marks be seen on it", () => {
+  it("have readable text on every brand colour, and readable links and visible edges on every background", () => {
     fc.assert(
       fc.property(color, (brand) => {
         const colors = brandColors(brand);
@@ -39,7 +39,7 @@ describe("the colours of a brand", () => {
     );
   });
 
-  it("are the brand's own wherever they can be", () => {
+  it("are the brand's own wherever the contrast is sufficient", () => {
     expect(brandColors("#0f766e")).toMatchObject({ onBrand: "#ffffff", light: { text: "#0f766e", edge: "#0f766e" } });
     expect(brandColors("#ffe600")).toMatchObject({ onBrand: "#000000", dark: { text: "#ffe600", edge: "#ffe600" } });
     expect(brandColors("#ffe600").light).toEqual({ text: INK.light, edge: INK.light });
@@ -47,13 +47,13 @@ describe("the colours of a brand", () => {
   });
 
   it.each([null, "", "red", "#fff", "#12345g", "#123456;}", "#123456\n", "url(//evil.example)"])(
-    "are ours where %j is no colour, for they are written into a style sheet",
+    "are the default colours for %j, which is not a colour, because they are written into a style sheet",
     (given) => {
       expect(brandColors(given)).toEqual(brandColors("#2f5bd8"));
     },
   );
 
-  it("know the backgrounds that the style has", () => {
+  it("use the same backgrounds and ink as style.css", () => {
     const [light = "", dark = ""] = readFileSync("src/checkout/pay/style.css", "utf8").split("@media");
     expect(SCHEMES).toHaveLength(2);
     for (const [scheme, style] of [["light", light] as const, ["dark", dark] as const]) {

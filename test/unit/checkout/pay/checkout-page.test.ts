@@ -24,7 +24,7 @@ function page(view: CheckoutView, of: { language?: Language; note?: Note | null 
   return String(checkoutPage({ chrome: chromeOf(of.language), view, note: of.note ?? null }));
 }
 
-/** What the script fills in, and the style, are no texts of the page. */
+/** Without the style and the values that the script fills in, which are not texts of the page. */
 function texts(html: string): string {
   return html.replaceAll(/<style.*?<\/style>/gs, "").replaceAll(/ data-[a-z-]+="[^"]*"/g, "");
 }
@@ -48,7 +48,7 @@ function escaped(text: string): string {
 describe("every stage in every language", () => {
   const cases = STAGES.flatMap((stage) => ALL_LANGUAGES.map((language) => ({ stage, language })));
 
-  it.each(cases)("$stage in $language has one heading, no gap in a text, no id and no part twice", (of) => {
+  it.each(cases)("$stage in $language has one heading, no unfilled placeholder, and no duplicate id or part", (of) => {
     const { stage, language } = of;
     const variants = [
       checkoutViewOf(stage),
@@ -74,7 +74,7 @@ describe("every stage in every language", () => {
     }
   });
 
-  it.each(NOTES)("shows what came of a form: %s", (note) => {
+  it.each(NOTES)("shows the result of a form: %s", (note) => {
     for (const language of ALL_LANGUAGES) {
       const html = page(checkoutViewOf("pay"), { language, note });
       const [, said = ""] = /<p class="note[^"]*">([^<]+)<\/p>/.exec(html) ?? [];
@@ -84,14 +84,14 @@ describe("every stage in every language", () => {
     }
   });
 
-  it("says in problems what went wrong, in the reader's language", () => {
+  it("explains a problem in the reader's language", () => {
     for (const language of ALL_LANGUAGES) {
       const html = String(problemPage(chromeOf(language), { code: "INVOICE_NOT_FOUND" }));
       expect(shownText(html)).toContain(textsOf(language).problemNotFound);
     }
   });
 
-  it("leads back from a problem to the invoice that there is, in the language that was named", () => {
+  it("links from a problem back to the invoice if it exists, in the chosen language", () => {
     const chrome = chromeOf("de");
     const refused = (path: string, code: "INVOICE_NOT_FOUND" | "CONTENTION") =>
       String(problemPage({ ...chrome, path }, { code }));
@@ -103,7 +103,7 @@ describe("every stage in every language", () => {
 });
 
 describe("safety", () => {
-  it("asks nobody else for anything, and has no script or style but those with the nonce", () => {
+  it("loads nothing from another origin, and has no script or style without the nonce", () => {
     for (const stage of STAGES) {
       const html = page(checkoutViewOf(stage, { method: EVM_METHOD }));
       const loaded = [...html.matchAll(/<(?:script|img|link|iframe|source)[^>]*? (?:src|href)="([^"]*)"/g)];
@@ -115,7 +115,7 @@ describe("safety", () => {
     }
   });
 
-  it("shows names as text, whatever they are", () => {
+  it("escapes names, whatever they contain", () => {
     const hostile = fc.array(
       fc.oneof(
         fc.constantFrom("</title>", "<script>alert(1)</script>", '" onload="x', "'", "&lt;", "{shop}", "{total}", "$&"),
@@ -160,7 +160,7 @@ describe("safety", () => {
 
 describe("paying", () => {
   it.each([METHOD, EVM_METHOD])(
-    "shows the whole address of $key in groups, and copies it and the amount exactly",
+    "shows the whole address of $key in groups, and copies the exact address and amount",
     (method) => {
       const html = page(checkoutViewOf("pay", { method }));
       const [, groups = ""] = /<p class="address">(.*?)<\/p>/.exec(html) ?? [];
@@ -173,7 +173,7 @@ describe("paying", () => {
     },
   );
 
-  it("has a code of the address, and a second one only where the payment link says more", () => {
+  it("has a QR code of the address, and a second one only if the payment link has more than the address", () => {
     expect(page(checkoutViewOf("pay")).match(/<svg[^>]* role="img"/g)).toHaveLength(2);
     const bare = { ...METHOD, uri: METHOD.address };
     const html = page(checkoutViewOf("pay", { method: bare }));
@@ -181,17 +181,17 @@ describe("paying", () => {
     expect(html).not.toContain('type="radio"');
   });
 
-  it("tells wallets in the browser the exact transfer, and others nothing", () => {
+  it("gives browser wallets the exact transfer, and only on EVM networks", () => {
     const html = page(checkoutViewOf("pay", { method: EVM_METHOD }));
     const [, transfer = ""] = / data-wallets="([^"]*)"/.exec(html) ?? [];
     expect(JSON.parse(transfer.replaceAll("&quot;", '"'))).toEqual(EVM_METHOD.transfer);
-    // The script fills in the wallet; the network it is told.
+    // The script fills in the wallet; the network is filled in already.
     expect(html).toMatch(/data-pay-with="[^"]*\{wallet\}/);
     expect(html).toMatch(/data-wrong-network="[^"]*Ethereum/);
     expect(page(checkoutViewOf("pay"))).not.toContain("data-wallets");
   });
 
-  it("counts down to the end of the amount and says what comes then", () => {
+  it("counts down to the amount's deadline and says what happens then", () => {
     const { atRequote, atExpiry } = textsOf("en");
     const html = page(checkoutViewOf("pay"));
     expect(html).toContain(`data-deadline="${METHOD.deadlineMs}" datetime="2026-10-02T10:14:59.000Z"`);
@@ -201,26 +201,26 @@ describe("paying", () => {
     expect(html).toContain(`data-now="${NOW}"`);
   });
 
-  it("shows no address where nothing should be sent", () => {
+  it("shows no address when nothing should be sent", () => {
     const sendable = STAGES.filter((stage) => page(checkoutViewOf(stage)).includes("data-copy"));
     expect(sendable).toEqual(["pay", "partial"]);
     for (const stage of STAGES) {
       const isShown = shownText(page(checkoutViewOf(stage))).includes(METHOD.address);
       expect(isShown).toBe(sendable.includes(stage));
     }
-    // Where the shop takes what comes late, what is missing can be added.
+    // If the shop accepts late payments, the missing amount can still be sent.
     expect(page(checkoutViewOf("underpaid", { acceptsLate: true }))).toContain(`data-copy="${METHOD.address}"`);
     expect(page(checkoutViewOf("underpaid", { acceptsLate: true, isMonitored: false }))).not.toContain("data-copy");
   });
 
-  it("leads back to the choice while there is one", () => {
+  it("links back to the choice while there is one", () => {
     expect(page(checkoutViewOf("pay"))).toContain("?choose=1");
     expect(page(checkoutViewOf("pay", { canChoose: false }))).not.toContain("?choose=1");
   });
 });
 
 describe("choosing", () => {
-  it("has one button for each way, found by coin, network and standard", () => {
+  it("has one button for each payment method, searchable by coin, network and standard", () => {
     const html = page(checkoutViewOf("choose"));
     const ways = [...html.matchAll(/<button type="submit"[^>]* name="method" value="([^"]*)" data-find="([^"]*)"/g)];
     expect(ways.map(([, key]) => key)).toEqual(["BTC_BTC", "ETH_ETH", "USDT_ETH", "USDT_TRX"]);
@@ -228,7 +228,7 @@ describe("choosing", () => {
     expect(html).toContain('<form method="post" action="/pay/inv_01JAB2C3D4E5F6G7H8J9KMNPQR/methods"');
   });
 
-  it("marks a way on a test network where not all are, and says it once of all", () => {
+  it("marks a method on a test network, or shows one notice if all are on test networks", () => {
     const { testNetwork } = textsOf("en");
     const [first] = checkoutViewOf("choose").choices;
     const test = {
@@ -247,7 +247,7 @@ describe("choosing", () => {
     expect(said({ choices: [test], isTest: true })).toBe(1);
   });
 
-  it("can be searched when there is much of it", () => {
+  it("has a search field for nine coins, and none for eight", () => {
     const many = Array.from({ length: 9 }, (_, n) => ({
       code: `C${n}`,
       name: `Coin ${n}`,
@@ -259,7 +259,7 @@ describe("choosing", () => {
 });
 
 describe("following", () => {
-  it("shows how far a payment is", () => {
+  it("shows a payment's progress in confirmations", () => {
     const html = page(checkoutViewOf("seen"));
     expect(html).toContain('<progress max="19" value="7"');
     expect(shownText(html)).toContain("7 of 19 confirmations");
@@ -267,21 +267,21 @@ describe("following", () => {
     expect(page(checkoutViewOf("paid"))).not.toContain("<progress");
   });
 
-  it("tells the script where to look, in the language and of the way that is shown", () => {
+  it("gives the script the addresses of its state, with the language and the method that are shown", () => {
     const html = page(checkoutViewOf("pay"), { language: "de" });
     expect(html).toContain('data-state-url="/pay/inv_01JAB2C3D4E5F6G7H8J9KMNPQR/state?method=USDT_TRX&amp;lang=de"');
     expect(html).toContain('data-live-url="/pay/inv_01JAB2C3D4E5F6G7H8J9KMNPQR/live"');
     expect(page(checkoutViewOf("choose"))).toContain("/state?choose=1");
   });
 
-  it("draws the same <main> alone as in the page", () => {
+  it("renders the same <main> alone as in the page", () => {
     for (const stage of STAGES) {
       const of = { chrome: chromeOf(), view: checkoutViewOf(stage), note: null };
       expect(String(checkoutPage(of))).toContain(String(checkoutMain(of)));
     }
   });
 
-  it("goes back to the shop by itself only where it may, and never where nobody can stop it", () => {
+  it("returns to the shop automatically only if there is a return address, and only by the script, which can be stopped", () => {
     const refresh = (view: CheckoutView, note: Note | null = null) =>
       /<noscript><meta http-equiv="refresh" content="([^"]*)"\/?><\/noscript>/.exec(page(view, { note }))?.[1];
     expect(refresh(checkoutViewOf("paid"))).toBeUndefined();
@@ -292,11 +292,11 @@ describe("following", () => {
       expect(page(view)).not.toMatch(/data-return-url|\/return/);
       expect(refresh(view)).toBe(view.pollSeconds > 0 && stage !== "choose" ? "30" : undefined);
     }
-    // What a form came to can be read at leisure.
+    // A page with a form's result is not refreshed, so that it can be read.
     expect(refresh(checkoutViewOf("pay"), "claim-invalid")).toBeUndefined();
   });
 
-  it("asks for a hash where money may be under way, on the networks that are watched", () => {
+  it("asks for a transaction hash while a payment may be on its way, on the watched networks", () => {
     const asking = STAGES.filter((stage) => page(checkoutViewOf(stage)).includes('name="txHash"'));
     expect(asking).toEqual(["pay", "partial", "checking", "underpaid", "expired"]);
     expect(page(checkoutViewOf("expired"))).toContain('<input type="hidden" name="network" value="TRX"');
@@ -309,7 +309,7 @@ describe("following", () => {
     );
   });
 
-  it("says of late money that the shop decides", () => {
+  it("says that the shop decides about a late payment", () => {
     const late = checkoutViewOf("expired", { payments: [{ ...PAYMENT, state: "confirmed", isLate: true }] });
     expect(shownText(page(late))).toContain("will decide about it");
     expect(shownText(page(checkoutViewOf("expired")))).not.toContain("will decide about it");
@@ -317,7 +317,7 @@ describe("following", () => {
 });
 
 describe("the switch of languages", () => {
-  it("keeps what is shown, and names each language by itself", () => {
+  it("keeps the payment method that is shown, and writes each language's name in that language", () => {
     const html = page(checkoutViewOf("pay"), { language: "ar" });
     expect(html).toContain('<input type="hidden" name="method" value="USDT_TRX"');
     for (const [code, { name }] of Object.entries(LANGUAGES)) {

@@ -16,8 +16,8 @@ function assetNamed(of: typeof ETH, code: string) {
   return asset;
 }
 
-describe("what an injected wallet is asked to send", () => {
-  it("of a token is the call `transfer` of its contract, and no ether", () => {
+describe("the transfer for an injected wallet", () => {
+  it("of a token calls `transfer` on its contract, and sends no ether", () => {
     const asset = assetNamed(ETH, "USDT");
     expect(evmTransfer({ network: ETH, asset, address: ADDRESS, amountUnits: 10_000_000n })).toEqual({
       chainId: "0x1",
@@ -27,7 +27,7 @@ describe("what an injected wallet is asked to send", () => {
     });
   });
 
-  it("of a native coin is its value, and no call", () => {
+  it("of a native coin sends its value to the address, without call data", () => {
     const asset = assetNamed(ETH, "ETH");
     expect(evmTransfer({ network: ETH, asset, address: ADDRESS, amountUnits: 10n ** 18n + 1n })).toEqual({
       chainId: "0x1",
@@ -37,7 +37,7 @@ describe("what an injected wallet is asked to send", () => {
     });
   });
 
-  it("is on the chain that the network is, by its number without leading zeros", () => {
+  it("has the chain id of its network, without leading zeros", () => {
     const evm = NETWORKS.filter(({ family }) => family === "evm");
     expect(evm.length).toBeGreaterThan(5);
     for (const each of evm)
@@ -48,13 +48,13 @@ describe("what an injected wallet is asked to send", () => {
       }
   });
 
-  it("is nothing on other chains", () => {
+  it("is null on networks that are not EVM", () => {
     for (const each of NETWORKS.filter(({ family }) => family !== "evm"))
       for (const asset of each.assets)
         expect(evmTransfer({ network: each, asset, address: ADDRESS, amountUnits: 1n })).toBeNull();
   });
 
-  it("is the very amount and address, whichever", () => {
+  it("encodes any amount and address exactly", () => {
     const asset = assetNamed(ETH, "USDC");
     const hex = fc.string({ unit: fc.constantFrom(..."0123456789abcdefABCDEF"), minLength: 40, maxLength: 40 });
     fc.assert(

@@ -32,7 +32,7 @@ const POINTS: Readonly<Record<Language, "." | ",">> = {
   ja: ".",
 };
 
-/** What somebody who knows the language reads: its number as decimal text, undefined where it is no plain number. */
+/** The number as a reader of the language understands it, as decimal text; undefined if it is not a plain number. */
 function readNumber(language: Language, text: string): string | undefined {
   const point = POINTS[language];
   const [number = ""] = /\d(?:.*\d)?/s.exec(text) ?? [];
@@ -46,12 +46,12 @@ function readNumber(language: Language, text: string): string | undefined {
 }
 
 describe("an amount in a language", () => {
-  it.each(FORMATTED)("is written the way of %s", (language, ...texts) => {
+  it.each(FORMATTED)("is written as usual in %s", (language, ...texts) => {
     const money = FORMATTED_MONEY.map((each) => moneyText(language, each));
     expect([...money, timeText(language, FORMATTED_MS)].map(visible)).toEqual(texts);
   });
 
-  it("is read back as exactly what it is, in every language and currency: nothing is rounded", () => {
+  it("reads back as the exact amount in every language and currency: nothing is rounded", () => {
     fc.assert(
       fc.property(languages, currencies, amounts, (language, currency, micros) => {
         const read = readNumber(language, moneyText(language, { micros, currency }));
@@ -61,7 +61,7 @@ describe("an amount in a language", () => {
     );
   });
 
-  it("has the digits of a keyboard, and none of a power of ten", () => {
+  it("has ASCII digits only, and no exponent", () => {
     fc.assert(
       fc.property(languages, currencies, amounts, (language, currency, micros) => {
         const text = moneyText(language, { micros, currency });
@@ -72,7 +72,7 @@ describe("an amount in a language", () => {
     );
   });
 
-  it("has as many fraction digits as its currency at least, and more only where they are there", () => {
+  it("has at least the fraction digits of its currency, and more only if the amount has them", () => {
     const fraction = (language: Language, micros: bigint, currency: string) =>
       readNumber(language, moneyText(language, { micros, currency }))?.split(".")[1] ?? "";
     for (const language of ALL) {
@@ -87,7 +87,7 @@ describe("an amount in a language", () => {
     }
   });
 
-  it("says which currency it is: no two are written alike in one language", () => {
+  it("identifies its currency: no two currencies look the same in one language", () => {
     for (const language of ALL) {
       const texts = KNOWN_CURRENCIES.map((currency) =>
         moneyText(language, { micros: 1_000_000n, currency }).replaceAll(/[\d.,\s\u200f]/g, ""),
@@ -96,13 +96,13 @@ describe("an amount in a language", () => {
     }
   });
 
-  it("names a coin by its code behind the number, however many letters it has", () => {
+  it("names a coin by its code after the number, however long the code is", () => {
     for (const language of ALL)
       for (const currency of KNOWN_CURRENCIES.filter((code) => !FIAT_CODES.some((fiat) => fiat === code)))
         expect(moneyText(language, { micros: 2_000_000n, currency })).toBe(`2\u00a0${currency}`);
   });
 
-  it("never breaks between number and currency", () => {
+  it("cannot break the line between number and currency", () => {
     for (const language of ALL)
       for (const currency of KNOWN_CURRENCIES)
         expect(moneyText(language, { micros: 1_234_500_000n, currency })).not.toContain(" ");
@@ -110,7 +110,7 @@ describe("an amount in a language", () => {
 });
 
 describe("a moment in a language", () => {
-  it("is of UTC and says so, with year, day and minute", () => {
+  it("is in UTC and says so, with year, day and minute", () => {
     fc.assert(
       fc.property(languages, fc.integer({ min: 1_600_000_000_000, max: 4_000_000_000_000 }), (language, ms) => {
         const text = timeText(language, ms);
@@ -128,7 +128,7 @@ describe("a moment in a language", () => {
 });
 
 describe("an address in groups", () => {
-  it("is the address when they are put together, in groups of four but for the last", () => {
+  it("joins back to the address, and has groups of four, except for the last", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 120 }), (address) => {
         const groups = addressGroups(address);
@@ -145,7 +145,7 @@ describe("an address in groups", () => {
     ["abc", ["abc"]],
     ["TXYZopQR", ["TXYZ", "opQR"]],
     ["bc1qw508d6qejxt", ["bc1q", "w508", "d6qe", "jxt"]],
-  ])("%s", (address, groups) => {
+  ])("of %j is %j", (address, groups) => {
     expect(addressGroups(address)).toEqual(groups);
   });
 });
@@ -163,7 +163,7 @@ describe("a decimal without trailing zeros", () => {
     expect(trimZeros(decimal)).toBe(trimmed);
   });
 
-  it("is the same number, and is left alone the second time", () => {
+  it("is the same number, and is not changed again", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (micros) => {
         const trimmed = trimZeros(formatMicros(micros));

@@ -12,7 +12,7 @@ describe("the language of a browser", () => {
     ["DE-at", "de"],
     ["pt-BR,pt;q=0.9,en-US;q=0.8,en;q=0.7", "pt"],
     ["zh-Hant-TW", "zh"],
-    // Nobody of ours speaks the first.
+    // The first is not one of ours.
     ["nl-NL,nl;q=0.9,fr;q=0.8", "fr"],
     ["nl", "en"],
     ["en;q=0.1, ja;q=0.2", "ja"],
@@ -29,7 +29,7 @@ describe("the language of a browser", () => {
     expect(negotiateLanguage(header)).toBe(language);
   });
 
-  it("is one of ours, whatever it says", () => {
+  it("is always one of ours, whatever the header contains", () => {
     const noise = fc.oneof(
       fc.string(),
       fc.array(fc.constantFrom("de", "xx", ";", "q=", "0.5", ",", "*", "-")).map((a) => a.join("")),
@@ -40,7 +40,7 @@ describe("the language of a browser", () => {
     );
   });
 
-  it("is the one of the greatest weight, however they are listed", () => {
+  it("is the one of the greatest weight, in whatever order they are listed", () => {
     const language = fc.constantFrom(...Object.keys(LANGUAGES));
     const listed = fc.uniqueArray(fc.record({ language, weight: fc.integer({ min: 1, max: 1000 }) }), {
       minLength: 1,
@@ -63,7 +63,7 @@ it("the languages are the ten of the checkout, English first, one of them from r
   expect(fromRight.map(([name]) => name)).toEqual(["ar"]);
   for (const { locale } of Object.values(LANGUAGES)) {
     expect(Intl.NumberFormat.supportedLocalesOf(locale)).toHaveLength(1);
-    // What is copied into a wallet must be read by it.
+    // Amounts are copied into wallets, which read only ASCII digits.
     expect(new Intl.NumberFormat(locale).format(1234567890)).toMatch(/^[\d.,\s\u00a0\u202f]+$/);
   }
 });

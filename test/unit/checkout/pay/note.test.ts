@@ -5,7 +5,7 @@ import { pairNamed } from "../../../../src/checkout/pay/pick-method.ts";
 import { canonicalPairs, pairKey } from "../../../../src/commerce/invoices/payment-method.ts";
 import { SAMPLES } from "../../../../src/platform/http/refusals.ts";
 
-describe("why a way to pay could not be picked", () => {
+describe("the note of a payment method that could not be chosen", () => {
   it.each([
     ["RATE_UNAVAILABLE", "rate"],
     ["AMOUNTS_EXHAUSTED", "taken"],
@@ -21,11 +21,11 @@ describe("why a way to pay could not be picked", () => {
     ["RATE_LIMITED", "too-many"],
     ["STORAGE_UNAVAILABLE", "other"],
     ["UNAUTHORIZED", "other"],
-  ] as const)("%s is %s", (code, note) => {
+  ] as const)("for %s is %s", (code, note) => {
     expect(pickNote(SAMPLES[code])).toBe(note);
   });
 
-  it("is never a word about a claim, whatever the refusal", () => {
+  it("is never a note about a claim", () => {
     for (const failure of Object.values(SAMPLES)) {
       const note = pickNote(failure);
       expect(NOTES).toContain(note);
@@ -34,8 +34,8 @@ describe("why a way to pay could not be picked", () => {
   });
 });
 
-describe("what came of a claim", () => {
-  it("is what was found, or why nobody looked", () => {
+describe("the note of a claim", () => {
+  it("is its outcome, or why it was not looked up", () => {
     const outcomes = (["FOUND", "NOT_FOUND", "UNAVAILABLE"] as const).map((outcome) =>
       claimNote({ ok: true, value: { outcome } }),
     );
@@ -50,7 +50,7 @@ describe("what came of a claim", () => {
 });
 
 describe("the key of a form", () => {
-  it("is read as the pair that it was written from, for every pair of the registry", () => {
+  it("converts back to its pair, for every pair of the registry", () => {
     for (const network of NETWORKS)
       for (const asset of network.assets) {
         const pair = { cryptocurrency: asset.code, network: network.name };
@@ -58,7 +58,7 @@ describe("the key of a form", () => {
       }
   });
 
-  it.each(["", "_", "USDT", "USDT_", "_ETH", "USDT_ETH_", "USDT ETH", "__proto___x"])("%j names no pair", (key) => {
+  it.each(["", "_", "USDT", "USDT_", "_ETH", "USDT_ETH_", "USDT ETH", "__proto___x"])("%j is not a pair", (key) => {
     expect(canonicalPairs([pairNamed(key)]).ok).toBe(false);
   });
 });

@@ -48,11 +48,11 @@ describe("a QR code", () => {
     ),
   );
 
-  test.each([...new Set([...Object.values(ADDRESSES).flat(), ...uris])])("is read as %s", (text) => {
+  test.each([...new Set([...Object.values(ADDRESSES).flat(), ...uris])])("of %s decodes to the same text", (text) => {
     expect(decodeQR(pictureOf(qrPath(text)))).toBe(text);
   });
 
-  test("is read as whatever text it was made of", () => {
+  test("of any text decodes to the same text", () => {
     const texts = fc.string({ unit: "grapheme", minLength: 1, maxLength: 120 }).filter((text) => text.isWellFormed());
     fc.assert(
       fc.property(texts, (text) => {
@@ -62,14 +62,14 @@ describe("a QR code", () => {
     );
   });
 
-  test("is one path of strokes and nothing else, in few bytes", () => {
+  test("is one short path that consists only of strokes", () => {
     const { size, path } = qrPath("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
     expect(size).toBe(29);
     expect(path).toMatch(/^M0 0\.5h7(m-?\d+ [01]h\d+)+$/);
     expect(path.length).toBeLessThan(1_600);
   });
 
-  test("has room for the longest text that its kind of code takes, and says so past it", () => {
+  test("holds the longest text that fits its correction level, and throws for a longer one", () => {
     expect(qrPath("a".repeat(2_331)).size).toBe(177);
     expect(() => qrPath("a".repeat(2_332))).toThrow();
   });

@@ -10,7 +10,7 @@ function receipt(view: CheckoutView, language: Language = "en"): string {
 }
 
 describe("the receipt", () => {
-  it("says who was paid for what, how much, when and by which transactions", () => {
+  it("shows the shop, the order, the amounts, the date and the transactions", () => {
     const html = receipt(checkoutViewOf("paid"));
     for (const text of ["Flowers", "Order 1042", "€49.90", "Oct 2, 2026", "57.281437 USDT", PAYMENT.txHash]) {
       expect(html).toContain(text);
@@ -19,13 +19,13 @@ describe("the receipt", () => {
     expect(html).toContain("data-print");
   });
 
-  it("names what was asked where more came", () => {
+  it("shows the invoiced amount beside a greater received one", () => {
     const html = receipt(checkoutViewOf("overpaid"));
     expect(html).toContain("€59.90");
     expect(html).toContain("€49.90");
   });
 
-  it("lists what is confirmed, and says of late money that it was late", () => {
+  it("lists only confirmed payments, and marks a late one", () => {
     const payments = [
       { ...PAYMENT, state: "confirmed" as const, txHash: "counted" },
       { ...PAYMENT, state: "confirmed" as const, isLate: true, txHash: "late" },
@@ -38,7 +38,7 @@ describe("the receipt", () => {
     expect(html.split(textsOf("en").late)).toHaveLength(2);
   });
 
-  it("is none before it is paid", () => {
+  it("says that there is no receipt before the invoice is paid", () => {
     for (const stage of STAGES.filter((each) => each !== "paid" && each !== "overpaid")) {
       const html = receipt(checkoutViewOf(stage));
       expect(html).toContain(textsOf("en").receiptNone);
@@ -46,7 +46,7 @@ describe("the receipt", () => {
     }
   });
 
-  it.each(Object.keys(LANGUAGES) as Language[])("has no gap in a text in %s", (language) => {
+  it.each(Object.keys(LANGUAGES) as Language[])("has no unfilled placeholder in %s", (language) => {
     for (const stage of ["paid", "overpaid", "pay"] as const) {
       const html = receipt(checkoutViewOf(stage), language);
       expect(html.replaceAll(/<style.*?<\/style>/gs, "")).not.toMatch(/\{\w+\}|undefined|\[object/);

@@ -1,4 +1,4 @@
-// What a wallet is asked, and what a payer is told of a wallet that failed: never that nothing was paid where something may have been.
+// The requests to a wallet, and what a payer reads when it fails: never that nothing was paid when something may have been.
 import { expect, it } from "vitest";
 import { sendTransfer, type Wallet } from "../../../../src/checkout/pay/browser/wallet.ts";
 
@@ -22,11 +22,11 @@ it.each([
   ["eth_sendTransaction", undefined, "unclear"],
   ["eth_requestAccounts", new Error("the window closed"), "rejected"],
   ["eth_chainId", new Error("the window closed"), "rejected"],
-])("a wallet that fails at %s with %j has told: %s", async (method, error, outcome) => {
+])("a wallet that fails at %s with %j: %s", async (method, error, outcome) => {
   expect(await sendTransfer(walletFailing(method, error), () => TRANSFER)).toBe(outcome);
 });
 
-it("a wallet is asked to send on the chain that the page means, and on no other", async () => {
+it("a wallet sends the page's transfer, with the chain id in it", async () => {
   const asked: unknown[] = [];
   const wallet = walletFailing("nowhere", undefined);
   const request: Wallet["request"] = async (method, params = []) => {

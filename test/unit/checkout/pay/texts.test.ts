@@ -1,4 +1,4 @@
-// What can be proved of a translation without reading it: nothing missing, nothing left in English, nothing that breaks a page.
+// What can be checked of a translation without reading it: nothing missing, nothing left in English, nothing that breaks a page.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { en } from "../../../../src/platform/texts/en.ts";
@@ -13,7 +13,7 @@ const ALL = Object.keys(LANGUAGES) as Language[];
 const TRANSLATED = ALL.filter((language) => language !== "en");
 const EVERY = ALL.flatMap((language) => KEYS.map((key) => ({ language, key, text: textsOf(language)[key] })));
 
-/** The texts of `among` for which `isWrong` holds, to be compared with none. */
+/** The texts of the languages `among` for which `isWrong` holds; expected to be none. */
 function wrong(isWrong: (text: string, key: Key) => boolean, among: readonly Language[] = ALL): readonly string[] {
   return EVERY.filter(({ language, key, text }) => among.includes(language) && isWrong(text, key)).map(
     ({ language, key, text }) => `${language}.${key}: ${text}`,
@@ -30,7 +30,7 @@ function ownWords(text: string): string {
 }
 
 describe("every catalogue", () => {
-  it.each(TRANSLATED)("%s has the keys of the English one, in its order", (language) => {
+  it.each(TRANSLATED)("%s has the keys of the English one, in the same order", (language) => {
     expect(Object.keys(textsOf(language))).toEqual(KEYS);
   });
 
@@ -39,11 +39,11 @@ describe("every catalogue", () => {
     expect(wrong((text) => placeholders(text).some((name) => !/^\{[a-z]+\}$/.test(name)))).toEqual([]);
   });
 
-  it("has no text that is empty, or begins or ends with a space", () => {
+  it("has no text that is empty, begins or ends with a space, or has two spaces in a row", () => {
     expect(wrong((text) => text === "" || text.trim() !== text || /\s{2}/.test(text))).toEqual([]);
   });
 
-  it("leaves nothing in English but words that the language shares", () => {
+  it("has no English text left, except for words that the languages share", () => {
     const shared = [
       "es.total: Total",
       "pt.total: Total",
@@ -55,20 +55,20 @@ describe("every catalogue", () => {
     expect(wrong((text, key) => text === en[key], TRANSLATED)).toEqual(shared);
   });
 
-  it("has no markup, no quotation mark that ends an attribute, no line break, no invisible character", () => {
+  it("has no HTML, double quotation mark, backslash, line break or invisible character, and is in NFC", () => {
     expect(wrong((text) => /[<>&"`\\]/.test(text))).toEqual([]);
     expect(wrong((text) => /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\u2028\u2029]/u.test(text))).toEqual([]);
     expect(wrong((text) => text.normalize("NFC") !== text)).toEqual([]);
   });
 
-  it("is punctuated where the English one is: sentences end, and a colon stands before what is to be sent", () => {
+  it("ends each text with the same punctuation as the English one", () => {
     const ends: Readonly<Record<string, string>> = { "。": ".", "？": "?", "؟": "?", "：": ":" };
     const endOf = (text: string) => {
       const last = text.at(-1) ?? "";
       return ends[last] ?? (/[.?:]/.test(last) ? last : "");
     };
     const known = [
-      // An address stands last, where a full stop would look like a part of it in a line from right to left.
+      // An address is last, and a full stop would look like a part of it in a line from right to left.
       /^ar\.buyEmailInvalid:/,
       // Requests, where English asks.
       /^(zh|ja)\.chooseTitle:/,
@@ -77,7 +77,7 @@ describe("every catalogue", () => {
     expect(differing.filter((each) => !known.some((pattern) => pattern.test(each)))).toEqual([]);
   });
 
-  it("names what must never be wrong: the coin and the network, the exact amount, the shop", () => {
+  it("names the coin and the network, the exact amount and the shop in the texts that need them", () => {
     for (const language of ALL) {
       const texts = textsOf(language);
       expect(texts.warnNetwork.match(/\{(coin|network)\}/g), language).toHaveLength(2);
@@ -102,11 +102,11 @@ describe("each language", () => {
     ja: /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u,
   };
 
-  it.each(ALL)("%s is written in its own letters", (language) => {
+  it.each(ALL)("%s is written in its own script", (language) => {
     expect(wrong((text) => !scripts[language].test(text), [language])).toEqual([]);
   });
 
-  it("has no letters of another one, so that no look-alike hides in a word", () => {
+  it("has no letters of another script, so that no look-alike hides in a word", () => {
     const foreign: Readonly<Record<Language, RegExp>> = {
       en: /[^\p{Script=Latin}\P{L}]/u,
       es: /[^\p{Script=Latin}\P{L}]/u,
@@ -129,7 +129,7 @@ describe("each language", () => {
   });
 
   it.each([
-    // Some letter of its own alphabet that its neighbours lack, somewhere.
+    // Letters of its own alphabet that related languages lack.
     ["es", /¿|ñ|ción/],
     ["pt", /[ãõ]/],
     ["fr", /[èêœù]/],
@@ -138,7 +138,7 @@ describe("each language", () => {
     ["ru", /[ёыэъ]/],
     ["ar", /[ةىئ]/],
     ["ja", /[ぁ-ん]/],
-  ] as const)("%s has letters that tell it from its neighbours", (language, letters) => {
+  ] as const)("%s has the letters that distinguish it from related languages", (language, letters) => {
     const share = KEYS.filter((key) => letters.test(textsOf(language)[key])).length;
     expect(share).toBeGreaterThan(KEYS.length / 20);
   });
@@ -150,11 +150,11 @@ describe("each language", () => {
     ["pt", /(^|[^\p{L}])(tu|teu|tua|teus|tuas|ti)($|[^\p{L}])/iu],
     ["ru", /(^|[^\p{L}])(ты|тебя|тебе|тво\p{L}+)($|[^\p{L}])/iu],
     ["zh", /你/],
-  ] as const)("%s speaks to a payer politely, all the way", (language, familiar) => {
+  ] as const)("%s addresses a payer formally in every text", (language, familiar) => {
     expect(wrong((text) => familiar.test(text), [language])).toEqual([]);
   });
 
-  it("is set as its readers set it", () => {
+  it("follows the typography of its language", () => {
     // A no-break space before what the French set apart, for it must not begin a line.
     expect(wrong((text) => /(^|[^\u00a0])[:;?!]/.test(text), ["fr"])).toEqual([]);
     expect(wrong((text) => (text.match(/\?/g) ?? []).length !== (text.match(/¿/g) ?? []).length, ["es"])).toEqual([]);
@@ -169,7 +169,7 @@ describe("each language", () => {
   });
 });
 
-describe("a text that stands on a button", () => {
+describe("a text on a button", () => {
   /** In letters of the Latin alphabet, of which those of Chinese and Japanese are two wide. */
   function width(text: string): number {
     const shown = text.replaceAll(/\{\w+\}/g, "");
@@ -194,7 +194,7 @@ describe("a text that stands on a button", () => {
 });
 
 it.each(ALL)(
-  "%s names the copy buttons by the word that stands on them, for people who press them by voice",
+  "%s labels the copy buttons with the word that is shown on them, for people who use voice control",
   (language) => {
     // WCAG 2.2, 2.5.3 "Label in Name".
     const { copy, copyAmount, copyAddress } = textsOf(language);
@@ -213,7 +213,7 @@ describe("fill", () => {
     expect(fill("{a} {b}", { a: 0 })).toBe("0 {b}");
   });
 
-  it("takes a value as it is, whatever stands in it", () => {
+  it("inserts a value unchanged, whatever it contains", () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom("$&", "{b}", "$1", "$$", ""), (text, sign) => {
         const value = `${text}${sign}`;
@@ -223,7 +223,7 @@ describe("fill", () => {
     );
   });
 
-  it.each(ALL)("%s leaves nothing unfilled where all values are given", (language) => {
+  it.each(ALL)("leaves no placeholder in %s when all values are given", (language) => {
     const names = [...new Set(KEYS.flatMap((key) => placeholders(en[key])))];
     const values = Object.fromEntries(names.map((name) => [name.slice(1, -1), "x"]));
     for (const key of KEYS) expect(fill(textsOf(language)[key], values)).not.toMatch(/[{}]/);

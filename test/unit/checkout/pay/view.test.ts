@@ -24,33 +24,41 @@ const viewOf = (given: Given = {}) => checkoutView(viewFacts(given));
 const broken = { ...USDT_ETH, changes: { mac: "0".repeat(64) } };
 const partial = { receivedMicros: 4_000_000n };
 
-describe("where a payer stands", () => {
+describe("the stage of a checkout", () => {
   it.each<[string, Given, Stage]>([
-    ["nobody takes money", { active: [] }, "unavailable"],
-    ["a way can be picked", { active: [], available: [BTC_BTC] }, "choose"],
-    ["a way is picked", {}, "pay"],
-    ["a way is picked, another wanted", { available: [BTC_BTC], isChoosing: true }, "choose"],
-    ["another is wanted, and there is none", { isChoosing: true }, "pay"],
+    ["no payment method is available", { active: [] }, "unavailable"],
+    ["a method can be chosen", { active: [], available: [BTC_BTC] }, "choose"],
+    ["a method is chosen", {}, "pay"],
+    ["a method is chosen, and the payer wants another", { available: [BTC_BTC], isChoosing: true }, "choose"],
+    ["the payer wants another, and there is none", { isChoosing: true }, "pay"],
     ["the last moment", { nowMs: EXPIRES }, "pay"],
     ["the moment after it", { nowMs: EXPIRES + 1 }, "checking"],
-    ["some has come", { invoice: partial }, "partial"],
-    ["some has come, another way wanted", { invoice: partial, available: [BTC_BTC], isChoosing: true }, "partial"],
-    ["some has come, and the time is over", { invoice: partial, nowMs: EXPIRES + 1 }, "checking"],
-    ["the address was altered", { active: [broken] }, "unavailable"],
-    ["the address was altered, another can be picked", { active: [broken], available: [BTC_BTC] }, "choose"],
-    ["all is there", { status: "PENDING_CONFIRMATION" }, "seen"],
-    ["all is there, after the time", { status: "PENDING_CONFIRMATION", nowMs: EXPIRES + 1 }, "seen"],
+    ["partly paid", { invoice: partial }, "partial"],
+    [
+      "partly paid, and the payer wants another method",
+      { invoice: partial, available: [BTC_BTC], isChoosing: true },
+      "partial",
+    ],
+    ["partly paid, and the time is over", { invoice: partial, nowMs: EXPIRES + 1 }, "checking"],
+    ["the address was tampered with", { active: [broken] }, "unavailable"],
+    [
+      "the address was tampered with, and another method can be chosen",
+      { active: [broken], available: [BTC_BTC] },
+      "choose",
+    ],
+    ["fully received", { status: "PENDING_CONFIRMATION" }, "seen"],
+    ["fully received, after the time", { status: "PENDING_CONFIRMATION", nowMs: EXPIRES + 1 }, "seen"],
     ["paid", { status: "PAID" }, "paid"],
     ["overpaid", { status: "OVERPAID" }, "overpaid"],
     ["underpaid", { status: "UNDERPAID", nowMs: EXPIRES + 1 }, "underpaid"],
     ["expired", { status: "EXPIRED", nowMs: EXPIRES + 1 }, "expired"],
     ["cancelled", { status: "CANCELLED" }, "cancelled"],
-    ["cancelled before a way was picked", { status: "CANCELLED", active: [] }, "cancelled"],
+    ["cancelled before a method was chosen", { status: "CANCELLED", active: [] }, "cancelled"],
   ])("%s", (_, given, stage) => {
     expect(viewOf(given).stage).toBe(stage);
   });
 
-  it("is for the status alone once it is no longer awaited, whatever is asked for", () => {
+  it("depends only on the status once payment is no longer awaited, and offers no choice", () => {
     const ends = INVOICE_STATUSES.filter((status) => status !== "AWAITING_PAYMENT");
     const given = fc.record({
       status: fc.constantFrom(...ends),
@@ -73,33 +81,33 @@ describe("where a payer stands", () => {
   });
 });
 
-describe("the way to pay that is shown", () => {
+describe("the payment method that is shown", () => {
   const active = [USDT_TRX, USDT_ETH, BTC_BTC];
   const paidBy = (pair: object, status: "DETECTED" | "CONFIRMED" | "REORGED" = "DETECTED") => [{ ...pair, status }];
 
   it.each<[string, Given, string | undefined]>([
-    ["the one that was asked for", { active, asked: "BTC_BTC" }, "BTC_BTC"],
-    ["the newest where none was", { active }, "USDT_TRX"],
-    ["the newest where the one asked for is not picked", { active: [USDT_ETH], asked: "BTC_BTC" }, "USDT_ETH"],
-    ["the one that money came by", { active, payments: paidBy(BTC_BTC) }, "BTC_BTC"],
-    ["not one whose money was taken back", { active, payments: paidBy(BTC_BTC, "REORGED") }, "USDT_TRX"],
+    ["the requested one", { active, asked: "BTC_BTC" }, "BTC_BTC"],
+    ["the newest if none was requested", { active }, "USDT_TRX"],
+    ["the newest if the requested one was not chosen", { active: [USDT_ETH], asked: "BTC_BTC" }, "USDT_ETH"],
+    ["the one that received a payment", { active, payments: paidBy(BTC_BTC) }, "BTC_BTC"],
+    ["not one whose payment was reorganized away", { active, payments: paidBy(BTC_BTC, "REORGED") }, "USDT_TRX"],
     [
-      "the one asked for though money came by another",
+      "the requested one, even if another received a payment",
       { active, payments: paidBy(BTC_BTC), asked: "USDT_ETH" },
       "USDT_ETH",
     ],
     [
-      "the next where the newest was altered",
+      "the next if the newest was tampered with",
       { active: [{ ...USDT_TRX, changes: { mac: null } }, USDT_ETH] },
       "USDT_ETH",
     ],
-    ["none while another is chosen", { active, isChoosing: true }, undefined],
-    ["none where its address was altered", { active: [broken], asked: "USDT_ETH" }, undefined],
+    ["none while the payer chooses another", { active, isChoosing: true }, undefined],
+    ["none if its address was tampered with", { active: [broken], asked: "USDT_ETH" }, undefined],
   ])("is %s", (_, given, key) => {
     expect(viewOf(given).method?.key).toBe(key);
   });
 
-  it("has all that a payer needs, exact", () => {
+  it("has everything that a payer needs, exactly", () => {
     expect(viewOf().method).toEqual({
       ...{ key: "USDT_ETH", network: "ETH", networkName: "Ethereum", standard: "ERC-20", isTest: false },
       ...{ code: "USDT", coin: "Tether USD", address: ADDRESS, isShared: true, amount: "10", rate: "1" },
@@ -109,7 +117,7 @@ describe("the way to pay that is shown", () => {
     });
   });
 
-  it("asks for what is still due, and for nothing where nothing is", () => {
+  it("asks for the amount still due, and for nothing when nothing is due", () => {
     const rest = viewOf({ invoice: partial }).method;
     expect([rest?.amount, rest?.transfer?.data.slice(-8)]).toEqual(["6", (6_000_000).toString(16).padStart(8, "0")]);
     const own = { ...USDT_ETH, changes: { remainderUnits: 5_990_000n } };
@@ -118,13 +126,13 @@ describe("the way to pay that is shown", () => {
     expect([done?.amount, done?.transfer]).toEqual(["0", null]);
   });
 
-  it("asks for any amount where the invoice does: no amount, and no wallet that would send one", () => {
+  it("has no amount and no wallet transfer when the invoice accepts any amount", () => {
     const any = { ...USDT_ETH, changes: { amountUnits: null } };
     const { method, total, missing } = viewOf({ invoice: { amountMicros: 0n }, active: [any] });
     expect([method?.amount, method?.transfer, total.micros, missing.micros]).toEqual([null, null, 0n, 0n]);
   });
 
-  it("says when its amount is over, and whether then the amount or the invoice is", () => {
+  it("has the deadline of its amount, and says whether the amount is requoted or the invoice expires then", () => {
     const short = { rateLockSeconds: 900 };
     const at = (given: Given) => [viewOf(given).method?.deadlineMs, viewOf(given).method?.atDeadline];
     expect(at({ invoice: short })).toEqual([NOW + 900_000, "requote"]);
@@ -133,18 +141,18 @@ describe("the way to pay that is shown", () => {
     expect(at({ invoice: { ...short, ...partial } })).toEqual([NOW + 900_000, "requote"]);
   });
 
-  it("shows no amount whose time is over", () => {
+  it("is hidden once its rate lock is over", () => {
     expect(viewOf({ invoice: { rateLockSeconds: 900 }, nowMs: NOW + 900_001 }).method).toBeNull();
   });
 
-  it("of a chain that is no EVM asks no injected wallet", () => {
+  it("has no injected-wallet transfer on a network that is not EVM", () => {
     expect(viewOf({ active: [USDT_TRX] }).method).toMatchObject({ address: addressOn("TRX"), transfer: null });
     expect(viewOf({ active: [BTC_BTC] }).method).toMatchObject({ standard: null, networkName: "Bitcoin", minutes: 30 });
   });
 });
 
 describe("the choice", () => {
-  it("is grouped by coin, each with its networks in plain words, picked ones too", () => {
+  it("groups methods by coin, with readable network names, including those already chosen", () => {
     const { choices, canChoose } = viewOf({ active: [USDT_TRX], available: [BTC_BTC, USDT_ETH] });
     expect(canChoose).toBe(true);
     expect(choices.map(({ code, name, ways }) => [code, name, ways.map(({ key }) => key)])).toEqual([
@@ -158,19 +166,19 @@ describe("the choice", () => {
     ]);
   });
 
-  it("is none where there is one way, some has come, or the time is over", () => {
+  it("is not offered with one method only, after a partial payment, or when the time is over", () => {
     expect(viewOf().canChoose).toBe(false);
     expect(viewOf({ available: [BTC_BTC], invoice: partial }).canChoose).toBe(false);
     expect(viewOf({ available: [BTC_BTC], nowMs: EXPIRES + 1 })).toMatchObject({ canChoose: false, choices: [] });
   });
 
-  it("is skipped where nothing is picked and one is left, and only then", () => {
+  it("is skipped only when nothing is chosen and one method is available", () => {
     const sole = (given: Given) => soleWay(viewFacts(given));
     expect(sole({ active: [], available: [BTC_BTC] })).toMatchObject(BTC_BTC);
     expect(sole({ active: [], available: [BTC_BTC, USDT_ETH] })).toBeUndefined();
     expect(sole({ active: [] })).toBeUndefined();
     expect(sole({ available: [BTC_BTC] })).toBeUndefined();
-    // An altered one is picked all the same: nobody is led past it.
+    // One that was tampered with is still chosen: the payer is not sent past it.
     expect(sole({ active: [broken], available: [BTC_BTC] })).toBeUndefined();
     expect(sole({ active: [], available: [BTC_BTC], nowMs: EXPIRES + 1 })).toBeUndefined();
     expect(sole({ active: [], available: [BTC_BTC], status: "CANCELLED" })).toBeUndefined();
@@ -178,7 +186,7 @@ describe("the choice", () => {
 });
 
 describe("payments", () => {
-  it("are those of this invoice that were seen, with confirmations as of now, and without who sent them", () => {
+  it("are shown with their current confirmations, and without the sender", () => {
     const [payment, ...more] = viewOf({ payments: [{}], tipHeight: 101 }).payments;
     expect(more).toEqual([]);
     expect(payment).toEqual({
@@ -206,13 +214,13 @@ describe("texts of the merchant", () => {
     ...{ askForPhoneNumber: false, createdAtMs: NOW, updatedAtMs: NOW, deletedAtMs: null },
   };
 
-  it("lose their control and direction characters, and are otherwise as they were written", () => {
+  it("lose their control and direction characters, and are otherwise unchanged", () => {
     const brand = JSON.stringify({ name: "Caf\u202eé \u0007<b>" });
     const view = viewOf({ invoice: { name: " \u2066Order\n1001\u2069 ", description: "\u200e" }, settings: { brand } });
     expect([view.title, view.description, view.shop.name]).toEqual(["Order 1001", null, "Café <b>"]);
   });
 
-  it("never leave a page without a title or a shop without a name", () => {
+  it("that are blank are replaced by the ids of invoice and merchant", () => {
     const unseen = fc.string({ unit: fc.constantFrom("\u202e", "\u0000", " ", "\n", "\u2069", "\ufeff") });
     fc.assert(
       fc.property(unseen, (text) => {
@@ -223,7 +231,7 @@ describe("texts of the merchant", () => {
     );
   });
 
-  it("stand with images of our own origin, whatever name it is open under", () => {
+  it("are shown with images from our own origin", () => {
     const logo = "b".repeat(64);
     const view = viewOf({ product, settings: { brand: JSON.stringify({ logo }) } });
     expect(view.imageUrl).toBe(`/images/${MERCHANT_ID}/${product.image}`);
@@ -232,8 +240,8 @@ describe("texts of the merchant", () => {
   });
 });
 
-describe("what can follow", () => {
-  it("is the way back to the shop, once it is paid and the shop has said where", () => {
+describe("what a view allows next", () => {
+  it("is the return to the shop, once it is paid and the shop has set an address", () => {
     const redirectUrl = "https://shop.example/thanks";
     for (const status of INVOICE_STATUSES) {
       const isPaid = status === "PAID" || status === "OVERPAID";
@@ -246,7 +254,7 @@ describe("what can follow", () => {
     }
   });
 
-  it("is a claim on each network that the invoice was to be paid on, once", () => {
+  it("is a claim on each network of the invoice's methods, once per network", () => {
     const { claimNetworks } = viewOf({ active: [USDT_ETH, { cryptocurrency: "USDC", network: "ETH" }, BTC_BTC] });
     expect(claimNetworks).toEqual([
       { network: "ETH", networkName: "Ethereum" },
@@ -255,11 +263,11 @@ describe("what can follow", () => {
     expect(viewOf({ active: [], available: [BTC_BTC] }).claimNetworks).toEqual([]);
   });
 
-  it.each(INVOICE_STATUSES)("that is %s is told of changes exactly where it asks for them", (status) => {
+  it.each(INVOICE_STATUSES)("for %s is live updates exactly if the page polls", (status) => {
     expect(isPageOver(status)).toBe(viewOf({ status }).pollSeconds === 0);
   });
 
-  it("is asked for again as often as news can come, and never where none can", () => {
+  it("is polling as often as something can change, and never when nothing can", () => {
     const seconds = (given: Given) => viewOf(given).pollSeconds;
     expect([seconds({ status: "PAID" }), seconds({ status: "OVERPAID" }), seconds({ status: "CANCELLED" })]).toEqual([
       0, 0, 0,
@@ -271,7 +279,7 @@ describe("what can follow", () => {
     }
   });
 
-  it("says that coins have no value only of what is shown: the way, or every way there is", () => {
+  it("warns of test coins only for the method shown, or when every method is on a test network", () => {
     const sepolia = { cryptocurrency: "USDC", network: "ETH_SEPOLIA" };
     const nile = { cryptocurrency: "TRX", network: "TRX_NILE" };
     const isTest = (given: Given) => viewOf(given).isTest;
@@ -283,14 +291,14 @@ describe("what can follow", () => {
     expect(isTest({ active: [], available: [sepolia, nile] })).toBe(true);
   });
 
-  it("says until when money is looked for, and whether late money counts", () => {
+  it("says whether payments are still monitored, and whether late ones are accepted", () => {
     const until = { monitorUntilMs: EXPIRES + 10 };
     expect(viewOf({ status: "EXPIRED", invoice: until, nowMs: EXPIRES + 10 }).isMonitored).toBe(true);
     expect(viewOf({ status: "EXPIRED", invoice: until, nowMs: EXPIRES + 11 }).isMonitored).toBe(false);
     expect(viewOf({ invoice: { latePaymentPolicy: "ACCEPT" } }).acceptsLate).toBe(true);
   });
 
-  it("names what is missing, never less than nothing", () => {
+  it("has the missing amount, never below 0", () => {
     expect(viewOf({ invoice: partial }).missing).toEqual({ micros: 6_000_000n, currency: "USD" });
     expect(viewOf({ status: "OVERPAID", invoice: { receivedMicros: 12_000_000n } }).missing.micros).toBe(0n);
   });

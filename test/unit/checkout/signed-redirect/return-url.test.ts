@@ -12,11 +12,11 @@ const SIGNED = { keyId: "k1", signature: "A_-z" };
 const OURS =
   "invoiceId=inv_01M7ZZZZZZZZZZZZZZZZZZZZZZ&status=PAID&timestamp=2026-11-21T12%3A00%3A00.007Z&keyId=k1&signature=A_-z";
 
-it("what is signed is four lines, of which the first says what they are for", () => {
+it("the signed text is four lines: its purpose, the invoice, the status and the time", () => {
   expect(returnText(OF)).toBe("edgetill-return-v1\ninv_01M7ZZZZZZZZZZZZZZZZZZZZZZ\nPAID\n2026-11-21T12:00:00.007Z");
 });
 
-describe("the address of a return", () => {
+describe("the return URL", () => {
   it.each([
     ["https://shop.example/thanks", `https://shop.example/thanks?${OURS}`],
     ["https://shop.example", `https://shop.example/?${OURS}`],
@@ -27,17 +27,17 @@ describe("the address of a return", () => {
     ["https://shop.example/t?status=OPEN&order=7&signature=x&keyId", `https://shop.example/t?order=7&${OURS}`],
     ["https://shop.example/t??status=OPEN&?", `https://shop.example/t??status=OPEN&?&${OURS}`],
     ["https://shop.example/t?%73tatus=OPEN&invoice+Id=8", `https://shop.example/t?invoice+Id=8&${OURS}`],
-  ])("of %s keeps what is the shop's and doubles nothing", (redirectUrl, url) => {
+  ])("of %s keeps the shop's own parameters, and replaces those that have our names", (redirectUrl, url) => {
     expect(returnUrl(redirectUrl, OF, SIGNED)).toBe(url);
   });
 
-  it("names without a signature the invoice and nothing else", () => {
+  it("without a signature names only the invoice", () => {
     expect(returnUrl("https://shop.example/t?order=7&status=PAID&signature=x#top", OF, undefined)).toBe(
       `https://shop.example/t?order=7&invoiceId=${OF.invoiceId}#top`,
     );
   });
 
-  it("has each of our members once, whatever the shop's own query is", () => {
+  it("has each of our parameters once, whatever the shop's own query is", () => {
     fc.assert(
       fc.property(fc.webUrl(), fc.webQueryParameters(), fc.webFragments(), (base, query, fragment) => {
         const redirectUrl = `${base}?${query}#${fragment}`;

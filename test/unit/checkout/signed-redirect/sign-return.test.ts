@@ -14,14 +14,14 @@ const OF = {
 } as const;
 const REDIRECT = "https://shop.example/thanks?order=7";
 
-function worldWith(text: string | undefined) {
+function setUpWith(text: string | undefined) {
   const lines: string[] = [];
   const report: Report = (alert, facts) => void lines.push(logLine("error", { alert, ...facts }));
   return { lines, deps: { signingKeys: parseSigningKeys(text), report } };
 }
 
-it("a return is signed by the newest key, and another implementation finds the signature good", async () => {
-  const { deps, lines } = worldWith(keyring("k2", "k1"));
+it("a return is signed with the newest key, and node:crypto verifies the signature", async () => {
+  const { deps, lines } = setUpWith(keyring("k2", "k1"));
   const url = new URL(await returnUrlFor(deps, { ...OF, redirectUrl: REDIRECT }));
   const { order, keyId, signature = "" } = Object.fromEntries(url.searchParams);
   expect([order, keyId, lines]).toEqual(["7", "k2", []]);
@@ -32,9 +32,9 @@ it("a return is signed by the newest key, and another implementation finds the s
 });
 
 it.each([undefined, "", "k1:hunter2"])(
-  "with SIGNING_KEY=%s the customer comes back all the same, nothing is claimed, and the log says so",
+  "with SIGNING_KEY=%s the customer still returns, without a signed status, and the log says so",
   async (text) => {
-    const { deps, lines } = worldWith(text);
+    const { deps, lines } = setUpWith(text);
     expect(await returnUrlFor(deps, { ...OF, redirectUrl: REDIRECT })).toBe(`${REDIRECT}&invoiceId=${OF.invoiceId}`);
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       { level: "error", alert: "a return was not signed", reason: expect.stringContaining("SIGNING_KEY must be") },

@@ -51,7 +51,7 @@ describe("a seed", () => {
 describe("SIGNING_KEY", () => {
   const [[one], [two]] = VECTORS;
 
-  it("holds several keys, the newest first, and shows of each its public half alone", async () => {
+  it("holds several keys, the newest first, and publishes only their public halves", async () => {
     const signingKeys = parseSigningKeys(`k2:${base64(two)}, k1:${base64(one)}`);
     const shown = await listPublicKeys({ signingKeys });
     expect(shown.map(({ kid }) => kid)).toEqual(["k2", "k1"]);
@@ -61,14 +61,14 @@ describe("SIGNING_KEY", () => {
   });
 
   it.each([
-    ["nothing", undefined],
+    ["no value", undefined],
     ["an empty text", ""],
     ["a key without an id", base64(one)],
     ["a seed that is too short", `k1:${base64(one.slice(2))}`],
     ["a seed that is too long", `k1:${base64(`${one}00`)}`],
     ["one of two", `k1:${base64(one)},k2:hunter2`],
     ["one id for two keys", `k1:${base64(one)},k1:${base64(two)}`],
-  ])("is refused with %s, and the problem shows none of it", async (_, text) => {
+  ])("is refused with %s, and the error does not show the value", async (_, text) => {
     const signingKeys = parseSigningKeys(text);
     expect(signingKeys).toEqual({ ok: false, error: expect.stringMatching(/^SIGNING_KEY (must be|has) [^=]*$/) });
     expect(JSON.stringify(signingKeys)).not.toContain("hunter2");

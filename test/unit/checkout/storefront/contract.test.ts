@@ -9,7 +9,7 @@ const ALL: Asking = { askForName: true, askForAddress: true, askForPhoneNumber: 
 const FILLED = { name: "Jane", address: "1 Main St", phone: "+1 555" };
 
 describe("a product's form", () => {
-  it("asks for the email always, for the rest as the product says; only what the product asks is needed", () => {
+  it("always asks for the email, and for other fields as the product says, which alone are required", () => {
     expect(askedFields(PLAIN)).toMatchObject([{ name: "email", isRequired: false }]);
     expect(askedFields(ALL)).toMatchObject([
       { name: "amount", isRequired: false },
@@ -20,7 +20,7 @@ describe("a product's form", () => {
     ]);
   });
 
-  it("is an order of what was typed, without space around it", () => {
+  it("becomes an order of the typed values, trimmed", () => {
     expect(orderOf(ALL, { ...FILLED, name: "  Jane\n", email: " jane@example.com ", amount: "2,5" })).toEqual({
       ok: true,
       value: {
@@ -33,38 +33,38 @@ describe("a product's form", () => {
     });
   });
 
-  it("takes nothing that the product does not ask for", () => {
+  it("ignores fields that the product does not ask for", () => {
     expect(typedFields(PLAIN, { ...FILLED, amount: "5", email: "" })).toEqual({});
     expect(orderOf(PLAIN, { ...FILLED, name: "x".repeat(1_000), amount: "many" }).ok).toBe(true);
   });
 
   it.each([
-    ["nothing typed", {}, { name: "required", address: "required", phone: "required" }],
+    ["nothing entered", {}, { name: "required", address: "required", phone: "required" }],
     ["only spaces", { ...FILLED, name: " \t" }, { name: "required" }],
     ["a name of 201 characters", { ...FILLED, name: "x".repeat(201) }, { name: "long" }],
     ["an address of 501 characters", { ...FILLED, address: "x".repeat(501) }, { address: "long" }],
     ["a phone number of 51 characters", { ...FILLED, phone: "1".repeat(51) }, { phone: "long" }],
-    ["an email that is none", { ...FILLED, email: "jane@" }, { email: "email" }],
+    ["an invalid email", { ...FILLED, email: "jane@" }, { email: "email" }],
     ["an email of 321 characters", { ...FILLED, email: `${"x".repeat(309)}@example.com` }, { email: "email" }],
-    ["an amount that is none", { ...FILLED, amount: "much" }, { amount: "amount" }],
+    ["an invalid amount", { ...FILLED, amount: "much" }, { amount: "amount" }],
     ["an amount below 0", { ...FILLED, amount: "-1" }, { amount: "amount" }],
     [
       "all at once",
       { email: "no", amount: "no", name: "x".repeat(201) },
       { name: "long", email: "email", amount: "amount", address: "required", phone: "required" },
     ],
-  ])("is refused with what is wrong: %s", (_, form, problems) => {
+  ])("is refused with the problem of each field: %s", (_, form, problems) => {
     expect(orderOf(ALL, form)).toEqual({ ok: false, error: problems });
   });
 
   it.each([
     ["a name of 200 characters, each two units long", { name: "🏦".repeat(200) }],
     ["an address of 500 lines", { address: `a${"\n".repeat(498)}b` }],
-  ])("takes %s", (_, fields) => {
+  ])("accepts %s", (_, fields) => {
     expect(orderOf(ALL, { ...FILLED, ...fields }).ok).toBe(true);
   });
 
-  it("is either an order or says what is wrong with a field that it has, whatever is sent", () => {
+  it("gives either an order or a problem of one of its own fields, whatever is sent", () => {
     const text = fc.option(fc.string(), { nil: undefined });
     const form = fc.record({ token: text, email: text, name: text, address: text, phone: text, amount: text });
     fc.assert(

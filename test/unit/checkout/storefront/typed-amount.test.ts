@@ -4,7 +4,7 @@ import { typedAmount } from "../../../../src/checkout/storefront/typed-amount.ts
 import { formatMicros } from "../../../../src/lib/money.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
-describe("an amount as it is typed", () => {
+describe("a typed amount", () => {
   it.each([
     ["0", 0n],
     ["5", 5_000_000n],
@@ -24,27 +24,27 @@ describe("an amount as it is typed", () => {
   });
 
   it.each([
-    ["nothing", ""],
+    ["an empty text", ""],
     ["a word", "ten"],
-    ["less than nothing", "-1"],
+    ["a negative amount", "-1"],
     ["a currency", "$5"],
     ["an exponent", "1e3"],
     ["hexadecimal", "0x10"],
     ["no digit before the point", ".5"],
-    ["no digit behind it", "5."],
+    ["no digit after it", "5."],
     ["more than a million", "1000000.01"],
-    ["more fraction digits than are kept", "0.0000001"],
+    ["more fraction digits than are stored", "0.0000001"],
     ["groups", "1,000.50"],
-    ["groups by space", "1 000"],
-    ["one, or a thousand", "1,000"],
-    ["one, or a thousand in other countries", "1.000"],
-    ["twelve, or twelve thousand", "12.345"],
+    ["groups separated by spaces", "1 000"],
+    ["one or a thousand, with a comma", "1,000"],
+    ["one or a thousand, with a point", "1.000"],
+    ["twelve or twelve thousand", "12.345"],
     ["infinity", "Infinity"],
   ])("%s is refused: %j", (_, text) => {
     expect(typedAmount(text)).toBeUndefined();
   });
 
-  it("is what was meant, with a point and with a comma", () => {
+  it("is exact, with a point or a comma", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 1_000_000_000_000n }), (micros) => {
         const text = formatMicros(micros);
@@ -55,7 +55,7 @@ describe("an amount as it is typed", () => {
     );
   });
 
-  it("is never more than a million, and no text breaks it", () => {
+  it("is never more than a million, and no text makes it throw", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[\d.,٫ ]{0,12}$/)), (text) => {
         const micros = typedAmount(text);
