@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type ApiDocument, clientTypes, type Schema } from "../../../client/scripts/client-types.ts";
 
 describe("client/api-types.ts", () => {
-  it("is what the contracts of the API say", () => {
+  it("is generated from the contracts of the API", () => {
     const { stderr, status } = spawnSync(process.execPath, ["scripts/generate-client.ts", "--check"], {
       encoding: "utf8",
     });
@@ -14,7 +14,7 @@ describe("client/api-types.ts", () => {
 const AT = "/api/v1/merchants/merchant/{merchantId}/things/{thingId}";
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** One operation and the schemas that it speaks of. */
+/** One operation and the schemas that it refers to. */
 function documentOf(schemas: ApiDocument["components"]["schemas"], more: object = {}): ApiDocument {
   const operation = {
     operationId: "getThing",
@@ -30,12 +30,12 @@ function documentOf(schemas: ApiDocument["components"]["schemas"], more: object 
 const thing = (schema: Schema, required: readonly string[] = ["a"]) => ({
   Thing: { type: "object", properties: { a: schema }, required },
 });
-/** Indented by nothing. */
+/** Without indentation. */
 async function textOf(document: ApiDocument, names: readonly string[] = ["getThing"]): Promise<string> {
   return (await clientTypes(document, new Set(names))).replace(/^ +/gm, "");
 }
 
-/** Without the notes that the generator makes of formats and enums. */
+/** Without the comments that the generator writes for formats and enums. */
 const withoutNotes = (text: string) =>
   text.replace(/^\/\*\* (Format: [\w-]+|@enum \{\w+\}|@constant) \*\/\n|^\/\*\*\n\* (Format|@enum).*\n\*\/\n/gm, "");
 
@@ -61,7 +61,7 @@ describe("a schema as TypeScript", () => {
     expect(withoutNotes(await textOf(documentOf({ ...thing(schema), Other })))).toContain(`Thing: {\n${expected}\n};`);
   });
 
-  it("says what may be absent; in a request, that it may be undefined", async () => {
+  it("marks optional members, and in a request allows undefined for them", async () => {
     const at = { type: "string", format: "date-time" };
     const body = { type: "object", properties: { a: { type: "array", items: { type: "string" } }, at } };
     const requestBody = { content: { "application/json": { schema: body } } };
@@ -72,11 +72,11 @@ describe("a schema as TypeScript", () => {
     );
   });
 
-  it("has a name that can be imported", async () => {
+  it("is exported under its own name", async () => {
     expect(await textOf(documentOf(thing({})))).toContain("export type Thing = components['schemas']['Thing'];");
   });
 
-  it("leaves events to the type that tells them apart", async () => {
+  it("uses the discriminated union of events for an event", async () => {
     const text = await textOf(documentOf({ ...thing(ref("Event")), Event: { type: "object", properties: {} } }));
     expect(text).toContain('import type * as events from "./events.ts";');
     expect(text).toContain('a: components["schemas"]["WebhookEvent"];');
@@ -90,7 +90,7 @@ describe("the parameters of a query", () => {
     [{ type: "string", enum: ["true", "false"] }, "boolean"],
     [{ type: "string", pattern: "^([1-9]\\d?|100)$" }, "number"],
     [{ type: "string", format: "date-time" }, "(string | Date)"],
-  ])("are what their text says: %j", async (schema, expected) => {
+  ])("have the type that their text stands for: %j", async (schema, expected) => {
     const parameters = [{ name: "q", in: "query", schema }];
     const text = withoutNotes(await textOf(documentOf(thing({}), { parameters })));
     expect(text).toContain(`GetThingQuery: {\nq?: ${expected} | undefined;\n};`);
@@ -102,7 +102,7 @@ describe("an operation", () => {
     responses: { 200: { content: { "application/json": { schema: { anyOf: schemas } } } }, 204: {} },
   });
 
-  it("has its parts, its route and what a key must hold", async () => {
+  it("has its parameters, its answer, its route and its permission", async () => {
     const text = await textOf(documentOf(thing({})));
     expect(text).toContain(
       '/** @description Read a thing. Needs THING_VIEW. */\ngetThing: {\nparams: {\nthingId: string;\n};\nanswer: components["schemas"]["Thing"];\n};',
@@ -110,18 +110,18 @@ describe("an operation", () => {
     expect(text).toContain('getThing: "GET /things/{thingId}",');
   });
 
-  it("answers as a secret key is answered", async () => {
+  it("has the answer that a secret key receives", async () => {
     const Public = { PublicThing: { type: "object", properties: {} } };
     const text = await textOf(documentOf({ ...thing({}), ...Public }, answers(ref("Thing"), ref("PublicThing"))));
     expect(text).toContain('answer: components["schemas"]["Thing"];');
     expect(text).not.toContain("PublicThing");
   });
 
-  it("that is not asked for leaves nothing behind", async () => {
+  it("that was not requested leaves nothing in the output", async () => {
     expect(await textOf(documentOf(thing({})), [])).not.toMatch(/thing/i);
   });
 
-  it("answers nothing where there is no JSON", async () => {
+  it("without a JSON answer answers undefined", async () => {
     expect(await textOf(documentOf({}, { responses: { 204: {} } }))).toContain("answer: undefined;");
   });
 });

@@ -1,29 +1,29 @@
-// The client's types of events against what recorders are held to. The compiler compares; the run only shows that it was asked.
+// The client's types of events against the types that events are recorded with. The compiler compares them; the run only shows that it did.
 import { expect, it } from "vitest";
 import type { WebhookEvent } from "../../../client/edgetill.ts";
 import type { EventData } from "../../../src/notifications/events/event-data.ts";
 import { EVENT_TYPES, type EventType } from "../../../src/platform/events/event.ts";
 
-/** As it comes out of JSON: without read-only marks, and what is undefined is absent. */
+/** As parsed from JSON: not read-only, and undefined members are absent. */
 type Wire<T> = T extends string | number | boolean | null
   ? T
   : T extends readonly (infer Item)[]
     ? Wire<Item>[]
     : { -readonly [Key in keyof T]: Wire<Exclude<T[Key], undefined>> };
 
-/** Types whose recorded data is not what the client says of it, and types that only one side has. */
+/** Types whose recorded data differs from the client's type, and types that only one side has. */
 type Wrong = {
   [Type in EventType]: [Wire<EventData[Type]>] extends [Extract<WebhookEvent, { type: Type }>["data"]] ? never : Type;
 }[EventType];
 type Strange = Exclude<WebhookEvent["type"], EventType> | Exclude<EventType, WebhookEvent["type"]>;
 
-it("every type of event is typed, and its data is what it is recorded with", () => {
+it("every event type has a client type that equals the recorded data", () => {
   const wrong: Record<Wrong | Strange, never> = {};
   expect(wrong).toEqual({});
   expect(EVENT_TYPES.length).toBeGreaterThan(0);
 });
 
-it("the type of an event says what its data is", () => {
+it("the type of an event narrows its data", () => {
   const told = (event: WebhookEvent): string => {
     switch (event.type) {
       case "invoice.paid":

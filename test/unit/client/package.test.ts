@@ -1,4 +1,4 @@
-// What a shop installs: plain JavaScript and types, without our sources, our packages or a build of its own.
+// What a shop installs: plain JavaScript and types, without our sources, our packages or a build step.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ beforeAll(() => {
   mkdirSync(installed, { recursive: true });
   execFileSync("client/node_modules/.bin/tsc", ["--project", "client", "--outDir", join(installed, "dist")]);
   cpSync("client/package.json", join(installed, "package.json"));
-  // Types of fetch, AbortSignal and URL, which every runtime brings its own of.
+  // Types of fetch, AbortSignal and URL, of which every runtime has its own.
   symlinkSync(join(process.cwd(), "node_modules/@types"), join(shop, "node_modules/@types"));
   writeFileSync(join(shop, "package.json"), '{ "type": "module" }');
 });
@@ -23,7 +23,7 @@ function run(command: string, ...args: readonly string[]): string {
   return execFileSync(command, args, { cwd: shop, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-it("is imported by plain JavaScript", () => {
+it("the package can be imported by plain JavaScript", () => {
   const code = 'import * as client from "edgetill"; console.log(Object.keys(client).sort().join())';
   writeFileSync(join(shop, "use.mjs"), code);
   expect(run(process.execPath, "use.mjs").trim()).toBe(
@@ -34,10 +34,13 @@ it("is imported by plain JavaScript", () => {
 it.each([
   ["nodenext", "nodenext"],
   ["esnext", "bundler"],
-])("is typed for TypeScript that resolves as %s, %s", { timeout: 30_000 }, (module, moduleResolution) => {
-  writeFileSync(
-    join(shop, "use.ts"),
-    `import { Edgetill, type Invoice, type InvoiceStatus, verifyWebhook, type WebhookEvent } from "edgetill";
+])(
+  "the package has types for TypeScript with module %s and moduleResolution %s",
+  { timeout: 30_000 },
+  (module, moduleResolution) => {
+    writeFileSync(
+      join(shop, "use.ts"),
+      `import { Edgetill, type Invoice, type InvoiceStatus, verifyWebhook, type WebhookEvent } from "edgetill";
     const edgetill = new Edgetill({ baseUrl: "https://pay.example.com", apiKey: "sk_1", merchantId: "mer_1" });
     export const made: Promise<Invoice> = edgetill.invoices.create({ name: "Order", rawAmount: 10 });
     void edgetill.invoices.create({ productId: "prd_1" });
@@ -52,20 +55,21 @@ it.each([
     // @ts-expect-error No status.
     export const other: InvoiceStatus = "PIAD";
     if (event.type === "invoice.paid") event.data.invoice.amountReceived satisfies string;`,
-  );
-  const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--ignoreConfig", "--types", "node"];
-  const how = ["--target", "es2022", "--module", module, "--moduleResolution", moduleResolution];
-  expect(run(join(process.cwd(), "node_modules/.bin/tsc"), ...options, ...how, "use.ts")).toBe("");
-});
+    );
+    const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--ignoreConfig", "--types", "node"];
+    const how = ["--target", "es2022", "--module", module, "--moduleResolution", moduleResolution];
+    expect(run(join(process.cwd(), "node_modules/.bin/tsc"), ...options, ...how, "use.ts")).toBe("");
+  },
+);
 
-it("asks for nothing but itself", () => {
+it("the package imports only its own files", () => {
   const built = readFileSync(join(installed, "dist/edgetill.js"), "utf8");
   const sources = [...built.matchAll(/from "([^"]+)"/g)].map(([, name]) => name);
   expect(sources.length).toBeGreaterThan(3);
   expect(sources.filter((name) => !/^\.\/[\w-]+\.js$/.test(name ?? ""))).toEqual([]);
 });
 
-it("is of the version of the service, and depends on no package", () => {
+it("the package has the version of the service and no dependencies", () => {
   const [client, service] = ["client/package.json", "package.json"].map((file) =>
     JSON.parse(readFileSync(file, "utf8")),
   );

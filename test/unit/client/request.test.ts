@@ -1,4 +1,4 @@
-// The client against a real server on loopback that fails in every way a network has.
+// The client against a real server on loopback that fails in every way a network can.
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { Edgetill, EdgetillConnectionError, EdgetillError, EdgetillTimeoutError } from "../../../client/edgetill.ts";
@@ -24,18 +24,18 @@ const PASSING: readonly (readonly [string, Step])[] = [
   ...[429, 500, 502, 503, 504].map((status) => [`${status}`, refusal(status, "PASSING")] as const),
   ["a connection that is reset", reset],
   ["an answer that is cut off", cut],
-  ["an answer that is no JSON", (response) => response.writeHead(200).end("<html>")],
-  ["503 of a proxy", (response) => response.writeHead(503).end("upstream")],
+  ["an answer that is not JSON", (response) => response.writeHead(200).end("<html>")],
+  ["a 503 from a proxy", (response) => response.writeHead(503).end("upstream")],
 ];
 
-describe("what may pass", () => {
-  it.each(PASSING)("is tried again until it has: %s", async (_, step) => {
+describe("a transient failure", () => {
+  it.each(PASSING)("is retried until it succeeds: %s", async (_, step) => {
     await using api = await scriptedApi(step, step, made);
     expect(await api.client().invoices.create(ORDER)).toEqual({ id: "inv_1" });
     expect(api.seen).toHaveLength(3);
   });
 
-  it.each(PASSING)("is given up after maxRetries, and says how often it was tried: %s", async (_, step) => {
+  it.each(PASSING)("is reported after maxRetries, with the number of attempts: %s", async (_, step) => {
     await using api = await scriptedApi(step);
     const error = await rejection(api.client({ maxRetries: 2 }).invoices.create(ORDER));
     expect(error).toMatchObject({ attempts: 3, route: "POST /invoices" });
@@ -47,14 +47,14 @@ describe("what may pass", () => {
     ["POST", (client: Edgetill) => client.invoices.cancel("inv_1")],
     ["PATCH", (client: Edgetill) => client.invoices.update("inv_1", { name: "n" })],
     ["DELETE", (client: Edgetill) => client.wallets.delete("wal_1")],
-  ])("is tried again for %s", async (method, run) => {
+  ])("is retried for %s", async (method, run) => {
     await using api = await scriptedApi(reset, refusal(503, "PASSING"), json(200, { id: "x" }));
     expect(await run(api.client())).toEqual({ id: "x" });
     expect(api.seen.map((each) => each.method)).toEqual([method, method, method]);
     expect(new Set(api.seen.map(({ body, url }) => `${url} ${body}`)).size).toBe(1);
   });
 
-  it("is three times tried again unless told otherwise, and never with 0", async () => {
+  it("is retried three times by default, and never with maxRetries 0", async () => {
     await using api = await scriptedApi(reset);
     expect(await rejection(api.client().invoices.get("inv_1"))).toMatchObject({ attempts: 4 });
     const none = { maxRetries: 0 };
@@ -64,19 +64,19 @@ describe("what may pass", () => {
   });
 });
 
-describe("what will not pass", () => {
-  it.each([400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 501, 505])("is asked once: %i", async (status) => {
+describe("a permanent failure", () => {
+  it.each([400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 501, 505])("is not retried: %i", async (status) => {
     await using api = await scriptedApi(refusal(status, "NO", { "retry-after": "0" }), made);
     expect(await rejection(api.client().invoices.create(ORDER))).toMatchObject({ status, code: "NO", attempts: 1 });
     expect(api.seen).toHaveLength(1);
   });
 
-  it("ends the retries of what had failed for a passing reason", async () => {
+  it("ends the retries after a transient failure", async () => {
     await using api = await scriptedApi(reset, refusal(409, "IDEMPOTENCY_KEY_REUSED"), made);
     expect(await rejection(api.client().invoices.create(ORDER))).toMatchObject({ status: 409, attempts: 2 });
   });
 
-  it("is a redirect: the key goes nowhere else", async () => {
+  it("is a redirect, which is not followed, so that the key is sent to no other server", async () => {
     await using elsewhere = await scriptedApi(made);
     const to: Step = (response) => response.writeHead(307, { location: `${elsewhere.origin}/` }).end();
     await using api = await scriptedApi(to);
@@ -101,13 +101,13 @@ describe("the Idempotency-Key", () => {
     expect(other).not.toBe(first);
   });
 
-  it("is the caller's own where they give one", async () => {
+  it("is the caller's own if given", async () => {
     await using api = await scriptedApi(reset, made);
     await api.client().invoices.create(ORDER, { idempotencyKey: "order-1001" });
     expect(keys(api)).toEqual(["order-1001", "order-1001"]);
   });
 
-  it("is told with a failure, so that the call can go on later", async () => {
+  it("is a member of the error, so that the call can be repeated later", async () => {
     await using api = await scriptedApi(reset);
     const error = await rejection(api.client({ maxRetries: 1 }).invoices.create(ORDER));
     expect(error).toMatchObject({ idempotencyKey: keys(api)[0] });
@@ -150,7 +150,7 @@ describe("Retry-After", () => {
         return { value, notBeforeMs: Date.parse(value) };
       },
     ],
-  ])("is waited for: %s", async (_, wanted) => {
+  ])("is respected as %s", async (_, wanted) => {
     let earliestMs = Number.POSITIVE_INFINITY;
     const later: Step = (response, request) => {
       const { value, notBeforeMs } = wanted(Date.now());
@@ -164,18 +164,18 @@ describe("Retry-After", () => {
     expect(api.seen[1]?.atMs).toBeGreaterThanOrEqual(earliestMs - 10);
   });
 
-  it("of more than a minute is the caller's to wait for", async () => {
+  it("of more than a minute is left to the caller", async () => {
     await using api = await scriptedApi(refusal(429, "RATE_LIMITED", { "retry-after": "61" }), made);
     const error = await rejection(api.client().invoices.create(ORDER));
     expect(error).toMatchObject({ status: 429, retryAfterMs: 61_000, attempts: 1 });
   });
 });
 
-describe("time", () => {
+describe("the timeout", () => {
   it.each([
     ["no answer", hang],
     ["no end of the answer", stall],
-  ])("runs out for each attempt alone: %s", async (_, step) => {
+  ])("applies to each attempt separately: %s", async (_, step) => {
     await using api = await scriptedApi(step, made);
     // A busy machine may be too late for the second attempt as well.
     expect(await api.client({ timeoutMs: 500, maxRetries: 20 }).invoices.create(ORDER)).toEqual({ id: "inv_1" });
@@ -185,7 +185,7 @@ describe("time", () => {
   it.each([
     ["no answer", hang],
     ["no end of the answer", stall],
-  ])("that has run out is an error of its own, with its cause: %s", async (_, step) => {
+  ])("is an EdgetillTimeoutError with its cause: %s", async (_, step) => {
     await using api = await scriptedApi(step);
     const error = await rejection(api.client({ maxRetries: 1 }).invoices.create(ORDER, { timeoutMs: 50 }));
     expect(error).toBeInstanceOf(EdgetillTimeoutError);
@@ -194,7 +194,7 @@ describe("time", () => {
   });
 });
 
-describe("a caller who gives up", () => {
+describe("an abort by the caller", () => {
   const reason = new Error("the customer left");
 
   it("before the call sends nothing", async () => {
@@ -204,9 +204,9 @@ describe("a caller who gives up", () => {
   });
 
   it.each([
-    ["while the answer is awaited", hang],
-    ["while the answer comes", stall],
-  ])("%s is obeyed at once, and nothing is sent again", async (_, step) => {
+    ["while waiting for the answer", hang],
+    ["while reading the answer", stall],
+  ])("%s rejects at once, and nothing is sent again", async (_, step) => {
     const controller = new AbortController();
     const leaving: Step = (response, request) => {
       step(response, request);
@@ -217,7 +217,7 @@ describe("a caller who gives up", () => {
     expect(api.seen).toHaveLength(1);
   });
 
-  it("during a wait is obeyed at once, and nothing is sent again", async () => {
+  it("while waiting for a retry rejects at once, and nothing is sent again", async () => {
     const controller = new AbortController();
     await using api = await scriptedApi(refusal(429, "RATE_LIMITED", { "retry-after": "30" }), made);
     const call = rejection(api.client().invoices.create(ORDER, { signal: controller.signal }));
@@ -256,9 +256,9 @@ describe("an error", () => {
     ["text", "gateway says no"],
     ["null", "null"],
     ["a list", "[1]"],
-    ["other members", '{"message":1,"code":[],"details":"d","requestId":{}}'],
-    ["nothing", ""],
-  ])("of something in between has what can be had: %s", async (_, body) => {
+    ["members of other types", '{"message":1,"code":[],"details":"d","requestId":{}}'],
+    ["an empty body", ""],
+  ])("from a proxy has status, route and request id: %s", async (_, body) => {
     await using api = await scriptedApi((response) => response.writeHead(418, { "x-request-id": "req_8" }).end(body));
     expect(await rejection(api.client().invoices.get("inv_1"))).toMatchObject({
       status: 418,
@@ -269,7 +269,7 @@ describe("an error", () => {
     });
   });
 
-  it("of the network has its cause", async () => {
+  it("from the network has its cause", async () => {
     await using api = await scriptedApi(reset);
     const error = await rejection(api.client({ maxRetries: 0 }).invoices.get("inv_1"));
     expect(error).toBeInstanceOf(EdgetillConnectionError);
@@ -279,7 +279,7 @@ describe("an error", () => {
 });
 
 describe("the API key", () => {
-  it("is sent as x-api-key and is nowhere in the address or the body", async () => {
+  it("is sent as x-api-key, and is not in the URL or the body", async () => {
     await using api = await scriptedApi(made);
     await api.client().invoices.create(ORDER);
     expect(api.seen[0]?.headers["x-api-key"]).toBe(API_KEY);
@@ -289,10 +289,10 @@ describe("the API key", () => {
   it.each([
     ["a refusal", refusal(401, "UNAUTHORIZED")],
     ["a page that echoes the request", (response, request) => response.writeHead(400).end(inspect(request.headers))],
-    ["a refusal that echoes it", refusal(400, API_KEY)],
+    ["a refusal that echoes the key", refusal(400, API_KEY)],
     ["a connection that is reset", reset],
     ["an answer that hangs", hang],
-  ] satisfies [string, Step][])("is in no form of an error or of the client: %s", async (_, step) => {
+  ] satisfies [string, Step][])("is not shown by any form of an error or of the client: %s", async (_, step) => {
     await using api = await scriptedApi(step);
     const client = api.client({ maxRetries: 0, timeoutMs: 100 });
     const error = await rejection(client.invoices.create(ORDER));
@@ -308,7 +308,7 @@ describe("the API key", () => {
   });
 
   it.each(["", "sk_live_1\n", "sk_live\u00e9", "sk live"])(
-    "that fits no header is refused without being shown: %j",
+    "that does not fit in a header is refused without being shown: %j",
     (apiKey) => {
       const make = () => new Edgetill({ baseUrl: "https://pay.example.com", apiKey, merchantId: MERCHANT });
       expect(make).toThrow(new TypeError("apiKey is missing, or is no API key"));

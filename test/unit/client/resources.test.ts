@@ -4,7 +4,7 @@ import { Edgetill } from "../../../client/edgetill.ts";
 import { json, MERCHANT, refusal, rejection, scriptedApi } from "./scripted-api.ts";
 
 const BASE = `/api/v1/merchants/merchant/${MERCHANT}`;
-/** What is in a body is not looked at. */
+/** The contents of a body do not matter here. */
 const body = {} as never;
 
 /** Calls by the name of their operation. */
@@ -64,7 +64,7 @@ const CALLS: Readonly<Record<keyof typeof ROUTES, (client: Edgetill) => PromiseL
 };
 
 describe("a method of the client", () => {
-  it.each(Object.entries(CALLS))("%s asks for its route", async (name, run) => {
+  it.each(Object.entries(CALLS))("%s requests its route", async (name, run) => {
     await using api = await scriptedApi(json(200, { data: [], nextCursor: null }));
     expect(await run(api.client())).toEqual({ data: [], nextCursor: null });
     const [method, path = ""] = Object(ROUTES)[name].split(" ");
@@ -73,18 +73,18 @@ describe("a method of the client", () => {
     expect(api.seen[0]?.headers["content-type"]).toBe(api.seen[0]?.body === "" ? undefined : "application/json");
   });
 
-  it("puts each of two ids where it belongs", async () => {
+  it("puts each of two ids in its place", async () => {
     await using api = await scriptedApi(json(200, {}));
     await api.client().webhooks.redeliver("whk_1", "dlv_1");
     expect(api.seen[0]?.url).toBe(`${BASE}/webhooks/whk_1/deliveries/dlv_1/redeliver`);
   });
 
-  it("gives nothing where the answer has no body", async () => {
+  it("returns undefined when the answer has no body", async () => {
     await using api = await scriptedApi((response) => response.writeHead(204).end());
     expect(await api.client().invoices.cancel("inv_1")).toBeUndefined();
   });
 
-  it("writes times and flags of a query as text, and leaves out what is undefined", async () => {
+  it("writes times and booleans of a query as text, and leaves out undefined members", async () => {
     await using api = await scriptedApi(json(200, { data: [], nextCursor: null }));
     const createdFrom = new Date(Date.UTC(2026, 0, 2));
     await api.client().invoices.list({ createdFrom, needsReview: true, limit: 5, search: "a&b c", status: undefined });
@@ -104,7 +104,7 @@ describe("a method of the client", () => {
     expect(JSON.parse(api.seen[0]?.body ?? "")).toEqual(sent);
   });
 
-  it("escapes an id, and refuses one that would be another route", async () => {
+  it("escapes an id, and refuses one that would change the route", async () => {
     await using api = await scriptedApi(json(200, {}));
     const { invoices } = api.client();
     await invoices.get("../wallets?x=1#y");
@@ -114,23 +114,23 @@ describe("a method of the client", () => {
   });
 });
 
-describe("the service's address", () => {
-  it.each(["", "/", "/pay", "/pay/"])("may have a path: %j", async (path) => {
+describe("the constructor", () => {
+  it.each(["", "/", "/pay", "/pay/"])("accepts a baseUrl with a path: %j", async (path) => {
     await using api = await scriptedApi(json(200, {}));
     await api.client({ baseUrl: api.origin + path }).merchant.get();
     expect(api.seen[0]?.url).toBe(path.replace(/\/$/, "") + BASE);
   });
 
   it.each([
-    ["no URL", { baseUrl: "pay.example.com" }],
+    ["a baseUrl that is not a URL", { baseUrl: "pay.example.com" }],
     ["no merchant", { merchantId: "" }],
-    ["a merchant that climbs", { merchantId: ".." }],
-  ])("must be one: %s", (_, wrong) => {
+    ["a merchant id that is ..", { merchantId: ".." }],
+  ])("refuses invalid options: %s", (_, wrong) => {
     const right = { baseUrl: "https://pay.example.com", apiKey: "sk_1", merchantId: MERCHANT };
     expect(() => new Edgetill({ ...right, ...wrong })).toThrow(TypeError);
   });
 
-  it("is reached by the fetch that is given", async () => {
+  it("uses the given fetch", async () => {
     const asked: string[] = [];
     const given: typeof fetch = async (url) => {
       asked.push(String(url));
@@ -153,13 +153,13 @@ describe("a list", () => {
   const queries = (api: { readonly seen: readonly { readonly url: string }[] }) =>
     api.seen.map(({ url }) => url.split("?")[1]);
 
-  it("is its first page to who awaits it", async () => {
+  it("is its first page when awaited", async () => {
     await using api = await scriptedApi(page(["a", "b"], "c1"));
     expect(await api.client().invoices.list()).toEqual({ data: [{ id: "a" }, { id: "b" }], nextCursor: "c1" });
     expect(queries(api)).toEqual(["limit=20"]);
   });
 
-  it("is every row of every page to who loops over it, each page asked for once", async () => {
+  it("iterates over every row of every page, and requests each page once", async () => {
     await using api = await scriptedApi(page(["a", "b"], "c1"), page([], "c2"), page(["c"], null));
     const ids: string[] = [];
     for await (const { id } of api.client().invoices.list({ status: "PAID", limit: 2 })) ids.push(id);
@@ -171,19 +171,19 @@ describe("a list", () => {
     ]);
   });
 
-  it("asks for no page behind the row at which the loop ends", async () => {
+  it("requests no page after the row at which the loop ends", async () => {
     await using api = await scriptedApi(page(["a", "b"], "c1"));
     for await (const { id } of api.client().products.list()) if (id === "b") break;
     expect(api.seen).toHaveLength(1);
   });
 
-  it("begins at a page by number and goes on by cursor", async () => {
+  it("starts at a page number and continues by cursor", async () => {
     await using api = await scriptedApi(page(["a"], "c1"), page(["b"], null));
     for await (const _ of api.client().invoices.list({ page: 3 }));
     expect(queries(api)).toEqual(["page=3", "cursor=c1"]);
   });
 
-  it("throws in the loop what a page was refused with", async () => {
+  it("throws the refusal of a page in the loop", async () => {
     await using api = await scriptedApi(page(["a"], "c1"), refusal(403, "PERMISSION_DENIED"));
     const ids: string[] = [];
     const loop = async () => {
@@ -201,7 +201,7 @@ describe("a poll of events", () => {
     api.seen.map(({ url }) => url.split("?")[1]);
   const full = Array.from({ length: 100 }, (_, n) => n);
 
-  it("gives every event in order and goes on behind the last, at once while pages are full", async () => {
+  it("yields every event in order, continues after the last one, and does not wait while pages are full", async () => {
     await using api = await scriptedApi(page(full, "evt_a"), page([], "evt_b"), page([100, 101], "evt_c"));
     const ids: unknown[] = [];
     const poll = api.client().events.poll({ after: "evt_0", type: "invoice.*", intervalMs: 5 });
@@ -211,14 +211,14 @@ describe("a poll of events", () => {
     expect(queries(api)).toEqual(["evt_0", "evt_a", "evt_b"].map(asked));
   });
 
-  it("begins with the oldest event, and waits when there is nothing more", async () => {
+  it("starts with the oldest event, and waits when there are no more", async () => {
     await using api = await scriptedApi(page([], "0"), page([1], "evt_1"));
     for await (const _ of api.client().events.poll({ intervalMs: 200 })) break;
     expect(queries(api)).toEqual(["after=0&limit=100", "after=0&limit=100"]);
     expect((api.seen[1]?.atMs ?? 0) - (api.seen[0]?.atMs ?? 0)).toBeGreaterThanOrEqual(195);
   });
 
-  it("ends with its signal, while it waits too", async () => {
+  it("ends with its signal, also while it waits", async () => {
     const controller = new AbortController();
     const reason = new Error("the server stops");
     await using api = await scriptedApi(page([], "0"));

@@ -4,7 +4,7 @@ import { isRetryable, parseRetryAfter, retryDelayMs } from "../../../client/retr
 import { RUNS } from "../../support/property-runs.ts";
 
 describe("a status", () => {
-  it("is tried again exactly where Interface 8 says so", () => {
+  it("is retried exactly for the codes that Interface 8 lists", () => {
     const all = Array.from({ length: 500 }, (_, n) => n + 100);
     expect(all.filter(isRetryable)).toEqual([429, 500, 502, 503, 504]);
   });
@@ -26,7 +26,7 @@ describe("a wait", () => {
     expect(retryDelayMs({ ...backoff, retry, random: 0 })).toBe(0);
   });
 
-  it("is any share of its ceiling, on top of what the service asked", () => {
+  it("is a random share of its ceiling, added to the Retry-After", () => {
     fc.assert(
       fc.property(
         fc.nat(40),
@@ -51,7 +51,7 @@ describe("Retry-After", () => {
     ["1", 1_000],
     ["120", 120_000],
     ["Sat, 21 Nov 2026 12:00:30 GMT", 30_000],
-    // Over already.
+    // In the past.
     ["Sat, 21 Nov 2026 11:59:00 GMT", 0],
     [null, undefined],
     ["", undefined],

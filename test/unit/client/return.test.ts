@@ -1,4 +1,4 @@
-// verifyReturn, held against what src/checkout/signed-redirect signs.
+// verifyReturn against the URLs that src/checkout/signed-redirect signs.
 import { createServer } from "node:http";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -32,17 +32,17 @@ function changed(change: (query: URLSearchParams) => void): string {
   return other.href;
 }
 
-describe("a return that is genuine", () => {
+describe("a genuine return", () => {
   const { pathname, search } = new URL(url);
   it.each([
     ["as text", url],
     ["as a URL", new URL(url)],
-    ["as node has it", `${pathname}${search}`],
-  ])("tells the invoice, its status and when it was said: %s", async (_, given) => {
+    ["as the path that Node's server sees", `${pathname}${search}`],
+  ])("is verified to its invoice, status and time: %s", async (_, given) => {
     expect(await verifyReturn({ url: given, keys, nowMs })).toEqual(FACTS);
   });
 
-  it("is known by any key of the set", async () => {
+  it("is verified with any key of the set", async () => {
     const old = await returnUrlFor(
       { ...deps, signingKeys: keyring("k1") },
       { ...OF, status: "OVERPAID", redirectUrl: "https://shop.example" },
@@ -50,7 +50,7 @@ describe("a return that is genuine", () => {
     expect(await verifyReturn({ url: old, keys, nowMs })).toEqual({ ...FACTS, status: "OVERPAID" });
   });
 
-  it("is whatever is signed, behind whatever query the shop has", async () => {
+  it("is verified with any redirect URL and query of the shop", async () => {
     await fc.assert(
       fc.asyncProperty(fc.webUrl(), fc.webQueryParameters(), async (base, query) => {
         const made = await returnUrlFor(deps, { ...OF, redirectUrl: `${base}?${query}` });
@@ -61,29 +61,29 @@ describe("a return that is genuine", () => {
   });
 });
 
-describe("a return that is not to be believed", () => {
+describe("a return that is refused", () => {
   it.each<[string, string, ReturnRefusal]>([
-    ["has nothing of ours", "https://shop.example/thanks", "PARAMETERS_MISSING"],
+    ["has none of our parameters", "https://shop.example/thanks", "PARAMETERS_MISSING"],
     ["is not signed", returnUrl("https://shop.example", OF, undefined), "PARAMETERS_MISSING"],
     ["says only that it is paid", "/thanks?status=PAID&invoiceId=inv_1", "PARAMETERS_MISSING"],
     ["lacks its signature", changed((query) => query.delete("signature")), "PARAMETERS_MISSING"],
     ["lacks its key", changed((query) => query.set("keyId", "")), "PARAMETERS_MISSING"],
-    ["says it twice", changed((query) => query.append("status", "PAID")), "PARAMETERS_MALFORMED"],
+    ["has a parameter twice", changed((query) => query.append("status", "PAID")), "PARAMETERS_MALFORMED"],
     ["names another invoice first", `/?invoiceId=inv_1&${new URL(url).search.slice(1)}`, "PARAMETERS_MALFORMED"],
-    ["is of another status", changed((query) => query.set("status", "EXPIRED")), "PARAMETERS_MALFORMED"],
-    ["brings a line break", changed((query) => query.set("invoiceId", "inv_1\nPAID")), "PARAMETERS_MALFORMED"],
+    ["has another status", changed((query) => query.set("status", "EXPIRED")), "PARAMETERS_MALFORMED"],
+    ["contains a line break", changed((query) => query.set("invoiceId", "inv_1\nPAID")), "PARAMETERS_MALFORMED"],
     [
-      "has another spelling of its time",
+      "has its time in another format",
       changed((query) => query.set("timestamp", "2026-11-21T12:00Z")),
       "PARAMETERS_MALFORMED",
     ],
     ["has no time", changed((query) => query.set("timestamp", "now")), "PARAMETERS_MALFORMED"],
     ["has half a signature", changed((query) => query.set("signature", "AAAA")), "PARAMETERS_MALFORMED"],
-    ["is no address", "https://shop.example:x/", "PARAMETERS_MALFORMED"],
-    ["is of a key that nobody has", changed((query) => query.set("keyId", "k3")), "KEY_UNKNOWN"],
-    ["is of the other key", changed((query) => query.set("keyId", "k1")), "SIGNATURE_MISMATCH"],
-    ["is of more than was paid", changed((query) => query.set("status", "OVERPAID")), "SIGNATURE_MISMATCH"],
-    ["is of another invoice", changed((query) => query.set("invoiceId", "inv_1")), "SIGNATURE_MISMATCH"],
+    ["is not a URL", "https://shop.example:x/", "PARAMETERS_MALFORMED"],
+    ["has an unknown key id", changed((query) => query.set("keyId", "k3")), "KEY_UNKNOWN"],
+    ["has the id of the other key", changed((query) => query.set("keyId", "k1")), "SIGNATURE_MISMATCH"],
+    ["was changed to overpaid", changed((query) => query.set("status", "OVERPAID")), "SIGNATURE_MISMATCH"],
+    ["was changed to another invoice", changed((query) => query.set("invoiceId", "inv_1")), "SIGNATURE_MISMATCH"],
   ])("is one that %s", async (_, given, reason) => {
     expect(await reasonOf(verifyReturn({ url: given, keys, nowMs }))).toBe(reason);
   });
@@ -100,7 +100,7 @@ describe("a return that is not to be believed", () => {
     else expect(await reasonOf(verifyReturn(given))).toBe(reason);
   });
 
-  it("is one in which any one character of what is signed differs", async () => {
+  it("is one in which any one signed character was changed", async () => {
     const { search } = new URL(url);
     const from = search.indexOf("invoiceId=");
     await fc.assert(
@@ -121,7 +121,7 @@ describe("a return that is not to be believed", () => {
   });
 });
 
-describe("without keys of one's own", () => {
+describe("without given keys", () => {
   async function serving(status: number, body: string, act: (baseUrl: string, asked: string[]) => Promise<void>) {
     const asked: string[] = [];
     const server = createServer((request, response) => {
@@ -136,14 +136,14 @@ describe("without keys of one's own", () => {
     }
   }
 
-  it("they are fetched from the service", async () => {
+  it("the keys are fetched from the service", async () => {
     await serving(200, JSON.stringify(keys), async (baseUrl, asked) => {
       expect(await verifyReturn({ url, baseUrl, nowMs })).toEqual(FACTS);
       expect(asked).toEqual(["/.well-known/edgetill-keys.json"]);
     });
   });
 
-  it("a return that cannot be genuine costs no request", async () => {
+  it("a return that cannot be genuine is refused without a request", async () => {
     await serving(200, JSON.stringify(keys), async (baseUrl, asked) => {
       expect(await reasonOf(verifyReturn({ url: "/thanks?status=PAID", baseUrl, nowMs }))).toBe("PARAMETERS_MISSING");
       expect(await reasonOf(verifyReturn({ url, baseUrl, nowMs: nowMs + 3_600_000 }))).toBe("TIMESTAMP_TOO_OLD");
@@ -155,13 +155,13 @@ describe("without keys of one's own", () => {
     [500, "{}"],
     [200, "<html>"],
     [200, '{"keys":[{"kid":"k2"}]}'],
-  ])("an answer of %i %s is a failure of the service and not of the customer", async (status, body) => {
+  ])("an answer of %i %s is an EdgetillConnectionError, not a refusal of the return", async (status, body) => {
     await serving(status, body, async (baseUrl) => {
       expect(await rejection(verifyReturn({ url, baseUrl, nowMs }))).toBeInstanceOf(EdgetillConnectionError);
     });
   });
 
-  it("nor a baseUrl it is the caller's own mistake", async () => {
+  it("and without a baseUrl the call is a TypeError", async () => {
     expect(await rejection(verifyReturn({ url, nowMs }))).toBeInstanceOf(TypeError);
   });
 });

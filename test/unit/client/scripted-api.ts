@@ -11,7 +11,7 @@ export interface Seen {
   readonly atMs: number;
 }
 
-/** What becomes of one request. */
+/** How one request is answered. */
 export type Step = (response: ServerResponse, request: IncomingMessage) => void;
 
 export const API_KEY = "sk_live_2mJ7Qx0f9ThisMustNeverBeSeen";
@@ -78,7 +78,7 @@ export async function scriptedApi(...steps: readonly [Step, ...Step[]]): Promise
   };
 }
 
-/** What a promise is rejected with; a promise that is kept fails the test. */
+/** The reason of a rejection; a promise that is fulfilled fails the test. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;
