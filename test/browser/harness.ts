@@ -1,11 +1,11 @@
-// What tests of pages share. Each file asks for a browser of its own, and each test for a shop that nobody else has been in:
+// Shared by the tests of pages. Each file starts its own browser, and each test takes a shop that no other test has used:
 //
 //   const browsing = useBrowser();
 //   const shop = await openShop();
 //   const { page } = await browsing.visit();
 //   await page.goto(payPath(await shop.createInvoice({ rawAmount: 30 })));
 //
-// Whatever a page asked of another origin, said in its console or threw fails the test at its end.
+// A request of a page to another origin, a message in its console or an error that it threw fails the test at its end.
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { evmChainAt } from "../../scripts/demo-story/evm-chain.ts";
@@ -38,10 +38,10 @@ export type PageShop = Pick<
 
 /** So that a payer sees "seen" before "paid". */
 export const REQUIRED = 2;
-/** A pass of the watcher, the push, and what a busy machine adds. */
-const NEWS_WITHIN_MS = 60_000;
+/** A pass of the watcher and the push, on a busy machine. */
+const CHANGES_WITHIN_MS = 60_000;
 
-/** Tests in a browser. Where there is none, a failure under CI, and elsewhere a skipped test that says how to install it. */
+/** Tests in a browser. Without one, a failure under CI, and elsewhere a skipped test that says how to install it. */
 export function describeInBrowser(name: string, tests: () => void): void {
   if (isBrowserWanted()) describe(name, tests);
   else it.skip(`${name} (${howToInstallChromium()})`, () => {});
@@ -49,7 +49,7 @@ export function describeInBrowser(name: string, tests: () => void): void {
 
 export interface Browsing {
   browser(): Browser;
-  /** One more person with one more page; both end with the test. */
+  /** One more visitor with one more page; both end with the test. */
   visit(options?: VisitOptions): Promise<Visit>;
 }
 
@@ -79,7 +79,7 @@ export function useBrowser(): Browsing {
 
 export type Code = "USDT" | "USDC" | "DAI" | "ETH" | "BTC";
 
-/** A shop that takes these, on Ethereum but for BTC, at addresses of its own. */
+/** A shop that accepts these coins, at addresses of its own; all but BTC on Ethereum. */
 export async function openShop(codes: readonly Code[] = ["USDT", "USDC", "ETH", "BTC"]): Promise<PageShop> {
   const street = inject("street");
   const { merchantId, key } = takeShop(street);
@@ -103,16 +103,16 @@ export function payPath({ id }: Pick<Invoice, "id">): string {
 
 /** Waits until the page shows this stage, without loading it again. */
 export async function untilStage(page: Page, stage: string): Promise<void> {
-  await page.waitForSelector(`main#checkout[data-stage="${stage}"]`, { timeout: NEWS_WITHIN_MS });
+  await page.waitForSelector(`main#checkout[data-stage="${stage}"]`, { timeout: CHANGES_WITHIN_MS });
 }
 
-/** The text of an element as a person sees it: nothing of what is hidden. */
+/** The text of an element as a visitor sees it, without hidden parts. */
 export function seenIn(part: Locator): Promise<string> {
-  // biome-ignore lint/performance/useDomNodeTextContent: what is hidden is not to count
+  // biome-ignore lint/performance/useDomNodeTextContent: hidden text must not count
   return part.innerText();
 }
 
-/** The method of the pair that the invoice shows, as the merchant reads it now. */
+/** The invoice's payment method for the coin, as the API returns it now. */
 export async function methodOf(shop: PageShop, { id }: Pick<Invoice, "id">, code: Code): Promise<PaymentMethod> {
   const { paymentMethods } = await shop.invoice(id);
   const found = paymentMethods.find(({ cryptocurrency }) => cryptocurrency === code);
@@ -120,7 +120,7 @@ export async function methodOf(shop: PageShop, { id }: Pick<Invoice, "id">, code
   return found;
 }
 
-/** A customer's own wallet sends whole coins to an address; it is in no block yet. Gives the transaction. */
+/** Sends coins from a customer's wallet to an address, without mining a block. Returns the transaction's hash. */
 export async function send(code: Exclude<Code, "BTC">, coins: string, to: string): Promise<string> {
   const asset = assetOn(network("ETH"), code);
   const units = asset === undefined ? undefined : parseUnits(coins, asset.decimals);
@@ -135,11 +135,11 @@ export async function mine(blocks = 1): Promise<void> {
   for (let mined = 0; mined < blocks; mined++) await chain.mine();
 }
 
-/** Mines until the merchant reads this status. */
+/** Mines until the API returns this status. */
 export async function mineUntil(shop: PageShop, { id }: Pick<Invoice, "id">, status: Invoice["status"]): Promise<void> {
   const mined = async () => {
     await mine();
     return shop.invoice(id);
   };
-  await until(mined, (invoice) => invoice.status === status, NEWS_WITHIN_MS);
+  await until(mined, (invoice) => invoice.status === status, CHANGES_WITHIN_MS);
 }

@@ -1,5 +1,5 @@
-// What holds of the checkout's pages however far a payment is: weight, stillness, languages, keyboard, no script, hostile texts, frames.
-// Nothing is mined here: the blocks are another file's, which runs at the same time.
+// What is true of the checkout's pages at every stage of a payment: size, layout shifts, languages, keyboard, no script, hostile texts, frames.
+// Nothing is mined here, because another file mines on the same chain at the same time.
 import type { Page } from "playwright-core";
 import { expect, inject, it } from "vitest";
 import { en } from "../../src/platform/texts/en.ts";
@@ -23,7 +23,7 @@ import {
 /** 16 by 16, of one colour. */
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFklEQVR42mNkYPhPEmIaVTCqYPgqAAAuKQ8BqkG0ZQAAAABJRU5ErkJggg==";
-/** Never asked: what a page there is, the test says. */
+/** Never contacted: the test itself answers for it. */
 const OUTER = "https://shop.example";
 const KILOBYTE = 1_024;
 /** USDT and USDC are on all of these, and the native coins beside them. */
@@ -33,7 +33,7 @@ const total = (loads: readonly Load[]) => loads.reduce((sum, { bytes }) => sum +
 const sideways = (page: Page) =>
   page.evaluate<number>("document.documentElement.scrollWidth - document.documentElement.clientWidth");
 
-/** Two coins on each of three networks, and the networks' own. */
+/** Two tokens and the native coin on each of three networks. */
 async function openLargeShop(): Promise<PageShop> {
   const shop = await openShop([]);
   const address = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
@@ -57,7 +57,7 @@ describeInBrowser("the checkout", () => {
   const browsing = useBrowser();
   const baseUrl = () => inject("street").baseUrl;
 
-  it("weighs at most 30 KB at first sight, with one script of at most 12 KB, and nothing moves", async () => {
+  it("loads at most 30 KB, with one script of at most 12 KB, and has no layout shifts", async () => {
     const shop = await openLargeShop();
     await dress(shop, "Corner shop");
     const choosing = await shop.createInvoice({ name: "Coffee, 1 kg", rawAmount: 19.5 });
@@ -77,7 +77,7 @@ describeInBrowser("the checkout", () => {
     }
   });
 
-  it("moves nothing when a wallet of the browser is found and when something is copied", async () => {
+  it("has no layout shift when a browser wallet is found or something is copied", async () => {
     const shop = await openShop(["USDC"]);
     const invoice = await shop.createInvoice({ rawAmount: 20 });
     const { page, shifts } = await browsing.visit({ permissions: ["clipboard-read", "clipboard-write"] });
@@ -92,7 +92,7 @@ describeInBrowser("the checkout", () => {
     expect(await shifts()).toEqual([]);
   });
 
-  it("speaks the language that the browser asks for, from the right to the left where it is written so", async () => {
+  it("uses the browser's language and its writing direction, accessibly and within 320 px", async () => {
     const shop = await openShop();
     const choosing = await shop.createInvoice();
     const paying = await shop.createInvoice({ paymentMethods: [ON_ETH("USDT")] });
@@ -119,7 +119,7 @@ describeInBrowser("the checkout", () => {
     expect(findings).toEqual([]);
   });
 
-  it("changes its language where it is asked to, and stays with the way to pay that was picked", async () => {
+  it("changes its language on request, and keeps the chosen payment method", async () => {
     const shop = await openShop();
     const invoice = await shop.createInvoice({ paymentMethods: [ON_ETH("USDT"), ON_ETH("ETH")] });
     const { page } = await browsing.visit();
@@ -132,7 +132,7 @@ describeInBrowser("the checkout", () => {
     await page.locator('html[dir="rtl"] main[data-stage="choose"]').waitFor();
   });
 
-  it("finds a coin among many by what is typed", async () => {
+  it("filters many payment methods by the typed text", async () => {
     const shop = await openLargeShop();
     const invoice = await shop.createInvoice();
     const { page } = await browsing.visit();
@@ -152,7 +152,7 @@ describeInBrowser("the checkout", () => {
     expect(await ways.count()).toBe(9);
   });
 
-  it("shows the whole address, the code of it first, and the code of the payment link on request", async () => {
+  it("shows the whole address and its QR code first, and the QR code of the payment link on request", async () => {
     const shop = await openShop(["BTC"]);
     const invoice = await shop.createInvoice({ rawAmount: 30 });
     const { page } = await browsing.visit();
@@ -174,7 +174,7 @@ describeInBrowser("the checkout", () => {
     expect(await findingsEverywhere(page)).toEqual([]);
   });
 
-  it("is used by keyboard alone: every control is reached, is seen to be, and copies and says so", async () => {
+  it("can be used with the keyboard alone: every control is reachable with a visible focus, and copying is announced", async () => {
     const shop = await openShop();
     await dress(shop, "Corner shop");
     const invoice = await shop.createInvoice({ paymentMethods: [ON_ETH("USDT")] });
@@ -216,7 +216,7 @@ describeInBrowser("the checkout", () => {
     }
   });
 
-  it("without scripts chooses, shows the address, takes a claim and changes the language", async () => {
+  it("without scripts offers the choice, shows the address, accepts a claim and changes the language", async () => {
     const shop = await openShop(["USDC", "ETH"]);
     const invoice = await shop.createInvoice({ rawAmount: 20 });
     const { page } = await browsing.visit({ javaScriptEnabled: false });
@@ -244,7 +244,7 @@ describeInBrowser("the checkout", () => {
     await page.locator('html[lang="de"] main[data-stage="pay"]').waitFor();
   });
 
-  it("shows a hostile name and description as text, and nothing of the customer", async () => {
+  it("shows a hostile name and description as text, and no customer data", async () => {
     const shop = await openShop();
     const attack = `<script>window.__owned=1</script><img src=x onerror=window.__owned=1>"'>\u202Etxet\u0007`;
     await dress(shop, `Shop ${attack}`);
@@ -275,7 +275,7 @@ describeInBrowser("the checkout", () => {
     expect(await findingsEverywhere(page)).toEqual([]);
   });
 
-  it("is framed by nobody, and where the merchant names an origin, by that one only", async () => {
+  it("cannot be framed, except by the origins that the merchant has set", async () => {
     const shop = await openShop();
     const invoice = await shop.createInvoice();
     const framed = async () => {
@@ -292,7 +292,7 @@ describeInBrowser("the checkout", () => {
     expect(await framed()).toBe(1);
   });
 
-  it("of a product asks for what the product wants to know, and goes on to the payment", async () => {
+  it("of a product asks for the product's fields and continues to the payment, with and without scripts", async () => {
     const shop = await openShop(["USDC"]);
     const { id } = await shop.call<{ readonly id: string }>("POST", "/products", {
       name: "Coffee, 1 kg",

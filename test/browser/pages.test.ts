@@ -1,14 +1,14 @@
-// The watch over pages itself: what it is to find, it finds. Then the pages that no payer sees.
+// The monitoring of pages itself: it finds the faults that it has to find.
 import { createServer } from "node:http";
 import { expect, inject, it } from "vitest";
 import { listen } from "../support/listen.ts";
 import { startVisit } from "../support/page-visit.ts";
 import { describeInBrowser, useBrowser } from "./harness.ts";
 
-describeInBrowser("a page that is watched", () => {
+describeInBrowser("a monitored page", () => {
   const browsing = useBrowser();
 
-  it("is found out when it asks another origin, throws, shifts or breaks its own policy", async () => {
+  it("has its requests to other origins, policy violations, errors and layout shifts recorded", async () => {
     const stranger = await listen(createServer((_, response) => response.end()));
     const visit = await startVisit(browsing.browser(), inject("street").baseUrl);
     try {
@@ -32,7 +32,7 @@ describeInBrowser("a page that is watched", () => {
     }
   });
 
-  it("weighs what its bytes on the wire are, compressed and with headers", async () => {
+  it("is measured by its bytes on the wire, compressed and with headers", async () => {
     const { page, loads } = await browsing.visit();
     const response = await page.goto("/openapi.json", { waitUntil: "networkidle" });
     const text = await response?.text();

@@ -1,5 +1,5 @@
-// A payer's way through the checkout, live, on a real chain: from the choice to the shop that they came from. On each stage axe looks for
-// what would shut somebody out, at 320 and 1280 px, in light and dark. This file alone mines: another's blocks would come between "seen"
+// A payer's way through the checkout, live, on a real chain: from the choice back to the shop. At each stage axe looks for
+// accessibility problems, at 320 and 1280 px, in light and dark. This file alone mines: blocks of another would come between "seen"
 // and "paid".
 import { createPublicKey, type JsonWebKey, verify } from "node:crypto";
 import { createServer } from "node:http";
@@ -29,9 +29,9 @@ import { endInvoiceIn } from "./street.ts";
 
 const SAME = "window.__same === 1";
 
-/** Marks the document, so that a load of another one is noticed. */
+/** Marks the document, so that a reload is noticed. */
 const mark = (page: Page) => page.evaluate("window.__same = 1");
-/** What the server answers, with one thing in it that nobody has to wait for so long. */
+/** The server's answer with one replacement, such as a shorter wait. */
 const alter = (page: Page, path: string, from: RegExp, to: string) =>
   page.route(path, async (route) => {
     const answer = await route.fetch();
@@ -47,7 +47,7 @@ describeInBrowser("a payer", () => {
   const browsing = useBrowser();
   const street = () => inject("street");
 
-  /** An invoice that waits for USDC, and its page as a payer sees it. */
+  /** An invoice that awaits USDC, and its page as a payer sees it. */
   async function waiting(
     fields: Readonly<Record<string, unknown>> = {},
     codes: Parameters<typeof openShop>[0] = ["USDC"],
@@ -64,7 +64,7 @@ describeInBrowser("a payer", () => {
     return { shop, invoice, ...visit, address, amount };
   }
 
-  it("chooses a currency, pays, watches it become paid without a reload, and is sent back with a signature that holds", async () => {
+  it("chooses a currency, pays, sees the invoice become paid without a reload, and returns to the shop with a valid signature", async () => {
     const asked: URL[] = [];
     const merchant = await listen(
       createServer((request, response) => {
@@ -88,7 +88,7 @@ describeInBrowser("a payer", () => {
       expect(await seenIn(page.locator("main"))).toContain(`${amount} USDT`);
       expect(await findingsEverywhere(page)).toEqual([]);
 
-      // Too early: it leads back to the page.
+      // Too early: redirects back to the page.
       const early = await fetch(`${shop.baseUrl}${payPath(invoice)}/return`, { redirect: "manual" });
       expect([early.status, early.headers.get("location")]).toEqual([303, expect.stringContaining(payPath(invoice))]);
 
@@ -106,7 +106,7 @@ describeInBrowser("a payer", () => {
       expect(await said(page)).toBe(en.paidTitle);
       expect(await page.evaluate("document.activeElement.matches('main h1')")).toBe(true);
       expect(await page.evaluate(SAME)).toBe(true);
-      // One for each page that was loaded.
+      // One for each loaded page.
       expect(sockets).toHaveLength(2);
 
       await page.waitForURL(`${merchant.origin}/back?**`);
@@ -139,13 +139,13 @@ describeInBrowser("a payer", () => {
     }
   });
 
-  it("with one way to pay only is not asked to choose", async () => {
+  it("with only one payment method is not asked to choose", async () => {
     const { page } = await waiting();
     expect(await seenIn(page.locator("main"))).not.toContain(en.changeMethod);
   });
 
   it.each(["USDT", "ETH"] as const)(
-    "pays exactly what is asked in %s with a wallet of the browser, which first is on another chain",
+    "pays the exact amount in %s with a browser wallet that starts on another chain",
     async (code) => {
       const shop = await openShop(["USDT", "ETH"]);
       const invoice = await shop.createInvoice({ rawAmount: 33.3, paymentMethods: [ON_ETH(code)] });
@@ -185,7 +185,7 @@ describeInBrowser("a payer", () => {
     },
   );
 
-  it("who sent a part of it is shown what is missing, and sends that", async () => {
+  it("who paid a part sees the missing amount, and sends it", async () => {
     const { shop, invoice, page, address } = await waiting();
     await send("USDC", "8", address);
     await mine();
@@ -204,7 +204,7 @@ describeInBrowser("a payer", () => {
     expect(await page.evaluate(SAME)).toBe(true);
   });
 
-  it("who sent too much is told so", async () => {
+  it("who paid too much sees both amounts", async () => {
     const { shop, invoice, page, address } = await waiting({}, ["DAI"]);
     await send("DAI", "30", address);
     await mineUntil(shop, invoice, "OVERPAID");
@@ -213,7 +213,7 @@ describeInBrowser("a payer", () => {
     expect(await findingsEverywhere(page)).toEqual([]);
   });
 
-  it("sees the time run out and what happens then, and who paid too late says so in a form", async () => {
+  it("sees the deadline pass, and reports a late payment in the form", async () => {
     const { shop, invoice, page, address, amount } = await waiting();
     expect(await seenIn(page.locator("[data-deadline]"))).toMatch(/^(59|1:00|60):\d\d/);
     expect(await seenIn(page.locator('[data-part="deadline"]'))).toContain(en.atExpiry);
@@ -240,7 +240,7 @@ describeInBrowser("a payer", () => {
     expect(await findingsEverywhere(page)).toEqual([]);
   });
 
-  it("who sent too little in time is told what is missing", async () => {
+  it("who paid too little in time sees the missing amount", async () => {
     const { shop, invoice, page, address } = await waiting();
     await send("USDC", "10", address);
     await mine(REQUIRED);
@@ -252,7 +252,7 @@ describeInBrowser("a payer", () => {
     expect(await findingsEverywhere(page)).toEqual([]);
   });
 
-  it("sees at once that the shop has cancelled", async () => {
+  it("sees a cancellation by the shop at once", async () => {
     const { shop, invoice, page, address } = await waiting();
     await shop.cancelInvoice(invoice.id);
     await untilStage(page, "cancelled");
@@ -260,7 +260,7 @@ describeInBrowser("a payer", () => {
     expect(await findingsEverywhere(page)).toEqual([]);
   });
 
-  it("of whatever amount the payer likes is shown an address and no amount", async () => {
+  it("of an invoice for any amount sees an address and no amount", async () => {
     const shop = await openShop(["BTC"]);
     const invoice = await shop.createInvoice({ rawAmount: 0 });
     const { page } = await browsing.visit();
@@ -271,7 +271,7 @@ describeInBrowser("a payer", () => {
     expect(await findingsEverywhere(page)).toEqual([]);
   });
 
-  it("of a shop without a wallet reads that nothing can be paid yet, and can pay once there is one", async () => {
+  it("of a shop without a wallet sees that paying is unavailable", async () => {
     const shop = await openShop([]);
     const invoice = await shop.createInvoice();
     const { page } = await browsing.visit();
@@ -280,7 +280,7 @@ describeInBrowser("a payer", () => {
     expect(await findingsEverywhere(page)).toEqual([]);
   });
 
-  it("reads a page of our own where there is no such invoice", async () => {
+  it("sees our own page for an invoice that does not exist", async () => {
     const { page } = await browsing.visit({ alsoSaid: /404/ });
     const response = await page.goto("/pay/inv_00000000000000000000000000");
     expect(response?.status()).toBe(404);
@@ -288,7 +288,7 @@ describeInBrowser("a payer", () => {
     expect(await findingsEverywhere(page)).toEqual([]);
   });
 
-  it("gets a receipt that prints on one sheet, without what is only for a screen", async () => {
+  it("gets a receipt that prints on one sheet, without the controls", async () => {
     const { shop, invoice, page, address, amount } = await waiting({ name: "Coffee, 1 kg" });
     const hash = await send("USDC", amount, address);
     await mineUntil(shop, invoice, "PAID");
@@ -305,7 +305,7 @@ describeInBrowser("a payer", () => {
     expect(sheet.toString("latin1").match(/\/Type\s*\/Page\b/g)).toHaveLength(1);
   });
 
-  it("without scripts reads on a page that comes anew that it is paid, and goes back by a button alone", async () => {
+  it("without scripts sees that the invoice is paid after a refresh, and returns only with a button", async () => {
     const shop = await openShop(["USDC"]);
     const invoice = await shop.createInvoice({ rawAmount: 20, redirectUrl: "https://shop.example/back" });
     const { page } = await browsing.visit({ javaScriptEnabled: false });
@@ -322,7 +322,7 @@ describeInBrowser("a payer", () => {
     expect(await page.locator("a.button").first().getAttribute("href")).toBe(`${payPath(invoice)}/return`);
   });
 
-  it("gets the news though the live line cannot be had", async () => {
+  it("sees changes even when the live connection fails", async () => {
     const shop = await openShop(["USDC"]);
     const invoice = await shop.createInvoice({ rawAmount: 20 });
     const { page } = await browsing.visit({ alsoSaid: /WebSocket/ });

@@ -1,4 +1,4 @@
-// The reference as people read it: Swagger UI with our own document. A violation of the page's policy, a request to another origin or an error in
+// The reference as developers read it: Swagger UI with our own document. A violation of the page's policy, a request to another origin or an error in
 // the console fails the test at its end (harness.ts).
 
 import type { Page } from "playwright-core";
@@ -20,7 +20,7 @@ const idsOf = (page: Page, selector: string) => page.locator(selector).evaluateA
 describeInBrowser("the reference at /docs", () => {
   const browsing = useBrowser();
 
-  it("lists every chapter and every route of the document, and says of one what it takes, answers and refuses", async () => {
+  it("lists every tag and route of the document, and shows a route's parameters, answers and refusals", async () => {
     const { page, loads } = await browsing.visit();
     const response = await page.goto("/docs");
     const policy = response?.headers()["content-security-policy"] ?? "";

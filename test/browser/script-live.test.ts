@@ -3,7 +3,7 @@ import { describeInBrowser } from "./harness.ts";
 import { mainOf, SERVER_MS, type Stand } from "./script-stand.ts";
 import { MINUTE, open, SECOND, untilAsked, useStands } from "./stands-harness.ts";
 
-describeInBrowser("news", () => {
+describeInBrowser("an update of the state", () => {
   useStands();
   const of = { pollSeconds: 5, hasSocket: false };
   const parts = (amount: string, more = "") => `<h1 tabindex="-1">Pay</h1>
@@ -18,7 +18,7 @@ describeInBrowser("news", () => {
     await untilAsked(stand, count);
   }
 
-  it("change only the parts that the server wrote differently", async () => {
+  it("replaces only the parts that changed", async () => {
     const stand = await open(mainOf(parts("1.5"), of));
     await stand.page.evaluate(`for (const each of document.querySelectorAll("main, [data-part], i")) each.mark = true`);
     stand.answer(mainOf(parts("1.6", "new"), { ...of, title: "New", nowMs: SERVER_MS + 9 }));
@@ -35,7 +35,7 @@ describeInBrowser("news", () => {
     expect(await stand.page.getAttribute("main", "data-now")).toBe(String(SERVER_MS + 9));
   });
 
-  it("that say the same change nothing, though the script has changed the page", async () => {
+  it("that is equal changes nothing, even though the script has changed the page", async () => {
     const stand = await open(mainOf(parts("1.5"), of));
     await stand.page.evaluate(`window.changes = 0;
       new MutationObserver((all) => { changes += all.filter(({ type }) => type === "childList").length; })
@@ -45,7 +45,7 @@ describeInBrowser("news", () => {
     expect(await stand.page.evaluate("changes")).toBe(0);
   });
 
-  it("leave what was typed, opened, chosen and focused", async () => {
+  it("keeps what was typed, opened, selected and focused", async () => {
     const stand = await open(mainOf(parts("1.5"), of));
     await stand.page.click("#claim summary");
     await stand.page.click("[data-part=codes] summary");
@@ -63,7 +63,7 @@ describeInBrowser("news", () => {
     expect(await stand.page.evaluate("document.activeElement.dataset.copy")).toBe("1.7");
   });
 
-  it("of another stage take the payer to its heading and are told", async () => {
+  it("of another stage moves the focus to its heading and is announced", async () => {
     const stand = await open(mainOf(parts("1.5"), of), { before: `<p><a href="/elsewhere">Shop</a></p>` });
     await stand.page.focus("[data-copy]");
     stand.answer(
@@ -76,13 +76,13 @@ describeInBrowser("news", () => {
     await stand.page.focus("a");
     stand.answer(mainOf(`<h1 tabindex="-1">Paid</h1>`, { ...of, stage: "paid", pollSeconds: 0 }));
     await answered(stand, 2);
-    // Whoever was outside of it is left there.
+    // Focus outside of <main> stays where it is.
     expect(await stand.page.evaluate("document.activeElement.textContent")).toBe("Shop");
     await stand.pass(3 * MINUTE);
     expect(stand.asked).toHaveLength(2);
   });
 
-  it("run nothing, and what is no <main> is not shown", async () => {
+  it("runs no script, and is ignored without a <main>", async () => {
     const stand = await open(mainOf(parts("1.5"), of));
     const hostile = `<script>window.hit = 1</script><img src="x" onerror="window.hit = 1">`;
     stand.answer(mainOf(parts("1.6", hostile), of));
@@ -101,10 +101,10 @@ describeInBrowser("the live connection", () => {
   const connected = (stand: Stand, count = 1) => expect.poll(() => stand.sockets.length).toBe(count);
   const last = (stand: Stand) => stand.sockets.at(-1);
 
-  it("asks when it is told, once for what was told meanwhile, and else only every minute", async () => {
+  it("requests the state when notified, once after connecting, and otherwise only every minute", async () => {
     const stand = await open(main);
     await connected(stand);
-    // What changed while the page was on its way was told to nobody.
+    // Changes while the page was loading were not announced.
     await stand.pass(6 * SECOND);
     await untilAsked(stand, 1);
     await stand.pass(50 * SECOND);
@@ -119,7 +119,7 @@ describeInBrowser("the live connection", () => {
     expect(new Set(stand.heard)).toEqual(new Set(["ping"]));
   });
 
-  it("asks every few seconds where blocks are counted, which nobody tells of", async () => {
+  it("requests the state every few seconds while confirmations are counted, which are not announced", async () => {
     const stand = await open(mainOf("<progress></progress>", { pollSeconds: 5 }));
     await connected(stand);
     for (let count = 1; count <= 3; count++) {
@@ -128,7 +128,7 @@ describeInBrowser("the live connection", () => {
     }
   });
 
-  it("asks every few seconds when it is lost, comes back after growing pauses, and then asks at once", async () => {
+  it("when lost, is replaced by polling, reconnects after growing pauses, and then requests the state at once", async () => {
     const stand = await open(main);
     await connected(stand);
     await stand.pass(6 * SECOND);
@@ -147,7 +147,7 @@ describeInBrowser("the live connection", () => {
     await expect.poll(() => stand.text("p[data-part]")).toBe("two");
   });
 
-  it("puts no question off by being lost again and again", async () => {
+  it("does not delay the next request when it is lost repeatedly", async () => {
     const stand = await open(mainOf("<p></p>", { pollSeconds: 30, hasSocket: true }));
     await connected(stand);
     stand.letIn(false);
@@ -156,7 +156,7 @@ describeInBrowser("the live connection", () => {
     await untilAsked(stand, 1);
   });
 
-  it("is given up when it answers no more", async () => {
+  it("is replaced when it stops answering pings", async () => {
     const stand = await open(main);
     await connected(stand);
     last(stand)?.onMessage(() => {});
@@ -165,7 +165,7 @@ describeInBrowser("the live connection", () => {
     await connected(stand, 2);
   });
 
-  it("rests while nobody looks, but hears, and asks at once when somebody looks again", async () => {
+  it("does not poll or reconnect while the page is hidden, but handles messages, and requests at once when shown again", async () => {
     const stand = await open(main);
     await connected(stand);
     await stand.hide(true);
@@ -185,9 +185,9 @@ describeInBrowser("the live connection", () => {
   });
 
   it.each([404, 410])(
-    "loads the page anew when the invoice is gone (%i): nobody may pay by the old one",
+    "reloads the page when the invoice is gone (%i), so that the old one cannot be paid",
     async (status) => {
-      // Told by the socket alone, so that the page that comes asks for nothing by itself.
+      // Triggered by the socket alone, so that the reloaded page sends no request by itself.
       const stand = await open(mainOf("", { pollSeconds: 3_000 }));
       await connected(stand);
       stand.answer({ status });
@@ -197,7 +197,7 @@ describeInBrowser("the live connection", () => {
     },
   );
 
-  it("waits as long as the server wants it to, whatever is told meanwhile", async () => {
+  it("respects the server's Retry-After, whatever is announced meanwhile", async () => {
     const stand = await open(main);
     await connected(stand);
     stand.answer({ status: 429, headers: { "retry-after": "40" } });
@@ -212,7 +212,7 @@ describeInBrowser("the live connection", () => {
     expect(await stand.text("p[data-part]")).toBe("two");
   });
 
-  it("asks after growing pauses while the server fails", async () => {
+  it("polls after growing pauses while the server fails", async () => {
     const stand = await open(mainOf("", { pollSeconds: 5, hasSocket: false }));
     stand.answer({ status: 500 });
     await stand.pass(6 * SECOND);
@@ -227,7 +227,7 @@ describeInBrowser("the live connection", () => {
     await untilAsked(stand, 3);
   });
 
-  it("says which state it has, and is content to hear that it is the same", async () => {
+  it("sends the ETag of its state, and accepts a 304", async () => {
     const stand = await open(main);
     await connected(stand);
     stand.answer({ status: 200, body: changed, headers: { etag: '"2"' } });
@@ -241,7 +241,7 @@ describeInBrowser("the live connection", () => {
     expect(await stand.text("p[data-part]")).toBe("two");
   });
 
-  it("is not made where nothing will change", async () => {
+  it("is not opened when nothing can change", async () => {
     const stand = await open(mainOf("", { stage: "paid" }));
     await stand.pass(3 * MINUTE);
     await stand.hide(false);

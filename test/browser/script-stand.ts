@@ -1,23 +1,23 @@
-// The script of the checkout pages on pages of this file's own, which keep the same contract as the real ones: nothing but Chromium runs, and
-// what the server would say, and when, is the test's to say.
+// The script of the checkout pages on test pages that keep the same contract as the real ones. Only Chromium runs, and
+// the test decides what the server answers, and when.
 import type { Browser, BrowserContext, Page, WebSocketRoute } from "playwright-core";
 import { checkoutAssets } from "../../scripts/checkout-assets.ts";
 
 const { script: SCRIPT } = await checkoutAssets();
 const ORIGIN = "http://localhost";
 export const PAY = "/pay/inv_1";
-/** The clock of the payer's machine, where a test holds it. */
+/** The clock of the payer's machine, when a test holds it. */
 const MACHINE_MS = Date.parse("2031-05-05T05:05:05.000Z");
-/** The server's, which has nothing to do with it. */
+/** The server's clock, which is independent of it. */
 export const SERVER_MS = Date.parse("2029-01-01T00:00:00.000Z");
 
 const STEP_MS = 5_000;
 /** A held clock is installed this much early and then moved to its time: between the two it runs, and it cannot be moved back. */
 const EARLY_MS = 86_400_000;
-/** For a step of a busy machine; nothing is measured by it. */
+/** An end for a step that hangs; nothing is measured by it. */
 const STEP_LIMIT_MS = 60_000;
 
-/** Lets a test wait until every answer is read: counts what was asked for, and the bodies, until they have come or failed. */
+/** Lets a test wait until every answer is read: counts requests and bodies until they have arrived or failed. */
 const COUNT_REQUESTS = `(() => {
   let open = 0;
   const counted = (promise) => {
@@ -41,7 +41,7 @@ const COUNT_REQUESTS = `(() => {
     do await turn(); while (open > 0);
   };
 })()`;
-/** A held clock does not reach this one by itself, and a busy machine would end requests by it. */
+/** A held clock does not control AbortSignal.timeout, which would end requests on a busy machine. */
 const HOLD_LIMITS = `AbortSignal.timeout = (ms) => {
   const limit = new AbortController();
   setTimeout(() => limit.abort(new DOMException("late", "TimeoutError")), ms);
@@ -77,17 +77,17 @@ export interface Stand {
   readonly asked: readonly Readonly<Record<string, string>>[];
   /** Every socket that was opened, the last one last. */
   readonly sockets: readonly WebSocketRoute[];
-  /** What the sockets were told. */
+  /** The messages that the sockets received. */
   readonly heard: readonly string[];
   /** Paths that were opened as pages. */
   readonly opened: readonly string[];
-  /** What the next requests for the state get. */
+  /** Sets the answer to the next requests for the state. */
   answer(reply: Reply | string): void;
-  /** Whether new sockets are let in. */
+  /** Whether new sockets are accepted. */
   letIn(isOpen: boolean): void;
-  /** Moves the held clock; timers run on their way. For a page that stays: another is not waited for. */
+  /** Moves the held clock forward and runs the timers; does not wait for another page to load. */
   pass(ms: number): Promise<void>;
-  /** Until the page has read all that it asked for, and done what follows. */
+  /** Waits until the page has read and handled all its answers. */
   settle(): Promise<void>;
   text(selector: string): Promise<string>;
   hide(isHidden: boolean): Promise<void>;
@@ -95,17 +95,17 @@ export interface Stand {
 }
 
 export interface StandOptions {
-  /** Whether time stands still but for `pass`. */
+  /** Whether time stands still except in `pass`. */
   readonly isHeld?: boolean;
-  /** What the payer's machine takes for the time, where it is held. */
+  /** The time of the payer's machine, when it is held. */
   readonly machineMs?: number;
   readonly initScripts?: readonly string[];
   readonly permissions?: readonly string[];
-  /** Whether ours stands in a frame of another page. */
+  /** Whether the page is in a frame of another page. */
   readonly isFramed?: boolean;
 }
 
-/** As the server's: nothing but the one script may run, and the page cannot be made to ask anybody else. */
+/** Like the server's: only the one script may run, and the page cannot send requests to another origin. */
 const POLICY =
   "default-src 'none'; script-src 'nonce-n'; style-src 'nonce-n'; img-src 'self' data:; connect-src 'self' ws:; frame-src 'self'";
 
@@ -115,7 +115,7 @@ function documentOf(main: string, before: string): string {
     <body>${before}${main}<p id="say" role="status"></p></body></html>`;
 }
 
-/** A page with this `<main>`, and with what stands before it. */
+/** A page with this `<main>`, and with `before` in front of it. */
 export async function openStand(
   browser: Browser,
   main: string,
@@ -131,7 +131,7 @@ export async function openStand(
     await page.clock.install({ time: machineMs - EARLY_MS });
     await page.clock.pauseAt(machineMs);
   }
-  const world = { reply: { status: 200, body: main } satisfies Reply as Reply, isOpen: true };
+  const server = { reply: { status: 200, body: main } satisfies Reply as Reply, isOpen: true };
   const asked: Record<string, string>[] = [];
   const sockets: WebSocketRoute[] = [];
   const heard: string[] = [];
@@ -144,11 +144,11 @@ export async function openStand(
     },
     state: (headers) => {
       asked.push(headers);
-      return world.reply;
+      return server.reply;
     },
   });
   await page.routeWebSocket(`**${PAY}/live`, (socket) => {
-    if (!world.isOpen) return void socket.close();
+    if (!server.isOpen) return void socket.close();
     sockets.push(socket);
     socket.onMessage((message) => {
       heard.push(String(message));
@@ -164,13 +164,13 @@ export async function openStand(
     heard,
     opened,
     answer: (reply) => {
-      world.reply = typeof reply === "string" ? { status: 200, body: reply } : reply;
+      server.reply = typeof reply === "string" ? { status: 200, body: reply } : reply;
     },
     letIn: (isOpen) => {
-      world.isOpen = isOpen;
+      server.isOpen = isOpen;
     },
     pass: async (ms) => {
-      // In steps, so that answers come in the meantime that they would take.
+      // In steps, so that answers arrive in between.
       for (let left = ms; left > 0; left -= STEP_MS) {
         await page.clock.runFor(Math.min(left, STEP_MS));
         await settle();

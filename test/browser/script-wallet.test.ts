@@ -3,7 +3,7 @@ import { describeInBrowser } from "./harness.ts";
 import { mainOf, type Stand } from "./script-stand.ts";
 import { open, untilAsked, useStands } from "./stands-harness.ts";
 
-describeInBrowser("a wallet of the browser", () => {
+describeInBrowser("a browser wallet", () => {
   useStands();
   const ACCOUNT = "0xAAaAaAaaAaAaAaaAaAAAAAAAAaaaAaAaAaaAaaAa";
   const TRANSFER = {
@@ -18,7 +18,7 @@ describeInBrowser("a wallet of the browser", () => {
     `<div data-part="wallets" data-wallets='${JSON.stringify(transfer)}' data-pay-with="Pay with {wallet}" data-waiting="Confirm in {wallet}"
       data-sent="Sent" data-rejected="Not sent by {wallet}" data-wrong-network="Switch {wallet} to Polygon" hidden><p data-wallet-status></p></div>`;
 
-  /** A wallet that answers as `window.wallet` says, and writes down what it was asked. */
+  /** A wallet that answers as `window.wallet` says, and records its requests. */
   const walletScript = (info: object = {}) => `
     window.calls ??= [];
     window.wallet ??= { chain: "0x1", switchedTo: "0x89", errors: {}, waits: {} };
@@ -46,7 +46,7 @@ describeInBrowser("a wallet of the browser", () => {
   const status = (stand: Stand, text: string) => expect.poll(() => stand.text("[data-wallet-status]")).toBe(text);
   const sent = async (stand: Stand) => (await calls(stand)).filter(([method]) => method === "eth_sendTransaction");
 
-  it("has a button with its name and picture, and is asked for nothing before that is pressed", async () => {
+  it("has a button with its name and icon, and receives no request before that is pressed", async () => {
     const stand = await openWallet();
     expect(await stand.text("[data-wallet]")).toBe("Pay with Test Wallet");
     expect(await stand.page.getAttribute("[data-wallet] img", "src")).toBe("data:image/svg+xml,<svg/>");
@@ -56,7 +56,7 @@ describeInBrowser("a wallet of the browser", () => {
   });
 
   it.each([["https://wallet.example/icon.png"], ["javascript:alert(1)"], ["data:text/html,<b>"], [7]])(
-    "has no picture from %s, and its name is text",
+    "has no icon from %s, and its name is shown as text",
     async (icon) => {
       const name = "<img src=x>\u202e$&\u0000Wallet";
       const stand = await open(mainOf(panel(TRANSFER), of), { initScripts: [walletScript({ icon, name })] });
@@ -65,7 +65,7 @@ describeInBrowser("a wallet of the browser", () => {
     },
   );
 
-  it("sends exactly what the page says, once it is on the right chain", async () => {
+  it("sends exactly the page's transfer, once it is on the right chain", async () => {
     const stand = await openWallet();
     await press(stand);
     await status(stand, "Sent");
@@ -80,7 +80,7 @@ describeInBrowser("a wallet of the browser", () => {
     ]);
   });
 
-  it("is not asked to switch where it is on the chain already, however it writes that", async () => {
+  it("is not asked to switch when it is on the chain already, whatever the format of the chain id", async () => {
     const stand = await openWallet(TRANSFER, "wallet.chain = '0x089'");
     await press(stand);
     await status(stand, "Sent");
@@ -90,8 +90,8 @@ describeInBrowser("a wallet of the browser", () => {
   it.each([
     ["does not know the chain", "wallet.errors.wallet_switchEthereumChain = { code: 4902 }"],
     ["says that it switched and did not", "wallet.switchedTo = '0x1'"],
-    ["says no chain at all", "wallet.switchedTo = 'polygon'"],
-  ])("that %s is sent nothing, and the payer is told to switch", async (_, before) => {
+    ["reports an invalid chain id", "wallet.switchedTo = 'polygon'"],
+  ])("that %s is not asked to send, and the payer is asked to switch", async (_, before) => {
     const stand = await openWallet(TRANSFER, before);
     await press(stand);
     await status(stand, "Switch Test Wallet to Polygon");
@@ -102,7 +102,7 @@ describeInBrowser("a wallet of the browser", () => {
   });
 
   it.each(["eth_requestAccounts", "wallet_switchEthereumChain", "eth_sendTransaction"])(
-    "whose owner says no to %s can be asked again",
+    "whose owner rejects %s can be used again",
     async (method) => {
       const stand = await openWallet(TRANSFER, `wallet.errors.${method} = { code: 4001, message: "no" }`);
       await press(stand);
@@ -113,7 +113,7 @@ describeInBrowser("a wallet of the browser", () => {
     },
   );
 
-  it("sends once, however often its button is pressed, before and after", async () => {
+  it("sends once, however often its button is pressed", async () => {
     const stand = await openWallet(TRANSFER, "wallet.waits.eth_sendTransaction = true");
     await stand.page.dblclick("[data-wallet]");
     await status(stand, "Confirm in Test Wallet");
@@ -123,7 +123,7 @@ describeInBrowser("a wallet of the browser", () => {
     await stand.page.evaluate("wallet.goOn()");
     await status(stand, "Sent");
     await press(stand);
-    // Nor where the part was written anew, which says again that it was sent.
+    // Nor after the part was replaced, which then says again that it was sent.
     stand.answer(mainOf(panel({ ...TRANSFER, data: "0x02" }), of));
     await stand.hide(false);
     await untilAsked(stand, 1);
@@ -133,7 +133,7 @@ describeInBrowser("a wallet of the browser", () => {
     expect(await sent(stand)).toHaveLength(1);
   });
 
-  it("can send the rest once the page says that some has come", async () => {
+  it("can send the rest once the page shows a partial payment", async () => {
     const stand = await openWallet();
     await press(stand);
     await status(stand, "Sent");
@@ -148,14 +148,14 @@ describeInBrowser("a wallet of the browser", () => {
       .toMatchObject([{}, { data: "0x02" }]);
   });
 
-  it("sends what the page says when it is asked to, not what stood there when its button was pressed", async () => {
+  it("sends the page's transfer at the time of sending, not the one when its button was pressed", async () => {
     const stand = await openWallet(TRANSFER, "wallet.waits.eth_requestAccounts = true");
     await press(stand);
     await status(stand, "Confirm in Test Wallet");
     stand.answer(mainOf(panel({ ...TRANSFER, data: "0x02" }), of));
     await stand.hide(false);
     await untilAsked(stand, 1);
-    // The part was swapped: its button is there again, and still not to be pressed twice.
+    // The part was replaced: its button is there again, and still disabled.
     expect(await stand.page.getAttribute("[data-wallet]", "aria-disabled")).toBe("true");
     await stand.page.evaluate("wallet.goOn()");
     await status(stand, "Sent");
@@ -163,9 +163,9 @@ describeInBrowser("a wallet of the browser", () => {
   });
 
   it.each([
-    ["has nothing to be paid any more", `<h1 tabindex="-1">Expired</h1>`, "expired"],
-    ["asks for money on another chain", panel({ ...TRANSFER, chainId: "0x1" }), "pay"],
-    ["says what no wallet could send", panel({ ...TRANSFER, to: "somebody" }), "pay"],
+    ["has nothing left to pay", `<h1 tabindex="-1">Expired</h1>`, "expired"],
+    ["asks for a payment on another chain", panel({ ...TRANSFER, chainId: "0x1" }), "pay"],
+    ["contains an invalid transfer", panel({ ...TRANSFER, to: "somebody" }), "pay"],
   ])("sends nothing when the page meanwhile %s", async (_, inner, stage) => {
     const stand = await openWallet(TRANSFER, "wallet.waits.eth_requestAccounts = true");
     await press(stand);
@@ -179,7 +179,7 @@ describeInBrowser("a wallet of the browser", () => {
     expect(await sent(stand)).toEqual([]);
   });
 
-  it("that is none is not shown", async () => {
+  it("that is announced with invalid details is not shown", async () => {
     const stand = await openWallet(TRANSFER, "window.removeEventListener('eip6963:requestProvider', announce)");
     for (const detail of [
       "null",

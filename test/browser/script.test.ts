@@ -1,4 +1,4 @@
-// What the one script of the checkout pages does, each thing by itself. The tests beside this one show it on the real pages.
+// Each function of the checkout pages' script by itself. Other tests of this folder show it on the real pages.
 import { expect, it } from "vitest";
 import { describeInBrowser } from "./harness.ts";
 import { mainOf, PAY, SERVER_MS } from "./script-stand.ts";
@@ -11,21 +11,21 @@ describeInBrowser("the countdown", () => {
   it.each([
     ["ahead", SERVER_MS + 300 * MINUTE],
     ["behind", SERVER_MS - 300 * MINUTE],
-  ])("goes by the server's clock, though the payer's machine is hours %s", async (_, machineMs) => {
+  ])("uses the server's clock, even if the payer's machine is hours %s", async (_, machineMs) => {
     const stand = await open(mainOf(time(SERVER_MS + 65 * SECOND)), { machineMs });
     expect(await stand.text("time")).toBe("01:05");
   });
 
-  it("goes by the server's clock where time runs, too", async () => {
+  it("uses the server's clock with a running clock, too", async () => {
     const stand = await open(mainOf(time(SERVER_MS + 120 * MINUTE)), {
       isHeld: false,
       initScripts: ["const real = Date.now; Date.now = () => real() + 5 * 3600_000;"],
     });
-    // Half an hour for the slowest machine, a tenth of what the clocks differ by.
+    // Allows half an hour for the slowest machine, a tenth of the difference between the clocks.
     expect(await stand.text("time")).toMatch(/^(2:00:00|1:[345]\d:\d\d)$/);
   });
 
-  it("counts seconds, shows hours where there are some, and stops at nothing", async () => {
+  it("counts seconds, shows hours if there are any, and stops at zero", async () => {
     const stand = await open(mainOf(time(SERVER_MS + 3_600 * SECOND + 1_500)));
     expect(await stand.text("time")).toBe("1:00:02");
     await stand.pass(SECOND);
@@ -36,8 +36,8 @@ describeInBrowser("the countdown", () => {
     expect(await stand.text("time")).toBe("00:00");
   });
 
-  it("asks for the state at zero, and again after growing pauses while nothing new comes", async () => {
-    // Pauses are drawn a quarter longer or shorter; here each is what it is drawn around.
+  it("requests the state at zero, and again after growing pauses while nothing changes", async () => {
+    // Pauses vary by a quarter; here each is exact.
     const initScripts = ["Math.random = () => 0.5"];
     const main = mainOf(time(SERVER_MS + 5 * SECOND), { pollSeconds: 3_000, hasSocket: false });
     const stand = await open(main, { initScripts });
@@ -69,7 +69,7 @@ describeInBrowser("a copy button", () => {
   const button = `<button type="button" data-copy="0xAbC" data-copied="Copied already" data-say="The address was copied"
     data-failed="Select it" hidden>Copy <b>it</b></button>`;
 
-  it("copies exactly, says so on itself without growing and to those who listen, and is itself again", async () => {
+  it("copies exactly, confirms on the button without resizing it and to screen readers, and then is restored", async () => {
     const stand = await open(mainOf(button), { permissions: ["clipboard-read", "clipboard-write"] });
     const copy = stand.page.locator("[data-copy]");
     const before = await copy.boundingBox();
@@ -85,7 +85,7 @@ describeInBrowser("a copy button", () => {
     expect(await copy.boundingBox()).toEqual(before);
   });
 
-  it("copies where there is no clipboard to ask, and keeps the focus", async () => {
+  it("copies without the clipboard API, and keeps the focus", async () => {
     const stand = await open(mainOf(`${button}<input id="paste">`), {
       initScripts: ["Object.defineProperty(navigator, 'clipboard', { value: undefined })"],
     });
@@ -97,7 +97,7 @@ describeInBrowser("a copy button", () => {
     expect(await stand.page.inputValue("#paste")).toBe("0xAbC");
   });
 
-  it("says what else can be done where nothing can copy", async () => {
+  it("says what to do instead when copying is impossible", async () => {
     const stand = await open(mainOf(button), {
       initScripts: [
         "Object.defineProperty(navigator, 'clipboard', { value: undefined }); document.execCommand = () => false;",
@@ -117,7 +117,7 @@ describeInBrowser("the search", () => {
     <fieldset data-find-group><button name="method" value="c" data-find="btc bitcoin">c</button></fieldset>
     <p data-find-none hidden>Nothing</p></form>`;
 
-  it("shows what has every word, in any case and accent, and hides groups that have nothing", async () => {
+  it("shows entries that match every word, ignoring case and accents, and hides empty groups", async () => {
     const stand = await open(mainOf(list));
     const shown = () => stand.page.locator("button:visible").allTextContents();
     const groups = () => stand.page.locator("fieldset:visible").count();
@@ -132,7 +132,7 @@ describeInBrowser("the search", () => {
     expect([await shown(), await groups()]).toEqual([["a", "b", "c"], 2]);
   });
 
-  it("goes to the first one found on Enter, and sends nothing", async () => {
+  it("focuses the first match on Enter, and does not submit the form", async () => {
     const stand = await open(mainOf(`<form action="/wrong">${list.replace(/<form[^>]*>/, "")}`));
     await stand.page.fill("[data-search]", "bitcoin");
     await stand.page.press("[data-search]", "Enter");
@@ -140,7 +140,7 @@ describeInBrowser("the search", () => {
     expect(stand.opened).toEqual([PAY]);
   });
 
-  it("still holds after the list was written anew", async () => {
+  it("still applies after the list was replaced", async () => {
     const of = { pollSeconds: 5, hasSocket: false };
     const stand = await open(mainOf(list, of));
     await stand.page.fill("[data-search]", "bitcoin");
@@ -152,7 +152,7 @@ describeInBrowser("the search", () => {
   });
 });
 
-describeInBrowser("the way back to the shop", () => {
+describeInBrowser("the automatic return to the shop", () => {
   useStands();
   const back = mainOf(
     `<h1 tabindex="-1">Paid</h1><div data-return-url="${PAY}/return" data-return-seconds="8"><a href="${PAY}/return">Back</a>
@@ -161,7 +161,7 @@ describeInBrowser("the way back to the shop", () => {
     { stage: "paid" },
   );
 
-  it("is taken after as many seconds as it says", async () => {
+  it("happens after the announced seconds", async () => {
     const stand = await open(back);
     expect(await stand.text("[data-return-count]")).toBe("In 8 s");
     await stand.pass(3 * SECOND);
@@ -172,7 +172,7 @@ describeInBrowser("the way back to the shop", () => {
     await expect.poll(() => stand.opened).toEqual([PAY, `${PAY}/return`]);
   });
 
-  it("is not taken by those who stay, and leaves them at the link", async () => {
+  it("is cancelled by the stop button, which moves the focus to the link", async () => {
     const stand = await open(back);
     await stand.pass(3 * SECOND);
     await stand.page.focus("[data-return-stop]");
@@ -184,14 +184,14 @@ describeInBrowser("the way back to the shop", () => {
     expect(stand.opened).toEqual([PAY]);
   });
 
-  it("is not taken by those who opened the receipt", async () => {
+  it("is cancelled when the receipt is opened", async () => {
     const stand = await open(back);
     await stand.page.click("[data-receipt]");
     await stand.pass(MINUTE);
     expect(stand.opened).not.toContain(`${PAY}/return`);
   });
 
-  it("is not taken in a page that nobody looks at", async () => {
+  it("waits while the page is hidden", async () => {
     const stand = await open(back);
     await stand.hide(true);
     await stand.pass(MINUTE);
@@ -201,7 +201,7 @@ describeInBrowser("the way back to the shop", () => {
     await expect.poll(() => stand.opened).toContain(`${PAY}/return`);
   });
 
-  it("is never taken in a frame, and not announced there", async () => {
+  it("does not happen in a frame, and is not announced there", async () => {
     const stand = await open(back, { isFramed: true });
     const frame = stand.page.frameLocator("iframe");
     await expect.poll(() => frame.locator("[data-return-count]").textContent()).toBe("");
@@ -210,8 +210,8 @@ describeInBrowser("the way back to the shop", () => {
     expect(stand.opened).toEqual(["/frame", PAY]);
   });
 
-  it("is not taken again by those who came back from the shop", async () => {
-    // Time runs here, so the page must not leave by itself before the link is pressed.
+  it("does not happen again after going back from the shop", async () => {
+    // The clock runs here, so the page must not leave by itself before the link is pressed.
     const stand = await open(back.replace('seconds="8"', 'seconds="80000"'), { isHeld: false });
     await stand.page.click("a");
     await stand.page.waitForURL("**/return");
@@ -220,10 +220,10 @@ describeInBrowser("the way back to the shop", () => {
   });
 });
 
-describeInBrowser("what else the script adds", () => {
+describeInBrowser("the script also", () => {
   useStands();
 
-  it("leaves the choice of a language to its button: a picked option changes nothing by itself", async () => {
+  it("leaves the change of language to its button: selecting an option changes nothing by itself", async () => {
     const form = `<form method="get" action="${PAY}" data-language><input type="hidden" name="method" value="USDT_TRX">
       <select name="lang"><option>en</option><option>de</option></select><button>Go</button></form>`;
     const stand = await open(mainOf(""), { before: form });
@@ -233,7 +233,7 @@ describeInBrowser("what else the script adds", () => {
     await stand.page.waitForURL(`**${PAY}?method=USDT_TRX&lang=de`);
   });
 
-  it("tells a shop that frames it how far the payment is, once for each stage", async () => {
+  it("posts each stage of the payment once to a shop that frames the page", async () => {
     const initScripts = [
       "if (window.top === window) { window.heard = []; onmessage = ({ data }) => heard.push(data); }",
     ];
@@ -251,7 +251,7 @@ describeInBrowser("what else the script adds", () => {
     expect(await heard()).toHaveLength(2);
   });
 
-  it("prints", async () => {
+  it("prints when the print button is pressed", async () => {
     const stand = await open(mainOf(`<button type="button" data-print hidden>Print</button>`), {
       initScripts: ["window.printed = 0; window.print = () => { window.printed++; }"],
     });

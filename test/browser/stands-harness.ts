@@ -1,4 +1,4 @@
-// What tests of the script share: pages that close with the test.
+// Shared by the tests of the script: pages that close with the test.
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { launchChromium } from "../support/page-browser.ts";
@@ -30,7 +30,7 @@ export function useStands(): void {
   });
 }
 
-/** Until the page has got as many answers. What it does with the last one is done in the same turn. */
+/** Waits until the page has sent this many requests, and has handled their answers. */
 export async function untilAsked(stand: Stand, count: number): Promise<void> {
   await expect.poll(() => stand.asked.length).toBe(count);
   await stand.settle();

@@ -1,4 +1,4 @@
-// A street of shops on one server: each test takes one that nobody else has been in, so that its addresses, settings and invoices are its own.
+// Many shops on one server: each test takes one that no other test has used, so that its addresses, settings and invoices are its own.
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -13,10 +13,10 @@ import { network } from "../support/named-network.ts";
 /** Tokens that customers pay with, beside ETH itself. */
 export const TOKENS = ["USDT", "USDC", "DAI"] as const;
 const SHOPS = 80;
-/** Often enough that a payer sees news within a second. */
+/** Often enough that a payer sees changes within a second. */
 const POLL_SECONDS = 0.25;
 
-/** What `inject("street")` gives. */
+/** The value of `inject("street")`. */
 export interface Street {
   readonly baseUrl: string;
   /** The node of network ETH. */
@@ -69,22 +69,22 @@ async function seedShops(home: Home): Promise<Street["shops"]> {
   return made.map(({ merchant, key }) => ({ merchantId: merchant.id, key: key.secret }));
 }
 
-/** A shop that nobody has taken, over all test files; throws when there is none left. */
+/** A shop that no test of any file has taken; throws when none is left. */
 export function takeShop({ home, shops }: Street): Street["shops"][number] {
   for (const [place, shop] of shops.entries()) {
     try {
       closeSync(openSync(join(home, `taken-${place}`), "wx"));
       return shop;
     } catch {
-      // Somebody was faster.
+      // Another test was faster.
     }
   }
-  throw new Error(`all ${shops.length} shops are taken: let there be more of them`);
+  throw new Error(`all ${shops.length} shops are taken: raise SHOPS`);
 }
 
 /**
- * Moves the end of an invoice to `inMs` from now: no invoice lives less than a minute, and no test waits that long. Its statements are of
- * another process than the server's, which sees them as it sees any other's.
+ * Moves the end of an invoice to `inMs` from now: no invoice lives less than a minute, and no test waits that long. It writes to
+ * the database from this process, and the server sees the change.
  */
 export function endInvoiceIn({ home }: Street, invoiceId: string, inMs: number): void {
   const database = new DatabaseSync(databaseFile({ state: join(home, "state") }));
