@@ -8,7 +8,7 @@ const FOLDER = "docs/guides";
 const names = readdirSync(FOLDER).map((file) => file.replace(/\.md$/, ""));
 const textOf = (name: string) => readFileSync(join(FOLDER, `${name}.md`), "utf8");
 
-it.each(names)("every file that the guide %s links to is there", (name) => {
+it.each(names)("every file that the guide %s links to exists", (name) => {
   const text = textOf(name);
   const links = [...text.matchAll(/\]\(([\w./-]+)\)/g)].flatMap(([, path = ""]) => path);
   expect(links.length).toBeGreaterThan(0);
@@ -21,7 +21,7 @@ it("the index names every guide once", () => {
   expect(listed.toSorted()).toEqual(names.filter((name) => name !== "README").toSorted());
 });
 
-it("a guide has at least one command, and shows an answer", () => {
+it("every guide has at least one command and shows an answer", () => {
   for (const name of names) {
     const text = textOf(name);
     expect(text, name).toMatch(/^```sh\n/m);
@@ -34,7 +34,7 @@ it("the integration in the guide on webhooks is the file that the tests run", ()
   expect(shown).toBe(readFileSync("docs/examples/integration.ts", "utf8"));
 });
 
-it("the guides give each limit that they name the number that the Worker keeps", () => {
+it("every limit that the guides name has the number that the Worker applies", () => {
   const named = names.flatMap((name) => [...textOf(name).matchAll(/`(\w+)`, (?:at first )?([\d,]*\d)/g)]);
   const limits = named.filter(([, name = ""]) => Object.hasOwn(LIMITS, name));
   expect(limits.length).toBeGreaterThan(10);

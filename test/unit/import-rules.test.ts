@@ -16,7 +16,7 @@ function sourcesBelow(folder: string): Sources {
   );
 }
 
-/** Folders of tests that are about no district of src. "" is the project's own folder, for tests of the repository as a whole. */
+/** Folders of tests that belong to no district of src. "" is the project's own folder, for tests of the repository as a whole. */
 const OTHER_FOLDERS: readonly (readonly [string, readonly string[]])[] = [
   ["unit", ["", "bench", "client", "docs", "examples", "scripts"]],
   ["worker", ["client"]],
@@ -31,7 +31,7 @@ function testFolders(project: string): ReadonlySet<string> {
   return new Set(tests.map((path) => (path.includes("/") ? path.replace(/\/.*/, "") : "")));
 }
 
-/** Files that exist for the invented ones to import. */
+/** Existing files that the invented ones import. */
 const HOUSE: Sources = new Map([
   ["src/lib/money.ts", "export const a = 1;"],
   ["src/platform/failures.ts", "export type Failure = 1;"],
@@ -58,17 +58,17 @@ function problemsOf(path: string, text: string): readonly string[] {
 describe("src", () => {
   const sources = sourcesBelow("src");
 
-  it("imports only down the table of kinds, and keeps to the style", () => {
+  it("imports only in the allowed directions, and keeps to the style rules", () => {
     expect(sources.size).toBeGreaterThan(50);
     expect(problemsIn(sources)).toEqual([]);
   });
 
-  it("is ten districts, and no two files import each other in a circle, types included", () => {
+  it("consists of ten districts, and has no import cycles, types included", () => {
     expect(readdirSync(join(ROOT, "src")).sort()).toEqual(DISTRICTS.map(([name]) => name).sort());
     expect(circlesIn(importsIn(sources))).toEqual([]);
   });
 
-  it("has a file of every kind that is wanted so far", () => {
+  it("has files of every kind", () => {
     const kinds = new Set([...sources].map(([path, text]) => kindOf(path, text)));
     expect([...kinds].sort()).toEqual([
       "browser",
@@ -89,7 +89,7 @@ describe("src", () => {
 });
 
 describe("test", () => {
-  it.each(OTHER_FOLDERS)("sorts %s by the districts of src", (project, others) => {
+  it.each(OTHER_FOLDERS)("has its %s tests in folders named like the districts of src", (project, others) => {
     const folders = [...testFolders(project)];
     const known = new Set<string>([...DISTRICTS.map(([name]) => name), ...others]);
     expect(folders).not.toEqual([]);
@@ -97,8 +97,8 @@ describe("test", () => {
   });
 });
 
-describe("the check itself", () => {
-  it("finds nothing wrong with the house it starts from", () => {
+describe("the check of imports", () => {
+  it("finds no problem in the valid files it starts from", () => {
     expect(problemsIn(HOUSE)).toEqual([]);
   });
 
@@ -111,9 +111,9 @@ describe("the check itself", () => {
       "src/commerce/invoices/price.ts",
       'import {\n  type b,\n  a,\n} from "./store.ts";',
     ],
-    ["a rule that calls an operation", "src/commerce/invoices/price.ts", 'import { a } from "./create-invoice.ts";'],
+    ["a rule that imports an operation", "src/commerce/invoices/price.ts", 'import { a } from "./create-invoice.ts";'],
     [
-      "a store that calls an operation",
+      "a store that imports an operation",
       "src/commerce/wallets/store.ts",
       'import { a } from "../invoices/create-invoice.ts";',
     ],
@@ -157,10 +157,10 @@ describe("the check itself", () => {
     ],
     ["a barrel", "src/commerce/invoices/index.ts", 'export * from "./status.ts";'],
     ["a file that is not there", "src/lib/x.ts", 'import { a } from "./y.ts";'],
-    ["a rule of the platform", "src/commerce/invoices/price.ts", 'import { env } from "cloudflare:workers";'],
-    ["a rule of SQL's builder", "src/commerce/invoices/price.ts", 'import { sql } from "drizzle-orm";'],
+    ["a rule that imports the platform", "src/commerce/invoices/price.ts", 'import { env } from "cloudflare:workers";'],
+    ["a rule that imports the SQL builder", "src/commerce/invoices/price.ts", 'import { sql } from "drizzle-orm";'],
     ["an operation that builds SQL", "src/commerce/invoices/create-x.ts", 'import { sql } from "drizzle-orm";'],
-    ["a rule of the web framework", "src/commerce/invoices/price.ts", 'import { Hono } from "hono";'],
+    ["a rule that imports the web framework", "src/commerce/invoices/price.ts", 'import { Hono } from "hono";'],
     ["a rule with the payer's browser", "src/checkout/pay/x.ts", 'import { a } from "./browser/page.ts";'],
     [
       "the payer's browser with a rule",
@@ -175,7 +175,7 @@ describe("the check itself", () => {
     expect(problemsOf(path, text)[0]).toContain(`${path}:1: `);
   });
 
-  it("finds every circle, and no file that only leads to one or away from it", () => {
+  it("finds every cycle, without the files that only lead to it or from it", () => {
     const one = ["src/lib/a.ts", 'import type { b } from "./b.ts";'] as const;
     const two = ["src/lib/b.ts", 'import { c } from "./c.ts"; import { d } from "./d.ts";'] as const;
     const three = ["src/lib/c.ts", 'export { a } from "./a.ts";'] as const;
@@ -192,8 +192,8 @@ describe("the check itself", () => {
   const style: readonly [string, string][] = [
     ["any", "export const a: any = 1;"],
     ["any as a member of a type", "export type A = readonly any[];"],
-    ["a value claimed to be there", "export const f = (a?: string) => a!.length;"],
-    ["a variable claimed to be set", "export function f() { let a!: string; return a; }"],
+    ["a non-null assertion", "export const f = (a?: string) => a!.length;"],
+    ["a definite assignment assertion", "export function f() { let a!: string; return a; }"],
     ["a cast", "export const a = 1 as unknown;"],
     ["a cast in angle brackets", "export const a = <unknown>1;"],
     ["a variable of the module", "let count = 0; export const f = () => count;"],
@@ -206,7 +206,7 @@ describe("the check itself", () => {
     ["a function of 61 lines", `export function f() {${"\n".repeat(60)}}`],
     ["a method of 61 lines", `export const a = { f() {${"\n".repeat(60)}} };`],
   ];
-  it.each(style)("refuses %s, whatever the kind", (_, text) => {
+  it.each(style)("refuses %s in a file of any kind", (_, text) => {
     expect(problemsOf("src/platform/http/x.ts", text)).toHaveLength(1);
     expect(problemsOf("src/commerce/invoices/create-x.ts", text)).not.toEqual([]);
   });
@@ -214,13 +214,13 @@ describe("the check itself", () => {
   const impure: readonly [string, string][] = [
     ["the clock", "export const f = () => Date.now();"],
     ["the clock as a date", "export const f = () => new Date();"],
-    ["chance", "export const f = () => Math.random();"],
+    ["a random number", "export const f = () => Math.random();"],
     ["random bytes", "export const f = () => crypto.getRandomValues(new Uint8Array(1));"],
-    ["an address", 'export const f = () => fetch("https://example.com");'],
+    ["a fetch", 'export const f = () => fetch("https://example.com");'],
     ["a timer", "export const f = () => setTimeout(() => {}, 1);"],
     ["the whole environment", "export const f = (env: Env) => env;"],
   ];
-  it.each(impure)("refuses a rule that asks for %s", (_, text) => {
+  it.each(impure)("refuses a rule that uses %s, which dependencies.ts may", (_, text) => {
     expect(problemsOf("src/commerce/invoices/price.ts", text)).toHaveLength(1);
     expect(problemsOf("src/commerce/invoices/dependencies.ts", text)).toEqual([]);
   });
@@ -228,7 +228,7 @@ describe("the check itself", () => {
   const allowed: readonly [string, string, string][] = [
     ["a rule of another feature", "src/commerce/wallets/price.ts", 'import { a } from "../invoices/status.ts";'],
     [
-      "a client where a route's world is built",
+      "a client where a route's dependencies are built",
       "src/commerce/wallets/dependencies.ts",
       'import { a } from "../../rates/kraken-client.ts";',
     ],
@@ -249,7 +249,7 @@ describe("the check itself", () => {
       'import type { B } from "drizzle-orm/batch";',
     ],
     [
-      "the forbidden words in comments and strings",
+      "forbidden words in comments and strings",
       "src/lib/x.ts",
       '// as any! let x\nexport const a = "let x = y as any";',
     ],
@@ -260,7 +260,7 @@ describe("the check itself", () => {
       'const KNOWN: ReadonlySet<string> = new Set(["a"]);\nexport const f = () => KNOWN.has("a");',
     ],
     [
-      "a map of one call",
+      "a map inside a function",
       "src/lib/x.ts",
       'export function f() { const m = new Map(); m.set("a", 1); let n = 0; return [m, ++n]; }',
     ],

@@ -1,4 +1,4 @@
-// The files of test/unit share loaded modules (vitest.config.ts), so a replaced module would be real or not as the order of the files has it.
+// The files of test/unit share loaded modules (vitest.config.ts), so whether a module is replaced would depend on the order of the files.
 import { globSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 

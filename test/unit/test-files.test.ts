@@ -1,4 +1,4 @@
-// A test file is about a few guarantees, so that its name says which.
+// A test file covers few guarantees, so that its name can say which.
 import { globSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 
@@ -8,7 +8,7 @@ function lineCount(text: string): number {
   return text.replace(/\n$/, "").split("\n").length;
 }
 
-it("no file below test has more than 400 lines, but for vectors, which are data", () => {
+it("no file below test has more than 400 lines, except for vectors, which are data", () => {
   expect(lineCount("a\nb\n")).toBe(2);
   const files = globSync("test/**/*.ts").filter((path) => !path.startsWith("test/vectors"));
   expect(files.length).toBeGreaterThan(500);

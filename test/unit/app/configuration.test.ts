@@ -22,11 +22,11 @@ const codes = (changes: Partial<Record<keyof typeof GOOD, string | undefined>>) 
   configurationFaults({ ...GOOD, ...changes }).map((fault) => fault.code);
 
 describe("the variables of a deployment", () => {
-  it("good ones have no fault", () => {
+  it("have no fault when all are valid", () => {
     expect(codes({})).toEqual([]);
   });
 
-  it("each wrong one is named, and only a missing row key is fatal", () => {
+  it("have a fault for each that is missing or invalid, of which only a missing ROW_MAC_KEY is fatal", () => {
     const faults = configurationFaults({
       ENVIRONMENT: undefined,
       PUBLIC_URL: undefined,
@@ -73,21 +73,21 @@ describe("the variables of a deployment", () => {
     [{ MAIL_PROVIDER: '{"kind":"smtp"}' }, "MAIL_PROVIDER_INVALID"],
     [{ MAIL_PROVIDER: '{"kind":"mailbox"}' }, "MAIL_PROVIDER_INVALID"],
     [{ MAIL_FROM: "" }, "MAIL_FROM_INVALID"],
-  ])("%j in production is %s", (changes, code) => {
+  ])("with %j in production have the fault %s", (changes, code) => {
     expect(codes(changes)).toEqual([code]);
   });
 
-  it("development may use fixed rates and do without a public address", () => {
+  it("may be fixed rates and no public URL in development", () => {
     expect(codes({ ENVIRONMENT: "development", RATE_SOURCE: "fixed", PUBLIC_URL: "" })).toEqual([]);
   });
 
-  it("development may keep its mails, and then needs no sender", () => {
+  it("may be a mailbox without a sender in development", () => {
     const mailbox = { MAIL_PROVIDER: '{"kind":"mailbox"}', MAIL_FROM: "" };
     expect(codes({ ENVIRONMENT: "development", ...mailbox })).toEqual([]);
   });
 
   it.each([{ WEBHOOK_LOOPBACK: "on" }, { WEBHOOK_SCHEDULE_SECONDS: "0,1" }])(
-    "%j is for development, and fatal in production",
+    "with %j are valid in development, and fatal in production",
     (setting) => {
       expect(configurationFaults({ ...GOOD, ...setting })).toMatchObject([
         { code: "DEVELOPMENT_SETTING_IN_PRODUCTION", isFatal: true },
@@ -99,7 +99,7 @@ describe("the variables of a deployment", () => {
     },
   );
 
-  it("no problem repeats a secret", () => {
+  it("have faults that do not repeat a secret", () => {
     const faults = configurationFaults({
       ...GOOD,
       ROW_MAC_KEY: "hunter2",

@@ -1,4 +1,4 @@
-// The bare loops are what deliveries are compared with: they must send what the product sends, or the comparison is of two things.
+// Deliveries are compared with the bare loops, which must therefore send what the product sends.
 import { describe, expect, test } from "vitest";
 import {
   CREATED_AT_MS,
@@ -27,7 +27,7 @@ describe("the bare loop of signed POSTs", () => {
   test.each<[string, () => Signer | Promise<Signer>]>([
     ["Node", () => nodeSigner(secret)],
     ["workerd", () => webSigner(secret)],
-  ])("sends in %s the very headers and body that the product sends", async (_where, signer) => {
+  ])("in %s sends the same headers and body as the product", async (_where, signer) => {
     const eventId = eventIdAt(4_711);
     const { headers, body } = await signedPost({ merchantId, webhookId }, 4_711, await signer());
     const timestampSeconds = Number(headers["webhook-timestamp"]);
@@ -38,7 +38,7 @@ describe("the bare loop of signed POSTs", () => {
     expect(body).toBe(eventText(event));
   });
 
-  test("sends a body of the size that an event of a paid invoice has", () => {
+  test("sends a body of the size of an invoice.paid event", () => {
     expect(DATA.length).toBeGreaterThan(2_500);
     expect(DATA.length).toBeLessThan(3_500);
   });
@@ -51,16 +51,16 @@ describe("the rate of deliveries", () => {
     sample: await signedPost({ merchantId, webhookId }, 1, signer),
   });
 
-  test("is of the time between the first POST and the last", async () => {
+  test("is measured between the first POST and the last", async () => {
     expect(arrivalRate(await seen(["evt_1", "evt_2", "evt_3"]), { endpoints })).toBe(100);
   });
 
-  test("is none where an event came twice and another not at all", async () => {
+  test("is refused when an event arrived twice and another did not", async () => {
     const twice = await seen(["evt_1", "evt_1", "evt_3"]);
     expect(() => arrivalRate(twice, { endpoints })).toThrow("3 POSTs of 2 events");
   });
 
-  test("is none where what came is not signed with the endpoint's secret", async () => {
+  test("is refused when a POST is not signed with the endpoint's secret", async () => {
     const foreign = await seen(["evt_1", "evt_2"], nodeSigner(webhookSecret(new Uint8Array(32).fill(8))));
     expect(() => arrivalRate(foreign, { endpoints })).toThrow("signature");
   });

@@ -1,4 +1,4 @@
-// The floor is what the product is compared with: its statements and object calls are written down here, so that neither can drift.
+// The product is compared with the floor, whose statements and object calls are listed here, so that they cannot change unnoticed.
 import { describe, expect, test } from "vitest";
 import { create, type FloorEnv, type Shape } from "../../../bench/floor/create.ts";
 import { FIRST_ADDRESSES, floorDerivation, ZPUB } from "../../../bench/floor/derive.ts";
@@ -21,7 +21,7 @@ const RESERVE_WITH_INDEX = [
   "INSERT INTO idem (k,h,res,at) VALUES (?,?,?,?)",
 ];
 
-/** Round trips in order: what was called, and the statements that ran in it. */
+/** Round trips in order: the call, and the statements that ran in it. */
 type Trace = [string, ...string[]][];
 
 const EXPECTED: Record<Shape, Trace> = {
@@ -50,7 +50,7 @@ const EXPECTED: Record<Shape, Trace> = {
   ],
 };
 
-/** A floor whose storage answers from memory and writes down every round trip. */
+/** A floor whose storage answers from memory and records every round trip. */
 function tracedFloor(): { env: FloorEnv; trace: Trace } {
   const trace: Trace = [];
   const run = <T>(call: string, work: (sql: ObjectSql) => T): T => {
@@ -104,7 +104,7 @@ function tracedFloor(): { env: FloorEnv; trace: Trace } {
 
 describe("the floor", () => {
   for (const shape of ["FULL", "FULL2", "FULLD", "FULLM"] as const) {
-    test(`${shape} runs exactly the statements and object calls that are written down`, async () => {
+    test(`${shape} runs exactly the listed statements and object calls`, async () => {
       const { env, trace } = tracedFloor();
       const request = { apiKey: "sk_x", idempotencyKey: "k", rawBody: '{"name":"Order","rawAmount":1}' };
       const [status] = await create(shape, env, request);
@@ -113,7 +113,7 @@ describe("the floor", () => {
     });
   }
 
-  test("its derivation gives the addresses of BIP84's test vectors", () => {
+  test("derives the addresses of BIP84's test vectors", () => {
     const addressAt = floorDerivation(ZPUB);
     expect([addressAt(0), addressAt(1)]).toEqual(FIRST_ADDRESSES);
   });

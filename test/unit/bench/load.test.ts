@@ -5,7 +5,7 @@ import { requestText } from "../../../bench/load/request.ts";
 const parse = (text: string) => parseAnswer(Buffer.from(text));
 
 describe("the load generator", () => {
-  test("takes an answer as complete only when its last byte is there", () => {
+  test("regards an answer as complete only when its last byte has arrived", () => {
     const answer = 'HTTP/1.1 201 Created\r\nContent-Length: 9\r\n\r\n{"id":"é"';
     expect(parse(answer.slice(0, 20))).toBeUndefined();
     expect(parse(answer.slice(0, -2))).toBeUndefined();
@@ -18,7 +18,7 @@ describe("the load generator", () => {
     expect(parse("HTTP/1.1 204 No Content\r\n\r\n")).toEqual({ status: 204, body: "" });
   });
 
-  test("says the length of a body in bytes", () => {
+  test("sends the length of a body in bytes", () => {
     expect(requestText({ method: "POST", path: "/x", body: { name: "é" } })).toContain(
       'content-length: 13\r\n\r\n{"name":"é"}',
     );

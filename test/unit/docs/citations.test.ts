@@ -1,4 +1,4 @@
-// Each citation of a page, and each link of a document, resolves: a reader who follows one never ends nowhere.
+// Each citation of a page, and each link of a document, resolves.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -6,7 +6,7 @@ import { brokenCitations, citationsIn, headingsOf } from "../../support/citation
 
 const ROOT = join(import.meta.dirname, "../../..");
 const FOLDERS = ["src", "test", "bench", "scripts", "client", "docs"];
-/** It makes up citations that resolve nowhere. */
+/** It contains invented citations that do not resolve. */
 const THIS_FILE = "test/unit/docs/citations.test.ts";
 
 /** Files of the root ("") or below a folder. */
@@ -17,7 +17,7 @@ function filesOf(folder: string): readonly string[] {
     .filter((path) => !/\/dist\/|node_modules\//.test(path));
 }
 
-describe("what the project cites", () => {
+describe("every citation in the project", () => {
   const files = ["", ...FOLDERS].flatMap(filesOf);
   const texts = new Map(
     files
@@ -27,7 +27,7 @@ describe("what the project cites", () => {
   );
   const pages = new Map([...texts].filter(([path]) => path.endsWith(".md")));
 
-  it("is a page of the repository, and a heading on it", () => {
+  it("names a page of the repository and a heading on it", () => {
     expect([...texts.values()].flatMap(citationsIn).length).toBeGreaterThan(300);
     expect(brokenCitations(texts, { pages, files })).toEqual([]);
   });
@@ -56,7 +56,7 @@ function brokenIn(text: string, path = "src/x.ts"): readonly string[] {
   return brokenCitations(new Map([[path, text]]), { pages, files: FILES });
 }
 
-describe("the check itself", () => {
+describe("the check of citations", () => {
   it.each([
     "decisions 4",
     "decisions 4.",
@@ -96,11 +96,11 @@ describe("the check itself", () => {
     '/**\n * decisions 5, "Dust"\n */',
     '  // as in decisions\n  // 5 "Dust"',
     'As in decisions 5\n"Dust".',
-  ])("reads on in the next line of %j", (text) => {
+  ])("continues a citation in the next line of %j", (text) => {
     expect(citationsIn(text)).toMatchObject([{ numbers: ["5"], headings: ["Dust"] }]);
   });
 
-  it("follows links from where the document is", () => {
+  it("resolves links from the document's own folder", () => {
     const links =
       "[a](chains.md) [b](../limits.md#limits-in-numbers) [c](../picture.png) [d](#here) [e](https://x.test/y)";
     expect(brokenIn(`# Here\n${links}`, "docs/design/x.md")).toEqual([]);
@@ -112,7 +112,7 @@ describe("the check itself", () => {
     ]);
   });
 
-  it("looks for a page beside the document first", () => {
+  it("looks for a page in the document's folder first", () => {
     expect(brokenIn('# Here\nx.md "Here", chains.md 2', "docs/guides/x.md")).toEqual([]);
     expect(brokenIn("[design/chains.md](design/chains.md), design/chains.md 2", "docs/x.md")).toEqual([]);
   });
@@ -122,7 +122,7 @@ describe("the check itself", () => {
     expect(brokenIn(names, "docs/x.md")).toEqual(["docs/x.md: lets/store.ts (no such file)"]);
   });
 
-  it("numbers the anchors of like headings, as GitHub does", () => {
+  it("numbers the anchors of equal headings, as GitHub does", () => {
     expect(headingsOf("## Why?\n### Why?\n").map(({ anchor }) => anchor)).toEqual(["why", "why-1"]);
     expect(headingsOf("## 4.3 Delete a wallet\n")).toMatchObject([{ number: "4.3", title: "Delete a wallet" }]);
   });

@@ -1,4 +1,4 @@
-// CONTRIBUTING.md against the repository: what it names is there, and its recipes name every place that a thing of their kind is in.
+// CONTRIBUTING.md against the repository: what it names exists, and each recipe names every file that its example is in.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { CRYPTO_CODES, NETWORKS } from "../../../src/chains/networks.ts";
@@ -12,7 +12,7 @@ const sources = new Map(
 );
 
 const ROOTS = /^(src|test|docs|scripts|client|migrations|bench|static|\.ci)\//;
-/** Paths in backticks, without those that stand for many (`<noun>`). */
+/** Paths in backticks, without placeholders (`<noun>`). */
 function pathsIn(text: string): readonly string[] {
   const quoted = [...text.matchAll(/`([^`\n]+)`/g)].flatMap(([, each = ""]) => each);
   return quoted.filter((each) => ROOTS.test(each) && !/[<*\s]/.test(each));
@@ -31,17 +31,17 @@ function anchorsOf(text: string): readonly string[] {
 describe.each(PAGES)("%s", (page) => {
   const text = readFileSync(page, "utf8");
 
-  it("names only files and folders that are there", () => {
+  it("names only files and folders that exist", () => {
     expect(pathsIn(text).filter((path) => !existsSync(path))).toEqual([]);
   });
 
-  it("links only to pages and headings that are there", () => {
+  it("links only to pages and headings that exist", () => {
     const anchors = anchorsOf(text);
     const isBroken = (link: string) => (link.startsWith("#") ? !anchors.includes(link) : !existsSync(link));
     expect(linksIn(text).filter(isBroken)).toEqual([]);
   });
 
-  it("names only npm scripts that are there", () => {
+  it("names only npm scripts that exist", () => {
     const named = [...text.matchAll(/npm run ([\w:]+)/g)].map(([, name = ""]) => name);
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
@@ -49,11 +49,11 @@ describe.each(PAGES)("%s", (page) => {
 
 interface Recipe {
   readonly title: string;
-  /** What every file of the recipe has, of its example. */
+  /** What every file of the recipe contains from its example. */
   readonly mentions: RegExp;
-  /** What no other file of `src` may have; the same unless another subject uses the word. */
+  /** What no other file of `src` may contain; the same unless another subject uses the word. */
   readonly only?: RegExp;
-  /** Recipes whose files may have it too: a coin can be called as its network is. */
+  /** Recipes whose files may contain it too: a coin can have the name of its network. */
   readonly besides?: readonly string[];
 }
 
@@ -79,13 +79,13 @@ function hasMention(path: string, mentions: RegExp): boolean {
 }
 
 describe.each(RECIPES)("the recipe $title", ({ title, mentions, only = mentions, besides = [] }) => {
-  it("names files that all have its example", () => {
+  it("names only files that contain its example", () => {
     const files = filesOf(title);
     expect(files.length).toBeGreaterThan(3);
     expect(files.filter((path) => !hasMention(path, mentions))).toEqual([]);
   });
 
-  it("names every file of src that has it", () => {
+  it("names every file of src that contains its example", () => {
     const named = [title, ...besides].flatMap(filesOf);
     const having = [...sources].filter(([, text]) => only.test(text)).map(([path]) => path);
     expect(having.length).toBeGreaterThan(0);
@@ -101,14 +101,17 @@ it("every recipe of the page is checked", () => {
   expect(titles).toEqual(RECIPES.map(({ title }) => title));
 });
 
-describe("what the recipe Add a coin asks for is there of every coin", () => {
-  it.each(["src/checkout/pay/coins.ts", "src/rates/fixed-rates.ts", "src/rates/kraken-client.ts"])("in %s", (path) => {
-    expect(filesOf("Add a coin")).toContain(path);
-    const text = sources.get(path) ?? "";
-    expect(CRYPTO_CODES.filter((code) => !new RegExp(`^  ${code}: `, "m").test(text))).toEqual([]);
-  });
+describe("every coin has what the recipe Add a coin asks for", () => {
+  it.each(["src/checkout/pay/coins.ts", "src/rates/fixed-rates.ts", "src/rates/kraken-client.ts"])(
+    "an entry in %s",
+    (path) => {
+      expect(filesOf("Add a coin")).toContain(path);
+      const text = sources.get(path) ?? "";
+      expect(CRYPTO_CODES.filter((code) => !new RegExp(`^  ${code}: `, "m").test(text))).toEqual([]);
+    },
+  );
 
-  it("and every stablecoin has a peg: at half a dollar it has no rate, which other coins have", () => {
+  it("and every stablecoin a peg: at half a dollar it has no rate, unlike other coins", () => {
     const [nowMs, usd] = [Date.UTC(2026, 10, 20), "0.5"];
     const prices = ["a", "b"].flatMap((source) => CRYPTO_CODES.map((asset) => ({ source, asset, usd, atMs: nowMs })));
     const fiat = [{ source: "bank", code: "EUR", perUsd: "0.9", dateMs: nowMs }];

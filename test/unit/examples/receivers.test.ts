@@ -1,5 +1,5 @@
-// The receivers of docs/examples, as processes: what they make of deliveries that are genuine, forged, late, repeated or broken. Both must say
-// the same, letter for letter, so each sentence is told of both.
+// The receivers of docs/examples, as processes: how they handle deliveries that are genuine, forged, late, repeated or broken. Both must print
+// exactly the same, so each test runs for both.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -53,11 +53,11 @@ interface Delivery {
   readonly secrets?: readonly string[];
   readonly atMs?: number;
   readonly by?: Signer;
-  /** What becomes of the request once it is signed. */
+  /** Changes the request after it was signed. */
   readonly alter?: (sent: { headers: Headers; body: string }) => { headers: Headers; body: string };
 }
 
-/** Delivers and gives the status of the answer. */
+/** Delivers, and returns the status of the answer. */
 async function deliver(receiver: ExampleReceiver, delivery: Delivery): Promise<number> {
   const { event, secrets = [SECRET], atMs = Date.now(), by = byEdgetill, alter = (sent) => sent } = delivery;
   const { headers, body } = alter({ headers: await by({ ...event, secrets, atMs }), body: event.body });
@@ -66,7 +66,7 @@ async function deliver(receiver: ExampleReceiver, delivery: Delivery): Promise<n
   return response.status;
 }
 
-/** What it has printed that holds the text, once it has printed all that came before. */
+/** The printed lines that contain the text, once everything before has been printed. */
 async function printed(receiver: ExampleReceiver, text: string): Promise<readonly string[]> {
   const last = sample("ping");
   expect(await deliver(receiver, { event: last })).toBe(204);
@@ -83,17 +83,17 @@ const REFUSED: readonly (readonly [string, Omit<Delivery, "event">])[] = [
   ["more than five minutes old", { atMs: Date.now() - 5 * MINUTE_MS - 2_000 }],
   ["more than five minutes ahead", { atMs: Date.now() + 6 * MINUTE_MS }],
   ["whose body was changed", { alter: ({ headers, body }) => ({ headers, body: body.replace("49.9", "99.9") }) }],
-  ["whose body was cut", { alter: ({ headers, body }) => ({ headers, body: body.slice(0, -1) }) }],
+  ["whose body was truncated", { alter: ({ headers, body }) => ({ headers, body: body.slice(0, -1) }) }],
   ["without a body", { alter: ({ headers }) => ({ headers, body: "" }) }],
   ["under another id", { alter: withHeader("webhook-id", newId("evt")) }],
-  ["of another second", { alter: withHeader("webhook-timestamp", String(Math.floor(Date.now() / 1_000) - 1)) }],
-  ["of no time", { alter: withHeader("webhook-timestamp", "now") }],
-  ["of a time without end", { alter: withHeader("webhook-timestamp", "1".repeat(5_000)) }],
+  ["with another timestamp", { alter: withHeader("webhook-timestamp", String(Math.floor(Date.now() / 1_000) - 1)) }],
+  ["with a timestamp that is not a number", { alter: withHeader("webhook-timestamp", "now") }],
+  ["with an endless timestamp", { alter: withHeader("webhook-timestamp", "1".repeat(5_000)) }],
   ["with an empty signature", { alter: withHeader("webhook-signature", "v1,") }],
   ["with a signature that is not base64", { alter: withHeader("webhook-signature", "v1,äöü") }],
   ["without any of the three headers", { alter: ({ body }) => ({ headers: {}, body }) }],
   [
-    "whose signature is of a version that we do not know",
+    "with a signature of an unknown version",
     {
       alter: ({ headers, body }) =>
         withHeader("webhook-signature", `v2${headers["webhook-signature"]?.slice(2)}`)({ headers, body }),
@@ -116,7 +116,7 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
   });
   afterAll(() => receiver?.kill());
 
-  runs("says where it listens and what to do next", () => {
+  runs("prints where it listens and what to do next", () => {
     expect(receiver.lines.slice(0, 2)).toEqual([
       `Listening on ${receiver.url}, with 1 secret(s); 0 event(s) came before.`,
       "Next: create an invoice and pay it, or POST to .../webhooks/{id}/ping. Each event is a line here.",
@@ -126,7 +126,7 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
   runs.for([
     ["Edgetill", byEdgetill],
     ["standardwebhooks", byStandard],
-  ] as const)("takes what %s signed, and prints a line of it", async ([, by]) => {
+  ] as const)("accepts what %s signed, and prints a line for it", async ([, by]) => {
     const invoiceId = newId("inv");
     const event = sample("invoice.paid", { invoiceId, sequence: 4 });
     expect(await deliver(receiver, { event, by })).toBe(204);
@@ -135,18 +135,18 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
     ]);
   });
 
-  runs("prints the id of an event that is of no invoice", async () => {
+  runs("prints the id of an event without an invoice", async () => {
     const event = sample("ping");
     expect(await deliver(receiver, { event })).toBe(204);
     expect(await printed(receiver, event.id)).toEqual([`ping ${event.id} (verified)`]);
   });
 
-  runs("takes what is nearly five minutes old, for clocks differ", async () => {
+  runs("accepts a timestamp up to five minutes off, because clocks differ", async () => {
     expect(await deliver(receiver, { event: sample("ping"), atMs: Date.now() - 4 * MINUTE_MS })).toBe(204);
     expect(await deliver(receiver, { event: sample("ping"), atMs: Date.now() + 4 * MINUTE_MS })).toBe(204);
   });
 
-  runs.for(REFUSED)("refuses what is %s, and takes it once it is genuine", async ([, forgery]) => {
+  runs.for(REFUSED)("refuses an event %s, and then accepts the genuine one", async ([, forgery]) => {
     const invoiceId = newId("inv");
     const event = sample("invoice.paid", { invoiceId, sequence: 4 });
     expect(await deliver(receiver, { event, ...forgery })).toBe(400);
@@ -155,7 +155,7 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
     expect(await printed(receiver, invoiceId)).toEqual([expect.stringContaining("(verified")]);
   });
 
-  runs("acts once for an event, however often it comes and even at the same time", async () => {
+  runs("acts once on an event, however often it arrives, even concurrently", async () => {
     const invoiceId = newId("inv");
     const event = sample("invoice.paid", { invoiceId, sequence: 4 });
     const statuses = await Promise.all(Array.from({ length: 8 }, () => deliver(receiver, { event })));
@@ -168,7 +168,7 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
     ]);
   });
 
-  runs("calls an event stale once a later one of its invoice came, and only of its invoice", async () => {
+  runs("calls an event stale only if a later one of the same invoice has arrived", async () => {
     const [invoiceId, other] = [newId("inv"), newId("inv")];
     for (const [of, sequence, status] of [
       [invoiceId, 1, "AWAITING_PAYMENT"],
@@ -189,7 +189,7 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
     expect(await printed(receiver, other)).toEqual([expect.stringContaining("(verified, sequence 2)")]);
   });
 
-  runs("reads no body of more than 64 KB and survives senders that break off", async () => {
+  runs("refuses a body of more than 64 KB, and survives senders that break off", async () => {
     const { port, hostname } = new URL(receiver.url);
     const send = async (text: string): Promise<string> => {
       const socket = connect(Number(port), hostname);
@@ -208,7 +208,7 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
     expect(await deliver(receiver, { event: sample("ping") })).toBe(204);
   });
 
-  runs("takes either secret while one replaces the other, and either signature", async () => {
+  runs("accepts either secret and either signature during a rotation", async () => {
     const fresh = webhookSecret(randomBytes(32));
     const both = await startExample({ language, secret: `${SECRET} ${fresh}`, state: `${state}.both` });
     const one = await startExample({ language, secret: ` ${fresh} `, state: `${state}.one` });
@@ -248,7 +248,7 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
     }
   });
 
-  runs("answers 5xx or nothing where it cannot remember, so that the event comes again", async () => {
+  runs("answers 5xx or not at all when it cannot store the event, so that the event is sent again", async () => {
     const file = `${state}.lost`;
     const event = sample("ping");
     const unable = await startExample({ language, secret: SECRET, state: file });
@@ -274,7 +274,7 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
     expect(said).toContain(`-d '{"url":"http://127.0.0.1:4242/webhooks","events":["*"]}'`);
   });
 
-  runs("does not start where its port is taken, and says what to do", async () => {
+  runs("does not start when its port is taken, and says what to do", async () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     try {
@@ -288,9 +288,12 @@ describe.for(EXAMPLE_LANGUAGES)("the receiver in %s", (language) => {
     }
   });
 
-  runs.for(["whsec_", "whsec_!mistyped"])("does not start with a secret that is none, %s", async (secret) => {
-    const { status, said } = await endExample({ language, secret, state, port: 4_242 });
-    expect(status).toBe(1);
-    expect(said).not.toMatch(/Listening|mistyped/);
-  });
+  runs.for(["whsec_", "whsec_!mistyped"])(
+    "does not start with the invalid secret %s, and does not print it",
+    async (secret) => {
+      const { status, said } = await endExample({ language, secret, state, port: 4_242 });
+      expect(status).toBe(1);
+      expect(said).not.toMatch(/Listening|mistyped/);
+    },
+  );
 });

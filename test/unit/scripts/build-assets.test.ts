@@ -6,7 +6,7 @@ const build = () => execFileSync(process.execPath, ["scripts/build-assets.ts"], 
 const changedAt = () =>
   Object.fromEntries(globSync("static/**/*.*").map((path) => [path, statSync(path, { bigint: true }).mtimeNs]));
 
-test("static assets are made once, and not again while no source has changed", () => {
+test("static assets are built once, and not again while no source has changed", () => {
   build();
   const made = changedAt();
   const names = Object.keys(made).map((path) => path.replace(/-[0-9a-f]{16}\./, "."));

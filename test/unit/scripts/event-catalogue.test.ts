@@ -10,7 +10,7 @@ afterEach(() => {
 });
 
 describe("the catalogue of events", () => {
-  test("is as `npm run docs:events` writes it", async () => {
+  test("is what `npm run docs:events` writes", async () => {
     expect(await readFile(CATALOGUE, "utf8")).toBe(await eventCatalogue());
   });
 

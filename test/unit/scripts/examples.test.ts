@@ -11,7 +11,7 @@ const DEMO = {
 };
 const PRINT_ARGUMENTS = "curl() { for each in \"$@\"; do printf '%s\\0' \"$each\"; done; printf '\\n'; };";
 
-/** The arguments that each command would give to curl, as a plain shell reads the text. */
+/** The arguments that each command would pass to curl, as a plain shell reads the text. */
 function pasted(): string[][] {
   const output = execFileSync("sh", ["-c", PRINT_ARGUMENTS + examples(DEMO, "demo-1")], { encoding: "utf8" });
   const lines = output.split("\n").filter((line) => line !== "");
@@ -19,7 +19,7 @@ function pasted(): string[][] {
 }
 
 describe("the printed commands, as a shell reads them", () => {
-  test("they are four for the demo merchant with its secret key, and a sign-in as its owner", () => {
+  test("are four for the demo merchant with its secret key, and a sign-in as its owner", () => {
     const path = `${DEMO.baseUrl}/api/v1/merchants/merchant/${DEMO.merchantId}`;
     const commands = pasted();
     expect(commands.map((each) => each[1])).toEqual([
@@ -35,7 +35,7 @@ describe("the printed commands, as a shell reads them", () => {
     expect(withKey).toEqual([true, true, true, true, false, false, false]);
   });
 
-  test("the bodies are JSON, and the invoice can be repeated and found by its reference", () => {
+  test("have JSON bodies, and an invoice that can be repeated and found by its reference", () => {
     const [wallet, invoice] = pasted();
     expect(JSON.parse(wallet?.at(-1) ?? "")).toMatchObject({
       walletType: "XPUB_WALLET",
@@ -45,7 +45,7 @@ describe("the printed commands, as a shell reads them", () => {
     expect(invoice).toContain("idempotency-key: demo-1");
   });
 
-  test("the sign-in asks for the owner's code, reads it from the mailbox and keeps the session in a file of its own", () => {
+  test("sign in by requesting the owner's code, reading it from the mailbox and keeping the session in a file", () => {
     const mailbox = `curl() { case "$*" in */dev/mail*) echo '[{"text":"12345678"}]';; *) for each in "$@"; do printf '%s\\0' "$each"; done; printf '\\n';; esac; };`;
     const output = execFileSync("sh", ["-c", mailbox + examples(DEMO, "demo-1")], { encoding: "utf8" });
     const [start, verify, mine] = output
@@ -57,7 +57,7 @@ describe("the printed commands, as a shell reads them", () => {
     expect(mine?.at(-1)).toBe(start?.[start.indexOf("-c") + 1]);
   });
 
-  test("every start prints another reference, so that its invoice is a new one", () => {
+  test("have a new reference at every start, so that the invoice is a new one", () => {
     expect(examples(DEMO)).not.toBe(examples(DEMO));
   });
 });

@@ -32,7 +32,7 @@ function reopen(): Home {
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe("the home of a development server", () => {
-  test("each secret is a key id and 32 random bytes, made once and kept", () => {
+  test("has secrets of a key id and 32 random bytes, generated once and kept", () => {
     const first = readFileSync(open().secretsFile, "utf8");
     const secrets = [...first.matchAll(/^(\w+)=([^:]+):(.+)$/gm)].map(([, name, id, key = ""]) => [name, id, key]);
     expect(secrets.map(([name, id, key = ""]) => [name, id, Buffer.from(key, "base64").length])).toEqual([
@@ -45,7 +45,7 @@ describe("the home of a development server", () => {
     expect(readFileSync(reopen().secretsFile, "utf8")).toBe(first);
   });
 
-  test("a secret that is absent is added, and what was there stays", () => {
+  test("gets secrets that are missing, and keeps those it has", () => {
     const { secretsFile } = open();
     writeFileSync(secretsFile, "OTHER_KEY=x:y\nCODE_PEPPER=mine\n");
     expect(readFileSync(reopen().secretsFile, "utf8")).toMatch(
@@ -53,21 +53,21 @@ describe("the home of a development server", () => {
     );
   });
 
-  test("only the owner can read the folder and what is secret in it", () => {
+  test("can be read by its owner only, like the secret files in it", () => {
     const home = open();
     prepareDemo(home, "http://localhost:1", NOW_MS);
     expect([folder, home.secretsFile, home.demoFile, home.seedFile].map(modeOf)).toEqual(["700", "600", "600", "600"]);
   });
 
-  test("a second server is refused until the first lets go", () => {
+  test("is refused to a second server until the first releases it", () => {
     open();
     expect(() => openHome(folder)).toThrow(StartError);
     expect(() => reopen()).not.toThrow();
   });
 });
 
-describe("the demo merchant", () => {
-  test("demo.json holds the address, the merchant and a well-formed key of each kind", () => {
+describe("the demo merchant's files", () => {
+  test("are a demo.json with the address, the merchant and a valid key of each kind", () => {
     const home = open();
     const { demo, isNew } = prepareDemo(home, "http://localhost:1", NOW_MS);
     expect(JSON.parse(readFileSync(home.demoFile, "utf8"))).toEqual(demo);
@@ -75,7 +75,7 @@ describe("the demo merchant", () => {
     expect([isNew, apiKeyKind(demo.secretKey), apiKeyKind(demo.publicKey)]).toEqual([true, "SECRET", "PUBLIC"]);
   });
 
-  test("a second start keeps merchant, keys and rows; only the address follows the port", () => {
+  test("keep merchant, keys and rows at a second start; only the address follows the port", () => {
     const first = open();
     const before = prepareDemo(first, "http://localhost:1", NOW_MS);
     const seed = readFileSync(first.seedFile, "utf8");
@@ -87,7 +87,7 @@ describe("the demo merchant", () => {
     expect(readFileSync(second.seedFile, "utf8")).toBe(seed);
   });
 
-  test("a demo merchant of before there were accounts is kept and gets its owner, once", () => {
+  test("are kept from before there were accounts, and get an owner once", () => {
     const home = open();
     const { demo } = prepareDemo(home, "http://localhost:1", NOW_MS);
     const { ownerEmail, ...old } = demo;
@@ -101,7 +101,7 @@ describe("the demo merchant", () => {
     expect(readFileSync(home.seedFile, "utf8")).toBe(seed);
   });
 
-  test("keys whose rows were never written are not kept", () => {
+  test("are replaced when the rows of their keys were never written", () => {
     const home = open();
     const { demo } = prepareDemo(home, "http://localhost:1", NOW_MS);
     rmSync(home.seedFile);
@@ -111,14 +111,14 @@ describe("the demo merchant", () => {
     expect(existsSync(home.seedFile)).toBe(true);
   });
 
-  test("a damaged demo.json stops the start and says what to do", () => {
+  test("stop the start when demo.json is damaged, with what to do", () => {
     const home = open();
     prepareDemo(home, "http://localhost:1", NOW_MS);
     writeFileSync(home.demoFile, "{");
     expect(() => prepareDemo(home, "http://localhost:1", NOW_MS)).toThrow(/Delete it to get a new demo merchant/);
   });
 
-  test("the secrets of the keys are in demo.json alone", () => {
+  test("hold the keys' secrets in demo.json only", () => {
     const home = open();
     const { demo } = prepareDemo(home, "http://localhost:1", NOW_MS);
     const seed = readFileSync(home.seedFile, "utf8");

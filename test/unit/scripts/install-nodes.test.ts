@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 const SCRIPT = resolve("scripts/install-nodes.sh");
 const TOOLS = ["sh", "cat", "chmod", "cp", "dirname", "grep", "head", "mkdir", "mv", "rm", "sed", "sort", "touch"];
 
-/** Writes down how it was called; its index is of a mirror of the test's own. */
+/** Records its arguments; its index names a mirror of the test. */
 const APT = `#!/bin/sh
 echo "$*" >>"$CALLS"
 case "$*" in
@@ -32,7 +32,7 @@ case "$*" in
   *download*) touch nodes.deb ;;
 esac
 `;
-/** A loader that starts what it is given (\`--library-path FOLDER PROGRAM ...\`), and programs that say their name. */
+/** A loader that starts the given program (\`--library-path FOLDER PROGRAM ...\`), and programs that print their name. */
 const DPKG = `#!/bin/sh
 mkdir -p "$3/usr/lib/cpu-linux-gnu" "$3/usr/lib/litecoin" "$3/usr/lib/chromium" "$3/usr/bin"
 loader=$3/usr/lib/cpu-linux-gnu/ld-linux-cpu.so.2
@@ -85,7 +85,7 @@ const run = (node: string, ...args: string[]) =>
   execFileSync(join(nodes, node, `${node}.sh`), args, { encoding: "utf8" }).trim();
 
 describe("the installation of nodes", () => {
-  test("both nodes are fetched from the mirror of apt and run from the folder, with the arguments that they are given", () => {
+  test("fetches both nodes from apt's mirror, and they run from the folder with their arguments", () => {
     haveApt();
     expect(install()).toMatchObject({ status: 0 });
     expect(called()).toContain("http://mirror.test/debian trixie-backports main");
@@ -95,7 +95,7 @@ describe("the installation of nodes", () => {
     expect(readdirSync(nodes).sort()).toEqual(["bitcoind", "litecoind"]);
   });
 
-  test("what is installed is not fetched again", () => {
+  test("does not fetch again what is installed", () => {
     haveApt();
     install();
     rmSync(calls);
@@ -103,7 +103,7 @@ describe("the installation of nodes", () => {
     expect(called()).toBe("");
   });
 
-  test("a node that is named, or on the path, is not fetched", () => {
+  test("does not fetch a node that a variable names or that is on the PATH", () => {
     haveApt();
     command("litecoind", "#!/bin/sh\n");
     const BITCOIND = command("my-bitcoind", "#!/bin/sh\n");
@@ -111,14 +111,14 @@ describe("the installation of nodes", () => {
     expect([called(), readdirSync(nodes)]).toEqual(["", []]);
   });
 
-  test("a node that is named and does not run stops the installation: tests would take that one", () => {
+  test("stops if a named node does not run, because the tests would use it", () => {
     haveApt();
     const answer = install({ BITCOIND: join(folder, "absent") });
     expect(answer).toMatchObject({ status: 1, said: expect.stringContaining(`${folder}/absent`) });
     expect(called()).toBe("");
   });
 
-  test("Python is fetched beside the nodes where there is none with its library, and once", () => {
+  test("fetches Python once if there is none with its standard library", () => {
     haveApt();
     command("python3", "#!/bin/sh\nexit 1\n");
     expect(install({ PYTHON_BODY: "exit 1" })).toMatchObject({
@@ -133,13 +133,13 @@ describe("the installation of nodes", () => {
     expect(called()).toBe("");
   });
 
-  test("of what the packages depend on, all is fetched but the drivers of graphics cards", () => {
+  test("fetches all dependencies except for graphics drivers", () => {
     haveApt();
     install();
     expect(called()).toMatch(/ download node=1:2\.0\+b1\n/);
   });
 
-  test("Chromium is fetched where there is none, names the loader by its place, and knows its libraries and fonts", () => {
+  test("fetches Chromium if there is none, with its loader, libraries and fonts from the folder", () => {
     haveApt();
     rmSync(join(folder, "chromium"));
     expect(install()).toMatchObject({ status: 0 });
@@ -156,7 +156,7 @@ describe("the installation of nodes", () => {
     expect(install()).toMatchObject({ status: 0, said: expect.stringContaining("are already installed") });
   });
 
-  test("a Chromium that is named is not fetched, and must run", () => {
+  test("does not fetch a Chromium that a variable names, which must run", () => {
     haveApt();
     rmSync(join(folder, "chromium"));
     for (const each of ["bitcoind", "litecoind"]) command(each, "#!/bin/sh\n");
@@ -165,20 +165,20 @@ describe("the installation of nodes", () => {
     expect([called(), readdirSync(nodes)]).toEqual(["", []]);
   });
 
-  test("what was fetched and does not run here is not left behind", () => {
+  test("removes what was fetched and does not run", () => {
     haveApt();
     const answer = install({ NODE_BODY: "exit 1" });
     expect(answer).toMatchObject({ status: 1, said: expect.stringContaining("bitcoind was fetched but does not run") });
     expect(readdirSync(nodes)).toEqual([]);
   });
 
-  test("an index that cannot be fetched fails the installation and leaves nothing", () => {
+  test("fails when the index cannot be fetched, and leaves nothing", () => {
     haveApt();
     expect(install({ UPDATE_STATUS: "100" })).toMatchObject({ status: 1 });
     expect(readdirSync(nodes)).toEqual([]);
   });
 
-  test("where there is no apt it says how to do without", () => {
+  test("says how to do without apt where there is none", () => {
     expect(install()).toMatchObject({
       status: 1,
       said: expect.stringMatching(/apt-get is missing.*BITCOIND, LITECOIND and CHROMIUM/s),

@@ -5,13 +5,13 @@ import { LIMITS_PAGE, limitsPage } from "../../../scripts/write-limits.ts";
 import { LIMITS } from "../../../src/lib/limits.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 
-test("the page of limits is as `npm run docs:limits` writes it, with every limit once", async () => {
+test("the page of limits is what `npm run docs:limits` writes, with every limit once", async () => {
   const page = await readFile(LIMITS_PAGE, "utf8");
   expect(page).toBe(limitsPage());
   expect([...page.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)).toEqual(Object.keys(LIMITS));
 });
 
-test("what wrangler.toml sets of the limits is what the page says", async () => {
+test("the limits in wrangler.toml are those of the page", async () => {
   const wrangler = await readFile("wrangler.toml", "utf8");
   const shields = [...wrangler.matchAll(/^\[\[ratelimits\]\]\n((?:[^[\n].*\n?)*)/gm)].map(
     ([, section = ""]) => section,
@@ -23,7 +23,7 @@ test("what wrangler.toml sets of the limits is what the page says", async () => 
   expect(wrangler).toContain(`\nRATE_LIMIT_PER_MINUTE = "${LIMITS.requestsPerCallerAndMinute}"\n`);
 });
 
-test("a merchant begins with the limits of active invoices that the page says", () => {
+test("a new merchant has the limits of active invoices that the page gives", () => {
   const defaults = Object.fromEntries(getTableConfig(merchants).columns.map((column) => [column.name, column.default]));
   expect(defaults).toMatchObject({
     max_active_invoices: LIMITS.maxActiveInvoices,

@@ -21,11 +21,11 @@ function completed(lock?: unknown): string {
 }
 
 describe("the lock file", () => {
-  test("it is complete: npm run lock:complete has nothing to do", () => {
+  test("is complete: npm run lock:complete changes nothing", () => {
     expect(completed()).toBe(readFileSync("package-lock.json", "utf8"));
   });
 
-  test("what runs a script when it is installed is what package.json allows, and the telemetry of Swagger UI is not even installed", () => {
+  test("has install scripts only where package.json allows them, and not the telemetry of Swagger UI", () => {
     const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8"));
     const { allowScripts } = JSON.parse(readFileSync("package.json", "utf8"));
     const paths = Object.keys(packages).filter((path) => packages[path].hasInstallScript === true);
@@ -35,7 +35,7 @@ describe("the lock file", () => {
     expect(packages["node_modules/@scarf/scarf"].name).toBe("noop2");
   });
 
-  test("a package that is absent for another system gets an entry for that system alone", () => {
+  test("gets an entry for each system's missing package, limited to that system", () => {
     const tool = {
       version: "1.0.0",
       dev: true,
@@ -53,7 +53,7 @@ describe("the lock file", () => {
     expect(packages["node_modules/@t/cli-win32-arm64"]).toMatchObject({ cpu: ["arm64"], os: ["win32"] });
   });
 
-  test("where another version is found first, the entry goes beside its parent", () => {
+  test("gets the entry inside its parent if another version would be found first", () => {
     const packages = {
       "node_modules/a/node_modules/t": { version: "1.0.0", optionalDependencies: { "t-darwin-arm64": "1.0.0" } },
       "node_modules/t-darwin-arm64": { version: "2.0.0" },
@@ -63,17 +63,17 @@ describe("the lock file", () => {
     expect(after["node_modules/t-darwin-arm64"]).toEqual({ version: "2.0.0" });
   });
 
-  test("a package whose name tells no system is refused, not guessed", () => {
+  test("is not completed if a package's name does not say its system", () => {
     const packages = { "node_modules/t": { version: "1.0.0", optionalDependencies: { fsevents: "2.3.3" } } };
     expect(() => completed({ packages })).toThrow(/does not say for which system/);
   });
 
-  test("addresses of registries are dropped", () => {
+  test("contains no registry URLs after completion", () => {
     const packages = { "node_modules/t": { version: "1.0.0", resolved: "https://registry.example/t.tgz" } };
     expect(completed({ packages })).not.toContain("registry.example");
   });
 
-  test("the folder of a workspace is no address of a registry, and stays", () => {
+  test("keeps the folder of a workspace, which is not a registry URL", () => {
     const packages = { "node_modules/t": { resolved: "client", link: true } };
     expect(JSON.parse(completed({ packages })).packages).toEqual(packages);
   });

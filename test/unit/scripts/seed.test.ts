@@ -22,7 +22,7 @@ const demoSql = () => {
 };
 
 describe("the seed", () => {
-  test("it makes one merchant with a secret key of 27 permissions and a public key of 3, stored as hashes", () => {
+  test("makes one merchant with a secret key of 27 permissions and a public key of 3, stored as hashes", () => {
     const { merchant, secret, open, sql } = demoSql();
     database.exec(sql);
     expect(database.prepare("SELECT id, name FROM merchants").all()).toEqual([{ id: merchant.id, name: "Demo shop" }]);
@@ -34,7 +34,7 @@ describe("the seed", () => {
     ]);
   });
 
-  test("the merchant has one team and one owner, whose mailbox is proved by the first sign-in", () => {
+  test("gives the merchant one team and one owner, whose email is verified by the first sign-in", () => {
     const { merchant, sql } = demoSql();
     database.exec(sql);
     const owners =
@@ -44,7 +44,7 @@ describe("the seed", () => {
     ]);
   });
 
-  test("run again it changes nothing, not even what was changed since", () => {
+  test("changes nothing when it runs again, not even later changes", () => {
     const { sql } = demoSql();
     database.exec(sql);
     database.exec("UPDATE api_keys SET revoked_at_ms = 1; UPDATE merchants SET name = 'Mine'");
@@ -57,14 +57,14 @@ describe("the seed", () => {
     expect(rows()).toEqual(before);
   });
 
-  test("a text is written as text, whatever it holds", () => {
+  test("writes a text unchanged, whatever it contains", () => {
     const name = `O'Brien's "shop" ?, $1 -- \\ 漢字`;
     database.exec(insertSql({ merchants: [newMerchant(name, NOW_MS)] }));
     expect(database.prepare("SELECT name FROM merchants").all()).toEqual([{ name }]);
   });
 
   test.each(["My shop; X", "a\nb", "a\r\nb", "漢;字'"])(
-    "a text that would be cut into statements is one: %j",
+    "writes one statement for a text that could be split into several: %j",
     (name) => {
       const sql = insertSql({ merchants: [newMerchant(name, NOW_MS)] });
       expect(sql.match(/;/g)).toHaveLength(1);
@@ -75,11 +75,11 @@ describe("the seed", () => {
     },
   );
 
-  test("a text with NUL, where SQLite's text would end, is refused", () => {
+  test("refuses a text with NUL, where SQLite's text would end", () => {
     expect(() => insertSql({ merchants: [newMerchant("a\0b", NOW_MS)] })).toThrow("no SQL literal");
   });
 
-  test("no two keys are the same", () => {
+  test("makes different keys each time", () => {
     const { id } = newMerchant("Shop", NOW_MS);
     const secrets = Array.from({ length: 100 }, () => newKey(id, "SECRET", NOW_MS).secret);
     expect(new Set(secrets).size).toBe(100);

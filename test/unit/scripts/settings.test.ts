@@ -2,8 +2,8 @@ import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readSettings, StartError } from "../../../scripts/settings.ts";
 
-describe("what npm start is told", () => {
-  test("without any variable it serves on 8787 with fixed rates and keeps its state in .edgetill", () => {
+describe("the settings of npm start", () => {
+  test("without variables are port 8787, fixed rates and the home .edgetill", () => {
     expect(readSettings({})).toEqual({
       port: 8787,
       baseUrl: "http://localhost:8787",
@@ -24,32 +24,32 @@ describe("what npm start is told", () => {
     });
   });
 
-  test("an empty variable counts as none", () => {
+  test("treat an empty variable as unset", () => {
     const names = ["PORT", "EDGETILL_HOME", "RATE_SOURCE", "CHAIN_SOURCES", "MAIL_PROVIDER", "MAIL_FROM"];
     names.push("POLL_SECONDS", "WEBHOOK_SCHEDULE_SECONDS", "RATE_LIMIT_PER_MINUTE");
     expect(readSettings(Object.fromEntries(names.map((name) => [name, " "])))).toEqual(readSettings({}));
   });
 
-  test("ENVIRONMENT, PUBLIC_URL and secrets of the shell do not reach the server", () => {
+  test("ignore ENVIRONMENT, PUBLIC_URL and secrets of the shell", () => {
     const shell = { ENVIRONMENT: "production", PUBLIC_URL: "https://pay.example", ROW_MAC_KEY: "k:v" };
     expect(readSettings(shell)).toEqual(readSettings({}));
   });
 
-  test("the base address follows the port, and is the public one", () => {
+  test("derive the base URL from the port, and use it as PUBLIC_URL", () => {
     const { baseUrl, variables } = readSettings({ PORT: "9000" });
     expect([baseUrl, variables.PUBLIC_URL]).toEqual(["http://localhost:9000", "http://localhost:9000"]);
   });
 
-  test("chain sources arrive letter for letter", () => {
+  test("pass on CHAIN_SOURCES unchanged", () => {
     const sources = '{"ethereum":[{"kind":"evm-rpc","url":"http://127.0.0.1:8545/$KEY?a=b#c"}]}';
     expect(readSettings({ CHAIN_SOURCES: sources }).variables.CHAIN_SOURCES).toBe(sources);
   });
 
-  test.each(["2", "0.5"])("POLL_SECONDS=%s arrives as it is", (text) => {
+  test.each(["2", "0.5"])("pass on POLL_SECONDS=%s unchanged", (text) => {
     expect(readSettings({ POLL_SECONDS: text }).variables.POLL_SECONDS).toBe(text);
   });
 
-  test("WEBHOOK_SCHEDULE_SECONDS arrives as it is, and loopback stays open whatever the shell says", () => {
+  test("pass on WEBHOOK_SCHEDULE_SECONDS unchanged, and keep loopback on whatever the shell says", () => {
     const { variables } = readSettings({ WEBHOOK_SCHEDULE_SECONDS: "0,0.5,2", WEBHOOK_LOOPBACK: "off" });
     expect([variables.WEBHOOK_SCHEDULE_SECONDS, variables.WEBHOOK_LOOPBACK]).toEqual(["0,0.5,2", "on"]);
   });
@@ -86,13 +86,13 @@ describe("what npm start is told", () => {
     ["WEBHOOK_SCHEDULE_SECONDS", "0,-1"],
     ["RATE_LIMIT_PER_MINUTE", "-1"],
     ["RATE_LIMIT_PER_MINUTE", "1e3"],
-  ])("%s=%s stops the start with a message that names the variable", (name, value) => {
+  ])("refuse %s=%s with a message that names the variable", (name, value) => {
     const start = () => readSettings({ [name]: value });
     expect(start).toThrow(StartError);
     expect(start).toThrow(name);
   });
 
-  test("a refused value of CHAIN_SOURCES is not repeated, because it may carry a vendor's key", () => {
+  test("do not repeat a refused value of CHAIN_SOURCES, which may contain a vendor's key", () => {
     const start = () => readSettings({ CHAIN_SOURCES: "{secret-key" });
     expect(start).toThrow(/^CHAIN_SOURCES must be a JSON object that maps each network to a list of sources\.$/);
   });

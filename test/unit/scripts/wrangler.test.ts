@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, test } from "vitest";
 import { StartError } from "../../../scripts/settings.ts";
 import { COMPATIBILITY_FLAGS, migrate } from "../../../scripts/wrangler.ts";
 
-test("the development server has the flags of a deployment, and one more", () => {
+test("the development server has the compatibility flags of a deployment, and one more", () => {
   const [, list = ""] = /^compatibility_flags = (\[.*\])$/m.exec(readFileSync("wrangler.toml", "utf8")) ?? [];
   const deployed: string[] = JSON.parse(list);
   expect([...COMPATIBILITY_FLAGS]).toEqual([...deployed, "queue_consumer_no_wait_for_wait_until"]);
@@ -18,7 +18,7 @@ describe("a home of another release", () => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
   });
 
-  /** A state whose database has had one migration of this name. */
+  /** A state whose database has one migration of this name. */
   function homeMigratedBy(name: string) {
     const path = mkdtempSync(join(tmpdir(), "edgetill-home-"));
     folders.push(path);
@@ -33,7 +33,7 @@ describe("a home of another release", () => {
     return { home, file };
   }
 
-  it("is refused with a sentence that says what to do, and keeps every byte", async () => {
+  it("is refused with what to do, and its database stays unchanged", async () => {
     const { home, file } = homeMigratedBy("0000_foundation.sql");
     const before = readFileSync(file);
     const refusal = await migrate(home).catch((error: unknown) => error);

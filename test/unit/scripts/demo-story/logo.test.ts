@@ -5,7 +5,7 @@ import { sniffImage } from "../../../../src/accounts/images/image.ts";
 
 const SIDE = 96;
 
-/** Name and data of each chunk, its checksum seen to. */
+/** Name and data of each chunk, after a check of its checksum. */
 function chunksOf(png: Buffer): readonly (readonly [string, Buffer])[] {
   const chunks: [string, Buffer][] = [];
   for (let at = 8; at < png.length; ) {
@@ -18,7 +18,7 @@ function chunksOf(png: Buffer): readonly (readonly [string, Buffer])[] {
   return chunks;
 }
 
-it("the demo's logo is a PNG that the service takes, in the shop's colour on nothing", () => {
+it("the demo's logo is a PNG that the service accepts, in the shop's colour on a transparent background", () => {
   const png = logoPng("#0f766e");
   expect(sniffImage(png)).toEqual({ ok: true, value: "image/png" });
   expect(png.length).toBeLessThan(1_000);

@@ -9,7 +9,7 @@ import { until } from "../../../../scripts/demo-story/until.ts";
 const folder = mkdtempSync(join(tmpdir(), "edgetill-tied-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Writes its own id and stays until it is ended; on a signal it says so first. */
+/** Writes its own id and runs until it is ended; on a signal it writes that first. */
 const program = (file: string) =>
   ["sh", "-c", `trap 'echo ended >>"$0"; exit' TERM; echo $$ >"$0"; while :; do sleep 0.05; done`, file] as const;
 
@@ -28,8 +28,8 @@ const isAlive = (pid: number) => {
   }
 };
 
-describe("a tied program", () => {
-  test("it is told to end and is gone when stop returns, also the second time", async () => {
+describe("a tied process", () => {
+  test("receives a signal and has ended when stop returns, also when stop is called twice", async () => {
     const file = join(folder, "stopped");
     const tied = spawnTied(program(file));
     const [pid = ""] = await until(
@@ -43,7 +43,7 @@ describe("a tied program", () => {
     expect(isAlive(Number(pid))).toBe(false);
   });
 
-  test("it ends when whoever started it is killed outright", async () => {
+  test("ends when the process that started it is killed with SIGKILL", async () => {
     const file = join(folder, "orphaned");
     const url = new URL("../../../../scripts/demo-story/tied-process.ts", import.meta.url).href;
     const text = `import { spawnTied } from ${JSON.stringify(url)}; spawnTied(${JSON.stringify(program(file))});`;

@@ -18,8 +18,8 @@ function written(): { readonly texts: string[]; readonly write: (text: string) =
   return { texts, write: (text) => void texts.push(text) };
 }
 
-describe("where there is no terminal", () => {
-  test("every change is one plain line, and what stays as it is says nothing", () => {
+describe("the view without a terminal", () => {
+  test("writes one plain line for each change, and nothing without a change", () => {
     const { texts, write } = written();
     const view = lineView(write);
     view.show([waiting], 0);
@@ -34,14 +34,14 @@ describe("where there is no terminal", () => {
 });
 
 describe("the table", () => {
-  test("a story says which coin, how much of how much, how deep, and by which statuses; its end is marked", () => {
+  test("shows a story's coin, received share, confirmations and statuses, and marks a story at its end", () => {
     expect(tableOf([waiting], 3).join("\n")).toContain("· paid exactly  USDT on ETH    0 % of 10.00 USD\n");
     expect(tableOf([pending], 3).join("\n")).toMatch(
       /✓ paid exactly {2}USDT on ETH {2}100 % of 10\.00 USD {2}1\/3\n {4}AWAITING_PAYMENT → PENDING_CONFIRMATION {2}\(one block deep\)\n/,
     );
   });
 
-  test("it is drawn over the one before, each line cleared to its end and cut at the width of the terminal", () => {
+  test("is drawn over the previous one, each line cleared to its end and cut at the terminal's width", () => {
     const { texts, write } = written();
     const view = tableView(write, () => 40);
     view.show([pending], 1);
@@ -51,7 +51,7 @@ describe("the table", () => {
     expect(texts[1]?.startsWith(`\x1b[${drawn.length}A`)).toBe(true);
   });
 
-  test("a table with fewer lines leaves nothing of the one before", () => {
+  test("clears the lines of a longer previous one", () => {
     const { texts, write } = written();
     const view = tableView(write, () => 200);
     view.show([pending, waiting], 1);
@@ -59,7 +59,7 @@ describe("the table", () => {
     expect(texts[1]?.endsWith("\x1b[J")).toBe(true);
   });
 
-  test("of a long way its end is shown, on 80 columns whole", () => {
+  test("shows the end of a long list of statuses within 80 columns", () => {
     const usual = ["AWAITING_PAYMENT", "PENDING_CONFIRMATION", "PAID"] as const;
     const lines = tableOf([{ ...pending, invoice: anInvoice([...usual, ...usual]) }], 1);
     expect(lines).toContain("    … → AWAITING_PAYMENT → PENDING_CONFIRMATION → PAID  (one block deep)");
