@@ -205,13 +205,13 @@ describeInBrowser("the checkout", () => {
     expect(reached.size).toBe(controls);
 
     const { address, amount } = await methodOf(shop, invoice, "USDT");
-    for (const [name, key, copied, told] of [
+    for (const [name, key, copied, announced] of [
       [en.copyAmount, "Enter", amount, en.amountCopied],
       [en.copyAddress, "Space", address, en.addressCopied],
     ] as const) {
       await page.getByRole("button", { name }).focus();
       await page.keyboard.press(key);
-      await page.locator("#say", { hasText: told }).waitFor();
+      await page.locator("#say", { hasText: announced }).waitFor();
       expect(await page.evaluate("navigator.clipboard.readText()")).toBe(copied);
     }
   });

@@ -240,12 +240,12 @@ describeInBrowser("the script also", () => {
     const live = { pollSeconds: 3_000 };
     const stand = await open(mainOf("", live), { isFramed: true, initScripts });
     const heard = () => stand.page.evaluate("heard");
-    const told = (stage: string) => ({ type: "edgetill.checkout", invoiceId: PAY.split("/")[2], stage });
-    await expect.poll(heard).toEqual([told("pay")]);
+    const message = (stage: string) => ({ type: "edgetill.checkout", invoiceId: PAY.split("/")[2], stage });
+    await expect.poll(heard).toEqual([message("pay")]);
     stand.answer(mainOf("", { ...live, stage: "seen" }));
     await expect.poll(() => stand.sockets.length).toBe(1);
     stand.sockets[0]?.send("changed");
-    await expect.poll(heard).toEqual([told("pay"), told("seen")]);
+    await expect.poll(heard).toEqual([message("pay"), message("seen")]);
     stand.sockets[0]?.send("changed");
     await stand.settle();
     expect(await heard()).toHaveLength(2);

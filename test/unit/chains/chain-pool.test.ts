@@ -240,7 +240,7 @@ describe("at any sequence of failures", () => {
     waitMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 0, max: 700_000 })),
     /** Which source changes now, and whether it fails during verification already. */
     place: fc.nat(2),
-    isAtDoor: fc.boolean(),
+    failsVerify: fc.boolean(),
     failure: fc.option(failure),
   });
 
@@ -251,10 +251,10 @@ describe("at any sequence of failures", () => {
       async (steps, dice) => {
         const { pool, fakes, fake, fakeOf } = poolOf(["esplora", "core-rpc", "blockbook"], () => dice.next().value);
         let nowMs = 0;
-        for (const { waitMs, place, isAtDoor, failure } of steps) {
+        for (const { waitMs, place, failsVerify, failure } of steps) {
           nowMs += waitMs;
           const changed = fake(place);
-          changed.chain = failure !== null && isAtDoor ? err({ ...failure, message: "" }) : ok(true);
+          changed.chain = failure !== null && failsVerify ? err({ ...failure, message: "" }) : ok(true);
           changed.answer = failure !== null ? err({ ...failure, message: "" }) : ok("answer");
           const open = new Set(fakes.filter((_, index) => (pool.states()[index]?.openUntilMs ?? 0) > nowMs));
           const healthy = fakes.filter((each) => (each.isProven || each.chain.ok) && each.answer.ok && !open.has(each));

@@ -119,7 +119,7 @@ describe("an asset", () => {
     expect(assetOn(network(name), code)).toBeUndefined();
   });
 
-  test("list starts with the native coin and has each code once per network", () => {
+  test("is listed first if it is the native coin, and each code is listed once per network", () => {
     for (const each of NETWORKS) {
       expect(each.assets[0]).toMatchObject({ code: each.nativeCode, contract: null });
       expect(each.assets.slice(1).every((asset) => asset.contract !== null)).toBe(true);
@@ -163,7 +163,7 @@ describe("an asset", () => {
     }
   });
 
-  test("code is listed once in CRYPTO_CODES", () => {
+  test("has its code in CRYPTO_CODES once", () => {
     const codes = ["BTC", "LTC", "ETH", "USDT", "USDC", "DAI", "WBTC", "EURC", "POL", "BNB", "CRO", "TRX"];
     expect([...CRYPTO_CODES].sort()).toEqual(codes.sort());
   });

@@ -24,7 +24,7 @@ it("every event type has a client type that equals the recorded data", () => {
 });
 
 it("the type of an event narrows its data", () => {
-  const told = (event: WebhookEvent): string => {
+  const summaryOf = (event: WebhookEvent): string => {
     switch (event.type) {
       case "invoice.paid":
         return `${event.data.invoice.externalId} was ${event.data.previousStatus}`;
@@ -38,5 +38,5 @@ it("the type of an event narrows its data", () => {
     }
   };
   const head = { id: "evt_1", timestamp: "", apiVersion: "v1", merchantId: "mer_1", sequence: null };
-  expect(told({ ...head, type: "ping", event: "ping", data: { webhookId: "whk_1" } })).toBe("whk_1");
+  expect(summaryOf({ ...head, type: "ping", event: "ping", data: { webhookId: "whk_1" } })).toBe("whk_1");
 });

@@ -61,7 +61,7 @@ describe("a genuine return", () => {
   });
 });
 
-describe("a return that is refused", () => {
+describe("verifyReturn refuses a return", () => {
   it.each<[string, string, ReturnRefusal]>([
     ["has none of our parameters", "https://shop.example/thanks", "PARAMETERS_MISSING"],
     ["is not signed", returnUrl("https://shop.example", OF, undefined), "PARAMETERS_MISSING"],
@@ -84,7 +84,7 @@ describe("a return that is refused", () => {
     ["has the id of the other key", changed((query) => query.set("keyId", "k1")), "SIGNATURE_MISMATCH"],
     ["was changed to overpaid", changed((query) => query.set("status", "OVERPAID")), "SIGNATURE_MISMATCH"],
     ["was changed to another invoice", changed((query) => query.set("invoiceId", "inv_1")), "SIGNATURE_MISMATCH"],
-  ])("is one that %s", async (_, given, reason) => {
+  ])("that %s", async (_, given, reason) => {
     expect(await reasonOf(verifyReturn({ url: given, keys, nowMs }))).toBe(reason);
   });
 
@@ -94,13 +94,13 @@ describe("a return that is refused", () => {
     [300_001, undefined, "TIMESTAMP_TOO_OLD"],
     [-300_001, undefined, "TIMESTAMP_TOO_NEW"],
     [10_001, 10, "TIMESTAMP_TOO_OLD"],
-  ])("%i ms old with a limit of %s s: %s", async (age, maxAgeSeconds, reason) => {
+  ])("only if it is too old or too new: %i ms, with a limit of %s s, is %s", async (age, maxAgeSeconds, reason) => {
     const given = { url, keys, nowMs: nowMs + age, maxAgeSeconds };
     if (reason === undefined) expect(await verifyReturn(given)).toEqual(FACTS);
     else expect(await reasonOf(verifyReturn(given))).toBe(reason);
   });
 
-  it("is one in which any one signed character was changed", async () => {
+  it("in which any one signed character was changed", async () => {
     const { search } = new URL(url);
     const from = search.indexOf("invoiceId=");
     await fc.assert(
@@ -161,7 +161,7 @@ describe("without given keys", () => {
     });
   });
 
-  it("and without a baseUrl the call is a TypeError", async () => {
+  it("the call without a baseUrl is a TypeError", async () => {
     expect(await rejection(verifyReturn({ url, nowMs }))).toBeInstanceOf(TypeError);
   });
 });

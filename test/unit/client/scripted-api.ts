@@ -51,7 +51,7 @@ export interface ScriptedApi extends AsyncDisposable {
   client(options?: Partial<EdgetillOptions>): Edgetill;
 }
 
-/** A real server on loopback that takes its steps in turn, the last one again and again, and a client with short waits. */
+/** A real server on loopback that answers with its steps in turn and then repeats the last one, and a client with short waits. */
 export async function scriptedApi(...steps: readonly [Step, ...Step[]]): Promise<ScriptedApi> {
   const seen: Seen[] = [];
   const server = createServer(async (request, response) => {

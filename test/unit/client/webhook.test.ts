@@ -93,7 +93,7 @@ describe("a genuine webhook", () => {
     expect(await verifyWebhook({ payload, headers: given, secret: SECRET, nowMs })).toMatchObject({ id: "evt_1" });
   });
 
-  it("is anything that standardwebhooks signs", async () => {
+  it("is verified whatever standardwebhooks signed", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.json(),
@@ -111,7 +111,7 @@ describe("a genuine webhook", () => {
   });
 });
 
-describe("a webhook that is refused", () => {
+describe("verifyWebhook refuses a webhook", () => {
   const headers = signed();
   const signature = headers["webhook-signature"];
   const spare = signature.replace(/.=$/, (end) => `${String.fromCharCode(end.charCodeAt(0) + 1)}=`);
@@ -137,16 +137,16 @@ describe("a webhook that is refused", () => {
     ["other bits that base64 ignores", { "webhook-signature": spare }, "SIGNATURE_MISMATCH"],
     ["more text after the signature", { "webhook-signature": `${signature},x` }, "SIGNATURE_MISMATCH"],
     ["invalid base64", { "webhook-signature": "v1,ünsigned" }, "SIGNATURE_MISMATCH"],
-  ])("has %s", async (_, change, reason) => {
+  ])("with %s", async (_, change, reason) => {
     const given = { ...headers, ...change };
     expect(await reasonOf(verifyWebhook({ payload, headers: given, secret: SECRET, nowMs }))).toBe(reason);
   });
 
-  it("is signed with another secret", async () => {
+  it("that is signed with another secret", async () => {
     expect(await reasonOf(verifyWebhook({ payload, headers, secret: OTHER, nowMs }))).toBe("SIGNATURE_MISMATCH");
   });
 
-  it("has a header twice", async () => {
+  it("that has a header twice", async () => {
     const twice = [...Object.entries(headers), ["Webhook-Id", "evt_1"] as const];
     expect(await reasonOf(verifyWebhook({ payload, headers: twice, secret: SECRET, nowMs }))).toBe(
       "SIGNATURE_MISMATCH",
@@ -161,7 +161,7 @@ describe("a webhook that is refused", () => {
     [10, 10, undefined],
     [11, 10, "TIMESTAMP_TOO_OLD"],
     [-11, 10, "TIMESTAMP_TOO_NEW"],
-  ])("%i s old with a tolerance of %s: %s", async (age, toleranceSeconds, reason) => {
+  ])("only if it is too old or too new: %i s, with a tolerance of %s, is %s", async (age, toleranceSeconds, reason) => {
     // The last millisecond of the second.
     const given = {
       payload,
@@ -174,7 +174,7 @@ describe("a webhook that is refused", () => {
     else expect(await reasonOf(verifyWebhook(given))).toBe(reason);
   });
 
-  it("is compared with the clock when no time is given", async () => {
+  it("that is too old by the clock when no time is given", async () => {
     const seconds = Math.floor(Date.now() / 1_000);
     const given = { payload, secret: SECRET };
     expect(await verifyWebhook({ ...given, headers: signed({ seconds }) })).toMatchObject({ id: "evt_1" });
@@ -183,12 +183,12 @@ describe("a webhook that is refused", () => {
     );
   });
 
-  it.each(["", "{", "\ufeff{}"])("is signed, but its payload is not JSON: %j", async (body) => {
+  it.each(["", "{", "\ufeff{}"])("that is signed, but is not JSON: %j", async (body) => {
     const given = { payload: body, headers: signed({ payload: body }), secret: SECRET, nowMs };
     expect(await reasonOf(verifyWebhook(given))).toBe("PAYLOAD_MALFORMED");
   });
 
-  it("has any one character changed", async () => {
+  it("in which any one character was changed", async () => {
     const parts = { payload, ...headers };
     await fc.assert(
       fc.asyncProperty(
@@ -215,7 +215,7 @@ describe("a webhook that is refused", () => {
     );
   });
 
-  it("is any that standardwebhooks refuses", async () => {
+  it("that standardwebhooks refuses", async () => {
     const near = (text: string) => fc.constantFrom(text, `${text} `, `${text}0`, text.slice(1), text.toUpperCase(), "");
     let taken = 0;
     await fc.assert(

@@ -51,11 +51,11 @@ const edges = (ranges: Ranges, top: bigint) =>
     [first - 1n, first, last, last + 1n].filter((value) => value >= 0n && value <= top),
   );
 
-describe("an address is global unicast", () => {
+describe("addressScope", () => {
   it.each([
     ["IPv4", edges(V4_RANGES, 2n ** 32n - 1n), V4_RANGES, v4],
     ["IPv6", edges(V6_RANGES, 2n ** 128n - 1n), V6_RANGES, v6],
-  ])("exactly outside of every %s block of the registries", (_, values, ranges, print) => {
+  ])("is global exactly outside of every %s block of the registries", (_, values, ranges, print) => {
     expect(values.length).toBeGreaterThan(20);
     expect(values.map((value) => [print(value), isGlobalUnicast(print(value))])).toEqual(
       values.map((value) => [print(value), !isIn(value, ranges)]),
@@ -75,7 +75,7 @@ describe("an address is global unicast", () => {
     ],
     ["multicast and broadcast", ["224.0.0.1", "239.255.255.250", "255.255.255.255", "ff02::1"]],
     ["documentation", ["192.0.2.1", "2001:db8::1", "3fff::1"]],
-  ])("never as %s", (_, addresses) => {
+  ])("is special for %s", (_, addresses) => {
     expect(addresses.map((address) => [address, addressScope(address)])).toEqual(
       addresses.map((address) => [address, "special"]),
     );
@@ -93,7 +93,7 @@ describe("an address is global unicast", () => {
     "2A00:1450:4001:0830::200E",
     "2606:4700::1.2.3.4",
     "2606:4700:0:0:0:0:0::",
-  ])("such as %s", (address) => {
+  ])("is global for %s", (address) => {
     expect(isGlobalUnicast(address)).toBe(true);
   });
 
@@ -117,11 +117,11 @@ describe("an address is global unicast", () => {
     ["a stray colon", ["2606::1:", ":2606::1", "2606:1:2:3:4:5:6:", ":1:2:3:4:5:6:7"]],
     ["IPv4 in the middle", ["2606:1.2.3.4::1", "1.2.3.4::", "2606::1.2.3.4:5", "2606::1.2.3", "2606::01.2.3.4"]],
     ["digits of other scripts", ["１.1.1.1", "١.١.١.١", "2606::１"]],
-  ])("not when it is not an address: %s", (_, texts) => {
+  ])("is undefined for a text that is not an address: %s", (_, texts) => {
     expect(texts.map((text) => [text, addressScope(text)])).toEqual(texts.map((text) => [text, undefined]));
   });
 
-  it("exactly as integer arithmetic over the blocks says, for any address", () => {
+  it("agrees with integer arithmetic over the blocks for any address", () => {
     const near = (ranges: Ranges, top: bigint) =>
       fc.oneof(
         fc.bigInt({ min: 0n, max: top }),
@@ -139,7 +139,7 @@ describe("an address is global unicast", () => {
     );
   });
 
-  it("or not, the same in every spelling of an IPv6 address", () => {
+  it("is the same for every spelling of an IPv6 address", () => {
     const global = fc.bigInt({ min: 0n, max: 2n ** 125n - 1n }).map((low) => 2n ** 125n + low);
     fc.assert(
       fc.property(
@@ -162,7 +162,7 @@ describe("an address is global unicast", () => {
     );
   });
 
-  it("or special exactly when the runtime takes the text for an address", () => {
+  it("is defined exactly when the runtime accepts the text as an address", () => {
     const chunk = fc.constantFrom(
       "0",
       "1",

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { hostProblem } from "../../../src/lib/public-host.ts";
 
 const label = (length: number) => "a".repeat(length);
-/** A name of exactly so many characters, in labels of at most 63. */
+/** A name of exactly `length` characters, in labels of at most 63. */
 const nameOf = (length: number) => `${label(63)}.${label(63)}.${label(63)}.${label(length - 196)}.com`;
 
 describe("the host of a parsed URL", () => {

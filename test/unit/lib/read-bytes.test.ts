@@ -4,7 +4,7 @@ import { readBytes } from "../../../src/lib/read-bytes.ts";
 
 const BROKEN = new Error("connection lost");
 
-/** A body of these chunks, each sent when it is asked for; then it ends, breaks off or hangs. */
+/** A body of these chunks, each sent on demand; then it ends, breaks off or hangs. */
 function bodyOf(chunks: readonly Uint8Array[], end: "ends" | "breaks" | "hangs" = "ends") {
   const seen = { asked: 0, isCancelled: false };
   const body = new ReadableStream<Uint8Array>(
@@ -18,7 +18,7 @@ function bodyOf(chunks: readonly Uint8Array[], end: "ends" | "breaks" | "hangs" 
       },
       cancel() {
         seen.isCancelled = true;
-        // A sender that takes its time.
+        // A sender that is slow to stop.
         return new Promise(() => {});
       },
     },

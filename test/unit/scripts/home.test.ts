@@ -66,8 +66,8 @@ describe("the home of a development server", () => {
   });
 });
 
-describe("the demo merchant's files", () => {
-  test("are a demo.json with the address, the merchant and a valid key of each kind", () => {
+describe("prepareDemo", () => {
+  test("writes a demo.json with the address, the merchant and a valid key of each kind", () => {
     const home = open();
     const { demo, isNew } = prepareDemo(home, "http://localhost:1", NOW_MS);
     expect(JSON.parse(readFileSync(home.demoFile, "utf8"))).toEqual(demo);
@@ -75,7 +75,7 @@ describe("the demo merchant's files", () => {
     expect([isNew, apiKeyKind(demo.secretKey), apiKeyKind(demo.publicKey)]).toEqual([true, "SECRET", "PUBLIC"]);
   });
 
-  test("keep merchant, keys and rows at a second start; only the address follows the port", () => {
+  test("keeps merchant, keys and rows at a second start; only the address follows the port", () => {
     const first = open();
     const before = prepareDemo(first, "http://localhost:1", NOW_MS);
     const seed = readFileSync(first.seedFile, "utf8");
@@ -87,7 +87,7 @@ describe("the demo merchant's files", () => {
     expect(readFileSync(second.seedFile, "utf8")).toBe(seed);
   });
 
-  test("are kept from before there were accounts, and get an owner once", () => {
+  test("keeps a demo merchant from before there were accounts, and gives it an owner once", () => {
     const home = open();
     const { demo } = prepareDemo(home, "http://localhost:1", NOW_MS);
     const { ownerEmail, ...old } = demo;
@@ -101,7 +101,7 @@ describe("the demo merchant's files", () => {
     expect(readFileSync(home.seedFile, "utf8")).toBe(seed);
   });
 
-  test("are replaced when the rows of their keys were never written", () => {
+  test("makes new keys when the rows of the old ones were never written", () => {
     const home = open();
     const { demo } = prepareDemo(home, "http://localhost:1", NOW_MS);
     rmSync(home.seedFile);
@@ -111,14 +111,14 @@ describe("the demo merchant's files", () => {
     expect(existsSync(home.seedFile)).toBe(true);
   });
 
-  test("stop the start when demo.json is damaged, with what to do", () => {
+  test("throws for a damaged demo.json, with what to do", () => {
     const home = open();
     prepareDemo(home, "http://localhost:1", NOW_MS);
     writeFileSync(home.demoFile, "{");
     expect(() => prepareDemo(home, "http://localhost:1", NOW_MS)).toThrow(/Delete it to get a new demo merchant/);
   });
 
-  test("hold the keys' secrets in demo.json only", () => {
+  test("writes the keys' secrets to demo.json only", () => {
     const home = open();
     const { demo } = prepareDemo(home, "http://localhost:1", NOW_MS);
     const seed = readFileSync(home.seedFile, "utf8");

@@ -171,22 +171,22 @@ describe("the Blockbook client", () => {
   test("lookup distinguishes unknown, replaced and mined from an error of the server", async () => {
     const { source, client } = blockbook();
     const spends = [`${id(9)}:1`];
-    const look = () => client.lookup({ txHash: id(3), spends, recipients: new Set([SHOP]) });
+    const lookUp = () => client.lookup({ txHash: id(3), spends, recipients: new Set([SHOP]) });
     source.answers.set(
       `/api/v2/tx/${id(9)}?spending=true`,
       paying(9, inBlock(TIP - 9), [{ n: 0 }, { ...toShop, spent: true }]),
     );
     source.statuses.set(`/api/v2/tx/${id(3)}`, 400);
     source.answers.set(`/api/v2/tx/${id(3)}`, { error: `Transaction '${id(3)}' not found (backend is gone)` });
-    expect(await look()).toMatchObject({ ok: false, error: { kind: "BAD_STATUS" } });
+    expect(await lookUp()).toMatchObject({ ok: false, error: { kind: "BAD_STATUS" } });
     source.answers.set(`/api/v2/tx/${id(3)}`, { error: `Transaction '${id(3)}' not found` });
-    expect(await look()).toEqual({ ok: true, value: { kind: "unknown" } });
+    expect(await lookUp()).toEqual({ ok: true, value: { kind: "unknown" } });
     const spent = { ...toShop, spent: true, spentTxId: id(4) };
     source.answers.set(`/api/v2/tx/${id(9)}?spending=true`, paying(9, inBlock(TIP - 9), [{ n: 0 }, spent]));
-    expect(await look()).toEqual({ ok: true, value: { kind: "replaced" } });
+    expect(await lookUp()).toEqual({ ok: true, value: { kind: "replaced" } });
     source.statuses.delete(`/api/v2/tx/${id(3)}`);
     source.answers.set(`/api/v2/tx/${id(3)}`, paying(3, inBlock(TIP - 1)));
-    expect(await look()).toMatchObject({ value: { kind: "mined", block: { height: TIP - 1, hash: id(TIP - 1) } } });
+    expect(await lookUp()).toMatchObject({ value: { kind: "mined", block: { height: TIP - 1, hash: id(TIP - 1) } } });
   });
 
   test("names the outage when the answer is a web page, truncated or an error", async () => {

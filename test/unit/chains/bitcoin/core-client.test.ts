@@ -222,21 +222,21 @@ describe("a full mempool", () => {
     const { client, mempool, read, largest } = scriptedNode();
     for (let n = 0; n < 4_500; n++) mempool.set(txidOf(n), n === 4_400 ? "shop" : "somebody");
     let after: string | null = null;
-    const look = async () => {
+    const nextPart = async () => {
       read.length = 0;
       const part = await client.mempoolPart?.(SHOPS, after);
       if (part?.ok !== true) throw new Error("no part");
       after = part.value.next;
       return { found: part.value.transfers.map(({ txHash }) => txHash).toSorted(), read: read.length };
     };
-    expect(await look()).toEqual({ found: [], read: 2_000 });
+    expect(await nextPart()).toEqual({ found: [], read: 2_000 });
     // Arrives after thousands that are still unread, and is found by the next call.
     mempool.set(txidOf(9_000), "shop");
-    expect(await look()).toEqual({ found: [txidOf(9_000)], read: 2_000 });
-    expect((await look()).found).toEqual([txidOf(4_400), txidOf(9_000)]);
-    expect(await look()).toEqual({ found: [txidOf(4_400), txidOf(9_000)], read: 2 });
+    expect(await nextPart()).toEqual({ found: [txidOf(9_000)], read: 2_000 });
+    expect((await nextPart()).found).toEqual([txidOf(4_400), txidOf(9_000)]);
+    expect(await nextPart()).toEqual({ found: [txidOf(4_400), txidOf(9_000)], read: 2 });
     mempool.delete(txidOf(9_000));
-    expect(await look()).toEqual({ found: [txidOf(4_400)], read: 1 });
+    expect(await nextPart()).toEqual({ found: [txidOf(4_400)], read: 1 });
     expect(largest()).toBeLessThanOrEqual(100);
   });
 
@@ -246,18 +246,18 @@ describe("a full mempool", () => {
     const paid = [...mempool].flatMap(([txid, to]) => (to === "shop" ? [txid] : []));
     const found = new Set<string>();
     let after: string | null = null;
-    let looks = 0;
+    let calls = 0;
     do {
       const part: Awaited<ReturnType<NonNullable<ReturnType<typeof clientAnew>["mempoolPart"]>>> | undefined =
         await clientAnew().mempoolPart?.(SHOPS, after);
       if (part?.ok !== true) throw new Error("no part");
       for (const { txHash } of part.value.transfers) found.add(txHash);
       after = part.value.next;
-      looks++;
-      for (let n = 0; n < 100; n++) mempool.set(txidOf(3 * (looks * 100 + n) + 1), "somebody").delete(txidOf(3 * n));
-    } while (after !== null && looks < 60);
+      calls++;
+      for (let n = 0; n < 100; n++) mempool.set(txidOf(3 * (calls * 100 + n) + 1), "somebody").delete(txidOf(3 * n));
+    } while (after !== null && calls < 60);
     expect([...found].toSorted()).toEqual(paid);
-    expect(looks).toBeLessThanOrEqual(6);
+    expect(calls).toBeLessThanOrEqual(6);
     expect(await client.mempool(SHOPS)).toMatchObject({ ok: true, value: { length: 10 } });
   });
 

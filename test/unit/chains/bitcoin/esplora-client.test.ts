@@ -161,14 +161,14 @@ describe("a history read a few pages at a time", () => {
   test("continues where the last call ended, with any client", async () => {
     const source = serverOf({ heights, pageLength: 25 });
     for (const n of [25, 50]) source.answers.set(`/tx/${id(n)}`, paying(n, minedAt(TIP - n + 1)));
-    const looks = [];
+    const found = [];
     let after: string | null = null;
     do {
-      const look: Awaited<ReturnType<typeof history>> = await history(source, after);
-      looks.push(...look.heights);
-      after = look.next;
+      const part: Awaited<ReturnType<typeof history>> = await history(source, after);
+      found.push(...part.heights);
+      after = part.next;
     } while (after !== null);
-    expect(looks).toEqual(heights.slice(0, 50));
+    expect(found).toEqual(heights.slice(0, 50));
   });
 
   test("starts over when the transaction that ended the last call has left its block", async () => {

@@ -9,7 +9,7 @@ describe("the index of a mempool", () => {
   test("holds each output once however often it is read, and drops transactions that have left", () => {
     const index = new MempoolIndex();
     index.unseen([txidOf(1), txidOf(2)]);
-    for (let look = 0; look < 5; look++) index.add(txidOf(1), ["a", "b"]);
+    for (let read = 0; read < 5; read++) index.add(txidOf(1), ["a", "b"]);
     index.add(txidOf(2), ["c"]);
     expect(index.size).toBe(3);
     index.unseen([txidOf(2)]);
@@ -19,9 +19,11 @@ describe("the index of a mempool", () => {
 
   test("finds every paying transaction, whatever comes and goes and whichever address is asked for", () => {
     const transactions = fc.array(fc.array(fc.nat(9), { maxLength: 3 }), { maxLength: 12 });
-    const looks = fc.array(fc.record({ present: fc.infiniteStream(fc.boolean()), asked: fc.nat(9) }), { maxLength: 8 });
+    const readings = fc.array(fc.record({ present: fc.infiniteStream(fc.boolean()), asked: fc.nat(9) }), {
+      maxLength: 8,
+    });
     fc.assert(
-      fc.property(transactions, looks, (outputs, steps) => {
+      fc.property(transactions, readings, (outputs, steps) => {
         const index = new MempoolIndex();
         for (const { present, asked } of steps) {
           const listed = outputs.map((_, n) => n).filter(() => present.next().value);

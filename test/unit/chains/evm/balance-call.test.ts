@@ -26,7 +26,7 @@ describe("many balances in one call", () => {
     const asked = [
       word(32n), // where the array begins
       word(2n), // how many calls it has
-      word(64n), // where the first is, behind the length
+      word(64n), // where the first is, after the length
       word(256n), // and the second
       ...callOf("5a"),
       ...callOf("6b"),

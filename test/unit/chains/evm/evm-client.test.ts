@@ -63,7 +63,7 @@ function clientBy(fetch: (url: string, init: RequestInit) => Promise<Response>):
   });
 }
 
-/** A node that has one payment, or what a test puts in the place of a part of it. */
+/** A node that has one payment, of which a test may replace parts. */
 function nodeWith(of: { readonly log?: object; readonly receipt?: object | null }): ChainClient {
   return clientOf((method, [first]) => {
     switch (method) {

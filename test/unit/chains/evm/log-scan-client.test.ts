@@ -24,7 +24,7 @@ interface Filter {
   readonly topics: readonly (string | null | readonly string[])[];
 }
 
-/** A node with limits of its own, which counts what it is asked. */
+/** A node with its own limits that counts its requests. */
 function edgeTo(node: Node) {
   const asked = { requests: 0 };
   const answer = (method: string, params: readonly unknown[]) => {

@@ -25,7 +25,7 @@ const of = {
   assets: network("TRX").assets,
 };
 
-describe("the logs of a transaction on TRON", () => {
+describe("reading the logs of a TRON transaction", () => {
   test("a Transfer of a listed token has its place among the logs, its addresses as wallets show them, and the log itself", () => {
     const other = log({ topics: [TRANSFER_TOPIC, word(payer), word(payer)] });
     expect(tokenTransfers([other, log()], of)).toEqual([
@@ -43,7 +43,7 @@ describe("the logs of a transaction on TRON", () => {
     ]);
   });
 
-  test("give the same transfers from JSON-RPC, which writes 0x, as from the HTTP API, which does not", () => {
+  test("gives the same transfers from JSON-RPC, which writes 0x, as from the HTTP API, which does not", () => {
     const prefixed = {
       address: `0x${USDT.toUpperCase()}`,
       topics: log().topics.map((topic) => `0x${topic}`),

@@ -102,7 +102,7 @@ describe("every stage in every language", () => {
   });
 });
 
-describe("safety", () => {
+describe("the checkout page", () => {
   it("loads nothing from another origin, and has no script or style without the nonce", () => {
     for (const stage of STAGES) {
       const html = page(checkoutViewOf(stage, { method: EVM_METHOD }));
@@ -148,7 +148,7 @@ describe("safety", () => {
             }),
             { language: to },
           );
-        // Two renderings differ in nothing but the escaped name.
+        // Two renderings differ only in the escaped name.
         expect(render(text)).toBe(render("Zyxw").replaceAll("Zyxw", () => escaped(text)));
         expect(escaped(text)).not.toMatch(/[<>"']/);
         expect(shownText(render(text))).toContain(text);
@@ -158,7 +158,7 @@ describe("safety", () => {
   });
 });
 
-describe("paying", () => {
+describe("the page for paying", () => {
   it.each([METHOD, EVM_METHOD])(
     "shows the whole address of $key in groups, and copies the exact address and amount",
     (method) => {
@@ -219,7 +219,7 @@ describe("paying", () => {
   });
 });
 
-describe("choosing", () => {
+describe("the page for choosing a payment method", () => {
   it("has one button for each payment method, searchable by coin, network and standard", () => {
     const html = page(checkoutViewOf("choose"));
     const ways = [...html.matchAll(/<button type="submit"[^>]* name="method" value="([^"]*)" data-find="([^"]*)"/g)];
@@ -258,7 +258,7 @@ describe("choosing", () => {
   });
 });
 
-describe("following", () => {
+describe("the page that follows a payment", () => {
   it("shows a payment's progress in confirmations", () => {
     const html = page(checkoutViewOf("seen"));
     expect(html).toContain('<progress max="19" value="7"');

@@ -22,7 +22,7 @@ it.each([
   ["eth_sendTransaction", undefined, "unclear"],
   ["eth_requestAccounts", new Error("the window closed"), "rejected"],
   ["eth_chainId", new Error("the window closed"), "rejected"],
-])("a wallet that fails at %s with %j: %s", async (method, error, outcome) => {
+])("a wallet that fails at %s with %j has the outcome %s", async (method, error, outcome) => {
   expect(await sendTransfer(walletFailing(method, error), () => TRANSFER)).toBe(outcome);
 });
 

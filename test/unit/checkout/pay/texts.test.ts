@@ -70,7 +70,7 @@ describe("every catalogue", () => {
     const known = [
       // An address is last, and a full stop would look like a part of it in a line from right to left.
       /^ar\.buyEmailInvalid:/,
-      // Requests, where English asks.
+      // Requests where English has questions.
       /^(zh|ja)\.chooseTitle:/,
     ];
     const differing = wrong((text, key) => endOf(text) !== endOf(en[key]), TRANSLATED);
@@ -155,7 +155,7 @@ describe("each language", () => {
   });
 
   it("follows the typography of its language", () => {
-    // A no-break space before what the French set apart, for it must not begin a line.
+    // French puts a no-break space before these signs, so that none begins a line.
     expect(wrong((text) => /(^|[^\u00a0])[:;?!]/.test(text), ["fr"])).toEqual([]);
     expect(wrong((text) => (text.match(/\?/g) ?? []).length !== (text.match(/¿/g) ?? []).length, ["es"])).toEqual([]);
     expect(wrong((text) => /[?;]|,(?!\d)/.test(text), ["ar"])).toEqual([]);
@@ -183,7 +183,7 @@ describe("a text on a button", () => {
     [15, ["qrAddress", "qrUri"]],
     [12, ["changeLanguage", "receiptPrint", "receiptBack", "showReceipt", "claimSend"]],
     [20, ["changeMethod", "stay"]],
-    // With a name behind it, which is cut or wrapped.
+    // With a name after it, which is cut or wrapped.
     [15, ["payWith", "returnToShop"]],
     // Alone in its line, on a screen that is 320 px wide.
     [26, ["openInWallet", "buyGo"]],

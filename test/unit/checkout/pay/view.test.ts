@@ -137,7 +137,7 @@ describe("the payment method that is shown", () => {
     const at = (given: Given) => [viewOf(given).method?.deadlineMs, viewOf(given).method?.atDeadline];
     expect(at({ invoice: short })).toEqual([NOW + 900_000, "requote"]);
     expect(at({ invoice: { rateLockSeconds: 7_200 } })).toEqual([EXPIRES, "expire"]);
-    // The rest of a partial payment is quoted anew as well.
+    // The rest of a partial payment is requoted as well.
     expect(at({ invoice: { ...short, ...partial } })).toEqual([NOW + 900_000, "requote"]);
   });
 
@@ -240,8 +240,8 @@ describe("texts of the merchant", () => {
   });
 });
 
-describe("what a view allows next", () => {
-  it("is the return to the shop, once it is paid and the shop has set an address", () => {
+describe("the view", () => {
+  it("allows the return to the shop once it is paid and the shop has set an address", () => {
     const redirectUrl = "https://shop.example/thanks";
     for (const status of INVOICE_STATUSES) {
       const isPaid = status === "PAID" || status === "OVERPAID";
@@ -254,7 +254,7 @@ describe("what a view allows next", () => {
     }
   });
 
-  it("is a claim on each network of the invoice's methods, once per network", () => {
+  it("offers a claim on each network of the invoice's methods, once per network", () => {
     const { claimNetworks } = viewOf({ active: [USDT_ETH, { cryptocurrency: "USDC", network: "ETH" }, BTC_BTC] });
     expect(claimNetworks).toEqual([
       { network: "ETH", networkName: "Ethereum" },
@@ -263,11 +263,11 @@ describe("what a view allows next", () => {
     expect(viewOf({ active: [], available: [BTC_BTC] }).claimNetworks).toEqual([]);
   });
 
-  it.each(INVOICE_STATUSES)("for %s is live updates exactly if the page polls", (status) => {
+  it.each(INVOICE_STATUSES)("ends live updates for %s exactly if the page does not poll either", (status) => {
     expect(isPageOver(status)).toBe(viewOf({ status }).pollSeconds === 0);
   });
 
-  it("is polling as often as something can change, and never when nothing can", () => {
+  it("polls as often as something can change, and never when nothing can", () => {
     const seconds = (given: Given) => viewOf(given).pollSeconds;
     expect([seconds({ status: "PAID" }), seconds({ status: "OVERPAID" }), seconds({ status: "CANCELLED" })]).toEqual([
       0, 0, 0,
