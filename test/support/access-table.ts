@@ -96,7 +96,7 @@ export const MEMBER_ONLY: Readonly<Record<string, Need>> = {
 };
 
 /** Routes of a user, independent of merchants. `pending`: also allowed before the second factor. */
-export const PERSON: Readonly<Record<string, readonly ("step-up" | "pending")[]>> = {
+export const USER: Readonly<Record<string, readonly ("step-up" | "pending")[]>> = {
   [`POST ${AUTH}/sign-out`]: ["pending"],
   [`POST ${AUTH}/second-factor/start`]: ["pending"],
   [`POST ${AUTH}/second-factor/verify`]: ["pending"],

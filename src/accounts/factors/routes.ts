@@ -27,7 +27,7 @@ function startAndVerify(of: {
 }) {
   const { purpose, path, mayOweFactor } = of;
   const open = mayOweFactor === undefined ? {} : { mayOweFactor };
-  return routesOf({ tag: "Sign-in", callers: "PERSON", dependencies: factorDependencies })
+  return routesOf({ tag: "Sign-in", callers: "USER", dependencies: factorDependencies })
     .post(`${path}/start`, {
       ...of.start,
       ...open,
@@ -91,7 +91,7 @@ const stepUp = startAndVerify({
 
 const EMAIL_OTP = "/api/v1/me/email-otp";
 
-const emailOtp = routesOf({ tag: "My account", callers: "PERSON", dependencies: factorDependencies, needsStepUp: true })
+const emailOtp = routesOf({ tag: "My account", callers: "USER", dependencies: factorDependencies, needsStepUp: true })
   .post(EMAIL_OTP, {
     operationId: "enableEmailOtp",
     summary: "Switch on mailed codes as a second factor",

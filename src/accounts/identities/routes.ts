@@ -78,7 +78,7 @@ const signIn = routesOf({ tag: "Sign-in", callers: "ANYBODY", dependencies: iden
     },
   });
 
-const list = routesOf({ tag: "My account", callers: "PERSON", dependencies: linkDependencies }).get(MINE, {
+const list = routesOf({ tag: "My account", callers: "USER", dependencies: linkDependencies }).get(MINE, {
   operationId: "listIdentities",
   summary: "List the Google and GitHub accounts that are linked to yours",
   answers: [{ status: 200, description: "All linked accounts, oldest first", schema: identityListBody }],
@@ -86,7 +86,7 @@ const list = routesOf({ tag: "My account", callers: "PERSON", dependencies: link
   answer: async (call) => ok(jsonReply(200, identityListOf(call.read[0]))),
 });
 
-const link = routesOf({ tag: "My account", callers: "PERSON", dependencies: identityDependencies }).post(
+const link = routesOf({ tag: "My account", callers: "USER", dependencies: identityDependencies }).post(
   `${MINE}/:provider`,
   {
     operationId: "startIdentityLink",
@@ -112,7 +112,7 @@ const link = routesOf({ tag: "My account", callers: "PERSON", dependencies: iden
   },
 );
 
-const unlink = routesOf({ tag: "My account", callers: "PERSON", dependencies: linkDependencies }).delete(
+const unlink = routesOf({ tag: "My account", callers: "USER", dependencies: linkDependencies }).delete(
   `${MINE}/:provider/:subject`,
   {
     operationId: "unlinkIdentity",

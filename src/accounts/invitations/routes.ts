@@ -101,7 +101,7 @@ const ofTeam = routesOf({ tag: "Invitations", callers: "MEMBER", dependencies: t
     },
   });
 
-const ofUser = routesOf({ tag: "Invitations", callers: "PERSON", dependencies: teamDependencies })
+const ofUser = routesOf({ tag: "Invitations", callers: "USER", dependencies: teamDependencies })
   .get(MINE, {
     operationId: "listMyInvitations",
     summary: "List your pending invitations, newest first",

@@ -30,7 +30,7 @@ const ALL = "/api/v1/merchants";
 const ONE = `${ALL}/merchant/:merchantId`;
 const SETTINGS = `${ONE}/settings`;
 
-const ofUser = routesOf({ tag: "Merchants", callers: "PERSON", dependencies: merchantDependencies })
+const ofUser = routesOf({ tag: "Merchants", callers: "USER", dependencies: merchantDependencies })
   .post(ALL, {
     operationId: "createMerchant",
     summary: "Create a merchant",

@@ -30,7 +30,7 @@ import { ownPasskeyReads, updatePasskey } from "./update-passkey.ts";
 const PASSKEYS = "/api/v1/me/passkeys";
 const ONE = `${PASSKEYS}/:passkeyId`;
 
-const mine = routesOf({ tag: "My account", callers: "PERSON", dependencies: passkeyDependencies })
+const mine = routesOf({ tag: "My account", callers: "USER", dependencies: passkeyDependencies })
   .post(`${PASSKEYS}/options`, {
     operationId: "beginPasskeyRegistration",
     summary: "Start the registration of a passkey",

@@ -56,7 +56,7 @@ export interface KnownForMerchant<R extends Statements> extends Known<R> {
 /** What is known after authentication, by the kind of caller. */
 export interface Callers<R extends Statements> {
   readonly ANYBODY: object;
-  readonly PERSON: KnownUser<R>;
+  readonly USER: KnownUser<R>;
   readonly MEMBER: KnownForMerchant<R>;
   readonly MEMBER_OR_KEY: KnownForMerchant<R>;
 }
@@ -87,7 +87,7 @@ interface MerchantKeys {
 /** Further input of the reads, by the kind of caller. */
 export interface ReadKeys {
   readonly ANYBODY: object;
-  readonly PERSON: {
+  readonly USER: {
     /** `sessions.token_hash` of the session, which is not authenticated yet. */
     readonly tokenHash: string;
   };

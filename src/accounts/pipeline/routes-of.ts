@@ -49,7 +49,7 @@ interface OfMerchant {
 /** What a route declares for its kind of caller. */
 interface Own {
   readonly ANYBODY: { readonly reads?: never };
-  readonly PERSON: {
+  readonly USER: {
     /** Whether a session that still needs its second factor may call: only for routes that complete or end the session. */
     readonly mayOweFactor?: true;
   };

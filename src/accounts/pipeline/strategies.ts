@@ -67,7 +67,7 @@ const forMerchant: StrategyOf<"MEMBER_OR_KEY"> = {
 };
 
 /** A user, independent of teams. No security policy applies to these routes, because here users add missing factors. */
-const user: StrategyOf<"PERSON"> = {
+const user: StrategyOf<"USER"> = {
   present: (c, { spec, mayOweFactor }) => {
     const credential = credentialOf(c, spec);
     if (!credential.ok) return credential;
@@ -96,7 +96,7 @@ const anybody: StrategyOf<"ANYBODY"> = {
 
 export const STRATEGIES: { readonly [C in CallerKind]: StrategyOf<C> } = {
   ANYBODY: anybody,
-  PERSON: user,
+  USER: user,
   MEMBER: forMerchant,
   MEMBER_OR_KEY: forMerchant,
 };

@@ -9,7 +9,7 @@ import { ownSessionReads, revokeOthers, revokeSession } from "./revoke-session.t
 
 const SESSIONS = "/api/v1/me/sessions";
 
-const signOut = routesOf({ tag: "Sign-in", callers: "PERSON", dependencies: accountDependencies }).post(
+const signOut = routesOf({ tag: "Sign-in", callers: "USER", dependencies: accountDependencies }).post(
   "/api/v1/auth/sign-out",
   {
     operationId: "signOut",
@@ -24,7 +24,7 @@ const signOut = routesOf({ tag: "Sign-in", callers: "PERSON", dependencies: acco
   },
 );
 
-const mine = routesOf({ tag: "My account", callers: "PERSON", dependencies: accountDependencies })
+const mine = routesOf({ tag: "My account", callers: "USER", dependencies: accountDependencies })
   .get(SESSIONS, {
     operationId: "listSessions",
     summary: "List your sessions, newest first",

@@ -13,7 +13,7 @@ const TOTP = "/api/v1/me/totp";
 
 export const totpRoutes = routesOf({
   tag: "My account",
-  callers: "PERSON",
+  callers: "USER",
   dependencies: totpDependencies,
   needsStepUp: true,
 })

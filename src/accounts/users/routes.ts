@@ -10,7 +10,7 @@ import type { User } from "./user.ts";
 
 const ME = "/api/v1/me";
 
-export const meRoutes = routesOf({ tag: "My account", callers: "PERSON", dependencies: accountDependencies })
+export const meRoutes = routesOf({ tag: "My account", callers: "USER", dependencies: accountDependencies })
   .get(ME, {
     operationId: "getMe",
     summary: "Read your own account",

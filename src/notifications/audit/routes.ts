@@ -23,12 +23,12 @@ const ofMerchant = routesOf({ tag: "Audit", callers: "MEMBER_OR_KEY" }).get(
   },
 );
 
-const ofUser = routesOf({ tag: "Audit", callers: "PERSON" }).get("/api/v1/me/audit-events", {
+const ofUser = routesOf({ tag: "Audit", callers: "USER" }).get("/api/v1/me/audit-events", {
   operationId: "listMyAuditEvents",
   summary: "List changes of your own account, newest first",
   query: myAuditQuery,
   answers: [{ status: 200, description: "One page", schema: auditListBody }],
-  reads: ({ db, tokenHash, request }) => auditPageReads(db, { kind: "PERSON", tokenHash }, request?.query),
+  reads: ({ db, tokenHash, request }) => auditPageReads(db, { kind: "USER", tokenHash }, request?.query),
   answer: async (call) => {
     const [rows, counts] = call.read;
     const page = listAuditEvents({ rows, total: counts[0]?.total ?? 0 }, call.query);

@@ -37,7 +37,7 @@ export const selectAuditId = prepared(
 /** Whose entries: those of a merchant, or those of a user's own account, given by a session token. Neither is authenticated yet. */
 export type AuditScope =
   | { readonly kind: "MERCHANT"; readonly merchantId: string }
-  | { readonly kind: "PERSON"; readonly tokenHash: string };
+  | { readonly kind: "USER"; readonly tokenHash: string };
 
 export interface AuditFilter {
   /** The id of an actor, or a kind of actor. */
@@ -77,7 +77,7 @@ function within(scope: AuditScope): readonly SQL[] {
   switch (scope.kind) {
     case "MERCHANT":
       return [sql`merchant_id = ${scope.merchantId}`];
-    case "PERSON":
+    case "USER":
       return [isNull(auditEvents.merchantId), sql`actor_id = ${holderOf(scope.tokenHash)}`];
   }
 }

@@ -45,8 +45,8 @@ export interface RouteSpec {
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
-  /** Who may call: ANYBODY; PERSON: a user with a session; MEMBER: a user of the merchant's team; MEMBER_OR_KEY: also its API keys. */
-  readonly callers: "ANYBODY" | "PERSON" | "MEMBER" | "MEMBER_OR_KEY";
+  /** Who may call: ANYBODY; USER: a user with a session; MEMBER: a user of the merchant's team; MEMBER_OR_KEY: also its API keys. */
+  readonly callers: "ANYBODY" | "USER" | "MEMBER" | "MEMBER_OR_KEY";
   /** The permission that a member or a key needs; null where `callers` is enough. */
   readonly permission: string | null;
   /** A role check, not a permission (decisions 7). */
@@ -102,7 +102,7 @@ export function accessText(spec: RouteSpec): string {
     case "ANYBODY":
       if (spec.isPage) return "Needs no key. The body is a form, and errors are HTML pages.";
       return `Needs no key.${spec.isForAnyOrigin ? " Pages of any origin may call it." : ""}`;
-    case "PERSON":
+    case "USER":
       return `Needs a session.${stepUp}`;
     case "MEMBER": {
       const who = spec.isOwnerOnly ? "the owner" : `a member with the permission ${spec.permission}`;

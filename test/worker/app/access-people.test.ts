@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant, send } from "../../support/access.ts";
 import { knock, pathOf, specNamed } from "../../support/access-knock.ts";
-import { FROM_ANY_PAGE, OPEN, PAGES, PERSON } from "../../support/access-table.ts";
+import { FROM_ANY_PAGE, OPEN, PAGES, USER } from "../../support/access-table.ts";
 import { seedMember, seedPolicy, seedSession, seedUser } from "../../support/people.ts";
 
-describe.each(Object.entries(PERSON))("%s", (name, demands) => {
+describe.each(Object.entries(USER))("%s", (name, demands) => {
   const isChange = !name.startsWith("GET ");
   const refuse = async (ask: Ask, status: number, code: string) => {
     const answers = await knock(specNamed(name), {}, ask);

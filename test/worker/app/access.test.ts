@@ -6,7 +6,7 @@ import type { MerchantId } from "../../../src/lib/ids.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { type Answer, type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant } from "../../support/access.ts";
 import { knock, nameOf, specNamed, UNKNOWN_ULID } from "../../support/access-knock.ts";
-import { KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PAGES, PERSON } from "../../support/access-table.ts";
+import { KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PAGES, USER } from "../../support/access-table.ts";
 
 const NOWHERE = `mer_${UNKNOWN_ULID}`;
 const ELSEWHERE = "203.0.113.7";
@@ -66,7 +66,7 @@ describe("the routes of the Worker", () => {
   const guarded = { ...KEY_OR_MEMBER, ...MEMBER_ONLY };
 
   it("are exactly those whose needs are written down by hand", () => {
-    const written = [...Object.keys(guarded), ...Object.keys(PERSON), ...OPEN, ...PAGES];
+    const written = [...Object.keys(guarded), ...Object.keys(USER), ...OPEN, ...PAGES];
     expect(SPECS.map(nameOf).sort()).toEqual(written.sort());
   });
 
@@ -98,8 +98,8 @@ describe("the routes of the Worker", () => {
   it("that a person calls for themselves, or anybody, say so", () => {
     const said = SPECS.filter((spec) => !(nameOf(spec) in guarded));
     const wrong = said.filter((spec) => {
-      const demands = PERSON[nameOf(spec)];
-      const callers = demands === undefined ? "ANYBODY" : "PERSON";
+      const demands = USER[nameOf(spec)];
+      const callers = demands === undefined ? "ANYBODY" : "USER";
       const needsStepUp = demands?.includes("step-up") ?? false;
       return spec.callers !== callers || spec.permission !== null || (spec.needsStepUp ?? false) !== needsStepUp;
     });

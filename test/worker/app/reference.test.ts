@@ -6,15 +6,7 @@ import { refusalStatus, SAMPLES } from "../../../src/platform/http/refusals.ts";
 import { type RouteSpec, TAGS } from "../../../src/platform/http/route.ts";
 import { send, sendWith } from "../../support/access.ts";
 import { nameOf } from "../../support/access-knock.ts";
-import {
-  CREATING,
-  FROM_ANY_PAGE,
-  KEY_OR_MEMBER,
-  MEMBER_ONLY,
-  OPEN,
-  PAGES,
-  PERSON,
-} from "../../support/access-table.ts";
+import { CREATING, FROM_ANY_PAGE, KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PAGES, USER } from "../../support/access-table.ts";
 import { resolve, type Schema } from "../../support/json-schema.ts";
 import { document, operationOf, text, useDocument, withBraces } from "./reference-harness.ts";
 
@@ -52,7 +44,7 @@ function refusalsByKind(spec: RouteSpec): readonly string[] {
   const name = nameOf(spec);
   const ofKeys = KEY_OR_MEMBER[name];
   const ofMembers = MEMBER_ONLY[name];
-  const demands: readonly string[] = ofKeys?.demands ?? ofMembers?.demands ?? PERSON[name] ?? [];
+  const demands: readonly string[] = ofKeys?.demands ?? ofMembers?.demands ?? USER[name] ?? [];
   if (PAGES.includes(name)) return [];
   const isGuarded = !OPEN.includes(name);
   const isChanging = spec.method !== "GET";

@@ -212,7 +212,7 @@ describe("a page of the log", () => {
     return results.map(({ detail }) => detail).join("\n");
   };
   const OF_MERCHANT = { kind: "MERCHANT", merchantId: "mer_1" } as const;
-  const OF_PERSON = { kind: "PERSON", tokenHash: "00" } as const;
+  const OF_USER = { kind: "USER", tokenHash: "00" } as const;
   const id: UserId = "usr_1";
 
   it.each<[string, Parameters<typeof selectAuditPage>[1], AuditFilter, string]>([
@@ -221,7 +221,7 @@ describe("a page of the log", () => {
     ["by a person or key", OF_MERCHANT, { actor: id }, "audit_events_actor"],
     ["by the clock", OF_MERCHANT, { actor: "SYSTEM" }, "audit_events_actor"],
     ["by action", OF_MERCHANT, { action: "wallet.created" }, "audit_events_action"],
-    ["of a person", OF_PERSON, {}, "audit_events_actor"],
+    ["of a user", OF_USER, {}, "audit_events_actor"],
   ])("%s is found by its index in order, the first as the last", async (_, scope, filter, index) => {
     for (const isLater of [false, true]) {
       const plan = await planOf(scope, filter, isLater);

@@ -6,7 +6,7 @@ import { RUNS } from "../../../support/property-runs.ts";
 
 const KINDS = ["SECRET", "PUBLIC"] as const;
 /** decisions 7, by hand. */
-const PERSON_ONLY =
+const USER_ONLY =
   "MERCHANT_DELETE MERCHANT_BILLING TEAM_INVITE TEAM_UPDATE TEAM_REMOVE API_KEY_CREATE API_KEY_DELETE".split(" ");
 const PUBLIC = ["INVOICE_VIEW", "INVOICE_CREATE", "PRODUCT_VIEW"];
 const MEMBERS_EDITS = "INVOICE_CREATE INVOICE_UPDATE PRODUCT_CREATE PRODUCT_UPDATE CUSTOMER_UPDATE".split(" ");
@@ -21,7 +21,7 @@ describe("what a person may put into a key", () => {
   it("is of the 34 permissions all that a secret key may hold, for an owner and an admin: 27", () => {
     expect(KEY_PERMISSION_NAMES).toHaveLength(34);
     for (const role of ["OWNER", "ADMIN"] as const) {
-      expect(grantable("SECRET", role)).toEqual(KEY_PERMISSION_NAMES.filter((name) => !PERSON_ONLY.includes(name)));
+      expect(grantable("SECRET", role)).toEqual(KEY_PERMISSION_NAMES.filter((name) => !USER_ONLY.includes(name)));
       expect(grantable("SECRET", role)).toHaveLength(27);
     }
   });
