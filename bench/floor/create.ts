@@ -1,5 +1,5 @@
 // The least that a create must spend, without router, validation, permissions or limits: what the product is compared with.
-//   FULL   key look-up, object claim, D1 batch of 3
+//   FULL   key look-up, object reservation, D1 batch of 3
 //   FULL2  FULL and a second object call that keeps the answer
 //   FULLD  FULL2 with a wallet object, a derivation and a payment row
 //   FULLM  one merged object call, the derivation, and the answer in the D1 batch of 5
@@ -8,7 +8,7 @@ import { D1 } from "./sql.ts";
 export const SHAPES = ["FULL", "FULL2", "FULLD", "FULLM"] as const;
 export type Shape = (typeof SHAPES)[number];
 
-export interface ClaimCalls {
+export interface ReservationCalls {
   reserve(key: string, bodyHash: string): Promise<boolean>;
   complete(key: string, answer: string): Promise<void>;
   reserveWithIndex(key: string, bodyHash: string): Promise<number | undefined>;
@@ -16,7 +16,7 @@ export interface ClaimCalls {
 
 export interface FloorEnv {
   readonly db: Pick<D1Database, "prepare" | "batch">;
-  claimsOf(name: string): ClaimCalls;
+  reservationsOf(name: string): ReservationCalls;
   allocate(walletName: string, invoiceId: string): Promise<number>;
   addressAt(index: number): string;
   nowMs(): number;
@@ -54,8 +54,8 @@ export async function create(shape: Shape, env: FloorEnv, request: CreateRequest
   const bodyHash = await sha256Hex(request.rawBody);
   if (shape === "FULLM") return createMerged(env, key.merchant_id, body, request.idempotencyKey, bodyHash);
 
-  const claims = env.claimsOf(key.merchant_id);
-  if (!(await claims.reserve(request.idempotencyKey, bodyHash))) return [409, { statusCode: 409 }];
+  const reservations = env.reservationsOf(key.merchant_id);
+  if (!(await reservations.reserve(request.idempotencyKey, bodyHash))) return [409, { statusCode: 409 }];
   const { statements, invoice, nowMs } = prepareInvoice(env, key.merchant_id, body);
   let answer: object = invoice;
   if (shape === "FULLD") {
@@ -64,7 +64,7 @@ export async function create(shape: Shape, env: FloorEnv, request: CreateRequest
     statements.push(env.db.prepare(D1.insertPayment).bind(newId("pay"), invoice.id, address, null, nowMs));
   }
   await env.db.batch(statements);
-  if (shape !== "FULL") await claims.complete(request.idempotencyKey, JSON.stringify(answer));
+  if (shape !== "FULL") await reservations.complete(request.idempotencyKey, JSON.stringify(answer));
   return [201, answer];
 }
 
@@ -76,7 +76,7 @@ async function createMerged(
   bodyHash: string,
 ): Promise<readonly [number, object]> {
   const { statements, invoice, nowMs } = prepareInvoice(env, merchantId, body);
-  const index = await env.claimsOf(`merged-${merchantId}`).reserveWithIndex(key, bodyHash);
+  const index = await env.reservationsOf(`merged-${merchantId}`).reserveWithIndex(key, bodyHash);
   if (index === undefined) return [409, { statusCode: 409 }];
   const address = env.addressAt(index);
   const answer = { ...invoice, address };

@@ -1,5 +1,5 @@
 // The floor's two objects as plain classes over an object's SQL; floor/worker.ts is their shell in workerd.
-import { CLAIMS, WALLET } from "./sql.ts";
+import { RESERVATIONS, WALLET } from "./sql.ts";
 
 export type SqlValue = string | number | null;
 
@@ -9,37 +9,37 @@ export interface ObjectSql {
 }
 
 /** Idempotency keys of one merchant. */
-export class Claims {
+export class KeyReservations {
   readonly #sql: ObjectSql;
 
   constructor(sql: ObjectSql) {
     this.#sql = sql;
-    sql.exec(CLAIMS.createTable);
+    sql.exec(RESERVATIONS.createTable);
   }
 
   /** One read and one write: false when the key is known. */
   reserve(key: string, bodyHash: string, nowMs: number): boolean {
     if (this.#isKnown(key)) return false;
-    this.#sql.exec(CLAIMS.insert, key, bodyHash, nowMs);
+    this.#sql.exec(RESERVATIONS.insert, key, bodyHash, nowMs);
     return true;
   }
 
   /** The second call of FULL2 and FULLD: keeps the exact answer. */
   complete(key: string, answer: string): void {
-    this.#sql.exec(CLAIMS.complete, answer, key);
+    this.#sql.exec(RESERVATIONS.complete, answer, key);
   }
 
-  /** FULLM: the claim and the address index in one call and one commit; undefined when the key is known. */
+  /** FULLM: the reservation and the address index in one call and one commit; undefined when the key is known. */
   reserveWithIndex(key: string, bodyHash: string, nowMs: number): number | undefined {
     if (this.#isKnown(key)) return undefined;
-    this.#sql.exec(CLAIMS.createIndexTable);
-    const index = numberIn(this.#sql.exec(CLAIMS.nextIndex).toArray(), "idx") - 1;
-    this.#sql.exec(CLAIMS.insertWithIndex, key, bodyHash, String(index), nowMs);
+    this.#sql.exec(RESERVATIONS.createIndexTable);
+    const index = numberIn(this.#sql.exec(RESERVATIONS.nextIndex).toArray(), "idx") - 1;
+    this.#sql.exec(RESERVATIONS.insertWithIndex, key, bodyHash, String(index), nowMs);
     return index;
   }
 
   #isKnown(key: string): boolean {
-    return this.#sql.exec(CLAIMS.find, key).toArray().length > 0;
+    return this.#sql.exec(RESERVATIONS.find, key).toArray().length > 0;
   }
 }
 

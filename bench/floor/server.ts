@@ -15,7 +15,7 @@ export async function serveFloor(): Promise<Served> {
       compatibilityFlags: ["nodejs_compat"],
       d1Databases: { DB: "floor" },
       durableObjects: {
-        CLAIMS: { className: "ClaimsObject", useSQLite: true },
+        RESERVATIONS: { className: "ReservationsObject", useSQLite: true },
         WALLETS: { className: "WalletObject", useSQLite: true },
       },
     },

@@ -28,8 +28,8 @@ export const D1 = {
     "SELECT (SELECT count(*) FROM invoice) AS invoices, (SELECT count(*) FROM timeline) AS items, (SELECT count(*) FROM payment) AS payments",
 } as const;
 
-/** Statements in the object that claims idempotency keys. */
-export const CLAIMS = {
+/** Statements in the object that reserves idempotency keys. */
+export const RESERVATIONS = {
   createTable: "CREATE TABLE IF NOT EXISTS idem (k TEXT PRIMARY KEY, h TEXT NOT NULL, res TEXT, at INTEGER NOT NULL)",
   find: "SELECT h,res FROM idem WHERE k=?",
   insert: "INSERT INTO idem (k,h,at) VALUES (?,?,?)",

@@ -1,34 +1,34 @@
 // The floor as a worker: POST /setup once, then POST /full, /full2, /fulld, /fullm; /echo and /select1 are the baselines below it.
 import { DurableObject } from "cloudflare:workers";
-import { type ClaimCalls, create, type FloorEnv, SHAPES, sha256Hex } from "./create.ts";
+import { create, type FloorEnv, type ReservationCalls, SHAPES, sha256Hex } from "./create.ts";
 import { floorDerivation, ZPUB } from "./derive.ts";
-import { AddressIndex, Claims } from "./objects.ts";
+import { AddressIndex, KeyReservations } from "./objects.ts";
 import { D1, TABLES } from "./sql.ts";
 
 interface Bindings {
   readonly DB: D1Database;
-  readonly CLAIMS: DurableObjectNamespace<ClaimsObject>;
+  readonly RESERVATIONS: DurableObjectNamespace<ReservationsObject>;
   readonly WALLETS: DurableObjectNamespace<WalletObject>;
 }
 
-export class ClaimsObject extends DurableObject<Bindings> {
-  readonly #claims: Claims;
+export class ReservationsObject extends DurableObject<Bindings> {
+  readonly #reservations: KeyReservations;
 
   constructor(state: DurableObjectState, env: Bindings) {
     super(state, env);
-    this.#claims = new Claims(state.storage.sql);
+    this.#reservations = new KeyReservations(state.storage.sql);
   }
 
   reserve(key: string, bodyHash: string): boolean {
-    return this.#claims.reserve(key, bodyHash, Date.now());
+    return this.#reservations.reserve(key, bodyHash, Date.now());
   }
 
   complete(key: string, answer: string): void {
-    this.#claims.complete(key, answer);
+    this.#reservations.complete(key, answer);
   }
 
   reserveWithIndex(key: string, bodyHash: string): number | undefined {
-    return this.#claims.reserveWithIndex(key, bodyHash, Date.now());
+    return this.#reservations.reserveWithIndex(key, bodyHash, Date.now());
   }
 }
 
@@ -51,7 +51,7 @@ let derive: ((index: number) => string) | undefined;
 function floorEnv(bindings: Bindings): FloorEnv {
   return {
     db: bindings.DB,
-    claimsOf: (name): ClaimCalls => bindings.CLAIMS.get(bindings.CLAIMS.idFromName(name)),
+    reservationsOf: (name): ReservationCalls => bindings.RESERVATIONS.get(bindings.RESERVATIONS.idFromName(name)),
     allocate: (walletName, invoiceId) =>
       bindings.WALLETS.get(bindings.WALLETS.idFromName(walletName)).allocate(invoiceId),
     addressAt: (index) => {

@@ -1,7 +1,7 @@
 // Bindings that record each call that leaves the Worker: one entry for a D1 request, one for a method of a Durable Object.
 import { env } from "cloudflare:workers";
 
-/** What was called, in order: `D1 read`, `D1 write` (one request, of one statement or a batch), `IDEMPOTENCY_KEYS.claim`. */
+/** What was called, in order: `D1 read`, `D1 write` (one request, of one statement or a batch), `IDEMPOTENCY_KEYS.reserve`. */
 export type Calls = string[];
 
 const D1_REQUESTS = ["first", "all", "run", "raw"];

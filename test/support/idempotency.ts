@@ -1,4 +1,4 @@
-// What tests of idempotency share: real claims and the real database of workerd, and a small operation to run once.
+// What tests of idempotency share: real reservations and the real database of workerd, and a small operation to run once.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { derivedId, type MerchantId, makeId, newUlid } from "../../src/lib/ids.ts";
@@ -6,8 +6,8 @@ import { sleep } from "../../src/lib/sleep.ts";
 import { openDb } from "../../src/platform/db/client.ts";
 import { events } from "../../src/platform/db/schema/events.ts";
 import { operations } from "../../src/platform/db/schema/operations.ts";
-import type { Keys } from "../../src/platform/idempotency/claims.ts";
 import { fingerprint, keyHash } from "../../src/platform/idempotency/idempotency-key.ts";
+import type { Keys } from "../../src/platform/idempotency/key-reservations.ts";
 import type { OnceDependencies, Prepared } from "../../src/platform/idempotency/run-once.ts";
 
 export const freshUlid = () => newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)));
@@ -15,7 +15,7 @@ export const freshUlid = () => newUlid(Date.now(), crypto.getRandomValues(new Ui
 export function keysOf(namespace: Env["IDEMPOTENCY_KEYS"], merchantId: string): Keys {
   const stub = (): Keys => namespace.getByName(merchantId);
   return {
-    claim: (...args) => stub().claim(...args),
+    reserve: (...args) => stub().reserve(...args),
     takeOver: (...args) => stub().takeOver(...args),
     endLease: (...args) => stub().endLease(...args),
   };

@@ -6,8 +6,8 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { seal, unseal } from "../../lib/seal.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Reply } from "../../platform/http/reply.ts";
-import type { Keys } from "../../platform/idempotency/claims.ts";
 import { fingerprint, keyHash, parseIdempotencyKey } from "../../platform/idempotency/idempotency-key.ts";
+import type { Keys } from "../../platform/idempotency/key-reservations.ts";
 import { type OnceDependencies, runOnce, type ScopeId, type Work } from "../../platform/idempotency/run-once.ts";
 import type { MerchantPrincipal, UserPrincipal } from "../auth/principal.ts";
 import type { OpenCall } from "./call.ts";
@@ -79,7 +79,7 @@ function sealing(env: Pick<Env, "SECRETS_AES_KEY">, scopeId: ScopeId): Pick<Once
 export function keysOf(env: Pick<Env, "IDEMPOTENCY_KEYS">, scopeId: string): Keys {
   const stub = (): Keys => env.IDEMPOTENCY_KEYS.getByName(scopeId);
   return {
-    claim: (hash, print, nowMs) => stub().claim(hash, print, nowMs),
+    reserve: (hash, print, nowMs) => stub().reserve(hash, print, nowMs),
     takeOver: (hash, operationId, nowMs) => stub().takeOver(hash, operationId, nowMs),
     endLease: (hash, operationId, attempt) => stub().endLease(hash, operationId, attempt),
   };

@@ -11,8 +11,8 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import type { Json } from "../../lib/typed-json.ts";
 import { SYSTEM_TRAIL } from "../../platform/audit/entry.ts";
 import type { Failure } from "../../platform/failures.ts";
-import type { Keys } from "../../platform/idempotency/claims.ts";
 import { fingerprint, keyHash, parseIdempotencyKey } from "../../platform/idempotency/idempotency-key.ts";
+import type { Keys } from "../../platform/idempotency/key-reservations.ts";
 import { type OnceAnswer, runOnce } from "../../platform/idempotency/run-once.ts";
 
 export interface PickMethodDependencies extends RefreshDependencies {

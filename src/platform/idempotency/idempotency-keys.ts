@@ -1,47 +1,49 @@
 import { DurableObject } from "cloudflare:workers";
 import { newUlid } from "../../lib/ids.ts";
 import { HOUR_MS, SECOND_MS } from "../../lib/time.ts";
-import { type Claim, Claims, REMEMBERED_MS, type TakeOver } from "./claims.ts";
+import { type KeyReservation, KeyReservations, REMEMBERED_MS, type TakeOver } from "./key-reservations.ts";
 
 /** Keys deleted in one turn. More wait for the next alarm, so that a turn never delays requests. */
 const CHUNK = 1_000;
 /** Callers use their own clocks. A key is deleted only once it has expired by all of them. */
 const CLOCK_GRACE_MS = HOUR_MS;
 
-/** One object per merchant, with the merchant's id as its name. Serialises reservations of idempotency keys; `Claims` has the logic. */
+/** One object per merchant, with the merchant's id as its name. Serialises reservations of idempotency keys; `KeyReservations` has the logic. */
 export class IdempotencyKeys extends DurableObject<Env> {
-  readonly #claims: Claims;
+  readonly #reservations: KeyReservations;
   #isAlarmSet = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#claims = new Claims(ctx.storage, (nowMs) => newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16))));
+    this.#reservations = new KeyReservations(ctx.storage, (nowMs) =>
+      newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16))),
+    );
     ctx.blockConcurrencyWhile(async () => {
       this.#isAlarmSet = (await ctx.storage.getAlarm()) !== null;
     });
   }
 
-  claim(keyHash: string, fingerprint: string, nowMs: number): Claim {
-    const claim = this.#claims.claim(keyHash, fingerprint, nowMs);
+  reserve(keyHash: string, fingerprint: string, nowMs: number): KeyReservation {
+    const reservation = this.#reservations.reserve(keyHash, fingerprint, nowMs);
     // Not awaited: the alarm commits together with the key, and only the first key of an idle object sets it.
-    if (claim.kind === "first" && !this.#isAlarmSet) this.#setAlarm(Date.now() + REMEMBERED_MS + CLOCK_GRACE_MS);
-    return claim;
+    if (reservation.kind === "first" && !this.#isAlarmSet) this.#setAlarm(Date.now() + REMEMBERED_MS + CLOCK_GRACE_MS);
+    return reservation;
   }
 
   takeOver(keyHash: string, operationId: string, nowMs: number): TakeOver {
-    return this.#claims.takeOver(keyHash, operationId, nowMs);
+    return this.#reservations.takeOver(keyHash, operationId, nowMs);
   }
 
   endLease(keyHash: string, operationId: string, attempt: number): void {
-    this.#claims.endLease(keyHash, operationId, attempt);
+    this.#reservations.endLease(keyHash, operationId, attempt);
   }
 
   override alarm(): void {
     const nowMs = Date.now();
     // Sets the next alarm before the work, so that an error below does not leave expired keys without an alarm.
     this.#setAlarm(nowMs + HOUR_MS);
-    const deleted = this.#claims.deleteExpired(nowMs - CLOCK_GRACE_MS, CHUNK);
-    const nextExpiryMs = this.#claims.nextExpiryMs();
+    const deleted = this.#reservations.deleteExpired(nowMs - CLOCK_GRACE_MS, CHUNK);
+    const nextExpiryMs = this.#reservations.nextExpiryMs();
     if (nextExpiryMs === undefined) {
       this.#isAlarmSet = false;
       this.ctx.storage.deleteAlarm();

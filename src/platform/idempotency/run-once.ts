@@ -12,7 +12,7 @@ import { sendBatch } from "../db/commit-batch.ts";
 import { type BatchConflict, isConflictOn } from "../db/conflict.ts";
 import { faultKind, readWithRetry } from "../db/retry.ts";
 import type { Failure } from "../failures.ts";
-import type { Keys, TakeOver } from "./claims.ts";
+import type { Keys, TakeOver } from "./key-reservations.ts";
 import { insertOperation, selectOperation } from "./store.ts";
 
 /** Attempts at a batch that fails because of other writers. */
@@ -77,16 +77,16 @@ type Run = { readonly merchantId: ScopeId; readonly operationId: string; readonl
 export async function runOnce(deps: OnceDependencies, request: OnceRequest, work: Work): Promise<OnceAnswer> {
   const { merchantId, key } = request;
   if (key === undefined) return run(deps, { merchantId, operationId: deps.newOperationId(), endLease: () => {} }, work);
-  const claimed = await askKeys(deps, (keys) => keys.claim(key.hash, key.fingerprint, deps.nowMs()));
-  if (!claimed.ok) return refused(claimed.error);
-  const claim = claimed.value;
-  switch (claim.kind) {
+  const reserved = await askKeys(deps, (keys) => keys.reserve(key.hash, key.fingerprint, deps.nowMs()));
+  if (!reserved.ok) return refused(reserved.error);
+  const reservation = reserved.value;
+  switch (reservation.kind) {
     case "conflict":
       return refused({ code: "IDEMPOTENCY_KEY_REUSED" });
     case "first":
-      return run(deps, leased(deps, { merchantId, keyHash: key.hash, ...claim }), work);
+      return run(deps, leased(deps, { merchantId, keyHash: key.hash, ...reservation }), work);
     case "known":
-      return follow(deps, { merchantId, keyHash: key.hash, operationId: claim.operationId }, work);
+      return follow(deps, { merchantId, keyHash: key.hash, operationId: reservation.operationId }, work);
   }
 }
 

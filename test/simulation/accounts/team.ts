@@ -14,7 +14,7 @@ import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { invitations, members, teams } from "../../../src/platform/db/schema/teams.ts";
 import { users } from "../../../src/platform/db/schema/users.ts";
 import type { Failure } from "../../../src/platform/failures.ts";
-import { Claims } from "../../../src/platform/idempotency/claims.ts";
+import { KeyReservations } from "../../../src/platform/idempotency/key-reservations.ts";
 import { type OnceDependencies, runOnce, type Work } from "../../../src/platform/idempotency/run-once.ts";
 import { type Attempt, insist } from "../engine/campaign.ts";
 import type { Lab } from "../engine/lab.ts";
@@ -80,11 +80,11 @@ export async function seatTeam(lab: Lab): Promise<void> {
       await db.insert(members).values({ id: memberId, merchantId: MERCHANT, userId: id, role, ...times });
   }
   await db.insert(invitations).values(INVITATION);
-  for (const { user } of EVERYBODY) claimsOf(lab, user.id);
+  for (const { user } of EVERYBODY) reservationsOf(lab, user.id);
 }
 
-function claimsOf(lab: Lab, scope: string): Claims {
-  return lab.object(`keys ${scope}`, (storage) => new Claims(storage, () => lab.world.newUlid()));
+function reservationsOf(lab: Lab, scope: string): KeyReservations {
+  return lab.object(`keys ${scope}`, (storage) => new KeyReservations(storage, () => lab.world.newUlid()));
 }
 
 function teamDependencies(lab: Lab, world: World, client: Client, actor: UserId): TeamDependencies {
@@ -134,15 +134,15 @@ export function sendOnce(
   insistOn(scene, onDone, async (client) => {
     const deps = teamDependencies(lab, world, client, by.user.id);
     const effect = world.effectOf(client);
-    const claims = () => claimsOf(lab, by.user.id);
+    const reservations = () => reservationsOf(lab, by.user.id);
     const once: OnceDependencies = {
       ...deps,
       nowMs: () => world.nowMs,
       background: () => {},
       keys: {
-        claim: (...args) => effect("claim", () => claims().claim(...args)),
-        takeOver: (...args) => effect("take over", () => claims().takeOver(...args)),
-        endLease: (...args) => effect("end lease", () => claims().endLease(...args)),
+        reserve: (...args) => effect("reserve", () => reservations().reserve(...args)),
+        takeOver: (...args) => effect("take over", () => reservations().takeOver(...args)),
+        endLease: (...args) => effect("end lease", () => reservations().endLease(...args)),
       },
     };
     return runOnce(once, { merchantId: by.user.id, key: { hash: key, fingerprint: "v1" } }, work(deps));

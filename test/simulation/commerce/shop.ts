@@ -26,7 +26,7 @@ import { faultKind, readWithRetry } from "../../../src/platform/db/retry.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { wallets } from "../../../src/platform/db/schema/wallets.ts";
 import type { Failure } from "../../../src/platform/failures.ts";
-import { Claims } from "../../../src/platform/idempotency/claims.ts";
+import { KeyReservations } from "../../../src/platform/idempotency/key-reservations.ts";
 import {
   type OnceAnswer,
   type OnceDependencies,
@@ -64,7 +64,7 @@ export async function stockShop(lab: Lab): Promise<void> {
   const db = lab.db(async (_, work) => work());
   await db.insert(merchants).values({ id: MERCHANT, name: "Shop", createdAtMs: START_MS, updatedAtMs: START_MS });
   for (const { id, ...pair } of WALLETS) await db.insert(wallets).values(walletOf(id, pair));
-  claimsOf(lab);
+  reservationsOf(lab);
   allocatorOf(lab, KEY_HASH);
 }
 
@@ -102,7 +102,7 @@ export interface ShopDependencies {
 
 function shopDependencies(lab: Lab, world: World, client: Client): ShopDependencies {
   const effect = world.effectOf(client);
-  const claims = () => claimsOf(lab);
+  const reservations = () => reservationsOf(lab);
   const shared = { db: lab.db(effect), sleep: world.sleepOf(client), newOperationId: () => world.newUlid() };
   const { nowMs } = world;
   const rates = ratesAt(nowMs);
@@ -110,9 +110,9 @@ function shopDependencies(lab: Lab, world: World, client: Client): ShopDependenc
     once: {
       ...shared,
       keys: {
-        claim: (...args) => effect("claim", () => claims().claim(...args)),
-        takeOver: (...args) => effect("take over", () => claims().takeOver(...args)),
-        endLease: (...args) => effect("end lease", () => claims().endLease(...args)),
+        reserve: (...args) => effect("reserve", () => reservations().reserve(...args)),
+        takeOver: (...args) => effect("take over", () => reservations().takeOver(...args)),
+        endLease: (...args) => effect("end lease", () => reservations().endLease(...args)),
       },
       nowMs: () => world.nowMs,
       background: () => {},
@@ -133,8 +133,8 @@ function shopDependencies(lab: Lab, world: World, client: Client): ShopDependenc
   };
 }
 
-function claimsOf(lab: Lab): Claims {
-  return lab.object("keys", (storage) => new Claims(storage, () => lab.world.newUlid()));
+function reservationsOf(lab: Lab): KeyReservations {
+  return lab.object("keys", (storage) => new KeyReservations(storage, () => lab.world.newUlid()));
 }
 
 function allocatorOf(lab: Lab, keyHash: string): Allocations {

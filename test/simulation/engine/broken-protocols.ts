@@ -19,15 +19,15 @@ async function unlessLost(commit: () => Promise<OnceAnswer>): Promise<OnceAnswer
 /** Effects not tied to the key: every attempt makes new ids, and the answer is stored after the effects, in a call of its own. */
 export const untiedEffects: Protocol = async (deps, { merchantId, key }, work) => {
   if (key === undefined) throw new Error("this protocol is about keys");
-  const claim = await deps.keys.claim(key.hash, key.fingerprint, deps.nowMs());
-  if (claim.kind === "conflict") return { kind: "refused", failure: { code: "IDEMPOTENCY_KEY_REUSED" } };
+  const reservation = await deps.keys.reserve(key.hash, key.fingerprint, deps.nowMs());
+  if (reservation.kind === "conflict") return { kind: "refused", failure: { code: "IDEMPOTENCY_KEY_REUSED" } };
   const [known] = await deps.db
     .select({ status: operations.status, body: operations.body })
     .from(operations)
-    .where(and(eq(operations.id, claim.operationId), eq(operations.merchantId, merchantId)));
+    .where(and(eq(operations.id, reservation.operationId), eq(operations.merchantId, merchantId)));
   if (known !== undefined) return { kind: "answer", ...known, isReplay: true };
-  if (claim.kind === "known") {
-    const lease = await deps.keys.takeOver(key.hash, claim.operationId, deps.nowMs());
+  if (reservation.kind === "known") {
+    const lease = await deps.keys.takeOver(key.hash, reservation.operationId, deps.nowMs());
     if (lease.kind !== "granted") {
       return { kind: "refused", failure: { code: "OPERATION_IN_PROGRESS", retryAfterSeconds: 1 } };
     }
@@ -36,7 +36,7 @@ export const untiedEffects: Protocol = async (deps, { merchantId, key }, work) =
   if (prepared.kind === "refused") return prepared;
   const [first, ...others] = prepared.statements;
   const { status, body } = prepared;
-  const stored = { id: claim.operationId, merchantId, status, body, createdAtMs: deps.nowMs() };
+  const stored = { id: reservation.operationId, merchantId, status, body, createdAtMs: deps.nowMs() };
   return unlessLost(async () => {
     if (first !== undefined) await batch(deps.db, [first, ...others]);
     await deps.db.insert(operations).values(stored);
@@ -67,8 +67,8 @@ export const checkThenAct: Protocol = async (deps, { merchantId, key }, work) =>
   });
 };
 
-/** The real protocol, but the claim is forgotten on a fault: the next attempt is a new operation, and the old batch may still land. */
-export const forgottenClaim: Protocol = async (deps, request, work) => {
+/** The real protocol, but the reservation is forgotten on a fault: the next attempt is a new operation, and the old batch may still land. */
+export const forgottenReservation: Protocol = async (deps, request, work) => {
   const answer = await runOnce(deps, request, work);
   if (answer.kind === "refused" && answer.failure.code === "STORAGE_UNAVAILABLE" && request.key !== undefined) {
     await deps.forget(request.key.hash);
@@ -76,6 +76,9 @@ export const forgottenClaim: Protocol = async (deps, request, work) => {
   return answer;
 };
 
-/** The real protocol, but whoever was refused forgets the claim rather than ending its lease; a runner it took over from may still commit. */
+/**
+ * The real protocol, but whoever was refused forgets the reservation rather than ending its lease; a runner it took over from may still
+ * commit.
+ */
 export const forgottenOnRefusal: Protocol = (deps, request, work) =>
   runOnce({ ...deps, keys: { ...deps.keys, endLease: (keyHash) => deps.forget(keyHash) } }, request, work);

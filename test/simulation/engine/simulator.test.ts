@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runOnce } from "../../../src/platform/idempotency/run-once.ts";
 import { runOnceScenario } from "../platform/run-once-scenario.ts";
-import { checkThenAct, forgottenClaim, forgottenOnRefusal, untiedEffects } from "./broken-protocols.ts";
+import { checkThenAct, forgottenOnRefusal, forgottenReservation, untiedEffects } from "./broken-protocols.ts";
 import {
   CAMPAIGN_LIMIT_MS,
   printReport,
@@ -35,15 +35,15 @@ describe("the simulator catches, within 1,000 schedules,", () => {
   it("a sum that is nudged rather than recomputed", () =>
     expectCaught(transfersScenario(new Lab(), "broken: nudged", nudged), /events for 3 transfers/));
 
-  it("a claim that is forgotten on a fault", () =>
+  it("a reservation that is forgotten on a fault", () =>
     expectCaught(
-      runOnceScenario(new Lab(), "broken: claim forgotten on a fault", forgottenClaim),
+      runOnceScenario(new Lab(), "broken: reservation forgotten on a fault", forgottenReservation),
       /invoices for 2 keys/,
     ));
 
-  it("a claim that is forgotten on a refusal", () =>
+  it("a reservation that is forgotten on a refusal", () =>
     expectCaught(
-      runOnceScenario(new Lab(), "broken: claim forgotten on a refusal", forgottenOnRefusal),
+      runOnceScenario(new Lab(), "broken: reservation forgotten on a refusal", forgottenOnRefusal),
       /invoices for 2 keys/,
     ));
 });

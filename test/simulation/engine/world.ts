@@ -4,7 +4,7 @@
 
 import { newUlid } from "../../../src/lib/ids.ts";
 import type { Sleep } from "../../../src/lib/sleep.ts";
-import { LEASE_MS } from "../../../src/platform/idempotency/claims.ts";
+import { LEASE_MS } from "../../../src/platform/idempotency/key-reservations.ts";
 import { randomFrom } from "../../support/random.ts";
 import type { Effect } from "./sqlite-d1.ts";
 

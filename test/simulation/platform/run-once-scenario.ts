@@ -7,7 +7,7 @@ import { isConflictOn } from "../../../src/platform/db/conflict.ts";
 import { faultKind, readWithRetry } from "../../../src/platform/db/retry.ts";
 import { customers } from "../../../src/platform/db/schema/customers.ts";
 import { events } from "../../../src/platform/db/schema/events.ts";
-import { Claims, type Keys } from "../../../src/platform/idempotency/claims.ts";
+import { KeyReservations, type Keys } from "../../../src/platform/idempotency/key-reservations.ts";
 import type {
   OnceAnswer,
   OnceDependencies,
@@ -27,7 +27,7 @@ const CLIENTS_PER_KEY = 3;
 export type Protocol = (deps: SimulatedDependencies, request: OnceRequest, work: Work) => Promise<OnceAnswer>;
 
 export interface SimulatedDependencies extends OnceDependencies {
-  /** Deletes a claim: what the protocol must never do, here for the broken variant that does. */
+  /** Deletes a reservation: what the protocol must never do, here for the broken variant that does. */
   forget(keyHash: string): Promise<void>;
 }
 
@@ -54,10 +54,10 @@ class Allocator {
 }
 
 export function runOnceScenario(lab: Lab, name: string, protocol: Protocol): Scenario {
-  const claimsOf = () => lab.object("keys", (storage) => new Claims(storage, () => lab.world.newUlid()));
+  const reservationsOf = () => lab.object("keys", (storage) => new KeyReservations(storage, () => lab.world.newUlid()));
   const allocator = () => lab.object("allocator", (storage) => new Allocator(storage));
   const forget = (keyHash: string) => lab.storageOf("keys").sql.exec("DELETE FROM claims WHERE key_hash = ?", keyHash);
-  claimsOf();
+  reservationsOf();
   allocator();
 
   const effectsOf = (
@@ -66,9 +66,9 @@ export function runOnceScenario(lab: Lab, name: string, protocol: Protocol): Sce
   ): SimulatedDependencies & { allocate(id: string): Promise<number> } => {
     const effect = world.effectOf(client);
     const keys: Keys = {
-      claim: (...args) => effect("claim", () => claimsOf().claim(...args)),
-      takeOver: (...args) => effect("take over", () => claimsOf().takeOver(...args)),
-      endLease: (...args) => effect("end lease", () => claimsOf().endLease(...args)),
+      reserve: (...args) => effect("reserve", () => reservationsOf().reserve(...args)),
+      takeOver: (...args) => effect("take over", () => reservationsOf().takeOver(...args)),
+      endLease: (...args) => effect("end lease", () => reservationsOf().endLease(...args)),
     };
     return {
       db: lab.db(effect),

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { create, type FloorEnv, type Shape } from "../../../bench/floor/create.ts";
 import { FIRST_ADDRESSES, floorDerivation, ZPUB } from "../../../bench/floor/derive.ts";
-import { AddressIndex, Claims, type ObjectSql } from "../../../bench/floor/objects.ts";
+import { AddressIndex, KeyReservations, type ObjectSql } from "../../../bench/floor/objects.ts";
 
 const FIND_KEY = "SELECT id,merchant_id,kind,permissions FROM api_key WHERE hash=? AND revoked_at IS NULL";
 const CUSTOMER = "INSERT INTO customer (id,merchant_id,email,name,address,phone,created_at) VALUES (?,?,?,?,?,?,?)";
@@ -72,7 +72,7 @@ function tracedFloor(): { env: FloorEnv; trace: Trace } {
     isStarted = true;
     return object;
   };
-  const claims = (sql: ObjectSql) => started((each) => new Claims(each), sql);
+  const reservations = (sql: ObjectSql) => started((each) => new KeyReservations(each), sql);
   const statement = (sql: string) => ({
     sql,
     bind: () => statement(sql),
@@ -88,11 +88,11 @@ function tracedFloor(): { env: FloorEnv; trace: Trace } {
   };
   const env: FloorEnv = {
     db: db as unknown as FloorEnv["db"],
-    claimsOf: () => ({
-      reserve: async (key, hash) => run("reserve", (sql) => claims(sql).reserve(key, hash, 0)),
-      complete: async (key, answer) => run("complete", (sql) => claims(sql).complete(key, answer)),
+    reservationsOf: () => ({
+      reserve: async (key, hash) => run("reserve", (sql) => reservations(sql).reserve(key, hash, 0)),
+      complete: async (key, answer) => run("complete", (sql) => reservations(sql).complete(key, answer)),
       reserveWithIndex: async (key, hash) =>
-        run("reserveWithIndex", (sql) => claims(sql).reserveWithIndex(key, hash, 0)),
+        run("reserveWithIndex", (sql) => reservations(sql).reserveWithIndex(key, hash, 0)),
     }),
     allocate: async (_wallet, invoiceId) =>
       run("allocate", (sql) => started((each) => new AddressIndex(each), sql).allocate(invoiceId)),

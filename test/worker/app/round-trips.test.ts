@@ -89,29 +89,29 @@ beforeAll(async () => {
 });
 
 describe("creating an invoice", () => {
-  it("without a payment method: one read, one claim, one batch", async () => {
+  it("without a payment method: one read, one reservation, one batch", async () => {
     const { answer, calls } = await counted(bare, "/invoices", create());
     expect([answer.status, answer.json?.paymentMethods]).toEqual([201, []]);
-    expect(calls).toEqual(["D1 read", "RATE_LIMITER.take", "IDEMPOTENCY_KEYS.claim", "D1 write"]);
+    expect(calls).toEqual(["D1 read", "RATE_LIMITER.take", "IDEMPOTENCY_KEYS.reserve", "D1 write"]);
   });
 
   it("where two could be picked and none is: the same three", async () => {
     const { answer, storage } = await counted(both, "/invoices", create());
     expect([answer.status, answer.json?.paymentMethods]).toEqual([201, []]);
-    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim", "D1 write"]);
+    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve", "D1 write"]);
   });
 
   it("with a method of an extended key: one call of its allocator more", async () => {
     const { answer, storage } = await counted(both, "/invoices", create({ paymentMethods: [BTC] }));
     expect([answer.status, answer.json?.paymentMethods]).toMatchObject([201, [{ status: "ACTIVE", ...BTC }]]);
-    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim", "ADDRESS_ALLOCATOR.allocate", "D1 write"]);
+    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve", "ADDRESS_ALLOCATOR.allocate", "D1 write"]);
   });
 
   it("with a named direct method: the same three, amounts of that price standing or not", async () => {
     for (let nth = 0; nth < 3; nth++) {
       const { answer, storage } = await counted(direct, "/invoices", create({ paymentMethods: [USDT] }));
       expect([answer.status, answer.json?.paymentMethods]).toMatchObject([201, [{ status: "ACTIVE", ...USDT }]]);
-      expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim", "D1 write"]);
+      expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve", "D1 write"]);
     }
   });
 
@@ -121,7 +121,7 @@ describe("creating an invoice", () => {
       201,
       [{ status: "ACTIVE" }, { status: "ACTIVE" }],
     ]);
-    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim", "ADDRESS_ALLOCATOR.allocate", "D1 write"]);
+    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve", "ADDRESS_ALLOCATOR.allocate", "D1 write"]);
   });
 
   it("with a customer: the same three, whether known or new", async () => {
@@ -129,7 +129,7 @@ describe("creating an invoice", () => {
       const body = { rawAmount, customerEmail: "payer@shop.example", customerName: `Payer of ${rawAmount}` };
       const { answer, storage } = await counted(bare, "/invoices", create(body));
       expect(answer.status).toBe(201);
-      expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim", "D1 write"]);
+      expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve", "D1 write"]);
     }
   });
 
@@ -141,7 +141,7 @@ describe("creating an invoice", () => {
       const ask = { ...create(), body: { productId, ...terms } };
       const { answer, storage } = await counted(direct, "/invoices", ask);
       expect([answer.status, answer.json], answer.text).toMatchObject([201, { productId, product: { id: productId } }]);
-      expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim", "D1 write"]);
+      expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve", "D1 write"]);
     }
   });
 
@@ -154,25 +154,25 @@ describe("creating an invoice", () => {
   it("at market rates: asks the rate book in memory, never a source, and storage no more often", async () => {
     const { answer, calls, storage } = await counted(direct, "/invoices", create({ paymentMethods: [USDT] }), market());
     expect([answer.status, answer.json?.paymentMethods]).toMatchObject([201, [{ status: "ACTIVE", ...USDT }]]);
-    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim", "D1 write"]);
+    expect(storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve", "D1 write"]);
     expect(calls.filter((call) => call === "RATE_BOOK.table").length).toBeGreaterThanOrEqual(1);
     expect(calls.filter((call) => call === "RATE_BOOK.table").length).toBeLessThanOrEqual(2);
   });
 });
 
 describe("picking a payment method", () => {
-  it("costs the read, the claim, one read of the wallets and the batch; an extended key its allocator too", async () => {
+  it("costs the read, the reservation, one read of the wallets and the batch; an extended key its allocator too", async () => {
     const { answer } = await counted(both, "/invoices", create());
     const pick = async (pair: object) => {
       const ask = { ...create(), body: pair };
       const { answer: picked, storage } = await counted(both, `/invoices/${answer.json?.id}/payment-methods`, ask);
       return [picked.status, ...storage];
     };
-    expect(await pick(USDT)).toEqual([201, "D1 read", "IDEMPOTENCY_KEYS.claim", "D1 read", "D1 write"]);
+    expect(await pick(USDT)).toEqual([201, "D1 read", "IDEMPOTENCY_KEYS.reserve", "D1 read", "D1 write"]);
     expect(await pick(BTC)).toEqual([
       201,
       "D1 read",
-      "IDEMPOTENCY_KEYS.claim",
+      "IDEMPOTENCY_KEYS.reserve",
       "D1 read",
       "ADDRESS_ALLOCATOR.allocate",
       "D1 write",
@@ -195,13 +195,13 @@ describe("news of an invoice", () => {
 });
 
 describe("a replay", () => {
-  it("is one read, one claim that writes nothing, one read, and the same bytes", async () => {
+  it("is one read, one reservation that writes nothing, one read, and the same bytes", async () => {
     const ask = create({ paymentMethods: [BTC] });
     const first = await counted(both, "/invoices", ask);
     const again = await counted(both, "/invoices", ask);
     expect(again.answer.headers.get("idempotent-replayed")).toBe("true");
     expect(again.answer.text).toBe(first.answer.text);
-    expect(again.calls).toEqual(["D1 read", "RATE_LIMITER.take", "IDEMPOTENCY_KEYS.claim", "D1 read"]);
+    expect(again.calls).toEqual(["D1 read", "RATE_LIMITER.take", "IDEMPOTENCY_KEYS.reserve", "D1 read"]);
   });
 
   it("of a key that was used for another body is refused without another look at storage", async () => {
@@ -209,7 +209,7 @@ describe("a replay", () => {
     await counted(bare, "/invoices", ask);
     const other = await counted(bare, "/invoices", { ...ask, body: { name: "Another", rawAmount: 1 } });
     expect(other.answer.status).toBe(409);
-    expect(other.storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.claim"]);
+    expect(other.storage).toEqual(["D1 read", "IDEMPOTENCY_KEYS.reserve"]);
   });
 });
 
@@ -285,7 +285,7 @@ describe("a request that is turned away", () => {
     expect([turned.answer.status, turned.calls]).toEqual([401, []]);
   });
 
-  it("with a good key and a bad body costs the one read, and claims no key", async () => {
+  it("with a good key and a bad body costs the one read, and reserves no key", async () => {
     const { answer, storage } = await counted(bare, "/invoices", { ...create(), body: { name: 1 } });
     expect([answer.status, storage]).toEqual([400, ["D1 read"]]);
   });

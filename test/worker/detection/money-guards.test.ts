@@ -10,7 +10,7 @@ import type { InvoiceId } from "../../../src/lib/ids.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
 import { invoices, paymentMethods } from "../../../src/platform/db/schema/invoices.ts";
 import { payments } from "../../../src/platform/db/schema/payments.ts";
-import { LEASE_MS, REMEMBERED_MS } from "../../../src/platform/idempotency/claims.ts";
+import { LEASE_MS, REMEMBERED_MS } from "../../../src/platform/idempotency/key-reservations.ts";
 import { seedKey } from "../../support/access.ts";
 import { sendBeaten } from "../../support/before-write.ts";
 import { type SeedPayment, seedPayment } from "../../support/payments.ts";
@@ -105,12 +105,12 @@ describe("an own address whose row was altered in the database", () => {
 describe("an idempotency key that has expired", () => {
   it("is taken over by nobody, though the lease on it is long over", async () => {
     const keys = env.IDEMPOTENCY_KEYS.getByName(freshId("mer"));
-    const first = await keys.claim("k", "f", 0);
+    const first = await keys.reserve("k", "f", 0);
     const operationId = first.kind === "first" ? first.operationId : "";
     for (const nowMs of [REMEMBERED_MS, REMEMBERED_MS + 1, REMEMBERED_MS + LEASE_MS, 2 * REMEMBERED_MS])
       expect(await keys.takeOver("k", operationId, nowMs)).toEqual({ kind: "gone" });
     // The key is free: whoever comes next begins another operation, and the old one cannot come back under it.
-    const next = await keys.claim("k", "another body", REMEMBERED_MS);
+    const next = await keys.reserve("k", "another body", REMEMBERED_MS);
     expect(next.kind).toBe("first");
     expect(await keys.takeOver("k", operationId, REMEMBERED_MS + 2 * LEASE_MS)).toEqual({ kind: "gone" });
   });

@@ -5,7 +5,7 @@ import type { MerchantId } from "../../../src/lib/ids.ts";
 import { type Sleep, sleep } from "../../../src/lib/sleep.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
 import { ATTEMPT_LIMIT_MS, TimeLimitError } from "../../../src/platform/db/retry.ts";
-import { LEASE_MS } from "../../../src/platform/idempotency/claims.ts";
+import { LEASE_MS } from "../../../src/platform/idempotency/key-reservations.ts";
 import { type OnceAnswer, type Prepared, runOnce } from "../../../src/platform/idempotency/run-once.ts";
 import { dependencies, freshMerchant, keyOf, keysOf, rowsOf, workOf } from "../../support/idempotency.ts";
 import { randomFrom } from "../../support/random.ts";
@@ -84,7 +84,7 @@ describe("1,500 keys, three clients each, and faults everywhere", () => {
       const deps = dependencies(merchantId, {
         db,
         keys: {
-          claim: (...args) => faulty(() => real.claim(...args)),
+          reserve: (...args) => faulty(() => real.reserve(...args)),
           takeOver: (...args) => faulty(() => real.takeOver(...args)),
           endLease: (...args) => faulty(() => real.endLease(...args)),
         },

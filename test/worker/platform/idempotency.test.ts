@@ -5,7 +5,7 @@ import { derivedId, type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import { HOUR_MS } from "../../../src/lib/time.ts";
 import { invoices, timelineItems } from "../../../src/platform/db/schema/invoices.ts";
 import { assertions } from "../../../src/platform/db/schema/operations.ts";
-import { LEASE_MS, REMEMBERED_MS } from "../../../src/platform/idempotency/claims.ts";
+import { LEASE_MS, REMEMBERED_MS } from "../../../src/platform/idempotency/key-reservations.ts";
 import { type OnceAnswer, runOnce } from "../../../src/platform/idempotency/run-once.ts";
 import {
   dependencies,
@@ -18,29 +18,29 @@ import {
   workOf,
 } from "../../support/idempotency.ts";
 
-describe("claims of one merchant's object", () => {
+describe("reservations of one merchant's object", () => {
   const stubOf = (merchantId: string) => env.IDEMPOTENCY_KEYS.getByName(merchantId);
 
-  it("a key is claimed once, and another fingerprint is a conflict whatever became of the first", async () => {
+  it("a key is reserved once, and another fingerprint is a conflict whatever became of the first", async () => {
     const keys = keysOf(env.IDEMPOTENCY_KEYS, freshMerchant());
-    const first = await keys.claim("k", "f", 1_000);
+    const first = await keys.reserve("k", "f", 1_000);
     expect(first).toEqual({ kind: "first", operationId: expect.stringMatching(/^[0-9A-Z]{26}$/), attempt: 1 });
     const operationId = first.kind === "first" ? first.operationId : "";
-    expect(await keys.claim("k", "f", 2_000)).toEqual({ kind: "known", operationId, leaseUntilMs: 1_000 + LEASE_MS });
-    expect(await keys.claim("k", "other", 2_000)).toEqual({ kind: "conflict" });
+    expect(await keys.reserve("k", "f", 2_000)).toEqual({ kind: "known", operationId, leaseUntilMs: 1_000 + LEASE_MS });
+    expect(await keys.reserve("k", "other", 2_000)).toEqual({ kind: "conflict" });
     await keys.endLease("k", operationId, 1);
-    expect(await keys.claim("k", "other", 2_000)).toEqual({ kind: "conflict" });
-    expect(await keys.claim("k", "f", 2_000)).toEqual({ kind: "known", operationId, leaseUntilMs: 0 });
+    expect(await keys.reserve("k", "other", 2_000)).toEqual({ kind: "conflict" });
+    expect(await keys.reserve("k", "f", 2_000)).toEqual({ kind: "known", operationId, leaseUntilMs: 0 });
   });
 
   it("a key is remembered for exactly 24 hours from its first use, even while its operation still runs", async () => {
     const keys = keysOf(env.IDEMPOTENCY_KEYS, freshMerchant());
-    const first = await keys.claim("k", "f", 5_000);
+    const first = await keys.reserve("k", "f", 5_000);
     const operationId = first.kind === "first" ? first.operationId : "";
-    expect(await keys.claim("k", "f", 5_000 + REMEMBERED_MS - 1)).toMatchObject({ kind: "known", operationId });
+    expect(await keys.reserve("k", "f", 5_000 + REMEMBERED_MS - 1)).toMatchObject({ kind: "known", operationId });
     expect(await keys.takeOver("k", operationId, 5_000 + REMEMBERED_MS - 1)).toEqual({ kind: "granted", attempt: 2 });
     expect(await keys.takeOver("k", operationId, 5_000 + REMEMBERED_MS)).toEqual({ kind: "gone" });
-    const next = await keys.claim("k", "other body", 5_000 + REMEMBERED_MS);
+    const next = await keys.reserve("k", "other body", 5_000 + REMEMBERED_MS);
     expect(next).toMatchObject({ kind: "first", attempt: 1 });
     expect(next).not.toMatchObject({ operationId });
     expect(await keys.takeOver("k", operationId, 5_000 + REMEMBERED_MS)).toEqual({ kind: "gone" });
@@ -48,7 +48,7 @@ describe("claims of one merchant's object", () => {
 
   it("a lease is taken over only when it is over, by one of many, and a zombie cannot end its successor's", async () => {
     const keys = keysOf(env.IDEMPOTENCY_KEYS, freshMerchant());
-    const first = await keys.claim("k", "f", 0);
+    const first = await keys.reserve("k", "f", 0);
     const operationId = first.kind === "first" ? first.operationId : "";
     expect(await keys.takeOver("k", operationId, LEASE_MS - 1)).toEqual({ kind: "wait", leaseUntilMs: LEASE_MS });
     const asked = await Promise.all(Array.from({ length: 20 }, () => keys.takeOver("k", operationId, LEASE_MS)));
@@ -60,26 +60,26 @@ describe("claims of one merchant's object", () => {
     expect(await keys.takeOver("k", "another operation", 9 * LEASE_MS)).toEqual({ kind: "gone" });
   });
 
-  it("claims survive the loss of the object's memory between any two steps", async () => {
+  it("reservations survive the loss of the object's memory between any two steps", async () => {
     const keys = keysOf(env.IDEMPOTENCY_KEYS, freshMerchant());
-    const first = await keys.claim("k", "f", 0);
+    const first = await keys.reserve("k", "f", 0);
     const operationId = first.kind === "first" ? first.operationId : "";
     await abortAllDurableObjects();
-    expect(await keys.claim("k", "f", 1)).toEqual({ kind: "known", operationId, leaseUntilMs: LEASE_MS });
+    expect(await keys.reserve("k", "f", 1)).toEqual({ kind: "known", operationId, leaseUntilMs: LEASE_MS });
     await abortAllDurableObjects();
     expect(await keys.takeOver("k", operationId, LEASE_MS)).toEqual({ kind: "granted", attempt: 2 });
     await abortAllDurableObjects();
     await keys.endLease("k", operationId, 2);
     await abortAllDurableObjects();
-    expect(await keys.claim("k", "f", LEASE_MS)).toEqual({ kind: "known", operationId, leaseUntilMs: 0 });
+    expect(await keys.reserve("k", "f", LEASE_MS)).toEqual({ kind: "known", operationId, leaseUntilMs: 0 });
   });
 
   it("the alarm survives eviction, deletes only what has expired, and sets the next one as long as keys are left", async () => {
     const stub = stubOf(freshMerchant());
     const nowMs = Date.now();
     const longAgoMs = nowMs - REMEMBERED_MS - 2 * HOUR_MS;
-    for (let i = 0; i < 1_200; i++) stub.claim(`old ${i}`, "f", longAgoMs);
-    await stub.claim("fresh", "f", nowMs);
+    for (let i = 0; i < 1_200; i++) stub.reserve(`old ${i}`, "f", longAgoMs);
+    await stub.reserve("fresh", "f", nowMs);
     const look = () =>
       runInDurableObject(stub, async (_, state) => ({
         keys: Number(state.storage.sql.exec("SELECT count(*) AS n FROM claims").one().n),
@@ -95,18 +95,18 @@ describe("claims of one merchant's object", () => {
     expect(await runDurableObjectAlarm(stub)).toBe(true);
     expect(await look()).toEqual({ keys: 1, alarmMs: expect.any(Number) });
     expect((await look()).alarmMs).toBeGreaterThan(nowMs + HOUR_MS - 60_000);
-    expect(await stub.claim("fresh", "f", nowMs + 1)).toMatchObject({ kind: "known" });
+    expect(await stub.reserve("fresh", "f", nowMs + 1)).toMatchObject({ kind: "known" });
   });
 
-  it("an object without keys has no alarm, and its next claim sets one again", async () => {
+  it("an object without keys has no alarm, and its next reservation sets one again", async () => {
     const stub = stubOf(freshMerchant());
     const alarm = () => runInDurableObject(stub, (_, state) => state.storage.getAlarm());
     expect(await alarm()).toBeNull();
-    await stub.claim("k", "f", Date.now() - REMEMBERED_MS - 2 * HOUR_MS);
+    await stub.reserve("k", "f", Date.now() - REMEMBERED_MS - 2 * HOUR_MS);
     expect(await alarm()).not.toBeNull();
     expect(await runDurableObjectAlarm(stub)).toBe(true);
     expect(await alarm()).toBeNull();
-    await stub.claim("k2", "f", Date.now());
+    await stub.reserve("k2", "f", Date.now());
     expect(await alarm()).toBeGreaterThan(Date.now() + REMEMBERED_MS);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { derivedId, type MerchantId } from "../../../../src/lib/ids.ts";
 import { events } from "../../../../src/platform/db/schema/events.ts";
-import { Claims } from "../../../../src/platform/idempotency/claims.ts";
+import { KeyReservations } from "../../../../src/platform/idempotency/key-reservations.ts";
 import { type OnceDependencies, type Prepared, runOnce } from "../../../../src/platform/idempotency/run-once.ts";
 import type { Lab } from "../../../simulation/engine/lab.ts";
 import type { Effect } from "../../../simulation/engine/sqlite-d1.ts";
@@ -15,19 +15,19 @@ const REFUSED = { kind: "refused", failure: { code: "AMOUNTS_EXHAUSTED" } } as c
 
 type Given = { effect: Effect; client: Client; world: World; lab: Lab };
 
-function claimsOf({ lab, world }: Given): Claims {
-  return lab.object("keys", (storage) => new Claims(storage, () => world.newUlid()));
+function reservationsOf({ lab, world }: Given): KeyReservations {
+  return lab.object("keys", (storage) => new KeyReservations(storage, () => world.newUlid()));
 }
 
 function effectsOf(given: Given): OnceDependencies {
   const { effect, client, world, lab } = given;
-  const claims = claimsOf(given);
+  const reservations = reservationsOf(given);
   return {
     db: lab.db(effect),
     keys: {
-      claim: (...args) => effect("claim", () => claims.claim(...args)),
-      takeOver: (...args) => effect("take over", () => claims.takeOver(...args)),
-      endLease: (...args) => effect("end lease", () => claims.endLease(...args)),
+      reserve: (...args) => effect("reserve", () => reservations.reserve(...args)),
+      takeOver: (...args) => effect("take over", () => reservations.takeOver(...args)),
+      endLease: (...args) => effect("end lease", () => reservations.endLease(...args)),
     },
     nowMs: () => world.nowMs,
     sleep: world.sleepOf(client),
@@ -156,8 +156,8 @@ describe("a second request with the key of a running one", () => {
   ) =>
     inScriptedWorld({}, async (given) => {
       const deps = effectsOf(given);
-      const claim = claimsOf(given).claim("h", "f", deps.nowMs());
-      const operationId = claim.kind === "first" ? claim.operationId : "";
+      const reservation = reservationsOf(given).reserve("h", "f", deps.nowMs());
+      const operationId = reservation.kind === "first" ? reservation.operationId : "";
       const startMs = deps.nowMs();
       const first = given.world
         .sleepOf(given.client)(waitMs)
@@ -189,7 +189,7 @@ describe("a second request with the key of a running one", () => {
   });
 
   it("takes over as soon as the first has been refused", async () => {
-    const run = await follow(async (given, operationId) => claimsOf(given).endLease("h", operationId, 1), 1_000);
+    const run = await follow(async (given, operationId) => reservationsOf(given).endLease("h", operationId, 1), 1_000);
     expect(run.result.answer).toMatchObject({ kind: "answer", body: "from the second", isReplay: false });
     expect(run.result.waitedMs).toBeLessThan(2_500);
   });

@@ -2,6 +2,7 @@
 // id. A key keeps its operation id for 24 hours, also when a lease ends: dropping it after a fault would create a second invoice, because a
 // batch whose response was lost may still have committed.
 // Every method is synchronous: no other call can run between its statements, and a Durable Object commits all writes of one turn together.
+// The table is called `claims`, because existing objects have it under this name.
 import type { ObjectStorage } from "../../lib/object-storage.ts";
 import { DAY_MS, SECOND_MS } from "../../lib/time.ts";
 
@@ -10,7 +11,7 @@ export const LEASE_MS = 30 * SECOND_MS;
 /** How long a key is remembered from its first use. At 24 h - 1 ms a request is a replay, at 24 h a new operation. */
 export const REMEMBERED_MS = DAY_MS;
 
-export type Claim =
+export type KeyReservation =
   | { readonly kind: "first"; readonly operationId: string; readonly attempt: number }
   | { readonly kind: "known"; readonly operationId: string; readonly leaseUntilMs: number }
   | { readonly kind: "conflict" };
@@ -22,16 +23,16 @@ export type TakeOver =
 
 /** The idempotency keys of one merchant: the Durable Object's stub, or in the simulator the class below. */
 export interface Keys {
-  claim(keyHash: string, fingerprint: string, nowMs: number): Promise<Claim>;
+  reserve(keyHash: string, fingerprint: string, nowMs: number): Promise<KeyReservation>;
   takeOver(keyHash: string, operationId: string, nowMs: number): Promise<TakeOver>;
   endLease(keyHash: string, operationId: string, attempt: number): Promise<void>;
 }
 
-export class Claims {
+export class KeyReservations {
   readonly #sql: ObjectStorage["sql"];
   readonly #newOperationId: (nowMs: number) => string;
 
-  /** `newOperationId` returns a new ULID; it is called on every `claim`, also for a known key. */
+  /** `newOperationId` returns a new ULID; it is called on every `reserve`, also for a known key. */
   constructor(storage: ObjectStorage, newOperationId: (nowMs: number) => string) {
     this.#sql = storage.sql;
     this.#newOperationId = newOperationId;
@@ -45,9 +46,9 @@ export class Claims {
   }
 
   /** Reserves a key. `first`: the caller runs the operation. `known`: it reads the result. A new key costs one statement, a known one no write. */
-  claim(keyHash: string, fingerprint: string, nowMs: number): Claim {
+  reserve(keyHash: string, fingerprint: string, nowMs: number): KeyReservation {
     const operationId = this.#newOperationId(nowMs);
-    const claimed = this.#rows(
+    const reserved = this.#rows(
       `INSERT INTO claims (key_hash, fingerprint, operation_id, attempt, lease_until_ms, expires_at_ms) VALUES (?, ?, ?, 1, ?, ?)
        ON CONFLICT (key_hash) DO UPDATE SET fingerprint = excluded.fingerprint, operation_id = excluded.operation_id, attempt = 1,
          lease_until_ms = excluded.lease_until_ms, expires_at_ms = excluded.expires_at_ms
@@ -55,7 +56,7 @@ export class Claims {
        RETURNING attempt`,
       [keyHash, fingerprint, operationId, nowMs + LEASE_MS, nowMs + REMEMBERED_MS, nowMs],
     );
-    if (claimed.length === 1) return { kind: "first", operationId, attempt: 1 };
+    if (reserved.length === 1) return { kind: "first", operationId, attempt: 1 };
     const [known] = this.#rows("SELECT fingerprint, operation_id, lease_until_ms FROM claims WHERE key_hash = ?", [
       keyHash,
     ]);
