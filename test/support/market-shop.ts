@@ -71,7 +71,7 @@ export async function marketShop(pair: typeof ETH, wallet: object) {
       const [row] = await testDb.select().from(payments).where(eq(payments.txHash, txHash));
       return row;
     },
-    async standing(id: InvoiceId) {
+    async invoiceState(id: InvoiceId) {
       const [row] = await testDb.select().from(invoices).where(eq(invoices.id, id));
       return { status: row?.status, received: Number(row?.receivedMicros) / 1e6, needsReview: row?.needsReview };
     },

@@ -7,7 +7,7 @@ import { insertAudit } from "../../platform/audit/store.ts";
 import { type CommitDependencies, change } from "../../platform/changes/change.ts";
 import type { Statement } from "../../platform/db/batch.ts";
 import type { Failure } from "../../platform/failures.ts";
-import { type Acting, currentStanding, seatHeld } from "../teams/check-seat.ts";
+import { type Acting, currentRowAndSeat, seatHeld } from "../teams/check-seat.ts";
 import { assertMerchantAsRead, type MerchantRow, selectLiveMerchant, updateMerchant } from "./store.ts";
 
 export type MerchantDependencies = CommitDependencies;
@@ -35,7 +35,7 @@ export function changeMerchant(
 ): Promise<Result<MerchantRow, Failure>> {
   const { id } = of.read;
   const row = { again: () => selectLiveMerchant(deps.db, id), missing: { code: "MERCHANT_NOT_FOUND" } } as const;
-  const read = (tries: number) => currentStanding(deps, { ...of, ...row }, tries);
+  const read = (tries: number) => currentRowAndSeat(deps, { ...of, ...row }, tries);
   return change(deps, { name: "a change of a merchant", read }, ({ row: merchant, seat }, { auditId }) => {
     const decided = decide(merchant);
     if (!decided.ok) return decided;

@@ -46,17 +46,17 @@ export async function seatNow(
 }
 
 /** A row, and the seat of the user who changes it. */
-export interface Standing<Row> {
+export interface RowAndSeat<Row> {
   readonly row: Row;
   readonly seat: Seat | undefined;
 }
 
 /** Both: as read with the caller on the first attempt, read again on later ones. `recheck`: a further check after a failed batch. */
-export async function currentStanding<Row>(
+export async function currentRowAndSeat<Row>(
   deps: { readonly db: Db; readonly sleep: Sleep },
   of: Acting & CurrentRow<Row> & { readonly recheck?: (() => Promise<Result<unknown, Failure>>) | undefined },
   tries: number,
-): Promise<Result<Standing<Row>, Failure>> {
+): Promise<Result<RowAndSeat<Row>, Failure>> {
   const seat = await actingSeat(deps, of, tries);
   if (!seat.ok) return seat;
   const row = await currentRow(deps, of, tries);

@@ -149,10 +149,10 @@ export class AddressIndexClient implements ChainClient {
     const atMs = this.#nowMs();
     const all = await this.#transfersOf(recipients, { from, to: to.height });
     if (!all.ok) return all;
-    const standing = recipients.size === 0 ? ok(to.hash) : await this.#source.hashAt(to.height);
-    if (!standing.ok) return standing;
+    const lastHash = recipients.size === 0 ? ok(to.hash) : await this.#source.hashAt(to.height);
+    if (!lastHash.ok) return lastHash;
     const mined = all.value.filter(({ block }) => isWithin(block, from, to.height));
-    if (standing.value !== to.hash || mined.some(({ block }) => isFork(block, to))) return behind();
+    if (lastHash.value !== to.hash || mined.some(({ block }) => isFork(block, to))) return behind();
     const transfers = all.value.filter((transfer) => transfer.block === null);
     this.#unconfirmed = { of: recipients, size: recipients.size, atMs, transfers };
     return ok({ transfers: mined, to });

@@ -26,9 +26,9 @@ type Found = z.infer<ReturnType<typeof CoreTransaction>>;
 export async function coreLookup(edge: ChainClientSettings, request: LookupRequest): Promise<Result<Lookup, Outage>> {
   const found = await coreValue(edge, CoreTransaction, rawTransactionCall(request.txHash));
   if (!found.ok) return found;
-  const standing = found.value === null ? ok(null) : await standingOf(edge, found.value, request);
-  if (!standing.ok) return standing;
-  if (standing.value !== null) return ok(standing.value);
+  const onChain = found.value === null ? ok(null) : await lookupOnChain(edge, found.value, request);
+  if (!onChain.ok) return onChain;
+  if (onChain.value !== null) return ok(onChain.value);
   const unspent = await lookupUnspent(edge, request);
   if (!unspent.ok) return unspent;
   if (unspent.value !== null) return ok(unspent.value);
@@ -36,7 +36,7 @@ export async function coreLookup(edge: ChainClientSettings, request: LookupReque
 }
 
 /** Null if its block has left the chain; a transaction index still finds it there. */
-async function standingOf(
+async function lookupOnChain(
   edge: ChainClientSettings,
   found: Found,
   { recipients }: LookupRequest,
@@ -72,7 +72,7 @@ async function lookupUnspent(
   // Absent after a reorg between the two calls.
   const call = { method: "getrawtransaction", params: [txHash, true, hash] };
   const found = demanded(await coreValue(edge, CoreTransaction, call));
-  return found.ok ? standingOf(edge, { ...found.value, blockHash: hash }, request) : found;
+  return found.ok ? lookupOnChain(edge, { ...found.value, blockHash: hash }, request) : found;
 }
 
 /**

@@ -43,10 +43,10 @@ async function tipHash(edge: RestEdge): Promise<Result<string, Outage>> {
 
 /** Newest first. A page's length is the server's choice, so an empty one or one of older blocks is the last. `next` is the last txid. */
 async function historyOf(edge: RestEdge, { address, from, after, pages }: AddressPages): Promise<Pages> {
-  const standing = after === null ? ok(null) : await stillMined(edge, after);
-  if (!standing.ok) return standing;
+  const resumed = after === null ? ok(null) : await stillMined(edge, after);
+  if (!resumed.ok) return resumed;
   const transactions: UtxoTransaction[] = [];
-  let last = standing.value;
+  let last = resumed.value;
   for (let page = 1; page <= pages; page++) {
     const path = last === null ? "" : `/chain${last === "" ? "" : `/${last}`}`;
     const read = await restJson(edge, `/address/${address}/txs${path}`, History);

@@ -1,7 +1,7 @@
 // Every change of a stored product: one batch with its audit entry. `updated_at_ms` grows with every change, and the batch aborts
 // unless it is unchanged since it was read.
 
-import { type Acting, currentStanding, seatHeld } from "../../accounts/teams/check-seat.ts";
+import { type Acting, currentRowAndSeat, seatHeld } from "../../accounts/teams/check-seat.ts";
 import { ok, type Result } from "../../lib/result.ts";
 import type { AuditEntry, Trail } from "../../platform/audit/entry.ts";
 import { insertAudit } from "../../platform/audit/store.ts";
@@ -47,7 +47,7 @@ export function changeProduct(
     again: () => selectLiveProduct(deps.db, merchantId, id),
     missing: { code: "PRODUCT_NOT_FOUND" },
   } as const;
-  const read = (tries: number) => currentStanding(deps, { ...of, ...row }, tries);
+  const read = (tries: number) => currentRowAndSeat(deps, { ...of, ...row }, tries);
   return change(deps, { name: "a change of a product", read }, ({ row: product, seat }, { auditId }) => {
     const decided = decide(product);
     if (decided === undefined) return ok({ value: product });

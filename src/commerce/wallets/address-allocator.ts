@@ -16,7 +16,7 @@ export class AddressAllocator extends DurableObject<Env> {
     return this.#allocations.allocate(request);
   }
 
-  standing(): { nextIndex: number } {
+  nextIndex(): { nextIndex: number } {
     return { nextIndex: this.#allocations.nextIndex() };
   }
 }

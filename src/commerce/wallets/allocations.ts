@@ -36,7 +36,7 @@ export type AllocateAnswer =
 /** The allocator's interface for operations: the object's stub, or in the simulator the class below. */
 export interface AllocatorRpc {
   allocate(request: AllocateRequest): Promise<AllocateAnswer>;
-  standing(): Promise<{ nextIndex: number }>;
+  nextIndex(): Promise<{ nextIndex: number }>;
 }
 
 /** A parsed key and the text it was parsed from. */

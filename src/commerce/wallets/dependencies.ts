@@ -25,7 +25,7 @@ export function walletDependencies(
     body: { macKeys: macKeys.value, watchedNetworks: watched, nowMs },
     mailer: mailerOf(env, given),
     publicUrl: publicUrl(env),
-    standing: async (keyHash) => await env.ADDRESS_ALLOCATOR.getByName(keyHash).standing(),
+    nextIndex: async (keyHash) => await env.ADDRESS_ALLOCATOR.getByName(keyHash).nextIndex(),
     hasRegtest: (network) => isDevelopment(env) || watched.has(network),
   };
 }

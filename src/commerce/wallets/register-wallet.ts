@@ -20,7 +20,7 @@ import { walletBodyOf } from "./wallet-body.ts";
 
 export interface RegisterDependencies extends WalletDependencies {
   /** The next index in a key's allocator; 0 for a new key. */
-  standing(keyHash: string): Promise<{ readonly nextIndex: number }>;
+  nextIndex(keyHash: string): Promise<{ readonly nextIndex: number }>;
   /** Whether the deployment serves a private chain of this name. */
   hasRegtest(network: string): boolean;
 }
@@ -98,8 +98,8 @@ async function readNextIndex(
 ): Promise<Result<number | null, Failure>> {
   const { key } = target;
   if (key === null) return ok(null);
-  const standing = await readWithRetry(deps.sleep, async () => await deps.standing(key.keyHash));
-  return standing.ok ? ok(standing.value.nextIndex) : standing;
+  const answer = await readWithRetry(deps.sleep, async () => await deps.nextIndex(key.keyHash));
+  return answer.ok ? ok(answer.value.nextIndex) : answer;
 }
 
 function newWallet(

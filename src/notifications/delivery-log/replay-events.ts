@@ -6,7 +6,12 @@ import { readWithRetry } from "../../platform/db/retry.ts";
 import { typesNamed } from "../../platform/events/event.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
-import { type ChangeOf, standingHeld, standingOf, type WebhookDependencies } from "../webhooks/change-webhook.ts";
+import {
+  assertWebhookAndSeat,
+  type ChangeOf,
+  type WebhookDependencies,
+  webhookAndSeat,
+} from "../webhooks/change-webhook.ts";
 import { countReplay, insertReplay, wakeWebhook } from "./store.ts";
 
 const MAX_EVENTS = LIMITS.eventsPerReplay;
@@ -33,9 +38,9 @@ export interface ReplayOf extends ChangeOf {
 export function replayEvents(deps: ReplayDependencies, of: ReplayOf): Work {
   return async (_operationId, conflict, tries): Promise<Prepared> => {
     throwUnlessContention("a replay", conflict);
-    const standing = await standingOf(deps, of, tries);
-    if (!standing.ok) return refused(standing.error);
-    const { row: webhook } = standing.value;
+    const current = await webhookAndSeat(deps, of, tries);
+    if (!current.ok) return refused(current.error);
+    const { row: webhook } = current.value;
     if (!webhook.isActive) return refused({ code: "WEBHOOK_INACTIVE" });
     // Checked before counting events, which may read as many rows as the replay writes.
     const waitSeconds = tries > 0 ? 0 : await deps.waitOf(of.merchantId);
@@ -53,7 +58,7 @@ export function replayEvents(deps: ReplayDependencies, of: ReplayOf): Work {
       status: 202,
       body: JSON.stringify({ scheduled }),
       statements: [
-        ...standingHeld(deps, standing.value),
+        ...assertWebhookAndSeat(deps, current.value),
         insertReplay(deps.db, replay, how),
         wakeWebhook(deps.db, webhook.id),
       ],

@@ -2,7 +2,12 @@ import { throwUnlessContention } from "../../platform/db/conflict.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
-import { type ChangeOf, standingHeld, standingOf, type WebhookDependencies } from "../webhooks/change-webhook.ts";
+import {
+  assertWebhookAndSeat,
+  type ChangeOf,
+  type WebhookDependencies,
+  webhookAndSeat,
+} from "../webhooks/change-webhook.ts";
 import { type DeliveryFile, deliveryDetailsOf, isHeld, reopened } from "./delivery-body.ts";
 import { reopenDelivery, selectDelivery, wakeWebhook } from "./store.ts";
 
@@ -19,9 +24,9 @@ export interface ResendOf extends ChangeOf {
 export function resendDelivery(deps: WebhookDependencies, of: ResendOf): Work {
   return async (_operationId, conflict, tries): Promise<Prepared> => {
     throwUnlessContention("a redelivery", conflict);
-    const standing = await standingOf(deps, of, tries);
-    if (!standing.ok) return refused(standing.error);
-    const { row: webhook } = standing.value;
+    const current = await webhookAndSeat(deps, of, tries);
+    if (!current.ok) return refused(current.error);
+    const { row: webhook } = current.value;
     const rows = tries === 0 ? undefined : await readWithRetry(deps.sleep, async () => selectDelivery(deps.db, of));
     if (rows?.ok === false) return refused(rows.error);
     const delivery = rows === undefined ? of.delivery : rows.value[0];
@@ -34,7 +39,7 @@ export function resendDelivery(deps: WebhookDependencies, of: ResendOf): Work {
       status: 200,
       body: JSON.stringify(deliveryDetailsOf(isTaken ? delivery : reopened(delivery, deps.nowMs))),
       statements: [
-        ...standingHeld(deps, standing.value),
+        ...assertWebhookAndSeat(deps, current.value),
         ...(isTaken ? [] : [reopenDelivery(deps.db, delivery.id, deps.nowMs), wakeWebhook(deps.db, webhook.id)]),
       ],
     };

@@ -2,7 +2,7 @@
 // were read.
 
 import type { Seat } from "../../accounts/merchants/store.ts";
-import { currentStanding, type Standing, seatHeld } from "../../accounts/teams/check-seat.ts";
+import { currentRowAndSeat, type RowAndSeat, seatHeld } from "../../accounts/teams/check-seat.ts";
 import type { Permission } from "../../accounts/teams/permissions.ts";
 import { derivedId, type MerchantId, type WebhookId } from "../../lib/ids.ts";
 import { ok, type Result } from "../../lib/result.ts";
@@ -54,40 +54,40 @@ export function changeWebhook(
   of: ChangeOf,
   decide: (webhook: Webhook) => WebhookChange | undefined,
 ): Promise<Result<Webhook, Failure>> {
-  const subject = { name: "a change of a webhook", read: (tries: number) => standingOf(deps, of, tries) };
-  return change(deps, subject, (standing, { operationId }) => {
-    const decided = decide(standing.row);
-    if (decided === undefined) return ok({ value: standing.row });
-    const statements = changeStatements(deps, { ...standing, trail: of.trail }, decided, operationId);
+  const subject = { name: "a change of a webhook", read: (tries: number) => webhookAndSeat(deps, of, tries) };
+  return change(deps, subject, (current, { operationId }) => {
+    const decided = decide(current.row);
+    if (decided === undefined) return ok({ value: current.row });
+    const statements = changeStatements(deps, { ...current, trail: of.trail }, decided, operationId);
     return ok({ value: decided.webhook, statements });
   });
 }
 
 /** The endpoint and the membership to decide on: as read with the caller, or from the second attempt on freshly read. */
-export function standingOf(
+export function webhookAndSeat(
   deps: WebhookDependencies,
   of: ChangeOf,
   tries: number,
-): Promise<Result<Standing<Webhook>, Failure>> {
+): Promise<Result<RowAndSeat<Webhook>, Failure>> {
   const row = { again: () => selectWebhook(deps.db, of), missing: { code: "WEBHOOK_NOT_FOUND" } } as const;
-  return currentStanding(deps, { ...of, ...row }, tries);
+  return currentRowAndSeat(deps, { ...of, ...row }, tries);
 }
 
 /** Aborts the batch unless the endpoint and the membership are as they were read. */
-export function standingHeld(deps: Pick<WebhookDependencies, "db">, { row, seat }: Standing<Webhook>) {
+export function assertWebhookAndSeat(deps: Pick<WebhookDependencies, "db">, { row, seat }: RowAndSeat<Webhook>) {
   return [assertWebhookAsRead(deps.db, row), ...seatHeld(deps, seat)];
 }
 
 /** The batch of a change; assertions first. */
 export function changeStatements(
   deps: Pick<WebhookDependencies, "db" | "nowMs">,
-  { trail, ...standing }: Standing<Webhook> & Pick<WebhookActor, "trail">,
+  { trail, ...current }: RowAndSeat<Webhook> & Pick<WebhookActor, "trail">,
   { statements, entry }: WebhookChange,
   operationId: string,
 ): readonly Statement[] {
-  const { merchantId, id: target } = standing.row;
+  const { merchantId, id: target } = current.row;
   const audit = { id: derivedId("aud", operationId), merchantId, target, ...entry };
-  return [...standingHeld(deps, standing), ...statements, insertAudit(deps.db, trail, audit, deps.nowMs)];
+  return [...assertWebhookAndSeat(deps, current), ...statements, insertAudit(deps.db, trail, audit, deps.nowMs)];
 }
 
 /** The update time, always later than before, because batches assert `updated_at_ms`. */

@@ -5,8 +5,8 @@ import {
   changeStatements,
   movedOn,
   newSecret,
-  standingOf,
   type WebhookDependencies,
+  webhookAndSeat,
 } from "./change-webhook.ts";
 import { replaceSecrets, updateWebhook } from "./store.ts";
 import { rotatedSecrets } from "./webhook.ts";
@@ -19,9 +19,9 @@ import { webhookBodyOf } from "./webhook-body.ts";
 export function rotateSecret(deps: WebhookDependencies, of: ChangeOf): Work {
   return async (operationId, conflict, tries): Promise<Prepared> => {
     throwUnlessContention("a rotation", conflict);
-    const standing = await standingOf(deps, of, tries);
-    if (!standing.ok) return { kind: "refused", failure: standing.error };
-    const { row: read } = standing.value;
+    const current = await webhookAndSeat(deps, of, tries);
+    if (!current.ok) return { kind: "refused", failure: current.error };
+    const { row: read } = current.value;
     // Secrets are ordered by this time, which increases with each rotation.
     const updatedAtMs = movedOn(deps, read);
     const { secret, row } = await newSecret(deps, { operationId, webhookId: read.id, createdAtMs: updatedAtMs });
@@ -42,7 +42,7 @@ export function rotateSecret(deps: WebhookDependencies, of: ChangeOf): Work {
       kind: "ready",
       status: 200,
       body: JSON.stringify({ ...webhookBodyOf(webhook, deps.nowMs), secret }),
-      statements: changeStatements(deps, { ...standing.value, trail: of.trail }, change, operationId),
+      statements: changeStatements(deps, { ...current.value, trail: of.trail }, change, operationId),
     };
   };
 }

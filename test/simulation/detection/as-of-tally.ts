@@ -73,10 +73,10 @@ export class Tally {
     const holds = (each: InvoiceFact) => each.asked.some(({ units }) => units === transfer.units);
     if (rule === "unmatched" && [2, 3].every((wanted) => invoices.some((each) => each.rank === wanted && holds(each))))
       this.#hit("paid: an amount that two ranks hold, to nobody");
-    const standing = transfer.blocks.at(-1);
+    const lastBlock = transfer.blocks.at(-1);
     if (transfer.blocks.length > 1) this.#hit("chain: mined again");
-    if (standing !== undefined && standing.goneMs !== null) this.#hit("chain: orphaned for good");
-    if (standing !== undefined && transfer.blocks.length > 1 && timeMs < standing.timeMs)
+    if (lastBlock !== undefined && lastBlock.goneMs !== null) this.#hit("chain: orphaned for good");
+    if (lastBlock !== undefined && transfer.blocks.length > 1 && timeMs < lastBlock.timeMs)
       this.#hit("chain: mined again, in a later block");
     if (transfer.pendingMs !== null) this.#hit("chain: seen in a mempool");
     if (transfer.pendingMs !== null && transfer.blocks.length > 0 && timeMs < transfer.pendingMs) {
@@ -89,8 +89,8 @@ export class Tally {
     if (invoice.cancelledAtMs !== null) this.#hit("paid: a cancelled invoice");
     if (timeMs > invoice.expiresAtMs && invoice.latePaymentPolicy === "ACCEPT")
       this.#hit("paid: late where that is accepted");
-    const standing = quotesOf(invoice).find((quote) => quote.askedFromMs <= timeMs && timeMs <= quote.endMs);
-    if (weight?.by === "exact ended" && standing !== undefined) this.#hit("paid: an old amount while a new one stands");
+    const valid = quotesOf(invoice).find((quote) => quote.askedFromMs <= timeMs && timeMs <= quote.endMs);
+    if (weight?.by === "exact ended" && valid !== undefined) this.#hit("paid: an old amount while a new one stands");
     if (weight?.by === "market" && timeMs <= invoice.expiresAtMs) this.#hit("paid: on time when nobody had looked");
     if (weight?.quote != null && weight.quote.forMicros < invoice.expectedMicros) this.#hit("paid: a rest");
   }

@@ -11,7 +11,7 @@ import { TestWatcher } from "../../support/watcher.ts";
 import type { Lab } from "../engine/lab.ts";
 import { World } from "../engine/world.ts";
 import { instantSleep } from "./reorg-shop.ts";
-import { standing } from "./watcher-scenario.ts";
+import { awaited } from "./watcher-scenario.ts";
 
 const START = 1_800_000_000_000;
 const POLL_MS = 30_000;
@@ -124,7 +124,7 @@ async function tell(lab: Lab, world: World, plan: Plan, isIll: boolean): Promise
     ...watcher.deps,
     apply: async (look) => {
       const own = { db, sleep: instantSleep, nowMs: () => watcher.nowMs, newUlid: () => world.newUlid() };
-      const stood = await standing(own, look);
+      const stood = await awaited(own, look);
       return stood.ok ? apply({ ...look, seen: [] }) : stood;
     },
   };

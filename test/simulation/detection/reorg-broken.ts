@@ -57,9 +57,9 @@ export const nudged: Variant = {
   change: (deps, shop) => ({
     ...deps,
     apply: async (look) => {
-      const before = standing(shop);
+      const before = receivedIn(shop);
       const applied = await deps.apply(look);
-      for (const [invoiceId, { received, payments }] of standing(shop)) {
+      for (const [invoiceId, { received, payments }] of receivedIn(shop)) {
         const was = before.get(invoiceId);
         if (was === undefined || received === was.received) continue;
         let sum = was.received;
@@ -78,12 +78,12 @@ function step(before: string | undefined, after: string): number {
   return before === "DETECTED" || before === "CONFIRMED" ? 0 : 1;
 }
 
-interface Standing {
+interface Received {
   readonly received: number;
   readonly payments: ReadonlyMap<string, { readonly status: string; readonly worth: number }>;
 }
 
-function standing(shop: ReorgShop): ReadonlyMap<string, Standing> {
+function receivedIn(shop: ReorgShop): ReadonlyMap<string, Received> {
   const paid = shop.rows("select id, invoice_id, status, amount_units from payments");
   const invoices = shop.rows(`select invoice.id, received_micros, amount_micros, amount_units asked
     from invoices invoice join payment_methods method on method.invoice_id = invoice.id`);

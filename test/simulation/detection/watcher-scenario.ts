@@ -53,7 +53,7 @@ export type Apply = (deps: ApplyDependencies, look: Look) => Promise<Result<Appl
 type ApplyDependencies = Pick<WatchDependencies, "db" | "sleep" | "nowMs"> & { readonly newUlid: () => string };
 
 /** Each transfer and each payment that was looked at: its row and an event, in one batch. */
-export const standing: Apply = async (deps, look) => {
+export const awaited: Apply = async (deps, look) => {
   const found = look.transfers.map((transfer) => ({ transfer, of: transfer, observation: observationOf(transfer) }));
   const seen = look.seen.map(({ payment, observation }) => ({ transfer: undefined, of: payment, observation }));
   for (const { of, ...what } of [...found, ...seen]) {
@@ -65,7 +65,7 @@ export const standing: Apply = async (deps, look) => {
 
 /** Broken: it answers at once, and the cursor moves while what it acknowledges is still on its way. */
 export const promised: Apply = async (deps, look) => {
-  standing(deps, look).catch(() => {});
+  awaited(deps, look).catch(() => {});
   return ok({ invoices: [], unmatched: 0 });
 };
 
@@ -293,7 +293,7 @@ function stepwise(source: FakeSource, effect: Effect, onLost: () => void): Chain
 
 export function watcherScenario(lab: Lab, apply: Apply): Scenario {
   return {
-    name: apply === standing ? "watch a network" : "a cursor that moves before what it acknowledges stands",
+    name: apply === awaited ? "watch a network" : "a cursor that moves before what it acknowledges stands",
     lab,
     faultChance: 0.06,
     maxSteps: 8_000,

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { CAMPAIGN_LIMIT_MS, FEWEST_HITS, printReport, runCampaign, schedulesOf } from "../engine/campaign.ts";
 import { Lab } from "../engine/lab.ts";
-import { promised, standing, watcherScenario } from "./watcher-scenario.ts";
+import { awaited, promised, watcherScenario } from "./watcher-scenario.ts";
 
 const count = schedulesOf(1_000, 50);
 
@@ -9,7 +9,7 @@ it(
   `a watcher that dies between any two awaits loses nothing and keeps nothing that the chain took back: ${count} schedules`,
   async () => {
     const lab = new Lab();
-    const scenario = watcherScenario(lab, standing);
+    const scenario = watcherScenario(lab, awaited);
     const report = await runCampaign(scenario, { count, keepsSeeds: true });
     printReport(scenario, report);
     expect(report.problems).toEqual([]);

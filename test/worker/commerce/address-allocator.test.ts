@@ -54,10 +54,10 @@ const invoicesFrom = (from: number, count: number) => Array.from({ length: count
 describe("an extended key's allocator", () => {
   it("starts at index 0 and says where it stands", async () => {
     const key = freshKey();
-    expect(await rpcOf(key).standing()).toEqual({ nextIndex: 0 });
+    expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 0 });
     const answer = await rpcOf(key).allocate(requestOf(key, "inv_1"));
     expect(answer).toEqual({ kind: "allocated", index: 0, address: key.expected(0), nextIndex: 1 });
-    expect(await rpcOf(key).standing()).toEqual({ nextIndex: 1 });
+    expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 1 });
   });
 
   it("gives 200 parallel invoices 200 addresses, indexes 0 to 199 without a gap, and so again after an eviction and an abort", async () => {
@@ -90,7 +90,7 @@ describe("an extended key's allocator", () => {
       answers.map(allocated).map(({ index, address }) => ({ index, address }));
     expect(facts(later)).toEqual(facts(first));
     expect(facts(storm)).toEqual(facts(first).flatMap((fact) => [fact, fact, fact]));
-    expect(await rpcOf(key).standing()).toEqual({ nextIndex: 20 });
+    expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 20 });
     expect(allocated(await rpcOf(key).allocate(requestOf(key, "inv_next"))).index).toBe(20);
   });
 
@@ -98,7 +98,7 @@ describe("an extended key's allocator", () => {
     const key = freshKey();
     const answers = await Promise.all(Array.from({ length: 50 }, () => rpcOf(key).allocate(requestOf(key, "inv_one"))));
     expect(new Set(answers.map((answer) => allocated(answer).address))).toEqual(new Set([key.expected(0)]));
-    expect(await rpcOf(key).standing()).toEqual({ nextIndex: 1 });
+    expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 1 });
   });
 
   it("never gives two merchants with one key the same address", async () => {
@@ -125,7 +125,7 @@ describe("an extended key's allocator", () => {
     const storm = await Promise.all(invoicesFrom(0, 30).map((id) => second(id, 0)));
     expect(storm.filter(({ kind }) => kind === "allocated")).toHaveLength(5);
     expect(storm.filter(({ kind }) => kind === "unpaid_limit")).toHaveLength(25);
-    expect(await rpcOf(key).standing()).toEqual({ nextIndex: 5 });
+    expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 5 });
     // An invoice that has its address keeps it; a payment makes room for one more; others have their own count.
     const held = storm.findIndex(({ kind }) => kind === "allocated");
     expect(await second(`inv_${held}`, 0)).toMatchObject({ kind: "allocated" });
@@ -152,7 +152,7 @@ describe("an extended key's allocator", () => {
       const key = freshKey();
       const first = await burst(key, invoicesFrom(0, 40));
       expect([tally(first), new Set(first)]).toEqual([20, new Set(["allocated", "public_limit"])]);
-      expect(await rpcOf(key).standing()).toEqual({ nextIndex: 20 });
+      expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 20 });
       // An invoice that has its address keeps it. A server is held back by nobody, nor is another merchant.
       const given = invoicesFrom(0, 40).filter((_, at) => first[at] === "allocated");
       expect(tally(await burst(key, given))).toBe(20);
@@ -169,7 +169,7 @@ describe("an extended key's allocator", () => {
       await evictDurableObject(stubOf(key));
       for (let hour = 1; hour <= 3; hour++)
         expect(tally(await burst(key, invoicesFrom(hour * 100, 5), { nowMs: T0 + hour * HOUR_MS }))).toBe(1);
-      expect(await rpcOf(key).standing()).toEqual({ nextIndex: 23 });
+      expect(await rpcOf(key).nextIndex()).toEqual({ nextIndex: 23 });
     });
 
     it("counts for a network what stands in storage and what is on its way, but nothing twice", async () => {
@@ -216,6 +216,6 @@ describe("an extended key's allocator", () => {
     expect(await tryWith({ xpub: "zpub" })).toMatch(/does not parse: INVALID_XPUB/);
     expect(await tryWith({ derivationPath: "m/84'/0'/1'" })).toMatch(/DERIVATION_PATH_MISMATCH/);
     expect(await tryWith({ network: "LTC", derivationPath: "m/84'/2'/0'" })).toMatch(/another key/);
-    expect(await rpcOf(own).standing()).toEqual({ nextIndex: 0 });
+    expect(await rpcOf(own).nextIndex()).toEqual({ nextIndex: 0 });
   });
 });

@@ -45,7 +45,7 @@ describe("a payer who sends exactly what the page asked", () => {
         if (isLookedAt) await shop.send(`/invoices/${id}`);
         const payment = await shop.pay(address, asked, paidAtMs);
         expect(payment).toMatchObject({ fiatMicros: 100_000_000n, weighedBy: "EXACT_UNITS" });
-        expect(await shop.standing(id)).toEqual({ status: "PAID", received: 100, needsReview: false });
+        expect(await shop.invoiceState(id)).toEqual({ status: "PAID", received: 100, needsReview: false });
       }
     },
   );
@@ -91,7 +91,7 @@ describe("a quote that ran out", () => {
     shop.rate.usd = "40000";
     const payment = await shop.pay(address, 200_000n, Date.now() - MINUTE_MS);
     expect(payment).toMatchObject({ fiatMicros: 80_000_000n, weighedBy: "MARKET_RATE", weighedQuote: null });
-    expect(await shop.standing(id)).toMatchObject({ status: "AWAITING_PAYMENT", received: 80 });
+    expect(await shop.invoiceState(id)).toMatchObject({ status: "AWAITING_PAYMENT", received: 80 });
   });
 
   it("counts nothing without a fresh rate, waits for a person, and is priced by the first rate within the hour", async () => {
@@ -102,16 +102,16 @@ describe("a quote that ran out", () => {
     shop.rate.usd = null;
     const payment = await shop.pay(address, 200_000n, Date.now() - MINUTE_MS);
     expect(payment).toMatchObject({ invoiceId: id, fiatMicros: null, weighedBy: "NO_RATE" });
-    expect(await shop.standing(id)).toEqual({ status: "AWAITING_PAYMENT", received: 0, needsReview: true });
+    expect(await shop.invoiceState(id)).toEqual({ status: "AWAITING_PAYMENT", received: 0, needsReview: true });
     shop.rate.usd = "51000";
     const later = (ms: number) => ({ ...shop.dependencies(), nowMs: Date.now() + ms });
     await pricePayments(later(HOUR_MS + MINUTE_MS));
-    expect(await shop.standing(id)).toMatchObject({ received: 0 });
+    expect(await shop.invoiceState(id)).toMatchObject({ received: 0 });
     await pricePayments(later(0));
-    expect(await shop.standing(id)).toEqual({ status: "PAID", received: 102, needsReview: true });
+    expect(await shop.invoiceState(id)).toEqual({ status: "PAID", received: 102, needsReview: true });
     shop.rate.usd = "10000";
     await pricePayments(later(0));
-    expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 102 });
+    expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 102 });
   });
 
   it("can be priced by a person after the hour, by assigning it to the invoice that has it", async () => {
@@ -129,7 +129,7 @@ describe("a quote that ran out", () => {
     expect((await assign()).json.code).toBe("RATE_UNAVAILABLE");
     shop.rate.usd = "50000";
     expect(await assign()).toMatchObject({ status: 200, json: { fiatAmount: "100.000000", matchedBy: "MANUAL" } });
-    expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
+    expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
     expect((await assign()).json.code).toBe("PAYMENT_NOT_RESOLVABLE");
   });
 });
@@ -150,6 +150,6 @@ describe("the rest of a partial payment", () => {
     // 60 USD at 40,000.
     expect(json.paymentMethods[0]).toMatchObject({ amount: "0.0015", amountDue: "0.0015", rate: "40000" });
     await shop.pay(address, 150_000n, Date.now());
-    expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
+    expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
   });
 });

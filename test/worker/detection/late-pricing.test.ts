@@ -26,7 +26,7 @@ async function unpriced(shop: Shop): Promise<InvoiceId> {
   await ageQuotes(testDb, id, 3 * HOUR_MS);
   shop.rate.usd = null;
   await shop.look([shop.transfer(address, 5_000_000n)]);
-  expect(await shop.standing(id)).toMatchObject({ received: 0, needsReview: true });
+  expect(await shop.invoiceState(id)).toMatchObject({ received: 0, needsReview: true });
   shop.rate.usd = "2000";
   return id;
 }
@@ -56,7 +56,7 @@ it("prices what it can at once, whatever 120 invoices wait for a rate of another
   const id = await unpriced(shop);
   await crowd(id, 120, { currency: "XTS" });
   await pricePayments(shop.dependencies());
-  expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
+  expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
 });
 
 it("comes to every invoice within a few runs, though 120 others fail each time", { timeout: 60_000 }, async () => {
@@ -66,7 +66,7 @@ it("comes to every invoice within a few runs, though 120 others fail each time",
   await crowd(id, 120, { quotes: "[" });
   const minuteMs = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
   for (let run = 0; run < 3; run++) await pricePayments({ ...shop.dependencies(), nowMs: minuteMs + run * MINUTE_MS });
-  expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
+  expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
 });
 
 it("finds them by the index of what is not priced", async () => {

@@ -47,7 +47,7 @@ describe.each(POISONS)("%s is no number", (_, poison) => {
     const logged = alerts();
     const [lost, paid] = [shop.transfer(bad.address, 5_000_000n), shop.transfer(good.address, 5_000_000n)];
     expect(await shop.look([lost, paid])).toMatchObject({ ok: true });
-    expect(await shop.standing(good.id)).toMatchObject({ status: "PAID", received: 100 });
+    expect(await shop.invoiceState(good.id)).toMatchObject({ status: "PAID", received: 100 });
     const row = await shop.payment(lost);
     expect(row).toMatchObject({ ...HELD, merchantId: shop.merchantId });
     expect(JSON.parse(row?.evidence ?? "").candidates).toEqual([{ invoiceId: bad.id, reason: "AMBIGUOUS" }]);
@@ -135,7 +135,7 @@ it("a payment that is known and cannot be decoded is named, left as it is, and k
   await testDb.run(sql`update payments set usd_micros = 'ten' where id = ${id}`);
   const logged = alerts();
   expect(await shop.look([known, fresh])).toMatchObject({ ok: true });
-  expect(await shop.standing(second.id)).toMatchObject({ status: "PAID" });
+  expect(await shop.invoiceState(second.id)).toMatchObject({ status: "PAID" });
   expect(logged().filter((line) => line.includes(String(id)))).toHaveLength(1);
   expect(await testDb.$count(payments, eq(payments.txHash, known.txHash))).toBe(1);
   await testDb.run(sql`update payments set usd_micros = null where id = ${id}`);

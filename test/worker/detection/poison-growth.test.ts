@@ -39,18 +39,18 @@ async function shops(stored: (transfer: Transfer) => Transfer, poison: string) {
   // Growth has no transaction to be named by.
   const named = known.outputIndex === "native" ? known.txHash : (row?.id ?? "none");
   const alerts = () => log.mock.calls.map(([line]) => String(line)).filter((line) => line.includes(named));
-  const standing = async () => (await good.standing(other.id)).status;
-  return { bad, invoice, paid, alerts, standing };
+  const otherStatus = async () => (await good.invoiceState(other.id)).status;
+  return { bad, invoice, paid, alerts, otherStatus };
 }
 
 const POISONS = ["amount_units = 'ten'", "usd_micros = 'ten'", "evidence = '{'", `evidence = '{"explainedBy":5}'`];
 
 describe.each(POISONS)("growth that is stored with %s", (poison) => {
   it("keeps nobody else from being credited, and what might explain it waits for a person", async () => {
-    const { bad, invoice, paid, alerts, standing } = await shops(asGrowth, poison);
+    const { bad, invoice, paid, alerts, otherStatus } = await shops(asGrowth, poison);
     const explains = asNative(bad.transfer(invoice.address, unitsOf(invoice.amount)));
     expect(await bad.look([explains, asGrowth(paid)])).toMatchObject({ ok: true });
-    expect(await standing()).toBe("PAID");
+    expect(await otherStatus()).toBe("PAID");
     expect(await bad.payment(explains)).toMatchObject({ status: "UNMATCHED", invoiceId: null });
     expect(alerts()).not.toEqual([]);
     // What is told once more adds nothing.
@@ -59,10 +59,10 @@ describe.each(POISONS)("growth that is stored with %s", (poison) => {
 });
 
 it("a transaction stored without a readable amount keeps nobody else from being credited, and growth beside it waits", async () => {
-  const { bad, invoice, paid, alerts, standing } = await shops(asNative, "amount_units = 'ten'");
+  const { bad, invoice, paid, alerts, otherStatus } = await shops(asNative, "amount_units = 'ten'");
   const grown = asGrowth(bad.transfer(invoice.address, 7n * 10n ** 17n));
   expect(await bad.look([grown, asGrowth(paid)])).toMatchObject({ ok: true });
-  expect(await standing()).toBe("PAID");
+  expect(await otherStatus()).toBe("PAID");
   const rows = await testDb.all(
     sql`select status, invoice_id from payments where to_address = ${invoice.address} and output_index = ${grown.outputIndex}`,
   );

@@ -39,7 +39,7 @@ describe.each(UNREADABLE)("a method whose quotes are %s", (quotes) => {
     await break_(bad.id, quotes);
     const [lost, paid] = [shop.transfer(bad.address, 5_000_000n), shop.transfer(good.address, 5_000_000n)];
     const alerts = await alertsOf(async () => expect(await shop.look([lost, paid])).toMatchObject({ ok: true }));
-    expect(await shop.standing(good.id)).toMatchObject({ status: "PAID", received: 100 });
+    expect(await shop.invoiceState(good.id)).toMatchObject({ status: "PAID", received: 100 });
     const row = await shop.payment(lost);
     expect(row).toMatchObject({ ...HELD, merchantId: shop.merchantId });
     expect(JSON.parse(row?.evidence ?? "").candidates).toEqual([{ invoiceId: bad.id, reason: "AMBIGUOUS" }]);
@@ -61,7 +61,7 @@ describe.each(UNREADABLE)("a method whose quotes are %s", (quotes) => {
     const alerts = await alertsOf(() => pricePayments(shop.dependencies()));
     expect(alerts.filter((line) => line.includes(bad.id))).toHaveLength(1);
     for (const { id } of [first, last])
-      expect(await shop.standing(id)).toMatchObject({ status: "PAID", received: 100 });
+      expect(await shop.invoiceState(id)).toMatchObject({ status: "PAID", received: 100 });
     await testDb.delete(payments).where(eq(payments.invoiceId, bad.id));
   });
 
