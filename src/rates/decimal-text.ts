@@ -56,7 +56,7 @@ export function boughtUnits(units: bigint, rate: string, shift: number): bigint 
 }
 
 /** `units` × `rate` × 10^`shift`, rounded down to whole units. */
-export function worthUnits(units: bigint, rate: string, shift: number): bigint {
+export function valueAtRate(units: bigint, rate: string, shift: number): bigint {
   return whole(exact(`${units}e${shift}`).times(plainRate(rate)), Decimal.ROUND_FLOOR);
 }
 

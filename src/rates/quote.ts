@@ -3,7 +3,7 @@
 import { MICRO_DIGITS } from "../lib/money.ts";
 import { err, ok, type Result } from "../lib/result.ts";
 import { DAY_MS, MINUTE_MS } from "../lib/time.ts";
-import { boughtUnits, isWithinPercent, median, product, quotient, worthUnits } from "./decimal-text.ts";
+import { boughtUnits, isWithinPercent, median, product, quotient, valueAtRate } from "./decimal-text.ts";
 
 /** A price is fresh for five minutes, inclusive. */
 export const FRESH_MS = 5 * MINUTE_MS;
@@ -154,7 +154,7 @@ export function unitsFor(of: {
 
 /** The value of `units` base units at `rate`, in micro-units of the rate's currency: an exact floor. */
 export function microsFor(of: { readonly units: bigint; readonly rate: string; readonly decimals: number }): bigint {
-  return worthUnits(of.units, of.rate, MICRO_DIGITS - of.decimals);
+  return valueAtRate(of.units, of.rate, MICRO_DIGITS - of.decimals);
 }
 
 function agreed(points: readonly PricePoint[], nowMs: number): AssetRate | undefined {

@@ -8,7 +8,7 @@ import { isCounted, isLatePayment, isUnsettled, type LatenessChange, latenessCha
 import type { Invoice } from "./invoice.ts";
 import { eventsOf, movesBetween, type SettlementEvent, type StatusMove } from "./moves.ts";
 import type { ResolutionAction } from "./resolution.ts";
-import { covers, type PricedMethod, type Worth, worthOf } from "./value.ts";
+import { covers, type PricedMethod, type TotalValue, totalValueOf } from "./value.ts";
 
 /** An active invoice keeps its wallet and its amount in use (Interface 3.1). */
 export function isActive(status: InvoiceStatus): boolean {
@@ -93,8 +93,8 @@ export function settle(facts: InvoiceFacts, payments: readonly CreditedPayment[]
 
 /** R, C and U of decisions 4. */
 interface Tally {
-  readonly received: Worth;
-  readonly confirmed: Worth;
+  readonly received: TotalValue;
+  readonly confirmed: TotalValue;
   readonly isUnsettled: boolean;
 }
 
@@ -103,10 +103,10 @@ function tallyOf(facts: InvoiceFacts, payments: readonly CreditedPayment[], nowM
   const counted = payments.filter((payment) => isCounted(invoice, payment));
   const confirmed = counted.filter(({ status }) => status === "CONFIRMED");
   const expectedMicros = invoice.amountMicros;
-  const received = worthOf({ expectedMicros, methods, payments: counted });
+  const received = totalValueOf({ expectedMicros, methods, payments: counted });
   return {
     received,
-    confirmed: worthOf({ expectedMicros, methods, payments: confirmed }),
+    confirmed: totalValueOf({ expectedMicros, methods, payments: confirmed }),
     // Money without a known value counts as unconfirmed: it neither pays the invoice nor lets it end.
     isUnsettled: received.hasUnweighed || payments.some((payment) => isUnsettled(invoice, payment, nowMs)),
   };

@@ -6,7 +6,7 @@ import type { CreditedPayment } from "../payments/payment.ts";
 import { type Quote, quoteFor, type WeighedByQuote } from "./quotes.ts";
 
 /** Sums are capped here: the largest number that the tables store exactly, nine billion units of any currency, far above E + over. */
-export const MAX_WORTH_MICROS = BigInt(Number.MAX_SAFE_INTEGER);
+export const MAX_VALUE_MICROS = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** The facts of a method that give payments their value. */
 export interface PricedMethod {
@@ -20,7 +20,7 @@ export interface PricedMethod {
   readonly slackMs: number;
 }
 
-export interface Worth {
+export interface TotalValue {
   readonly micros: bigint;
   /** What rounding may have lost: one micro-unit for every quote with payments, except the first. It is forgiven, never shown. */
   readonly slackMicros: bigint;
@@ -28,15 +28,15 @@ export interface Worth {
   readonly hasUnweighed: boolean;
 }
 
-type WorthOfPayment = Pick<
+type ValuedPayment = Pick<
   CreditedPayment,
   "network" | "cryptocurrency" | "amountUnits" | "receivedAtMs" | "marketMicros"
 >;
 
-export interface WorthFacts {
+export interface ValueFacts {
   readonly expectedMicros: bigint;
   readonly methods: readonly PricedMethod[];
-  readonly payments: readonly WorthOfPayment[];
+  readonly payments: readonly ValuedPayment[];
 }
 
 /** The quote of one payment, and the payment's value by itself. */
@@ -47,16 +47,16 @@ export interface Weighing {
   readonly micros: bigint | null;
 }
 
-/** The quote and value of one payment. Several payments on one quote are added up before rounding (`worthOf`). */
+/** The quote and value of one payment. Several payments on one quote are added up before rounding (`totalValueOf`). */
 export function weighingOf(
-  payment: WorthOfPayment,
+  payment: ValuedPayment,
   of: { readonly expectedMicros: bigint; readonly methods: readonly PricedMethod[] },
 ): Weighing {
   const method = of.methods.find((each) => isOfMethod(payment, each));
   const { amountUnits, receivedAtMs: atMs } = payment;
   const by = method === undefined ? undefined : quoteFor({ amountUnits, atMs }, method.quotes, method.slackMs);
   if (method === undefined || by === undefined) return { by: null, micros: payment.marketMicros };
-  return { by, micros: minBig(worthByQuote(by.quote, amountUnits, method), MAX_WORTH_MICROS) };
+  return { by, micros: minBig(valueByQuote(by.quote, amountUnits, method), MAX_VALUE_MICROS) };
 }
 
 /**
@@ -67,9 +67,9 @@ export function weighingOf(
  * - E = 0 (any amount): the units are valued at the rate of their quote, with at least one micro-unit, because the first confirmed payment
  *   makes the invoice PAID however small it is.
  *
- * With n quotes a sum at most n-1 short of E *is* E. Capped at `MAX_WORTH_MICROS`.
+ * With n quotes a sum at most n-1 short of E *is* E. Capped at `MAX_VALUE_MICROS`.
  */
-export function worthOf({ expectedMicros, methods, payments }: WorthFacts): Worth {
+export function totalValueOf({ expectedMicros, methods, payments }: ValueFacts): TotalValue {
   const least = expectedMicros === 0n ? 1n : 0n;
   const byQuote = new Map<Quote, { readonly method: PricedMethod; units: bigint }>();
   let marketMicros = 0n;
@@ -87,20 +87,20 @@ export function worthOf({ expectedMicros, methods, payments }: WorthFacts): Wort
     if (sum === undefined) byQuote.set(by.quote, { method, units: payment.amountUnits });
     else sum.units += payment.amountUnits;
   }
-  const addends = [...byQuote].map(([quote, { method, units }]) => maxBig(worthByQuote(quote, units, method), least));
+  const addends = [...byQuote].map(([quote, { method, units }]) => maxBig(valueByQuote(quote, units, method), least));
   const slackMicros = maxBig(BigInt(addends.length) - 1n, 0n);
   const sum = marketMicros + addends.reduce((total, addend) => total + addend, 0n);
   const isWhole = sum < expectedMicros && sum + slackMicros >= expectedMicros;
-  return { micros: isWhole ? expectedMicros : minBig(sum, MAX_WORTH_MICROS), slackMicros, hasUnweighed };
+  return { micros: isWhole ? expectedMicros : minBig(sum, MAX_VALUE_MICROS), slackMicros, hasUnweighed };
 }
 
-function worthByQuote({ amountUnits, forMicros, rate }: Quote, units: bigint, { decimals }: PricedMethod): bigint {
+function valueByQuote({ amountUnits, forMicros, rate }: Quote, units: bigint, { decimals }: PricedMethod): bigint {
   return amountUnits === null ? microsFor({ units, decimals, rate }) : floorDiv(forMicros * units, amountUnits);
 }
 
 /** Whether the value reaches a bound, forgiving what rounding may have lost. */
-export function covers(worth: Worth, boundMicros: bigint): boolean {
-  return worth.micros + worth.slackMicros >= boundMicros;
+export function covers(value: TotalValue, boundMicros: bigint): boolean {
+  return value.micros + value.slackMicros >= boundMicros;
 }
 
 /**
@@ -140,6 +140,6 @@ function percentage(micros: bigint, basisPoints: number): bigint {
   return floorDiv(micros * BigInt(basisPoints), 10_000n);
 }
 
-function isOfMethod(payment: Pick<WorthOfPayment, "network" | "cryptocurrency">, method: PricedMethod): boolean {
+function isOfMethod(payment: Pick<ValuedPayment, "network" | "cryptocurrency">, method: PricedMethod): boolean {
   return payment.network === method.network && payment.cryptocurrency === method.cryptocurrency;
 }

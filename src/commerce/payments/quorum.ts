@@ -8,7 +8,7 @@ export interface QuorumFacts {
   readonly quorumAboveMicros: bigint | null;
   /** What the invoice asks for; 0 for any amount. */
   readonly askedMicros: bigint;
-  /** What the payment is worth; null if that is not known. */
+  /** The value of the payment; null if that is not known. */
   readonly paidMicros: bigint | null;
 }
 

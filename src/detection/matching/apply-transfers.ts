@@ -5,7 +5,7 @@
 import { assetOn, type Network } from "../../chains/networks.ts";
 import { type Transfer, transferKey } from "../../chains/transfer.ts";
 import { readFile } from "../../commerce/invoices/change-invoice.ts";
-import { MAX_WORTH_MICROS } from "../../commerce/invoices/value.ts";
+import { MAX_VALUE_MICROS } from "../../commerce/invoices/value.ts";
 import {
   type ChainHeights,
   type ChainObservation,
@@ -127,7 +127,7 @@ async function applyChunk(
       unmatchedPayments.push(each);
       continue;
     }
-    const usdMicros = worthInUsd(deps, network, transfer, table);
+    const usdMicros = valueInUsd(deps, network, transfer, table);
     const mayConfirm = !(look.hasSecond === true && needsSecond(place));
     const { id, merchantId } = place.terms.invoice;
     const replaces = look.replaced.get(transferKey(transfer)) ?? [];
@@ -270,7 +270,7 @@ async function recordAll(
         ? []
         : [
             {
-              ...{ transfer, place, holders, onlyFor, usdMicros: worthInUsd(deps, network, transfer, of.table) },
+              ...{ transfer, place, holders, onlyFor, usdMicros: valueInUsd(deps, network, transfer, of.table) },
               replaces: replaced.get(transferKey(transfer)) ?? [],
             },
           ],
@@ -314,7 +314,7 @@ function needsSecond({ terms, fiatMicros }: Extract<Place, { kind: "invoice" }>)
   return needsSecondSource({ quorumAboveMicros, askedMicros: invoice.amountMicros, paidMicros: fiatMicros });
 }
 
-function worthInUsd(
+function valueInUsd(
   { nowMs }: ApplyDependencies,
   network: Network,
   { cryptocurrency, amountUnits }: Transfer,
@@ -325,5 +325,5 @@ function worthInUsd(
   const quote = quoteRate({ table, assetCode: asset.rateCode, currency: "USD", nowMs });
   if (!quote.ok) return null;
   const micros = microsFor({ units: amountUnits, rate: quote.value.rate, decimals: asset.decimals });
-  return minBig(micros, MAX_WORTH_MICROS);
+  return minBig(micros, MAX_VALUE_MICROS);
 }

@@ -3,7 +3,7 @@
 import { assetOn, type Network } from "../../chains/networks.ts";
 import type { Transfer } from "../../chains/transfer.ts";
 import type { Invoice, PaymentMethod } from "../../commerce/invoices/invoice.ts";
-import { MAX_WORTH_MICROS, weighingOf } from "../../commerce/invoices/value.ts";
+import { MAX_VALUE_MICROS, weighingOf } from "../../commerce/invoices/value.ts";
 import { pricedOf } from "../../commerce/invoices/weighing.ts";
 import { isCreditedDust } from "../../commerce/payments/dust.ts";
 import {
@@ -63,9 +63,9 @@ export type Place =
       readonly terms: Terms;
       readonly matchedBy: MatchRule;
       readonly needsReview: boolean;
-      /** Worth in the invoice's currency by the applicable quote or rate; null if there is neither. */
+      /** Value in the invoice's currency by the applicable quote or rate; null if there is neither. */
       readonly fiatMicros: bigint | null;
-      /** Worth now at the market rate, in the invoice's currency; null without a fresh rate. */
+      /** Value now at the market rate, in the invoice's currency; null without a fresh rate. */
       readonly marketMicros: bigint | null;
     }
   /** Too little to be a payment of the matched invoice: stored only for that invoice's merchant. */
@@ -203,18 +203,18 @@ export function isExact(
   return isInTime && reservedUnits === facts.transfer.amountUnits && method.address === facts.transfer.toAddress;
 }
 
-/** The transfer's worth at the current market rate, in the invoice's currency; null without a fresh rate. */
+/** The transfer's value at the current market rate, in the invoice's currency; null without a fresh rate. */
 function marketMicrosOf({ network, transfer, rates }: PlaceFacts, { currency }: InvoiceTerms): bigint | null {
   const asset = assetOn(network, transfer.cryptocurrency);
   if (asset === undefined) return null;
   const quote = quoteRate({ ...rates, assetCode: asset.rateCode, currency });
   if (!quote.ok) return null;
   const micros = microsFor({ units: transfer.amountUnits, rate: quote.value.rate, decimals: asset.decimals });
-  return minBig(micros, MAX_WORTH_MICROS);
+  return minBig(micros, MAX_VALUE_MICROS);
 }
 
-/** The transfer's worth to an invoice, by the quote or rate that applies at its time; null if there is none. */
-function worthTo(facts: PlaceFacts, { invoice, method }: Terms) {
+/** The transfer's value to an invoice, by the quote or rate that applies at its time; null if there is none. */
+function valueTo(facts: PlaceFacts, { invoice, method }: Terms) {
   const marketMicros = marketMicrosOf(facts, invoice);
   const { network: on, cryptocurrency, amountUnits } = { ...facts.transfer, network: facts.network.name };
   const payment = { network: on, cryptocurrency, amountUnits, receivedAtMs: facts.atMs, marketMicros };
@@ -229,13 +229,13 @@ function credited(
   const { network, transfer } = facts;
   const { invoice } = of.terms;
   const { cryptocurrency, amountUnits } = transfer;
-  const worth = worthTo(facts, of.terms);
+  const value = valueTo(facts, of.terms);
   const expectedMicros = invoice.amountMicros;
-  const valueMicros = worth.fiatMicros;
+  const valueMicros = value.fiatMicros;
   const { underpaidToleranceMicros } = invoice;
-  const worthOfIt = { expectedMicros, underpaidToleranceMicros, valueMicros };
-  const isDust = isCreditedDust({ network, cryptocurrency, amountUnits, ...worthOfIt });
-  return isDust ? { kind: "dust", merchantId: invoice.merchantId } : { kind: "invoice", ...of, ...worth };
+  const ofValue = { expectedMicros, underpaidToleranceMicros, valueMicros };
+  const isDust = isCreditedDust({ network, cryptocurrency, amountUnits, ...ofValue });
+  return isDust ? { kind: "dust", merchantId: invoice.merchantId } : { kind: "invoice", ...of, ...value };
 }
 
 /** One candidate for each invoice with an amount there, as of the payment's time. */
@@ -262,7 +262,7 @@ function candidatesOf(facts: PlaceFacts, reserved: readonly ReservedTerms[]): re
 /** A damaged row may prevent the crediting of other invoices at its address, but must not fail the whole look. */
 function weighedFor(facts: PlaceFacts, terms: Terms): Pick<Candidate, "valueMicros" | "isUnreadable"> {
   try {
-    return { valueMicros: worthTo(facts, terms).fiatMicros };
+    return { valueMicros: valueTo(facts, terms).fiatMicros };
   } catch {
     return { valueMicros: null, isUnreadable: true };
   }

@@ -9,7 +9,7 @@ import { pairOf } from "../../commerce/invoices/payment-method.ts";
 import type { RefreshDependencies } from "../../commerce/invoices/refresh-invoice.ts";
 import { type AmountDependencies, mayBeOfAmounts } from "../../commerce/invoices/reserve-amount.ts";
 import { settlementChange } from "../../commerce/invoices/settle-invoice.ts";
-import { MAX_WORTH_MICROS } from "../../commerce/invoices/value.ts";
+import { MAX_VALUE_MICROS } from "../../commerce/invoices/value.ts";
 import type { Payment } from "../../commerce/payments/payment.ts";
 import { selectUnpricedAssets, selectUnpricedInvoices, type UnpricedAsset } from "../../commerce/payments/store.ts";
 import { logAlert } from "../../lib/log.ts";
@@ -87,7 +87,7 @@ async function priceInvoice(deps: PriceDependencies, read: InvoiceFile, pricing:
   });
 }
 
-/** The payment with its worth at the current rate; undefined if it already has a price, is too old, or no rate is fresh. */
+/** The payment with its value at the current rate; undefined if it already has a price, is too old, or no rate is fresh. */
 function priced(
   { invoice: { currency } }: InvoiceFile,
   payment: Payment,
@@ -98,5 +98,5 @@ function priced(
   const quote = quoteRate({ table, assetCode: asset.rateCode, currency, nowMs });
   if (!quote.ok) return [];
   const micros = microsFor({ units: payment.amountUnits, rate: quote.value.rate, decimals: asset.decimals });
-  return [{ ...payment, marketMicros: minBig(micros, MAX_WORTH_MICROS), updatedAtMs: nowMs }];
+  return [{ ...payment, marketMicros: minBig(micros, MAX_VALUE_MICROS), updatedAtMs: nowMs }];
 }

@@ -1,5 +1,5 @@
 // Records transfers that no rule credits: one row for each merchant with a live wallet on the address, UNMATCHED, or IGNORED for dust. Each
-// UNMATCHED row has one event. Beyond 100 a day at an address and of about the same worth, one summary event replaces the rest (decisions 5).
+// UNMATCHED row has one event. Beyond 100 a day at an address and of about the same value, one summary event replaces the rest (decisions 5).
 
 import type { Network } from "../../chains/networks.ts";
 import { paymentBodyOf } from "../../commerce/invoices/invoice-body.ts";
@@ -37,7 +37,7 @@ import type { Place } from "./placement.ts";
 import type { Holder, Placed } from "./read-places.ts";
 import { assertTransfersMissed, assertTransfersNew, insertUnmatched, selectPaymentRow } from "./store.ts";
 import type { UnmatchedEvents } from "./unmatched-events.ts";
-import { UNMATCHED_A_DAY, worthRangeOf } from "./unmatched-limit.ts";
+import { UNMATCHED_A_DAY, valueRangeOf } from "./unmatched-limit.ts";
 
 export type UnmatchedDependencies = CommitDependencies;
 
@@ -48,7 +48,7 @@ export interface UnmatchedContext {
   readonly askedBy?: MerchantId | undefined;
 }
 
-/** A transfer that is not credited, and its worth in US dollars when first seen; null if no rate was known. */
+/** A transfer that is not credited, and its value in US dollars when first seen; null if no rate was known. */
 export interface Unmatched extends Pick<Placed, "transfer" | "holders" | "onlyFor"> {
   readonly place: Exclude<Place, { kind: "invoice" }>;
   readonly usdMicros: bigint | null;
@@ -63,7 +63,7 @@ const ROWS_AT_ONCE = 50;
 
 /**
  * Whether any of these new transfers would get a row of the merchant now. Dust always does; others until the address has 100 of one day and
- * worth range; and every transfer that the merchant itself named.
+ * value range; and every transfer that the merchant itself named.
  */
 export async function isKept(
   deps: Pick<UnmatchedDependencies, "db" | "sleep" | "nowMs">,
@@ -72,10 +72,10 @@ export async function isKept(
 ): Promise<Result<boolean, Failure>> {
   const { merchantId, network, askedBy } = of;
   if (unmatchedPayments.length > 0 && merchantId === askedBy) return ok(true);
-  if (unmatchedPayments.some((unmatched) => hasDustWorth(network, unmatched))) return ok(true);
+  if (unmatchedPayments.some((unmatched) => hasDustValue(network, unmatched))) return ok(true);
   const places = unmatchedPayments.map(({ transfer: { toAddress }, usdMicros }) => ({
     ...{ merchantId, network: network.name, toAddress },
-    ...worthRangeOf(usdMicros),
+    ...valueRangeOf(usdMicros),
   }));
   const distinct = new Map(places.map((place) => [`${place.toAddress} ${place.fromMicros}`, place]));
   for (const place of distinct.values()) {
@@ -141,7 +141,7 @@ async function recordBatch(
   const sinceMs = dayOf(deps);
   const records = rows.map((payment, n) => ({
     payment,
-    range: worthRangeOf(payment.usdMicros),
+    range: valueRangeOf(payment.usdMicros),
     // The database counts the rows of the batch's earlier statements; this counts those of the same statement.
     before: rows.slice(n - (n % ROWS_AT_ONCE), n).filter((other) => isOfSamePlace(other, payment)).length,
     eventId: derivedId("evt", operationId, n),
@@ -186,7 +186,7 @@ function assertsOf(
 }
 
 function isOfSamePlace(other: Payment, { merchantId, toAddress, usdMicros }: Payment): boolean {
-  const isSameRange = worthRangeOf(other.usdMicros).fromMicros === worthRangeOf(usdMicros).fromMicros;
+  const isSameRange = valueRangeOf(other.usdMicros).fromMicros === valueRangeOf(usdMicros).fromMicros;
   return (
     isSameRange && other.merchantId === merchantId && other.toAddress === toAddress && other.status === "UNMATCHED"
   );
@@ -268,7 +268,7 @@ function unmatchedRow(
 ): StoredPayment {
   const { transfer, place, holder, look, id, usdMicros } = of;
   const { network, heights } = look;
-  const isDust = place.kind === "dust" || hasDustWorth(network, of);
+  const isDust = place.kind === "dust" || hasDustValue(network, of);
   return newPayment({
     id,
     merchantId: holder.merchantId,
@@ -281,7 +281,7 @@ function unmatchedRow(
   });
 }
 
-function hasDustWorth(network: Network, { transfer, usdMicros }: Pick<Unmatched, "transfer" | "usdMicros">): boolean {
+function hasDustValue(network: Network, { transfer, usdMicros }: Pick<Unmatched, "transfer" | "usdMicros">): boolean {
   const { cryptocurrency, amountUnits, isUnexplained } = transfer;
   return isUnexplained !== true && isUnmatchedDust({ network, cryptocurrency, amountUnits, usdMicros });
 }
@@ -308,14 +308,14 @@ function eventOf(
   };
 }
 
-/** One summary a day for an address and a worth range: its id is derived from them. */
+/** One summary a day for an address and a value range: its id is derived from them. */
 function summaryId({ merchantId, network, toAddress, usdMicros }: Payment, dayMs: number) {
-  const range = worthRangeOf(usdMicros).fromMicros;
+  const range = valueRangeOf(usdMicros).fromMicros;
   return derivedId("evt", `${ulidTime(dayMs)}|${merchantId}|${network}|${toAddress}|${range}`);
 }
 
 function summaryOf({ network, toAddress, usdMicros }: Payment): string {
-  const { fromMicros, belowMicros } = worthRangeOf(usdMicros);
+  const { fromMicros, belowMicros } = valueRangeOf(usdMicros);
   const summary = {
     ...({ payment: null, network, toAddress, unmatchedToday: UNMATCHED_A_DAY, isTruncated: true } as const),
     worthFrom: fromMicros === null ? null : formatMicros(fromMicros),

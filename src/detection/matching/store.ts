@@ -14,7 +14,7 @@ import { payments } from "../../platform/db/schema/payments.ts";
 import { wallets } from "../../platform/db/schema/wallets.ts";
 import { fanOut } from "../../platform/events/store.ts";
 import type { InvoiceTerms } from "./placement.ts";
-import { UNMATCHED_A_DAY, type WorthRange } from "./unmatched-limit.ts";
+import { UNMATCHED_A_DAY, type ValueRange } from "./unmatched-limit.ts";
 
 // A list is one JSON parameter. SQLite keeps the order of a cross join, so each entry of the list is looked up by an index.
 export const network = sql.placeholder("network");
@@ -195,8 +195,8 @@ const unmatchedEvents = prepared(
 /** A row without an invoice, and the data of its events. */
 export interface UnmatchedRow {
   readonly payment: StoredPayment;
-  /** The worth range that it counts in. */
-  readonly range: WorthRange;
+  /** The value range that it counts in. */
+  readonly range: ValueRange;
   /** Number of UNMATCHED rows of its merchant, address and range before it in this batch. */
   readonly before: number;
   /** Its merchant named the transfer: the row is written whatever the limit. */
@@ -241,7 +241,7 @@ function placeKey({ payment, range }: UnmatchedRow): string {
   return `${payment.merchantId} ${payment.toAddress} ${range.fromMicros}`;
 }
 
-/** The place and range in which a row counts; worths as numbers, as in the column. */
+/** The place and range in which a row counts; values as numbers, as in the column. */
 function placeOf(unmatched: UnmatchedRow) {
   const { network, toAddress, merchantId } = unmatched.payment;
   const [fromMicros, belowMicros] = [unmatched.range.fromMicros, unmatched.range.belowMicros].map((micros) =>

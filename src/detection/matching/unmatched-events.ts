@@ -1,14 +1,14 @@
 // The data of the event for a transfer that no rule credits.
 import type { PaymentBody } from "../../commerce/invoices/invoice-body.ts";
 
-/** Replaces the event of the 101st unmatched transfer of a day to one address and of about the same worth. */
+/** Replaces the event of the 101st unmatched transfer of a day to one address and of about the same value. */
 interface UnmatchedSummary {
   readonly payment: null;
   readonly network: string;
   readonly toAddress: string;
   readonly unmatchedToday: number;
   readonly isTruncated: true;
-  /** The full worth range in US dollars; null if the worth is unknown or the range has no end. */
+  /** The full value range in US dollars; null if the value is unknown or the range has no end. */
   readonly worthFrom: string | null;
   readonly worthBelow: string | null;
 }

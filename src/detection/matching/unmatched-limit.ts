@@ -2,23 +2,23 @@
 // database. They are counted by order of magnitude: hiding a real payment takes 100 transfers of about its size, which the merchant keeps.
 import { LIMITS } from "../../lib/limits.ts";
 
-/** UNMATCHED rows of one merchant, address, day and worth range. */
+/** UNMATCHED rows of one merchant, address, day and value range. */
 export const UNMATCHED_A_DAY = LIMITS.unmatchedPerAddressAndDay;
 
 /** Bounds between the ranges in US dollar micro-units: below 1, 10, 100, 1,000 USD, and the rest. */
 const BOUNDS: readonly bigint[] = [1_000_000n, 10_000_000n, 100_000_000n, 1_000_000_000n];
 
 /**
- * `fromMicros` is inside the range, `belowMicros` outside. Both are null if the worth is unknown; only `belowMicros` is null in the highest
+ * `fromMicros` is inside the range, `belowMicros` outside. Both are null if the value is unknown; only `belowMicros` is null in the highest
  * range.
  */
-export interface WorthRange {
+export interface ValueRange {
   readonly fromMicros: bigint | null;
   readonly belowMicros: bigint | null;
 }
 
-/** The range of a worth in US dollar micro-units (not negative; null if no rate is known). */
-export function worthRangeOf(usdMicros: bigint | null): WorthRange {
+/** The range of a value in US dollar micro-units (not negative; null if no rate is known). */
+export function valueRangeOf(usdMicros: bigint | null): ValueRange {
   if (usdMicros === null) return { fromMicros: null, belowMicros: null };
   const fromMicros = BOUNDS.findLast((bound) => bound <= usdMicros) ?? 0n;
   return { fromMicros, belowMicros: BOUNDS.find((bound) => bound > usdMicros) ?? null };

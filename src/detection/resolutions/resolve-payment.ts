@@ -7,7 +7,7 @@ import type { Invoice, InvoiceFile } from "../../commerce/invoices/invoice.ts";
 import { isSamePair, pairOf } from "../../commerce/invoices/payment-method.ts";
 import type { AmountDependencies } from "../../commerce/invoices/reserve-amount.ts";
 import { settlementChange } from "../../commerce/invoices/settle-invoice.ts";
-import { MAX_WORTH_MICROS, weighingOf } from "../../commerce/invoices/value.ts";
+import { MAX_VALUE_MICROS, weighingOf } from "../../commerce/invoices/value.ts";
 import { pricedOf, weighed } from "../../commerce/invoices/weighing.ts";
 import { paymentEvents } from "../../commerce/payments/chain-observation.ts";
 import { MOST_PAYMENTS, type Payment, type PaymentResolution } from "../../commerce/payments/payment.ts";
@@ -84,7 +84,7 @@ async function assignment(
   const { file, quorumAboveMicros, reason } = request;
   const isNew = payment.invoiceId === null;
   if (isNew && !hasRoomByHand(file.payments)) return err({ code: "TOO_MANY_PAYMENTS", limit: MOST_PAYMENTS });
-  const market = await marketWorth(deps, file, payment);
+  const market = await marketValue(deps, file, payment);
   if (!market.ok) return market;
   const { network } = pairOf(payment);
   const hasSource = deps.hasSource(network.name);
@@ -151,16 +151,16 @@ function currentPayment(
 }
 
 /**
- * The payment's market worth in the invoice's currency: its dollar worth when first seen, converted at the current rate; if no rate was known
+ * The payment's market value in the invoice's currency: its dollar value when first seen, converted at the current rate; if no rate was known
  * then, its amount at the current rate. Null without a rate; then a quote of its method prices it.
  */
-async function marketWorth(
+async function marketValue(
   deps: ResolveDependencies,
   { invoice, methods }: InvoiceFile,
   payment: Payment,
 ): Promise<Result<bigint | null, Failure>> {
   const micros = microsAtRates(await deps.table(), invoice, payment, deps.nowMs);
-  if (micros.ok) return ok(minBig(micros.value, MAX_WORTH_MICROS));
+  if (micros.ok) return ok(minBig(micros.value, MAX_VALUE_MICROS));
   const terms = { expectedMicros: invoice.amountMicros, methods: methods.map(pricedOf) };
   const { by } = weighingOf({ ...payment, marketMicros: null }, terms);
   return by === null ? err({ code: micros.error }) : ok(null);

@@ -125,7 +125,7 @@ export function payeeOf(
         ? holders.includes(each) && each.rank < holder.rank
         : each.rank <= holder.rank && each.openedMs <= timeMs && isOpenAt(kind, each, timeMs) && isOfItsSize(each));
     const isOfItsSize = (each: InvoiceFact) => {
-      const value = worthTo(kind, each, transfer, timeMs);
+      const value = valueTo(kind, each, transfer, timeMs);
       return value !== null && value * 10n >= each.expectedMicros && value <= each.expectedMicros * 2n;
     };
     return strangers.some(isRival) ? { rule: "unmatched", invoice: null } : { rule: "exact", invoice: holder };
@@ -153,15 +153,15 @@ function byValue(
   open: readonly InvoiceFact[],
   { transfer, timeMs }: { readonly transfer: TransferFact; readonly timeMs: number },
 ): { readonly rule: Rule; readonly invoice: InvoiceFact } | undefined {
-  const worth = (invoice: InvoiceFact) => worthTo(kind, invoice, transfer, timeMs);
-  const near = open.filter((each) => isWithin(each, worth(each), 1n));
-  const nearby = open.filter((each) => isWithin(each, worth(each), 2n));
+  const valueFor = (invoice: InvoiceFact) => valueTo(kind, invoice, transfer, timeMs);
+  const near = open.filter((each) => isWithin(each, valueFor(each), 1n));
+  const nearby = open.filter((each) => isWithin(each, valueFor(each), 2n));
   const [meant] = near;
   if (meant !== undefined && near.length === 1 && nearby.length === 1)
     return { rule: "within tolerance", invoice: meant };
   const [sole] = open;
   if (sole !== undefined && open.length === 1) {
-    const value = worth(sole);
+    const value = valueFor(sole);
     if (value !== null && value * 10n >= sole.expectedMicros && value <= sole.expectedMicros * 2n) {
       return { rule: "sole candidate", invoice: sole };
     }
@@ -193,7 +193,7 @@ function isOpenAt(kind: History["kind"], invoice: InvoiceFact, timeMs: number): 
 }
 
 /** Reading of "value" in rules 2 and 3: what the transfer would be worth to the invoice, weighed as of its time, against E (not the rest). */
-function worthTo(kind: History["kind"], invoice: InvoiceFact, transfer: TransferFact, timeMs: number): bigint | null {
+function valueTo(kind: History["kind"], invoice: InvoiceFact, transfer: TransferFact, timeMs: number): bigint | null {
   const { quote } = weightOf(kind, invoice, transfer.units, timeMs);
   return quote === null ? atRate(kind, transfer) : (quote.forMicros * transfer.units) / quote.units;
 }
@@ -266,17 +266,17 @@ function mayCount(invoice: InvoiceFact, timeMs: number): boolean {
   return invoice.latePaymentPolicy === "ACCEPT" && timeMs <= monitorUntilMs(invoice);
 }
 
-interface Worth {
+interface TotalValue {
   readonly micros: bigint;
   readonly forgivenMicros: bigint;
 }
 
 /** Each quote with money on it is one addend of all its units, each payment at the market's rate one of its own. Quotes alone are forgiven. */
-export function worthOf(
+export function totalValueOf(
   history: History,
   invoice: InvoiceFact,
   counted: readonly (readonly [TransferFact, Weight])[],
-): Worth {
+): TotalValue {
   const onQuote = new Map<number, { readonly quote: Quote; units: bigint }>();
   let micros = 0n;
   for (const [transfer, { quote }] of counted) {
@@ -310,12 +310,12 @@ function expectedInvoice(
   });
   const counted = own.filter(({ isLate }) => !isLate);
   const confirmed = counted.filter(({ status }) => status === "CONFIRMED");
-  const received = worthOf(
+  const received = totalValueOf(
     history,
     invoice,
     counted.map(({ transfer, weight }) => [transfer, weight]),
   );
-  const settled = worthOf(
+  const settled = totalValueOf(
     history,
     invoice,
     confirmed.map(({ transfer, weight }) => [transfer, weight]),
@@ -334,7 +334,7 @@ function expectedInvoice(
 /** The table of decisions 4, of an invoice that is closed and that nobody resolved. */
 function statusOf(
   invoice: InvoiceFact,
-  of: { readonly received: Worth; readonly settled: Worth; readonly isUnsettled: boolean },
+  of: { readonly received: TotalValue; readonly settled: TotalValue; readonly isUnsettled: boolean },
 ): string {
   const { received, settled } = of;
   const leastMicros = invoice.expectedMicros - invoice.underpaidToleranceMicros;

@@ -63,7 +63,7 @@ export const nudged: Variant = {
         const was = before.get(invoiceId);
         if (was === undefined || received === was.received) continue;
         let sum = was.received;
-        for (const [id, { status, worth }] of payments) sum += worth * step(was.payments.get(id)?.status, status);
+        for (const [id, { status, micros }] of payments) sum += micros * step(was.payments.get(id)?.status, status);
         shop.run("update invoices set received_micros = ? where id = ?", sum, invoiceId);
       }
       return applied;
@@ -80,7 +80,7 @@ function step(before: string | undefined, after: string): number {
 
 interface Received {
   readonly received: number;
-  readonly payments: ReadonlyMap<string, { readonly status: string; readonly worth: number }>;
+  readonly payments: ReadonlyMap<string, { readonly status: string; readonly micros: number }>;
 }
 
 function receivedIn(shop: ReorgShop): ReadonlyMap<string, Received> {
@@ -91,14 +91,14 @@ function receivedIn(shop: ReorgShop): ReadonlyMap<string, Received> {
     invoices.map((invoice) => {
       const [expected, asked] = [BigInt(invoice.amount_micros ?? 0), BigInt(invoice.asked ?? 1)];
       const own = paid.filter((payment) => payment.invoice_id === invoice.id);
-      const worths = own.map(
+      const values = own.map(
         ({ id, status, amount_units }) =>
           [
             String(id),
-            { status: String(status), worth: Number((BigInt(amount_units ?? 0) * expected) / asked) },
+            { status: String(status), micros: Number((BigInt(amount_units ?? 0) * expected) / asked) },
           ] as const,
       );
-      return [String(invoice.id), { received: Number(invoice.received_micros), payments: new Map(worths) }];
+      return [String(invoice.id), { received: Number(invoice.received_micros), payments: new Map(values) }];
     }),
   );
 }

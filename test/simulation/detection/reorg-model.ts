@@ -57,7 +57,7 @@ export function expectedOf(
     payments,
     invoices: new Map(
       invoices.map((invoice) => {
-        const receivedMicros = worthOf(invoice, counted.get(invoice.id) ?? 0n);
+        const receivedMicros = valueFor(invoice, counted.get(invoice.id) ?? 0n);
         const status = statusOf(invoice, receivedMicros);
         return [invoice.id, { status, receivedMicros, isLate: late.has(invoice.id) }];
       }),
@@ -76,7 +76,7 @@ function payeeOf(output: Output, invoices: readonly TreeInvoice[]): TreeInvoice 
 }
 
 function isDust(invoice: TreeInvoice, amountUnits: bigint): boolean {
-  return amountUnits < 546n || worthOf(invoice, amountUnits) * 100n < invoice.expectedMicros;
+  return amountUnits < 546n || valueFor(invoice, amountUnits) * 100n < invoice.expectedMicros;
 }
 
 /** Of what no invoice is credited with: dust, to an address of its own or below 0.10 USD; a person decides on the rest. */
@@ -93,10 +93,10 @@ function isLateAt(invoice: TreeInvoice, atMs: number): boolean {
   return invoice.latePaymentPolicy === "REVIEW" || atMs > invoice.monitorUntilMs;
 }
 
-function worthOf({ expectedMicros, askedUnits }: TreeInvoice, units: bigint): bigint {
+function valueFor({ expectedMicros, askedUnits }: TreeInvoice, units: bigint): bigint {
   if (askedUnits !== null) return (expectedMicros * units) / askedUnits;
-  const worth = (units * BigInt(RATES.BTC) * 1_000_000n) / 100_000_000n;
-  return units > 0n && worth === 0n ? 1n : worth;
+  const micros = (units * BigInt(RATES.BTC) * 1_000_000n) / 100_000_000n;
+  return units > 0n && micros === 0n ? 1n : micros;
 }
 
 function statusOf(invoice: TreeInvoice, confirmedMicros: bigint): string {

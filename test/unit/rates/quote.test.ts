@@ -276,8 +276,8 @@ describe("a dollar", () => {
       if (!dollar.ok || !coin.ok) throw new Error(`no rate of ${currency}`);
       const whole = { units: 10n ** 18n, decimals: 18 };
       const usdMicros = microsFor({ ...whole, rate: "3500" });
-      const worth = microsFor({ units: usdMicros, rate: dollar.value, decimals: 6 });
-      expect(microsFor({ ...whole, rate: coin.value.rate }) - worth).toBeLessThanOrEqual(1n);
+      const value = microsFor({ units: usdMicros, rate: dollar.value, decimals: 6 });
+      expect(microsFor({ ...whole, rate: coin.value.rate }) - value).toBeLessThanOrEqual(1n);
     }
   });
 });
@@ -317,10 +317,10 @@ describe("units for an amount", () => {
       fc.property(amount, rate, decimals, (amountMicros, { digits, scale, text }, places) => {
         const units = unitsFor({ amountMicros, rate: text, decimals: places });
         // units × digits / 10^(places + scale) coins' worth against amount / 10^6, cross-multiplied.
-        const worth = (n: bigint) => n * digits * 1_000_000n;
+        const value = (n: bigint) => n * digits * 1_000_000n;
         const asked = amountMicros * 10n ** BigInt(places + scale);
-        expect(worth(units) >= asked).toBe(true);
-        expect(worth(units - 1n) < asked).toBe(true);
+        expect(value(units) >= asked).toBe(true);
+        expect(value(units - 1n) < asked).toBe(true);
       }),
       { numRuns: RUNS },
     );
@@ -337,7 +337,7 @@ describe("units for an amount", () => {
     );
   });
 
-  it("the worth of units is an exact floor", () => {
+  it("the value of units is an exact floor", () => {
     expect(microsFor({ units: 14_706n, rate: "68000", decimals: 8 })).toBe(10_000_080n);
     expect(microsFor({ units: 1n, rate: "0.9999999", decimals: 6 })).toBe(0n);
     expect(microsFor({ units: 0n, rate: "1", decimals: 6 })).toBe(0n);

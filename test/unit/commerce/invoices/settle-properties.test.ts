@@ -9,7 +9,7 @@ import {
   type Settlement,
   settle,
 } from "../../../../src/commerce/invoices/status.ts";
-import { MAX_WORTH_MICROS } from "../../../../src/commerce/invoices/value.ts";
+import { MAX_VALUE_MICROS } from "../../../../src/commerce/invoices/value.ts";
 import { type CreditedPayment, PAYMENT_STATUSES } from "../../../../src/commerce/payments/payment.ts";
 import { INVOICE_STATUSES, type InvoiceStatus } from "../../../../src/platform/column-values.ts";
 import {
@@ -139,7 +139,7 @@ describe("settle", () => {
     fc.assert(
       fc.property(anyFacts, anyPayments, time, (facts, payments, nowMs) => {
         const { receivedMicros, confirmedMicros } = settle(facts, payments, nowMs);
-        expect(0n <= confirmedMicros && confirmedMicros <= receivedMicros && receivedMicros <= MAX_WORTH_MICROS).toBe(
+        expect(0n <= confirmedMicros && confirmedMicros <= receivedMicros && receivedMicros <= MAX_VALUE_MICROS).toBe(
           true,
         );
       }),

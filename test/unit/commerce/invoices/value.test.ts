@@ -3,12 +3,12 @@ import { describe, expect, it, test } from "vitest";
 import {
   amountDueUnits,
   covers,
-  MAX_WORTH_MICROS,
+  MAX_VALUE_MICROS,
   overpaidToleranceMicros,
   type PricedMethod,
+  totalValueOf,
   underpaidToleranceMicros,
   weighingOf,
-  worthOf,
 } from "../../../../src/commerce/invoices/value.ts";
 import type { CreditedPayment } from "../../../../src/commerce/payments/payment.ts";
 import { microsFor } from "../../../../src/rates/quote.ts";
@@ -23,10 +23,10 @@ function sent(
   return paymentOf({ network: method.network, cryptocurrency: method.cryptocurrency, amountUnits, ...changes });
 }
 
-describe("worth", () => {
+describe("the total value", () => {
   it("what was asked is worth exactly what is expected", () => {
     const payments = [sent(BTC, 147_059n)];
-    expect(worthOf({ expectedMicros: E, methods: [USDT, BTC], payments })).toEqual({
+    expect(totalValueOf({ expectedMicros: E, methods: [USDT, BTC], payments })).toEqual({
       micros: E,
       slackMicros: 0n,
       hasUnweighed: false,
@@ -34,8 +34,12 @@ describe("worth", () => {
   });
 
   it("is rounded down once for a quote, not for each payment", () => {
-    const whole = worthOf({ expectedMicros: E, methods: [BTC], payments: [sent(BTC, 100_001n)] });
-    const parts = worthOf({ expectedMicros: E, methods: [BTC], payments: [sent(BTC, 50_000n), sent(BTC, 50_001n)] });
+    const whole = totalValueOf({ expectedMicros: E, methods: [BTC], payments: [sent(BTC, 100_001n)] });
+    const parts = totalValueOf({
+      expectedMicros: E,
+      methods: [BTC],
+      payments: [sent(BTC, 50_000n), sent(BTC, 50_001n)],
+    });
     expect(whole.micros).toBe((E * 100_001n) / 147_059n);
     expect(parts).toEqual(whole);
   });
@@ -45,76 +49,76 @@ describe("worth", () => {
     const a = asking(USDT, 3n, 10n);
     const b = asking(BTC, 3n, 10n);
     const payments = [sent(a, 1n), sent(b, 2n)];
-    expect(worthOf({ expectedMicros: 10n, methods: [a, b], payments })).toMatchObject({
+    expect(totalValueOf({ expectedMicros: 10n, methods: [a, b], payments })).toMatchObject({
       micros: 10n,
       slackMicros: 1n,
     });
   });
 
   it("forgives one micro-unit for every quote but the first, and no more", () => {
-    const worth = { micros: 90n, slackMicros: 2n, hasUnweighed: false };
-    expect(covers(worth, 92n)).toBe(true);
-    expect(covers(worth, 93n)).toBe(false);
-    const single = worthOf({ expectedMicros: E, methods: [USDT, BTC], payments: [sent(USDT, E - 1n)] });
+    const value = { micros: 90n, slackMicros: 2n, hasUnweighed: false };
+    expect(covers(value, 92n)).toBe(true);
+    expect(covers(value, 93n)).toBe(false);
+    const single = totalValueOf({ expectedMicros: E, methods: [USDT, BTC], payments: [sent(USDT, E - 1n)] });
     expect(single).toMatchObject({ micros: E - 1n, slackMicros: 0n });
   });
 
   it("does not call what is short by more than rounding whole", () => {
     const payments = [sent(USDT, E / 2n - 1n), sent(BTC, 73_529n)];
     const sum = E / 2n - 1n + (E * 73_529n) / 147_059n;
-    expect(worthOf({ expectedMicros: E, methods: [USDT, BTC], payments }).micros).toBe(sum);
+    expect(totalValueOf({ expectedMicros: E, methods: [USDT, BTC], payments }).micros).toBe(sum);
   });
 
   it("a payment in an asset without a method is worth what it was at first sight", () => {
     const doge = { network: "DOGE", cryptocurrency: "DOGE" };
     const payments = [paymentOf({ ...doge, marketMicros: 7n }), paymentOf({ ...doge, marketMicros: 4n })];
-    const worth = worthOf({ expectedMicros: E, methods: [USDT], payments });
-    expect(worth).toEqual({ micros: 11n, slackMicros: 0n, hasUnweighed: false });
+    const value = totalValueOf({ expectedMicros: E, methods: [USDT], payments });
+    expect(value).toEqual({ micros: 11n, slackMicros: 0n, hasUnweighed: false });
   });
 
   it("a payment that nothing prices counts nothing, and says so beside those that count", () => {
     const unpriced = paymentOf({ network: "DOGE", cryptocurrency: "DOGE", marketMicros: null });
-    const worth = (payments: CreditedPayment[]) => worthOf({ expectedMicros: E, methods: [USDT], payments });
-    expect(worth([unpriced])).toEqual({ micros: 0n, slackMicros: 0n, hasUnweighed: true });
-    expect(worth([sent(USDT, 5n), unpriced])).toEqual({ micros: 5n, slackMicros: 0n, hasUnweighed: true });
+    const value = (payments: CreditedPayment[]) => totalValueOf({ expectedMicros: E, methods: [USDT], payments });
+    expect(value([unpriced])).toEqual({ micros: 0n, slackMicros: 0n, hasUnweighed: true });
+    expect(value([sent(USDT, 5n), unpriced])).toEqual({ micros: 5n, slackMicros: 0n, hasUnweighed: true });
   });
 
   it("the same token on another network is another asset", () => {
     const payments = [sent(USDT, E, { network: "TRX" })];
-    expect(worthOf({ expectedMicros: E, methods: [USDT], payments }).micros).toBe(0n);
+    expect(totalValueOf({ expectedMicros: E, methods: [USDT], payments }).micros).toBe(0n);
   });
 
   it("a method that was never quoted is none: its payments are worth what they were at first sight", () => {
     const unavailable = { ...USDT, quotes: [] };
     const payments = [sent(USDT, E, { marketMicros: 9n })];
-    expect(worthOf({ expectedMicros: E, methods: [unavailable], payments }).micros).toBe(9n);
-    expect(worthOf({ expectedMicros: 0n, methods: [unavailable], payments }).micros).toBe(9n);
+    expect(totalValueOf({ expectedMicros: E, methods: [unavailable], payments }).micros).toBe(9n);
+    expect(totalValueOf({ expectedMicros: 0n, methods: [unavailable], payments }).micros).toBe(9n);
   });
 
-  it("the worth at first sight does not weigh where a quote may be meant", () => {
+  it("the value at first sight does not weigh where a quote may be meant", () => {
     const payments = [sent(USDT, 5n, { marketMicros: 1_000n })];
-    expect(worthOf({ expectedMicros: E, methods: [USDT], payments }).micros).toBe(5n);
+    expect(totalValueOf({ expectedMicros: E, methods: [USDT], payments }).micros).toBe(5n);
   });
 
   it("stops at what the tables hold exactly", () => {
     const payments = [sent(USDT, 10n ** 40n)];
-    expect(worthOf({ expectedMicros: E, methods: [USDT], payments }).micros).toBe(MAX_WORTH_MICROS);
+    expect(totalValueOf({ expectedMicros: E, methods: [USDT], payments }).micros).toBe(MAX_VALUE_MICROS);
     const [payment = paymentOf()] = payments;
-    expect(weighingOf(payment, { expectedMicros: E, methods: [USDT] }).micros).toBe(MAX_WORTH_MICROS);
-    const dear = Array.from({ length: 3 }, (_, n) => paymentOf({ n, network: "X", marketMicros: MAX_WORTH_MICROS }));
-    expect(worthOf({ expectedMicros: E, methods: [USDT], payments: dear }).micros).toBe(MAX_WORTH_MICROS);
+    expect(weighingOf(payment, { expectedMicros: E, methods: [USDT] }).micros).toBe(MAX_VALUE_MICROS);
+    const dear = Array.from({ length: 3 }, (_, n) => paymentOf({ n, network: "X", marketMicros: MAX_VALUE_MICROS }));
+    expect(totalValueOf({ expectedMicros: E, methods: [USDT], payments: dear }).micros).toBe(MAX_VALUE_MICROS);
   });
 });
 
-describe("worth of a method that was quoted anew", () => {
+describe("value of a method that was quoted anew", () => {
   const ever = Number.MAX_SAFE_INTEGER;
   const requoted: PricedMethod = {
     ...USDT,
     slackMs: 1_000,
     quotes: [asked(100n, 1_000, 4_999), asked(200n, 5_000, ever)],
   };
-  const worth = (payments: CreditedPayment[], method = requoted) =>
-    worthOf({ expectedMicros: E, methods: [method], payments });
+  const value = (payments: CreditedPayment[], method = requoted) =>
+    totalValueOf({ expectedMicros: E, methods: [method], payments });
 
   test.each([
     ["the first quote, read after the second", 100n, 4_999, E],
@@ -126,26 +130,26 @@ describe("worth of a method that was quoted anew", () => {
     ["the first, sent in the slack after it", 100n, 5_999, E],
     ["the first, sent when the second stood", 100n, 6_000, E / 2n],
   ])("what was asked by %s is worth by what it meant then", (_why, units, receivedAtMs, micros) => {
-    expect(worth([sent(requoted, units, { receivedAtMs })]).micros).toBe(micros);
+    expect(value([sent(requoted, units, { receivedAtMs })]).micros).toBe(micros);
   });
 
   it("each quote with money is an addend of its own", () => {
     const payments = [sent(requoted, 50n, { receivedAtMs: 2_000 }), sent(requoted, 100n, { receivedAtMs: 6_000 })];
-    expect(worth(payments)).toEqual({ micros: E, slackMicros: 1n, hasUnweighed: false });
+    expect(value(payments)).toEqual({ micros: E, slackMicros: 1n, hasUnweighed: false });
   });
 
   it("payments that mean one quote by different rules are added before they are rounded", () => {
     const [quote = quoteOf(), later = quoteOf()] = requoted.quotes;
     const method = { ...requoted, quotes: [{ ...quote, amountUnits: 3n, forMicros: 10n }, later] };
     const payments = [1n, 3n, 2n].map((units, n) => sent(method, units, { receivedAtMs: 4_000 + n }));
-    expect(worth(payments, method)).toEqual({ micros: 20n, slackMicros: 0n, hasUnweighed: false });
+    expect(value(payments, method)).toEqual({ micros: 20n, slackMicros: 0n, hasUnweighed: false });
   });
 
   it("the rest of a partial payment is worth the rest, whatever became of the price", () => {
     const method = { ...requoted, quotes: [asked(100n, 0, 4_999), { ...asked(999n, 5_000, ever), forMicros: E / 2n }] };
     const half = sent(method, 50n, { receivedAtMs: 2_000 });
-    expect(worth([half, sent(method, 999n, { receivedAtMs: 7_000 })], method).micros).toBe(E);
-    expect(worth([half, sent(method, 998n, { receivedAtMs: 7_000 })], method).micros).toBeLessThan(E);
+    expect(value([half, sent(method, 999n, { receivedAtMs: 7_000 })], method).micros).toBe(E);
+    expect(value([half, sent(method, 998n, { receivedAtMs: 7_000 })], method).micros).toBeLessThan(E);
   });
 });
 
@@ -181,25 +185,25 @@ describe("what weighs a payment", () => {
   });
 });
 
-describe("worth on an any-amount invoice", () => {
+describe("value on an any-amount invoice", () => {
   const anyAmount = asking(BTC, null, 0n);
 
   it("is the rate at activation, rounded down", () => {
     // 0.00147059 BTC x 68,000.1 = 100.000267059 (a figure of seven digits behind the micro-unit is cut).
-    const worth = worthOf({ expectedMicros: 0n, methods: [anyAmount], payments: [sent(BTC, 147_059n)] });
-    expect(worth.micros).toBe(100_000_267n);
+    const value = totalValueOf({ expectedMicros: 0n, methods: [anyAmount], payments: [sent(BTC, 147_059n)] });
+    expect(value.micros).toBe(100_000_267n);
   });
 
   it("is at least one micro-unit", () => {
     const quotes = [quoteOf({ amountUnits: null, forMicros: 0n, rate: "0.00001" })];
     const shib = { ...USDT, quotes, decimals: 18 };
-    expect(worthOf({ expectedMicros: 0n, methods: [shib], payments: [sent(shib, 1n)] }).micros).toBe(1n);
+    expect(totalValueOf({ expectedMicros: 0n, methods: [shib], payments: [sent(shib, 1n)] }).micros).toBe(1n);
     const unknown = paymentOf({ network: "X", marketMicros: null });
-    expect(worthOf({ expectedMicros: 0n, methods: [shib], payments: [unknown] })).toMatchObject({
+    expect(totalValueOf({ expectedMicros: 0n, methods: [shib], payments: [unknown] })).toMatchObject({
       micros: 1n,
       hasUnweighed: true,
     });
-    expect(worthOf({ expectedMicros: 0n, methods: [shib], payments: [] }).micros).toBe(0n);
+    expect(totalValueOf({ expectedMicros: 0n, methods: [shib], payments: [] }).micros).toBe(0n);
   });
 
   test.each([
@@ -256,7 +260,7 @@ describe("tolerances", () => {
   });
 });
 
-describe("properties of worth", () => {
+describe("properties of the total value", () => {
   const expected = fc.bigInt(1n, 1_000_000_000_000n);
   const units = fc.bigInt(1n, 10n ** 24n);
   const amounts = fc.array(fc.bigInt(1n, 10n ** 24n), { minLength: 1, maxLength: 5 });
@@ -266,12 +270,12 @@ describe("properties of worth", () => {
       fc.property(expected, amounts, (expectedMicros, parts) => {
         const sum = parts.reduce((a, b) => a + b);
         const method = asking(USDT, sum, expectedMicros);
-        const worth = worthOf({
+        const value = totalValueOf({
           expectedMicros,
           methods: [method],
           payments: parts.map((units) => sent(method, units)),
         });
-        expect(worth).toEqual({ micros: expectedMicros, slackMicros: 0n, hasUnweighed: false });
+        expect(value).toEqual({ micros: expectedMicros, slackMicros: 0n, hasUnweighed: false });
       }),
       { numRuns: RUNS },
     );
@@ -286,11 +290,11 @@ describe("properties of worth", () => {
         const dueOf = (amountUnits: bigint, receivedMicros: bigint) =>
           amountDueUnits({ amountUnits, quoteForMicros: expectedMicros, expectedMicros, receivedMicros }) ?? -1n;
         const partial = [sent(first, (a * share) / 10_000n)];
-        const receivedMicros = worthOf({ expectedMicros, methods, payments: partial }).micros;
+        const receivedMicros = totalValueOf({ expectedMicros, methods, payments: partial }).micros;
         const due = dueOf(b, receivedMicros);
-        const worth = worthOf({ expectedMicros, methods, payments: [...partial, sent(second, due)] });
-        expect(worth.micros).toBeGreaterThanOrEqual(expectedMicros);
-        expect(dueOf(a, worth.micros)).toBe(0n);
+        const value = totalValueOf({ expectedMicros, methods, payments: [...partial, sent(second, due)] });
+        expect(value.micros).toBeGreaterThanOrEqual(expectedMicros);
+        expect(dueOf(a, value.micros)).toBe(0n);
       }),
       { numRuns: RUNS },
     );
@@ -302,24 +306,24 @@ describe("properties of worth", () => {
         const before = { ...quoteOf({ amountUnits: a, forMicros: expectedMicros }), lockedUntilMs: 999_999 };
         const partial = sent(USDT, (a * share) / 10_000n, { receivedAtMs: 1_000 });
         const terms = { expectedMicros, methods: [{ ...USDT, quotes: [before] }] };
-        const { micros } = worthOf({ ...terms, payments: [partial] });
+        const { micros } = totalValueOf({ ...terms, payments: [partial] });
         const rest = { ...quoteOf({ amountUnits: b, forMicros: expectedMicros - micros }), askedFromMs: 5_000_000 };
         const methods = [{ ...USDT, quotes: [before, rest] }];
         const payments = [partial, sent(USDT, b, { receivedAtMs: 5_000_000 })];
-        expect(worthOf({ expectedMicros, methods, payments }).micros).toBe(expectedMicros);
+        expect(totalValueOf({ expectedMicros, methods, payments }).micros).toBe(expectedMicros);
       }),
       { numRuns: RUNS },
     );
   });
 
-  it("the worth of the parts never exceeds that of the whole, and falls short by less than one micro-unit a part", () => {
+  it("the value of the parts never exceeds that of the whole, and falls short by less than one micro-unit a part", () => {
     fc.assert(
       fc.property(expected, units, amounts, (expectedMicros, amountUnits, parts) => {
         const method = asking(USDT, amountUnits, expectedMicros);
         const of = (part: bigint) =>
-          worthOf({ expectedMicros, methods: [method], payments: [sent(method, part)] }).micros;
+          totalValueOf({ expectedMicros, methods: [method], payments: [sent(method, part)] }).micros;
         const whole = of(parts.reduce((a, b) => a + b));
-        fc.pre(whole < MAX_WORTH_MICROS);
+        fc.pre(whole < MAX_VALUE_MICROS);
         const sum = parts.map(of).reduce((a, b) => a + b);
         expect(sum).toBeLessThanOrEqual(whole);
         expect(whole - sum).toBeLessThanOrEqual(BigInt(parts.length) - 1n);
@@ -341,7 +345,7 @@ describe("properties of worth", () => {
             cryptocurrency: `C${i}`,
           }));
           const payments = shares.map((share, i) => paymentOf({ cryptocurrency: `C${i}`, amountUnits: share }));
-          expect(worthOf({ expectedMicros, methods, payments }).micros).toBe(expectedMicros);
+          expect(totalValueOf({ expectedMicros, methods, payments }).micros).toBe(expectedMicros);
         },
       ),
       { numRuns: RUNS },
@@ -353,10 +357,10 @@ describe("properties of worth", () => {
       fc.property(expected, units, units, amounts, amounts, (expectedMicros, a, b, inFirst, inSecond) => {
         const methods = [asking(USDT, a, expectedMicros), asking(BTC, b, expectedMicros)];
         const payments = [...inFirst.map((part) => sent(USDT, part)), ...inSecond.map((part) => sent(BTC, part))];
-        const worths = payments.map(
-          (_, i) => worthOf({ expectedMicros, methods, payments: payments.slice(0, i + 1) }).micros,
+        const values = payments.map(
+          (_, i) => totalValueOf({ expectedMicros, methods, payments: payments.slice(0, i + 1) }).micros,
         );
-        expect(worths).toEqual(worths.toSorted((x, y) => (x < y ? -1 : 1)));
+        expect(values).toEqual(values.toSorted((x, y) => (x < y ? -1 : 1)));
       }),
       { numRuns: RUNS },
     );

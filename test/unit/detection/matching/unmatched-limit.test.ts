@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { worthRangeOf } from "../../../../src/detection/matching/unmatched-limit.ts";
+import { valueRangeOf } from "../../../../src/detection/matching/unmatched-limit.ts";
 
 describe("the range in which an unmatched transfer is counted", () => {
   it.each([
@@ -14,17 +14,17 @@ describe("the range in which an unmatched transfer is counted", () => {
     [10n ** 15n, 1_000_000_000n, null],
     [null, null, null],
   ])("of %s micro-units begins at %s and ends before %s", (usdMicros, fromMicros, belowMicros) => {
-    expect(worthRangeOf(usdMicros)).toEqual({ fromMicros, belowMicros });
+    expect(valueRangeOf(usdMicros)).toEqual({ fromMicros, belowMicros });
   });
 
   it("holds what it is asked for, is the same for all in it, and there are six in all", () => {
     const seen = new Set<string>([JSON.stringify(null)]);
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 12n }), fc.bigInt({ min: 0n, max: 10n ** 12n }), (a, b) => {
-        const { fromMicros, belowMicros } = worthRangeOf(a);
+        const { fromMicros, belowMicros } = valueRangeOf(a);
         const isIn = (micros: bigint) => (fromMicros ?? 0n) <= micros && (belowMicros === null || micros < belowMicros);
         expect(isIn(a)).toBe(true);
-        expect(worthRangeOf(b).fromMicros === fromMicros).toBe(isIn(b));
+        expect(valueRangeOf(b).fromMicros === fromMicros).toBe(isIn(b));
         seen.add(String(fromMicros));
       }),
     );
