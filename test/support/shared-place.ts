@@ -4,7 +4,7 @@ import { eq } from "drizzle-orm";
 import { expect } from "vitest";
 import { networkNamed } from "../../src/chains/networks.ts";
 import { invoiceDependencies } from "../../src/commerce/invoices/dependencies.ts";
-import { applyTransfers, type Look } from "../../src/detection/matching/apply-transfers.ts";
+import { applyTransfers, type Findings } from "../../src/detection/matching/apply-transfers.ts";
 import { sleep } from "../../src/lib/sleep.ts";
 import { amountReservations } from "../../src/platform/db/schema/invoices.ts";
 import { payments } from "../../src/platform/db/schema/payments.ts";
@@ -59,7 +59,7 @@ export const unitsOf = (amount: string, decimals: number): bigint => {
 };
 
 /** What a watcher reports about a network. */
-async function look({ network: name }: Pair, of: Pick<Look, "seen" | "transfers">): Promise<void> {
+async function look({ network: name }: Pair, of: Pick<Findings, "seen" | "transfers">): Promise<void> {
   const network = networkNamed(name);
   if (network === undefined) throw new Error("no such network");
   const deps = invoiceDependencies(env, { db: testDb, nowMs: Date.now(), sleep });

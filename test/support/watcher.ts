@@ -6,7 +6,7 @@ import { ChainPool } from "../../src/chains/chain-pool-client.ts";
 import { type NetworkName, networkNamed } from "../../src/chains/networks.ts";
 import { paymentAfter } from "../../src/commerce/payments/chain-observation.ts";
 import { putPayment } from "../../src/commerce/payments/store.ts";
-import type { Look } from "../../src/detection/matching/apply-transfers.ts";
+import type { Findings } from "../../src/detection/matching/apply-transfers.ts";
 import { runPass } from "../../src/detection/watchers/watch-network.ts";
 import { type WatchDependencies, WatchMemory } from "../../src/detection/watchers/watch-pass.ts";
 import { err, ok } from "../../src/lib/result.ts";
@@ -24,7 +24,7 @@ export function networkOf(name: NetworkName) {
 
 export class TestWatcher {
   nowMs: number;
-  readonly looks: Look[] = [];
+  readonly looks: Findings[] = [];
   readonly reports: string[] = [];
   /** Set, storage refuses the result of a pass with this. */
   refusal: Failure | undefined;
@@ -89,7 +89,7 @@ export class TestWatcher {
     return row;
   }
 
-  async #apply(look: Look) {
+  async #apply(look: Findings) {
     if (this.refusal !== undefined) return err(this.refusal);
     this.looks.push(look);
     for (const { payment, observation, mayConfirm = true } of look.seen) {

@@ -14,7 +14,7 @@ import type { Failure } from "../../platform/failures.ts";
 import { assertCountedOnce, type BlockPlace, type CountedOnce, selectExplainers, selectStoredGrowth } from "./store.ts";
 import { type StoredGrowth, weighPlace } from "./weigh-growth.ts";
 
-export interface WeighedLook {
+export interface WeighedTransfers {
   /** All transfers of the look, except growth that is already explained or stored. */
   readonly transfers: readonly Transfer[];
   /** The rest of stored growth that is partly explained; to be applied after `transfers`. */
@@ -29,7 +29,7 @@ export async function readGrowth(
   deps: { readonly db: Db; readonly sleep: Sleep },
   network: Network,
   transfers: readonly Transfer[],
-): Promise<Result<WeighedLook, Failure>> {
+): Promise<Result<WeighedTransfers, Failure>> {
   const concerned = watchesBalances(network) ? transfers.filter((each) => placeOf(each) !== undefined) : [];
   const byPlace = Map.groupBy(concerned, (each) => keyOf(placeOf(each)));
   const places = [...byPlace.values()].flatMap(([each]) => (each === undefined ? [] : (placeOf(each) ?? [])));

@@ -1,7 +1,7 @@
-// Applies one look at the chain (transfers found, payments rechecked) to invoices and payments. Safe to run twice, late or in parallel: a
-// transfer has an identity, and every change goes through the optimistic lock of its invoice. A bug with one invoice does not stop the others:
+// Applies what one read of the chain found (transfers found, payments rechecked) to invoices and payments. Safe to run twice, late or in
+// parallel: a transfer has an identity, and every change goes through the optimistic lock of its invoice. A bug with one does not stop the others:
 // its new transfers are kept UNMATCHED for a user, and the rows of its known payments are updated from the chain. A storage fault fails the
-// whole look, because a cursor must not pass what was not stored.
+// whole set of findings, because a cursor must not pass what was not stored.
 import { assetOn, type Network } from "../../chains/networks.ts";
 import { type Transfer, transferKey } from "../../chains/transfer.ts";
 import { readFile } from "../../commerce/invoices/change-invoice.ts";
@@ -24,7 +24,7 @@ import { d1Messages } from "../../platform/db/conflict.ts";
 import { faultKind } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import { microsFor, quoteRate, type RateTable } from "../../rates/quote.ts";
-import { readGrowth, type WeighedLook } from "../growth/read-growth.ts";
+import { readGrowth, type WeighedTransfers } from "../growth/read-growth.ts";
 import { type Credit, type CreditDependencies, creditInvoice, type Seen } from "./credit-invoice.ts";
 import { splitByRoom } from "./payment-room.ts";
 import type { Place } from "./placement.ts";
@@ -39,7 +39,7 @@ export interface SeenPayment {
   readonly mayConfirm?: boolean;
 }
 
-export interface Look {
+export interface Findings {
   readonly network: Network;
   readonly heights: ChainHeights;
   /** Transfers to addresses that may be ours, mined or unconfirmed. */
@@ -61,24 +61,24 @@ export interface Applied {
 
 export interface ApplyDependencies extends CreditDependencies, ReadDependencies {}
 
-/** The part of a look that concerns one invoice. */
+/** The part of the findings that concerns one invoice. */
 interface Share {
   readonly merchantId: MerchantId;
   readonly credits: Credit[];
   readonly seen: Seen[];
 }
 
-/** Transfers read and written at once: a large look that fails halfway keeps the chunks that committed. */
+/** Transfers read and written at once: a large set that fails halfway keeps the chunks that committed. */
 const AT_ONCE = 100;
 
-/** Either stores everything, or fails; then the same look may be applied again, and what was stored the first time changes nothing. */
-export async function applyTransfers(deps: ApplyDependencies, look: Look): Promise<Result<Applied, Failure>> {
-  const weighed = await readGrowth(deps, look.network, unique(look.transfers));
+/** Either stores everything, or fails; then the same findings may be applied again, and what was stored the first time changes nothing. */
+export async function applyTransfers(deps: ApplyDependencies, findings: Findings): Promise<Result<Applied, Failure>> {
+  const weighed = await readGrowth(deps, findings.network, unique(findings.transfers));
   if (!weighed.ok) return weighed;
   const { transfers, remainders, replaced, orphans } = weighed.value;
   const found = new Set([...transfers, ...remainders].map(transferKey));
   const dropped = new Set([...orphans, ...[...replaced.values()].flat()].map(({ id }) => id));
-  const seen = look.seen.filter(({ payment }) => !found.has(transferKey(payment)) && !dropped.has(payment.id));
+  const seen = findings.seen.filter(({ payment }) => !found.has(transferKey(payment)) && !dropped.has(payment.id));
   const chunks = [
     ...[...chunksOf(orphans.map(asReplaced), AT_ONCE)].map((chunk) => ({ transfers: [], seen: chunk })),
     ...[...chunksOf(transfers, AT_ONCE)].map((chunk) => ({ transfers: chunk, seen: ownedOf(chunk, replaced) })),
@@ -88,7 +88,7 @@ export async function applyTransfers(deps: ApplyDependencies, look: Look): Promi
   const invoices = new Set<InvoiceId>();
   let unmatched = 0;
   for (const chunk of chunks) {
-    const applied = await applyChunk(deps, { ...look, ...chunk, replaced }, look.seen);
+    const applied = await applyChunk(deps, { ...findings, ...chunk, replaced }, findings.seen);
     if (!applied.ok) return applied;
     for (const id of applied.value.invoices) invoices.add(id);
     unmatched += applied.value.unmatched;
@@ -103,22 +103,22 @@ const asReplaced = (payment: Payment): SeenPayment => ({ payment, observation: {
  * Growth credited to invoices that these transfers explain. It is removed first, or in the same batch if transfer and growth belong to the same
  * invoice.
  */
-function ownedOf(transfers: readonly Transfer[], replaced: WeighedLook["replaced"]): readonly SeenPayment[] {
+function ownedOf(transfers: readonly Transfer[], replaced: WeighedTransfers["replaced"]): readonly SeenPayment[] {
   const explained = transfers.flatMap((transfer) => replaced.get(transferKey(transfer)) ?? []);
   return explained.filter(({ invoiceId }) => invoiceId !== null).map(asReplaced);
 }
 
 async function applyChunk(
   deps: ApplyDependencies,
-  look: Look & Pick<WeighedLook, "replaced">,
+  findings: Findings & Pick<WeighedTransfers, "replaced">,
   asked: readonly SeenPayment[],
 ): Promise<Result<Applied, Failure>> {
-  const { network, askedBy } = look;
-  const places = await readPlaces(deps, network, look.transfers, askedBy);
+  const { network, askedBy } = findings;
+  const places = await readPlaces(deps, network, findings.transfers, askedBy);
   if (!places.ok) return places;
   const { known, placed, table } = places.value;
   const shares = new Map<InvoiceId, Share>();
-  for (const { payment } of look.seen)
+  for (const { payment } of findings.seen)
     if (payment.invoiceId !== null) shareOf(shares, payment.invoiceId, payment.merchantId);
   const unmatchedPayments: Placed[] = [];
   for (const each of placed) {
@@ -128,23 +128,23 @@ async function applyChunk(
       continue;
     }
     const usdMicros = valueInUsd(deps, network, transfer, table);
-    const mayConfirm = !(look.hasSecond === true && needsSecond(place));
+    const mayConfirm = !(findings.hasSecond === true && needsSecond(place));
     const { id, merchantId } = place.terms.invoice;
-    const replaces = look.replaced.get(transferKey(transfer)) ?? [];
+    const replaces = findings.replaced.get(transferKey(transfer)) ?? [];
     shareOf(shares, id, merchantId).credits.push({ transfer, place, usdMicros, mayConfirm, replaces });
   }
-  const observations = observationsOf(look, known, asked).filter((each) => changesPayment(deps, look, each));
+  const observations = observationsOf(findings, known, asked).filter((each) => changesPayment(deps, findings, each));
   for (const seen of observations) {
     const { invoiceId, merchantId } = seen.payment;
     if (invoiceId !== null) shareOf(shares, invoiceId, merchantId).seen.push(seen);
   }
-  const credited = await creditAll(deps, look, shares);
-  const unmatched = await recordAll(deps, look, {
+  const credited = await creditAll(deps, findings, shares);
+  const unmatched = await recordAll(deps, findings, {
     unmatchedPayments: [...unmatchedPayments, ...credited.unmatchedPayments],
     observations,
     table,
   });
-  const kept = await keepRows(deps, look, credited.orphans);
+  const kept = await keepRows(deps, findings, credited.orphans);
   if (!kept.ok) return kept;
   if (credited.failure !== undefined) return err(credited.failure);
   return unmatched.ok ? ok({ invoices: credited.invoices, unmatched: unmatched.value }) : unmatched;
@@ -153,7 +153,7 @@ async function applyChunk(
 /** Whether the observation changes the payment. Most payments that an overlap shows again are unchanged and cost no further read. */
 function changesPayment(
   deps: ApplyDependencies,
-  { network, heights }: Look,
+  { network, heights }: Findings,
   { payment, observation, mayConfirm = true }: Seen,
 ): boolean {
   return paymentAfter(payment, observation, { network, heights, nowMs: deps.nowMs, mayConfirm }) !== payment;
@@ -171,18 +171,18 @@ function unique(transfers: readonly Transfer[]): readonly Transfer[] {
 
 /** Known rows whose transfer was found, and rechecked rows; for a row that is both, the found transfer decides. */
 function observationsOf(
-  look: Look,
+  findings: Findings,
   known: ReadonlyMap<string, readonly Payment[]>,
   seen: readonly SeenPayment[],
 ): readonly Seen[] {
   const asked = new Map(seen.map((each) => [each.payment.id, each.mayConfirm]));
-  const found = look.transfers.flatMap((transfer) =>
+  const found = findings.transfers.flatMap((transfer) =>
     (known.get(transferKey(transfer)) ?? []).map((payment) => {
-      const mayConfirm = asked.get(payment.id) ?? (payment.status === "CONFIRMED" || look.hasSecond !== true);
+      const mayConfirm = asked.get(payment.id) ?? (payment.status === "CONFIRMED" || findings.hasSecond !== true);
       return { payment, observation: observationOf(transfer), mayConfirm };
     }),
   );
-  return [...found, ...look.seen];
+  return [...found, ...findings.seen];
 }
 
 function shareOf(shares: Map<InvoiceId, Share>, id: InvoiceId, merchantId: MerchantId): Share {
@@ -197,7 +197,7 @@ function shareOf(shares: Map<InvoiceId, Share>, id: InvoiceId, merchantId: Merch
  */
 async function creditAll(
   deps: ApplyDependencies,
-  { network, heights, askedBy }: Look,
+  { network, heights, askedBy }: Findings,
   shares: ReadonlyMap<InvoiceId, Share>,
 ): Promise<{
   readonly invoices: readonly InvoiceId[];
@@ -217,7 +217,7 @@ async function creditAll(
         continue;
       }
       const { taken, beyond } = splitByRoom(file.value.payments, network.name, credits);
-      // Marks the invoice for review only if a user gets a new row to decide about, not each time a look sees a transfer that is not kept.
+      // Marks the invoice for review only if a user gets a new row to decide about, not each time the watcher sees a transfer that is not kept.
       const isOver = await isKept(deps, beyond, { merchantId, network, askedBy });
       if (!isOver.ok) {
         failure = isOver.error;
@@ -257,7 +257,7 @@ function unmatchedOf(credits: readonly Credit[], refusal: Refusal): readonly Pla
 
 async function recordAll(
   deps: ApplyDependencies,
-  { network, heights, replaced, askedBy }: Look & Pick<WeighedLook, "replaced">,
+  { network, heights, replaced, askedBy }: Findings & Pick<WeighedTransfers, "replaced">,
   of: {
     readonly unmatchedPayments: readonly Placed[];
     readonly observations: readonly Seen[];
@@ -292,7 +292,7 @@ async function recordAll(
  */
 async function keepRows(
   deps: ApplyDependencies,
-  { network, heights }: Look,
+  { network, heights }: Findings,
   orphans: readonly Seen[],
 ): Promise<Result<true, Failure>> {
   for (const { payment, observation, mayConfirm = true } of orphans) {

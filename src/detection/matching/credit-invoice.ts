@@ -1,5 +1,5 @@
-// Applies everything that one look found about an invoice's payments, new and known, in one change. If another writer was faster, decides again
-// from a fresh read, so that a transfer written meanwhile never counts twice.
+// Applies everything that a read of the chain found about an invoice's payments, new and known, in one change. If another writer was faster,
+// decides again from a fresh read, so that a transfer written meanwhile never counts twice.
 
 import type { Network } from "../../chains/networks.ts";
 import { growthHeight, type Transfer, transferKey } from "../../chains/transfer.ts";
@@ -48,7 +48,7 @@ export interface Seen {
   readonly mayConfirm?: boolean;
 }
 
-export interface InvoiceLook {
+export interface InvoiceFindings {
   readonly network: Network;
   readonly heights: ChainHeights;
   readonly credits: readonly Credit[];
@@ -57,11 +57,11 @@ export interface InvoiceLook {
   readonly isOver?: boolean;
 }
 
-/** True if the invoice changed. CONTENTION if another row already has one of the transfers: the next look finds it there. */
+/** True if the invoice changed. CONTENTION if another row already has one of the transfers: the next pass finds it there. */
 export async function creditInvoice(
   deps: CreditDependencies,
   file: InvoiceFile,
-  look: InvoiceLook,
+  findings: InvoiceFindings,
 ): Promise<Result<boolean, Failure>> {
   const { merchantId, id } = file.invoice;
   const lostSalts: number[] = [];
@@ -71,7 +71,7 @@ export async function creditInvoice(
   const done = await changeInvoice(clock, { merchantId, id, read: file }, async (read, conflict, operationId) => {
     if (conflict?.kind === "assertion" || isConflictOn(conflict, "payments")) return err({ code: "CONTENTION" });
     if (isConflictOn(conflict, "amount_reservations")) lostSalts.push(...tried);
-    const change = changeOf(deps, read, look, operationId);
+    const change = changeOf(deps, read, findings, operationId);
     isChanged = change !== undefined;
     if (change === undefined) return ok(undefined);
     const whole = await withRemainders(deps, read, change, { operationId, lostSalts });
@@ -84,21 +84,21 @@ export async function creditInvoice(
 function changeOf(
   deps: CreditDependencies,
   file: InvoiceFile,
-  look: InvoiceLook,
+  findings: InvoiceFindings,
   operationId: string,
 ): Change | undefined {
-  const pairs = [...seenPairs(file, look, deps.nowMs), ...creditPairs(file, look, deps.nowMs, operationId)];
+  const pairs = [...seenPairs(file, findings, deps.nowMs), ...creditPairs(file, findings, deps.nowMs, operationId)];
   const changed = pairs.filter(({ before, after }) => before !== after);
   const events = changed.flatMap(({ before, after }) =>
     paymentEvents(before, after).map((type) => ({ type, paymentId: after.id })),
   );
   const needsReview = changed.some((pair) => pair.needsReview);
   const change = settlementChange(file, deps.nowMs, {
-    ...(needsReview || look.isOver === true ? { columns: { needsReview: true } } : {}),
+    ...(needsReview || findings.isOver === true ? { columns: { needsReview: true } } : {}),
     payments: changed.map(({ after }) => after),
     events,
   });
-  if (change === undefined) return look.isOver === true ? reviewChange(file.invoice) : undefined;
+  if (change === undefined) return findings.isOver === true ? reviewChange(file.invoice) : undefined;
   const wallets = new Set(
     changed.flatMap(({ before, after }) => {
       if ((before !== undefined && isSeen(before)) === isSeen(after)) return [];
@@ -110,16 +110,16 @@ function changeOf(
     }),
   );
   const fresh = changed.flatMap(({ created }) => created ?? []);
-  const replaced = look.credits.flatMap(({ replaces = [] }) => replaces);
+  const replaced = findings.credits.flatMap(({ replaces = [] }) => replaces);
   const unmatchedPayments = replaced.filter(({ invoiceId }) => invoiceId === null);
   return {
     ...change,
     asserts: [
-      ...(fresh.length === 0 ? [] : [assertTransfersNew(deps.db, look.network.name, fresh)]),
-      ...countOnce(deps.db, look.network, fresh, droppedWith(file, replaced)),
+      ...(fresh.length === 0 ? [] : [assertTransfersNew(deps.db, findings.network.name, fresh)]),
+      ...countOnce(deps.db, findings.network, fresh, droppedWith(file, replaced)),
     ],
     statements: [
-      ...unmatchedPayments.flatMap((payment) => dropStatements(deps, payment, look)),
+      ...unmatchedPayments.flatMap((payment) => dropStatements(deps, payment, findings)),
       ...[...wallets].map((walletId) => recountGap(deps.db, walletId)),
     ],
   };
@@ -151,13 +151,13 @@ interface Pair {
 }
 
 /** The invoice's known payments with their new observations, whether a rule credited them or a user assigned them. */
-function seenPairs(file: InvoiceFile, look: InvoiceLook, nowMs: number): readonly Pair[] {
-  const { network, heights, seen } = look;
+function seenPairs(file: InvoiceFile, findings: InvoiceFindings, nowMs: number): readonly Pair[] {
+  const { network, heights, seen } = findings;
   return seen.flatMap(({ payment, observation, mayConfirm = true }) => {
     const before = file.payments.find(({ id }) => id === payment.id);
     if (before === undefined) return [];
     const after = paymentAfter(before, observation, { network, heights, nowMs, mayConfirm });
-    return [{ before, after, needsReview: isUndone(before, observation, look.credits) }];
+    return [{ before, after, needsReview: isUndone(before, observation, findings.credits) }];
   });
 }
 
@@ -174,7 +174,7 @@ function isUndone(before: Payment, observation: ChainObservation, credits: reado
 
 function creditPairs(
   file: InvoiceFile,
-  { network, heights, credits }: InvoiceLook,
+  { network, heights, credits }: InvoiceFindings,
   nowMs: number,
   operationId: string,
 ): readonly Pair[] {

@@ -90,11 +90,11 @@ export async function isKept(
 export async function recordUnmatched(
   deps: UnmatchedDependencies,
   unmatchedPayments: readonly Unmatched[],
-  look: UnmatchedContext,
+  context: UnmatchedContext,
 ): Promise<Result<number, Failure>> {
   let written = 0;
   for (const batch of batchesOf(unmatchedPayments)) {
-    const done = await recordBatch(deps, batch, look);
+    const done = await recordBatch(deps, batch, context);
     if (!done.ok) return done;
     written += done.value;
   }
@@ -128,12 +128,15 @@ function batchesOf(unmatchedPayments: readonly Unmatched[]): readonly (readonly 
 async function recordBatch(
   deps: UnmatchedDependencies,
   unmatchedPayments: readonly Concerned[],
-  look: UnmatchedContext,
+  context: UnmatchedContext,
 ): Promise<Result<number, Failure>> {
   const operationId = deps.newOperationId();
   const made = unmatchedPayments
     .flatMap((unmatched) => unmatched.holders.map((holder) => ({ ...unmatched, holder })))
-    .map((each, n) => ({ ...each, row: unmatchedRow(deps, { ...each, look, id: derivedId("pay", operationId, n) }) }));
+    .map((each, n) => ({
+      ...each,
+      row: unmatchedRow(deps, { ...each, context, id: derivedId("pay", operationId, n) }),
+    }));
   const rows = made.map(({ row }) => row);
   const explained = made.flatMap(({ row, transfer }) => (transfer.isUnexplained === true ? [] : [row]));
   const [first] = rows;
@@ -146,7 +149,7 @@ async function recordBatch(
     before: rows.slice(n - (n % ROWS_AT_ONCE), n).filter((other) => isOfSamePlace(other, payment)).length,
     eventId: derivedId("evt", operationId, n),
     summaryId: summaryId(payment, sinceMs),
-    isAsked: payment.merchantId === look.askedBy,
+    isAsked: payment.merchantId === context.askedBy,
     event: JSON.stringify({ payment: paymentBodyOf(payment, []) } satisfies UnmatchedEvents["payment.unmatched"]),
     summary: summaryOf(payment),
   }));
@@ -155,10 +158,10 @@ async function recordBatch(
   );
   // Only this operation creates this id: if the first row exists, this batch committed.
   const written = await commit(deps, () => selectPaymentRow(deps.db, first.id), [
-    ...assertsOf(deps, unmatchedPayments, look),
+    ...assertsOf(deps, unmatchedPayments, context),
     // Unexplained growth is not credited until a user assigns it.
-    ...countOnce(deps.db, look.network, explained, replaced),
-    ...replaced.flatMap((payment) => dropStatements(deps, payment, look)),
+    ...countOnce(deps.db, context.network, explained, replaced),
+    ...replaced.flatMap((payment) => dropStatements(deps, payment, context)),
     ...[...chunksOf(records, ROWS_AT_ONCE)].flatMap((chunk) =>
       insertUnmatched(deps.db, chunk, { sinceMs, nowMs: deps.nowMs }),
     ),
@@ -192,14 +195,14 @@ function isOfSamePlace(other: Payment, { merchantId, toAddress, usdMicros }: Pay
   );
 }
 
-/** Updates one payment's row after a look, without its invoice; false if nothing changed. `isSilent`: emits no event. */
+/** Updates one payment's row after an observation, without its invoice; false if nothing changed. `isSilent`: emits no event. */
 export async function recordObservation(
   deps: UnmatchedDependencies,
   payment: Payment,
   observation: ChainObservation,
-  look: UnmatchedContext & { readonly mayConfirm?: boolean; readonly isSilent?: boolean },
+  context: UnmatchedContext & { readonly mayConfirm?: boolean; readonly isSilent?: boolean },
 ): Promise<Result<boolean, Failure>> {
-  const { network, heights, mayConfirm = true, isSilent = false } = look;
+  const { network, heights, mayConfirm = true, isSilent = false } = context;
   const seen = paymentAfter(payment, observation, { network, heights, nowMs: deps.nowMs, mayConfirm });
   if (seen === payment) return ok(false);
   const after = laterThan(payment, seen);
@@ -264,10 +267,14 @@ function concerned(
 
 function unmatchedRow(
   deps: UnmatchedDependencies,
-  of: Omit<Unmatched, "holders"> & { readonly holder: Holder; readonly look: UnmatchedContext; readonly id: PaymentId },
+  of: Omit<Unmatched, "holders"> & {
+    readonly holder: Holder;
+    readonly context: UnmatchedContext;
+    readonly id: PaymentId;
+  },
 ): StoredPayment {
-  const { transfer, place, holder, look, id, usdMicros } = of;
-  const { network, heights } = look;
+  const { transfer, place, holder, context, id, usdMicros } = of;
+  const { network, heights } = context;
   const isDust = place.kind === "dust" || hasDustValue(network, of);
   return newPayment({
     id,

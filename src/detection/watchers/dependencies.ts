@@ -28,7 +28,7 @@ export function watchDependencies(env: Env, network: Network): WatchDependencies
     nowMs: () => Date.now(),
     report,
     pool: new ChainPool({ network: network.name, clients, random: Math.random, nowMs: edge.nowMs, report }),
-    apply: (look) => applyTransfers(invoiceDependencies(env, { db, nowMs: Date.now(), sleep }), look),
+    apply: (findings) => applyTransfers(invoiceDependencies(env, { db, nowMs: Date.now(), sleep }), findings),
   };
 }
 

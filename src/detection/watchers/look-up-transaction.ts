@@ -43,15 +43,15 @@ export async function lookUpTransaction(
   const { transfers } = looked;
   if (transfers.length === 0) return "PAYS_OTHERS";
   const heights = { tipHeight: looked.kind === "mined" ? looked.block.height - 1 : 0, finalizedHeight: null };
-  const look = { network, heights, hasSecond: deps.pool.hasSecond(), transfers, seen: [], askedBy: merchantId };
+  const findings = { network, heights, hasSecond: deps.pool.hasSecond(), transfers, seen: [], askedBy: merchantId };
   // Applied twice: a transfer that the rules credit to another merchant at the address is then kept for this merchant too.
-  const isStored = (await applied(deps, look)) && (await applied(deps, look)) && (await watchOn(deps, network));
+  const isStored = (await applied(deps, findings)) && (await applied(deps, findings)) && (await watchOn(deps, network));
   return isStored ? "FOUND" : "NOT_STORED";
 }
 
-async function applied(deps: WatchDependencies, look: Parameters<WatchDependencies["apply"]>[0]): Promise<boolean> {
+async function applied(deps: WatchDependencies, findings: Parameters<WatchDependencies["apply"]>[0]): Promise<boolean> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const done = await deps.apply(look);
+    const done = await deps.apply(findings);
     if (done.ok) return true;
     if (done.error.code !== "CONTENTION") return false;
   }

@@ -10,7 +10,7 @@ import type { Sleep } from "../../lib/sleep.ts";
 import type { Db } from "../../platform/db/client.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
-import type { Applied, Look } from "../matching/apply-transfers.ts";
+import type { Applied, Findings } from "../matching/apply-transfers.ts";
 import type { WatchProgress } from "./progress.ts";
 import type { RecipientBook } from "./recipients.ts";
 import { moveCursor } from "./store.ts";
@@ -24,7 +24,7 @@ export interface WatchDependencies {
     "available" | "attempt" | "attemptWithout" | "hasSecond" | "nameOf" | "resume" | "states"
   >;
   /** `applyTransfers` with its dependencies, as of now. */
-  apply(look: Look): Promise<Result<Applied, Failure>>;
+  apply(findings: Findings): Promise<Result<Applied, Failure>>;
   /** Writes one line to the log. */
   report(line: string): void;
 }
@@ -71,11 +71,11 @@ export function stored<T>(answer: Result<T, Failure>): Step<T> {
   return answer.ok ? answer : err({ kind: "storage", code: answer.error.code });
 }
 
-/** Applies a look; the pass ends here unless all of it is stored. */
+/** Applies findings; the pass ends here unless all of them are stored. */
 export async function applied(
   deps: WatchDependencies,
   pass: Pass,
-  found: Pick<Look, "transfers" | "seen">,
+  found: Pick<Findings, "transfers" | "seen">,
 ): Promise<Step<true>> {
   if (found.transfers.length === 0 && found.seen.length === 0) return ok(true);
   const heights = { tipHeight: pass.tip.height, finalizedHeight: pass.finalizedHeight };

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import type { Network } from "../../../src/chains/networks.ts";
 import type { Transfer } from "../../../src/chains/transfer.ts";
 import type { ChainObservation } from "../../../src/commerce/payments/chain-observation.ts";
-import { applyTransfers, type Look } from "../../../src/detection/matching/apply-transfers.ts";
+import { applyTransfers, type Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { selectAddressOwners } from "../../../src/detection/matching/store.ts";
 import { makeId, newUlid } from "../../../src/lib/ids.ts";
 import { DAY_MS } from "../../../src/lib/time.ts";
@@ -47,7 +47,7 @@ class Till {
   readonly #random = randomFrom(1);
 
   /** The look at a height, through a connection of a mood. */
-  async apply(height: number, of: Partial<Pick<Look, "transfers" | "seen">>, effect: Effect = calm) {
+  async apply(height: number, of: Partial<Pick<Findings, "transfers" | "seen">>, effect: Effect = calm) {
     const nowMs = START_MS + height * BLOCK_MS + 1_000;
     const bytes = () => Uint8Array.from({ length: 16 }, () => Math.floor(this.#random() * 256));
     const deps = shopDependencies({ db: this.shop.db(effect), nowMs, newUlid: () => newUlid(nowMs, bytes()) });

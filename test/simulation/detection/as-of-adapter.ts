@@ -11,7 +11,7 @@ import type { InvoiceFile } from "../../../src/commerce/invoices/invoice.ts";
 import { activeMethod } from "../../../src/commerce/invoices/payment-method.ts";
 import { refreshInvoice } from "../../../src/commerce/invoices/refresh-invoice.ts";
 import { insertInvoice, insertTimelineItem, putMethod } from "../../../src/commerce/invoices/store.ts";
-import { applyTransfers, type Look } from "../../../src/detection/matching/apply-transfers.ts";
+import { applyTransfers, type Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { type MerchantId, makeId, newUlid } from "../../../src/lib/ids.ts";
 import type { Result } from "../../../src/lib/result.ts";
 import { SYSTEM_TRAIL } from "../../../src/platform/audit/entry.ts";
@@ -258,7 +258,7 @@ export class AsOfTill {
     done("look", await applyTransfers(this.#dependencies(of.atMs, rate), look));
   }
 
-  #look(kind: History["kind"], sightings: readonly Sighting[]): Pick<Look, "network" | "heights"> {
+  #look(kind: History["kind"], sightings: readonly Sighting[]): Pick<Findings, "network" | "heights"> {
     const network = networkNamed(CHAINS[kind].pair.network);
     if (network === undefined) throw new Error("an unknown network");
     const tipHeight = Math.max(1, ...sightings.map(({ block }) => block?.height ?? 0));
@@ -266,7 +266,7 @@ export class AsOfTill {
   }
 
   /** Whether it lived through it. */
-  async #dying(dieAt: number, atMs: number, look: Look, rate: string | null): Promise<boolean> {
+  async #dying(dieAt: number, atMs: number, look: Findings, rate: string | null): Promise<boolean> {
     const { promise: death, resolve: die } = Promise.withResolvers<"dead">();
     this.#death = { calls: 0, dieAt, die: () => die("dead") };
     const outcome = await Promise.race([applyTransfers(this.#dependencies(atMs, rate), look), death]);

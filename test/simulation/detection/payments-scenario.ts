@@ -13,7 +13,7 @@ import { insertInvoice, insertTimelineItem, putMethod } from "../../../src/comme
 import type { ChainObservation } from "../../../src/commerce/payments/chain-observation.ts";
 import { type MacKeys, signRow } from "../../../src/commerce/wallets/row-mac.ts";
 import { walletMacSubject } from "../../../src/commerce/wallets/wallet.ts";
-import type { ApplyDependencies, Look } from "../../../src/detection/matching/apply-transfers.ts";
+import type { ApplyDependencies, Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { type InvoiceId, type MerchantId, makeId } from "../../../src/lib/ids.ts";
 import { ok, type Result } from "../../../src/lib/result.ts";
 import { DAY_MS, SECOND_MS } from "../../../src/lib/time.ts";
@@ -164,7 +164,7 @@ function invoiceRow({ id, expectedMicros, expiresAtMs }: Order): Invoice {
 }
 
 /** What a look makes of storage. */
-export type Apply = (deps: ApplyDependencies, look: Look) => Promise<Result<unknown, Failure>>;
+export type Apply = (deps: ApplyDependencies, look: Findings) => Promise<Result<unknown, Failure>>;
 
 /** `fork` tells the blocks of one height apart. */
 function transferIn(sent: Sent, height: number, fork = ""): Transfer {
@@ -176,7 +176,7 @@ function transferIn(sent: Sent, height: number, fork = ""): Transfer {
   };
 }
 
-const lookAt = (pair: Order["pair"], tipHeight: number, transfers: readonly Transfer[]): Look => ({
+const lookAt = (pair: Order["pair"], tipHeight: number, transfers: readonly Transfer[]): Findings => ({
   network: pairOf(pair).network,
   heights: { tipHeight, finalizedHeight: null },
   transfers,
@@ -264,7 +264,7 @@ function actorsOf(lab: Lab, world: World, apply: Apply, bugs: unknown[]) {
       return work(deps, file.value);
     });
   return {
-    look: (look: Look) => insisting((deps) => apply(deps, look)),
+    look: (look: Findings) => insisting((deps) => apply(deps, look)),
     /** A payment as it is read, and then is in its block no more. */
     gone: (txHash: string, pair: Order["pair"]) =>
       insisting(async (deps) => {

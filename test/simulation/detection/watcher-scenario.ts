@@ -13,7 +13,7 @@ import {
   paymentAfter,
 } from "../../../src/commerce/payments/chain-observation.ts";
 import { putPayment } from "../../../src/commerce/payments/store.ts";
-import type { Applied, Look } from "../../../src/detection/matching/apply-transfers.ts";
+import type { Applied, Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { runPass } from "../../../src/detection/watchers/watch-network.ts";
 import { type WatchDependencies, WatchMemory } from "../../../src/detection/watchers/watch-pass.ts";
 import { type Outage, outage } from "../../../src/lib/fetch-text.ts";
@@ -49,7 +49,7 @@ const BLOCK_MS = 10_000;
 const DEEPEST = 2;
 
 /** What a look makes of storage. */
-export type Apply = (deps: ApplyDependencies, look: Look) => Promise<Result<Applied, Failure>>;
+export type Apply = (deps: ApplyDependencies, look: Findings) => Promise<Result<Applied, Failure>>;
 type ApplyDependencies = Pick<WatchDependencies, "db" | "sleep" | "nowMs"> & { readonly newUlid: () => string };
 
 /** Each transfer and each payment that was looked at: its row and an event, in one batch. */
@@ -71,7 +71,7 @@ export const promised: Apply = async (deps, look) => {
 
 async function applyOne(
   deps: ApplyDependencies,
-  { network, heights }: Look,
+  { network, heights }: Findings,
   of: { readonly txHash: string; readonly transfer: Transfer | undefined; readonly observation: ChainObservation },
 ): Promise<Result<true, Failure>> {
   const invoiceId: InvoiceId = `inv_${of.txHash}`;

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ChainPool } from "../../../src/chains/chain-pool-client.ts";
 import { type ChainSources, parseChainSources } from "../../../src/chains/chain-sources.ts";
 import type { Network, NetworkName } from "../../../src/chains/networks.ts";
-import type { Look } from "../../../src/detection/matching/apply-transfers.ts";
+import type { Findings } from "../../../src/detection/matching/apply-transfers.ts";
 import { watchDependencies } from "../../../src/detection/watchers/dependencies.ts";
 import { NetworkWatcher } from "../../../src/detection/watchers/network-watcher.ts";
 import { wakeWatchers } from "../../../src/detection/watchers/wake-watchers.ts";
@@ -20,7 +20,7 @@ import { watchMethod } from "../../support/watched.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
 /** What it applied. */
-const looks: Look[] = [];
+const looks: Findings[] = [];
 
 /** The real world, with sources that a test writes. */
 function scripted(of: Env, network: Network): WatchDependencies {
