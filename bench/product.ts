@@ -7,6 +7,7 @@ import { newApiKey } from "../src/accounts/auth/api-key.ts";
 import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../src/accounts/teams/permissions.ts";
 import { sha256Hex } from "../src/lib/bytes.ts";
 import { makeId, newUlid } from "../src/lib/ids.ts";
+import { parseKeyring } from "../src/lib/keyring.ts";
 import { bundleWorker, type Entry } from "./bundle.ts";
 import { type BenchDatabase, type Served, serve, type WorkerShape } from "./serve.ts";
 
@@ -40,20 +41,21 @@ const MAX_ACTIVE_INVOICES = 1_000_000_000;
 
 export async function serveProduct(options: ProductOptions = {}): Promise<Product> {
   const isReadable = options.inspectorPort !== undefined;
+  const apiKeyMacKey = freshKeyring();
   const { code, texts } = await bundleWorker(options.entry ?? { file: "src/app/worker.ts" }, isReadable);
   const served = await serve({
     code,
     texts,
-    options: await workerOptions(options.rateLimit ?? ALLOW_ALL),
+    options: await workerOptions(options.rateLimit ?? ALLOW_ALL, apiKeyMacKey),
     ...(isReadable ? { inspectorPort: options.inspectorPort } : {}),
   });
   const database = await served.database();
   await migrate(database);
-  return { served, code, database, newMerchant: () => newMerchant(database) };
+  return { served, code, database, newMerchant: () => newMerchant(database, apiKeyMacKey) };
 }
 
 /** wrangler.toml as wrangler itself reads it for local use, with our variables. */
-async function workerOptions(rateLimit: number): Promise<WorkerShape["options"]> {
+async function workerOptions(rateLimit: number, apiKeyMacKey: string): Promise<WorkerShape["options"]> {
   // Said before wrangler is loaded, which warns about secrets that it cannot know here.
   process.env.WRANGLER_LOG = "none";
   const { unstable_getMiniflareWorkerOptions } = await import("wrangler");
@@ -73,6 +75,7 @@ async function workerOptions(rateLimit: number): Promise<WorkerShape["options"]>
       CODE_PEPPER: freshKeyring(),
       SECRETS_AES_KEY: freshKeyring(),
       SIGNING_KEY: freshKeyring(),
+      API_KEY_MAC_KEY: apiKeyMacKey,
       CHAIN_SOURCES: "",
       SIGN_IN_PROVIDERS: "{}",
       MAIL_PROVIDER: '{"kind":"mailbox"}',
@@ -119,11 +122,13 @@ async function migrate(database: BenchDatabase): Promise<void> {
   }
 }
 
-async function newMerchant(database: BenchDatabase): Promise<Merchant> {
+async function newMerchant(database: BenchDatabase, apiKeyMacKey: string): Promise<Merchant> {
+  const macKeys = parseKeyring("API_KEY_MAC_KEY", apiKeyMacKey);
+  if (!macKeys.ok) throw new Error(macKeys.error);
   const nowMs = Date.now();
   const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
   const merchantId = makeId("mer", newUlid(nowMs, randomBytes(16)));
-  const key = newApiKey("SECRET", randomBytes);
+  const key = newApiKey({ kind: "SECRET", merchantId, macKeys: macKeys.value, randomBytes });
   const permissions = JSON.stringify(SECRET_KEY_PERMISSIONS.map(keyPermissionName));
   await database.batch([
     database

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import * as z from "zod";
 import { parseId } from "../src/lib/ids.ts";
-import { type Home, writePrivateFile } from "./home.ts";
+import { apiKeyMacKeys, type Home, writePrivateFile } from "./home.ts";
 import { DEMO_OWNER, insertSql, newDemo, newOwner } from "./seed.ts";
 import { StartError } from "./settings.ts";
 
@@ -32,7 +32,7 @@ export function prepareDemo(
 }
 
 function makeDemo(home: Home, nowMs: number): Omit<Demo, "baseUrl" | "ownerEmail"> {
-  const { merchant, secret, open, rows } = newDemo(nowMs);
+  const { merchant, secret, open, rows } = newDemo(apiKeyMacKeys(home), nowMs);
   // Writes the seed first: a demo.json without its rows would look complete.
   writePrivateFile(home.seedFile, insertSql(rows));
   return { merchantId: merchant.id, secretKey: secret.secret, publicKey: open.secret };

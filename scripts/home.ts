@@ -4,6 +4,8 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { parseEnv } from "node:util";
+import { type Keyring, parseKeyring } from "../src/lib/keyring.ts";
 import { StartError } from "./settings.ts";
 
 export interface Home {
@@ -25,6 +27,7 @@ export const SECRETS: Readonly<Record<string, () => string>> = {
   CODE_PEPPER: newKeyring,
   SECRETS_AES_KEY: newKeyring,
   SIGNING_KEY: newKeyring,
+  API_KEY_MAC_KEY: newKeyring,
 };
 
 function newKeyring(): string {
@@ -47,6 +50,14 @@ export function openHome(path: string): Home {
       if (lock.isOpen) lock.close();
     },
   };
+}
+
+/** API_KEY_MAC_KEY of this home, for keys that a script inserts into its database. */
+export function apiKeyMacKeys({ secretsFile }: Pick<Home, "secretsFile">): Keyring {
+  const { API_KEY_MAC_KEY } = parseEnv(readFileSync(secretsFile, "utf8"));
+  const keys = parseKeyring("API_KEY_MAC_KEY", API_KEY_MAC_KEY);
+  if (!keys.ok) throw new StartError(`${keys.error}. Correct or remove its line in ${secretsFile}.`);
+  return keys.value;
 }
 
 /** Replaces the file atomically, so that nobody reads half of it, and never leaves it readable by others. */

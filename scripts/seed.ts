@@ -8,6 +8,7 @@ import {
   SECRET_KEY_PERMISSIONS,
 } from "../src/accounts/teams/permissions.ts";
 import { type IdPrefix, makeId, newUlid } from "../src/lib/ids.ts";
+import type { Keyring } from "../src/lib/keyring.ts";
 import { apiKeys } from "../src/platform/db/schema/api-keys.ts";
 import { merchants } from "../src/platform/db/schema/merchants.ts";
 import { members, teams } from "../src/platform/db/schema/teams.ts";
@@ -39,12 +40,11 @@ export function newTeam(merchant: MerchantRow): typeof teams.$inferInsert {
 
 /** A key with all permissions that its kind may have, modified by `changes`. */
 export function newKey(
-  merchantId: MerchantRow["id"],
-  kind: ApiKeyRow["kind"],
-  nowMs: number,
+  macKeys: Keyring,
+  { merchantId, kind, nowMs }: Pick<ApiKeyRow, "merchantId" | "kind"> & { readonly nowMs: number },
   changes: Partial<ApiKeyRow> = {},
 ): NewKey {
-  const { secret, hash, display } = newApiKey(kind, randomBytes);
+  const { secret, hash, display } = newApiKey({ kind, merchantId, macKeys, randomBytes });
   const held = kind === "SECRET" ? SECRET_KEY_PERMISSIONS : PUBLIC_KEY_PERMISSIONS;
   const permissions = JSON.stringify(held.map(keyPermissionName));
   const id = newId("key", nowMs);
@@ -77,15 +77,18 @@ export function newOwner(merchantId: MerchantRow["id"], nowMs: number): Pick<Row
   };
 }
 
-export function newDemo(nowMs: number): {
+export function newDemo(
+  macKeys: Keyring,
+  nowMs: number,
+): {
   readonly merchant: MerchantRow;
   readonly secret: NewKey;
   readonly open: NewKey;
   readonly rows: Rows;
 } {
   const merchant = newMerchant("Demo shop", nowMs);
-  const secret = newKey(merchant.id, "SECRET", nowMs);
-  const open = newKey(merchant.id, "PUBLIC", nowMs);
+  const secret = newKey(macKeys, { merchantId: merchant.id, kind: "SECRET", nowMs });
+  const open = newKey(macKeys, { merchantId: merchant.id, kind: "PUBLIC", nowMs });
   const rows = {
     merchants: [merchant],
     teams: [newTeam(merchant)],

@@ -39,6 +39,7 @@ const NOT_INHERITED = [
   "CODE_PEPPER",
   "SECRETS_AES_KEY",
   "SIGNING_KEY",
+  "API_KEY_MAC_KEY",
 ];
 
 /** Where wrangler keeps state and its other files. */

@@ -1,6 +1,7 @@
 // The Worker in Node, set up as in production: D1 and the Durable Objects use SQLite, and fakes replace the queue, two rate sources and an
 // Ethereum node. The clock moves with that chain, so that a walk is the same on every machine.
 import { DatabaseSync } from "node:sqlite";
+import { parseKeyring } from "../../src/lib/keyring.ts";
 import {
   migratedDatabase,
   savepoints,
@@ -56,12 +57,15 @@ export class Stage {
   private constructor(worker: Worker) {
     this.#worker = worker;
     const sqlite = migratedDatabase();
-    const demo = newDemo(this.chain.nowMs);
+    const secrets = Object.fromEntries(Object.entries(SECRETS).map(([name, make]) => [name, make()]));
+    const macKeys = parseKeyring("API_KEY_MAC_KEY", secrets.API_KEY_MAC_KEY);
+    if (!macKeys.ok) throw new Error(macKeys.error);
+    const demo = newDemo(macKeys.value, this.chain.nowMs);
     sqlite.exec(insertSql(demo.rows));
     sqlite.exec(endpointSql(demo.merchant.id, this.chain.nowMs));
     this.#merchantId = demo.merchant.id;
     this.#keys = { SECRET: demo.secret.secret, PUBLIC: demo.open.secret };
-    this.#env = this.#environment(sqlite);
+    this.#env = this.#environment(sqlite, secrets);
   }
 
   /** Replaces the process's clock and network access. */
@@ -98,8 +102,7 @@ export class Stage {
     await this.#rest();
   }
 
-  #environment(sqlite: DatabaseSync): Env {
-    const secrets = Object.fromEntries(Object.entries(SECRETS).map(([name, make]) => [name, make()]));
+  #environment(sqlite: DatabaseSync, secrets: Readonly<Record<string, string>>): Env {
     const objects = {
       ADDRESS_ALLOCATOR: this.#worker.AddressAllocator,
       IDEMPOTENCY_KEYS: this.#worker.IdempotencyKeys,

@@ -23,6 +23,7 @@ export interface Variables {
   readonly CODE_PEPPER: string | undefined;
   readonly SECRETS_AES_KEY: string | undefined;
   readonly SIGNING_KEY: string | undefined;
+  readonly API_KEY_MAC_KEY: string | undefined;
   readonly SIGN_IN_PROVIDERS: string | undefined;
   readonly MAIL_PROVIDER: string | undefined;
   readonly MAIL_FROM: string | undefined;
@@ -38,6 +39,7 @@ export type FaultCode =
   | "CODE_PEPPER_INVALID"
   | "SECRETS_AES_KEY_INVALID"
   | "SIGNING_KEY_INVALID"
+  | "API_KEY_MAC_KEY_INVALID"
   | "SIGN_IN_PROVIDERS_INVALID"
   | "MAIL_PROVIDER_INVALID"
   | "MAIL_FROM_INVALID"
@@ -66,6 +68,7 @@ export function configurationFaults(of: Variables): readonly ConfigurationFault[
     ["CODE_PEPPER_INVALID", parseKeyring("CODE_PEPPER", of.CODE_PEPPER)],
     ["SECRETS_AES_KEY_INVALID", parseKeyring("SECRETS_AES_KEY", of.SECRETS_AES_KEY)],
     ["SIGNING_KEY_INVALID", parseSigningKeys(of.SIGNING_KEY)],
+    ["API_KEY_MAC_KEY_INVALID", parseKeyring("API_KEY_MAC_KEY", of.API_KEY_MAC_KEY)],
     ["SIGN_IN_PROVIDERS_INVALID", parseProviders(of.SIGN_IN_PROVIDERS)],
     ...(isDevelopment
       ? [["WEBHOOK_SCHEDULE_SECONDS_INVALID", parseSchedule(of.WEBHOOK_SCHEDULE_SECONDS, true)] as const]

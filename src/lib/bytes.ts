@@ -8,7 +8,7 @@ export function sha256Hex(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
-/** Compares two digests in constant time; both must be hex of the same algorithm. */
+/** Compares two digests or MACs in constant time; both must be of the same algorithm and in the same alphabet. */
 export function equalDigests(a: string, b: string): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;

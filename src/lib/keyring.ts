@@ -42,8 +42,8 @@ export function macText(keys: Keyring, text: string): KeyedMac {
   return { mac: macWith(key, text), macKeyId: key.id };
 }
 
-/** HMACs of `text` with every key, newest first, to find a row that was stored with an older key. */
-export function macsOfText(keys: Keyring, text: string): readonly string[] {
+/** HMACs of `text` with every key, newest first, for what was stored or shown with an older key. */
+export function macsOfText(keys: readonly SecretKey[], text: string): readonly string[] {
   return keys.map((key) => macWith(key, text));
 }
 

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { startEvmChain } from "../../scripts/demo-story/evm-chain.ts";
 import { startShop } from "../../scripts/demo-story/shop.ts";
-import type { Home } from "../../scripts/home.ts";
+import { apiKeyMacKeys, type Home } from "../../scripts/home.ts";
 import { insertSql, newKey, newMerchant, newTeam } from "../../scripts/seed.ts";
 import { databaseFile, executeSqlFile } from "../../scripts/wrangler.ts";
 import { assetOn } from "../../src/chains/networks.ts";
@@ -52,9 +52,10 @@ export async function openStreet(): Promise<{ readonly street: Street; readonly 
 
 async function seedShops(home: Home): Promise<Street["shops"]> {
   const nowMs = Date.now();
+  const macKeys = apiKeyMacKeys(home);
   const made = Array.from({ length: SHOPS }, (_, place) => {
     const merchant = newMerchant(`Corner shop ${place + 1}`, nowMs);
-    return { merchant, key: newKey(merchant.id, "SECRET", nowMs) };
+    return { merchant, key: newKey(macKeys, { merchantId: merchant.id, kind: "SECRET", nowMs }) };
   });
   const file = join(home.path, "street.sql");
   writeFileSync(

@@ -6,7 +6,7 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findFreePort } from "../../scripts/free-port.ts";
 
-const SECRETS = ["ROW_MAC_KEY", "CODE_PEPPER", "SECRETS_AES_KEY", "SIGNING_KEY"];
+const SECRETS = ["ROW_MAC_KEY", "CODE_PEPPER", "SECRETS_AES_KEY", "SIGNING_KEY", "API_KEY_MAC_KEY"];
 /** Settings of this machine or of another test must not do what the clone has to do by itself. */
 const {
   WRANGLER_COMMAND: _,

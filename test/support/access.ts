@@ -9,6 +9,7 @@ import type { MerchantId } from "../../src/lib/ids.ts";
 import { apiKeys } from "../../src/platform/db/schema/api-keys.ts";
 import { merchants } from "../../src/platform/db/schema/merchants.ts";
 import { teams } from "../../src/platform/db/schema/teams.ts";
+import { keyringOf } from "./keyrings.ts";
 
 const ORIGIN = "http://localhost:8787";
 const db = drizzle(env.DB);
@@ -31,7 +32,11 @@ export async function seedKey(
 ): Promise<string> {
   const { kind = "SECRET", permissions, ...changes } = of;
   const held = permissions === undefined ? {} : { permissions: JSON.stringify(permissions) };
-  const { secret, row } = newKey(merchantId, kind, Date.now(), { ...changes, ...held });
+  const { secret, row } = newKey(
+    keyringOf(env.API_KEY_MAC_KEY),
+    { merchantId, kind, nowMs: Date.now() },
+    { ...changes, ...held },
+  );
   await db.insert(apiKeys).values(row);
   return secret;
 }

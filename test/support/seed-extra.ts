@@ -1,7 +1,7 @@
 // Rows for the access tests besides the demo merchant: a second merchant, and keys that must be refused.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Home } from "../../scripts/home.ts";
+import { apiKeyMacKeys, type Home } from "../../scripts/home.ts";
 import { type ApiKeyRow, insertSql, newKey, newMerchant, newTeam } from "../../scripts/seed.ts";
 import { executeSqlFile } from "../../scripts/wrangler.ts";
 import { keyPermissionName, SECRET_KEY_PERMISSIONS } from "../../src/accounts/teams/permissions.ts";
@@ -29,8 +29,9 @@ export async function seedExtra(home: Home, demoMerchantId: string, nowMs: numbe
   const demo = parseId("mer", demoMerchantId);
   if (demo === undefined) throw new Error(`not a merchant's id: ${demoMerchantId}`);
   const other = newMerchant("Another shop", nowMs);
+  const macKeys = apiKeyMacKeys(home);
   const key = (merchantId: MerchantId, changes: Partial<ApiKeyRow> = {}) =>
-    newKey(merchantId, "SECRET", nowMs, changes);
+    newKey(macKeys, { merchantId, kind: "SECRET", nowMs }, changes);
   const views = SECRET_KEY_PERMISSIONS.filter((each) => each.endsWith(":view")).map(keyPermissionName);
   const made = {
     other: key(other.id),

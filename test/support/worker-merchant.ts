@@ -7,6 +7,7 @@ import { openDb } from "../../src/platform/db/client.ts";
 import { apiKeys } from "../../src/platform/db/schema/api-keys.ts";
 import { merchants } from "../../src/platform/db/schema/merchants.ts";
 import { teams } from "../../src/platform/db/schema/teams.ts";
+import { keyringOf } from "./keyrings.ts";
 
 export interface Answer {
   readonly status: number;
@@ -33,7 +34,12 @@ export const freshId = <P extends IdPrefix>(prefix: P) => makeId(prefix, newUlid
 export async function freshMerchant(): Promise<TestMerchant> {
   const nowMs = Date.now();
   const merchantId = freshId("mer");
-  const { secret, hash, display } = newApiKey("SECRET", freshBytes);
+  const { secret, hash, display } = newApiKey({
+    kind: "SECRET",
+    merchantId,
+    macKeys: keyringOf(env.API_KEY_MAC_KEY),
+    randomBytes: freshBytes,
+  });
   await testDb.batch([
     testDb.insert(merchants).values({ id: merchantId, name: "Shop", createdAtMs: nowMs, updatedAtMs: nowMs }),
     testDb.insert(teams).values({ merchantId, updatedAtMs: nowMs }),

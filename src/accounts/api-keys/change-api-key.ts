@@ -11,6 +11,7 @@ import type { Statement } from "../../platform/db/batch.ts";
 import type { EventType } from "../../platform/events/event.ts";
 import { recordEvent } from "../../platform/events/store.ts";
 import type { Failure } from "../../platform/failures.ts";
+import type { KeyKind, NewApiKey } from "../auth/api-key.ts";
 import type { ApiKeyRow } from "../auth/store.ts";
 import type { Seat } from "../merchants/store.ts";
 import { seatHeld, seatNow } from "../teams/check-seat.ts";
@@ -22,8 +23,8 @@ import { ungrantable } from "./grant.ts";
 import { assertKeyAsRead, selectApiKey, updateApiKey } from "./store.ts";
 
 export interface KeyDependencies extends CommitDependencies {
-  /** Random bytes from the system's generator. */
-  randomBytes(count: number): Uint8Array;
+  /** Makes a secret; throws if API_KEY_MAC_KEY is not configured. */
+  newSecret(of: { readonly kind: KeyKind; readonly merchantId: string }): NewApiKey;
 }
 
 /** The acting user: a member of the team. */

@@ -6,7 +6,7 @@ import { throwUnlessContention } from "../../platform/db/conflict.ts";
 import { readWithRetry } from "../../platform/db/retry.ts";
 import type { Failure } from "../../platform/failures.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
-import { type KeyKind, newApiKey } from "../auth/api-key.ts";
+import type { KeyKind } from "../auth/api-key.ts";
 import type { ApiKeyRow } from "../auth/store.ts";
 import type { Seat } from "../merchants/store.ts";
 import { seatHeld, seatNow } from "../teams/check-seat.ts";
@@ -38,10 +38,11 @@ export function createApiKey(
     throwUnlessContention("a new key", conflict);
     const seat = tries === 0 ? ok(actor.seat) : await seatWithRoom(deps, actor);
     if (!seat.ok) return { kind: "refused", failure: seat.error };
-    const { secret, hash, display } = newApiKey(wanted.kind, deps.randomBytes);
+    const { merchantId } = seat.value;
+    const { secret, hash, display } = deps.newSecret({ kind: wanted.kind, merchantId });
     const key: ApiKeyRow = {
       id: makeId("key", operationId),
-      merchantId: seat.value.merchantId,
+      merchantId,
       kind: wanted.kind,
       name: wanted.name,
       hash,

@@ -1,9 +1,21 @@
 import { newOperationId } from "../../lib/ids.ts";
+import { parseKeyring } from "../../lib/keyring.ts";
 import type { GivenDependencies } from "../../platform/http/context.ts";
+import { newApiKey } from "../auth/api-key.ts";
 import type { KeyDependencies } from "./change-api-key.ts";
 
 /** Dependencies of key operations, built once per request. */
-export function keyDependencies(_env: Env, { db, nowMs, sleep }: GivenDependencies): KeyDependencies {
-  const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
-  return { db, nowMs, sleep, newOperationId, randomBytes };
+export function keyDependencies(env: Env, { db, nowMs, sleep }: GivenDependencies): KeyDependencies {
+  return {
+    db,
+    nowMs,
+    sleep,
+    newOperationId,
+    newSecret: ({ kind, merchantId }) => {
+      const macKeys = parseKeyring("API_KEY_MAC_KEY", env.API_KEY_MAC_KEY);
+      if (!macKeys.ok) throw new Error(macKeys.error);
+      const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+      return newApiKey({ kind, merchantId, macKeys: macKeys.value, randomBytes });
+    },
+  };
 }

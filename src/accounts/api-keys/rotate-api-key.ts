@@ -1,7 +1,6 @@
 import { HOUR_MS } from "../../lib/time.ts";
 import { throwUnlessContention } from "../../platform/db/conflict.ts";
 import type { Prepared, Work } from "../../platform/idempotency/run-once.ts";
-import { newApiKey } from "../auth/api-key.ts";
 import { apiKeyBodyOf } from "./api-key-body.ts";
 import {
   type ChangeOf,
@@ -24,7 +23,7 @@ export function rotateApiKey(deps: KeyDependencies, of: ChangeOf, overlapHours: 
     const { key, seat } = keyAndSeat.value;
     const failure = overreach(key, seat.role);
     if (failure !== undefined) return { kind: "refused", failure };
-    const { secret, hash, display } = newApiKey(key.kind, deps.randomBytes);
+    const { secret, hash, display } = deps.newSecret(key);
     const change: KeyChange = {
       columns: { hash, display, ...previousColumns(key.hash, deps.nowMs, overlapHours) },
       entry: { action: "api_key.rotated", before: { display: key.display }, after: { display, overlapHours } },

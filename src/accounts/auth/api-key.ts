@@ -1,10 +1,12 @@
-// API keys: `sk_` or `pk_`, 32 random base62 characters, and 6 characters of CRC32 over all before them. With the checksum a mistyped or truncated
-// key is refused without a storage read. Only the SHA-256 of a key is stored.
-import { sha256Hex } from "../../lib/bytes.ts";
+// API keys: `sk_` or `pk_`, 32 random base62 characters, and 6 characters of a MAC over kind, random part and merchant. With the MAC the Worker
+// can tell a key that it made from an invented one without a storage read. The MAC grants nothing: every key is authenticated from storage, where
+// only its SHA-256 is kept.
+import { equalDigests, lengthPrefixed, sha256Hex } from "../../lib/bytes.ts";
+import { type Keyring, macsOfText, macText, type SecretKey } from "../../lib/keyring.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 32;
-const CHECK_LENGTH = 6;
+const MAC_LENGTH = 6;
 const SHAPE = /^(sk|pk)_[0-9A-Za-z]{38}$/;
 /** The largest multiple of 62 in a byte. Random bytes from here on are discarded, so that every character is equally likely. */
 const FAIR_BYTES = 248;
@@ -19,8 +21,17 @@ export interface NewApiKey {
   readonly display: string;
 }
 
-/** Makes a key from a source of random bytes (`crypto.getRandomValues` of a fresh array). */
-export function newApiKey(kind: KeyKind, randomBytes: (count: number) => Uint8Array): NewApiKey {
+/** What a key is made for, and with. */
+export interface KeyMaking {
+  readonly kind: KeyKind;
+  readonly merchantId: string;
+  /** API_KEY_MAC_KEY, newest first. */
+  readonly macKeys: Keyring;
+  /** A source of random bytes (`crypto.getRandomValues` of a fresh array). */
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+export function newApiKey({ kind, merchantId, macKeys, randomBytes }: KeyMaking): NewApiKey {
   const prefix = kind === "SECRET" ? "sk_" : "pk_";
   let random = "";
   while (random.length < RANDOM_LENGTH) {
@@ -29,34 +40,52 @@ export function newApiKey(kind: KeyKind, randomBytes: (count: number) => Uint8Ar
     }
   }
   const body = `${prefix}${random}`;
-  const secret = `${body}${checksum(body)}`;
+  const secret = body + macPart(macText(macKeys, macSubject(body, merchantId)).mac);
   return { secret, hash: hashApiKey(secret), display: `${secret.slice(0, 7)}...${secret.slice(-4)}` };
 }
 
-/** The kind of a well-formed key; undefined if its form or checksum is wrong. */
+/** The kind of a key by its form; undefined if the form is wrong. */
 export function apiKeyKind(text: string): KeyKind | undefined {
   if (!SHAPE.test(text)) return undefined;
-  const body = text.slice(0, -CHECK_LENGTH);
-  if (checksum(body) !== text.slice(-CHECK_LENGTH)) return undefined;
   return text.startsWith("sk_") ? "SECRET" : "PUBLIC";
+}
+
+/**
+ * What a key shows by itself. MALFORMED: no key of ours. GENUINE: made for this merchant by a holder of one of `macKeys`. UNPROVED: well-formed, but
+ * invented, another merchant's, or made under a secret that is not configured any more. GENUINE or UNPROVED, the key may have been revoked since.
+ */
+export type ApiKeyStanding = "MALFORMED" | "GENUINE" | "UNPROVED";
+
+/** Compares in constant time. Without `macKeys` every well-formed key is UNPROVED. */
+export function apiKeyStanding(of: {
+  readonly macKeys: readonly SecretKey[];
+  readonly apiKey: string;
+  /** The merchant of the path. */
+  readonly merchantId: string;
+}): ApiKeyStanding {
+  const { apiKey } = of;
+  if (apiKeyKind(apiKey) === undefined) return "MALFORMED";
+  const macs = macsOfText(of.macKeys, macSubject(apiKey.slice(0, -MAC_LENGTH), of.merchantId));
+  const isGenuine = macs.some((mac) => equalDigests(macPart(mac), apiKey.slice(-MAC_LENGTH)));
+  return isGenuine ? "GENUINE" : "UNPROVED";
 }
 
 export function hashApiKey(secret: string): string {
   return sha256Hex(secret);
 }
 
-/** CRC32 (IEEE 802.3, reflected) of ASCII text as six base62 characters, most significant first. */
-function checksum(text: string): string {
-  let crc = 0xffffffff;
-  for (let i = 0; i < text.length; i++) {
-    crc ^= text.charCodeAt(i);
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  let rest = ~crc >>> 0;
-  let digits = "";
-  for (let i = 0; i < CHECK_LENGTH; i++) {
-    digits = ALPHABET.charAt(rest % 62) + digits;
+/** `body`: the key without its MAC; its prefix is the kind. */
+function macSubject(body: string, merchantId: string): string {
+  return lengthPrefixed(["api-key", body, merchantId]);
+}
+
+/** The first 35 bits of a MAC in hex as six base62 characters, most significant first: 62^6 is a little more than 2^35. */
+function macPart(mac: string): string {
+  let rest = Math.floor(Number.parseInt(mac.slice(0, 9), 16) / 2);
+  let characters = "";
+  for (let i = 0; i < MAC_LENGTH; i++) {
+    characters = ALPHABET.charAt(rest % 62) + characters;
     rest = Math.floor(rest / 62);
   }
-  return digits;
+  return characters;
 }

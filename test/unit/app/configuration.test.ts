@@ -12,6 +12,7 @@ const GOOD = {
   CODE_PEPPER: KEY,
   SECRETS_AES_KEY: KEY,
   SIGNING_KEY: KEY,
+  API_KEY_MAC_KEY: KEY,
   SIGN_IN_PROVIDERS: '{"google":{"clientId":"a","clientSecret":"b"}}',
   MAIL_PROVIDER: '{"kind":"resend","apiKey":"re_1"}',
   MAIL_FROM: "Shop <pay@example.com>",
@@ -37,6 +38,7 @@ describe("the variables of a deployment", () => {
       CODE_PEPPER: undefined,
       SECRETS_AES_KEY: undefined,
       SIGNING_KEY: undefined,
+      API_KEY_MAC_KEY: undefined,
       SIGN_IN_PROVIDERS: "[]",
       MAIL_PROVIDER: undefined,
       MAIL_FROM: undefined,
@@ -51,6 +53,7 @@ describe("the variables of a deployment", () => {
       ["CODE_PEPPER_INVALID", false],
       ["SECRETS_AES_KEY_INVALID", false],
       ["SIGNING_KEY_INVALID", false],
+      ["API_KEY_MAC_KEY_INVALID", false],
       ["SIGN_IN_PROVIDERS_INVALID", false],
       ["MAIL_PROVIDER_INVALID", false],
       ["MAIL_FROM_INVALID", false],
@@ -69,6 +72,7 @@ describe("the variables of a deployment", () => {
     [{ SECRETS_AES_KEY: "k1:short" }, "SECRETS_AES_KEY_INVALID"],
     [{ SIGNING_KEY: undefined }, "SIGNING_KEY_INVALID"],
     [{ SIGNING_KEY: `${KEY},${KEY}` }, "SIGNING_KEY_INVALID"],
+    [{ API_KEY_MAC_KEY: "k1:short" }, "API_KEY_MAC_KEY_INVALID"],
     [{ SIGN_IN_PROVIDERS: '{"google":{}}' }, "SIGN_IN_PROVIDERS_INVALID"],
     [{ MAIL_PROVIDER: '{"kind":"smtp"}' }, "MAIL_PROVIDER_INVALID"],
     [{ MAIL_PROVIDER: '{"kind":"mailbox"}' }, "MAIL_PROVIDER_INVALID"],
@@ -108,11 +112,12 @@ describe("the variables of a deployment", () => {
       CODE_PEPPER: "hunter2",
       SECRETS_AES_KEY: "hunter2",
       SIGNING_KEY: "hunter2",
+      API_KEY_MAC_KEY: "hunter2",
       SIGN_IN_PROVIDERS: '{"google":{"clientId":"a","clientSecret":["hunter2"]}}',
       MAIL_PROVIDER: '{"kind":"resend","apiKey":["hunter2"]}',
       MAIL_FROM: "hunter2",
     });
-    expect(faults).toHaveLength(9);
+    expect(faults).toHaveLength(10);
     expect(JSON.stringify(faults)).not.toContain("hunter2");
   });
 });

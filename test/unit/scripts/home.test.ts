@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { prepareDemo } from "../../../scripts/demo.ts";
-import { type Home, openHome } from "../../../scripts/home.ts";
+import { apiKeyMacKeys, type Home, openHome } from "../../../scripts/home.ts";
 import { StartError } from "../../../scripts/settings.ts";
-import { apiKeyKind } from "../../../src/accounts/auth/api-key.ts";
+import { apiKeyKind, apiKeyStanding } from "../../../src/accounts/auth/api-key.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21);
 let folder: string;
@@ -40,8 +40,9 @@ describe("the home of a development server", () => {
       ["CODE_PEPPER", "dev1", 32],
       ["SECRETS_AES_KEY", "dev1", 32],
       ["SIGNING_KEY", "dev1", 32],
+      ["API_KEY_MAC_KEY", "dev1", 32],
     ]);
-    expect(new Set(secrets.map(([, , key]) => key)).size).toBe(4);
+    expect(new Set(secrets.map(([, , key]) => key)).size).toBe(5);
     expect(readFileSync(reopen().secretsFile, "utf8")).toBe(first);
   });
 
@@ -49,7 +50,7 @@ describe("the home of a development server", () => {
     const { secretsFile } = open();
     writeFileSync(secretsFile, "OTHER_KEY=x:y\nCODE_PEPPER=mine\n");
     expect(readFileSync(reopen().secretsFile, "utf8")).toMatch(
-      /^OTHER_KEY=x:y\nCODE_PEPPER=mine\nROW_MAC_KEY=dev1:.{44}\nSECRETS_AES_KEY=dev1:.{44}\nSIGNING_KEY=dev1:.{44}\n$/,
+      /^OTHER_KEY=x:y\nCODE_PEPPER=mine\nROW_MAC_KEY=dev1:.{44}\nSECRETS_AES_KEY=dev1:.{44}\nSIGNING_KEY=dev1:.{44}\nAPI_KEY_MAC_KEY=dev1:.{44}\n$/,
     );
   });
 
@@ -73,6 +74,19 @@ describe("prepareDemo", () => {
     expect(JSON.parse(readFileSync(home.demoFile, "utf8"))).toEqual(demo);
     expect(Object.keys(demo)).toEqual(["merchantId", "secretKey", "publicKey", "baseUrl", "ownerEmail"]);
     expect([isNew, apiKeyKind(demo.secretKey), apiKeyKind(demo.publicKey)]).toEqual([true, "SECRET", "PUBLIC"]);
+    const { merchantId, secretKey, publicKey } = demo;
+    const macKeys = apiKeyMacKeys(home);
+    for (const apiKey of [secretKey, publicKey])
+      expect(apiKeyStanding({ macKeys, apiKey, merchantId })).toBe("GENUINE");
+  });
+
+  test("a start with an unusable secret of the keys stops, names the file and does not repeat the value", () => {
+    const home = open();
+    writeFileSync(home.secretsFile, "API_KEY_MAC_KEY=hunter2\n");
+    const start = () => prepareDemo(home, "http://localhost:1", NOW_MS);
+    expect(start).toThrow(StartError);
+    expect(start).toThrow(`Correct or remove its line in ${home.secretsFile}`);
+    expect(start).not.toThrow("hunter2");
   });
 
   test("keeps merchant, keys and rows at a second start; only the address follows the port", () => {

@@ -3,8 +3,10 @@ import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, test } from "vitest";
 import { insertSql, newDemo, newKey, newMerchant } from "../../../scripts/seed.ts";
 import { hashApiKey } from "../../../src/accounts/auth/api-key.ts";
+import { keyringOf } from "../../support/keyrings.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21);
+const MAC_KEYS = keyringOf(`dev1:${Buffer.alloc(32, 1).toString("base64")}`);
 let database: DatabaseSync;
 
 beforeEach(() => {
@@ -17,7 +19,7 @@ beforeEach(() => {
 });
 
 const demoSql = () => {
-  const { rows, ...demo } = newDemo(NOW_MS);
+  const { rows, ...demo } = newDemo(MAC_KEYS, NOW_MS);
   return { ...demo, sql: insertSql(rows) };
 };
 
@@ -81,7 +83,10 @@ describe("the seed", () => {
 
   test("makes different keys each time", () => {
     const { id } = newMerchant("Shop", NOW_MS);
-    const secrets = Array.from({ length: 100 }, () => newKey(id, "SECRET", NOW_MS).secret);
+    const secrets = Array.from(
+      { length: 100 },
+      () => newKey(MAC_KEYS, { merchantId: id, kind: "SECRET", nowMs: NOW_MS }).secret,
+    );
     expect(new Set(secrets).size).toBe(100);
   });
 });

@@ -1,11 +1,13 @@
 // Keys are made by people and belong to the merchant: who may make which, what is shown of them, and that a deleted one is dead at once
 // (Interface 5.4, decisions 7 and 8, security.md 2).
+import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
+import type { KeyDependencies } from "../../../src/accounts/api-keys/change-api-key.ts";
 import { apiKeyBody, apiKeyListBody, newApiKeyBody } from "../../../src/accounts/api-keys/contract.ts";
 import { createApiKey } from "../../../src/accounts/api-keys/create-api-key.ts";
 import { rotateApiKey } from "../../../src/accounts/api-keys/rotate-api-key.ts";
-import { apiKeyKind, hashApiKey } from "../../../src/accounts/auth/api-key.ts";
+import { apiKeyKind, hashApiKey, newApiKey } from "../../../src/accounts/auth/api-key.ts";
 import { ROLES } from "../../../src/accounts/teams/roles.ts";
 import { newUlid } from "../../../src/lib/ids.ts";
 import { sleep } from "../../../src/lib/sleep.ts";
@@ -15,6 +17,7 @@ import { members } from "../../../src/platform/db/schema/teams.ts";
 import { expectRefusal, seedKey, seedMerchant, send } from "../../support/access.ts";
 import { auditOf, eventsOf, makeKey, rotateKey, SERVER_KEY, seated, statusWith } from "../../support/api-keys.ts";
 import { expectDocumented } from "../../support/documented.ts";
+import { keyringOf } from "../../support/keyrings.ts";
 import { seedSession } from "../../support/people.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
@@ -191,7 +194,9 @@ describe("rotating a key", () => {
 function dependencies() {
   const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
   const newOperationId = () => newUlid(Date.now(), randomBytes(16));
-  return { db: testDb, nowMs: Date.now(), sleep, newOperationId, randomBytes };
+  const macKeys = keyringOf(env.API_KEY_MAC_KEY);
+  const newSecret: KeyDependencies["newSecret"] = (of) => newApiKey({ ...of, macKeys, randomBytes });
+  return { db: testDb, nowMs: Date.now(), sleep, newOperationId, newSecret };
 }
 
 describe("a key that stands", () => {

@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { newApiKey } from "../../../src/accounts/auth/api-key.ts";
 import { keyPermissionName, PERMISSIONS, SECRET_KEY_PERMISSIONS } from "../../../src/accounts/teams/permissions.ts";
@@ -7,6 +8,7 @@ import { HOUR_MS } from "../../../src/lib/time.ts";
 import { type Answer, type Ask, expectHeaders, expectRefusal, seedKey, seedMerchant } from "../../support/access.ts";
 import { knock, nameOf, specNamed, UNKNOWN_ULID } from "../../support/access-knock.ts";
 import { KEY_OR_MEMBER, MEMBER_ONLY, OPEN, PAGES, USER } from "../../support/access-table.ts";
+import { keyringOf } from "../../support/keyrings.ts";
 
 const NOWHERE = `mer_${UNKNOWN_ULID}`;
 const ELSEWHERE = "203.0.113.7";
@@ -126,13 +128,16 @@ describe.each(Object.entries(KEY_OR_MEMBER))("%s", (name, { permission, demands 
 
   it("is closed to whoever has no good key, with one and the same 401", async () => {
     const good = keyFor(keys.onlyWith, permission);
-    const wrongChecksum = good.slice(0, -1) + (good.endsWith("0") ? "1" : "0");
-    const unknown = newApiKey("SECRET", (count) => crypto.getRandomValues(new Uint8Array(count))).secret;
+    const wrongMac = good.slice(0, -1) + (good.endsWith("0") ? "1" : "0");
+    const { merchantId } = keys;
+    const macKeys = keyringOf(env.API_KEY_MAC_KEY);
+    const randomBytes = (count: number) => crypto.getRandomValues(new Uint8Array(count));
+    const unknown = newApiKey({ kind: "SECRET", merchantId, macKeys, randomBytes }).secret;
     const bad = [
       undefined,
       "",
       "letmein",
-      wrongChecksum,
+      wrongMac,
       `${good}0`,
       good.toLowerCase(),
       unknown,

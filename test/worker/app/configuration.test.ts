@@ -27,6 +27,7 @@ describe("a variable that is wrong", () => {
     ["CODE_PEPPER", "", "CODE_PEPPER_INVALID"],
     ["SECRETS_AES_KEY", "", "SECRETS_AES_KEY_INVALID"],
     ["SIGNING_KEY", "", "SIGNING_KEY_INVALID"],
+    ["API_KEY_MAC_KEY", "", "API_KEY_MAC_KEY_INVALID"],
     ["SIGN_IN_PROVIDERS", "{", "SIGN_IN_PROVIDERS_INVALID"],
     ["MAIL_PROVIDER", "{", "MAIL_PROVIDER_INVALID"],
   ])("%s=%s is a warning in a healthy deployment", async (name, value, warning) => {

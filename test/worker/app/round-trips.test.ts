@@ -271,7 +271,7 @@ describe("a request that is turned away", () => {
       ["/invoices", create()],
       ["/invoices", create({ paymentMethods: [USDT] })],
     ];
-    for (const key of ["letmein", `sk_${"0".repeat(38)}`, ""]) {
+    for (const key of ["letmein", `sk_${"0".repeat(37)}`, `pk_${"0".repeat(39)}`, `sk_${"0".repeat(37)}-`, ""]) {
       for (const [path, ask] of asks) {
         const turned = await counted(direct, path, { ...ask, key });
         expect([turned.answer.status, turned.calls]).toEqual([401, []]);
@@ -283,6 +283,15 @@ describe("a request that is turned away", () => {
     const ask = { ...create({ paymentMethods: [USDT] }), key: "letmein" };
     const turned = await counted(direct, "/invoices", ask, market());
     expect([turned.answer.status, turned.calls]).toEqual([401, []]);
+  });
+
+  it("with an invented key of the right form costs the one read, and reserves no key", async () => {
+    for (const key of [`sk_${"0".repeat(38)}`, `pk_${"0".repeat(38)}`]) {
+      for (const ask of [{}, create(), create({ paymentMethods: [USDT] })]) {
+        const { answer, storage } = await counted(direct, "/invoices", { ...ask, key });
+        expect([answer.status, storage]).toEqual([401, ["D1 read"]]);
+      }
+    }
   });
 
   it("with a good key and a bad body costs the one read, and reserves no key", async () => {
