@@ -26,12 +26,12 @@ describe("the relying party", () => {
     expect(relyingPartyOf(publicUrl)).toEqual({ id, origin });
   });
 
-  test("there is none without a PUBLIC_URL", () => {
+  test("throws without a PUBLIC_URL", () => {
     expect(() => relyingPartyOf("")).toThrow();
   });
 });
 
-describe("whose a challenge is", () => {
+describe("a passkey challenge", () => {
   const KINDS: readonly ChallengeKind[] = ["PASSKEY_REGISTRATION", "PASSKEY_SIGN_IN", "PASSKEY_STEP_UP"];
   const given = (kind: string): Challenge =>
     kind === "PASSKEY_SIGN_IN"
@@ -40,12 +40,12 @@ describe("whose a challenge is", () => {
   const answerer = (kind: ChallengeKind): Answerer =>
     kind === "PASSKEY_SIGN_IN" ? { kind, nonce: "nonce" } : { kind, session };
 
-  test("each kind is for its own purpose alone", () => {
+  test("is accepted only for the purpose of its kind", () => {
     for (const kind of [...KINDS, "OAUTH"])
       for (const purpose of KINDS) expect(isChallengeOf(given(kind), answerer(purpose), 9)).toBe(kind === purpose);
   });
 
-  test("it ends at its time", () => {
+  test("is refused from its expiry on", () => {
     for (const kind of KINDS) expect(isChallengeOf(given(kind), answerer(kind), 10)).toBe(false);
   });
 
@@ -57,10 +57,10 @@ describe("whose a challenge is", () => {
       { kind: "PASSKEY_STEP_UP", session: { ...session, id: makeId("ses", "01ARZ3NDEKTSV4RRFFQ69G5FAW") } },
     ],
     [
-      "another person",
+      "another user",
       { kind: "PASSKEY_STEP_UP", session: { ...session, userId: makeId("usr", "01ARZ3NDEKTSV4RRFFQ69G5FAW") } },
     ],
-  ])("%s has no part in it", (_, who) => {
+  ])("is refused from %s", (_, who) => {
     expect(isChallengeOf(given(who.kind), who, 9)).toBe(false);
   });
 });
@@ -79,9 +79,9 @@ describe("a signature counter", () => {
   });
 });
 
-describe("the handle of an account", () => {
+describe("the user handle", () => {
   const own = base64urlnopad.encode(userHandleOf(userId));
-  test("is the id, and no longer than authenticators keep (64 bytes)", () => {
+  test("is the user's id, and not longer than the 64 bytes that authenticators keep", () => {
     expect(Buffer.from(own, "base64url").toString()).toBe(userId);
     expect(userHandleOf(userId).length).toBeLessThanOrEqual(64);
   });
@@ -96,7 +96,7 @@ describe("the handle of an account", () => {
     [undefined, "PASSKEY_STEP_UP", true],
     ["AAAA", "PASSKEY_SIGN_IN", false],
     ["AAAA", "PASSKEY_STEP_UP", false],
-  ])("%s at %s: %s", (handle, kind, isOwn) => {
+  ])("%s at %s is accepted: %s", (handle, kind, isOwn) => {
     expect(isHandleOf(userId, handle, kind)).toBe(isOwn);
   });
 });

@@ -10,8 +10,8 @@ const raw = fc.uint8Array({ minLength: 64, maxLength: 64 });
 /** Small numbers too: an integer may be shorter than its field. */
 const numbers = fc.tuple(raw, fc.nat(31), fc.nat(31)).map(([bytes, r, s]) => bytes.fill(0, 0, r).fill(0, 32, 32 + s));
 
-describe("the DER of an ECDSA signature", () => {
-  test("gives r and s as they were signed", () => {
+describe("the reader of DER-encoded ECDSA signatures", () => {
+  test("gives r and s as they were encoded", () => {
     fc.assert(
       fc.property(numbers, (bytes) => {
         const read = ecdsaSignatureOf(derOf(bytes));
@@ -21,7 +21,7 @@ describe("the DER of an ECDSA signature", () => {
     );
   });
 
-  test("of node's own making verifies as r and s side by side", () => {
+  test("gives the r and s of a signature made by Node, which verify side by side", () => {
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     for (let i = 0; i < 200; i++) {
       const data = Buffer.from(String(i));
@@ -32,7 +32,7 @@ describe("the DER of an ECDSA signature", () => {
     }
   });
 
-  test("has one spelling: no changed, added or missing byte is read as the same numbers", () => {
+  test("accepts one encoding only: no changed, added or missing byte gives the same numbers", () => {
     const other = fc.tuple(numbers, fc.nat(71), fc.integer({ min: 1, max: 255 }));
     fc.assert(
       fc.property(other, ([bytes, at, change]) => {
@@ -50,21 +50,21 @@ describe("the DER of an ECDSA signature", () => {
 
   test.each([
     ["a length in the long form", "3081060201010201 01"],
-    ["a length of no end", "3080020101020101"],
+    ["an indefinite length", "3080020101020101"],
     ["a negative number", "3006020181020101"],
-    ["a zero byte too many in front", "300702020001020101"],
+    ["a superfluous leading zero byte", "300702020001020101"],
     ["an empty number", "30050200020101"],
     ["one number", "3003020101"],
     ["three numbers", "3009020101020101020101"],
-    ["another type", "3006040101020101"],
-    ["another sequence", "3106020101020101"],
+    ["an octet string for an integer", "3006040101020101"],
+    ["a set for a sequence", "3106020101020101"],
     ["a number that runs over the end", "3006020101020201"],
-    ["nothing", ""],
-  ])("%s is refused", (_, hex) => {
+    ["empty input", ""],
+  ])("refuses %s", (_, hex) => {
     expect(ecdsaSignatureOf(hexToBytes(hex.replaceAll(" ", "")))).toBeUndefined();
   });
 
-  test("the smallest one is read", () => {
+  test("reads the smallest signature", () => {
     expect(ecdsaSignatureOf(hexToBytes("3006020101020102"))).toEqual({
       r: new Uint8Array([1]),
       s: new Uint8Array([2]),

@@ -12,7 +12,7 @@ const id = makeId("usr", "01ARZ3NDEKTSV4RRFFQ69G5FAV");
 const registered = [{ credentialId: "-_8" }, { credentialId: "AAAA" }];
 const sent = (options: object): unknown => JSON.parse(JSON.stringify(options));
 
-describe("what a browser is asked for is what the library would ask", () => {
+describe("the passkey options sent to a browser are the library's", () => {
   test.each([
     ["Ada", "Ada", registered],
     [null, "ada@example.com", []],
@@ -34,7 +34,7 @@ describe("what a browser is asked for is what the library would ask", () => {
     expect(sent(creationOptions({ rpId, challenge, user, registered: own }))).toEqual(sent(options));
   });
 
-  test.each([[registered], [[]], [undefined]])("for one of %j", async (own) => {
+  test.each([[registered], [[]], [undefined]])("for signing with one of %j", async (own) => {
     const options = await generateAuthenticationOptions({
       rpID: rpId,
       challenge: CHALLENGE,

@@ -42,7 +42,7 @@ async function judged(answer: Answer, publicKey: string) {
   });
 }
 
-/** What the library says of the same answer. */
+/** The library's result for the same answer. */
 async function judgedByLibrary(answer: Answer, publicKey: string) {
   try {
     const { verified, authenticationInfo: info } = await verifyAuthenticationResponse({
@@ -59,8 +59,8 @@ async function judgedByLibrary(answer: Answer, publicKey: string) {
   }
 }
 
-describe("an answer that was made as it was asked for", () => {
-  test.each(ALGORITHMS)("by a key of %s is accepted, and says the same as to the library", async (algorithm) => {
+describe("a correct assertion", () => {
+  test.each(ALGORITHMS)("by an %s key is accepted, with the same result as the library's", async (algorithm) => {
     const { authenticator, publicKey } = await registered({
       algorithm,
       extensions: new Map([["hmac-secret", new Uint8Array(32)]]),
@@ -74,7 +74,7 @@ describe("an answer that was made as it was asked for", () => {
     }
   });
 
-  test("by a passkey that is backed up says so, and may never count", async () => {
+  test("by a backed-up passkey says so, and its counter may stay 0", async () => {
     const { authenticator, publicKey } = await registered({ counter: 0 });
     expect(await judged(await authenticator.get(OPTIONS), publicKey)).toEqual({ counter: 0, isBackedUp: true });
   });
@@ -83,41 +83,41 @@ describe("an answer that was made as it was asked for", () => {
 const lastChanged = (bytes: Uint8Array) => bytes.map((byte, i) => (i === bytes.length - 1 ? byte ^ 1 : byte));
 const FAULTS: readonly [string, Faults][] = [
   ["a registration's type", { type: "webauthn.create" }],
-  ["a page of the origin inside a stranger's", { crossOrigin: true }],
-  ["the origin of the page around it", { clientData: { topOrigin: "https://example.com" } }],
-  ["a bound connection", { clientData: { tokenBinding: { status: "present", id: "AAAA" } } }],
+  ["our page in a frame of another origin", { crossOrigin: true }],
+  ["a topOrigin", { clientData: { topOrigin: "https://example.com" } }],
+  ["a token binding", { clientData: { tokenBinding: { status: "present", id: "AAAA" } } }],
   ["another origin", { origin: "https://localhost:8787" }],
   ["an origin that only begins like ours", { origin: "http://localhost:8787.example.com" }],
   ["another RP id", { rpId: "example.com" }],
-  ["nobody present", { isUserPresent: false }],
+  ["no user presence", { isUserPresent: false }],
   ["no user verification", { isUserVerified: false }],
-  ["a backup of what cannot be backed up", { flags: 0b0001_0000 }],
+  ["a backup flag on a passkey that cannot be backed up", { flags: 0b0001_0000 }],
   ["another raw id", { rawId: "AAAA" }],
-  ["extensions that are not there", { flags: 0b1000_0000 }],
+  ["an extension flag without extensions", { flags: 0b1000_0000 }],
   [
-    "extensions that are no map",
+    "extensions that are not a map",
     { flags: 0b1000_0000, authenticatorData: (data) => new Uint8Array([...data, ...cbor(0)]) },
   ],
-  ["a byte behind the authenticator data", { authenticatorData: (data) => new Uint8Array([...data, 0]) }],
+  ["a byte after the authenticator data", { authenticatorData: (data) => new Uint8Array([...data, 0]) }],
   ["authenticator data of 36 bytes", { authenticatorData: (data) => data.subarray(0, 36) }],
   ["an altered signature", { signature: lastChanged }],
   ["no signature", { signature: () => new Uint8Array() }],
 ];
 
-describe.each(ALGORITHMS)("by a key of %s", (algorithm) => {
-  test.each(FAULTS)("%s is refused", async (_, faults) => {
+describe.each(ALGORITHMS)("an assertion by an %s key", (algorithm) => {
+  test.each(FAULTS)("with %s is refused", async (_, faults) => {
     const { authenticator, publicKey } = await registered({ algorithm });
     expect(await judged(await authenticator.get(OPTIONS, faults), publicKey)).toBeUndefined();
   });
 
-  test("what another key signed is refused", async () => {
+  test("signed with another key is refused", async () => {
     const [mine, theirs] = [await registered({ algorithm }), await registered({ algorithm })];
     const answer = await mine.authenticator.get(OPTIONS);
     expect(await judged(answer, mine.publicKey)).toBeDefined();
     expect(await judged(answer, theirs.publicKey)).toBeUndefined();
   });
 
-  test("what was signed is the authenticator's data and the client's: neither may be another's", async () => {
+  test("with the client data or the authenticator data of another assertion is refused", async () => {
     const { authenticator, publicKey } = await registered({ algorithm });
     const [first, second] = [await authenticator.get(OPTIONS), await authenticator.get({ challenge: "b3RoZXI" })];
     const { clientDataJSON, authenticatorData } = second.response;
@@ -129,7 +129,7 @@ describe.each(ALGORITHMS)("by a key of %s", (algorithm) => {
   const alter = (of: { readonly at: number; readonly to: number }) => (bytes: Uint8Array) =>
     bytes.map((byte, i) => (i === of.at % bytes.length ? byte ^ of.to : byte));
 
-  test("whatever byte an authenticator signs, the library says the same of it", async () => {
+  test("over authenticator data with any byte changed has the same result as the library's", async () => {
     const { authenticator, publicKey } = await registered({ algorithm });
     await fc.assert(
       fc.asyncProperty(change, async (of) => {
@@ -140,7 +140,7 @@ describe.each(ALGORITHMS)("by a key of %s", (algorithm) => {
     );
   });
 
-  test("whatever byte of a signature is changed, it is refused", async () => {
+  test("with any byte of its signature changed is refused", async () => {
     const { authenticator, publicKey } = await registered({ algorithm });
     await fc.assert(
       fc.asyncProperty(change, async (of) => {
@@ -152,7 +152,7 @@ describe.each(ALGORITHMS)("by a key of %s", (algorithm) => {
   });
 });
 
-test("a stored key that is none signs nothing", async () => {
+test("a stored public key that is invalid accepts no assertion", async () => {
   const { authenticator } = await registered();
   const answer = await authenticator.get(OPTIONS);
   for (const publicKey of ["", "AAAA", base64urlnopad.encode(cbor(new Map([[3, -7]])))])

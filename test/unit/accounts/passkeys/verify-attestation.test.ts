@@ -23,12 +23,12 @@ async function judged(answer: unknown): Promise<MadeCredential | undefined> {
   return client === undefined ? undefined : madeCredentialOf(credential, client, RELYING_PARTY);
 }
 
-/** Without what the type does not know: what a browser's `toJSON()` has besides. */
+/** The members that the type knows; a browser's `toJSON()` has more. */
 function attestationOf(answer: unknown): Attestation {
   return answer as Attestation;
 }
 
-/** What the library says of the same answer, which knows every format of attestation and is not in the Worker for that. */
+/** The library's result for the same answer. It knows every format of attestation, which is why the Worker leaves it out. */
 async function judgedByLibrary(answer: Awaited<ReturnType<Authenticator["create"]>>) {
   try {
     const { verified, registrationInfo: info } = await verifyRegistrationResponse({
@@ -49,7 +49,7 @@ async function judgedByLibrary(answer: Awaited<ReturnType<Authenticator["create"
 }
 type Authenticator = Awaited<ReturnType<typeof softwareAuthenticator>>;
 
-describe("a credential that was made as it was asked for", () => {
+describe("a correct new credential", () => {
   test.each<[string, Parameters<typeof softwareAuthenticator>[0]]>([
     ["with an ES256 key", { algorithm: "ES256" }],
     ["with an EdDSA key", { algorithm: "EdDSA" }],
@@ -57,7 +57,7 @@ describe("a credential that was made as it was asked for", () => {
     ["that is backed up", { counter: 0 }],
     ["with the longest id", { idBytes: 1_023 }],
     ["with extensions", { extensions: EXTENSIONS }],
-  ])("%s is accepted, and says the same as to the library", async (_, of) => {
+  ])("%s is accepted, with the same result as the library's", async (_, of) => {
     const authenticator = await softwareAuthenticator(of);
     const answer = await authenticator.create(OPTIONS);
     const made = await judged(answer);
@@ -69,7 +69,7 @@ describe("a credential that was made as it was asked for", () => {
     expect(made).toEqual(await judgedByLibrary(answer));
   });
 
-  test("may be able to be backed up without being so", async () => {
+  test("that can be backed up but is not counts as not backed up", async () => {
     const answer = await (await softwareAuthenticator()).create(OPTIONS, { flags: 0b0000_1000 });
     expect((await judged(answer))?.isBackedUp).toBe(false);
   });
@@ -78,56 +78,59 @@ describe("a credential that was made as it was asked for", () => {
 const none = (attStmt: unknown): Faults => ({ attestationMembers: new Map([["attStmt", attStmt]]) });
 const FAULTS: readonly [string, Faults][] = [
   ["an assertion's type", { type: "webauthn.get" }],
-  ["a page of the origin inside a stranger's", { crossOrigin: true }],
-  ["the origin of the page around it", { clientData: { topOrigin: "https://example.com" } }],
-  ["a bound connection", { clientData: { tokenBinding: { status: "present", id: "AAAA" } } }],
+  ["our page in a frame of another origin", { crossOrigin: true }],
+  ["a topOrigin", { clientData: { topOrigin: "https://example.com" } }],
+  ["a token binding", { clientData: { tokenBinding: { status: "present", id: "AAAA" } } }],
   ["another origin", { origin: "http://localhost:8788" }],
   ["an origin that only begins like ours", { origin: "http://localhost:8787.example.com" }],
   ["another RP id", { rpId: "example.com" }],
-  ["nobody present", { isUserPresent: false }],
+  ["no user presence", { isUserPresent: false }],
   ["no user verification", { isUserVerified: false }],
-  ["a backup of what cannot be backed up", { flags: 0b0001_0000 }],
+  ["a backup flag on a passkey that cannot be backed up", { flags: 0b0001_0000 }],
   ["an algorithm that was not offered", { key: new Map([[3, -35]]) }],
   ["no algorithm", { key: new Map([[3, undefined]]) }],
   ["a statement of another format", { attestation: "packed" }],
-  ["a statement of a format that nobody knows", { attestation: "unknown" }],
-  ["another format's name on no statement", { attestationMembers: new Map([["fmt", "packed"]]) }],
+  ["a statement of an unknown format", { attestation: "unknown" }],
+  ["another format's name on an empty statement", { attestationMembers: new Map([["fmt", "packed"]]) }],
   ["no format", { attestationMembers: new Map([["fmt", undefined]]) }],
-  ["a statement where there is none", none(new Map([["alg", -7]]))],
-  ["a list for a statement", none([])],
-  ["a text for a statement", none("")],
+  ["a statement in the format that has none", none(new Map([["alg", -7]]))],
+  ["a list as its statement", none([])],
+  ["a text as its statement", none("")],
   ["no statement", none(undefined)],
   ["authenticator data that is a text", { attestationMembers: new Map([["authData", "AAAA"]]) }],
   ["no authenticator data", { attestationMembers: new Map([["authData", undefined]]) }],
-  ["no credential, though one is there", { flags: 0b0100_0000 }],
-  ["no credential", { authenticatorData: (data) => data.map((byte, i) => (i === 32 ? 5 : byte)).subarray(0, 37) }],
-  ["extensions that are not there", { flags: 0b1000_0000 }],
-  ["extensions that are no map", { flags: 0b1000_0000, authenticatorData: (data) => new Uint8Array([...data, 0]) }],
-  ["a byte behind the authenticator data", { authenticatorData: (data) => new Uint8Array([...data, 0]) }],
+  ["a credential but no flag for it", { flags: 0b0100_0000 }],
+  [
+    "a flag for a credential but none there",
+    { authenticatorData: (data) => data.map((byte, i) => (i === 32 ? 5 : byte)).subarray(0, 37) },
+  ],
+  ["an extension flag without extensions", { flags: 0b1000_0000 }],
+  ["extensions that are not a map", { flags: 0b1000_0000, authenticatorData: (data) => new Uint8Array([...data, 0]) }],
+  ["a byte after the authenticator data", { authenticatorData: (data) => new Uint8Array([...data, 0]) }],
   ["authenticator data that is cut short", { authenticatorData: (data) => data.subarray(0, -1) }],
   ["authenticator data of 36 bytes", { authenticatorData: (data) => data.subarray(0, 36) }],
-  ["a byte behind the attestation object", { attestationObject: (object) => new Uint8Array([...object, 0]) }],
+  ["a byte after the attestation object", { attestationObject: (object) => new Uint8Array([...object, 0]) }],
   ["an attestation object that is cut short", { attestationObject: (object) => object.subarray(0, -1) }],
   ["an attestation object that is a list", { attestationObject: () => cbor([]) }],
   ["another credential's id", { id: "AAAA" }],
   ["another credential's raw id", { rawId: "AAAA" }],
 ];
 
-test.each(FAULTS)("%s registers nothing", async (_, faults) => {
+test.each(FAULTS)("a credential with %s is refused", async (_, faults) => {
   expect(await judged(await (await softwareAuthenticator()).create(OPTIONS, faults))).toBeUndefined();
 });
 
-test("a credential id of 1,024 bytes registers nothing", async () => {
+test("a credential with an id of 1,024 bytes is refused", async () => {
   expect(await judged(await (await softwareAuthenticator({ idBytes: 1_024 })).create(OPTIONS))).toBeUndefined();
 });
 
-test("another credential's id under its own raw id registers nothing", async () => {
+test("a credential with its own raw id but another credential's id is refused", async () => {
   const authenticator = await softwareAuthenticator();
   const answer = await authenticator.create(OPTIONS, { id: "AAAA", rawId: authenticator.credentialId });
   expect(await judged(answer)).toBeUndefined();
 });
 
-test("authenticator data spelled as a list of numbers registers nothing", async () => {
+test("authenticator data encoded as a list of numbers is refused", async () => {
   const listed = (object: Uint8Array) => {
     const members: [string, unknown][] = [
       ["fmt", "none"],
@@ -142,13 +145,13 @@ test("authenticator data spelled as a list of numbers registers nothing", async 
   expect(await judged(await authenticator.create(OPTIONS, { attestationObject: listed }))).toBeUndefined();
 });
 
-test.each(["AAAA", "A", "é"])("%j for an attestation object registers nothing", async (attestationObject) => {
+test.each(["AAAA", "A", "é"])("the attestation object %j is refused", async (attestationObject) => {
   const answer = await (await softwareAuthenticator()).create(OPTIONS);
   expect(await judged({ ...answer, response: { ...answer.response, attestationObject } })).toBeUndefined();
 });
 
-describe("whatever bytes are changed", () => {
-  test("nothing is accepted that the library does not accept, and of all that is accepted both say the same", async () => {
+describe("the bytes of an attestation", () => {
+  test("with any one changed are accepted only if the library accepts them, with the same result", async () => {
     const authenticators = await Promise.all([
       softwareAuthenticator({ algorithm: "ES256", extensions: EXTENSIONS }),
       softwareAuthenticator({ algorithm: "EdDSA", counter: 0 }),
@@ -179,8 +182,8 @@ describe("whatever bytes are changed", () => {
     expect(accepted).toBeGreaterThan(0);
   });
 
-  test("the bytes of a real answer to another site are refused for that site alone", async () => {
-    // Packed by hand from the layout of 6.1, so that not everything rests on one hand's reading of it.
+  test("packed by hand from the specification are accepted for their own site and refused for another", async () => {
+    // Packed by hand from the layout of 6.1, so that the test does not rest on the test authenticator alone.
     const authData = hexToBytes(
       `49960de5880e8c687434170f6476605b8fe4aeb9a28632c7995cf3ba831d9763${"45"}${"00000007"}${"00".repeat(16)}0010${"ab".repeat(16)}` +
         `a5010203262001215820${"11".repeat(32)}225820${"22".repeat(32)}`,
