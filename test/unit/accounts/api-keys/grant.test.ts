@@ -5,7 +5,7 @@ import { ROLES } from "../../../../src/accounts/teams/roles.ts";
 import { RUNS } from "../../../support/property-runs.ts";
 
 const KINDS = ["SECRET", "PUBLIC"] as const;
-/** decisions 7, by hand. */
+/** Copied by hand from decisions 7. */
 const USER_ONLY =
   "MERCHANT_DELETE MERCHANT_BILLING TEAM_INVITE TEAM_UPDATE TEAM_REMOVE API_KEY_CREATE API_KEY_DELETE".split(" ");
 const PUBLIC = ["INVOICE_VIEW", "INVOICE_CREATE", "PRODUCT_VIEW"];
@@ -17,8 +17,8 @@ const grantable = (kind: (typeof KINDS)[number], role: (typeof ROLES)[number]) =
 };
 const views = KEY_PERMISSION_NAMES.filter((name) => name.endsWith("_VIEW"));
 
-describe("what a person may put into a key", () => {
-  it("is of the 34 permissions all that a secret key may hold, for an owner and an admin: 27", () => {
+describe("the permissions that a user may grant to an API key", () => {
+  it("are 27 of the 34 for a secret key of an owner or an admin", () => {
     expect(KEY_PERMISSION_NAMES).toHaveLength(34);
     for (const role of ["OWNER", "ADMIN"] as const) {
       expect(grantable("SECRET", role)).toEqual(KEY_PERMISSION_NAMES.filter((name) => !USER_ONLY.includes(name)));
@@ -26,25 +26,25 @@ describe("what a person may put into a key", () => {
     }
   });
 
-  it("is never more than the person's own role has", () => {
+  it("are never more than the user's own role has", () => {
     expect(grantable("SECRET", "MEMBER").toSorted()).toEqual([...views, ...MEMBERS_EDITS].toSorted());
     expect(grantable("SECRET", "VIEWER")).toEqual(views);
   });
 
-  it("is for a public key what may sit in a browser", () => {
+  it("are for a public key only those that are safe in a browser", () => {
     for (const role of ["OWNER", "ADMIN", "MEMBER"] as const) {
       expect(grantable("PUBLIC", role).toSorted()).toEqual(PUBLIC.toSorted());
     }
     expect(grantable("PUBLIC", "VIEWER").toSorted()).toEqual(["INVOICE_VIEW", "PRODUCT_VIEW"]);
   });
 
-  it("leaves out names that are none, and says so in the order given", () => {
+  it("leave out unknown and user-only names, which are refused in the order given", () => {
     const names = ["NO_SUCH", "INVOICE_VIEW", "MERCHANT_DELETE", "invoice:view", ""];
     const refused = ["NO_SUCH", "MERCHANT_DELETE", "invoice:view", ""];
     expect(ungrantable({ kind: "SECRET", names, role: "OWNER" })).toEqual(refused);
   });
 
-  it("is judged name by name: what is refused of a list is what is refused of each", () => {
+  it("are decided name by name: a list is refused what each of its names alone is refused", () => {
     const names = fc.array(fc.oneof(fc.constantFrom(...KEY_PERMISSION_NAMES), fc.string()), { maxLength: 40 });
     fc.assert(
       fc.property(names, fc.constantFrom(...KINDS), fc.constantFrom(...ROLES), (list, kind, role) => {

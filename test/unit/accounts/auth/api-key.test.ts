@@ -42,7 +42,7 @@ describe("a new API key", () => {
     ["SECRET", "sk_"],
     ["PUBLIC", "pk_"],
   ];
-  it.each(kinds)("of kind %s is %s and 38 base62 characters, and knows its kind", (kind, prefix) => {
+  it.each(kinds)("of kind %s is %s and 38 base62 characters, and its kind is recognised", (kind, prefix) => {
     for (let i = 0; i < 100; i++) {
       const { secret, hash, display } = made({ kind });
       expect(secret).toMatch(new RegExp(`^${prefix}[0-9A-Za-z]{38}$`));
@@ -58,14 +58,14 @@ describe("a new API key", () => {
     expect(secret).not.toContain(display);
   });
 
-  it("draws a byte again where taking it would favour a character", () => {
+  it("rejects bytes of 248 and more, which would make some characters more likely", () => {
     const draws = [new Uint8Array(32).fill(255), new Uint8Array(32).fill(248), new Uint8Array(32).fill(247)];
     const { secret } = made({ randomBytes: () => draws.shift() ?? new Uint8Array(32) });
     expect(secret.slice(3, 35)).toBe("z".repeat(32));
     expect(draws).toEqual([]);
   });
 
-  it("asks for more bytes when those drawn were not enough, and keeps their order", () => {
+  it("draws more bytes when one was rejected, and keeps the order of the rest", () => {
     const first = Uint8Array.from({ length: 32 }, (_, at) => (at < 31 ? at : 250));
     const draws = [first, new Uint8Array(32).fill(61)];
     const { secret } = made({ randomBytes: () => draws.shift() ?? first });
@@ -173,14 +173,14 @@ describe("the standing of an API key", () => {
   });
 
   it.each([
-    ["nothing", ""],
-    ["its prefix", "sk_"],
-    ["a cut key", secret.slice(0, -1)],
-    ["a longer key", `${secret}0`],
-    ["a line break behind it", `${secret}\n`],
-    ["a space before it", ` ${secret}`],
-    ["another prefix", `rk${secret.slice(2)}`],
-    ["upper case", secret.toUpperCase()],
+    ["an empty text", ""],
+    ["a prefix alone", "sk_"],
+    ["a key without its last character", secret.slice(0, -1)],
+    ["a key with one character more", `${secret}0`],
+    ["a key with a line break after it", `${secret}\n`],
+    ["a key with a space before it", ` ${secret}`],
+    ["a key under an unknown prefix", `rk${secret.slice(2)}`],
+    ["a key in upper case", secret.toUpperCase()],
     ["two keys", `${secret}, ${secret}`],
     ["full-width digits", secret.replace("0", "０")],
   ])("is malformed: %s", (_, text) => {

@@ -27,12 +27,12 @@ const cases: readonly [string, string, boolean][] = [
   ["2001:db8:0:0:ffff:ffff:ffff:ffff", "2001:db8::/64", true],
   ["2001:db8:0:1::", "2001:db8::/64", false],
   ["ffff::", "::/0", true],
-  // An IPv4 caller seen through IPv6 is that IPv4 caller.
+  // An IPv4-mapped IPv6 address is that IPv4 address.
   ["::ffff:192.0.2.1", "192.0.2.1", true],
   ["::ffff:c000:201", "192.0.2.0/24", true],
   ["::ffff:192.0.3.1", "192.0.2.0/24", false],
   ["192.0.2.1", "::ffff:192.0.2.1", true],
-  // One family never matches the other.
+  // An address of one family never matches a range of the other.
   ["192.0.2.1", "::/0", false],
   ["2001:db8::1", "0.0.0.0/0", false],
 ];
@@ -53,12 +53,12 @@ const GARBAGE = [
   "*",
 ];
 
-describe("the addresses a key may be used from", () => {
-  it.each(cases)("%s in %s: %s", (ip, range, isIn) => {
+describe("the IP allow list of an API key", () => {
+  it.each(cases)("caller %s, range %s: allowed %s", (ip, range, isIn) => {
     expect(isIpAllowed(ip, [range])).toBe(isIn);
   });
 
-  it("are those of any range of the list, and none of an empty one", () => {
+  it("allows an address in any of its ranges; an empty list allows none", () => {
     const list = ["198.51.100.0/24", "2001:db8::/32", "192.0.2.7"];
     expect(["198.51.100.9", "2001:db8:9::1", "192.0.2.7", "192.0.2.8"].map((ip) => isIpAllowed(ip, list))).toEqual([
       true,
@@ -69,7 +69,7 @@ describe("the addresses a key may be used from", () => {
     expect(isIpAllowed("192.0.2.7", [])).toBe(false);
   });
 
-  it.each(GARBAGE)("never hold the caller %j, nor one who is unknown", (ip) => {
+  it.each(GARBAGE)("never allows the caller %j, nor a caller without an address", (ip) => {
     expect(isIpAllowed(ip, ["0.0.0.0/0", "::/0", ip])).toBe(false);
     expect(isIpAllowed(undefined, ["0.0.0.0/0", "::/0"])).toBe(false);
   });
@@ -83,7 +83,7 @@ describe("the addresses a key may be used from", () => {
     "2001:db8::/129",
     "/24",
     "192.0.2.0/a",
-  ])("are not opened by the range %j, and the list goes on behind it", (range) => {
+  ])("ignores the invalid range %j, and still applies the ranges after it", (range) => {
     expect(isIpRange(range)).toBe(false);
     expect(isIpAllowed("192.0.2.1", [range])).toBe(false);
     expect(isIpAllowed("192.0.2.1", [range, "192.0.2.1"])).toBe(true);
@@ -91,7 +91,7 @@ describe("the addresses a key may be used from", () => {
 
   // Forms of inet_aton: `010.0.0.1` would be 8.0.0.1, and `192.0.2` 192.0.0.2.
   it.each(["192.0.2", "192.2", "3221225985", "0xC0.0.2.1", "0300.0.2.1", "192.0.2.01"])(
-    "are written in four decimal parts: %s is no address",
+    "takes only four decimal parts for an IPv4 address: %s is refused",
     (text) => {
       expect(isIpRange(text)).toBe(false);
       expect(isIpRange(`${text}/24`)).toBe(false);
@@ -99,7 +99,7 @@ describe("the addresses a key may be used from", () => {
     },
   );
 
-  it("agree with arithmetic on 32 bits, over any address and any CIDR", () => {
+  it("agrees with 32-bit arithmetic for any IPv4 address and CIDR range", () => {
     const address = fc.integer({ min: 0, max: 2 ** 32 - 1 });
     const text = (value: number) => [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join(".");
     // Neighbours of the range's edges as often as anything else.
@@ -116,11 +116,11 @@ describe("the addresses a key may be used from", () => {
     );
   });
 
-  it("are never guessed from any other text", () => {
+  it("never allows a text with a character that no address has", () => {
     fc.assert(
-      fc.property(fc.string(), (textOfSomeKind) => {
-        fc.pre(!/^[0-9a-f.:x]+$/i.test(textOfSomeKind));
-        expect(isIpAllowed(textOfSomeKind, ["0.0.0.0/0", "::/0"])).toBe(false);
+      fc.property(fc.string(), (other) => {
+        fc.pre(!/^[0-9a-f.:x]+$/i.test(other));
+        expect(isIpAllowed(other, ["0.0.0.0/0", "::/0"])).toBe(false);
       }),
       { numRuns: RUNS },
     );

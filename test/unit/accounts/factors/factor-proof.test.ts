@@ -15,9 +15,9 @@ const session = (state: ProvedSession["state"]): ProvedSession => ({
   ...{ factor: null, factorAtMs: null, createdAtMs: 0, lastSeenAtMs: 0, revokedAtMs: null },
 });
 
-describe("which factors count", () => {
+describe("the factors accepted", () => {
   it.each([
-    ["nothing but mail", {}, ["email_code"], []],
+    ["no second factor", {}, ["email_code"], []],
     ["email OTP", { hasEmailOtp: true }, ["email_code"], ["email_code"]],
     ["TOTP", { hasTotp: true }, ["totp", "backup_code"], ["totp", "backup_code"]],
     [
@@ -28,14 +28,14 @@ describe("which factors count", () => {
     ],
     ["a passkey", { hasPasskey: true }, ["passkey"], ["passkey"]],
     ["a passkey and email OTP", { hasPasskey: true, hasEmailOtp: true }, ["passkey"], ["passkey", "email_code"]],
-  ] as const)("with %s", (_, has, stepUp, secondFactor) => {
+  ] as const)("for a user with %s", (_, has, stepUp, secondFactor) => {
     const of = (state: ProvedSession["state"]) => ({ user: user(has), session: session(state) });
     expect(factorsFor("STEP_UP", of("ACTIVE"))).toEqual(stepUp);
     expect(factorsFor("SECOND_FACTOR", of("PENDING_2FA"))).toEqual(secondFactor);
     expect(factorsFor("SECOND_FACTOR", of("ACTIVE"))).toEqual([]);
   });
 
-  it("is told the same way for every code, and its own way for a passkey", () => {
+  it("are refused when wrong: every kind of code as INVALID_CODE, a passkey as PASSKEY_REFUSED", () => {
     expect(["totp", "backup_code", "email_code"].map((name) => wrongFactor(kind(name)).code)).toEqual(
       new Array(3).fill("INVALID_CODE"),
     );
@@ -49,14 +49,14 @@ const kind = (name: string) => {
   throw new Error(name);
 };
 
-describe("what is given", () => {
+describe("the body of a factor proof", () => {
   it.each([
     ["012345", "totp"],
     ["01234567", "email_code"],
     ["0123456789", "backup_code"],
     ["ABCDE-FGHJK", "backup_code"],
     ["1234567", "backup_code"],
-  ])("%s is a %s", (code, factor) => {
+  ])("takes the code %s for a %s", (code, factor) => {
     expect(codeKindOf(code)).toBe(factor);
     expect(proofBody().parse({ code })).toEqual({ factor, code });
   });
@@ -66,7 +66,7 @@ describe("what is given", () => {
     response: { clientDataJSON: "AAAA", authenticatorData: "AAAA", signature: "AAAA" },
   };
 
-  it("may come in groups, or with its method", () => {
+  it("may have spaces in its code, and may name its method", () => {
     expect(proofBody().parse({ code: " 012 345 " })).toEqual({ factor: "totp", code: "012345" });
     expect(proofBody().parse({ code: "012345", method: "backup_code" })).toEqual({
       factor: "backup_code",
@@ -88,28 +88,38 @@ describe("what is given", () => {
     { code: 12345 },
     { code: "012345", method: "sms" },
     { code: "012345", mehtod: "totp" },
-  ])("is refused when it is no one thing: %j", (body) => {
+  ])("is refused unless it is exactly one factor: %j", (body) => {
     expect(proofBody().safeParse(body).success).toBe(false);
   });
 });
 
-describe("what an attempt counts on", () => {
+describe("the guess limits that an attempt counts against", () => {
   const session = { id: "ses_1", userId: "usr_1", factor: null } as const;
   const names = (factor: "EMAIL_CODE" | "TOTP" | "BACKUP_CODE" | "PASSKEY" | null, ip: string | null) =>
     guessScopes({ ...session, factor }, ip).map(({ name }) => name);
 
-  it.each([null, "EMAIL_CODE"] as const)("with %s given, also the network and the person", (factor) => {
-    expect(names(factor, "2001:db8:1:2:3::4")).toEqual(["session ses_1", "network usr_1 2001:db8:1:2", "person usr_1"]);
-    expect(names(factor, null)).toEqual(["session ses_1", "network usr_1 unknown", "person usr_1"]);
-  });
+  it.each([null, "EMAIL_CODE"] as const)(
+    "are the session's, the network's and the user's while the session's factor is %s",
+    (factor) => {
+      expect(names(factor, "2001:db8:1:2:3::4")).toEqual([
+        "session ses_1",
+        "network usr_1 2001:db8:1:2",
+        "person usr_1",
+      ]);
+      expect(names(factor, null)).toEqual(["session ses_1", "network usr_1 unknown", "person usr_1"]);
+    },
+  );
 
-  it.each(["TOTP", "BACKUP_CODE", "PASSKEY"] as const)("with %s given, the session alone", (factor) => {
-    expect(names(factor, "198.51.100.7")).toEqual(["session ses_1"]);
-  });
+  it.each(["TOTP", "BACKUP_CODE", "PASSKEY"] as const)(
+    "are the session's alone once the session's factor is %s",
+    (factor) => {
+      expect(names(factor, "198.51.100.7")).toEqual(["session ses_1"]);
+    },
+  );
 });
 
-describe("the wait after too many wrong ones", () => {
-  it("is in whole seconds until the window is over, never 0", () => {
+describe("the wait after too many wrong guesses", () => {
+  it("is in whole seconds until the window ends, and never 0", () => {
     expect(retryAfterSeconds(901_000, 1_000)).toBe(900);
     expect(retryAfterSeconds(901_000, 899_500)).toBe(2);
     expect(retryAfterSeconds(901_000, 901_000)).toBe(1);

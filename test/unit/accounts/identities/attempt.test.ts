@@ -5,22 +5,22 @@ import { RUNS } from "../../../support/property-runs.ts";
 
 const ORIGIN = "https://pay.example";
 
-describe("where a browser may go after signing in", () => {
+describe("the path a browser returns to after signing in", () => {
   it.each(["/", "/sign-in", "/a/b?c=d&e=f#g", "/invitations?next=%2F%2Fevil.example", "/é/ü", "/.", "/@evil.example"])(
-    "%s is on our origin",
+    "%s is accepted, being on our origin",
     (path) => {
       expect(isReturnPath(path)).toBe(true);
     },
   );
 
   it.each([
-    ["nothing", ""],
-    ["no path", "sign-in"],
+    ["an empty text", ""],
+    ["a text without a leading slash", "sign-in"],
     ["another origin", "https://evil.example/"],
     ["another origin without its scheme", "//evil.example"],
     ["another origin in a backslash", "/\\evil.example"],
     ["a backslash alone", "\\\\evil.example"],
-    ["two slashes further on", "/a/..//evil.example"],
+    ["a double slash further on", "/a/..//evil.example"],
     ["a tab that parsers drop", "/\t/evil.example"],
     ["a line end that parsers drop", "/\n/evil.example"],
     ["a header", "/a\r\nset-cookie: session=x"],
@@ -35,7 +35,7 @@ describe("where a browser may go after signing in", () => {
     expect(isReturnPath(path)).toBe(false);
   });
 
-  it("no text that passes leads to another origin", () => {
+  it("no accepted text leads to another origin", () => {
     const nasty = fc.string({ unit: fc.constantFrom("/", "\\", ".", ":", "@", "?", "#", "\t", "\n", "e", "%2f", " ") });
     fc.assert(
       fc.property(nasty, (text) => {
@@ -50,16 +50,16 @@ describe("where a browser may go after signing in", () => {
   });
 });
 
-describe("the path of a proof", () => {
+describe("the return path with an email address to prove", () => {
   it.each([
     ["/sign-in", "/sign-in#proof=a%2Bb%40example.com"],
     ["/sign-in?x=1#old", "/sign-in?x=1#proof=a%2Bb%40example.com"],
-  ])("%s becomes %s", (returnTo, path) => {
+  ])("of %s is %s", (returnTo, path) => {
     expect(proofPath(returnTo, "a+b@example.com")).toBe(path);
   });
 });
 
-describe("a token of ours", () => {
+describe("the form of a token", () => {
   it.each([
     ["a".repeat(43), true],
     [`${"A-_9".repeat(10)}abc`, true],
@@ -69,7 +69,7 @@ describe("a token of ours", () => {
     [`${"a".repeat(43)}\n`, false],
     ["", false],
     [undefined, false],
-  ])("%j: %s", (text, isOne) => {
+  ])("%j is valid: %s", (text, isOne) => {
     expect(isToken(text)).toBe(isOne);
   });
 });
@@ -84,12 +84,12 @@ describe("a stored attempt", () => {
     returnTo: "/",
   } as const;
 
-  it("comes back as it was written", () => {
+  it("is parsed to what was stored", () => {
     expect(parseAttempt(JSON.stringify(attempt))).toEqual(attempt);
   });
 
   it.each([{ ...attempt, purpose: "BOTH" }, { ...attempt, provider: "gitlab" }, { ...attempt, more: 1 }, {}])(
-    "is a bug when it is none",
+    "throws when it is not a valid attempt",
     (other) => {
       expect(() => parseAttempt(JSON.stringify(other))).toThrow();
     },

@@ -1,4 +1,4 @@
-// What a provider can do to us beside telling the truth: hang, flood, redirect, point elsewhere. Over HTTP they are met in test/contract.
+// How the clients meet a provider that hangs, floods, redirects or points elsewhere. test/contract shows the same over HTTP.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { githubClient } from "../../../../src/accounts/identities/github-client.ts";
 import { googleClient } from "../../../../src/accounts/identities/google-client.ts";
@@ -19,7 +19,7 @@ type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 const json = (body: unknown, status = 200) =>
   new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } });
-/** Never answers, but for being aborted. */
+/** Never answers; rejects only when aborted. */
 const hanging: Fetch = (_, { signal }) =>
   new Promise((_resolve, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
 
@@ -40,8 +40,8 @@ const outage = (problem: RegExp) => ({
   error: { kind: "UNAVAILABLE", problem: expect.stringMatching(problem) },
 });
 
-describe("Google is asked", () => {
-  it("with PKCE S256, the state and the nonce, at the address that its metadata name", async () => {
+describe("the Google client", () => {
+  it("sends the browser to the address in the metadata, with PKCE S256, the state and the nonce", async () => {
     const url = await google(async () => json(METADATA)).authorizeUrl(ATTEMPT);
     const { searchParams } = new URL(url.ok ? url.value : "");
     expect(url.ok && url.value).toMatch(/^https:\/\/accounts\.example\/authorize\?/);
@@ -59,37 +59,41 @@ describe("Google is asked", () => {
   });
 
   const metadata: readonly [string, Fetch, RegExp][] = [
-    ["are another issuer's", async () => json({ ...METADATA, issuer: "https://evil.example" }), /COMPARISON/],
-    ["are none", async () => new Response("<html>canary</html>", { headers: { "content-type": "text/html" } }), /JSON/],
-    ["name an issuer that is no address", async () => json({ ...METADATA, issuer: "canary" }), /unknown/],
+    ["belongs to another issuer", async () => json({ ...METADATA, issuer: "https://evil.example" }), /COMPARISON/],
     [
-      "send the browser to plain http",
+      "is not JSON",
+      async () => new Response("<html>canary</html>", { headers: { "content-type": "text/html" } }),
+      /JSON/,
+    ],
+    ["names an issuer that is not a URL", async () => json({ ...METADATA, issuer: "canary" }), /unknown/],
+    [
+      "sends the browser to plain http",
       async () => json({ ...METADATA, authorization_endpoint: "http://evil.example" }),
       /https/,
     ],
     [
-      "send the browser to a script",
+      "sends the browser to a script",
       async () => json({ ...METADATA, authorization_endpoint: "javascript:x()" }),
       /https/,
     ],
-    ["name no place for a browser", async () => json({ ...METADATA, authorization_endpoint: undefined }), /https/],
+    ["names no authorization endpoint", async () => json({ ...METADATA, authorization_endpoint: undefined }), /https/],
     [
-      "are elsewhere",
+      "redirects to another site",
       async () => new Response(null, { status: 302, headers: { location: "https://evil.example" } }),
       /CONFORM/,
     ],
-    ["are missing", async () => new Response(null, { status: 204 }), /status 204/],
+    ["is missing", async () => new Response(null, { status: 204 }), /status 204/],
     ["cannot be reached", async () => Promise.reject(new TypeError("canary")), /cannot be reached/],
-    ["never end", async () => json({ ...METADATA, padding: "x".repeat(300_000) }), /too large/],
+    ["is too large", async () => json({ ...METADATA, padding: "x".repeat(300_000) }), /too large/],
   ];
-  it.each(metadata)("and is an outage when its metadata %s", async (_, fetch, problem) => {
-    const told = await google(fetch).authorizeUrl(ATTEMPT);
-    expect(told).toMatchObject(outage(problem));
-    expect(JSON.stringify(told)).not.toContain("canary");
+  it.each(metadata)("answers an outage when Google's metadata %s", async (_, fetch, problem) => {
+    const result = await google(fetch).authorizeUrl(ATTEMPT);
+    expect(result).toMatchObject(outage(problem));
+    expect(JSON.stringify(result)).not.toContain("canary");
     expect(await google(fetch).identify(ATTEMPT, ANSWER)).toMatchObject({ ok: false });
   });
 
-  it("over plain http on this very machine alone, and only where that is allowed", async () => {
+  it("uses plain http only on this machine, and only where that is allowed", async () => {
     const asked: string[] = [];
     const fetch: Fetch = async (url) => {
       asked.push(url);
@@ -102,7 +106,7 @@ describe("Google is asked", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("never for a token over plain http, whatever its metadata say", async () => {
+  it("never asks for a token over plain http, whatever the metadata says", async () => {
     const asked: string[] = [];
     const fetch: Fetch = async (url) => {
       asked.push(url);
@@ -114,25 +118,25 @@ describe("Google is asked", () => {
   });
 });
 
-describe("a provider that hangs", () => {
+describe("the time limit of a provider", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
   const steps: readonly [string, (fetch: Fetch) => Promise<unknown>][] = [
     ["Google before the sign-in", (fetch) => google(fetch).authorizeUrl(ATTEMPT)],
-    ["Google after it", (fetch) => google(fetch).identify(ATTEMPT, ANSWER)],
-    ["GitHub after it", (fetch) => github(fetch).identify(ATTEMPT, ANSWER)],
+    ["Google after the sign-in", (fetch) => google(fetch).identify(ATTEMPT, ANSWER)],
+    ["GitHub after the sign-in", (fetch) => github(fetch).identify(ATTEMPT, ANSWER)],
   ];
-  it.each(steps)("is an outage after 5 seconds in all: %s", async (_, step) => {
-    const told = step(hanging);
+  it.each(steps)("makes a hanging provider an outage after 5 seconds: %s", async (_, step) => {
+    const result = step(hanging);
     await vi.advanceTimersByTimeAsync(PROVIDER_LIMIT_MS - 1);
-    expect(await Promise.race([told, "still asking"])).toBe("still asking");
+    expect(await Promise.race([result, "still asking"])).toBe("still asking");
     await vi.advanceTimersByTimeAsync(1);
-    expect(await told).toMatchObject(outage(/time limit/));
+    expect(await result).toMatchObject(outage(/time limit/));
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("has no longer for many answers than for one", async () => {
+  it("covers all answers of a provider together", async () => {
     let calls = 0;
     const slow: Fetch = async (url, init) => {
       calls += 1;
@@ -140,19 +144,19 @@ describe("a provider that hangs", () => {
       await new Promise((resolve) => setTimeout(resolve, PROVIDER_LIMIT_MS - 1_000));
       return json(METADATA);
     };
-    const told = google(slow).identify(ATTEMPT, ANSWER);
+    const result = google(slow).identify(ATTEMPT, ANSWER);
     await vi.advanceTimersByTimeAsync(PROVIDER_LIMIT_MS);
-    expect(await told).toMatchObject(outage(/time limit/));
+    expect(await result).toMatchObject(outage(/time limit/));
     expect(calls).toBe(2);
   });
 
-  it("leaves no timer behind when it answers", async () => {
+  it("leaves no timer behind when the provider has answered", async () => {
     await google(async () => json(METADATA)).authorizeUrl(ATTEMPT);
     expect(vi.getTimerCount()).toBe(0);
   });
 });
 
-describe("GitHub", () => {
+describe("the GitHub client", () => {
   const EMAILS = [{ email: "ann@example.com", primary: true, verified: true }];
   const answers =
     (changes: Readonly<Record<string, () => Response>>): Fetch =>
@@ -166,7 +170,7 @@ describe("GitHub", () => {
       return (changes[pathname] ?? honest[pathname])?.() ?? json({}, 404);
     };
 
-  it("names its account by a number, and its email by the primary verified one", async () => {
+  it("identifies an account by its number and its primary verified email", async () => {
     expect(await github(answers({})).identify(ATTEMPT, ANSWER)).toEqual({
       ok: true,
       value: { provider: "github", subject: "583231", email: "ann@example.com" },
@@ -175,22 +179,22 @@ describe("GitHub", () => {
 
   const nonsense: readonly [string, Readonly<Record<string, () => Response>>][] = [
     ["an account without a number", { "/api/user": () => json({ login: "ann" }) }],
-    ["a number in words", { "/api/user": () => json({ id: "583231" }) }],
-    ["a number that is not whole", { "/api/user": () => json({ id: 1.5 }) }],
-    ["no JSON", { "/api/user": () => new Response("<html>") }],
-    ["addresses that are no list", { "/api/user/emails": () => json({ email: "ann@example.com" }) }],
-    ["a limit that is reached", { "/api/user/emails": () => json({ message: "canary" }, 403) }],
-    ["a client secret that it does not know", { "/token": () => json({ error: "incorrect_client_credentials" }) }],
+    ["an account number that is a string", { "/api/user": () => json({ id: "583231" }) }],
+    ["an account number that is not whole", { "/api/user": () => json({ id: 1.5 }) }],
+    ["an account that is not JSON", { "/api/user": () => new Response("<html>") }],
+    ["emails that are not a list", { "/api/user/emails": () => json({ email: "ann@example.com" }) }],
+    ["a reached rate limit", { "/api/user/emails": () => json({ message: "canary" }, 403) }],
+    ["a client secret that GitHub does not know", { "/token": () => json({ error: "incorrect_client_credentials" }) }],
   ];
-  it.each(nonsense)("with %s is an outage", async (_, changes) => {
-    const told = await github(answers(changes)).identify(ATTEMPT, ANSWER);
-    expect(told).toMatchObject(outage(/./));
-    expect(JSON.stringify(told)).not.toContain("canary");
+  it.each(nonsense)("answers an outage for %s", async (_, changes) => {
+    const result = await github(answers(changes)).identify(ATTEMPT, ANSWER);
+    expect(result).toMatchObject(outage(/./));
+    expect(JSON.stringify(result)).not.toContain("canary");
   });
 
-  it("with an address that is none is refused", async () => {
+  it("refuses a primary email that is not an email address", async () => {
     const emails = [{ email: "ann <ann@example.com>", primary: true, verified: true }];
-    const told = await github(answers({ "/api/user/emails": () => json(emails) })).identify(ATTEMPT, ANSWER);
-    expect(told).toMatchObject({ ok: false, error: { kind: "REFUSED" } });
+    const result = await github(answers({ "/api/user/emails": () => json(emails) })).identify(ATTEMPT, ANSWER);
+    expect(result).toMatchObject({ ok: false, error: { kind: "REFUSED" } });
   });
 });

@@ -9,12 +9,12 @@ import {
 const CLIENT = { clientId: "id", clientSecret: "canary" };
 
 describe("SIGN_IN_PROVIDERS", () => {
-  it.each([undefined, "", " ", "{}"])("%j is none", (json) => {
+  it.each([undefined, "", " ", "{}"])("configures no provider when it is %j", (json) => {
     expect(parseProviders(json)).toEqual({ ok: true, value: {} });
     expect(configuredProviders(json)).toEqual(new Set());
   });
 
-  it("knows the addresses of Google and GitHub itself", () => {
+  it("needs no addresses for Google and GitHub", () => {
     expect(parseProviders(JSON.stringify({ google: CLIENT, github: CLIENT }))).toEqual({
       ok: true,
       value: {
@@ -29,21 +29,21 @@ describe("SIGN_IN_PROVIDERS", () => {
     });
   });
 
-  it("names those that are set up", () => {
+  it("names the providers that are set up", () => {
     expect([...configuredProviders(JSON.stringify({ github: CLIENT }))]).toEqual(["github"]);
   });
 
   it.each([
-    ["no JSON", "canary"],
-    ["no object", '"canary"'],
+    ["text that is not JSON", "canary"],
+    ["JSON that is not an object", '"canary"'],
     ["another provider", JSON.stringify({ canary: CLIENT })],
     ["no client id", JSON.stringify({ google: { clientSecret: "canary" } })],
     ["an empty secret", JSON.stringify({ google: { ...CLIENT, clientSecret: "" } })],
     ["an unknown member", JSON.stringify({ google: { ...CLIENT, canary: 1 } })],
     ["an issuer over plain http", JSON.stringify({ google: { ...CLIENT, issuer: "http://canary.example" } })],
-    ["a script for an address", JSON.stringify({ github: { ...CLIENT, authorizeUrl: "javascript:canary()" } })],
+    ["a javascript: address", JSON.stringify({ github: { ...CLIENT, authorizeUrl: "javascript:canary()" } })],
     ["an API over plain http", JSON.stringify({ github: { ...CLIENT, apiUrl: "http://canary.example" } })],
-  ])("with %s is refused whole, and no value is repeated", (_, json) => {
+  ])("with %s is refused as a whole, and the error repeats no value", (_, json) => {
     const parsed = parseProviders(json);
     expect(parsed).toEqual({ ok: false, error: expect.stringMatching(/^SIGN_IN_PROVIDERS/) });
     expect(JSON.stringify(parsed)).not.toContain("canary");
@@ -64,7 +64,7 @@ describe("an address of a provider", () => {
     ["ftp://127.0.0.1", false, false],
     ["javascript:alert(1)", false, false],
     ["nothing", false, false],
-  ])("%s: %s in production, %s in development", (url, inProduction, inDevelopment) => {
+  ])("%s is accepted: %s in production, %s in development", (url, inProduction, inDevelopment) => {
     expect([isEndpoint(url, false), isEndpoint(url, true)]).toEqual([inProduction, inDevelopment]);
   });
 });
@@ -77,7 +77,7 @@ describe("the name of a provider in a path", () => {
     ["constructor", undefined],
     ["", undefined],
     [undefined, undefined],
-  ])("%j is %j", (name, provider) => {
+  ])("%j is read as %j", (name, provider) => {
     expect(parseProvider(name)).toBe(provider);
   });
 });

@@ -44,14 +44,14 @@ const session = (changes: Partial<Session> = {}): Session => ({
 describe("a session", () => {
   it.each([
     ["just opened", {}, 0, true],
-    ["idle for 7 days less a moment", {}, 7 * DAY_MS - 1, true],
+    ["idle for 7 days less 1 ms", {}, 7 * DAY_MS - 1, true],
     ["idle for 7 days", {}, 7 * DAY_MS, false],
-    ["used all the time, 30 days less a moment", { lastSeenAtMs: NOW_MS + 29.5 * DAY_MS }, 30 * DAY_MS - 1, true],
-    ["used all the time, 30 days", { lastSeenAtMs: NOW_MS + 29.5 * DAY_MS }, 30 * DAY_MS, false],
-    ["owing its second factor for an hour less a moment", { state: "PENDING_2FA" }, 3_600_000 - 1, true],
-    ["owing its second factor for an hour", { state: "PENDING_2FA" }, 3_600_000, false],
+    ["in use, 30 days old less 1 ms", { lastSeenAtMs: NOW_MS + 29.5 * DAY_MS }, 30 * DAY_MS - 1, true],
+    ["in use, 30 days old", { lastSeenAtMs: NOW_MS + 29.5 * DAY_MS }, 30 * DAY_MS, false],
+    ["waiting for its second factor for an hour less 1 ms", { state: "PENDING_2FA" }, 3_600_000 - 1, true],
+    ["waiting for its second factor for an hour", { state: "PENDING_2FA" }, 3_600_000, false],
     ["revoked", { revokedAtMs: NOW_MS }, 0, false],
-  ] as const)("%s: %j after %i ms is live: %s", (_, changes, laterMs, isLive) => {
+  ] as const)("%s (%j, after %i ms) is live: %s", (_, changes, laterMs, isLive) => {
     expect(isSessionLive(session(changes), NOW_MS + laterMs)).toBe(isLive);
   });
 });
@@ -65,11 +65,11 @@ describe("signing in", () => {
     [{ hasTotp: true }, "GOOGLE", "PENDING_2FA"],
     [{ hasEmailOtp: true }, "GITHUB", "PENDING_2FA"],
     [{ hasTotp: true, hasEmailOtp: true, hasPasskey: true }, "PASSKEY", "ACTIVE"],
-  ] as const)("a person with %j by %s begins %s", (factors, method, state) => {
+  ] as const)("as a user with %j by %s opens a session that is %s", (factors, method, state) => {
     expect(stateAtSignIn(user(factors), method)).toBe(state);
   });
 
-  it("never leaves somebody owing a factor that they do not have", () => {
+  it("never waits for a second factor that the user does not have", () => {
     fc.assert(
       fc.property(fc.boolean(), fc.boolean(), fc.boolean(), (hasTotp, hasEmailOtp, hasPasskey) => {
         const who = user({ hasTotp, hasEmailOtp, hasPasskey });
@@ -88,23 +88,28 @@ describe("stepping up", () => {
     [{ hasTotp: true }, ["totp", "backup_code"]],
     [{ hasPasskey: true }, ["passkey"]],
     [{ hasPasskey: true, hasTotp: true, hasEmailOtp: true }, ["passkey", "totp", "backup_code"]],
-  ] as const)("a person with %j does it by %j", (factors, names) => {
+  ] as const)("is possible for a user with %j by %j", (factors, names) => {
     expect(stepUpFactorsOf(user(factors))).toEqual(names);
   });
 
   const given = (factor: FactorGiven, agoMs: number) => session({ factor, factorAtMs: NOW_MS - agoMs });
   it.each([
-    ["mail, for whoever has only mail", {}, given("EMAIL_CODE", 0), true],
-    ["mail, 5 minutes ago less a moment", {}, given("EMAIL_CODE", 299_999), true],
-    ["mail, 5 minutes ago", {}, given("EMAIL_CODE", 300_000), false],
-    ["mail, where there is TOTP", { hasTotp: true }, given("EMAIL_CODE", 0), false],
-    ["mail, where there is a passkey", { hasPasskey: true }, given("EMAIL_CODE", 0), false],
-    ["TOTP", { hasTotp: true }, given("TOTP", 0), true],
-    ["a backup code in place of TOTP", { hasTotp: true }, given("BACKUP_CODE", 0), true],
-    ["TOTP that was removed since", { hasPasskey: true }, given("TOTP", 0), false],
-    ["a passkey", { hasPasskey: true, hasTotp: true }, given("PASSKEY", 0), true],
-    ["nothing, as after Google", {}, session({ signedInWith: "GOOGLE" }), false],
-  ] as const)("by %s: counts or not", (_, factors, of, isEnough) => {
+    ["a mailed code counts for a user without other factors", {}, given("EMAIL_CODE", 0), true],
+    ["a mailed code counts until 5 minutes later", {}, given("EMAIL_CODE", 299_999), true],
+    ["a mailed code does not count from 5 minutes later", {}, given("EMAIL_CODE", 300_000), false],
+    ["a mailed code does not count for a user with TOTP", { hasTotp: true }, given("EMAIL_CODE", 0), false],
+    ["a mailed code does not count for a user with a passkey", { hasPasskey: true }, given("EMAIL_CODE", 0), false],
+    ["TOTP counts for a user with TOTP", { hasTotp: true }, given("TOTP", 0), true],
+    ["a backup code counts in place of TOTP", { hasTotp: true }, given("BACKUP_CODE", 0), true],
+    ["TOTP does not count once it is removed", { hasPasskey: true }, given("TOTP", 0), false],
+    [
+      "a passkey counts for a user with a passkey and TOTP",
+      { hasPasskey: true, hasTotp: true },
+      given("PASSKEY", 0),
+      true,
+    ],
+    ["signing in with Google alone does not count", {}, session({ signedInWith: "GOOGLE" }), false],
+  ] as const)("%s", (_, factors, of, isEnough) => {
     expect(isSteppedUp(of, user(factors), NOW_MS)).toBe(isEnough);
   });
 });

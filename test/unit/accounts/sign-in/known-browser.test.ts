@@ -13,14 +13,14 @@ const isKnown = (cookie: string | undefined, emailKey: string, nowMs = NOW_MS, k
   knownBrowserOf(keys, { cookie, emailKey, nowMs }) !== undefined;
 
 describe("the proof that a browser has signed in", () => {
-  test("is good for the address that it was made for, and for no other", () => {
+  test("is valid for the address that it was made for, and for no other", () => {
     const cookie = valueFor("ann@example.com");
     expect(isKnown(cookie, "ann@example.com")).toBe(true);
     expect(isKnown(cookie, "eve@example.com")).toBe(false);
     expect(cookie).not.toContain("ann");
   });
 
-  test("is counted by a name of its own, out of which it cannot be made", () => {
+  test("is counted under a hash of its own, from which it cannot be made", () => {
     const [mine, theirs] = [valueFor("ann"), valueFor("ann", undefined, NOW_MS + 1)];
     const nameOf = (cookie: string) => knownBrowserOf(KEYS, { cookie, emailKey: "ann", nowMs: NOW_MS });
     expect(nameOf(mine)).toMatch(/^[0-9a-f]{64}$/);
@@ -29,14 +29,14 @@ describe("the proof that a browser has signed in", () => {
     expect(mine).not.toContain(nameOf(mine));
   });
 
-  test("is kept for five addresses, the newest", () => {
+  test("is kept for the five newest addresses", () => {
     let cookie: string | undefined;
     for (const name of ["a", "b", "c", "d", "e", "f", "f"]) cookie = valueFor(name, cookie);
     expect(["a", "b", "c", "d", "e", "f"].filter((name) => isKnown(cookie, name))).toEqual(["b", "c", "d", "e", "f"]);
     expect(cookie?.split("~")).toHaveLength(5);
   });
 
-  test("ends after 400 days, and its time is part of what is proved", () => {
+  test("ends after 400 days, and a changed time invalidates it", () => {
     const cookie = valueFor("ann");
     expect(isKnown(cookie, "ann", NOW_MS + 400 * DAY_MS - 1)).toBe(true);
     expect(isKnown(cookie, "ann", NOW_MS + 400 * DAY_MS)).toBe(false);
@@ -44,15 +44,18 @@ describe("the proof that a browser has signed in", () => {
     expect(isKnown(later, "ann", NOW_MS + 400 * DAY_MS)).toBe(false);
   });
 
-  test("under an older secret is good while that is in the ring", () => {
+  test("under an older secret is valid while that secret is in the keyring", () => {
     const cookie = valueFor("ann");
     expect(isKnown(cookie, "ann", NOW_MS, [NEW, OLD])).toBe(true);
     expect(isKnown(cookie, "ann", NOW_MS, [NEW])).toBe(false);
     expect(isKnown(cookie, "ann", NOW_MS, [{ ...NEW, id: "old" }])).toBe(false);
   });
 
-  test.each([undefined, "", "~~~", "1.old.abc", `1.old.${"0".repeat(64)}`, "x".repeat(5_000)])("%j is none", (text) => {
-    expect(isKnown(text, "ann")).toBe(false);
-    expect(isKnown(valueFor("ann", text), "ann")).toBe(true);
-  });
+  test.each([undefined, "", "~~~", "1.old.abc", `1.old.${"0".repeat(64)}`, "x".repeat(5_000)])(
+    "is invalid when it is %j, and can be replaced",
+    (text) => {
+      expect(isKnown(text, "ann")).toBe(false);
+      expect(isKnown(valueFor("ann", text), "ann")).toBe(true);
+    },
+  );
 });

@@ -11,34 +11,34 @@ const sent = (emailKey: string, count: number, ageMs: number) =>
 
 describe("mailWaitMs", () => {
   test.each([
-    ["nothing was sent", [], 0],
-    ["four went to the address", sent("ann", 4, 0), 0],
-    ["five went to it just now", sent("ann", 5, 0), HOUR_MS - 4],
-    ["five went to it, the first an hour ago", sent("ann", 5, HOUR_MS - 4), 0],
-    ["five went to another", sent("bob", 5, 0), 0],
-    ["twenty went to others", sent("bob", 20, 1_000), HOUR_MS - 1_019],
-    ["nineteen went to others", sent("bob", 19, 0), 0],
-    ["both limits are reached", [...sent("ann", 5, 0), ...sent("bob", 15, 1_000)], HOUR_MS - 4],
-  ])("when %s", (_, codes, waitMs) => {
+    ["no wait when nothing was sent", [], 0],
+    ["no wait when four went to the address", sent("ann", 4, 0), 0],
+    ["a wait when five went to it just now", sent("ann", 5, 0), HOUR_MS - 4],
+    ["no wait when five went to it, the first an hour ago", sent("ann", 5, HOUR_MS - 4), 0],
+    ["no wait when five went to another address", sent("bob", 5, 0), 0],
+    ["a wait when twenty went to other addresses", sent("bob", 20, 1_000), HOUR_MS - 1_019],
+    ["no wait when nineteen went to other addresses", sent("bob", 19, 0), 0],
+    ["a wait when both limits are reached", [...sent("ann", 5, 0), ...sent("bob", 15, 1_000)], HOUR_MS - 4],
+  ])("%s", (_, codes, waitMs) => {
     expect(mailWaitMs(codes, ANN, NOW_MS)).toBe(waitMs);
   });
 
-  test("a step-up is counted by the caller alone, who is signed in", () => {
+  test("a step-up is limited by the caller's 20 mails alone, not by the address's five", () => {
     const stepUp = { ...ANN, purpose: "STEP_UP" } as const;
     expect(mailWaitMs(sent("ann", 19, 0), stepUp, NOW_MS)).toBe(0);
     expect(mailWaitMs(sent("ann", 20, 0), stepUp, NOW_MS)).toBe(HOUR_MS - 19);
   });
 
   test.each([
-    ["19 went to the address", sent("ann", 19, 0), 0],
-    ["20 went to it", sent("ann", 20, 0), HOUR_MS - 19],
-    ["79 went to others", sent("bob", 79, 0), 0],
-    ["80 went to others", sent("bob", 80, 0), HOUR_MS - 79],
-  ])("a network that counts as four callers has four times as much: when %s", (_, codes, waitMs) => {
+    ["no wait when 19 went to the address", sent("ann", 19, 0), 0],
+    ["a wait when 20 went to it", sent("ann", 20, 0), HOUR_MS - 19],
+    ["no wait when 79 went to other addresses", sent("bob", 79, 0), 0],
+    ["a wait when 80 went to other addresses", sent("bob", 80, 0), HOUR_MS - 79],
+  ])("a network that counts as four callers has four times the limits: %s", (_, codes, waitMs) => {
     expect(mailWaitMs(codes, { ...ANN, times: 4 }, NOW_MS)).toBe(waitMs);
   });
 
-  test("whoever waits as long as told may send, and no earlier", () => {
+  test("a mail may be sent after the wait, and not 1 ms earlier", () => {
     const code = fc.record({
       emailKey: fc.constantFrom("ann", "bob", "eve"),
       createdAtMs: fc.integer({ min: NOW_MS - 2 * HOUR_MS, max: NOW_MS }),
@@ -57,10 +57,10 @@ describe("mailWaitMs", () => {
 
 describe("addressWaitMs", () => {
   test.each([
-    ["29 went to the address today", 29, 0, 0],
-    ["30 went to it just now", 30, 0, DAY_MS - 29],
-    ["30 went to it, the first a day ago", 30, DAY_MS - 29, 0],
-  ])("when %s", (_, count, ageMs, waitMs) => {
+    ["no wait when 29 went to the address today", 29, 0, 0],
+    ["a wait when 30 went to it just now", 30, 0, DAY_MS - 29],
+    ["no wait when 30 went to it, the first a day ago", 30, DAY_MS - 29, 0],
+  ])("%s", (_, count, ageMs, waitMs) => {
     expect(addressWaitMs(sent("ann", count, ageMs), NOW_MS)).toBe(waitMs);
   });
 });
@@ -71,12 +71,12 @@ describe("knownBrowserWaitMs", () => {
   const others = (count: number) => Array.from({ length: count }, (_, n) => asked(`other ${n}`, 1)).flat();
 
   test.each([
-    ["it asked for 19", asked("mine", 19), 0],
-    ["it asked for 20 just now", asked("mine", 20), HOUR_MS - 19],
-    ["another asked for 20", asked("other", 20), 0],
-    ["others asked for 99", others(99), 0],
-    ["others asked for 100", others(100), HOUR_MS],
-  ])("when %s", (_, codes, waitMs) => {
+    ["no wait when the browser asked for 19", asked("mine", 19), 0],
+    ["a wait when the browser asked for 20 just now", asked("mine", 20), HOUR_MS - 19],
+    ["no wait when another browser asked for 20", asked("other", 20), 0],
+    ["no wait when other browsers asked for 99", others(99), 0],
+    ["a wait when other browsers asked for 100", others(100), HOUR_MS],
+  ])("%s", (_, codes, waitMs) => {
     expect(knownBrowserWaitMs(codes, "mine", NOW_MS)).toBe(waitMs);
   });
 });

@@ -11,7 +11,7 @@ import { RUNS } from "../../../support/property-runs.ts";
 const randoms = fc.uint8Array({ minLength: BACKUP_CODE_LENGTH, maxLength: BACKUP_CODE_LENGTH });
 
 describe("a backup code", () => {
-  it("is XXXXX-XXXXX of letters and digits that nobody mistakes", () => {
+  it("is XXXXX-XXXXX of digits and letters, without I, L, O and U", () => {
     fc.assert(
       fc.property(randoms, (random) => {
         expect(backupCodeOf(random)).toMatch(/^[0-9A-HJKMNP-TV-Z]{5}-[0-9A-HJKMNP-TV-Z]{5}$/);
@@ -20,7 +20,7 @@ describe("a backup code", () => {
     );
   });
 
-  it("carries all 50 bits: two codes are one only when each byte agrees in its low five bits", () => {
+  it("carries 50 bits: two codes are equal only if all ten bytes agree in their low five bits", () => {
     fc.assert(
       fc.property(randoms, fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 7 }), (random, at, bit) => {
         const other = random.map((byte, i) => (i === at ? byte ^ (1 << bit) : byte));
@@ -31,7 +31,7 @@ describe("a backup code", () => {
     expect(() => backupCodeOf(new Uint8Array(9))).toThrow("10 bytes");
   });
 
-  it("is read in any case, with dashes and spaces anywhere, and with letters mistaken for digits", () => {
+  it("is accepted in any case, with dashes and spaces anywhere, and with O for 0 or L for 1", () => {
     const noise = fc.array(fc.constantFrom("", "-", " ", "\t", "--", " - "), { minLength: 12, maxLength: 12 });
     fc.assert(
       fc.property(randoms, noise, fc.infiniteStream(fc.boolean()), (random, gaps, isLower) => {
@@ -50,13 +50,13 @@ describe("a backup code", () => {
   });
 
   it.each(["", "ABCDE", "ABCDE-FGHJ", "ABCDE-FGHJKM", "ABCDE-FGHJU", "ABCDE_FGHJK", "ÀBCDE-FGHJK", "ABCDE-FGHJ\u0000"])(
-    "is not %j",
+    "cannot be %j",
     (typed) => {
       expect(canonicalBackupCode(typed)).toBeUndefined();
     },
   );
 
-  it("is bound to its person: no two pairs of person and code have one text", () => {
+  it("is bound to its user: no two pairs of user and code have the same MAC text", () => {
     expect(backupCodeMacText("usr_a", "B")).not.toBe(backupCodeMacText("usr_a1", "B"));
     expect(backupCodeMacText("usr_a", "1B")).not.toBe(backupCodeMacText("usr_a1", "B"));
   });

@@ -15,7 +15,7 @@ const RFC_VECTORS = [
   [20000000000, "65353130", 0x27bc86aa],
 ] as const;
 
-/** By the library's other build, with the hash it brings itself. */
+/** Computed by the library's other build, which has its own implementation of the hash. */
 const codeAt = (secret: string, counter: number) => HOTP.generate({ secret: Secret.fromBase32(secret), counter });
 
 const secrets = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(totpSecretOf);
@@ -23,7 +23,7 @@ const steps = fc.integer({ min: 2, max: 200_000_000 });
 const insideStep = fc.integer({ min: 0, max: TOTP_STEP_MS - 1 });
 
 describe("a code of an authenticator app", () => {
-  it.each(RFC_VECTORS)("is that of RFC 6238 at second %i", (seconds, eightDigits, step) => {
+  it.each(RFC_VECTORS)("is the one of RFC 6238 at second %i", (seconds, eightDigits, step) => {
     const code = eightDigits.slice(2);
     expect(acceptedStep({ secret: RFC_SECRET, code, nowMs: seconds * 1_000, lastStep: null })).toBe(step);
   });
@@ -34,7 +34,7 @@ describe("a code of an authenticator app", () => {
     ["now", 0, true],
     ["one step ahead", 1, true],
     ["two steps ahead", 2, false],
-  ])("of %s", (_, away, isAccepted) => {
+  ])("of %s (%i) is accepted: %s", (_, away, isAccepted) => {
     const step = 60_000_000;
     const code = codeAt(RFC_SECRET, step + away);
     for (const ms of [0, 1, TOTP_STEP_MS - 1]) {
@@ -50,7 +50,7 @@ describe("a code of an authenticator app", () => {
     },
   );
 
-  it("works once, wherever in its window it is given, and no older one works after it", () => {
+  it("works once within its window, and no older code works after it", () => {
     fc.assert(
       fc.property(secrets, steps, insideStep, fc.integer({ min: -1, max: 1 }), (secret, step, ms, away) => {
         const nowMs = step * TOTP_STEP_MS + ms;
@@ -72,7 +72,7 @@ describe("a code of an authenticator app", () => {
     );
   });
 
-  it("is used up for both steps when two of them happen to share it", () => {
+  it("is used up for both steps when two neighbouring steps have the same code", () => {
     const [step, code] = [910_737, "911617"];
     expect([codeAt(RFC_SECRET, step), codeAt(RFC_SECRET, step + 1)]).toEqual([code, code]);
     const given = { secret: RFC_SECRET, code, nowMs: step * TOTP_STEP_MS };
@@ -80,19 +80,19 @@ describe("a code of an authenticator app", () => {
     expect(acceptedStep({ ...given, lastStep: step + 1 })).toBeUndefined();
   });
 
-  it("before the first steps of all is none", () => {
+  it("works at the very first step, which has no step before it", () => {
     expect(acceptedStep({ secret: RFC_SECRET, code: codeAt(RFC_SECRET, 0), nowMs: 0, lastStep: null })).toBe(0);
     expect(acceptedStep({ secret: RFC_SECRET, code: codeAt(RFC_SECRET, 2), nowMs: 0, lastStep: null })).toBeUndefined();
   });
 });
 
-describe("a secret", () => {
+describe("a TOTP secret", () => {
   it("is 160 bits in base32 without padding", () => {
     expect(totpSecretOf(new TextEncoder().encode("12345678901234567890"))).toBe(RFC_SECRET);
     expect(() => totpSecretOf(new Uint8Array(16))).toThrow("20 bytes");
   });
 
-  it("reaches an app whole by its URI, whatever the address holds", () => {
+  it("reaches an app unchanged by its URI, whatever the email address contains", () => {
     fc.assert(
       fc.property(secrets, fc.emailAddress(), (secret, email) => {
         const read = URI.parse(otpauthUri({ secret, email }));
