@@ -19,11 +19,11 @@ const KINDS = [
 ] as const;
 
 describe("an image", () => {
-  it.each(KINDS)("is %s by its first bytes", (type, make) => {
+  it.each(KINDS)("is recognised as %s by its first bytes", (type, make) => {
     expect(sniffImage(make())).toEqual({ ok: true, value: type });
   });
 
-  it.each(KINDS)("may be as large as 32 KB and not a byte larger: %s", (type, make) => {
+  it.each(KINDS)("may have 32 KB and not a byte more: %s", (type, make) => {
     expect(sniffImage(make(MAX_IMAGE_BYTES))).toEqual({ ok: true, value: type });
     expect(sniffImage(make(MAX_IMAGE_BYTES + 1))).toEqual({
       ok: false,
@@ -32,23 +32,23 @@ describe("an image", () => {
   });
 
   it.each([
-    ["nothing", new Uint8Array()],
+    ["empty", new Uint8Array()],
     ["an SVG", bytesOf('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>')],
     ["an SVG with a declaration", bytesOf('<?xml version="1.0"?><svg/>')],
-    ["a page", bytesOf("<!doctype html><script>alert(1)</script>")],
+    ["an HTML page", bytesOf("<!doctype html><script>alert(1)</script>")],
     ["a GIF", bytesOf("GIF89a----------------")],
     ["a BMP", bytesOf("BM------------------")],
     ["a PDF", bytesOf("%PDF-1.7")],
-    ["a PNG behind a page", Uint8Array.from([...bytesOf("<p>"), ...png()])],
+    ["a PNG after HTML", Uint8Array.from([...bytesOf("<p>"), ...png()])],
     ["a PNG's signature without its first chunk", png().slice(0, 12)],
-    ["a RIFF that is a sound", bytesOf("RIFF\u0010\0\0\0WAVEfmt ")],
+    ["a RIFF file with sound", bytesOf("RIFF\u0010\0\0\0WAVEfmt ")],
     ["a WebP whose end is missing", webp().slice(0, 40)],
     ["a WebP of no known kind", bytesOf("RIFF\u0008\0\0\0WEBPVP8Y")],
-  ])("is not %s", (_, bytes) => {
+  ])("cannot be %s", (_, bytes) => {
     expect(sniffImage(bytes)).toEqual({ ok: false, error: "it is not a PNG, JPEG or WebP image" });
   });
 
-  it("is never any text", () => {
+  it("is never recognised in text", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (text) => {
         expect(sniffImage(bytesOf(text)).ok).toBe(false);
@@ -57,7 +57,7 @@ describe("an image", () => {
     );
   });
 
-  it("stands under the SHA-256 of its bytes", () => {
+  it("is named by the SHA-256 of its bytes, and by nothing of another form", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         const name = imageName(bytes);

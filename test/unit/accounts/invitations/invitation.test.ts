@@ -40,13 +40,13 @@ describe("an invitation", () => {
     expect(invitationStatus(OFFERED, OFFERED.expiresAtMs)).toBe("expired");
   });
 
-  it("stays accepted or revoked whatever the time", () => {
+  it("stays accepted or revoked after its 7 days", () => {
     const late = NOW + 30 * DAY_MS;
     expect(invitationStatus({ ...OFFERED, acceptedAtMs: NOW }, late)).toBe("accepted");
     expect(invitationStatus({ ...OFFERED, revokedAtMs: NOW }, late)).toBe("revoked");
   });
 
-  it("never shows its token, nor what is stored of it", () => {
+  it("is shown without its token and without the token's hash", () => {
     expect(invitationBodyOf(OFFERED, NOW)).toEqual({
       id: OFFERED.id,
       merchantId: OFFERED.merchantId,
@@ -62,34 +62,44 @@ describe("an invitation", () => {
   });
 });
 
-describe("accepting", () => {
+describe("accepting an invitation", () => {
   it.each([
-    ["is open to the holder of the verified address", {}, GUEST, undefined],
-    ["is closed to another address", {}, { ...GUEST, emailKey: "other@example.com" }, "INVITATION_EMAIL_MISMATCH"],
+    ["is allowed to the user who has verified its address", {}, GUEST, undefined],
     [
-      "is closed to an address that is not verified",
+      "is refused to a user with another address",
+      {},
+      { ...GUEST, emailKey: "other@example.com" },
+      "INVITATION_EMAIL_MISMATCH",
+    ],
+    [
+      "is refused to a user who has not verified the address",
       {},
       { ...GUEST, isEmailVerified: false },
       "INVITATION_EMAIL_MISMATCH",
     ],
-    ["is over at the end of the 7 days", { expiresAtMs: NOW }, GUEST, "INVITATION_EXPIRED"],
-    ["is open to its last millisecond", { expiresAtMs: NOW + 1 }, GUEST, undefined],
+    ["is refused at the end of the 7 days", { expiresAtMs: NOW }, GUEST, "INVITATION_EXPIRED"],
+    ["is allowed until the last millisecond", { expiresAtMs: NOW + 1 }, GUEST, undefined],
     ["works once", { acceptedAtMs: NOW }, GUEST, "INVITATION_NOT_FOUND"],
-    ["ends with a revocation", { revokedAtMs: NOW }, GUEST, "INVITATION_NOT_FOUND"],
-    ["ends with the merchant", { isMerchantLive: false }, GUEST, "INVITATION_NOT_FOUND"],
-    ["ends when the inviter is gone", { inviterRole: null }, GUEST, "INVITATION_NOT_FOUND"],
-    ["is not for members", { seatId: "mem_00000000000000000000000000" as const }, GUEST, "ALREADY_MEMBER"],
+    ["is refused after a revocation", { revokedAtMs: NOW }, GUEST, "INVITATION_NOT_FOUND"],
+    ["is refused once the merchant is deleted", { isMerchantLive: false }, GUEST, "INVITATION_NOT_FOUND"],
+    ["is refused once the inviter has left the team", { inviterRole: null }, GUEST, "INVITATION_NOT_FOUND"],
+    [
+      "is refused to a user who is already a member",
+      { seatId: "mem_00000000000000000000000000" as const },
+      GUEST,
+      "ALREADY_MEMBER",
+    ],
   ])("%s", (_, changes, user, code) => {
     expect(acceptRefusal({ ...OFFERED, ...changes }, user, NOW)?.code).toBe(code);
   });
 
-  it("tells a stranger of an invitation that is over no more than of one that is open", () => {
+  it("refuses a user with another address in the same way, whether the invitation is expired or open", () => {
     const stranger = { ...GUEST, emailKey: "other@example.com" };
     const over = { ...OFFERED, expiresAtMs: NOW };
     expect(acceptRefusal(over, stranger, NOW)).toEqual(acceptRefusal(OFFERED, stranger, NOW));
   });
 
-  it("needs an inviter who outranks the role now, over all 12 pairs", () => {
+  it("requires an inviter who still outranks the role, for all 12 pairs", () => {
     const open = ROLES.flatMap((inviterRole) =>
       (["ADMIN", "MEMBER", "VIEWER"] as const)
         .filter((role) => acceptRefusal({ ...OFFERED, inviterRole, role }, GUEST, NOW) === undefined)

@@ -14,24 +14,32 @@ const mailboxOf = ({ mailboxFullSinceMs, mailboxLastDueMs }: MailRoom) => ({ mai
 
 describe("the mail of an invitation", () => {
   it.each<[string, Partial<MailRoom>, number | null]>([
-    ["goes out now while there is room", {}, null],
-    ["does not wait for other people's mails", { merchantLastDueMs: NOW + DAY_MS }, null],
+    ["goes out at once while there is room", {}, null],
+    [
+      "does not wait behind other users' mails of the merchant while there is room",
+      { merchantLastDueMs: NOW + DAY_MS },
+      null,
+    ],
     ["waits until the merchant's window moves on", { merchantFullSinceMs: NOW - MINUTE_MS }, DAY_MS - MINUTE_MS],
     ["waits until the sender's window moves on", { userFullSinceMs: NOW - MINUTE_MS }, DAY_MS - MINUTE_MS],
     [
-      "waits for the later of the two",
+      "waits for the later of the merchant's and the sender's window",
       { merchantFullSinceMs: NOW - MINUTE_MS, userFullSinceMs: NOW - 2 * MINUTE_MS },
       DAY_MS - MINUTE_MS,
     ],
-    ["waits behind the sender's own, 200 a day", { userLastDueMs: NOW + DAY_MS }, DAY_MS + DAY_MS / 200],
+    ["waits behind the sender's queued mails, at 200 a day", { userLastDueMs: NOW + DAY_MS }, DAY_MS + DAY_MS / 200],
     [
-      "waits behind the merchant's, 500 a day, where that is full",
+      "waits behind the merchant's queued mails, at 500 a day, once the merchant has no room",
       { merchantFullSinceMs: NOW, merchantLastDueMs: NOW + 2 * DAY_MS },
       2 * DAY_MS + Math.ceil(DAY_MS / 500),
     ],
-    ["goes out once what waited is over", { userLastDueMs: NOW, mailboxLastDueMs: NOW }, null],
+    ["goes out at once when the last queued mail is due already", { userLastDueMs: NOW, mailboxLastDueMs: NOW }, null],
     ["waits until the mailbox's window moves on", { mailboxFullSinceMs: NOW - MINUTE_MS }, DAY_MS - MINUTE_MS],
-    ["waits behind others to the mailbox, 10 a day", { mailboxLastDueMs: NOW + DAY_MS }, DAY_MS + DAY_MS / 10],
+    [
+      "waits behind the queued mails to the same mailbox, at 10 a day",
+      { mailboxLastDueMs: NOW + DAY_MS },
+      DAY_MS + DAY_MS / 10,
+    ],
   ])("%s", (_, changes, waitMs) => {
     const times = mailTimes({ ...ROOM, ...changes }, NOW);
     expect(times).toMatchObject(
@@ -39,7 +47,7 @@ describe("the mail of an invitation", () => {
     );
   });
 
-  it("waits in the row that is longer: its sender's, or its mailbox's", () => {
+  it("waits in the longer of two queues: its sender's and its mailbox's", () => {
     const time = fc.option(fc.integer({ min: NOW - DAY_MS, max: NOW + DAY_MS }), { nil: null });
     const room = fc.record({
       ...{ merchantFullSinceMs: time, userFullSinceMs: time, mailboxFullSinceMs: time },
@@ -58,7 +66,7 @@ describe("the mail of an invitation", () => {
     );
   });
 
-  it("of as many as are made at once is due at no more than 200 a day", () => {
+  it("is due at no more than 200 a day, however many are made at once", () => {
     const count = fc.integer({ min: 201, max: 1_000 });
     fc.assert(
       fc.property(count, (many) => {
@@ -74,7 +82,7 @@ describe("the mail of an invitation", () => {
     );
   });
 
-  it("that is due and finds no room is due when there is some", () => {
+  it("is postponed to when there is room if it is due and there is none", () => {
     expect(postponed({ ...ROOM, userLastDueMs: NOW, mailboxLastDueMs: NOW })).toBeNull();
     const full = { ...ROOM, merchantFullSinceMs: NOW, userFullSinceMs: NOW - 1, mailboxFullSinceMs: NOW - 2 };
     expect(postponed(full)).toEqual({ mailDueAtMs: NOW + DAY_MS, waitsForMailbox: false });

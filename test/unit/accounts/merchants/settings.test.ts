@@ -45,7 +45,7 @@ const shown = (columns: SettingsColumns) =>
   );
 
 describe("the settings of a merchant", () => {
-  it("begin as decisions 4 has them, with money as text", () => {
+  it("start with the defaults of decisions 4, and show money as text", () => {
     expect(shown(DEFAULTS)).toEqual({
       invoiceLifetimeSeconds: 3_600,
       rateLockSeconds: 3_600,
@@ -93,7 +93,7 @@ describe("the settings of a merchant", () => {
       [null, "https://shop.example", Array.from({ length: 21 }, (_, n) => `https://s${n}.example`), ["*"]],
     ],
   ];
-  it.each(bounds)("hold %s to its range", (name, good, bad) => {
+  it.each(bounds)("accept %s only within its range", (name, good, bad) => {
     const takes = (value: unknown) => schema.safeParse({ [name]: value }).success;
     expect(good.map((value) => [value, takes(value)])).toEqual(good.map((value) => [value, true]));
     expect(bad.map((value) => [value, takes(value)])).toEqual(bad.map((value) => [value, false]));
@@ -108,18 +108,18 @@ describe("the settings of a merchant", () => {
     ],
     ["logo", [LOGO], ["", "../x", "A".repeat(64), `${LOGO}0`]],
     ["name", ["é".repeat(100)], ["", "é".repeat(101)]],
-  ])("hold the brand's %s to its form", (name, good, bad) => {
+  ])("accept the brand's %s only in its form", (name, good, bad) => {
     const takes = (value: unknown) => schema.safeParse({ brand: { [name]: value } }).success;
     expect([...good, null].filter((value) => !takes(value))).toEqual([]);
     expect(bad.filter(takes)).toEqual([]);
   });
 
-  it("are changed by at least one name, and by no unknown one", () => {
+  it("refuse a change that names none of them, or an unknown one", () => {
     expect(schema.safeParse({}).success).toBe(false);
     expect(schema.safeParse({ rateLock: 60 }).success).toBe(false);
   });
 
-  it("keep what a change does not name, inside the brand too", () => {
+  it("keep what a change does not name, also inside the brand", () => {
     const branded = applied(DEFAULTS, { brand: BRAND });
     expect(settingsOf(branded).brand).toEqual(BRAND);
     expect(shown(branded).brand.logoUrl).toBe(`https://pay.example/images/mer_1/${LOGO}`);
@@ -131,14 +131,14 @@ describe("the settings of a merchant", () => {
     expect(applied(branded, { rateLockSeconds: 60 })).toEqual({ ...branded, rateLockSeconds: 60 });
   });
 
-  it("lose the brand by null, or by null for all of it, and frames by an empty list", () => {
+  it("drop the brand when it or each of its members is null, and the frame origins when their list is empty", () => {
     const full = applied(DEFAULTS, { brand: BRAND, frameAncestors: ["https://shop.example"] });
     expect(applied(full, { brand: null, frameAncestors: [] })).toEqual(DEFAULTS);
     const nulls = { name: null, color: null, supportUrl: null, logo: null };
     expect(applied(full, { brand: nulls, frameAncestors: [] })).toEqual(DEFAULTS);
   });
 
-  it("warn while a quorum is stored that nothing asks for", () => {
+  it("warn while a quorum amount is set and some network has no second source", () => {
     const columns = applied(DEFAULTS, { quorumAboveAmount: "1000" });
     expect(shown(columns)).toMatchObject({ quorumAboveAmount: "1000.000000", warnings: ["QUORUM_IGNORED"] });
     const everywhere = { publicUrl: "https://pay.example", hasSecondSources: true, nowMs: 0 };
@@ -146,7 +146,7 @@ describe("the settings of a merchant", () => {
     expect(shown(applied(columns, { quorumAboveAmount: null })).warnings).toEqual([]);
   });
 
-  it("go through a change and back unrounded, for every amount and percentage", () => {
+  it("store and show every amount and percentage without rounding", () => {
     const micros = fc.bigInt({ min: 0n, max: 1_000_000_000_000n });
     const points = fc.integer({ min: 0, max: 1_000 });
     fc.assert(
@@ -174,7 +174,7 @@ describe("an origin that may frame the checkout", () => {
     ["https://shop.example:443", "https://shop.example"],
     ["https://shop.example:8443", "https://shop.example:8443"],
     ["https://a-b.c1.example", "https://a-b.c1.example"],
-  ])("%s is %s", (text, origin) => {
+  ])("%s is stored as %s", (text, origin) => {
     expect(frameOrigin(text)).toBe(origin);
   });
 
@@ -197,11 +197,11 @@ describe("an origin that may frame the checkout", () => {
     "https://[::1]",
     "data:",
     "",
-  ])("%j is none", (text) => {
+  ])("%j is refused", (text) => {
     expect(frameOrigin(text)).toBeUndefined();
   });
 
-  it("is never a text that a policy would read as more than one source", () => {
+  it("is never a text that a content security policy would read as more than one source", () => {
     const near = fc.stringMatching(/^https:\/\/[ -~]{1,20}$/);
     fc.assert(
       fc.property(fc.oneof(near, fc.string(), fc.webUrl()), (text) => {

@@ -18,22 +18,32 @@ const NOW = 1_000 * HOUR_MS;
 
 describe("the delay of wallet changes", () => {
   const cases: readonly [string, WalletChangeDelay, number, WalletChangeDelay | undefined][] = [
-    ["longer is in force at once", delayOf(1), 48, delayOf(48)],
-    ["shorter waits until the longer one has passed", delayOf(48), 0, delayOf(48, [0, NOW + 48 * HOUR_MS])],
-    ["the same changes nothing", delayOf(48), 48, undefined],
-    ["the same takes a shorter one back", delayOf(48, [0, NOW + 1]), 48, delayOf(48)],
-    ["longer takes a shorter one back", delayOf(48, [0, NOW + 1]), 49, delayOf(49)],
-    ["a shorter one that waits is not begun again", delayOf(48, [0, NOW + 1]), 0, undefined],
-    ["another shorter one begins anew", delayOf(48, [9, NOW + 1]), 0, delayOf(48, [0, NOW + 48 * HOUR_MS])],
-    ["a shorter one that is in force is the present one", delayOf(48, [9, NOW]), 9, undefined],
-    ["and the one to be longer than", delayOf(48, [9, NOW]), 10, delayOf(10)],
-    ["and the one to wait for", delayOf(48, [9, NOW]), 0, delayOf(9, [0, NOW + 9 * HOUR_MS])],
+    ["a longer one applies at once", delayOf(1), 48, delayOf(48)],
+    ["a shorter one waits until the longer one has passed", delayOf(48), 0, delayOf(48, [0, NOW + 48 * HOUR_MS])],
+    ["the same one changes nothing", delayOf(48), 48, undefined],
+    ["the same one cancels a pending shorter one", delayOf(48, [0, NOW + 1]), 48, delayOf(48)],
+    ["a longer one cancels a pending shorter one", delayOf(48, [0, NOW + 1]), 49, delayOf(49)],
+    ["a pending shorter one, requested again, does not start its wait again", delayOf(48, [0, NOW + 1]), 0, undefined],
+    [
+      "another shorter one replaces the pending one and starts a new wait",
+      delayOf(48, [9, NOW + 1]),
+      0,
+      delayOf(48, [0, NOW + 48 * HOUR_MS]),
+    ],
+    ["a shorter one whose wait has ended is the current one", delayOf(48, [9, NOW]), 9, undefined],
+    ["a longer one than the one whose wait has ended applies at once", delayOf(48, [9, NOW]), 10, delayOf(10)],
+    [
+      "a shorter one than the one whose wait has ended waits for that one",
+      delayOf(48, [9, NOW]),
+      0,
+      delayOf(9, [0, NOW + 9 * HOUR_MS]),
+    ],
   ];
   it.each(cases)("%s", (_, before, hours, after) => {
     expect(changedDelay(before, hours, NOW)).toEqual(after);
   });
 
-  it("of a merchant where no shorter one waits gets shorter only when it has passed, whatever is asked for meanwhile", () => {
+  it("starting with no change pending, gets shorter only after it has passed, whatever is requested meanwhile", () => {
     const change = fc.record({ hours: fc.integer({ min: 0, max: 168 }), pauseHours: fc.integer({ min: 0, max: 60 }) });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 168 }), fc.array(change, { maxLength: 12 }), (first, changes) => {

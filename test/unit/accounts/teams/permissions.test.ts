@@ -31,12 +31,12 @@ describe("the permissions", () => {
     expect(new Set(PERMISSIONS.map((each) => each.split(":")[0])).size).toBe(10);
   });
 
-  it("have one view in each domain", () => {
+  it("have one view permission in each domain", () => {
     const views = PERMISSIONS.filter((each) => each.endsWith(":view")).map((each) => each.split(":")[0]);
     expect(views.sort()).toEqual(Object.keys(DOMAINS).sort());
   });
 
-  it("have names on a key that are upper snake and all different, also API_KEY_VIEW", () => {
+  it("have distinct names for keys, in capitals and underscores, as API_KEY_VIEW", () => {
     expect(NAMES.filter((name) => !/^[A-Z]+(_[A-Z]+)+$/.test(name))).toEqual([]);
     expect(new Set(NAMES).size).toBe(34);
     expect(NAMES).toEqual(expect.arrayContaining(["INVOICE_CREATE", "API_KEY_VIEW", "MERCHANT_BILLING"]));
@@ -44,7 +44,7 @@ describe("the permissions", () => {
 });
 
 describe("the permissions of a key", () => {
-  it("come back from their names, each alone and all together", () => {
+  it("are read back from their names, one by one and all together", () => {
     for (const permission of SECRET_KEY_PERMISSIONS) {
       expect([...permissionsOfKey([keyPermissionName(permission)])]).toEqual([permission]);
     }
@@ -63,15 +63,15 @@ describe("the permissions of a key", () => {
     "ADMIN",
     "INVOICE_*",
     "__proto__",
-    // A person's alone, whatever a row says.
+    // Reserved for users, whatever a row says.
     "TEAM_INVITE",
     "API_KEY_CREATE",
     "MERCHANT_DELETE",
-  ])("do not grow by the name %j", (name) => {
+  ])("gain nothing from the name %j", (name) => {
     expect(permissionsOfKey([name])).toEqual(new Set());
   });
 
-  it("are at most 27 for a secret key: all that is not a person's alone", () => {
+  it("are at most 27 for a secret key: all but the ones reserved for users", () => {
     const userOnly = [
       "MERCHANT_DELETE",
       "MERCHANT_BILLING",

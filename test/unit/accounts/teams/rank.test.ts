@@ -4,7 +4,7 @@ import { ROLES, type Role } from "../../../../src/accounts/teams/roles.ts";
 import { MAY_CHANGE } from "../../../support/rank-table.ts";
 
 describe("who may change whose role", () => {
-  it("is as the table says by hand, in all 4 x 4 x 4 combinations", () => {
+  it("matches the table written by hand, in all 4 x 4 x 4 combinations", () => {
     const all = ROLES.flatMap((actor) =>
       ROLES.flatMap((target) =>
         ROLES.filter((role) => mayChangeRole(actor, target, role)).map((role) => `${actor} ${target} ${role}`),
@@ -13,7 +13,7 @@ describe("who may change whose role", () => {
     expect(all.sort()).toEqual([...MAY_CHANGE].sort());
   });
 
-  it("never touches an OWNER and never makes one", () => {
+  it("never changes an OWNER and never makes one", () => {
     for (const actor of ROLES) {
       for (const role of ROLES) {
         expect(mayChangeRole(actor, "OWNER", role)).toBe(false);
@@ -27,7 +27,7 @@ describe.each([
   ["removing", mayRemove],
   ["inviting", mayInvite],
 ])("%s", (_, may) => {
-  it("is for whoever is strictly above", () => {
+  it("is allowed for strictly lower roles only", () => {
     const below: Readonly<Record<Role, readonly Role[]>> = {
       OWNER: ["ADMIN", "MEMBER", "VIEWER"],
       ADMIN: ["MEMBER", "VIEWER"],
@@ -38,8 +38,8 @@ describe.each([
   });
 });
 
-describe("giving a role by invitation", () => {
-  it("takes a step-up where its holder may change wallets or keys", () => {
+describe("a step-up for an invitation", () => {
+  it("is required for the roles that may change wallets or keys: OWNER and ADMIN", () => {
     expect(ROLES.filter(isProtectedRole)).toEqual(["OWNER", "ADMIN"]);
   });
 });

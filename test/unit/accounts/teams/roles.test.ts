@@ -19,14 +19,14 @@ describe("the roles", () => {
     }
   });
 
-  it("leave an ADMIN everything but to delete or bill the merchant", () => {
+  it("give an ADMIN everything but merchant:delete and merchant:billing", () => {
     expect(PERMISSIONS.filter((each) => !ROLE_PERMISSIONS.ADMIN.has(each))).toEqual([
       "merchant:delete",
       "merchant:billing",
     ]);
   });
 
-  it("let a MEMBER create and edit invoices, products and customers, and look at the rest", () => {
+  it("let a MEMBER create and edit invoices and products and edit customers, and view the rest", () => {
     const more = [...ROLE_PERMISSIONS.MEMBER].filter((each) => !ROLE_PERMISSIONS.VIEWER.has(each));
     expect(more.sort()).toEqual([
       "customer:update",
@@ -45,7 +45,7 @@ describe("the roles", () => {
     );
   });
 
-  it("let a VIEWER look, once in each domain", () => {
+  it("give a VIEWER the view permission of each domain, and no other", () => {
     const domains = [...ROLE_PERMISSIONS.VIEWER].map((each) => each.replace(/:view$/, ""));
     expect(domains.sort()).toEqual([...new Set(PERMISSIONS.map((each) => each.split(":")[0]))].sort());
   });

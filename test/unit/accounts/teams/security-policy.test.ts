@@ -38,8 +38,8 @@ const BARE: User = {
 };
 const BOTH = new Set<SignInProvider>(["google", "github"]);
 
-describe("what a member lacks", () => {
-  it("is named in one order, and nothing where nothing is demanded", () => {
+describe("the factors that a member lacks", () => {
+  it("are listed in a fixed order, and none when none is required", () => {
     expect(missingFactors(ALL, BARE, BOTH)).toEqual([
       "tfa",
       "passkey",
@@ -57,19 +57,19 @@ describe("what a member lacks", () => {
     ["enforceGoogleLogin", "hasGoogle", "google_login"],
     ["enforceGithubLogin", "hasGithub", "github_login"],
     ["enforceEmailVerified", "isEmailVerified", "email_verified"],
-  ] as const)("by %s is met by %s, and by nothing else (Interface 5.6)", (field, factor, missing) => {
+  ] as const)("include what %s requires until %s is true (Interface 5.6)", (field, factor, missing) => {
     const policy = { ...NONE, [field]: true };
     expect(missingFactors(policy, BARE, BOTH)).toEqual([missing]);
     expect(missingFactors(policy, { ...BARE, [factor]: true }, BOTH)).toEqual([]);
   });
 
-  it("is never a provider that is not configured any more", () => {
+  it("never include a provider that is no longer configured", () => {
     expect(missingFactors(ALL, BARE, new Set())).toEqual(["tfa", "passkey", "email_verified"]);
   });
 });
 
 describe("an owner", () => {
-  it("cannot demand a provider that is not configured, but may leave one on that was", () => {
+  it("cannot require a provider that is not configured, but may keep requiring one that was", () => {
     const wanted = { ...NONE, enforceGithubLogin: true };
     const refusal = { code: "PROVIDER_NOT_CONFIGURED", provider: "github" };
     const owner = { ...BARE, hasGithub: true };
@@ -78,7 +78,7 @@ describe("an owner", () => {
     expect(policyRefusal({ present: NONE, wanted }, owner, BOTH)).toBeUndefined();
   });
 
-  it("is never locked out by what they switch on", () => {
+  it("is never locked out by a policy that they switch on", () => {
     const flags = () => fc.record(Object.fromEntries(Object.keys(NONE).map((name) => [name, fc.boolean()])));
     const user = fc.record({
       isEmailVerified: fc.boolean(),
@@ -105,7 +105,7 @@ describe("an owner", () => {
 });
 
 describe("a changed policy", () => {
-  it("keeps what is not named", () => {
+  it("keeps the settings that the change does not name", () => {
     expect(changedPolicy(ALL, { enforceTfa: false, enforcePasskey: undefined })).toEqual({ ...ALL, enforceTfa: false });
   });
 });
