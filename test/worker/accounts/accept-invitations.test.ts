@@ -6,56 +6,59 @@ import { ACCEPT, acceptById, freshTeam, freshUser, invited, tally } from "../../
 import { freshId, testDb } from "../../support/worker-merchant.ts";
 import { expire } from "./invitations-harness.ts";
 
-describe("accepting", () => {
-  it.each(["token", "id"] as const)("by %s makes the member, ends the invitation, and is told", async (by) => {
-    const { team, owner } = await freshTeam();
-    const guest = await freshUser();
-    const { id, token } = await invited(team, owner, guest.email.toUpperCase(), "ADMIN");
-    const accept = () => (by === "token" ? guest.as.post(ACCEPT, { token }) : guest.as.post(acceptById(id)));
-    const answer = await accept();
-    expect([answer.status, answer.body]).toEqual([
-      200,
-      {
-        id: expect.stringMatching(/^mem_/),
-        merchantId: team.merchantId,
-        userId: guest.userId,
-        email: guest.email,
-        name: null,
-        role: "ADMIN",
-        joinedAt: expect.any(String),
-      },
-    ]);
-    expect(await team.roles()).toEqual({ [owner.userId]: "OWNER", [guest.userId]: "ADMIN" });
-    expect((await owner.as.get(`${team.path}/invitations`)).body.data).toMatchObject([
-      { id, status: "accepted", acceptedAt: expect.any(String) },
-    ]);
-    const entries = await team.audit();
-    expect(entries).toHaveLength(3);
-    expect(entries).toEqual(
-      expect.arrayContaining([
+describe("accepting an invitation", () => {
+  it.each(["token", "id"] as const)(
+    "by %s makes the user a member, ends the invitation, and is in the audit log and the events",
+    async (by) => {
+      const { team, owner } = await freshTeam();
+      const guest = await freshUser();
+      const { id, token } = await invited(team, owner, guest.email.toUpperCase(), "ADMIN");
+      const accept = () => (by === "token" ? guest.as.post(ACCEPT, { token }) : guest.as.post(acceptById(id)));
+      const answer = await accept();
+      expect([answer.status, answer.body]).toEqual([
+        200,
         {
-          actorId: guest.userId,
-          action: "team.invitation_accepted",
-          target: id,
-          before: null,
-          after: { memberId: answer.body.id, role: "ADMIN" },
+          id: expect.stringMatching(/^mem_/),
+          merchantId: team.merchantId,
+          userId: guest.userId,
+          email: guest.email,
+          name: null,
+          role: "ADMIN",
+          joinedAt: expect.any(String),
         },
-        {
-          actorId: guest.userId,
-          action: "team.member_joined",
-          target: answer.body.id,
-          before: null,
-          after: { userId: guest.userId, role: "ADMIN" },
-        },
-      ]),
-    );
-    const { merchantId: _, ...member } = answer.body;
-    expect(await team.events()).toEqual([{ type: "team.member_joined", data: { memberId: member.id, member } }]);
-    expect((await guest.as.get(`${team.path}/members`)).status).toBe(200);
-    expect(await accept()).toMatchObject({ status: 404, body: { code: "INVITATION_NOT_FOUND" } });
-  });
+      ]);
+      expect(await team.roles()).toEqual({ [owner.userId]: "OWNER", [guest.userId]: "ADMIN" });
+      expect((await owner.as.get(`${team.path}/invitations`)).body.data).toMatchObject([
+        { id, status: "accepted", acceptedAt: expect.any(String) },
+      ]);
+      const entries = await team.audit();
+      expect(entries).toHaveLength(3);
+      expect(entries).toEqual(
+        expect.arrayContaining([
+          {
+            actorId: guest.userId,
+            action: "team.invitation_accepted",
+            target: id,
+            before: null,
+            after: { memberId: answer.body.id, role: "ADMIN" },
+          },
+          {
+            actorId: guest.userId,
+            action: "team.member_joined",
+            target: answer.body.id,
+            before: null,
+            after: { userId: guest.userId, role: "ADMIN" },
+          },
+        ]),
+      );
+      const { merchantId: _, ...member } = answer.body;
+      expect(await team.events()).toEqual([{ type: "team.member_joined", data: { memberId: member.id, member } }]);
+      expect((await guest.as.get(`${team.path}/members`)).status).toBe(200);
+      expect(await accept()).toMatchObject({ status: 404, body: { code: "INVITATION_NOT_FOUND" } });
+    },
+  );
 
-  it("under an Idempotency-Key is answered alike when the answer was lost", async () => {
+  it("under an Idempotency-Key gets the same answer again when repeated", async () => {
     const { team, owner } = await freshTeam();
     const guest = await freshUser();
     const { token } = await invited(team, owner, guest.email, "VIEWER");
@@ -65,7 +68,7 @@ describe("accepting", () => {
     expect(await team.audit("team.member_joined")).toHaveLength(1);
   });
 
-  it("is for the verified holder of the address alone, by token and by id", async () => {
+  it("is only for the user who has verified its address, by token and by id", async () => {
     const { team, owner } = await freshTeam();
     const guest = await freshUser({ emailVerifiedAtMs: null });
     const stranger = await freshUser();
@@ -81,7 +84,7 @@ describe("accepting", () => {
     expect(Object.keys(await team.roles())).toEqual([owner.userId]);
   });
 
-  it("knows no token that was not mailed, and no id that is none, in one and the same answer", async () => {
+  it("answers 404 to every unknown token and id", async () => {
     const guest = await freshUser();
     const answers = [
       await guest.as.post(ACCEPT, { token: "x" }),
@@ -93,7 +96,7 @@ describe("accepting", () => {
     expect((await guest.as.post(ACCEPT, {})).status).toBe(400);
   });
 
-  it("does not work with what a copy of the database holds", async () => {
+  it("does not work with the token hash that the database holds", async () => {
     const { team, owner } = await freshTeam();
     const guest = await freshUser();
     await invited(team, owner, guest.email, "VIEWER");
@@ -101,7 +104,7 @@ describe("accepting", () => {
     expect((await guest.as.post(ACCEPT, { token: row?.tokenHash })).status).toBe(404);
   });
 
-  it("is over after 7 days, and open again when it is sent anew", async () => {
+  it("is refused after 7 days, and possible again after a resend", async () => {
     const { team, owner } = await freshTeam();
     const guest = await freshUser();
     const { id, token } = await invited(team, owner, guest.email, "VIEWER");
@@ -115,7 +118,7 @@ describe("accepting", () => {
     expect((await guest.as.post(acceptById(id))).status).toBe(200);
   });
 
-  it("ends with the inviter's rank: demoted, removed, gone, or the merchant deleted", async () => {
+  it("is refused once the inviter is demoted or removed, or the merchant is deleted", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
     const guest = await freshUser();
@@ -123,7 +126,7 @@ describe("accepting", () => {
       testDb.update(members).set({ role }).where(eq(members.id, admin.memberId));
     const { id, token } = await invited(team, admin, guest.email, "MEMBER");
     const accept = async () => tally([await guest.as.post(ACCEPT, { token }), await guest.as.post(acceptById(id))]);
-    // By hand, past the routes that would have revoked the invitation: it is asked again at acceptance.
+    // By hand, past the routes that would have revoked the invitation: acceptance checks the inviter's role again.
     await demote("VIEWER");
     expect(await accept()).toEqual({ "404 INVITATION_NOT_FOUND": 2 });
     expect((await guest.as.get("/api/v1/team/invitations")).body.data).toEqual([]);
@@ -137,7 +140,7 @@ describe("accepting", () => {
     expect(Object.keys(await team.roles())).toEqual([owner.userId]);
   });
 
-  it("is not for whoever is a member already", async () => {
+  it("is refused to a user who is a member already", async () => {
     const { team, owner } = await freshTeam();
     const guest = await freshUser();
     const { token } = await invited(team, owner, guest.email, "ADMIN");
@@ -150,7 +153,7 @@ describe("accepting", () => {
     expect((await team.roles())[guest.userId]).toBe("VIEWER");
   });
 
-  it("waits in the list of the invitee with the names that let them decide", async () => {
+  it("is offered in the invitee's own list, page by page, with the merchant's name and the inviter's address", async () => {
     const { team, owner } = await freshTeam();
     const { team: second, owner: other } = await freshTeam();
     const guest = await freshUser();

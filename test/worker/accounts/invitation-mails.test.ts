@@ -1,4 +1,4 @@
-// An invitation is always made (the interface sets no limit); its mail has one, for each merchant, each person and each mailbox, and waits past it.
+// Invitations have no limit (the interface sets none); their mails have one for each merchant, each user and each mailbox, and wait past it.
 import { env } from "cloudflare:workers";
 import { and, eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ import { freshId, testDb } from "../../support/worker-merchant.ts";
 const freshEmail = () => `${freshId("usr").toLowerCase()}@example.com`;
 const idOf = (id: string) => id as `tin_${string}`;
 
-/** Mails of the day, as if they had been sent. */
+/** Records mails as if they had been sent `agoMs` ago. */
 async function seedMails(
   count: number,
   of: { merchantId?: MerchantId; userId?: UserId; emailKey?: string; agoMs?: number },
@@ -23,7 +23,7 @@ async function seedMails(
   for (let at = 0; at < rows.length; at += 25) await testDb.insert(invitationMails).values(rows.slice(at, at + 25));
 }
 
-/** As if the day had passed: nothing counts any more, and what waits is due. */
+/** Acts as if a day had passed: no sent mail counts any more, and every waiting mail is due. */
 async function passTheDay(team: TestTeam, userId: UserId) {
   await testDb.delete(invitationMails).where(eq(invitationMails.merchantId, team.merchantId));
   await testDb.delete(invitationMails).where(eq(invitationMails.userId, userId));
@@ -35,28 +35,31 @@ type TestAs = Awaited<ReturnType<typeof freshTeam>>["owner"]["as"];
 const mailsTo = async (email: string) => (await env.DEV_MAILBOX.getByName("mailbox").list(email)).length;
 const runCron = () => runJobs();
 
-describe("past a day's limit of mails", () => {
+describe("past the daily limit of invitation mails", () => {
   it.each([
-    ["500 of the merchant", 497, (merchantId: MerchantId) => ({ merchantId })],
-    ["200 of the person, over all merchants", 197, (_: MerchantId, userId: UserId) => ({ userId })],
-  ] as const)("an invitation is made and its mail waits: %s, exactly, of ten at once", async (_, count, of) => {
-    const { team, owner } = await freshTeam();
-    await seedMails(count, of(team.merchantId, owner.userId));
-    await seedMails(600, { ...of(team.merchantId, owner.userId), agoMs: DAY_MS + MINUTE_MS });
-    const emails = Array.from({ length: 10 }, freshEmail);
-    const answers = await Promise.all(
-      emails.map((email) => owner.as.post(`${team.path}/invitations`, { email, role: "VIEWER" })),
-    );
-    expect(tally(answers)).toEqual({ "201": 10 });
-    expect(answers.filter(({ body }) => body.mailedAt !== null)).toHaveLength(3);
-    const mailed = await Promise.all(emails.map(async (email) => (await tokensMailedTo(email)).length));
-    expect(mailed).toEqual(answers.map(({ body }) => (body.mailedAt === null ? 0 : 1)));
-    const { team: other, owner: stranger } = await freshTeam();
-    const elsewhere = await stranger.as.post(`${other.path}/invitations`, { email: freshEmail(), role: "VIEWER" });
-    expect(elsewhere.body.mailedAt).not.toBeNull();
-  });
+    ["500 for the merchant", 497, (merchantId: MerchantId) => ({ merchantId })],
+    ["200 for the user over all merchants", 197, (_: MerchantId, userId: UserId) => ({ userId })],
+  ] as const)(
+    "an invitation is made and its mail waits: exactly %s, also for ten parallel requests",
+    async (_, count, of) => {
+      const { team, owner } = await freshTeam();
+      await seedMails(count, of(team.merchantId, owner.userId));
+      await seedMails(600, { ...of(team.merchantId, owner.userId), agoMs: DAY_MS + MINUTE_MS });
+      const emails = Array.from({ length: 10 }, freshEmail);
+      const answers = await Promise.all(
+        emails.map((email) => owner.as.post(`${team.path}/invitations`, { email, role: "VIEWER" })),
+      );
+      expect(tally(answers)).toEqual({ "201": 10 });
+      expect(answers.filter(({ body }) => body.mailedAt !== null)).toHaveLength(3);
+      const mailed = await Promise.all(emails.map(async (email) => (await tokensMailedTo(email)).length));
+      expect(mailed).toEqual(answers.map(({ body }) => (body.mailedAt === null ? 0 : 1)));
+      const { team: other, owner: stranger } = await freshTeam();
+      const elsewhere = await stranger.as.post(`${other.path}/invitations`, { email: freshEmail(), role: "VIEWER" });
+      expect(elsewhere.body.mailedAt).not.toBeNull();
+    },
+  );
 
-  it("one waits for its invitee all the same, is listed, and goes out when the limit allows, good for seven days from then", async () => {
+  it("an invitation is listed at once, mailed when the limit allows, and valid for seven days from then", async () => {
     const { team, owner } = await freshTeam();
     const guest = await freshUser();
     await seedMails(500, { merchantId: team.merchantId });
@@ -79,7 +82,7 @@ describe("past a day's limit of mails", () => {
     expect((await guest.as.post(ACCEPT, { token })).status).toBe(200);
   });
 
-  it("one that is due while others have used the limit up waits on", async () => {
+  it("a mail that is due waits on while other mails have used up the limit", async () => {
     const { team, owner } = await freshTeam();
     await seedMails(200, { userId: owner.userId });
     const email = freshEmail();
@@ -92,7 +95,7 @@ describe("past a day's limit of mails", () => {
     expect(row?.mailDueAtMs).toBeGreaterThan(Date.now() + DAY_MS - 2 * MINUTE_MS);
   });
 
-  it("one that was revoked, accepted or expired while it waited, or whose merchant is gone, is mailed to nobody", async () => {
+  it("no mail is sent for an invitation that ended while it waited", async () => {
     const ends = {
       revoked: async (team: TestTeam, as: TestAs, id: string) => as.delete(`${team.path}/invitations/${id}`),
       expired: async (_: TestTeam, __: unknown, id: string) =>
@@ -122,7 +125,7 @@ describe("past a day's limit of mails", () => {
     expect((await team.invitations()).map(({ mailDueAtMs }) => mailDueAtMs)).toEqual([null]);
   });
 
-  it("sending anew is answered with the new seven days, and the new link is mailed later", async () => {
+  it("a resend is answered at once with status pending, and the new link is mailed later", async () => {
     const { team, owner } = await freshTeam();
     const email = freshEmail();
     const { id } = (await owner.as.post(`${team.path}/invitations`, { email, role: "VIEWER" })).body;
@@ -137,11 +140,11 @@ describe("past a day's limit of mails", () => {
   });
 });
 
-describe("past what one mailbox is sent in a day", () => {
+describe("past the daily limit of one mailbox", () => {
   const invited = (of: { team: TestTeam; owner: { as: TestAs } }, email: string) =>
     of.owner.as.post(`${of.team.path}/invitations`, { email, role: "VIEWER" });
 
-  it("10 mails, whoever sends them and however often anew, the invitation is made and its mail waits", async () => {
+  it("an invitation is made and its mail waits after 10 mails, from any sender and resends included", async () => {
     const victim = freshEmail();
     const answers = [];
     for (let n = 0; n < 2; n++) {
@@ -156,7 +159,7 @@ describe("past what one mailbox is sent in a day", () => {
     expect(await mailsTo(victim)).toBe(10);
   });
 
-  it("exactly 10 of twenty teams at once go out, and the others a day later, in turn", async () => {
+  it("exactly 10 of the mails of twenty teams at once go out, and the others a day later", async () => {
     const victim = freshEmail();
     const teams = await Promise.all(Array.from({ length: 20 }, () => freshTeam()));
     const answers = await Promise.all(teams.map((of) => invited(of, victim)));
@@ -178,7 +181,7 @@ describe("past what one mailbox is sent in a day", () => {
     expect(rows.filter(({ mailedAtMs }) => mailedAtMs === null)).toEqual([]);
   });
 
-  it("a mail that waits for its mailbox holds none of its sender's or merchant's back", async () => {
+  it("a mail that waits for its mailbox does not delay other mails of its sender or merchant", async () => {
     const victim = freshEmail();
     await seedMails(10, { emailKey: victim });
     const of = await freshTeam();
@@ -186,7 +189,7 @@ describe("past what one mailbox is sent in a day", () => {
     for (let n = 0; n < 3; n++) expect((await invited(of, freshEmail())).body.mailedAt).not.toBeNull();
   });
 
-  it("and a mail that waits for its sender holds none of the mailbox's back", async () => {
+  it("a mail that waits for its sender does not delay other mails to the mailbox", async () => {
     const guest = freshEmail();
     const busy = await freshTeam();
     await seedMails(200, { userId: busy.owner.userId });
@@ -194,7 +197,7 @@ describe("past what one mailbox is sent in a day", () => {
     expect((await invited(await freshTeam(), guest)).body.mailedAt).not.toBeNull();
   });
 
-  it("one that is due while the mailbox has had its mails waits on", async () => {
+  it("a mail that is due waits on while the mailbox is at its limit", async () => {
     const victim = freshEmail();
     await seedMails(10, { emailKey: victim });
     const of = await freshTeam();
@@ -209,7 +212,7 @@ describe("past what one mailbox is sent in a day", () => {
   });
 });
 
-it("mails of yesterday are forgotten, those of today are not", async () => {
+it("records of mails are deleted after a day, and not earlier", async () => {
   const userId = freshId("usr");
   await seedMails(3, { userId, agoMs: DAY_MS + MINUTE_MS });
   await seedMails(2, { userId, agoMs: DAY_MS - MINUTE_MS });

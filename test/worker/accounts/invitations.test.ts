@@ -23,7 +23,7 @@ import { expire } from "./invitations-harness.ts";
 const freshEmail = () => `${freshId("usr").toLowerCase()}@example.com`;
 
 describe("an invitation", () => {
-  it("is answered without its token, mailed with it, and stored as its SHA-256 alone", async () => {
+  it("is answered without its token and mailed with it, and the token is stored only as its SHA-256", async () => {
     const { team, owner } = await freshTeam();
     const email = `Guest.${freshEmail()}`;
     const answer = await owner.as.post(`${team.path}/invitations`, { email, role: "MEMBER" });
@@ -82,7 +82,7 @@ describe("an invitation", () => {
     ["OWNER", "OWNER"],
     ["ADMIN", "OWNER"],
     ["ADMIN", "ADMIN"],
-  ] as const)("by %s to %s is refused, and nobody is mailed", async (inviter, role) => {
+  ] as const)("by an %s to the role %s is refused, and no mail is sent", async (inviter, role) => {
     const { team, owner } = await freshTeam();
     const actor = inviter === "OWNER" ? owner : await team.join(inviter);
     const email = freshEmail();
@@ -99,13 +99,13 @@ describe("an invitation", () => {
     [{ email: "a@example.com\r\nBcc: b@example.com", role: "MEMBER" }, "email"],
     [{ email: "a@example.com", role: "BOSS" }, "role"],
     [{ email: "a@example.com", role: "MEMBER", note: "hi" }, "note"],
-  ])("with %j is not valid", async (body, path) => {
+  ])("with the body %j is refused", async (body, path) => {
     const { team, owner } = await freshTeam();
     const answer = await owner.as.post(`${team.path}/invitations`, body);
     expect(answer).toMatchObject({ status: 400, body: { code: "VALIDATION_FAILED", details: [{ path }] } });
   });
 
-  it("is refused for a member, and for an address that one waits for, in whatever case", async () => {
+  it("is refused for a member's address and for an address with a pending invitation, in upper or lower case", async () => {
     const { team, owner } = await freshTeam();
     const member = await team.join("VIEWER");
     const path = `${team.path}/invitations`;
@@ -118,7 +118,7 @@ describe("an invitation", () => {
     expect(await tokensMailedTo(email)).toHaveLength(1);
   });
 
-  it("that has expired makes room for a new one, and is revoked by it", async () => {
+  it("that has expired is revoked when a new one is made for the same address", async () => {
     const { team, owner } = await freshTeam();
     const guest = await freshUser();
     const old = await invited(team, owner, guest.email, "VIEWER");
@@ -137,7 +137,7 @@ describe("an invitation", () => {
     });
   });
 
-  it("to a role that changes wallets and keys takes a step-up, as giving a member that role does", async () => {
+  it("to ADMIN requires a step-up; to MEMBER or VIEWER it does not", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
     const stale = callerWith(await seedSession(owner.userId, { factorAtMs: Date.now() - 6 * 60_000 }));
@@ -146,12 +146,12 @@ describe("an invitation", () => {
     expect(await team.invitations()).toEqual([]);
     for (const role of ["MEMBER", "VIEWER"]) expect((await invite(stale, role)).status).toBe(201);
     expect((await invite(owner.as, "ADMIN")).status).toBe(201);
-    // Whoever has not the rank is told so, stepped up or not.
+    // An inviter without the rank is refused for that, stepped up or not.
     const old = callerWith(await seedSession(admin.userId, { factorAtMs: null, factor: null }));
     expect(await invite(old, "ADMIN")).toMatchObject({ status: 403, body: { code: "INSUFFICIENT_RANK" } });
   });
 
-  it("replayed under its Idempotency-Key is the same answer and no second mail", async () => {
+  it("repeated under its Idempotency-Key gives the same answer and sends no second mail", async () => {
     const { team, owner } = await freshTeam();
     const email = freshEmail();
     const headers = { "idempotency-key": "invite 1" };
@@ -172,7 +172,7 @@ describe("an invitation", () => {
     expect(await tokensMailedTo(other)).toHaveLength(1);
   });
 
-  it("is one of as many as are wanted: 60 at once", async () => {
+  it("can be made any number of times: 60 parallel requests all succeed", async () => {
     const { team, owner } = await freshTeam();
     const answers = await Promise.all(
       Array.from({ length: 60 }, () =>
@@ -188,8 +188,8 @@ describe("an invitation", () => {
   });
 });
 
-describe("sending anew", () => {
-  it("kills the old link, mails a new one, and makes the sender's rank vouch for it", async () => {
+describe("resending an invitation", () => {
+  it("ends the old link, mails a new one, and makes the resender its inviter", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
     const guest = await freshUser();
@@ -202,12 +202,12 @@ describe("sending anew", () => {
     expect(answer.text).not.toContain(second);
     expect(await team.audit("team.invitation_resent")).toMatchObject([{ actorId: owner.userId, target: id }]);
     expect((await guest.as.post(ACCEPT, { token })).status).toBe(404);
-    // The first inviter may go: the invitation is the owner's now.
+    // The first inviter may leave: the invitation is the owner's now.
     await owner.as.delete(`${team.path}/members/${admin.memberId}`);
     expect((await guest.as.post(ACCEPT, { token: second })).status).toBe(200);
   });
 
-  it("needs the rank to invite, and an invitation that is open", async () => {
+  it("requires the rank to invite, and an open invitation of the same team", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
     const guest = await freshUser();
@@ -226,7 +226,7 @@ describe("sending anew", () => {
   });
 });
 
-it("a revoked invitation is told in the audit log and cannot be accepted", async () => {
+it("a revoked invitation is in the audit log and cannot be accepted", async () => {
   const { team, owner } = await freshTeam();
   const guest = await freshUser();
   const { id, token } = await invited(team, owner, guest.email, "VIEWER");
@@ -236,7 +236,7 @@ it("a revoked invitation is told in the audit log and cannot be accepted", async
   expect((await guest.as.post(acceptById(id))).status).toBe(404);
 });
 
-it("API keys neither see nor make a team", async () => {
+it("API keys can neither list members nor invite", async () => {
   const { team } = await freshTeam();
   const key = await seedKey(team.merchantId);
   const ask = { key, method: "POST", body: { email: "a@example.com", role: "VIEWER" } };

@@ -1,5 +1,5 @@
-// One principal: what a key can do with wallets and invoices, a member's session can, through the same permissions and the same protection
-// against doing it twice; a public key gained nothing by it (Interface 5, decisions 6 and 7).
+// A member's session can do with wallets and invoices what a secret key can, through the same permissions and the same protection
+// against doing it twice; a public key gains nothing from a session (Interface 5, decisions 6 and 7).
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { apiKeys } from "../../../src/platform/db/schema/api-keys.ts";
@@ -14,15 +14,15 @@ import { BTC, directWallet, USDT, xpubWallet } from "../../support/wallet-bodies
 import { type Answer, testDb } from "../../support/worker-merchant.ts";
 
 async function expectStatus(answer: Promise<Answer>, status: number): Promise<Answer["body"]> {
-  const { status: told, body, text } = await answer;
-  expect(told, text).toBe(status);
+  const { status: received, body, text } = await answer;
+  expect(received, text).toBe(status);
   return body;
 }
 
 const ORDER = { name: "Order", rawAmount: 10, paymentMethods: [] };
 
 describe("a member in a session", () => {
-  it("registers, lists, reads, previews, exports, changes and deletes wallets", async () => {
+  it("can register, list, read, preview, export, change and delete wallets", async () => {
     const { team, owner } = await freshTeam();
     const path = `${team.merchant}/wallets`;
     const { id } = await expectStatus(owner.as.post(path, xpubWallet()), 201);
@@ -35,7 +35,7 @@ describe("a member in a session", () => {
     await expectStatus(owner.as.get(`${path}/${id}`), 404);
   });
 
-  it("changes no wallet once they were demoted or removed, even while the change was under way", async () => {
+  it("changes no wallet when demoted or removed during the request", async () => {
     const { team, owner } = await freshTeam();
     const path = `${team.merchant}/wallets`;
     const { id } = await expectStatus(owner.as.post(path, directWallet()), 201);
@@ -58,7 +58,7 @@ describe("a member in a session", () => {
     expect(left).toHaveLength(1);
   });
 
-  it("registers no wallet and makes no key for a merchant that is deleted meanwhile", async () => {
+  it("registers no wallet and makes no key for a merchant that is deleted during the request", async () => {
     const key = { name: "k", kind: "SECRET", permissions: ["INVOICE_VIEW"] };
     for (const [at, table, body] of [
       ["wallets", wallets, directWallet()],
@@ -75,7 +75,7 @@ describe("a member in a session", () => {
     }
   });
 
-  it("creates, lists, reads, changes, activates and cancels invoices, and sees all of them", async () => {
+  it("can create, list, read and change invoices and add payment methods as MEMBER, and cancel as OWNER", async () => {
     const { team, owner } = await freshTeam();
     const member = await team.join("MEMBER");
     await expectStatus(owner.as.post(`${team.merchant}/wallets`, directWallet()), 201);
@@ -94,7 +94,7 @@ describe("a member in a session", () => {
     expect((await expectStatus(owner.as.post(`${one}/cancel`), 200)).status).toBe("CANCELLED");
   });
 
-  it("who has not stepped up changes no wallet, and reads them all the same", async () => {
+  it("without a step-up can read wallets but not change them", async () => {
     const { team, owner } = await freshTeam();
     const { id } = await expectStatus(owner.as.post(`${team.merchant}/wallets`, directWallet()), 201);
     const stale = callerWith(await seedSession(owner.userId, { factorAtMs: Date.now() - 301_000 }));
@@ -116,7 +116,7 @@ describe("an Idempotency-Key in a session", () => {
   it.each([
     ["a wallet", "/wallets", directWallet(), { ...directWallet(), requiredConfirmations: 9 }],
     ["an invoice", "/invoices", ORDER, { ...ORDER, rawAmount: 11 }],
-  ])("gives the first answer for %s again, and refuses another body", async (_, rest, body, other) => {
+  ])("repeats the first answer for %s, and refuses another body", async (_, rest, body, other) => {
     const { team, owner } = await freshTeam();
     const ask = (sent: object) => owner.as.post(`${team.merchant}${rest}`, sent, key);
     const first = await ask(body);
@@ -126,7 +126,7 @@ describe("an Idempotency-Key in a session", () => {
     expect((await ask(other)).status).toBe(409);
   });
 
-  it("runs once for many requests at the same time, whichever session of the team sends them", async () => {
+  it("makes one invoice for many parallel requests, whichever sessions of the team send them", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
     const ask = (who: typeof owner) => who.as.post(`${team.merchant}/invoices`, ORDER, key);
@@ -135,7 +135,7 @@ describe("an Idempotency-Key in a session", () => {
     expect((await owner.as.get(`${team.merchant}/invoices`)).body.data).toHaveLength(1);
   });
 
-  it("is the merchant's, so a server's key finds it; a public key has a name space of its own", async () => {
+  it("is shared with the merchant's secret keys, but not with its public keys", async () => {
     const { team, owner } = await freshTeam();
     const [secret, browser] = [await seedKey(team.merchantId), await seedKey(team.merchantId, { kind: "PUBLIC" })];
     const first = await owner.as.post(`${team.merchant}/invoices`, ORDER, key);
@@ -148,7 +148,7 @@ describe("an Idempotency-Key in a session", () => {
 });
 
 describe("a public key", () => {
-  it("may do no more with a session beside it than without", async () => {
+  it("can do no more when a session cookie is sent with it", async () => {
     const { team, owner } = await freshTeam();
     await expectStatus(owner.as.post(`${team.merchant}/wallets`, xpubWallet()), 201);
     const key = await seedKey(team.merchantId, { kind: "PUBLIC" });

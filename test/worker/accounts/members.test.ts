@@ -15,7 +15,7 @@ const bodyOf = (of: { memberId: string; userId: string; email: string }, role: R
 });
 
 describe("the list of members", () => {
-  it("shows who is in the team, newest first, to every member", async () => {
+  it("shows all members to every member", async () => {
     const { team, owner } = await freshTeam();
     const viewer = await team.join("VIEWER");
     const list = await viewer.as.get(`${team.path}/members`);
@@ -27,7 +27,7 @@ describe("the list of members", () => {
     });
   });
 
-  it("comes in pages that together hold everybody once", async () => {
+  it("comes in pages that together hold every member once", async () => {
     const { team, owner } = await freshTeam();
     const ids = [owner.memberId];
     for (let i = 0; i < 6; i++) ids.push((await team.join("VIEWER")).memberId);
@@ -51,12 +51,12 @@ describe("the list of members", () => {
 });
 
 describe("a change of role", () => {
-  it("is allowed exactly as the table says, in all 4 x 4 x 4 combinations of actor, target and new role", async () => {
+  it("is allowed exactly as the table says, in all 4 x 4 x 4 combinations of actor's, target's and new role", async () => {
     const wrong: string[] = [];
     for (const actorRole of ROLES) {
       for (const targetRole of ROLES) {
         const { team, owner } = await freshTeam();
-        // A merchant has one OWNER: where both are, it is an OWNER who acts on themselves.
+        // A merchant has one OWNER: when actor and target are both OWNER, the owner acts on themselves.
         const actor = actorRole === "OWNER" ? owner : await team.join(actorRole);
         const isOwnerTarget = targetRole === "OWNER";
         const first = isOwnerTarget ? owner : await team.join(targetRole);
@@ -70,9 +70,9 @@ describe("a change of role", () => {
             may && holdsPermission
               ? answer.status === 200 && answer.body.role === role
               : answer.status === 403 && answer.body.code === code;
-          const stands = (await team.roles())[target.userId];
-          const isStored = stands === (answer.status === 200 ? role : targetRole);
-          if (!isRight || !isStored) wrong.push(`${actorRole} ${targetRole} ${role}: ${answer.status} ${stands}`);
+          const storedRole = (await team.roles())[target.userId];
+          const isStored = storedRole === (answer.status === 200 ? role : targetRole);
+          if (!isRight || !isStored) wrong.push(`${actorRole} ${targetRole} ${role}: ${answer.status} ${storedRole}`);
         }
         expect(await team.owners()).toBe(1);
       }
@@ -80,7 +80,7 @@ describe("a change of role", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("is told by an event and an audit entry with both roles, and answers the member", async () => {
+  it("makes an event and an audit entry with both roles, and answers with the member", async () => {
     const { team, owner } = await freshTeam();
     const member = await team.join("MEMBER");
     const answer = await owner.as.patch(`${team.path}/members/${member.memberId}`, { role: "ADMIN" });
@@ -110,7 +110,7 @@ describe("a change of role", () => {
     expect([await team.audit(), await team.events()]).toEqual([[], []]);
   });
 
-  it("is felt with the next request", async () => {
+  it("takes effect with the next request", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
     const invitations = `${team.path}/invitations`;
@@ -142,7 +142,7 @@ describe("a change of role", () => {
     expect(entries[0]).toMatchObject({ actorId: owner.userId, before: null, after: { role: "MEMBER" } });
   });
 
-  it("does not reach into another team, nor does it know who is not there", async () => {
+  it("answers 404 for a member of another team and for an unknown id", async () => {
     const { team, owner } = await freshTeam();
     const { team: elsewhere } = await freshTeam();
     const stranger = await elsewhere.join("MEMBER");
@@ -158,7 +158,7 @@ describe("a change of role", () => {
 });
 
 describe("a removal", () => {
-  it("is allowed exactly to whoever is strictly above, in all 4 x 4 pairs", async () => {
+  it("is allowed exactly to a strictly higher role with the permission, in all 4 x 4 pairs", async () => {
     const done: string[] = [];
     for (const actorRole of ROLES) {
       for (const targetRole of ROLES) {
@@ -174,7 +174,7 @@ describe("a removal", () => {
     expect(done).toEqual(["OWNER ADMIN", "OWNER MEMBER", "OWNER VIEWER", "ADMIN MEMBER", "ADMIN VIEWER"]);
   });
 
-  it("takes access away at once and leaves keys, and is told", async () => {
+  it("ends the member's access and pending invitations, keeps their API keys, and is recorded and announced", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
     const key = await seedKey(team.merchantId, { createdBy: admin.userId } as Parameters<typeof seedKey>[1]);
@@ -203,7 +203,7 @@ describe("a removal", () => {
 
 describe("leaving", () => {
   it.each(["ADMIN", "MEMBER", "VIEWER"] as const)(
-    "is free to the role %s, and is told like a removal",
+    "is allowed to the role %s, with an audit entry and an event of a removal",
     async (role) => {
       const { team } = await freshTeam();
       const member = await team.join(role);
@@ -215,7 +215,7 @@ describe("leaving", () => {
     },
   );
 
-  it("is not for the OWNER", async () => {
+  it("is refused to the OWNER", async () => {
     const { team, owner } = await freshTeam();
     expect(await owner.as.post(`${team.path}/leave`)).toMatchObject({
       status: 403,
@@ -246,12 +246,12 @@ describe("a transfer of ownership", () => {
       ]),
     );
     expect(await team.events()).toEqual([{ type: "team.ownership_transferred", data: answer.body }]);
-    // What an ADMIN cannot give is revoked with the step down.
+    // Invitations to a role that an ADMIN cannot give are revoked.
     const byId = new Map((await team.invitations()).map((each) => [each.id as string, each.revokedAtMs]));
     expect([byId.get(adminInvite.id) === null, byId.get(memberInvite.id) === null]).toEqual([false, true]);
   });
 
-  it("is for the OWNER alone, to another member of this team", async () => {
+  it("is allowed only to the OWNER, and only to another member of the same team", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
     const { team: elsewhere } = await freshTeam();
@@ -267,7 +267,7 @@ describe("a transfer of ownership", () => {
   });
 });
 
-describe("what a team demands", () => {
+describe("the security policy of a team", () => {
   const NONE = {
     enforceTfa: false,
     enforcePasskey: false,
@@ -301,7 +301,7 @@ describe("what a team demands", () => {
     });
   });
 
-  it("is never what the owner lacks, nor a provider that is not configured", async () => {
+  it("cannot require a factor that the owner lacks, or a provider that is not configured", async () => {
     const { team, owner } = await freshTeam();
     const path = `${team.path}/security`;
     expect(await owner.as.patch(path, { enforceTfa: true, enforcePasskey: true })).toMatchObject({
@@ -316,7 +316,7 @@ describe("what a team demands", () => {
     expect(await owner.as.patch(path, { enforceTFA: true })).toMatchObject({ status: 400 });
   });
 
-  it("closes every route of the merchant to whoever lacks it, naming it, and nothing else", async () => {
+  it("closes the merchant's routes, and no others, to a member who lacks a factor, and names the factor", async () => {
     const { team, owner } = await freshTeam();
     const member = await team.join("MEMBER");
     const other = await freshTeam();
@@ -344,7 +344,7 @@ describe("what a team demands", () => {
   });
 });
 
-it("what weighs most wants a fresh factor: role, transfer and enforcement", async () => {
+it("a change of role, a transfer of ownership and a change of policy require a step-up", async () => {
   const { team, owner } = await freshTeam();
   const member = await team.join("MEMBER");
   const stale = callerWith(await seedSession(owner.userId, { factorAtMs: Date.now() - 300_001 }));
@@ -356,7 +356,7 @@ it("what weighs most wants a fresh factor: role, transfer and enforcement", asyn
   expect(tally(answers)).toEqual({ "403 STEP_UP_REQUIRED": 3 });
 });
 
-it("a person without a seat is told nothing of the team", async () => {
+it("a user who is not a member gets 404 from the team's routes", async () => {
   const { team } = await freshTeam();
   const { as } = await freshUser();
   expect(tally([await as.get(`${team.path}/members`), await as.post(`${team.path}/leave`)])).toEqual({

@@ -1,16 +1,16 @@
-// What a change of a team reads, however large the team and however busy its merchant (decisions 1 "Constant cost").
+// A change of a team reads by index, however large the team and however busy its merchant (decisions 1 "Constant cost").
 import { expect, it } from "vitest";
 import { selectMailRoom, selectMailsDue } from "../../../src/accounts/invitations/store.ts";
 import { selectMembers } from "../../../src/accounts/teams/store.ts";
 import { planOf } from "../../support/query-plan.ts";
 import { testDb } from "../../support/worker-merchant.ts";
 
-it("looks members up by their ids, and does not walk through the team", async () => {
+it("members are looked up by their ids, without a scan of the team", async () => {
   const plan = await planOf(selectMembers(testDb, "mer_1", ["mem_1", "mem_2"]));
   expect(plan).toMatch(/SEARCH members USING INDEX sqlite_autoindex_members_1 \(id=\?\)/);
 });
 
-it("counts the day's mails of a merchant, of a person and of a mailbox by themselves, and finds what waits without a walk", async () => {
+it("the day's mails of a merchant, a user and a mailbox are counted by index, and waiting mails are found by index", async () => {
   const plan = await planOf(
     selectMailRoom(testDb, { merchantId: "mer_1", userId: "usr_1", emailKey: "a@b.example", nowMs: 1_000 }),
   );

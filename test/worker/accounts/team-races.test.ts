@@ -1,4 +1,4 @@
-// Many at once, on real D1: exactly one OWNER, nobody twice, and no role that whoever gave it could not give.
+// Parallel requests on real D1: there is always one OWNER, nobody is a member twice, and no role is given without the rank.
 import { beforeEach, describe, expect, it } from "vitest";
 import { seedSession } from "../../support/people.ts";
 import {
@@ -28,8 +28,8 @@ beforeEach(async () => {
 const transfer = (by: Teammate, to: Teammate) => by.as.post(`${team.path}/members/${to.memberId}/transfer-ownership`);
 const remove = (by: Teammate, whom: Teammate) => by.as.delete(`${team.path}/members/${whom.memberId}`);
 
-describe("20 at once", () => {
-  it("transfers to 20 members make one of them the OWNER and leave the others as they were", async () => {
+describe("20 parallel", () => {
+  it("transfers to 20 members make one of them the OWNER and leave the others' roles", async () => {
     const members = await times(AT_ONCE, () => team.join("VIEWER"));
     const answers = await Promise.all(members.map((member) => transfer(owner, member)));
     expect(tally(answers)).toEqual({ "200": 1, "403 OWNER_REQUIRED": AT_ONCE - 1 });
@@ -47,7 +47,7 @@ describe("20 at once", () => {
     expect(await team.events()).toHaveLength(1);
   });
 
-  it("acceptances by one person, by token and by id, in many sessions, make one member", async () => {
+  it("acceptances by one user, by token and by id, in many sessions, make one member", async () => {
     const guest = await freshUser();
     const { id, token } = await invited(team, owner, guest.email, "MEMBER");
     const answers = await times(AT_ONCE, async (i) => {
@@ -60,7 +60,7 @@ describe("20 at once", () => {
     expect(await team.events("team.member_joined")).toHaveLength(1);
   });
 
-  it("acceptances by 20 people let in the one that was invited", async () => {
+  it("acceptances by 20 users let in only the invited one", async () => {
     const guests = await times(AT_ONCE, () => freshUser());
     const [guest] = guests;
     if (guest === undefined) throw new Error("no guest");
@@ -81,7 +81,7 @@ describe("20 at once", () => {
     expect(await team.events("team.member_removed")).toHaveLength(1);
   });
 
-  it("invitations of one address leave one pending, and one mail", async () => {
+  it("invitations to one address make one pending invitation and one mail", async () => {
     const guest = await freshUser();
     const answers = await times(AT_ONCE, () =>
       owner.as.post(`${team.path}/invitations`, { email: guest.email, role: "VIEWER" }),
@@ -91,15 +91,15 @@ describe("20 at once", () => {
     expect(await tokensMailedTo(guest.email)).toHaveLength(1);
   });
 
-  it("changes of one role all stand one after the other: the log leads from each to the next", async () => {
+  it("changes of one member's role happen one after the other: each audit entry starts where another ended", async () => {
     const member = await team.join("VIEWER");
     const answers = await times(AT_ONCE, (i) =>
       owner.as.patch(`${team.path}/members/${member.memberId}`, { role: i % 2 === 0 ? "MEMBER" : "ADMIN" }),
     );
-    const { "200": stood = 0, "503 CONTENTION": lost = 0, ...rest } = tally(answers);
+    const { "200": applied = 0, "503 CONTENTION": lost = 0, ...rest } = tally(answers);
     expect(rest).toEqual({});
-    expect(stood + lost).toBe(AT_ONCE);
-    expect(stood).toBeGreaterThan(1);
+    expect(applied + lost).toBe(AT_ONCE);
+    expect(applied).toBeGreaterThan(1);
     const entries = await team.audit("team.role_changed");
     const last = (await team.roles())[member.userId];
     const steps = (key: "before" | "after", role: string) => entries.filter((each) => each[key].role === role).length;
@@ -111,8 +111,8 @@ describe("20 at once", () => {
   });
 });
 
-describe.each(Array.from({ length: 6 }, (_, i) => i))("whoever comes first, round %i:", () => {
-  it("a transfer against the removal of its target leaves one OWNER, who is a member", async () => {
+describe.each(Array.from({ length: 6 }, (_, i) => i))("in whichever order they arrive (round %i),", () => {
+  it("a transfer and a removal of its target leave one OWNER, who is a member", async () => {
     const target = await team.join("MEMBER");
     const admin = await team.join("ADMIN");
     const [moved, removed] = await Promise.all([transfer(owner, target), remove(admin, target)]);
@@ -127,7 +127,7 @@ describe.each(Array.from({ length: 6 }, (_, i) => i))("whoever comes first, roun
     }
   });
 
-  it("a transfer against the target's leaving leaves one OWNER, who is a member", async () => {
+  it("a transfer and the target's leaving leave one OWNER, who is a member", async () => {
     const target = await team.join("ADMIN");
     const [moved, left] = await Promise.all([transfer(owner, target), target.as.post(`${team.path}/leave`)]);
     expect(await team.owners()).toBe(1);
@@ -135,17 +135,17 @@ describe.each(Array.from({ length: 6 }, (_, i) => i))("whoever comes first, roun
     else expect([moved.body.code, left.status]).toEqual(["MEMBER_NOT_FOUND", 204]);
   });
 
-  it("a transfer against the old OWNER's changes: what they did as OWNER came before", async () => {
+  it("a transfer and a removal by the old OWNER: the removal of an ADMIN succeeds only before the transfer", async () => {
     const [target, admin] = [await team.join("MEMBER"), await team.join("ADMIN")];
     const [moved, removed] = await Promise.all([transfer(owner, target), remove(owner, admin)]);
     expect(moved.status).toBe(200);
-    // After it they are an ADMIN, who removes no ADMIN.
+    // After the transfer the old OWNER is an ADMIN, who cannot remove an ADMIN.
     expect([204, 403]).toContain(removed.status);
     expect(admin.userId in (await team.roles())).toBe(removed.status !== 204);
     expect(await team.owners()).toBe(1);
   });
 
-  it("the demotion of an inviter against the acceptance: nobody holds a role that was given after it", async () => {
+  it("the demotion of an inviter and the acceptance: the invitation is either accepted before, or revoked", async () => {
     const admin = await team.join("ADMIN");
     const guest = await freshUser();
     const { token } = await invited(team, admin, guest.email, "MEMBER");
@@ -165,7 +165,7 @@ describe.each(Array.from({ length: 6 }, (_, i) => i))("whoever comes first, roun
     }
   });
 
-  it("a revocation against the acceptance: one of them stands", async () => {
+  it("a revocation and the acceptance of an invitation: exactly one of them succeeds", async () => {
     const guest = await freshUser();
     const { id, token } = await invited(team, owner, guest.email, "MEMBER");
     const [revoked, accepted] = await Promise.all([
@@ -176,7 +176,7 @@ describe.each(Array.from({ length: 6 }, (_, i) => i))("whoever comes first, roun
     expect(guest.userId in (await team.roles())).toBe(accepted.status === 200);
   });
 
-  it("sending anew against the acceptance: an accepted invitation is not sent, a sent one not accepted by its old link", async () => {
+  it("a resend and the acceptance by the old link: exactly one of them succeeds", async () => {
     const guest = await freshUser();
     const { id, token } = await invited(team, owner, guest.email, "MEMBER");
     const [resent, accepted] = await Promise.all([
@@ -187,7 +187,7 @@ describe.each(Array.from({ length: 6 }, (_, i) => i))("whoever comes first, roun
     expect(guest.userId in (await team.roles())).toBe(accepted.status === 200);
   });
 
-  it("two owners-to-be: a transfer and a change of the target's role leave one OWNER", async () => {
+  it("a transfer and a change of the target's role leave the target as the one OWNER", async () => {
     const target = await team.join("MEMBER");
     const [moved, changed] = await Promise.all([
       transfer(owner, target),
