@@ -1,4 +1,4 @@
-// What one person and one merchant may have at most: whoever signs up costs the others no more than that.
+// What one user and one merchant may have at most, which bounds what a new account can cost the others.
 import { base64 } from "@scure/base";
 import { and, eq, inArray, isNull } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -25,15 +25,15 @@ function expectLimit(answer: Answer | undefined, name: LimitName): void {
 
 const refusedOf = (answers: readonly Answer[]) => answers.filter(({ status }) => status === 422);
 
-/** A merchant that a person owns already. */
+/** A merchant that the user owns. */
 async function seedOwned(userId: UserId): Promise<MerchantId> {
   const merchantId = await seedMerchant();
   await seedMember(merchantId, userId, "OWNER");
   return merchantId;
 }
 
-describe("a person", () => {
-  it("makes at most 20 merchants in a day, however many are asked for at once, and has as many as there come to be", async () => {
+describe("a user", () => {
+  it("makes at most 20 merchants a day, also in parallel requests; deleting one makes no room", async () => {
     const user = await freshUser();
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, i) => user.as.post(MERCHANTS, { name: `Shop ${i}` })),
@@ -44,7 +44,7 @@ describe("a person", () => {
     const { id, name } = made?.body ?? {};
     const gone = await user.as.delete(`${MERCHANTS}/merchant/${id}`, { name });
     expect(gone.status, gone.text).toBe(204);
-    // Made and deleted again and again, they would fill storage all the same.
+    // A deleted one counts too: merchants made and deleted again and again would fill the storage.
     expectLimit(await user.as.post(MERCHANTS, { name: "Too many" }), "merchantsMadePerUserAndDay");
     const ids = answers.map(({ body }) => body?.id).filter((each) => typeof each === "string");
     await testDb
@@ -54,7 +54,7 @@ describe("a person", () => {
     expect((await user.as.post(MERCHANTS, { name: "The next day" })).status).toBe(201);
   });
 
-  it("is handed any number of merchants, and joins as many teams as they like", async () => {
+  it("may be given any number of merchants and join any number of teams", async () => {
     const { team, owner } = await freshTeam();
     const rich = await team.join("ADMIN");
     for (let i = 0; i < 21; i++) await seedOwned(rich.userId);
@@ -66,7 +66,7 @@ describe("a person", () => {
 });
 
 describe("a merchant", () => {
-  it("has at most 100 keys, however many are asked for at once; a deleted one makes room, and rotating takes none", async () => {
+  it("has at most 100 keys, also in parallel requests; deleting one makes room, and rotating one needs none", async () => {
     const { team, owner } = await freshTeam();
     const keys = `${team.merchant}/api-keys`;
     for (let i = 0; i < 97; i++) await seedKey(team.merchantId);
@@ -83,7 +83,7 @@ describe("a merchant", () => {
     expectLimit(await owner.as.post(keys, SERVER_KEY), "keysPerMerchant");
   });
 
-  it("takes at most 500 new members in a day: whoever would be the next is refused, by token and by id, while invitations go on", async () => {
+  it("takes at most 500 new members a day, by token and by id, while invitations may still be sent", async () => {
     const { team, owner } = await freshTeam();
     const guests = await Promise.all([freshUser(), freshUser(), freshUser()]);
     const offers: { id: string; token: string }[] = [];
@@ -107,7 +107,7 @@ describe("a merchant", () => {
       .update(members)
       .set({ createdAtMs: nowMs - DAY_MS - 1 })
       .where(eq(members.id, seats[0]?.id ?? "mem_"));
-    // Whoever joined the day before makes room: how many a team has is not limited.
+    // A member who joined the day before does not count: the size of a team is not limited.
     const late = answers.findIndex(({ status }) => status === 422);
     expect((await guests[late]?.as.post(acceptById(offers[late]?.id ?? "")))?.status).toBe(200);
   });
@@ -123,7 +123,7 @@ describe("the images of a merchant", () => {
     for (let at = 0; at < rows.length; at += 16) await testDb.insert(imageFacts).values(rows.slice(at, at + 16));
   }
 
-  it("are at most 200, by whatever way they come and however many at once; one that is there is none more", async () => {
+  it("are at most 200, however they are uploaded and also in parallel; a stored one uploaded again adds none", async () => {
     const shop = await freshMerchant();
     await shop.post("/images", upload(70));
     const product = (await shop.post("/products", { name: "Coffee", price: 1 })).body;

@@ -1,4 +1,4 @@
-// Rotation of a key, and where its secret is: in one answer, sealed in the stored copy of it, and nowhere else (reliability.md 1.7,
+// Rotation of a key, and where its secret is: in one answer, in the encrypted stored copy of it, and nowhere else (reliability.md 1.7,
 // security.md 2).
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
@@ -32,7 +32,7 @@ const statuses = (by: Seated, secrets: readonly string[]) =>
   Promise.all(secrets.map((secret) => statusWith(by.merchantId, secret)));
 
 describe("rotating a key", () => {
-  it("makes a new secret that works now, and the old one works until the overlap ends", async () => {
+  it("makes a new secret that works at once; the old one works until the overlap ends", async () => {
     const owner = await seated("OWNER");
     const { id, secret: old } = await makeKey(owner);
     const before = Date.now();
@@ -49,7 +49,7 @@ describe("rotating a key", () => {
     expect((await owner.keys(`/${id}`)).json).toMatchObject({ display, rotatedUntil: null });
   });
 
-  it("without an overlap ends the old secret at once, and keeps nothing of it", async () => {
+  it("without an overlap ends the old secret at once, and stores nothing of it", async () => {
     const owner = await seated("OWNER");
     const { id, secret: old } = await makeKey(owner);
     const { secret } = await rotateKey(owner, id, 0);
@@ -57,7 +57,7 @@ describe("rotating a key", () => {
     expect(await tablesHolding(hashApiKey(old))).toEqual([]);
   });
 
-  it("twice ends the secret before the last, whatever was left of its overlap", async () => {
+  it("twice ends the first of the three secrets, even before its overlap is over", async () => {
     const owner = await seated("OWNER");
     const first = await makeKey(owner);
     const second = await rotateKey(owner, first.id, 72);
@@ -65,7 +65,7 @@ describe("rotating a key", () => {
     expect(await statuses(owner, [first.secret, second.secret, third.secret])).toEqual([401, 200, 200]);
   });
 
-  it("keeps what the key is: its id, name, permissions, addresses and end", async () => {
+  it("keeps the key's id, name, permissions, allowed addresses and expiry", async () => {
     const owner = await seated("OWNER");
     const { id } = await makeKey(owner, { ...SERVER_KEY, expiresAt: "2999-01-01T00:00:00Z" });
     const { display: _, rotatedUntil: __, ...before } = (await owner.keys(`/${id}`)).json ?? {};
@@ -73,18 +73,21 @@ describe("rotating a key", () => {
     expect(rotated).toMatchObject(before);
   });
 
-  it.each([[-1], [73], [0.5], ["1"], [null], [undefined]])("has an overlap of 0 to 72 hours: not %s", async (hours) => {
-    const owner = await seated("OWNER");
-    const { id } = await makeKey(owner);
-    expectRefusal(await owner.keys(`/${id}/rotate`, rotation(hours)), 400, "VALIDATION_FAILED");
-  });
+  it.each([[-1], [73], [0.5], ["1"], [null], [undefined]])(
+    "refuses an overlap of %s: it is 0 to 72 whole hours",
+    async (hours) => {
+      const owner = await seated("OWNER");
+      const { id } = await makeKey(owner);
+      expectRefusal(await owner.keys(`/${id}/rotate`, rotation(hours)), 400, "VALIDATION_FAILED");
+    },
+  );
 
   it.each([
     ["OWNER", 200],
     ["ADMIN", 200],
     ["MEMBER", 403],
     ["VIEWER", 403],
-  ] as const)("is for an %s: %i", async (role, status) => {
+  ] as const)("by role %s is answered with %i", async (role, status) => {
     const owner = await seated("OWNER");
     const { id, secret } = await makeKey(owner);
     const user = role === "OWNER" ? owner : await seated(role, owner);
@@ -92,19 +95,19 @@ describe("rotating a key", () => {
     expect(await statusWith(owner.merchantId, secret)).toBe(status === 200 ? 401 : 200);
   });
 
-  it("wants a factor given in the last five minutes", async () => {
+  it("requires a factor given in the last five minutes", async () => {
     const owner = await seated("OWNER");
     const { id } = await makeKey(owner);
     const headers = await seedSession(owner.userId, { factorAtMs: Date.now() - 301_000 });
     expectRefusal(await owner.keys(`/${id}/rotate`, rotation(0, headers)), 403, "STEP_UP_REQUIRED");
   });
 
-  it("at once by many is one after the other: the last secret is the key's, the one before it works, all others are dead", async () => {
+  it("in many parallel requests happens one after the other: only the last two secrets work", async () => {
     const owner = await seated("OWNER");
     const { id, secret: old } = await makeKey(owner);
     const answers = await Promise.all(Array.from({ length: 8 }, () => owner.keys(`/${id}/rotate`, rotation(1))));
     const made = answers.filter(({ status }) => status === 200).map(({ json }) => String(json?.secret));
-    // Whoever lost five times in a row is told to come again, and changed nothing.
+    // A request that lost five times in a row is refused as CONTENTION, and changed nothing.
     for (const { status, json } of answers)
       expect([200, 503]).toContain(status === 503 ? json?.code === "CONTENTION" && 503 : status);
     expect(made.length).toBeGreaterThanOrEqual(5);
@@ -116,7 +119,7 @@ describe("rotating a key", () => {
     expect(working.toSorted()).toEqual([row?.hash, row?.previousHash].toSorted());
     const entries = (await auditOf(owner.merchantId)).filter(({ action }) => action === "api_key.rotated");
     expect(entries).toHaveLength(made.length);
-    // Each began where another had ended: a chain without a fork.
+    // Each entry starts where another ended: a chain without a fork.
     const befores = entries.map(({ before }) => JSON.parse(before ?? "").display);
     const afters = entries.map(({ after }) => JSON.parse(after ?? "").display);
     expect(new Set(befores).size).toBe(made.length);
@@ -125,7 +128,7 @@ describe("rotating a key", () => {
 });
 
 describe("a secret under an Idempotency-Key", () => {
-  it("is the same one again, of a creation and of a rotation, however many ask at once", async () => {
+  it("is answered again unchanged, for a creation and for a rotation, also to parallel requests", async () => {
     const owner = await seated("OWNER");
     const create = () => owner.keys("", { method: "POST", body: SERVER_KEY, headers: { "idempotency-key": "one" } });
     const made = await Promise.all(Array.from({ length: 6 }, create));
@@ -137,13 +140,13 @@ describe("a secret under an Idempotency-Key", () => {
     expect(new Set(rotated.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(rotated.filter(({ headers }) => headers.get("idempotent-replayed") === "true")).toHaveLength(5);
     expect(await statuses(owner, [secret, String(rotated[0]?.json?.secret)])).toEqual([401, 200]);
-    // Deleted since: the answer of then is still the answer, the secret is dead.
+    // After the key is deleted the answer is still the same, but the secret no longer works.
     await owner.keys(`/${id}`, { method: "DELETE" });
     expect((await rotate()).text).toBe(rotated[0]?.text);
     expect(await statuses(owner, [String(rotated[0]?.json?.secret)])).toEqual([401]);
   });
 
-  it("is not for whoever could not make the key now: demoted, removed, not stepped up, signed out, or themselves a key", async () => {
+  it("is not answered again to a caller who could not make the key now", async () => {
     const owner = await seated("OWNER");
     const { merchantId } = owner;
     const headers = { "idempotency-key": "guessed" };
@@ -173,7 +176,7 @@ describe("a secret under an Idempotency-Key", () => {
     await refused(maker.headers, "MERCHANT_NOT_FOUND");
   });
 
-  it("is stored sealed: the row opens with the deployment's key, at its own merchant, and with nothing else", async () => {
+  it("is stored encrypted, and can be decrypted only with the deployment's key and for its own merchant", async () => {
     const owner = await seated("OWNER");
     const headers = { "idempotency-key": "sealed" };
     const answer = await owner.keys("", { method: "POST", body: SERVER_KEY, headers });
@@ -187,7 +190,7 @@ describe("a secret under an Idempotency-Key", () => {
     const opened = await unseal(keys.value, `operation:${owner.merchantId}`, stored?.body ?? "");
     expect(opened).toBe(answer.text);
     expect(await unseal(keys.value, "operation:mer_other", stored?.body ?? "")).toBeUndefined();
-    // A copy of the row at another merchant gives nothing away: it does not open there.
+    // A copy of the row at another merchant cannot be decrypted there.
     const stranger = await seated("OWNER");
     await stranger.keys("", { method: "POST", body: SERVER_KEY, headers });
     await testDb
@@ -202,7 +205,7 @@ describe("a secret under an Idempotency-Key", () => {
 });
 
 describe("the secret of a key", () => {
-  it("is in no table, log, event or audit entry, and its hash only where it is looked up", async () => {
+  it("is in no table, log, event or audit entry, and its hash is only in the column for lookups", async () => {
     const spies = (["log", "info", "warn", "error", "debug"] as const).map((name) => vi.spyOn(console, name));
     const owner = await seated("OWNER");
     const first = await makeKey(owner);
@@ -214,7 +217,7 @@ describe("the secret of a key", () => {
     expect(await eventsOf(owner.merchantId)).toHaveLength(4);
     expect(await auditOf(owner.merchantId)).toHaveLength(5);
     for (const { secret } of [first, second, gone]) {
-      // Its random part alone, too.
+      // Not even its random part alone.
       expect(await tablesHolding(secret.slice(3, -4))).toEqual([]);
     }
     expect(await tablesHolding(hashApiKey(second.secret))).toEqual(["api_keys.hash"]);

@@ -1,4 +1,4 @@
-// Keys are made by people and belong to the merchant: who may make which, what is shown of them, and that a deleted one is dead at once
+// Keys are made by users and belong to the merchant: who may make which, what is shown of them, and that a deleted one stops at once
 // (Interface 5.4, decisions 7 and 8, security.md 2).
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
@@ -53,7 +53,7 @@ describe("creating a key", () => {
     expect(createdAt).toBe(new Date(row?.createdAtMs ?? 0).toISOString());
   });
 
-  it("makes a public key that may do what a browser may, and nothing else", async () => {
+  it("makes a public key that can create an invoice and not list invoices", async () => {
     const owner = await seated("OWNER");
     const { secret } = await makeKey(owner, { name: "Page", kind: "PUBLIC", permissions: ["INVOICE_CREATE"] });
     expect(apiKeyKind(secret)).toBe("PUBLIC");
@@ -63,7 +63,7 @@ describe("creating a key", () => {
     expectRefusal(await send(path, { key: secret }), 403, "PUBLIC_KEY_FORBIDDEN");
   });
 
-  it("records who made which key for what, in the audit log and as an event", async () => {
+  it("records who made which key with which permissions, in the audit log and as an event", async () => {
     const admin = await seated("ADMIN");
     const { id, display } = await makeKey(admin);
     const [entry, ...more] = await auditOf(admin.merchantId);
@@ -80,7 +80,7 @@ describe("creating a key", () => {
     ["ADMIN", 201],
     ["MEMBER", 403],
     ["VIEWER", 403],
-  ] as const)("is for an %s: %i", async (role, status) => {
+  ] as const)("by role %s is answered with %i", async (role, status) => {
     const user = await seated(role);
     const answer = await user.keys("", keyed({}));
     expect(answer.status, answer.text).toBe(status);
@@ -98,7 +98,7 @@ describe("creating a key", () => {
     ["PUBLIC", "INVOICE_UPDATE"],
     ["PUBLIC", "PAYMENT_VIEW"],
     ["PUBLIC", "CUSTOMER_VIEW"],
-  ])("gives a %s key never %s, not even by the owner, and names it", async (kind, permission) => {
+  ])("never gives a %s key %s, not even for the owner, and names it in the refusal", async (kind, permission) => {
     const owner = await seated("OWNER");
     const answer = await owner.keys("", keyed({ kind, permissions: ["INVOICE_VIEW", permission] }));
     expect(expectRefusal(answer, 403, "PERMISSION_NOT_GRANTABLE").permissions).toEqual([permission]);
@@ -107,32 +107,32 @@ describe("creating a key", () => {
 
   it.each([
     ["an unknown permission", { permissions: ["INVOICE_PAY"] }, "permissions.0"],
-    ["a permission in the form of roles", { permissions: ["invoice:view"] }, "permissions.0"],
+    ["a permission in lower case with a colon", { permissions: ["invoice:view"] }, "permissions.0"],
     ["a permission twice", { permissions: ["INVOICE_VIEW", "INVOICE_VIEW"] }, "permissions"],
     ["no permission", { permissions: [] }, "permissions"],
     ["another kind", { kind: "ADMIN" }, "kind"],
     ["no name", { name: "" }, "name"],
     ["a long name", { name: "é".repeat(201) }, "name"],
-    ["an end in the past", { expiresAt: "2020-01-01T00:00:00Z" }, "expiresAt"],
-    ["an end that is no time", { expiresAt: "tomorrow" }, "expiresAt"],
-    ["an address that is none", { allowedIps: ["192.0.2.1", "192.0.2.256"] }, "allowedIps.1"],
-    ["a range that is none", { allowedIps: ["192.0.2.0/33"] }, "allowedIps.0"],
+    ["an expiry in the past", { expiresAt: "2020-01-01T00:00:00Z" }, "expiresAt"],
+    ["an expiry that is not a time", { expiresAt: "tomorrow" }, "expiresAt"],
+    ["an invalid address", { allowedIps: ["192.0.2.1", "192.0.2.256"] }, "allowedIps.1"],
+    ["an invalid range", { allowedIps: ["192.0.2.0/33"] }, "allowedIps.0"],
     ["an address twice", { allowedIps: ["192.0.2.1", "192.0.2.1"] }, "allowedIps"],
-    ["no address at all", { allowedIps: [] }, "allowedIps"],
-    ["a secret of its own", { secret: "sk_mine" }, "secret"],
+    ["an empty list of addresses", { allowedIps: [] }, "allowedIps"],
+    ["a secret chosen by the caller", { secret: "sk_mine" }, "secret"],
   ])("refuses %s", async (_, changes, path) => {
     const answer = await (await seated("OWNER")).keys("", keyed(changes));
     const { details } = expectRefusal(answer, 400, "VALIDATION_FAILED");
     expect(details).toEqual([{ path, message: expect.any(String) }]);
   });
 
-  it("wants a factor given in the last five minutes", async () => {
+  it("requires a factor given in the last five minutes", async () => {
     const owner = await seated("OWNER");
     const headers = await seedSession(owner.userId, { factorAtMs: Date.now() - 301_000 });
     expectRefusal(await owner.keys("", { ...keyed({}), headers }), 403, "STEP_UP_REQUIRED");
   });
 
-  it("is never a key's doing, whatever the key's row claims", async () => {
+  it("is refused to a key, even to one whose row has the permission", async () => {
     const merchantId = await seedMerchant();
     const key = await seedKey(merchantId, { permissions: ["API_KEY_CREATE", "API_KEY_DELETE", "API_KEY_VIEW"] });
     const path = `/api/v1/merchants/merchant/${merchantId}/api-keys`;
@@ -140,7 +140,7 @@ describe("creating a key", () => {
     expectRefusal(await send(path, { ...keyed({}), key }), 403, "PERMISSION_DENIED");
   });
 
-  it("gives no secret to whoever lost their role, or their place, while they asked", async () => {
+  it("gives no secret to a member who is demoted or removed during the request", async () => {
     const admin = await seated("ADMIN");
     const work = () => {
       const { merchantId, memberId, userId } = admin;
@@ -169,7 +169,7 @@ describe("creating a key", () => {
 });
 
 describe("rotating a key", () => {
-  it("gives no secret to whoever lost their role while they asked, and leaves the old one alone", async () => {
+  it("gives no secret to a member who is demoted during the request, and the old secret still works", async () => {
     const admin = await seated("ADMIN");
     const { id, secret } = await makeKey(admin);
     const [read] = await testDb.select().from(apiKeys).where(eq(apiKeys.id, id));
@@ -199,8 +199,8 @@ function dependencies() {
   return { db: testDb, nowMs: Date.now(), sleep, newOperationId, newSecret };
 }
 
-describe("a key that stands", () => {
-  it("outlives whoever made it", async () => {
+describe("a key", () => {
+  it("keeps working after its maker has left the team", async () => {
     const admin = await seated("ADMIN");
     const { id, secret } = await makeKey(admin);
     await testDb.delete(members).where(eq(members.id, admin.memberId));
@@ -209,7 +209,7 @@ describe("a key that stands", () => {
     expect((await owner.keys(`/${id}`)).json).toMatchObject({ createdBy: admin.userId });
   });
 
-  it("is read by every role, never with its secret or its hash", async () => {
+  it("can be read in every role, but never with its secret or its hash", async () => {
     const owner = await seated("OWNER");
     const { id, secret } = await makeKey(owner);
     for (const role of ROLES.slice(1)) {
@@ -223,7 +223,7 @@ describe("a key that stands", () => {
     }
   });
 
-  it("is nothing to another merchant's people, nor under a path that is none", async () => {
+  it("is not found by another merchant's owner, nor under an invalid id", async () => {
     const [owner, stranger] = [await seated("OWNER"), await seated("OWNER")];
     const { id, secret } = await makeKey(owner);
     for (const path of [`/${id}`, `/${id.toLowerCase()}`, "/key_1", "/%00"]) {
@@ -238,7 +238,7 @@ describe("a key that stands", () => {
 });
 
 describe("the list of keys", () => {
-  it("comes newest first, in pages that hold each key once, expired ones too and deleted ones never", async () => {
+  it("is newest first, in pages that hold each key once, with expired keys and without deleted ones", async () => {
     const owner = await seated("OWNER");
     const made = [];
     for (let n = 0; n < 5; n++) made.unshift((await makeKey(owner, { ...SERVER_KEY, name: `Key ${n}` })).id);
@@ -263,7 +263,7 @@ describe("the list of keys", () => {
 });
 
 describe("changing a key", () => {
-  it("renames it and moves where it works, at once, and says so in the audit log", async () => {
+  it("changes its name and allowed addresses at once, and is in the audit log", async () => {
     const owner = await seated("OWNER");
     const { id, secret } = await makeKey(owner);
     const change = { name: "Shop server", allowedIps: ["198.51.100.7"] };
@@ -278,7 +278,7 @@ describe("changing a key", () => {
     expect(await statusWith(owner.merchantId, secret)).toBe(200);
   });
 
-  it("writes nothing where nothing changes, and takes no other field", async () => {
+  it("writes nothing when nothing changes, and refuses any other field", async () => {
     const owner = await seated("OWNER");
     const { id } = await makeKey(owner);
     const patch = (body: object) => owner.keys(`/${id}`, { method: "PATCH", body });
@@ -288,7 +288,7 @@ describe("changing a key", () => {
       expectRefusal(await patch(body), 400, "VALIDATION_FAILED");
   });
 
-  it("lets two at once both stand, five times over", async () => {
+  it("applies two parallel changes of different fields, five times over", async () => {
     const owner = await seated("OWNER");
     const { id } = await makeKey(owner);
     for (let round = 0; round < 5; round++) {
@@ -299,7 +299,7 @@ describe("changing a key", () => {
     }
   });
 
-  it("is not for roles that only look, nor of a key that holds more than its changer could give", async () => {
+  it("is refused to MEMBER and VIEWER, and for a key with a permission that the user could not grant", async () => {
     const owner = await seated("OWNER");
     const { id } = await makeKey(owner);
     const patch = { method: "PATCH", body: { name: "x" } };
@@ -317,7 +317,7 @@ describe("changing a key", () => {
 });
 
 describe("deleting a key", () => {
-  it("ends it with the next request, and the secret before it while that still worked", async () => {
+  it("ends its secret from the next request on, and the previous secret during an overlap", async () => {
     const owner = await seated("OWNER");
     const { id, secret: old } = await makeKey(owner);
     const { secret } = await rotateKey(owner, id, 72);
@@ -332,7 +332,7 @@ describe("deleting a key", () => {
     expect((await eventsOf(owner.merchantId)).map(({ type }) => type).toSorted()).toEqual(actions.toSorted());
   });
 
-  it("is felt while the key is being used: whatever begins after the answer is refused", async () => {
+  it("takes effect while the key is in use: every request after the answer is refused", async () => {
     const owner = await seated("OWNER");
     const { id, secret } = await makeKey(owner);
     const using = Array.from({ length: 10 }, () => statusWith(owner.merchantId, secret));
@@ -343,7 +343,7 @@ describe("deleting a key", () => {
     for (const status of await Promise.all(using)) expect([200, 401]).toContain(status);
   });
 
-  it("happens once of five at once", async () => {
+  it("succeeds for one of five parallel requests", async () => {
     const owner = await seated("OWNER");
     const { id } = await makeKey(owner);
     const answers = await Promise.all(Array.from({ length: 5 }, () => owner.keys(`/${id}`, { method: "DELETE" })));
@@ -356,7 +356,7 @@ describe("deleting a key", () => {
     ["ADMIN", 204],
     ["MEMBER", 403],
     ["VIEWER", 403],
-  ] as const)("is for an %s: %i", async (role, status) => {
+  ] as const)("by role %s is answered with %i", async (role, status) => {
     const owner = await seated("OWNER");
     const { id, secret } = await makeKey(owner);
     const user = role === "OWNER" ? owner : await seated(role, owner);

@@ -1,4 +1,4 @@
-// What nothing shows any more is removed after a week, and nothing earlier; a name that was read just before is told gone, never kept dangling.
+// An image that nothing shows is removed after a week, and not earlier.
 import { base64 } from "@scure/base";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -20,14 +20,14 @@ const namesOf = async (shop: TestMerchant) =>
 const factsOf = (shop: TestMerchant) =>
   testDb.select().from(imageFacts).where(eq(imageFacts.merchantId, shop.merchantId));
 
-/** Two sweeps of an otherwise idle deployment: the first finds what is unused, the second ends it once a week has passed. */
+/** Two runs of the deletion: the first marks what is unused, the second deletes what was marked a week ago. */
 async function sweptAfter(ageMs: number, beganMs = Date.now() + 25 * HOUR_MS) {
   await forgetImages(testDb, beganMs);
   await forgetImages(testDb, beganMs + ageMs);
 }
 
 describe("an image", () => {
-  it("that nothing shows is removed after seven days; a logo and the image of a product stay", async () => {
+  it("that nothing shows is removed after seven days; a logo and a product's image stay", async () => {
     const shop = await freshMerchant();
     for (const size of [70, 71, 72]) await shop.post("/images", upload(size));
     const [logo, shown, unused] = [70, 71, 72].map((size) => imageName(png(size)));
@@ -41,7 +41,7 @@ describe("an image", () => {
     expect((await send(`/images/${shop.merchantId}/${unused}`)).status).toBe(404);
   });
 
-  it("is removed by the cron", async () => {
+  it("is removed by the cron job", async () => {
     const shop = await freshMerchant();
     await shop.post("/images", upload(70));
     const longAgo = Date.now() - 8 * DAY_MS;
@@ -53,7 +53,7 @@ describe("an image", () => {
     expect(await namesOf(shop)).toEqual([]);
   });
 
-  it("that is sent or named again has its week anew", async () => {
+  it("that is uploaded or used again has a new week", async () => {
     const shop = await freshMerchant();
     for (const size of [70, 71]) await shop.post("/images", upload(size));
     await forgetImages(testDb, Date.now() + 25 * HOUR_MS);
@@ -64,7 +64,7 @@ describe("an image", () => {
     expect(await namesOf(shop)).toEqual([imageName(png(70)), imageName(png(71))].toSorted());
   });
 
-  it("of a deleted product stays while an invoice of it may be open, and the product names none after that", async () => {
+  it("of a deleted product stays while an invoice for it may be open; then the product has no image", async () => {
     const shop = await freshMerchant();
     const image = `data:image/png;base64,${base64.encode(png())}`;
     const { id } = (await shop.post("/products", { name: "a", price: 1, image })).body;
@@ -85,7 +85,7 @@ describe("an image", () => {
     ]);
   });
 
-  it("goes with its merchant", async () => {
+  it("is deleted with its merchant", async () => {
     const user = await freshUser();
     const { id, name } = (await user.as.post("/api/v1/merchants", { name: "Shop" })).body;
     const path = `/api/v1/merchants/merchant/${id}`;

@@ -1,4 +1,4 @@
-// Logos: small images by their own bytes, served from our origin so that no page of ours asks a stranger for one (security.md 4).
+// Logos: small images checked by their bytes, and served from our origin so that our pages load none from another site (security.md 4).
 import { exports } from "cloudflare:workers";
 import { base64 } from "@scure/base";
 import { and, eq } from "drizzle-orm";
@@ -24,27 +24,30 @@ async function upload(merchantId: string, ask: Ask) {
 }
 
 describe("an uploaded image", () => {
-  it.each(KINDS)("of %s is served as exactly that, byte for byte, to anybody and for ever", async (type, make) => {
-    const merchantId = await seedMerchant();
-    const bytes = make(32_768);
-    const made = await upload(merchantId, { key: await seedKey(merchantId), body: bodyOf(bytes, type) });
-    const name = imageName(bytes);
-    expect([made.status, made.json], made.text).toEqual([
-      201,
-      { name, url: `${ORIGIN}/images/${merchantId}/${name}`, contentType: type },
-    ]);
-    const served = await exports.default.fetch(new Request(`${ORIGIN}/images/${merchantId}/${name}`));
-    expect(served.status).toBe(200);
-    expect(new Uint8Array(await served.arrayBuffer())).toEqual(bytes);
-    expect(Object.fromEntries(served.headers)).toMatchObject({
-      "content-type": type,
-      "cache-control": "public, max-age=31536000, immutable",
-      "x-content-type-options": "nosniff",
-      "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-    });
-  });
+  it.each(KINDS)(
+    "of %s is served with its type, byte for byte, to anybody, and may be cached for ever",
+    async (type, make) => {
+      const merchantId = await seedMerchant();
+      const bytes = make(32_768);
+      const made = await upload(merchantId, { key: await seedKey(merchantId), body: bodyOf(bytes, type) });
+      const name = imageName(bytes);
+      expect([made.status, made.json], made.text).toEqual([
+        201,
+        { name, url: `${ORIGIN}/images/${merchantId}/${name}`, contentType: type },
+      ]);
+      const served = await exports.default.fetch(new Request(`${ORIGIN}/images/${merchantId}/${name}`));
+      expect(served.status).toBe(200);
+      expect(new Uint8Array(await served.arrayBuffer())).toEqual(bytes);
+      expect(Object.fromEntries(served.headers)).toMatchObject({
+        "content-type": type,
+        "cache-control": "public, max-age=31536000, immutable",
+        "x-content-type-options": "nosniff",
+        "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+      });
+    },
+  );
 
-  it("is one row however often it is sent, and each time an entry of the audit log", async () => {
+  it("is one row however often it is uploaded, with an audit entry for each upload", async () => {
     const merchantId = await seedMerchant();
     const key = await seedKey(merchantId);
     const body = bodyOf(png(), "image/png");
@@ -61,7 +64,7 @@ describe("an uploaded image", () => {
     );
   });
 
-  it("is the same answer again under the same Idempotency-Key, and one entry", async () => {
+  it("gives the same answer again under the same Idempotency-Key, with one audit entry", async () => {
     const shop = await freshMerchant();
     const headers = { "idempotency-key": "logo" };
     const body = bodyOf(png(), "image/png");
@@ -70,7 +73,7 @@ describe("an uploaded image", () => {
     expect(await testDb.$count(auditEvents, eq(auditEvents.merchantId, shop.merchantId))).toBe(1);
   });
 
-  it("is not served under another merchant, another name or a path that is none", async () => {
+  it("is not served under another merchant, another name or an invalid path", async () => {
     const [merchantId, other] = [await seedMerchant(), await seedMerchant()];
     await upload(merchantId, { key: await seedKey(merchantId), body: bodyOf(png(), "image/png") });
     const name = imageName(png());
@@ -80,14 +83,14 @@ describe("an uploaded image", () => {
   });
 });
 
-describe("what is no image", () => {
+describe("an upload that is not a valid image", () => {
   it.each([
     ["an SVG", bodyOf(new TextEncoder().encode("<svg onload='alert(1)'/>"), "image/svg+xml")],
     ["an SVG that says it is a PNG", bodyOf(new TextEncoder().encode("<svg onload='alert(1)'/>"), "image/png")],
     ["a JPEG that says it is a PNG", bodyOf(jpeg(), "image/png")],
     ["a PNG that says it is an SVG", bodyOf(png(), "image/svg+xml")],
-    ["a byte more than 32 KB", bodyOf(png(32_769), "image/png")],
-    ["nothing", bodyOf(new Uint8Array(), "image/png")],
+    ["an image of a byte more than 32 KB", bodyOf(png(32_769), "image/png")],
+    ["no bytes", bodyOf(new Uint8Array(), "image/png")],
     ["text that is not base64", { contentType: "image/png", data: "<svg/>" }],
     ["base64 with its end missing", { contentType: "image/png", data: base64.encode(png()).slice(0, -1) }],
   ])("is refused: %s", async (_, body) => {
@@ -98,13 +101,13 @@ describe("what is no image", () => {
   });
 });
 
-describe("who may upload", () => {
+describe("uploading", () => {
   it.each([
     ["OWNER", 201],
     ["ADMIN", 201],
     ["MEMBER", 403],
     ["VIEWER", 403],
-  ] as const)("%s: %i", async (role, status) => {
+  ] as const)("as %s is answered with %i", async (role, status) => {
     const merchantId = await seedMerchant();
     const { userId, headers } = await seedUser();
     await seedMember(merchantId, userId, role);

@@ -1,4 +1,4 @@
-// Merchants of a person: made with their team and owner in one batch, listed, renamed, and deleted by the owner alone (decisions 10).
+// Merchants of a user: made with their team and owner in one batch, listed, renamed, and deleted by the owner alone (decisions 10).
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -66,7 +66,7 @@ describe("creating a merchant", () => {
     });
   });
 
-  it("is one merchant under one Idempotency-Key of one person, however many ask at once", async () => {
+  it("makes one merchant under one Idempotency-Key of one user, also for parallel requests", async () => {
     const [user, stranger] = [await seedUser(), await seedUser()];
     const headers = { "idempotency-key": "first" };
     const answers = await Promise.all(Array.from({ length: 8 }, () => create(user, { name: "Corner shop" }, headers)));
@@ -79,14 +79,14 @@ describe("creating a merchant", () => {
 
   it.each([
     ["no name", {}],
-    ["an empty one", { name: "" }],
-    ["one of 201 characters", { name: "é".repeat(201) }],
-    ["a field that there is not", { name: "a", currency: "USD" }],
-  ])("needs a name of 1 to 200 characters: not %s", async (_, body) => {
+    ["an empty name", { name: "" }],
+    ["a name of 201 characters", { name: "é".repeat(201) }],
+    ["an unknown field", { name: "a", currency: "USD" }],
+  ])("requires a name of 1 to 200 characters and nothing else: refuses %s", async (_, body) => {
     expectRefusal(await create(await seedUser(), body), 400, "VALIDATION_FAILED");
   });
 
-  it("is a person's: not a key's, nor a session's that owes a factor or comes from elsewhere", async () => {
+  it("is refused to a key, without a session, from another origin, and while the second factor is missing", async () => {
     const user = await seedUser();
     const key = await seedKey(await seedMerchant());
     const body = { name: "a" };
@@ -100,7 +100,7 @@ describe("creating a merchant", () => {
 });
 
 describe("my merchants", () => {
-  it("are those of my teams, with my role in each, the newest place first", async () => {
+  it("are those of my teams, with my role in each", async () => {
     const user = await seedUser();
     await seedMember(await seedMerchant(), (await seedUser()).userId, "OWNER");
     const made = [];
@@ -149,7 +149,7 @@ describe("my merchants", () => {
     expect((await mine(user, "?search=Corner")).pagination.total).toBe(2);
   });
 
-  it("stay listed while a team demands what I lack, and say what that is", async () => {
+  it("stay listed when a team requires a factor that I lack, and name the factor", async () => {
     const { merchantId, user } = await seedSeat("ADMIN");
     await seedPolicy(merchantId, { enforceTfa: true, enforcePasskey: true, enforceGoogleLogin: true });
     const refusal = expectRefusal(
@@ -157,12 +157,12 @@ describe("my merchants", () => {
       403,
       "SECURITY_REQUIREMENT_NOT_MET",
     );
-    // The deployment has no Google: what cannot be had is not demanded.
+    // The deployment has no Google: a provider that is not configured is not required.
     expect(refusal.missing).toEqual(["tfa", "passkey"]);
     expect((await mine(user)).data).toMatchObject([{ id: merchantId, role: "ADMIN", missing: ["tfa", "passkey"] }]);
   });
 
-  it("are nobody's without a session, and no key's", async () => {
+  it("are refused without a session, to a key, and in a revoked session", async () => {
     expectRefusal(await send(ALL), 401, "UNAUTHORIZED");
     expectRefusal(await send(ALL, { key: await seedKey(await seedMerchant()) }), 403, "SESSION_REQUIRED");
     const { user } = await seedSeat("OWNER");
@@ -172,12 +172,12 @@ describe("my merchants", () => {
 });
 
 describe("a merchant", () => {
-  it.each(ROLES)("is read by its %s, with that role", async (role) => {
+  it.each(ROLES)("can be read by its %s, and shows that role", async (role) => {
     const { merchantId, as } = await seedSeat(role);
     expect((await send(one(merchantId), as({}))).json).toMatchObject({ id: merchantId, role, missing: [] });
   });
 
-  it("has no role for a key, and is nothing to a stranger", async () => {
+  it("shows no role to a key, and answers 404 to a user who is not a member", async () => {
     const merchantId = await seedMerchant();
     expect((await send(one(merchantId), { key: await seedKey(merchantId) })).json?.role).toBeNull();
     const { headers } = await seedUser();
@@ -189,7 +189,7 @@ describe("a merchant", () => {
     ["ADMIN", 200],
     ["MEMBER", 403],
     ["VIEWER", 403],
-  ] as const)("is renamed by its %s: %i", async (role, status) => {
+  ] as const)("answers a rename by its %s with %i", async (role, status) => {
     const { merchantId, as } = await seedSeat(role);
     const answer = await send(one(merchantId), as({ method: "PATCH", body: { name: "New name" } }));
     expect(answer.status, answer.text).toBe(status);
@@ -200,7 +200,7 @@ describe("a merchant", () => {
     expect(entries).toEqual(status === 200 ? [entry] : []);
   });
 
-  it("writes nothing when it already has the name", async () => {
+  it("writes nothing when renamed to the name it has", async () => {
     const { merchantId, as } = await seedSeat("OWNER");
     expect((await send(one(merchantId), as({ method: "PATCH", body: { name: "Test shop" } }))).status).toBe(200);
     expect(await entriesOf(merchantId)).toEqual([]);
@@ -211,7 +211,7 @@ describe("deleting a merchant", () => {
   const remove = (merchantId: string, ask: Ask, name = "Test shop") =>
     send(one(merchantId), { method: "DELETE", body: { name }, ...ask });
 
-  it("closes it to its keys and its members, and leaves the rows", async () => {
+  it("closes it to its keys and its members, and keeps the rows", async () => {
     const { merchantId, user, as } = await seedSeat("OWNER");
     const admin = await seedUser();
     await seedMember(merchantId, admin.userId, "ADMIN");
@@ -229,7 +229,7 @@ describe("deleting a merchant", () => {
     expect(await testDb.$count(merchants, eq(merchants.id, merchantId))).toBe(1);
   });
 
-  it("wants the name typed again, exactly", async () => {
+  it("requires the exact name in the request", async () => {
     const { merchantId, as } = await seedSeat("OWNER", { name: "Café ☕" });
     for (const name of ["", "café ☕", "Café ☕ ", "Test shop"])
       expectRefusal(await remove(merchantId, as({}), name), 422, "CONFIRMATION_MISMATCH");
@@ -241,12 +241,12 @@ describe("deleting a merchant", () => {
     ["ADMIN", "PERMISSION_DENIED"],
     ["MEMBER", "PERMISSION_DENIED"],
     ["VIEWER", "PERMISSION_DENIED"],
-  ] as const)("is not for %s", async (role, code) => {
+  ] as const)("is refused to %s", async (role, code) => {
     const { merchantId, as } = await seedSeat(role);
     expectRefusal(await remove(merchantId, as({})), 403, code);
   });
 
-  it("is for no key, and for no owner who has not just proved who they are", async () => {
+  it("is refused to a key, and to an owner without a recent step-up", async () => {
     const { merchantId, user } = await seedSeat("OWNER");
     const key = await seedKey(merchantId, { permissions: ["MERCHANT_DELETE"] });
     expectRefusal(await remove(merchantId, { key }), 403, "PERMISSION_DENIED");
@@ -255,7 +255,7 @@ describe("deleting a merchant", () => {
     expect((await send(one(merchantId), { headers: stale })).status).toBe(200);
   });
 
-  it("happens once of five at once", async () => {
+  it("succeeds once of five parallel requests", async () => {
     const { merchantId, as } = await seedSeat("OWNER");
     const answers = await Promise.all(Array.from({ length: 5 }, () => remove(merchantId, as({}))));
     const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
@@ -264,7 +264,7 @@ describe("deleting a merchant", () => {
     expect(await entriesOf(merchantId)).toHaveLength(1);
   });
 
-  it("is refused to whoever gave the ownership away while they asked", async () => {
+  it("is refused to an owner who transferred the ownership during the request", async () => {
     const { merchantId, memberId } = await seedSeat("OWNER");
     const [read] = await testDb.select().from(merchants).where(eq(merchants.id, merchantId));
     if (read === undefined) throw new Error("no merchant");
@@ -276,7 +276,7 @@ describe("deleting a merchant", () => {
       { read, trail, seat, permission: "merchant:delete" },
       "Test shop",
     );
-    // As an ADMIN at the door.
+    // The same refusal as the access check gives an ADMIN.
     expect(deleted).toEqual({ ok: false, error: { code: "PERMISSION_DENIED", permission: "merchant:delete" } });
     const [after] = await testDb.select().from(merchants).where(eq(merchants.id, merchantId));
     expect([after?.deletedAtMs, await entriesOf(merchantId)]).toEqual([null, []]);
@@ -288,7 +288,7 @@ function dependencies() {
 }
 
 describe("a change of a merchant", () => {
-  it("that rests on what was read long ago decides again on what stands", async () => {
+  it("that was decided from an outdated read is decided again from the current row", async () => {
     const merchantId = await seedMerchant();
     const [read] = await testDb.select().from(merchants).where(eq(merchants.id, merchantId));
     if (read === undefined) throw new Error("no merchant");
@@ -307,7 +307,7 @@ describe("a change of a merchant", () => {
     expect([after?.name, (after?.updatedAtMs ?? 0) >= read.updatedAtMs + 2]).toEqual(["B", true]);
   });
 
-  it("leaves no assertion behind", async () => {
+  it("leaves no row in the assertions table", async () => {
     const { results } = await env.DB.prepare("select count(*) as n from assertions").all();
     expect(results).toEqual([{ n: 0 }]);
     expect(await testDb.$count(auditEvents, and(eq(auditEvents.action, "merchant.deleted")))).toBeGreaterThan(0);

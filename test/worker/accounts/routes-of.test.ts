@@ -6,13 +6,13 @@ import { jsonReply } from "../../../src/platform/http/reply.ts";
 
 const answers = [{ status: 200, description: "It" }];
 const answer = async () => ok(jsonReply(200, {}));
-const said = { operationId: "x", summary: "X", answers, answer };
+const route = { operationId: "x", summary: "X", answers, answer };
 const specsOf = (routes: Iterable<MountedRoute>) => [...routes].map(({ spec }) => spec);
 
 describe("a group of routes", () => {
   it("holds its routes in the order in which they were declared", () => {
     const group = routesOf({ tag: "Service", callers: "ANYBODY" });
-    const routes = group.get("/a", said).post("/b", said).patch("/c", said).delete("/d", said);
+    const routes = group.get("/a", route).post("/b", route).patch("/c", route).delete("/d", route);
     expect(specsOf(routes).map(({ method, path }) => `${method} ${path}`)).toEqual([
       "GET /a",
       "POST /b",
@@ -21,12 +21,12 @@ describe("a group of routes", () => {
     ]);
   });
 
-  it("says for its routes what they have in common, and a route says otherwise for itself", () => {
+  it("gives its settings to its routes, and a route can override them", () => {
     const group = routesOf({ tag: "Wallets", callers: "MEMBER_OR_KEY", isForPublicKeys: true, isIdempotent: true });
     const specs = specsOf(
       group
-        .get("/a", { ...said, permission: "wallet:view" })
-        .post("/b", { ...said, permission: "wallet:create", isForPublicKeys: false }),
+        .get("/a", { ...route, permission: "wallet:view" })
+        .post("/b", { ...route, permission: "wallet:create", isForPublicKeys: false }),
     );
     expect(
       specs.map(({ permission, isForPublicKeys, isIdempotent }) => [permission, isForPublicKeys, isIdempotent]),
@@ -37,10 +37,10 @@ describe("a group of routes", () => {
   });
 });
 
-describe("a route that says nothing more", () => {
-  const [spec] = specsOf(routesOf({ tag: "Service", callers: "ANYBODY" }).post("/a", said));
+describe("a route without settings of its own", () => {
+  const [spec] = specsOf(routesOf({ tag: "Service", callers: "ANYBODY" }).post("/a", route));
 
-  it("is not for public keys, not idempotent, of no permission, and has no refusals of its own", () => {
+  it("is not for public keys, is not idempotent, needs no permission and has no refusals of its own", () => {
     expect(spec).toMatchObject({ isForPublicKeys: false, isIdempotent: false, permission: null, refusals: [] });
   });
 
@@ -55,18 +55,18 @@ describe("a route of a merchant", () => {
   it("does not compile without the permission that it needs", () => {
     const group = routesOf({ tag: "Wallets", callers: "MEMBER" });
     // @ts-expect-error it names no permission
-    expect(specsOf(group.get("/a", said))).toHaveLength(1);
+    expect(specsOf(group.get("/a", route))).toHaveLength(1);
   });
 });
 
-describe("a schema", () => {
-  it("is built when it is first asked for, and once", () => {
+describe("the schema of a body", () => {
+  it("is built once, when it is first needed", () => {
     let built = 0;
     const body = () => {
       built++;
       return z.object({});
     };
-    const [spec] = specsOf(routesOf({ tag: "Service", callers: "ANYBODY" }).post("/a", { ...said, body }));
+    const [spec] = specsOf(routesOf({ tag: "Service", callers: "ANYBODY" }).post("/a", { ...route, body }));
     expect(built).toBe(0);
     expect(spec?.body()).toBe(spec?.body());
     expect(built).toBe(1);

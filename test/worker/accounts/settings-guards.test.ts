@@ -1,4 +1,4 @@
-// What a stolen key or session cannot do by changing settings, and that whoever loses their seat in the same moment writes nothing.
+// What a stolen key or session cannot do by changing settings, and that a member who is removed during the request writes nothing.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -18,7 +18,7 @@ const setDelay = (team: TestTeam, columns: Partial<typeof merchants.$inferInsert
   testDb.update(merchants).set(columns).where(eq(merchants.id, team.merchantId));
 
 describe("the delay of wallet changes", () => {
-  it("is changed by no key, up or down, and a key that sends it back as it is changes the rest", async () => {
+  it("cannot be changed by a key; a key that sends the present delay can change the other settings", async () => {
     const { team, owner } = await freshTeam();
     await setDelay(team, { walletChangeDelayHours: 48 });
     const key = await seedKey(team.merchantId);
@@ -32,7 +32,7 @@ describe("the delay of wallet changes", () => {
     expect(await mailsTo(owner)).toEqual([]);
   });
 
-  it("is changed by a person only after a factor, longer as well", async () => {
+  it("can be changed in a session only after a step-up, even to a longer one", async () => {
     const { team, owner } = await freshTeam();
     const old = await seedSession(owner.userId, { factorAtMs: Date.now() - 300_001 });
     const patch = (body: object, headers: Readonly<Record<string, string>>) =>
@@ -44,7 +44,7 @@ describe("the delay of wallet changes", () => {
     });
   });
 
-  it("gets shorter only when it has passed, and every OWNER and ADMIN is mailed at once", async () => {
+  it("gets shorter only after it has passed, and a mail to every OWNER and ADMIN goes out at once", async () => {
     const { team, owner } = await freshTeam();
     const [admin, member] = [await team.join("ADMIN"), await team.join("MEMBER")];
     await setDelay(team, { walletChangeDelayHours: 48 });
@@ -78,7 +78,7 @@ describe("the delay of wallet changes", () => {
   });
 });
 
-describe("whoever is removed from the team while they write", () => {
+describe("a member who is removed from the team during the request", () => {
   const product = { name: "Coffee", price: 3, currency: "USD" };
   const customer = { email: "ann@example.com", name: "Ann" };
   const made = async (path: string, who: Teammate, body: object) => (await who.as.post(path, body)).body.id;

@@ -1,4 +1,4 @@
-// Settings of a merchant: who may change them, that two at once both stand, and that no invoice which stands is touched (decisions 4).
+// Settings of a merchant: who may change them, that parallel changes are all applied, and that no existing invoice changes (decisions 4).
 import { base64 } from "@scure/base";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -48,7 +48,7 @@ const entriesOf = async (shop: TestMerchant) => {
 };
 
 describe("settings", () => {
-  it("are answered as they were set, all of them, and again when read", async () => {
+  it("are answered as they were set, and read back the same", async () => {
     const shop = await freshMerchant();
     const { updatedAt, ...changed } = await patched(shop, CHANGE);
     expectDocumented(settingsBody, { ...changed, updatedAt });
@@ -56,7 +56,7 @@ describe("settings", () => {
     expect((await shop.get("/settings")).body).toEqual({ ...SHOWN, updatedAt });
   });
 
-  it("name in the audit log what changed, from what, to what, and by whom", async () => {
+  it("are in the audit log with what changed, from what, to what, and by whom", async () => {
     const shop = await freshMerchant();
     await patched(shop, {
       ...{ rateLockSeconds: 600, monitorSeconds: 86_400, brand: { color: "#aabbcc" } },
@@ -77,14 +77,14 @@ describe("settings", () => {
     });
   });
 
-  it("write nothing where nothing changes", async () => {
+  it("write nothing when nothing changes", async () => {
     const shop = await freshMerchant();
     const before = (await shop.get("/settings")).body;
     expect(await patched(shop, { rateLockSeconds: 3_600, brand: null, underpaidToleranceMax: 5 })).toEqual(before);
     expect(await entriesOf(shop)).toEqual([]);
   });
 
-  it("never touch an invoice that stands: only the next one has them", async () => {
+  it("do not change an existing invoice; only the next one has them", async () => {
     const shop = await freshMerchant();
     const create = async () => {
       const answer = await shop.post("/invoices", { name: "Order", rawAmount: 1_000 });
@@ -110,7 +110,7 @@ describe("settings", () => {
     expect((await shop.get(`/invoices/${before.id}`)).body.expiresAt).toBe(new Date(before.expiresAtMs).toISOString());
   });
 
-  it("keep all that two changes at once say, in columns of their own and inside the brand, five times over", async () => {
+  it("keep all of four parallel changes, in their own columns and inside the brand, five times over", async () => {
     const shop = await freshMerchant();
     for (let round = 1; round <= 5; round++) {
       const changes = [
@@ -127,7 +127,7 @@ describe("settings", () => {
         brand: { name: `Shop ${round}`, color: `#0000${String(round).padStart(2, "0")}` },
       };
       expect((await shop.get("/settings")).body).toMatchObject(all);
-      // The last of them told of all.
+      // The answer to the last of them has all four changes.
       expect(
         answers.filter(
           ({ body }) =>
@@ -141,7 +141,7 @@ describe("settings", () => {
     expect(await entriesOf(shop)).toHaveLength(20);
   });
 
-  it("take as a logo only an image of this merchant", async () => {
+  it("accept only an image of the same merchant as the logo", async () => {
     const [shop, other] = [await freshMerchant(), await freshMerchant()];
     const image = { contentType: "image/png", data: base64.encode(png()) };
     const { name: logo, url } = (await other.post("/images", image)).body;
@@ -157,7 +157,7 @@ describe("settings", () => {
     ["ADMIN", 200],
     ["MEMBER", 403],
     ["VIEWER", 403],
-  ] as const)("are read by every member and changed by %s: %i", async (role, status) => {
+  ] as const)("can be read by every member; a change by %s is answered with %i", async (role, status) => {
     const merchantId = await seedMerchant();
     const { userId, headers } = await seedUser();
     await seedMember(merchantId, userId, role);
@@ -168,7 +168,7 @@ describe("settings", () => {
     if (status === 403) expect(expectRefusal(answer, 403, "PERMISSION_DENIED").permission).toBe("merchant:update");
   });
 
-  it("name the field that is wrong", async () => {
+  it("are refused with the path of every wrong field", async () => {
     const shop = await freshMerchant();
     const { body } = await shop.patch("/settings", {
       underpaidTolerancePercent: 10.5,
