@@ -1,4 +1,4 @@
-// Mailed codes: what one site of networks may ask for together, and what a browser may that has signed in before.
+// Limits of mailed codes: for the networks of one site together, and for a browser that has signed in before.
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -12,7 +12,7 @@ const START = "/api/v1/auth/email/start";
 const from = (ip: string) => newBrowser({ "cf-connecting-ip": ip });
 const mailsTo = async (email: string) => (await env.DEV_MAILBOX.getByName("mailbox").list(email)).length;
 
-/** Statuses of as many requests for a code, one after the other. */
+/** Statuses of `count` requests for a code, one after the other. */
 async function asked(count: number, ask: (n: number) => ReturnType<Browser["post"]>): Promise<readonly number[]> {
   const statuses: number[] = [];
   for (let n = 0; n < count; n++) statuses.push((await ask(n)).status);
@@ -21,7 +21,7 @@ async function asked(count: number, ask: (n: number) => ReturnType<Browser["post
 const served = (statuses: readonly number[]) => statuses.filter((status) => status === 202).length;
 
 describe("codes for the networks of one /48", () => {
-  it("are 80 an hour in all, as for four callers, and the next /48 has its own", async () => {
+  it("are limited to 80 an hour in all, as for four callers, and the next /48 has its own limit", async () => {
     const statuses = await asked(100, (n) =>
       from(`2001:db8:77:${n.toString(16)}::1`).post(START, { email: freshEmail() }),
     );
@@ -35,7 +35,7 @@ describe("codes for the networks of one /48", () => {
     expect((await from("2001:db8:77::1").post(START, { email: freshEmail() })).status).toBe(202);
   });
 
-  it("are 20 an hour to one address, also of those who ask at once", async () => {
+  it("are limited to 20 an hour to one address, also in parallel requests", async () => {
     const email = freshEmail();
     const answers = await Promise.all(
       Array.from({ length: 26 }, (_, n) => from(`2001:db8:79:${n.toString(16)}::1`).post(START, { email })),
@@ -44,8 +44,8 @@ describe("codes for the networks of one /48", () => {
   });
 });
 
-describe("codes that a browser asks for which has signed in to the address before", () => {
-  it("are 20 an hour, counted for itself: another known browser of the address has its own", async () => {
+describe("codes for a browser that has signed in to the address before", () => {
+  it("are limited to 20 an hour, and another known browser of the address has its own limit", async () => {
     const email = freshEmail();
     const [mine, other] = [from("203.0.113.200"), from("203.0.113.200")];
     await signIn(mine, email);
@@ -63,7 +63,7 @@ describe("codes that a browser asks for which has signed in to the address befor
     expect((await mine.post(START, { email })).status).toBe(202);
   });
 
-  it("are 20 of those that it asks for at once, wherever it asks from", async () => {
+  it("are limited to 20 also in parallel requests from many networks", async () => {
     const email = freshEmail();
     const mine = from("203.0.113.201");
     await signIn(mine, email);
@@ -76,7 +76,7 @@ describe("codes that a browser asks for which has signed in to the address befor
     expect(served(answers.map(({ status }) => status))).toBe(20);
   });
 
-  it("are 100 an hour to an address, however often it is signed in to anew", async () => {
+  it("are limited to 100 an hour to one address, however many browsers have signed in to it", async () => {
     const email = freshEmail();
     let count = 0;
     for (let n = 0; n < 7; n++) {

@@ -1,4 +1,4 @@
-// Codes as operations use them, whatever they are for: what HTTP cannot bring about on purpose.
+// Mailed codes as operations use them: the cases that HTTP requests cannot bring about on purpose.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
@@ -18,7 +18,7 @@ import { seedUser } from "../../support/people.ts";
 
 const db = openDb(env.DB);
 
-function world(changes: Partial<SendDependencies> = {}): SendDependencies & { readonly mails: Mail[] } {
+function dependenciesWith(changes: Partial<SendDependencies> = {}): SendDependencies & { readonly mails: Mail[] } {
   const pepper = parseKeyring("CODE_PEPPER", env.CODE_PEPPER);
   if (!pepper.ok) throw new Error(pepper.error);
   const mails: Mail[] = [];
@@ -32,8 +32,8 @@ const place = () => ({ purpose: "STEP_UP", email: freshEmail(), boundTo: `ses_${
 const INVALID = { ok: false, error: { code: "INVALID_CODE" } };
 
 describe("a code of a session", () => {
-  test("works for the purpose, the address and the session that it was made for, and no other", async () => {
-    const deps = world();
+  test("works only for the purpose, the address and the session that it was made for", async () => {
+    const deps = dependenciesWith();
     const of = place();
     await sendCode(deps, { ...of, ip: null });
     const code = codeIn(deps.mails[0]);
@@ -42,8 +42,8 @@ describe("a code of a session", () => {
     expect(await useCode(deps, { ...of, code })).toMatchObject({ ok: true, value: { email: of.email } });
   });
 
-  test("ends with the next one, and the next one has all its tries", async () => {
-    const deps = world();
+  test("is replaced by the next one, which has all its tries", async () => {
+    const deps = dependenciesWith();
     const of = place();
     await sendCode(deps, { ...of, ip: null });
     for (let i = 0; i < 3; i++) await useCode(deps, { ...of, code: "00000000" });
@@ -55,8 +55,8 @@ describe("a code of a session", () => {
     expect(rows.map(({ tries }) => tries).toSorted()).toEqual([3, 5]);
   });
 
-  test("is used up by one batch: the next that rests on it aborts", async () => {
-    const deps = world();
+  test("is used up by one batch: a second batch with it aborts", async () => {
+    const deps = dependenciesWith();
     const of = place();
     await sendCode(deps, { ...of, ip: null });
     const code = codeIn(deps.mails[0]);
@@ -71,30 +71,32 @@ describe("a code of a session", () => {
     expect(await useCode(deps, { ...of, code })).toEqual(INVALID);
   });
 
-  test("made under an older pepper works while that is in the ring, and under an unknown one never", async () => {
+  test("made with an older pepper works only while that pepper is in the keyring", async () => {
     const of = place();
-    const older = world();
+    const older = dependenciesWith();
     await sendCode(older, { ...of, ip: null });
     const code = codeIn(older.mails[0]);
     const newKey = { id: "new", secret: new Uint8Array(32).fill(7) } as const;
-    expect(await useCode(world({ pepper: [newKey] }), { ...of, code })).toEqual(INVALID);
-    expect(await useCode(world({ pepper: [newKey, ...older.pepper] }), { ...of, code })).toMatchObject({ ok: true });
+    expect(await useCode(dependenciesWith({ pepper: [newKey] }), { ...of, code })).toEqual(INVALID);
+    expect(await useCode(dependenciesWith({ pepper: [newKey, ...older.pepper] }), { ...of, code })).toMatchObject({
+      ok: true,
+    });
   });
 });
 
-describe("a sign-in that meets another change", () => {
+describe("a sign-in with another change in between", () => {
   const attempt = (email: string, code: string, nonce: string) => ({
     ...{ email, code, nonce, oldToken: undefined, ip: null, userAgent: null },
     requestId: makeId("req", newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16)))),
   });
 
-  test("owes the factor that is switched on between its look and its word", async () => {
+  test("waits for a second factor that is switched on between its read and its write", async () => {
     const { email, userId } = await seedUser();
     const nonce = crypto.randomUUID();
-    const deps = world();
+    const deps = dependenciesWith();
     await sendCode(deps, { purpose: "SIGN_IN", email, boundTo: sha256Hex(nonce), ip: null });
     let decided = 0;
-    const late = world({
+    const late = dependenciesWith({
       newOperationId: () => {
         // Sent before the batch of the sign-in, and so carried out before it.
         if (decided++ === 0)
@@ -106,11 +108,11 @@ describe("a sign-in that meets another change", () => {
     expect([signedIn, decided]).toMatchObject([{ ok: true, value: { state: "PENDING_2FA" } }, 2]);
   });
 
-  test("links nothing where a passkey is added between its look and its word", async () => {
+  test("links no identity when a passkey is added between its read and its write", async () => {
     const { email, userId } = await seedUser();
     const nonce = crypto.randomUUID();
     const identity = { provider: "google", subject: crypto.randomUUID(), email } as const;
-    const deps = world();
+    const deps = dependenciesWith();
     await sendCode(deps, { purpose: "SIGN_IN", email, boundTo: sha256Hex(nonce), ip: null, identity });
     const passkey = {
       id: makeId("pky", newOperationId()),
@@ -120,7 +122,7 @@ describe("a sign-in that meets another change", () => {
       transports: "[]",
     };
     let decided = 0;
-    const late = world({
+    const late = dependenciesWith({
       newOperationId: () => {
         if (decided++ === 0)
           db.insert(passkeys)
@@ -135,16 +137,16 @@ describe("a sign-in that meets another change", () => {
     expect(await db.select().from(identities).where(eq(identities.userId, userId))).toEqual([]);
   });
 
-  test("with one code of a known person opens one session, however many come at once", async () => {
+  test("opens one session when five parallel requests give the same code", async () => {
     const { email, userId } = await seedUser();
     const nonce = crypto.randomUUID();
-    const deps = world();
+    const deps = dependenciesWith();
     await sendCode(deps, { purpose: "SIGN_IN", email, boundTo: sha256Hex(nonce), ip: null });
     const code = codeIn(deps.mails[0]);
     const all = await Promise.all(Array.from({ length: 5 }, () => verifySignIn(deps, attempt(email, code, nonce))));
     expect(all.filter(({ ok }) => ok)).toHaveLength(1);
     expect(all.filter((result) => !result.ok)).toEqual(Array.from({ length: 4 }, () => INVALID));
-    // The one that `seedPerson` made, and this.
+    // The one that `seedUser` made, and this one.
     expect(await db.select().from(sessions).where(eq(sessions.userId, userId))).toHaveLength(2);
   });
 });

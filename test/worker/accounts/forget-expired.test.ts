@@ -19,8 +19,8 @@ const tokenRow = (expiresAtMs: number) => ({
   ...({ hash: crypto.randomUUID(), kind: "OAUTH", createdAtMs: 0, expiresAtMs } as const),
 });
 
-describe("the sweep", () => {
-  test("forgets codes after 25 hours, tokens once expired, sessions dead for 30 days, and nothing earlier", async () => {
+describe("the deletion of what has expired", () => {
+  test("takes codes after 25 hours, tokens and guess counts at expiry, sessions 30 days after their end", async () => {
     const codes = [HOUR_MS, 25 * HOUR_MS - MINUTE_MS, 25 * HOUR_MS + MINUTE_MS, 2 * DAY_MS].map(codeRow);
     const tokens = [NOW_MS + HOUR_MS, NOW_MS - MINUTE_MS].map(tokenRow);
     const guesses = [NOW_MS + MINUTE_MS, NOW_MS - MINUTE_MS].map((endsAtMs) => ({
@@ -41,7 +41,7 @@ describe("the sweep", () => {
       });
     // Twice: a pass may overlap with another.
     for (let i = 0; i < 2; i++) await runJobs();
-    // Of its own rows: the tests of other files have theirs in the same database.
+    // Only this test's rows: tests of other files have theirs in the same database.
     const kept = await db
       .select({ id: emailCodes.id })
       .from(emailCodes)
@@ -65,7 +65,7 @@ describe("the sweep", () => {
     expect(await db.select().from(sessions).where(eq(sessions.userId, userId))).toHaveLength(3);
   });
 
-  test("keeps up with strangers who ask for challenges, and ends all the same: 20 passes of 1,000, the oldest first", async () => {
+  test("takes up to 20,000 tokens in one run, the oldest first", async () => {
     const many = (count: number) =>
       env.DB.prepare(
         `insert into single_use_tokens (hash, kind, created_at_ms, expires_at_ms)

@@ -1,4 +1,4 @@
-// What tests of sign-in with a provider share: walks to a provider that the test writes, and back.
+// Shared by the tests of sign-in with a provider: a browser's way to a fake provider, and back.
 import { env } from "cloudflare:workers";
 import { and, eq } from "drizzle-orm";
 import { expect } from "vitest";
@@ -19,15 +19,15 @@ export const db = openDb(env.DB);
 export const fresh = () => crypto.randomUUID();
 export const freshUlid = (nowMs: number) => newUlid(nowMs, crypto.getRandomValues(new Uint8Array(16)));
 
-/** What the played provider says of whoever comes back. */
+/** The fake provider's answer about the user who comes back. */
 type Verdict = Result<ProvedIdentity, ProviderProblem>;
 
 export function identityOf(changes: Partial<ProvedIdentity> = {}): ProvedIdentity {
   return { provider: "google", subject: fresh(), email: `Ann-${fresh()}@Example.com`, ...changes };
 }
 
-/** The Worker's own effects at some time, with the provider played; `seen` is what it was asked. */
-export function world(verdict: Verdict, nowMs = Date.now()) {
+/** The Worker's own dependencies at `nowMs`, with a fake provider that answers `verdict`; `seen` has what it was asked. */
+export function dependenciesWith(verdict: Verdict, nowMs = Date.now()) {
   const seen: { state: string; nonce: string; codeVerifier: string; code: string; iss: string | undefined }[] = [];
   const background = () => undefined;
   const deps = {
@@ -55,9 +55,9 @@ export interface Walk {
   readonly awayMs?: number;
 }
 
-/** There and back again. */
+/** Goes to the fake provider and comes back to the callback. */
 export async function walk({ verdict, begin = {}, back = {}, awayMs = 0 }: Walk) {
-  const { deps } = world(verdict);
+  const { deps } = dependenciesWith(verdict);
   const provider = verdict.ok ? verdict.value.provider : "google";
   const begun = await beginAttempt(deps, { provider, browserToken: undefined, returnTo: "/", linkTo: null, ...begin });
   if (!begun.ok) throw new Error(begun.error.code);
@@ -98,7 +98,7 @@ export const auditOf = async (userId: UserId) =>
     .map(({ action, target, before, after }) => ({ action, target, before, after }))
     .sort((a, b) => a.action.localeCompare(b.action));
 
-/** A session of a person as the browser holds it. */
+/** A new session of the user, with the token and the headers that its browser has. */
 export async function sessionOf(userId: UserId, changes: Partial<typeof sessions.$inferInsert> = {}) {
   const headers = await seedSession(userId, changes);
   const token = headers.cookie?.replace("session=", "") ?? "";
@@ -110,7 +110,7 @@ export async function sessionOf(userId: UserId, changes: Partial<typeof sessions
   return { token, sessionId: row.id, headers };
 }
 
-/** A walk that links to the person of a session. */
+/** A walk that links the identity to the user of a new session. */
 export async function linkWalk(userId: UserId, identity: ProvedIdentity, back: Partial<Callback> = {}) {
   const { token, sessionId } = await sessionOf(userId);
   return walk({

@@ -1,5 +1,5 @@
-// What becomes of an identity that a provider vouches for, with the provider played behind its interface; the providers themselves are met over
-// HTTP in test/contract.
+// Sign-in with an identity from a provider, with a fake provider behind the interface; test/contract has the real provider clients over
+// HTTP.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
@@ -19,6 +19,7 @@ import {
   auditOf,
   callbackOf,
   db,
+  dependenciesWith,
   fresh,
   freshUlid,
   identityOf,
@@ -28,7 +29,6 @@ import {
   sessionOf,
   type Walk,
   walk,
-  world,
 } from "./identities-harness.ts";
 
 const usersNamed = (email: string) => db.select().from(users).where(eq(users.emailKey, email.toLowerCase()));
@@ -48,7 +48,7 @@ const hasPasskey = async ({ userId }: TestUser) => {
   await db.insert(passkeys).values({ ...of, counter: 0, name: "Key", isBackedUp: false, createdAtMs: 1 });
 };
 
-/** Gives the code of the newest mail in the browser that holds the nonce. */
+/** Enters the code of the newest mail in the browser that holds the nonce. */
 async function proveMailbox(email: string, nonce: string | undefined) {
   const [mail] = await env.DEV_MAILBOX.getByName("mailbox").list(email);
   const [code] = /\b\d{8}\b/.exec(mail?.text ?? "") ?? [];
@@ -56,8 +56,8 @@ async function proveMailbox(email: string, nonce: string | undefined) {
   return send("/api/v1/auth/email/verify", { method: "POST", body: { email, code }, headers });
 }
 
-describe("an identity that nobody knows", () => {
-  it("makes an account with its verified email, linked and signed in, and the audit log says so", async () => {
+describe("an unknown identity", () => {
+  it("makes an account with its verified email, linked and signed in, with entries in the audit log", async () => {
     const identity = identityOf();
     const { finished } = await walk({ verdict: ok(identity), begin: { returnTo: "/after?x=1" } });
     expect(finished).toMatchObject({ ok: true, value: { kind: "SIGNED_IN", state: "ACTIVE", returnTo: "/after?x=1" } });
@@ -71,7 +71,7 @@ describe("an identity that nobody knows", () => {
     ]);
   });
 
-  it("makes one account and one identity, however many callbacks arrive at once", async () => {
+  it("makes one account and one identity of many parallel callbacks", async () => {
     const identity = identityOf({ provider: "github", subject: "4711" });
     const walks = await Promise.all(Array.from({ length: 8 }, () => walk({ verdict: ok(identity) })));
     expect(walks.map(({ finished }) => finished.ok)).toEqual(walks.map(() => true));
@@ -86,7 +86,7 @@ describe("an identity that nobody knows", () => {
     expect((await auditOf(user?.id ?? "usr_")).filter(({ action }) => action === "user.created")).toHaveLength(1);
   });
 
-  it("makes one account for one email, when two identities with it arrive at once: the other must prove the mailbox", async () => {
+  it("makes one account when two identities with the same email arrive at once; the other must prove the mailbox", async () => {
     const google = identityOf();
     const github = identityOf({ provider: "github", email: google.email.toUpperCase() });
     const walks = await Promise.all([google, github].map((identity) => walk({ verdict: ok(identity) })));
@@ -95,7 +95,7 @@ describe("an identity that nobody knows", () => {
     expect(await usersNamed(google.email)).toHaveLength(1);
   });
 
-  it("signs nobody in where its email is an account's already: a code goes to that mailbox, and links with it", async () => {
+  it("with the email of an existing account signs in, and is linked, only with the code mailed to it", async () => {
     const user = await seedUser();
     const identity = identityOf({ email: user.email.toUpperCase() });
     const { finished, callback } = await walk({ verdict: ok(identity) });
@@ -119,11 +119,11 @@ describe("an identity that nobody knows", () => {
   });
 });
 
-describe("an identity whose email is an account's that asks for more than a mail", () => {
+describe("an unknown identity with the email of an account that has another factor", () => {
   it.each([
     ["an authenticator app", "pending_2fa", (user: TestUser) => hasApp(user)],
     ["a passkey", "active", (user: TestUser) => hasPasskey(user)],
-  ])("is not linked by the code of the mail to a person with %s", async (_, state, equip) => {
+  ])("is not linked by the mailed code when the user has %s", async (_, state, equip) => {
     const user = await seedUser();
     await equip(user);
     const identity = identityOf({ email: user.email });
@@ -136,8 +136,8 @@ describe("an identity whose email is an account's that asks for more than a mail
   });
 });
 
-describe("an identity that is linked", () => {
-  it("signs its person in whatever its email says now, and the new email is noted beside it alone", async () => {
+describe("a linked identity", () => {
+  it("signs its user in after its email has changed, and only the identity takes the new email", async () => {
     const user = await seedUser();
     const other = await seedUser();
     const identity = identityOf();
@@ -152,7 +152,7 @@ describe("an identity that is linked", () => {
   it.each([
     ["an authenticator app", { totpEnabledAtMs: 1 }],
     ["a code by mail as second factor", { emailOtpEnabledAtMs: 1 }],
-  ])("opens a session that owes the second factor to a person with %s", async (_, changes) => {
+  ])("opens a session that waits for the second factor of a user with %s", async (_, changes) => {
     const user = await seedUser(changes);
     const identity = identityOf();
     await linkWalk(user.userId, identity);
@@ -174,8 +174,8 @@ describe("an identity that is linked", () => {
 });
 
 describe("an attempt", () => {
-  it("works once, of any number of callbacks at once", async () => {
-    const { deps, seen } = world(ok(identityOf()));
+  it("works once of several parallel callbacks", async () => {
+    const { deps, seen } = dependenciesWith(ok(identityOf()));
     const begun = await beginAttempt(deps, {
       provider: "google",
       browserToken: undefined,
@@ -195,7 +195,7 @@ describe("an attempt", () => {
     ["in another browser", { back: { browserToken: "A".repeat(43) } }, /another browser/],
     ["in a browser without the cookie", { back: { browserToken: undefined } }, /another browser/],
     ["with another state", { back: { state: "A".repeat(43) } }, /unknown/],
-    ["with a state that is none", { back: { state: "' or 1=1" } }, /unknown/],
+    ["with an invalid state", { back: { state: "' or 1=1" } }, /unknown/],
     ["without a state", { back: { state: undefined } }, /unknown/],
     ["at another provider's callback", { back: { provider: "github" } }, /unknown/],
     ["without a code", { back: { code: undefined } }, /no code/],
@@ -203,21 +203,21 @@ describe("an attempt", () => {
     ["that was cancelled", { back: { code: undefined, error: "access_denied" } }, /cancelled/],
     ["that ended in an error", { back: { error: "<script>alert(1)</script>" } }, /^the provider reported an error$/],
   ];
-  it.each(spoiled)("is refused %s, and makes nobody", async (_, how, reason) => {
+  it.each(spoiled)("is refused %s, and makes no account", async (_, how, reason) => {
     const identity = identityOf();
     const { finished } = await walk({ verdict: ok(identity), ...how });
     expect(finished).toMatchObject(refusedWith(reason));
     expect(await usersNamed(identity.email)).toEqual([]);
   });
 
-  it("is good a millisecond before its 10 minutes are over", async () => {
+  it("is valid until a millisecond before its 10 minutes are over", async () => {
     const { finished } = await walk({ verdict: ok(identityOf()), awayMs: ATTEMPT_LIFETIME_MS - 1 });
     expect(finished).toMatchObject({ ok: true });
   });
 
   it("is used up by a callback that was refused", async () => {
     const { callback } = await walk({ verdict: ok(identityOf()), back: { error: "access_denied" } });
-    const { deps } = world(ok(identityOf()));
+    const { deps } = dependenciesWith(ok(identityOf()));
     expect(await finishAttempt(deps, { ...callback, error: undefined })).toMatchObject(refusedWith(/unknown, used/));
   });
 
@@ -231,13 +231,13 @@ describe("an attempt", () => {
       { code: "PROVIDER_UNAVAILABLE", provider: "google" },
     ],
   ];
-  it.each(problems)("ends as the provider's problem says: %o", async (problem, failure) => {
+  it.each(problems)("is answered with the failure of the provider's problem: %o", async (problem, failure) => {
     const { finished } = await walk({ verdict: { ok: false, error: problem } });
     expect(finished).toEqual({ ok: false, error: failure });
   });
 
-  it("keeps the browser's nonce that is one of ours, and replaces whatever else it has", async () => {
-    const { deps } = world(ok(identityOf()));
+  it("keeps a browser token of valid form, and replaces any other", async () => {
+    const { deps } = dependenciesWith(ok(identityOf()));
     const nonce = "b".repeat(43);
     const tokenFor = async (browserToken: string | undefined) => {
       const begun = await beginAttempt(deps, { provider: "google", browserToken, returnTo: "/", linkTo: null });
@@ -247,8 +247,8 @@ describe("an attempt", () => {
     for (const other of [undefined, "", "short", `${nonce};x`]) expect(await tokenFor(other)).toMatch(/^[\w-]{43}$/);
   });
 
-  it("leaves none of its secrets in a table in the clear", async () => {
-    const { deps, seen } = world(ok(identityOf()));
+  it("stores none of its secrets as plain text in any table", async () => {
+    const { deps, seen } = dependenciesWith(ok(identityOf()));
     const begun = await beginAttempt(deps, {
       provider: "google",
       browserToken: undefined,
@@ -297,27 +297,30 @@ describe("the routes", () => {
     );
   });
 
-  it.each(["google", "gitlab", "email", "constructor", "%3Cb%3E"])("know no sign-in with %s here", async (name) => {
-    for (const step of ["start", "callback"]) {
-      const answer = await sendWith({ SIGN_IN_PROVIDERS: GITHUB }, `/api/v1/auth/${name}/${step}`);
-      const { message } = expectRefusal(answer, 422, "PROVIDER_NOT_CONFIGURED");
-      expect(message).toMatch(/^Sign-in with (google|this provider) is not available/);
-    }
-  });
+  it.each(["google", "gitlab", "email", "constructor", "%3Cb%3E"])(
+    "refuse sign-in with %s, which is not configured",
+    async (name) => {
+      for (const step of ["start", "callback"]) {
+        const answer = await sendWith({ SIGN_IN_PROVIDERS: GITHUB }, `/api/v1/auth/${name}/${step}`);
+        const { message } = expectRefusal(answer, 422, "PROVIDER_NOT_CONFIGURED");
+        expect(message).toMatch(/^Sign-in with (google|this provider) is not available/);
+      }
+    },
+  );
 
-  it("know no sign-in at all where the setting is wrong, and do not repeat it", async () => {
+  it("refuse sign-in when the setting is invalid, and do not repeat the setting", async () => {
     const answer = await sendWith({ SIGN_IN_PROVIDERS: '{"github":{"clientSecret":"canary-secret"}}' }, START);
     expectRefusal(answer, 422, "PROVIDER_NOT_CONFIGURED");
     expect(answer.text).not.toContain("canary");
   });
 
-  it("refuse to come back to another origin", async () => {
+  it("refuse to return to another origin", async () => {
     const answer = await sendWith({ SIGN_IN_PROVIDERS: GITHUB }, `${START}?returnTo=//evil.example`);
     expect(expectRefusal(answer, 400, "VALIDATION_FAILED").details).toMatchObject([{ path: "returnTo" }]);
     expect(answer.text).not.toContain("evil");
   });
 
-  it("begin a link for a person who stepped up alone, and give the address to them", async () => {
+  it("begin a link only for a user who stepped up, and give them the provider's address", async () => {
     const user = await seedUser();
     const path = "/api/v1/me/identities/github";
     const stale = await seedSession(user.userId, { factorAtMs: Date.now() - 300_000 });

@@ -11,17 +11,17 @@ import {
   auditOf,
   callbackOf,
   db,
+  dependenciesWith,
   identityOf,
   linkWalk,
   ownersOf,
   refusedWith,
   sessionOf,
   walk,
-  world,
 } from "./identities-harness.ts";
 
 describe("linking", () => {
-  it("gives the identity to the session's person, also where its email is another account's", async () => {
+  it("gives the identity to the session's user, even if its email is another account's", async () => {
     const user = await seedUser();
     const other = await seedUser();
     const identity = identityOf({ email: other.email });
@@ -41,7 +41,7 @@ describe("linking", () => {
     expect(await auditOf(user.userId)).toHaveLength(1);
   });
 
-  it("refuses one that is another person's", async () => {
+  it("refuses an identity that is another user's", async () => {
     const [first, second] = await Promise.all([seedUser(), seedUser()]);
     const identity = identityOf();
     await linkWalk(first.userId, identity);
@@ -50,19 +50,19 @@ describe("linking", () => {
     expect(await ownersOf(identity)).toMatchObject([{ userId: first.userId }]);
   });
 
-  it("gives one identity to one of many who link it at once", async () => {
-    const people = await Promise.all(Array.from({ length: 6 }, () => seedUser()));
+  it("gives an identity to only one of many users who link it at once", async () => {
+    const linkers = await Promise.all(Array.from({ length: 6 }, () => seedUser()));
     const identity = identityOf();
-    const walks = await Promise.all(people.map(({ userId }) => linkWalk(userId, identity)));
-    const told = walks.map(({ finished }) => (finished.ok ? finished.value.kind : finished.error.code));
-    expect(told.sort()).toEqual([...Array(5).fill("IDENTITY_TAKEN"), "LINKED"]);
+    const walks = await Promise.all(linkers.map(({ userId }) => linkWalk(userId, identity)));
+    const outcomes = walks.map(({ finished }) => (finished.ok ? finished.value.kind : finished.error.code));
+    expect(outcomes.sort()).toEqual([...Array(5).fill("IDENTITY_TAKEN"), "LINKED"]);
     expect(await ownersOf(identity)).toHaveLength(1);
   });
 
   const sessionGone: readonly [string, (userId: UserId) => Promise<Partial<Callback>>][] = [
     ["no session", async () => ({ sessionToken: undefined })],
-    ["another session of the same person", async (userId) => ({ sessionToken: (await sessionOf(userId)).token })],
-    ["another person's session", async () => ({ sessionToken: (await sessionOf((await seedUser()).userId)).token })],
+    ["another session of the same user", async (userId) => ({ sessionToken: (await sessionOf(userId)).token })],
+    ["another user's session", async () => ({ sessionToken: (await sessionOf((await seedUser()).userId)).token })],
   ];
   it.each(sessionGone)("is refused with %s", async (_, backWith) => {
     const user = await seedUser();
@@ -72,10 +72,10 @@ describe("linking", () => {
     expect(await ownersOf(identity)).toEqual([]);
   });
 
-  it("is refused once the session that asked was revoked", async () => {
+  it("is refused once the session that began it is revoked", async () => {
     const user = await seedUser();
     const { token, sessionId } = await sessionOf(user.userId);
-    const { deps } = world(ok(identityOf()));
+    const { deps } = dependenciesWith(ok(identityOf()));
     const linkTo = { userId: user.userId, sessionId };
     const begun = await beginAttempt(deps, { provider: "google", browserToken: undefined, returnTo: "/", linkTo });
     if (!begun.ok) throw new Error(begun.error.code);
@@ -84,7 +84,7 @@ describe("linking", () => {
     expect(finished).toMatchObject(refusedWith(/session/));
   });
 
-  it("never signs anybody in, and a sign-in never links", async () => {
+  it("does not happen in a sign-in: the session of another user in the browser gets no identity", async () => {
     const user = await seedUser();
     const { token } = await sessionOf(user.userId);
     const identity = identityOf();
@@ -95,7 +95,7 @@ describe("linking", () => {
 });
 
 describe("my identities", () => {
-  it("are listed to me alone, and unlinked by me alone after a step-up", async () => {
+  it("are listed to me alone, and can be unlinked by me alone after a step-up", async () => {
     const [user, other] = await Promise.all([seedUser(), seedUser()]);
     const identity = identityOf({ provider: "github", subject: "12/3 4" });
     await linkWalk(user.userId, identity);
@@ -118,7 +118,7 @@ describe("my identities", () => {
     expect(unlinked).toMatchObject([{ target: "github:12/3 4" }]);
   });
 
-  it("unlinks once, of many at once", async () => {
+  it("are unlinked once by several parallel requests", async () => {
     const user = await seedUser();
     const identity = identityOf();
     await linkWalk(user.userId, identity);

@@ -1,4 +1,4 @@
-// What tests of passkeys share: authenticators in software that register and sign in.
+// Shared by the tests of passkeys: software authenticators that register and sign in.
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { expect } from "vitest";
@@ -30,7 +30,7 @@ export async function register(user: TestUser, authenticator: Authenticator, fau
   return send(MINE, { method: "POST", headers: user.headers, body: { credential, name: "Laptop" } });
 }
 
-/** A person with one passkey. */
+/** A user with one passkey. */
 export async function passkeyUser(of?: { readonly counter: 0 }) {
   const user = await seedUser();
   const authenticator = await softwareAuthenticator({ origin: ORIGIN, rpId: "localhost", ...of });
@@ -39,7 +39,7 @@ export async function passkeyUser(of?: { readonly counter: 0 }) {
   return { ...user, authenticator, passkeyId: String(added.json?.id) };
 }
 
-/** A browser that asked: its cookie and the options it got. */
+/** A browser that began a sign-in: its headers with the cookie, and the options it got. */
 export async function signInOptions(headers: Headers = {}) {
   const asked = await send(`${AUTH}/options`, { method: "POST", headers: { origin: ORIGIN, ...headers } });
   expect(asked.status).toBe(200);

@@ -1,5 +1,5 @@
-// Passkeys through the Worker's own entry, with an authenticator in software: registered, signed in with, and refused for everything that is
-// wrong with an answer (security.md 1).
+// Passkeys through the Worker's entry point, with a software authenticator: signing in, stepping up, and the refusal of every faulty
+// assertion (security.md 1).
 import { env } from "cloudflare:workers";
 import { eq, sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
@@ -31,7 +31,7 @@ const sessionsOf = async (user: TestUser) =>
   db.select().from(sessions).where(sql`user_id = ${user.userId} and signed_in_with = 'PASSKEY'`);
 
 describe("signing in with a passkey", () => {
-  test("it signs in without a name typed and owes no second factor, even with an authenticator app set up", async () => {
+  test("it needs no user name and no second factor, even with an authenticator app set up", async () => {
     const user = await passkeyUser();
     await db.update(users).set({ totpEnabledAtMs: 1 }).where(eq(users.id, user.userId));
     const { options, headers } = await signInOptions();
@@ -48,7 +48,7 @@ describe("signing in with a passkey", () => {
     const cookies = signedIn.headers.getSetCookie();
     expect(cookies.some((each) => each.startsWith("signin=;"))).toBe(true);
     const cookie = cookies.find((each) => each.startsWith("session="))?.split(";")[0] ?? "";
-    // Signed in with a passkey is stepped up: nothing more is asked.
+    // A sign-in with a passkey counts as a step-up.
     const removed = await send(`${MINE}/${user.passkeyId}`, {
       method: "DELETE",
       headers: { origin: ORIGIN, cookie },
@@ -56,7 +56,7 @@ describe("signing in with a passkey", () => {
     expect(removed.status).toBe(204);
   });
 
-  test("its use is noted: when, and the authenticator's counter", async () => {
+  test("it records the time of use, the authenticator's counter and the backup state", async () => {
     const user = await passkeyUser();
     expect((await signIn(user.authenticator, { isBackedUp: true })).status).toBe(200);
     const [row] = await db.select().from(passkeys).where(eq(passkeys.userId, user.userId));
@@ -77,7 +77,7 @@ describe("signing in with a passkey", () => {
     expectRefusal(await send(MINE, { headers: user.headers }), 401, "UNAUTHORIZED");
   });
 
-  test("a passkey that never counts signs in again and again", async () => {
+  test("a passkey whose counter stays 0 signs in again and again", async () => {
     const { authenticator } = await passkeyUser({ counter: 0 });
     for (const _ of [1, 2]) expect((await signIn(authenticator)).status).toBe(200);
   });
@@ -95,26 +95,26 @@ describe("signing in with a passkey", () => {
   const FAULTS: readonly [string, Faults][] = [
     ["another origin", { origin: "https://localhost:8787" }],
     ["an origin that only begins like ours", { origin: "http://localhost:8787.example.com" }],
-    ["a page of the origin inside a stranger's", { crossOrigin: true }],
+    ["our page in a frame of another origin", { crossOrigin: true }],
     ["another RP id", { rpId: "example.com" }],
     ["no user verification", { isUserVerified: false }],
-    ["nobody present", { isUserPresent: false }],
+    ["no user presence", { isUserPresent: false }],
     ["a registration's type", { type: "webauthn.create" }],
-    ["a challenge that was never given", { challenge: "A".repeat(43) }],
+    ["a challenge that was never issued", { challenge: "A".repeat(43) }],
     ["a credential that nobody registered", { id: "AAAA" }],
-    ["another account's handle", { userHandle: btoa("usr_1").replaceAll("=", "") }],
-    ["no handle", { userHandle: null }],
+    ["another account's user handle", { userHandle: btoa("usr_1").replaceAll("=", "") }],
+    ["no user handle", { userHandle: null }],
     ["an altered signature", { signature: (der) => der.map((byte, i) => (i === der.length - 1 ? byte ^ 1 : byte)) }],
-    ["a backup of what cannot be backed up", { flags: 0b0001_0000 }],
+    ["a backup flag on a passkey that cannot be backed up", { flags: 0b0001_0000 }],
     ["no signature at all", { signature: () => new Uint8Array([0]) }],
-    // The library's own reader of signatures takes these: it is not the one that ships.
-    ["the same signature with a byte behind it", { signature: (der) => new Uint8Array([...der, 0]) }],
+    // The library's parser of signatures accepts these two; the Worker has a parser of its own.
+    ["the same signature with a byte after it", { signature: (der) => new Uint8Array([...der, 0]) }],
     [
-      "the same signature with its length spelled longer",
+      "the same signature with its length in the long form",
       { signature: ([tag = 0, ...rest]) => new Uint8Array([tag, 0x81, ...rest]) },
     ],
   ];
-  test.each(FAULTS)("%s is refused and opens nothing", async (_, faults) => {
+  test.each(FAULTS)("an assertion with %s is refused and opens no session", async (_, faults) => {
     const user = await passkeyUser();
     const answer = await signIn(user.authenticator, faults);
     expect(expectRefusal(answer, 401, "PASSKEY_REFUSED").message).toBe(
@@ -123,14 +123,14 @@ describe("signing in with a passkey", () => {
     expect(await sessionsOf(user)).toEqual([]);
   });
 
-  test("the signature of one passkey does not open the account of another", async () => {
+  test("a passkey does not sign in to another user's account", async () => {
     const [mine, theirs] = [await passkeyUser(), await passkeyUser()];
     const stolen = { id: theirs.authenticator.credentialId, userHandle: btoa(theirs.userId).replaceAll("=", "") };
     expectRefusal(await signIn(mine.authenticator, stolen), 401, "PASSKEY_REFUSED");
     expect(await sessionsOf(theirs)).toEqual([]);
   });
 
-  test.each([0, 1, 2])("a counter that went from 2 to %i is refused, and noted once", async (counter) => {
+  test.each([0, 1, 2])("a counter that went from 2 to %i is refused, with one audit entry", async (counter) => {
     const user = await passkeyUser();
     expect((await signIn(user.authenticator)).status).toBe(200);
     const { options, headers } = await signInOptions();
@@ -142,14 +142,14 @@ describe("signing in with a passkey", () => {
     expect(await sessionsOf(user)).toHaveLength(1);
   });
 
-  test("a counter that went back under a wrong signature is nobody's word and not noted", async () => {
+  test("a lower counter with a wrong signature is refused without an audit entry", async () => {
     const user = await passkeyUser();
     const signature = (der: Uint8Array) => der.map((byte, i) => (i === der.length - 1 ? byte ^ 1 : byte));
     expectRefusal(await signIn(user.authenticator, { counter: 0, signature }), 401, "PASSKEY_REFUSED");
     expect(await auditOf(user.passkeyId)).toEqual(["passkey.added"]);
   });
 
-  test("an answer works once", async () => {
+  test("an assertion works once", async () => {
     const user = await passkeyUser({ counter: 0 });
     const { options, headers } = await signInOptions();
     const credential = await user.authenticator.get(options);
@@ -158,7 +158,7 @@ describe("signing in with a passkey", () => {
     expectRefusal(await ask(), 401, "PASSKEY_REFUSED");
   });
 
-  test("of many at once with one challenge one is signed in", async () => {
+  test("one of four parallel requests with the same challenge signs in", async () => {
     const user = await passkeyUser({ counter: 0 });
     const { options, headers } = await signInOptions();
     const credentials = await Promise.all([1, 2, 3, 4].map(async () => user.authenticator.get(options)));
@@ -169,7 +169,7 @@ describe("signing in with a passkey", () => {
     expect(await sessionsOf(user)).toHaveLength(1);
   });
 
-  test("of two at once with one count of the authenticator one is signed in", async () => {
+  test("one of two parallel requests with the same counter signs in", async () => {
     const user = await passkeyUser();
     const starts = await Promise.all([signInOptions(), signInOptions()]);
     const answers = await Promise.all(
@@ -182,7 +182,7 @@ describe("signing in with a passkey", () => {
     expect(await sessionsOf(user)).toHaveLength(1);
   });
 
-  test("another browser, a browser without a nonce, and a late one are refused", async () => {
+  test("an assertion from another browser, without the browser's nonce, or after the expiry is refused", async () => {
     const user = await passkeyUser();
     const { options, headers } = await signInOptions();
     const other = await signInOptions();
@@ -196,7 +196,7 @@ describe("signing in with a passkey", () => {
     expect(await sessionsOf(user)).toEqual([]);
   });
 
-  test("a challenge of a registration signs nobody in", async () => {
+  test("the challenge of a registration cannot be used to sign in", async () => {
     const user = await passkeyUser();
     const headers = await seedSession(user.userId, { factor: "PASSKEY" });
     const { challenge } = await creationOptions(headers);
@@ -206,7 +206,7 @@ describe("signing in with a passkey", () => {
     expectRefusal(answer, 401, "PASSKEY_REFUSED");
   });
 
-  test("what is stored of a challenge answers none", async () => {
+  test("neither the challenge nor the browser's nonce is stored in plain text", async () => {
     const { options, headers } = await signInOptions();
     const [row] = await db
       .select()
@@ -218,11 +218,11 @@ describe("signing in with a passkey", () => {
   });
 
   const GARBAGE: readonly [string, object][] = [
-    ["client data that is no JSON", { clientDataJSON: "AAAA" }],
-    ["client data that is no base64url", { clientDataJSON: "A" }],
+    ["client data that is not JSON", { clientDataJSON: "AAAA" }],
+    ["client data that is not base64url", { clientDataJSON: "A" }],
     ["authenticator data that is cut short", { authenticatorData: "AAAA" }],
   ];
-  test.each(GARBAGE)("%s is refused like any other answer", async (_, part) => {
+  test.each(GARBAGE)("an assertion with %s is refused like any other wrong one", async (_, part) => {
     const { authenticator } = await passkeyUser();
     const { options, headers } = await signInOptions();
     const credential = await authenticator.get(options);
@@ -236,12 +236,12 @@ describe("a passkey inside a session, as a second factor or to step up", () => {
   const dependencies = () => passkeyDependencies(env, { db, nowMs: Date.now(), sleep: requestSleep() });
   const trail = { ip: null, requestId: null };
 
-  /** A person in a session of theirs, and what it was asked. */
+  /** A user in a session, and the options that the session was given. */
   async function begun() {
     const user = await passkeyUser();
     const id = user.userId;
     const [session] = await db.select().from(sessions).where(eq(sessions.userId, id)).limit(1);
-    if (session === undefined) throw new Error("a person without a session");
+    if (session === undefined) throw new Error("a user without a session");
     const options = await beginPasskey(dependencies(), { user: { id }, session });
     if (!options.ok) throw new Error(options.error.code);
     return {
@@ -264,7 +264,7 @@ describe("a passkey inside a session, as a second factor or to step up", () => {
     return verifyPasskey(dependencies(), { kind: "PASSKEY_STEP_UP", credential, session, user, trail });
   }
 
-  test("the options name the person's own passkeys", async () => {
+  test("the options name the user's own passkeys", async () => {
     const { options, authenticator } = await begun();
     expect(options).toMatchObject({
       rpId: "localhost",
@@ -273,7 +273,7 @@ describe("a passkey inside a session, as a second factor or to step up", () => {
     });
   });
 
-  test("the person's own passkey is accepted, with or without a handle, and its statements work once", async () => {
+  test("the user's own passkey is accepted without a user handle, and its statements can be committed once", async () => {
     const of = await begun();
     const verified = await answer(of, {}, { userHandle: null });
     if (!verified.ok) throw new Error(verified.error.code);
@@ -288,7 +288,7 @@ describe("a passkey inside a session, as a second factor or to step up", () => {
     expect(await answer(of)).toEqual({ ok: false, error: { code: "PASSKEY_REFUSED" } });
   });
 
-  test("a passkey that was removed meanwhile settles nothing", async () => {
+  test("the statements of a passkey that was removed meanwhile cannot be committed", async () => {
     const of = await begun();
     const verified = await answer(of);
     if (!verified.ok) throw new Error(verified.error.code);
@@ -298,7 +298,7 @@ describe("a passkey inside a session, as a second factor or to step up", () => {
     await expect(batch(db, [first, ...more])).rejects.toThrow();
   });
 
-  test("another person's passkey, session or handle, a session of the same person, and a missing user verification are refused", async () => {
+  test("another user's passkey or handle, another session, another origin and no user verification are refused", async () => {
     const [of, other] = [await begun(), await begun()];
     const elsewhere = { ...of.session, id: other.session.id };
     const attempts = [
@@ -312,7 +312,7 @@ describe("a passkey inside a session, as a second factor or to step up", () => {
     for (const attempt of attempts) expect(await attempt).toEqual({ ok: false, error: { code: "PASSKEY_REFUSED" } });
   });
 
-  test("a challenge of a session signs nobody in, and one of a sign-in settles no session", async () => {
+  test("a session's challenge cannot sign in, and a sign-in's challenge cannot step a session up", async () => {
     const of = await begun();
     const { options, headers } = await signInOptions();
     const credential = await of.authenticator.get(of.options);

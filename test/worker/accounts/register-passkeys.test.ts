@@ -17,7 +17,7 @@ import {
 } from "./passkeys-harness.ts";
 
 describe("registering a passkey", () => {
-  test("options ask for a discoverable, user-verifying credential, without attestation, and tell the authenticator no more than the account's id", async () => {
+  test("the options ask for a discoverable, user-verifying credential without attestation", async () => {
     const { headers, userId, email } = await seedUser({ name: "Ada" });
     const asked = await send(`${MINE}/options`, { method: "POST", headers });
     expect(asked.json).toMatchObject({
@@ -31,7 +31,7 @@ describe("registering a passkey", () => {
     });
   });
 
-  test("a registered passkey is shown, named, renamed and removed, each change in the audit log, and keeps its key to itself", async () => {
+  test("a registered passkey can be listed, renamed and removed, with audit entries, and its public key is never shown", async () => {
     const user = await passkeyUser();
     const [shown] = await db.select().from(passkeys).where(eq(passkeys.userId, user.userId));
     const listed = await send(MINE, { headers: user.headers });
@@ -43,7 +43,7 @@ describe("registering a passkey", () => {
     expect(listed.text).not.toContain(shown?.publicKey);
     expect(shown).toMatchObject({ transports: '["internal","hybrid"]', counter: 1 });
     const one = `${MINE}/${user.passkeyId}`;
-    // A passkey is what its owner steps up with from now on: the session did so by a mailed code.
+    // From now on its owner must step up with a passkey; this session did so with a mailed code.
     const refused = await send(one, { method: "DELETE", headers: user.headers });
     expect(expectRefusal(refused, 403, "STEP_UP_REQUIRED").factors).toEqual(["passkey"]);
     const headers = await seedSession(user.userId, { factor: "PASSKEY" });
@@ -55,14 +55,14 @@ describe("registering a passkey", () => {
     expectRefusal(await signIn(user.authenticator), 401, "PASSKEY_REFUSED");
   });
 
-  test("a second one is not offered to an authenticator that holds one", async () => {
+  test("the options exclude the passkeys that the user already has", async () => {
     const user = await passkeyUser();
     const headers = await seedSession(user.userId, { factor: "PASSKEY" });
     const { excludeCredentials } = await creationOptions(headers);
     expect(excludeCredentials.map(({ id }) => id)).toEqual([user.authenticator.credentialId]);
   });
 
-  test.each(["ES256", "EdDSA", "RS256"] as const)("a key of %s registers and signs in", async (algorithm) => {
+  test.each(["ES256", "EdDSA", "RS256"] as const)("an %s key can be registered and sign in", async (algorithm) => {
     const authenticator = await softwareAuthenticator({ algorithm });
     expect((await register(await seedUser(), authenticator)).status).toBe(201);
     expect((await signIn(authenticator)).status).toBe(200);
@@ -70,38 +70,38 @@ describe("registering a passkey", () => {
     expectRefusal(await signIn(authenticator, { signature }), 401, "PASSKEY_REFUSED");
   });
 
-  test("a credential that is registered is refused, whosever it is", async () => {
+  test("a credential that another user has registered is refused", async () => {
     const { authenticator } = await passkeyUser();
     expectRefusal(await register(await seedUser(), authenticator), 409, "PASSKEY_EXISTS");
   });
 
   const FAULTS: readonly [string, Faults][] = [
     ["another origin", { origin: "http://localhost:8788" }],
-    ["a page of the origin inside a stranger's", { crossOrigin: true }],
+    ["our page in a frame of another origin", { crossOrigin: true }],
     ["another RP id", { rpId: "example.com" }],
     ["no user verification", { isUserVerified: false }],
-    ["nobody present", { isUserPresent: false }],
+    ["no user presence", { isUserPresent: false }],
     ["an assertion's type", { type: "webauthn.get" }],
-    ["a challenge that was never given", { challenge: "A".repeat(43) }],
+    ["a challenge that was never issued", { challenge: "A".repeat(43) }],
     ["another credential's id", { id: "AAAA" }],
     ["self attestation", { attestation: "packed" }],
     ["an attestation with a certificate", { attestation: "packed with certificate" }],
     ["an attestation of FIDO U2F", { attestation: "fido-u2f" }],
     ["an attestation of Apple", { attestation: "apple" }],
     ["an attestation of a TPM", { attestation: "tpm" }],
-    ["an attestation nobody knows", { attestation: "unknown" }],
-    ["a statement where there is none", { attestationMembers: new Map([["attStmt", new Map([["alg", -7]])]]) }],
-    ["a backup of what cannot be backed up", { flags: 0b0001_0000 }],
+    ["an attestation of an unknown format", { attestation: "unknown" }],
+    ["a statement in the format that has none", { attestationMembers: new Map([["attStmt", new Map([["alg", -7]])]]) }],
+    ["a backup flag on a passkey that cannot be backed up", { flags: 0b0001_0000 }],
     ["an algorithm that was not offered", { key: new Map([[3, -35]]) }],
-    ["a byte behind the attestation object", { attestationObject: (object) => new Uint8Array([...object, 0]) }],
+    ["a byte after the attestation object", { attestationObject: (object) => new Uint8Array([...object, 0]) }],
   ];
-  test.each(FAULTS)("%s is refused and registers nothing", async (_, faults) => {
+  test.each(FAULTS)("a credential with %s is refused and not registered", async (_, faults) => {
     const user = await seedUser();
     expectRefusal(await register(user, await softwareAuthenticator(), faults), 401, "PASSKEY_REFUSED");
     expect(await db.select().from(passkeys).where(eq(passkeys.userId, user.userId))).toEqual([]);
   });
 
-  test("a challenge registers once, in the session that asked, within five minutes", async () => {
+  test("a challenge works once, only in the session that asked for it, and not after its expiry", async () => {
     const user = await seedUser();
     const options = await creationOptions(user.headers);
     const add = async (headers: Headers, authenticator: Authenticator) =>
@@ -121,7 +121,7 @@ describe("registering a passkey", () => {
     expectRefusal(answer, 401, "PASSKEY_REFUSED");
   });
 
-  test("another person's passkey cannot be renamed or removed", async () => {
+  test("another user's passkey cannot be renamed or removed", async () => {
     const { passkeyId } = await passkeyUser();
     const { headers } = await seedUser();
     const one = `${MINE}/${passkeyId}`;
@@ -129,7 +129,7 @@ describe("registering a passkey", () => {
     expectRefusal(await send(one, { method: "DELETE", headers }), 404, "PASSKEY_NOT_FOUND");
   });
 
-  test("of two removals at once one removes and one finds nothing", async () => {
+  test("one of two parallel removals succeeds, and the other gets 404", async () => {
     const user = await passkeyUser();
     const headers = await seedSession(user.userId, { factor: "PASSKEY" });
     const ask = async () => send(`${MINE}/${user.passkeyId}`, { method: "DELETE", headers });

@@ -1,4 +1,4 @@
-// The second factor that a sign-in owes (security.md 1), and the limit on guessing it (security.md 3).
+// The second factor that a sign-in waits for (security.md 1), and the limit on guessing it (security.md 3).
 import { env } from "cloudflare:workers";
 import { and, eq, inArray, like } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -29,7 +29,7 @@ const db = openDb(env.DB);
 const VERIFY = `${SECOND_FACTOR}/verify`;
 const EMAIL_OTP = "/api/v1/me/email-otp";
 
-/** Wrong factors counted on the person and on what else is counted of new sessions, the largest first. */
+/** Counts of wrong factors: of the user's pending sessions, of the network and of the user. */
 const failuresOf = async (email: string) => {
   const { id } = await userOf(email);
   const own = await db
@@ -50,7 +50,7 @@ const give = (browser: Browser, code: unknown, method?: string) =>
 const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status).sort();
 const mailsTo = (email: string) => env.DEV_MAILBOX.getByName("mailbox").list(email);
 
-/** Somebody with mailed codes as their second factor. */
+/** A user with mailed codes as their second factor. */
 async function mailHolder() {
   const { email, browser } = await newcomer();
   expect((await browser.post(EMAIL_OTP)).status).toBe(204);
@@ -63,13 +63,13 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe("a session that owes its second factor", () => {
-  it("opens nothing of the person or a merchant until it is given, and then under a new token", async () => {
+describe("a session that waits for its second factor", () => {
+  it("opens no route of the user or a merchant until the factor is given, and then has a new token", async () => {
     const { email, secret } = await appHolder();
     const merchantId = await seedMerchant();
     await seedMember(merchantId, (await userOf(email)).id, "OWNER");
     const browser = await pendingBrowser(email);
-    const doors = [
+    const closed = [
       ["GET", "/api/v1/me"],
       ["GET", "/api/v1/merchants"],
       ["GET", `/api/v1/merchants/merchant/${merchantId}/invoices`],
@@ -79,7 +79,7 @@ describe("a session that owes its second factor", () => {
       ["DELETE", TOTP],
       ["DELETE", EMAIL_OTP],
     ] as const;
-    for (const [method, path] of doors) {
+    for (const [method, path] of closed) {
       const refused = expectRefusal(await browser.ask(path, { method }), 403, "SECOND_FACTOR_REQUIRED");
       expect(refused.factors).toEqual(["totp", "backup_code"]);
     }
@@ -108,14 +108,14 @@ describe("a session that owes its second factor", () => {
     expect([entry?.after, more]).toEqual(['{"factor":"TOTP","wasPending":true}', []]);
   });
 
-  it("is the only one that owes: an active session is told that nothing is asked of it here", async () => {
+  it("is the only kind that takes one: an active session is answered that no factor is available", async () => {
     const { browser, secret } = await appHolder();
     expect((await browser.post(`${SECOND_FACTOR}/start`)).json).toEqual({ factors: [], passkey: null });
     const refused = expectRefusal(await give(browser, appCode(secret)), 422, "FACTOR_NOT_AVAILABLE");
     expect(refused.factors).toEqual([]);
   });
 
-  it("takes no factor that its person does not have", async () => {
+  it("takes no factor that its user does not have", async () => {
     const { email } = await mailHolder();
     const browser = await pendingBrowser(email);
     for (const code of ["012345", "ABCDE-FGHJK"])
@@ -126,20 +126,20 @@ describe("a session that owes its second factor", () => {
   });
 });
 
-describe("a code of the app", () => {
+describe("a code of the authenticator app", () => {
   it.each([
     [-2, 401],
     [-1, 200],
     [0, 200],
     [1, 200],
     [2, 401],
-  ])("of the step at %i is answered %i", async (away, status) => {
+  ])("from %i steps away is answered with %i", async (away, status) => {
     const { email, secret } = await appHolder();
     passTime(120_000);
     expect((await give(await pendingBrowser(email), appCode(secret, away))).status).toBe(status);
   });
 
-  it("works once, and none of an earlier step works after it", async () => {
+  it("works once, and no code of an earlier step works after it", async () => {
     const { email, secret } = await appHolder();
     passTime(120_000);
     const code = appCode(secret);
@@ -151,7 +151,7 @@ describe("a code of the app", () => {
     expect((await give(next, appCode(secret))).status).toBe(200);
   });
 
-  it("works once of many sessions at the same time", async () => {
+  it("works once when many sessions give it at once", async () => {
     const { email, secret } = await appHolder();
     const browsers = await pendingBrowsers(email, 8);
     const answers = await Promise.all(browsers.map((browser) => give(browser, appCode(secret))));
@@ -161,7 +161,7 @@ describe("a code of the app", () => {
     expect(active.sort()).toEqual([200, ...new Array(7).fill(403)]);
   });
 
-  it("leaves one token when one session gives it many times at once", async () => {
+  it("gives one new token when one session gives it many times at once", async () => {
     const { email, secret } = await appHolder();
     const browser = await pendingBrowser(email);
     const answers = await Promise.all(Array.from({ length: 8 }, () => give(browser, appCode(secret))));
@@ -171,14 +171,14 @@ describe("a code of the app", () => {
   });
 });
 
-describe("one session's token", () => {
-  it("is replaced once when two different factors are given at once: the other finds nobody signed in", async () => {
+describe("the token of a session", () => {
+  it("is replaced once when three factors are given at once; the others are answered as not signed in", async () => {
     const { email, secret, backupCodes: codes } = await appHolder();
     const browser = await pendingBrowser(email);
     const answers = await Promise.all([appCode(secret), codes[0], codes[1]].map((code) => give(browser, code)));
     expect(statuses(answers)).toEqual([200, 401, 401]);
     for (const answer of answers.filter(({ status }) => status === 401)) expectRefusal(answer, 401, "UNAUTHORIZED");
-    // What lost was not used up.
+    // The backup codes of the refused requests are not used up.
     const used = await db
       .select()
       .from(backupCodes)
@@ -199,21 +199,21 @@ describe("a backup code", () => {
     expect((await next.ask("/api/v1/me")).json).toMatchObject({ factors: { backupCodesLeft: 8 } });
   });
 
-  it("works once of many sessions at the same time", async () => {
+  it("works once when many sessions give it at once", async () => {
     const { email, backupCodes: codes } = await appHolder();
     const browsers = await pendingBrowsers(email, 6);
     const answers = await Promise.all(browsers.map((browser) => give(browser, codes[3])));
     expect(statuses(answers)).toEqual([200, ...new Array(5).fill(401)]);
   });
 
-  it("of somebody else is none", async () => {
+  it("of another user is refused", async () => {
     const [mine, theirs] = [await appHolder(), await appHolder()];
     expectRefusal(await give(await pendingBrowser(theirs.email), mine.backupCodes[0]), 401, "INVALID_CODE");
   });
 });
 
 describe("a mailed code as the second factor", () => {
-  it("is owed once it is switched on, mailed when asked for, and good for its session alone", async () => {
+  it("is required once it is switched on, mailed on request, and valid for its session alone", async () => {
     const { email, browser: first } = await mailHolder();
     expect((await first.ask("/api/v1/me")).json).toMatchObject({ factors: { emailOtp: true } });
     const [browser, other] = [await pendingBrowser(email), await pendingBrowser(email)];
@@ -228,13 +228,13 @@ describe("a mailed code as the second factor", () => {
     expect((await give(other, await mailedCode(email))).status).toBe(200);
   });
 
-  it("is not the code that signs in, and none before it is asked for", async () => {
+  it("is another code than the one that signed in", async () => {
     const { email } = await mailHolder();
     const browser = await pendingBrowser(email);
     expectRefusal(await give(browser, await mailedCode(email)), 401, "INVALID_CODE");
   });
 
-  it("works once at the same time, and 5 tries are all it has", async () => {
+  it("has 5 tries, and works once of parallel requests", async () => {
     const { email } = await mailHolder();
     const browser = await pendingBrowser(email);
     await browser.post(`${SECOND_FACTOR}/start`);
@@ -248,7 +248,7 @@ describe("a mailed code as the second factor", () => {
     expect(statuses(answers)).toEqual([200, 401, 401]);
   });
 
-  it("is switched on and off after step-up, recorded once each", async () => {
+  it("is switched on and off after a step-up, with one audit entry each", async () => {
     const { email, browser } = await newcomer();
     const { id } = await userOf(email);
     const entries = async () =>
@@ -269,7 +269,7 @@ describe("a mailed code as the second factor", () => {
   });
 });
 
-describe("guessing", () => {
+describe("guessing a second factor", () => {
   const guess = async (browser: Browser, secret: string, times: number) => {
     for (let n = 0; n < times; n++) expectRefusal(await give(browser, wrongCode(secret)), 401, "INVALID_CODE");
   };
@@ -278,7 +278,7 @@ describe("guessing", () => {
     expect(answer.headers.get("retry-after")).toBe(String(seconds));
   };
 
-  it("ends after 10 wrong ones in 15 minutes: not even a right one is checked, in any new session of the network, until they are over", async () => {
+  it("is blocked after 10 wrong ones, in all new sessions of the network, until 15 minutes after the first", async () => {
     const { email, browser: active, secret, backupCodes: codes } = await appHolder();
     const browser = await pendingBrowser(email);
     await guess(browser, secret, 7);
@@ -287,7 +287,7 @@ describe("guessing", () => {
     await guess(browser, secret, 2);
     await isLocked(await give(browser, appCode(secret)), 840);
     await isLocked(await give(await pendingBrowser(email), codes[0]), 840);
-    // A session that has given a factor before goes on, and is counted by itself.
+    // A session that has given a factor before is not blocked: it has a count of its own.
     const stepUp = (code: string) => active.post(`${STEP_UP}/verify`, { code });
     expectRefusal(await stepUp(wrongCode(secret)), 401, "INVALID_CODE");
     expect((await stepUp(appCode(secret))).status).toBe(200);
@@ -297,7 +297,7 @@ describe("guessing", () => {
     expect((await give(browser, appCode(secret))).status).toBe(200);
   });
 
-  it("has no more than 10 attempts when they come all at once", async () => {
+  it("has no more than 10 attempts in parallel requests", async () => {
     const { email, secret } = await appHolder();
     const browsers = await pendingBrowsers(email, 4);
     const answers = await Promise.all(
@@ -310,7 +310,7 @@ describe("guessing", () => {
     expect(statuses(answers)).toEqual([...new Array(10).fill(401), ...new Array(14).fill(429)]);
   });
 
-  it("is not begun anew by a right one in between, which itself does not count", async () => {
+  it("keeps its count after a right one, which itself does not count", async () => {
     const { email, secret, backupCodes: codes } = await appHolder();
     const browser = await pendingBrowser(email);
     await guess(browser, secret, 9);
@@ -320,7 +320,7 @@ describe("guessing", () => {
     await isLocked(await give(await pendingBrowser(email), codes[4]), 900);
   });
 
-  it("in a session that has given a factor is counted there alone, and ends there", async () => {
+  it("in a session that has given a factor is counted and blocked in that session alone", async () => {
     const { email, browser: active, secret } = await appHolder();
     const verify = (code: string) => active.post(`${STEP_UP}/verify`, { code });
     for (let n = 0; n < 10; n++) expectRefusal(await verify(wrongCode(secret)), 401, "INVALID_CODE");
@@ -329,7 +329,7 @@ describe("guessing", () => {
     expect((await give(await pendingBrowser(email), appCode(secret))).status).toBe(200);
   });
 
-  it("in new sessions of other networks goes on, to 100 wrong ones a day, and never closes the person's other sessions", async () => {
+  it("from other networks is blocked after 100 wrong ones a day, and never blocks the user's other sessions", async () => {
     const { email, browser: active, secret } = await appHolder();
     const pending = await pendingBrowser(email);
     const from = (ip: string, code: string) =>
@@ -345,13 +345,13 @@ describe("guessing", () => {
     expect((await active.post(`${STEP_UP}/verify`, { code: appCode(secret) })).status).toBe(200);
   });
 
-  it("of one person closes nobody else out", async () => {
+  it("of one user's factor blocks no other user", async () => {
     const [one, other] = [await appHolder(), await appHolder()];
     await guess(await pendingBrowser(one.email), one.secret, 10);
     expect((await give(await pendingBrowser(other.email), appCode(other.secret))).status).toBe(200);
   });
 
-  it("is never free: where the count cannot be kept, nothing is checked", async () => {
+  it("is never uncounted: when the count cannot be stored, no factor is checked", async () => {
     const { email, secret, backupCodes: codes } = await appHolder();
     const browser = await pendingBrowser(email);
     const DB = new Proxy(env.DB, {

@@ -35,8 +35,8 @@ const listOf = async (headers: Readonly<Record<string, string>>, query = "") => 
   return JSON.parse(answer.text);
 };
 
-describe("how long a session lives", () => {
-  test("7 days without use, and a use begins them anew", async () => {
+describe("a session lives", () => {
+  test("for 7 days after its last use", async () => {
     const { headers } = await seedUser();
     await ageSession(headers, {
       createdAtMs: Date.now() - 20 * DAY_MS,
@@ -52,7 +52,7 @@ describe("how long a session lives", () => {
     expectRefusal(await send(ME, { headers }), 401, "UNAUTHORIZED");
   });
 
-  test("30 days in all, however much it is used", async () => {
+  test("for 30 days at most, however much it is used", async () => {
     const { headers } = await seedUser();
     await ageSession(headers, { createdAtMs: Date.now() - 30 * DAY_MS + MINUTE_MS });
     expect(await statusOf(headers)).toBe(200);
@@ -60,7 +60,7 @@ describe("how long a session lives", () => {
     expectRefusal(await send(ME, { headers }), 401, "UNAUTHORIZED");
   });
 
-  test("until sign-out, which takes the cookie away and is recorded", async () => {
+  test("until sign-out, which deletes the cookie and is in the audit log", async () => {
     const { headers, userId } = await seedUser();
     const out = await send(SIGN_OUT, { method: "POST", headers });
     expectHeaders(out);
@@ -74,7 +74,7 @@ describe("how long a session lives", () => {
     expect(await actionsOf(userId)).toEqual(["session.revoked"]);
   });
 
-  test("until the same browser signs in again: its token changes, and the older one is dead", async () => {
+  test("until the same browser signs in again and gets a new token; sessions of other browsers go on", async () => {
     const email = freshEmail();
     const browser = newBrowser();
     await signIn(browser, email);
@@ -94,7 +94,7 @@ describe("changes of an account", () => {
     ["DELETE", SESSIONS],
     ["DELETE", `${SESSIONS}/ses_01ARZ3NDEKTSV4RRFFQ69G5FAV`],
     ["PATCH", ME],
-  ])("%s %s needs our own origin", async (method, path) => {
+  ])("%s %s requires our own origin", async (method, path) => {
     const { headers } = await seedUser();
     for (const origin of [undefined, "https://evil.example", "null", "http://localhost:8788"]) {
       const { cookie = "" } = headers;
@@ -104,12 +104,12 @@ describe("changes of an account", () => {
     expect(await statusOf(headers)).toBe(200);
   });
 
-  test("an API key is nobody's session", async () => {
+  test("an API key cannot read an account or its sessions", async () => {
     const key = await seedKey(await seedMerchant());
     for (const path of [ME, SESSIONS]) expectRefusal(await send(path, { key }), 403, "SESSION_REQUIRED");
   });
 
-  test("a name is stored, shown and recorded; the same again writes nothing", async () => {
+  test("a name is stored, shown and in the audit log; the same name again writes nothing", async () => {
     const { headers, userId } = await seedUser();
     const name = "Ann 👩‍💻 Example";
     for (let i = 0; i < 2; i++) {
@@ -129,20 +129,20 @@ describe("changes of an account", () => {
     [{ name: null }],
     [{}],
     [{ name: "Ann", email: "eve@example.com" }],
-  ])("%j is refused", async (body) => {
+  ])("the change %j is refused", async (body) => {
     const { headers } = await seedUser();
     expectRefusal(await send(ME, { method: "PATCH", body, headers }), 400, "VALIDATION_FAILED");
   });
 
-  test("a name of 200 characters outside the first plane is one", async () => {
+  test("a name may have 200 characters, each counted once, even outside the first Unicode plane", async () => {
     const { headers } = await seedUser();
     const body = { name: "👩".repeat(200) };
     expect((await send(ME, { method: "PATCH", body, headers })).status).toBe(200);
   });
 });
 
-describe("what /me shows", () => {
-  test("the person, which factors stand, what is linked, and the session", async () => {
+describe("/me", () => {
+  test("shows the user, their factors, their linked identities and the session", async () => {
     const nowMs = Date.now();
     const user = await seedUser({ name: "Ann", emailOtpEnabledAtMs: nowMs, totpEnabledAtMs: nowMs });
     const { userId } = user;
@@ -170,7 +170,7 @@ describe("what /me shows", () => {
       emailVerified: true,
       factors: { totp: true, emailOtp: true, passkeys: 2, backupCodesLeft: 2 },
       identities: [{ provider: "google", email: "a@b.c", linkedAt: new Date(linkedAtMs).toISOString() }],
-      // A mailed code is no step-up for somebody with a passkey.
+      // A mailed code is not a step-up for a user with a passkey.
       session: {
         id: expect.stringMatching(/^ses_/),
         state: "active",
@@ -184,8 +184,8 @@ describe("what /me shows", () => {
   });
 });
 
-describe("the list of sessions", () => {
-  test("has the person's live ones, newest first, and says which is this", async () => {
+describe("the sessions of a user", () => {
+  test("are listed while they live, newest first, and the current one is marked", async () => {
     const { headers, userId } = await seedUser();
     const nowMs = Date.now();
     await seedSession(userId, { revokedAtMs: nowMs });
@@ -211,7 +211,7 @@ describe("the list of sessions", () => {
     expect(JSON.stringify(data)).not.toContain(tokenHashOf(headers));
   });
 
-  test("comes in pages", async () => {
+  test("are listed in pages", async () => {
     const { headers, userId } = await seedUser();
     for (let i = 1; i < 5; i++) await seedSession(userId, { createdAtMs: Date.now() - i * DAY_MS });
     const ids: string[] = [];
@@ -225,7 +225,7 @@ describe("the list of sessions", () => {
     expectRefusal(await send(`${SESSIONS}?cursor=x`, { headers }), 400, "VALIDATION_FAILED");
   });
 
-  test("one can be ended: it is dead at once, the others live", async () => {
+  test("can be ended one by one: the ended one stops at once, the others go on", async () => {
     const { headers, userId } = await seedUser();
     const phone = await seedSession(userId);
     const { data } = await listOf(phone);
@@ -237,7 +237,7 @@ describe("the list of sessions", () => {
     expect(await actionsOf(userId)).toEqual(["session.revoked"]);
   });
 
-  test("ending this one takes the cookie away", async () => {
+  test("include the current one, which deletes the cookie when it is ended", async () => {
     const { headers } = await seedUser();
     const { data } = await listOf(headers);
     const ended = await send(`${SESSIONS}/${data[0].id}`, { method: "DELETE", headers });
@@ -245,7 +245,7 @@ describe("the list of sessions", () => {
     expect(await statusOf(headers)).toBe(401);
   });
 
-  test("another person's is not found, and lives on", async () => {
+  test("are not found by another user, and go on", async () => {
     const [ann, eve] = [await seedUser(), await seedUser()];
     const { data } = await listOf(ann.headers);
     for (const id of [data[0].id, freshId("ses"), "ses_1", "'"])
@@ -257,7 +257,7 @@ describe("the list of sessions", () => {
     expect(await statusOf(ann.headers)).toBe(200);
   });
 
-  test("all others can be ended at once, those that still owe a factor too", async () => {
+  test("can be ended all but the current one, also those that wait for a second factor", async () => {
     const { headers, userId } = await seedUser();
     const others = [await seedSession(userId), await seedSession(userId, { state: "PENDING_2FA" })];
     const stranger = await seedUser();
@@ -268,7 +268,7 @@ describe("the list of sessions", () => {
     expect(await actionsOf(userId)).toEqual(["session.revoked"]);
   });
 
-  test("what was ended keeps the time of its end", async () => {
+  test("keep the time of their end when all others are ended later", async () => {
     const { headers, userId } = await seedUser();
     await seedSession(userId, { revokedAtMs: 5 });
     await send(SESSIONS, { method: "DELETE", headers });

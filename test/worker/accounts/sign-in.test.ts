@@ -68,7 +68,7 @@ describe("signing in by email code", () => {
     expect([user?.emailVerifiedAtMs !== null, more]).toEqual([true, []]);
   });
 
-  test("who has a second factor owes it: the session opens nothing else", async () => {
+  test("a user with a second factor gets a pending session, which can only sign out", async () => {
     const { email } = await seedUser({ totpEnabledAtMs: Date.now() });
     const browser = newBrowser();
     const answer = await signIn(browser, email);
@@ -89,7 +89,7 @@ describe("signing in by email code", () => {
     expectRefusal(again, 401, "INVALID_CODE");
   });
 
-  test("five wrong codes, and the right one is refused", async () => {
+  test("after five wrong codes the right one is refused", async () => {
     const email = freshEmail();
     const browser = newBrowser();
     await browser.post(START, { email });
@@ -100,7 +100,7 @@ describe("signing in by email code", () => {
     expect(await usersOf(email)).toEqual([]);
   });
 
-  test("twenty guesses at once get five tries among them", async () => {
+  test("twenty parallel guesses share five tries", async () => {
     const email = freshEmail();
     const browser = newBrowser();
     await browser.post(START, { email });
@@ -110,7 +110,7 @@ describe("signing in by email code", () => {
     expectRefusal(await browser.post(VERIFY, { email, code }), 401, "INVALID_CODE");
   });
 
-  test("four wrong codes leave the fifth try to the right one, and a code may be typed with spaces", async () => {
+  test("after four wrong codes the right one is accepted, also typed with spaces", async () => {
     const email = freshEmail();
     const browser = newBrowser();
     await browser.post(START, { email });
@@ -120,7 +120,7 @@ describe("signing in by email code", () => {
     expect((await browser.post(VERIFY, { email, code: spaced })).status).toBe(200);
   });
 
-  test("a code of ten minutes ago is refused", async () => {
+  test("a code is refused after ten minutes", async () => {
     const email = freshEmail();
     const browser = newBrowser();
     await browser.post(START, { email });
@@ -133,7 +133,7 @@ describe("signing in by email code", () => {
     expectRefusal(await browser.post(VERIFY, { email, code: await mailedCode(email) }), 401, "INVALID_CODE");
   });
 
-  test("another browser can neither use a code nor burn its tries", async () => {
+  test("another browser can neither use a code nor use up its tries", async () => {
     const email = freshEmail();
     const [mine, theirs, none] = [newBrowser(), newBrowser(), newBrowser()];
     await theirs.post(START, { email: freshEmail() });
@@ -144,7 +144,7 @@ describe("signing in by email code", () => {
     expect((await mine.post(VERIFY, { email, code })).status).toBe(200);
   });
 
-  test("a new code replaces the older one of the same browser, and only that", async () => {
+  test("a new code replaces the older one of the same browser only", async () => {
     const email = freshEmail();
     const [mine, theirs] = [newBrowser(), newBrowser()];
     await mine.post(START, { email });
@@ -158,7 +158,7 @@ describe("signing in by email code", () => {
     expect((await mine.post(VERIFY, { email, code: await mailedCode(email) })).status).toBe(200);
   });
 
-  test("the code of one address is none of another's", async () => {
+  test("a code does not work for another address", async () => {
     const [ann, eve] = [freshEmail("ann"), freshEmail("eve")];
     const browser = newBrowser();
     await browser.post(START, { email: eve });
@@ -166,7 +166,7 @@ describe("signing in by email code", () => {
     expectRefusal(await browser.post(VERIFY, { email: ann, code }), 401, "INVALID_CODE");
   });
 
-  test("a row that is moved to another address does not verify there", async () => {
+  test("a code whose row is moved to another address does not work there", async () => {
     const [ann, eve] = [freshEmail("ann"), freshEmail("eve")];
     const browser = newBrowser();
     await browser.post(START, { email: eve });
@@ -174,7 +174,7 @@ describe("signing in by email code", () => {
     expectRefusal(await browser.post(VERIFY, { email: ann, code: await mailedCode(eve) }), 401, "INVALID_CODE");
   });
 
-  test("two verifies of one code at once open one session", async () => {
+  test("five parallel requests with one code open one session", async () => {
     const email = freshEmail();
     const browser = newBrowser();
     await browser.post(START, { email });
@@ -190,7 +190,7 @@ describe("signing in by email code", () => {
     ).toHaveLength(1);
   });
 
-  test("first sign-ins of one address at once make one account", async () => {
+  test("parallel first sign-ins with one address make one account", async () => {
     const email = freshEmail();
     const browsers = Array.from({ length: 4 }, () => newBrowser());
     const codes: string[] = [];
@@ -218,7 +218,7 @@ describe("signing in by email code", () => {
     expectRefusal(await newBrowser().post(path, body), 400, "VALIDATION_FAILED");
   });
 
-  test("a page of another origin can neither start nor finish a sign-in; a program without one can", async () => {
+  test("a page of another origin can neither start nor finish a sign-in; a request without an origin can", async () => {
     const email = freshEmail();
     const headers = { origin: "https://evil.example" };
     expectRefusal(await send(START, { method: "POST", body: { email }, headers }), 403, "ORIGIN_NOT_ALLOWED");
@@ -229,8 +229,8 @@ describe("signing in by email code", () => {
   });
 });
 
-describe("what an answer tells of who has an account", () => {
-  test("nothing: status, body and headers are the same for a known and an unknown address", async () => {
+describe("whether an address has an account", () => {
+  test("does not show: status, body and headers are the same for a known and an unknown address", async () => {
     const known = (await seedUser({ totpEnabledAtMs: Date.now() })).email;
     const shapes = await Promise.all(
       [known, freshEmail()].map(async (email) => {
@@ -249,7 +249,7 @@ describe("what an answer tells of who has an account", () => {
 });
 
 describe("the limits on mails", () => {
-  test("5 an hour to one address for one caller, known or not, and they are told when to come back", async () => {
+  test("allow one caller 5 an hour to one address, with an account or not, and name the time to retry", async () => {
     const known = (await seedUser()).email;
     for (const [email, ip] of [
       [known, "203.0.113.1"],
@@ -271,7 +271,7 @@ describe("the limits on mails", () => {
     }
   });
 
-  test("20 an hour for one caller in all, also of those who ask at once; an IPv6 caller is their /64", async () => {
+  test("allow one caller 20 an hour in all, also in parallel requests; an IPv6 caller is a /64", async () => {
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, i) =>
         newBrowser({ "cf-connecting-ip": `2001:db8:1:2::${i}` }).post(START, { email: freshEmail() }),
@@ -283,7 +283,7 @@ describe("the limits on mails", () => {
     expect((await neighbour.post(START, { email: freshEmail() })).status).toBe(202);
   });
 
-  test("30 a day to one address, from however many networks and at once, known or not", async () => {
+  test("allow 30 a day to one address from all networks, also in parallel requests, with an account or not", async () => {
     for (const email of [(await seedUser()).email, freshEmail()]) {
       const asked = (n: number) => newBrowser({ "cf-connecting-ip": `198.51.100.${n}` }).post(START, { email });
       const answers = await Promise.all(Array.from({ length: 36 }, (_, n) => asked(n)));
@@ -298,14 +298,14 @@ describe("the limits on mails", () => {
     }
   });
 
-  test("never keep a browser out that has signed in to the address before, signed out or not", async () => {
+  test("do not block a browser that has signed in to the address before, even if it has signed out", async () => {
     const email = freshEmail();
     const ip = { "cf-connecting-ip": "203.0.113.77" };
     const mine = newBrowser(ip);
     expect((await signIn(mine, email)).status).toBe(200);
     await mine.post("/api/v1/auth/sign-out");
     expect(mine.cookies().session).toBeUndefined();
-    // Strangers use up what the address, this very network for it, and the network in all may be sent.
+    // Strangers use up the limits of the address, of this network for the address, and of this network.
     for (let n = 0; n < 40; n++) {
       const stranger = newBrowser(n < 10 ? ip : { "cf-connecting-ip": `192.0.2.${n}` });
       await stranger.post(START, { email });
@@ -315,19 +315,19 @@ describe("the limits on mails", () => {
     expectRefusal(await newBrowser({ "cf-connecting-ip": "192.0.2.99" }).post(START, { email }), 429, "RATE_LIMITED");
     for (let n = 0; n < 7; n++) expect((await mine.post(START, { email: email.toUpperCase() })).status).toBe(202);
     expect((await mine.post(VERIFY, { email, code: await mailedCode(email) })).status).toBe(200);
-    // For another address it is a stranger like any other.
+    // For another address it is an unknown browser.
     expectRefusal(await mine.post(START, { email: freshEmail() }), 429, "RATE_LIMITED");
     expect((await codesOf(email)).filter(({ isCounted }) => isCounted)).toHaveLength(30);
   });
 
-  test.each([undefined, "127.0.0.1", "::1"])("there is none for a developer at %s", async (ip) => {
+  test.each([undefined, "127.0.0.1", "::1"])("do not apply to a developer at %s", async (ip) => {
     const email = freshEmail();
     const browser = newBrowser(ip === undefined ? {} : { "cf-connecting-ip": ip });
     for (let i = 0; i < 7; i++) expect((await browser.post(START, { email })).status).toBe(202);
   });
 });
 
-describe("an identity that waits for the mailbox", () => {
+describe("an identity that waits for a proof of the mailbox", () => {
   const start = async (email: string, subject: string) => {
     const browser = newBrowser();
     await browser.post(START, { email });
@@ -336,7 +336,7 @@ describe("an identity that waits for the mailbox", () => {
     return browser;
   };
 
-  test("is linked by the sign-in that proves it", async () => {
+  test("is linked by the sign-in with the mailed code", async () => {
     const { email, userId } = await seedUser();
     const subject = crypto.randomUUID();
     const browser = await start(email, subject);
@@ -348,7 +348,7 @@ describe("an identity that waits for the mailbox", () => {
     expect(entries.map((entry) => entry.action)).toContain("identity.linked");
   });
 
-  test("is refused where it is another account's, and nobody is signed in", async () => {
+  test("is refused when it is another account's, and nobody is signed in", async () => {
     const owner = await seedUser();
     const subject = crypto.randomUUID();
     await db.insert(identities).values({ provider: "github", subject, userId: owner.userId, createdAtMs: 1 });
@@ -359,8 +359,8 @@ describe("an identity that waits for the mailbox", () => {
   });
 });
 
-describe("secrets of a sign-in", () => {
-  test("stand in no table and no line of the log: neither code, nor nonce, nor token; and what stands there signs nobody in", async () => {
+describe("the secrets of a sign-in", () => {
+  test("are in no table and no log line (code, nonce and session token), and the stored token hash does not sign in", async () => {
     const email = freshEmail();
     const browser = newBrowser();
     const lines: unknown[] = [];
@@ -379,14 +379,14 @@ describe("secrets of a sign-in", () => {
       dump.push(JSON.stringify((await env.DB.prepare(`select * from "${name}"`).all()).results));
     const text = dump.join("\n");
     expect(text).toContain(sha256Hex(String(session)));
-    const told = lines.map(String).join("\n");
-    for (const secret of [code, signin, session]) expect(`${text}\n${told}`).not.toContain(secret);
+    const logText = lines.map(String).join("\n");
+    for (const secret of [code, signin, session]) expect(`${text}\n${logText}`).not.toContain(secret);
     const copied = { cookie: `session=${sha256Hex(String(session))}` };
     expectRefusal(await send(ME, { headers: copied }), 401, "UNAUTHORIZED");
     expect((await send(ME, { headers: { cookie: `session=${session}` } })).status).toBe(200);
   });
 
-  test("without the pepper no code is made, and the rest of the API goes on", async () => {
+  test("are not made without CODE_PEPPER, while the rest of the API works", async () => {
     const changes = { CODE_PEPPER: "" };
     const logged = vi.spyOn(console, "error").mockReturnValue();
     const email = freshEmail();

@@ -1,4 +1,4 @@
-// Proving again that it is you before a protected change (security.md 1 "Step-up").
+// Giving a factor again before a protected change (security.md 1 "Step-up").
 import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -42,7 +42,7 @@ const challengeOf = ({ json }: { readonly json: Readonly<Record<string, unknown>
   return { ...options, challenge: String(options.challenge) };
 };
 
-/** The path of a new merchant's wallets, whose owner the person is. */
+/** The path of the wallets of a new merchant that the user owns. */
 async function walletsOf(email: string): Promise<string> {
   const [user] = await db.select().from(users).where(eq(users.emailKey, email));
   if (user === undefined) throw new Error("no such user");
@@ -66,7 +66,7 @@ afterEach(() => {
 });
 
 describe("a protected change", () => {
-  it("wants a factor of the last 5 minutes, of one with nothing but mail a fresh code", async () => {
+  it("requires a factor given in the last 5 minutes: a new mailed code for a user without other factors", async () => {
     const { email, browser } = await newcomer();
     const wallets = await walletsOf(email);
     passTime(299_999);
@@ -97,7 +97,7 @@ describe("a protected change", () => {
     });
   });
 
-  it("is not opened by a code that was mailed for something else, or to another session", async () => {
+  it("is not allowed by a code mailed for another purpose or to another session", async () => {
     const { email, browser } = await newcomer();
     const other = newBrowser();
     await signIn(other, email);
@@ -112,7 +112,7 @@ describe("a protected change", () => {
     expectRefusal(await browser.post(VERIFY, { code: mine }), 401, "INVALID_CODE");
   });
 
-  it("is opened by one of many answers with the same code", async () => {
+  it("is allowed by one of four parallel requests with the same code", async () => {
     const { email, browser } = await newcomer();
     await browser.post(START);
     const code = await mailedCode(email);
@@ -121,8 +121,8 @@ describe("a protected change", () => {
   });
 });
 
-describe("whoever has an authenticator app", () => {
-  it("steps up by it, and never by mail", async () => {
+describe("a user with an authenticator app", () => {
+  it("steps up with the app, and never with a mailed code", async () => {
     const { email, browser, secret } = await appHolder();
     const wallets = await walletsOf(email);
     passTime(300_000);
@@ -133,14 +133,14 @@ describe("whoever has an authenticator app", () => {
     expect([started.status, started.json]).toEqual([202, { factors: ["totp", "backup_code"], passkey: null }]);
     expect(await mailsTo(email)).toBe(mails);
     for (const body of [{ code: "01234567" }, { code: "01234567", method: "email_code" }]) {
-      const told = expectRefusal(await browser.post(VERIFY, body), 422, "FACTOR_NOT_AVAILABLE");
-      expect(told.factors).toEqual(["totp", "backup_code"]);
+      const refusal = expectRefusal(await browser.post(VERIFY, body), 422, "FACTOR_NOT_AVAILABLE");
+      expect(refusal.factors).toEqual(["totp", "backup_code"]);
     }
     expect((await browser.post(VERIFY, { code: appCode(secret) })).status).toBe(200);
     expect((await browser.post(wallets, WALLET)).status).toBe(201);
   });
 
-  it("cannot use a code that was mailed before they had it", async () => {
+  it("cannot use a code that was mailed before the app was set up", async () => {
     const { email, browser } = await newcomer();
     const other = newBrowser();
     await signIn(other, email);
@@ -149,12 +149,12 @@ describe("whoever has an authenticator app", () => {
     const secret = String((await browser.post("/api/v1/me/totp")).json?.secret);
     await browser.post("/api/v1/me/totp/confirm", { code: appCode(secret) });
     expectRefusal(await browser.post(VERIFY, { code }), 422, "FACTOR_NOT_AVAILABLE");
-    // And the other session, which gave no code of the app, has ended.
+    // The other session, which gave no code of the app, has ended.
     expectRefusal(await other.post(VERIFY, { code }), 401, "UNAUTHORIZED");
     expectRefusal(await other.post(await walletsOf(email), WALLET), 401, "UNAUTHORIZED");
   });
 
-  it("may give a backup code instead", async () => {
+  it("may step up with a backup code instead", async () => {
     const { email, browser, backupCodes } = await appHolder();
     const wallets = await walletsOf(email);
     passTime(300_000);
@@ -163,7 +163,7 @@ describe("whoever has an authenticator app", () => {
     expectRefusal(await browser.post(VERIFY, { code: backupCodes[0] }), 401, "INVALID_CODE");
   });
 
-  it("has stepped up by signing in with it, while a mailed second factor is none", async () => {
+  it("is stepped up after a sign-in with the app, but not after one with a mailed second factor", async () => {
     const { email, secret } = await appHolder();
     await db.update(users).set({ emailOtpEnabledAtMs: 1 }).where(eq(users.emailKey, email));
     const wallets = await walletsOf(email);
@@ -180,8 +180,8 @@ describe("whoever has an authenticator app", () => {
   });
 });
 
-describe("whoever has a passkey", () => {
-  it("steps up by it: options that are theirs, an answer that counts once", async () => {
+describe("a user with a passkey", () => {
+  it("steps up with the passkey, and its assertion works once", async () => {
     const { email, browser } = await newcomer();
     const authenticator = await addPasskey(browser);
     const wallets = await walletsOf(email);
@@ -202,7 +202,7 @@ describe("whoever has a passkey", () => {
     expect((await browser.post(wallets, WALLET)).status).toBe(201);
   });
 
-  it("settles a second factor by it, in the session whose challenge it answers", async () => {
+  it("gives the passkey as second factor, only in the session whose challenge it answers", async () => {
     const { email, browser } = await newcomer();
     const authenticator = await addPasskey(browser);
     await db.update(users).set({ emailOtpEnabledAtMs: 1 }).where(eq(users.emailKey, email));
@@ -216,7 +216,7 @@ describe("whoever has a passkey", () => {
     expect((await mine.post(await walletsOf(email), WALLET)).status).toBe(201);
   });
 
-  it("is refused where the answer is wrong, and that is counted as a guess", async () => {
+  it("is refused with a wrong assertion, which counts as a guess", async () => {
     const { browser } = await newcomer();
     const authenticator = await addPasskey(browser);
     const challenge = challengeOf(await browser.post(START));

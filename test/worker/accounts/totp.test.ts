@@ -53,7 +53,7 @@ afterEach(() => {
 });
 
 describe("setting up an authenticator app", () => {
-  it("gives a secret that counts for nothing until a code of it is given", async () => {
+  it("gives a secret that is not a factor until a code of it is given", async () => {
     const { email, browser } = await newcomer();
     const begun = await browser.post(TOTP);
     expect([begun.status, begun.json]).toEqual([
@@ -76,7 +76,7 @@ describe("setting up an authenticator app", () => {
     expect((await browser.post(CONFIRM, { code: appCode(second) })).status).toBe(200);
   });
 
-  it("is done by a code: ten backup codes, a new token, the session stepped up by it, and the audit log", async () => {
+  it("is confirmed by a code, which gives ten backup codes, a new token, a step-up and audit entries", async () => {
     const { email, browser } = await newcomer();
     const secret = await begin(browser);
     const before = browser.cookies();
@@ -102,7 +102,7 @@ describe("setting up an authenticator app", () => {
     expectRefusal(await again.post(`${SECOND_FACTOR}/verify`, { code: appCode(secret) }), 401, "INVALID_CODE");
   });
 
-  it("ends the person's other sessions, which gave no code of it", async () => {
+  it("ends the user's other sessions, which gave no code of the app", async () => {
     const { email, browser } = await newcomer();
     const other = newBrowser();
     await signIn(other, email);
@@ -113,7 +113,7 @@ describe("setting up an authenticator app", () => {
     expect((await browser.ask("/api/v1/me")).status).toBe(200);
   });
 
-  it("is not done by a wrong code, nor where no secret waits", async () => {
+  it("is not confirmed by a wrong code, or without a secret to confirm", async () => {
     const { email, browser } = await newcomer();
     expectRefusal(await browser.post(CONFIRM, { code: "000000" }), 409, "TOTP_NOT_ENABLED");
     const secret = await begin(browser);
@@ -123,7 +123,7 @@ describe("setting up an authenticator app", () => {
     expect([(await userOf(email)).totpEnabledAtMs, await codesOf(email)]).toEqual([null, []]);
   });
 
-  it("is not done by a session that was ended, or stepped up elsewhere, while it was on its way", async () => {
+  it("is not confirmed by a session that was ended or got another token during the request", async () => {
     for (const change of [{ revokedAtMs: Date.now() }, { tokenHash: sha256Hex(crypto.randomUUID()) }]) {
       const { email, browser } = await newcomer();
       const code = appCode(await begin(browser));
@@ -140,7 +140,7 @@ describe("setting up an authenticator app", () => {
     }
   });
 
-  it("is done once by parallel confirmations, of one session and of two", async () => {
+  it("is confirmed once by parallel confirmations from two sessions", async () => {
     const { email, browser } = await newcomer();
     const other = newBrowser();
     await signIn(other, email);
@@ -154,16 +154,16 @@ describe("setting up an authenticator app", () => {
     const stored = await codesOf(email);
     expect(stored).toHaveLength(10);
     expect(await actionsOf(email, "totp.enabled")).toHaveLength(1);
-    // What is stored is what the winner was shown.
+    // The stored backup codes are the ones in the successful answer.
     const pending = await pendingBrowser(email);
-    if (won === undefined) throw new Error("nobody won");
+    if (won === undefined) throw new Error("no confirmation succeeded");
     const given = await pending.post(`${SECOND_FACTOR}/verify`, { code: codesIn(won)[0] });
     expect(given.status).toBe(200);
   });
 });
 
 describe("removing an authenticator app", () => {
-  it("takes its secret and its backup codes along, and is recorded", async () => {
+  it("deletes its secret and its backup codes, and is in the audit log", async () => {
     const { email, browser } = await appHolder();
     expect((await browser.ask(TOTP, { method: "DELETE" })).status).toBe(204);
     expect(await userOf(email)).toMatchObject({ totpSecret: null, totpEnabledAtMs: null, totpLastStep: null });
@@ -172,12 +172,12 @@ describe("removing an authenticator app", () => {
     expect((await signIn(newBrowser(), email)).json).toMatchObject({ state: "active" });
   });
 
-  it("wants the app or a backup code itself: a mailed code is not enough", async () => {
+  it("requires the app or a backup code; a mailed code is not enough", async () => {
     const { email, browser, secret } = await appHolder();
     passTime(300_000);
     const refused = expectRefusal(await browser.ask(TOTP, { method: "DELETE" }), 403, "STEP_UP_REQUIRED");
     expect(refused.factors).toEqual(["totp", "backup_code"]);
-    // Nor is the one that has just signed in somewhere else, once the second factor is given by mail there.
+    // A session that has just given its second factor by mail is not enough either.
     await db.update(users).set({ emailOtpEnabledAtMs: 1 }).where(eq(users.emailKey, email));
     const mailed = await pendingBrowser(email);
     await mailed.post(`${SECOND_FACTOR}/start`);
@@ -187,7 +187,7 @@ describe("removing an authenticator app", () => {
     expect((await browser.ask(TOTP, { method: "DELETE" })).status).toBe(204);
   });
 
-  it("happens once; without one there is nothing to remove", async () => {
+  it("succeeds once in parallel requests, and is refused without an app", async () => {
     const { email, browser } = await appHolder();
     const answers = await Promise.all([1, 2, 3].map(() => browser.ask(TOTP, { method: "DELETE" })));
     expect(answers.map(({ status }) => status).sort()).toEqual([204, 409, 409].sort());
@@ -198,7 +198,7 @@ describe("removing an authenticator app", () => {
 });
 
 describe("backup codes", () => {
-  it("are replaced whole: the old ones are dead, the new ones live", async () => {
+  it("are replaced together: the old ones stop working, the new ones work", async () => {
     const { email, browser, backupCodes: old } = await appHolder();
     const replaced = await browser.post(CODES);
     expect(replaced.status).toBe(200);
@@ -211,7 +211,7 @@ describe("backup codes", () => {
     expect((await pending.post(`${SECOND_FACTOR}/verify`, { code: fresh[0] })).status).toBe(200);
   });
 
-  it("are only for whoever has an app", async () => {
+  it("are refused to a user without an app", async () => {
     const { email, browser } = await newcomer();
     expectRefusal(await browser.post(CODES), 409, "TOTP_NOT_ENABLED");
     expect(await codesOf(email)).toEqual([]);
@@ -225,7 +225,7 @@ describe("a copy of the database", () => {
     return keys.value;
   };
 
-  it("holds a secret that opens with the deployment's key, for its own person, and not otherwise", async () => {
+  it("holds a secret that can be decrypted only with the deployment's key and for its own user", async () => {
     const { email, secret } = await appHolder();
     const { id, totpSecret: sealed } = await userOf(email);
     const ours = keysOf(env.SECRETS_AES_KEY);
@@ -239,7 +239,7 @@ describe("a copy of the database", () => {
       expect(opened).toBeUndefined();
   });
 
-  it("gives nobody another's factor: a row that is moved opens no door", async () => {
+  it("gives nobody another user's factor: a secret and backup codes moved to another user do not work", async () => {
     const log = vi.spyOn(console, "error").mockImplementation(() => {});
     const [mine, theirs] = [await appHolder(), await appHolder()];
     const { totpSecret } = await userOf(mine.email);
@@ -253,7 +253,7 @@ describe("a copy of the database", () => {
     expect(log).toHaveBeenCalledTimes(1);
   });
 
-  it("holds HMACs that are no codes, and no plain hash of one", async () => {
+  it("holds HMACs that do not work as backup codes, and no plain hash of a code", async () => {
     const { email, backupCodes: codes } = await appHolder();
     const rows = await codesOf(email);
     const pending = await pendingBrowser(email);
@@ -269,7 +269,7 @@ describe("a copy of the database", () => {
     }
   });
 
-  it("holds no secret, code or token in the clear, and no log line does either", async () => {
+  it("holds no secret, code or token in plain text, and neither does any log line", async () => {
     const logs = (["log", "info", "warn", "error", "debug"] as const).map((name) =>
       vi.spyOn(console, name).mockImplementation(() => {}),
     );
@@ -294,13 +294,13 @@ describe("a copy of the database", () => {
       if (!/^(_cf|sqlite_)/.test(String(name)))
         stored += JSON.stringify((await env.DB.prepare(`select * from "${name}"`).all()).results);
     expect(stored).toContain(email);
-    const said = JSON.stringify(logs.flatMap((log) => log.mock.calls));
+    const logged = JSON.stringify(logs.flatMap((log) => log.mock.calls));
     const canaries = [secret, mailed, ...tokens, ...codes, ...codes.map((code) => code.replace("-", ""))];
     expect(new Set(canaries).size).toBe(canaries.length);
     for (const canary of canaries) {
       expect(canary).toMatch(/./);
       expect(stored).not.toContain(canary);
-      expect(said).not.toContain(canary);
+      expect(logged).not.toContain(canary);
     }
   });
 });
