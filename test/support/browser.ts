@@ -35,9 +35,12 @@ export function freshEmail(name = "ann"): string {
   return `${name}-${crypto.randomUUID()}@example.com`;
 }
 
+/** The mails to an address, newest first. */
+export const mailsTo = (email: string) => env.DEV_MAILBOX.getByName("mailbox").list(email);
+
 /** The code in the newest mail to an address. */
 export async function mailedCode(email: string): Promise<string> {
-  const [mail] = await env.DEV_MAILBOX.getByName("mailbox").list(email);
+  const [mail] = await mailsTo(email);
   const [, code] = /^(\d{8})$/m.exec(mail?.text ?? "") ?? [];
   if (code === undefined) throw new Error("no mail with a code");
   return code;

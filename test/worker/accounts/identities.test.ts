@@ -1,6 +1,5 @@
 // Sign-in with an identity from a provider, with a fake provider behind the interface; test/contract has the real provider clients over
 // HTTP.
-import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { ATTEMPT_LIFETIME_MS } from "../../../src/accounts/identities/attempt.ts";
@@ -14,6 +13,7 @@ import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
 import { emailCodes, passkeys, sessions, singleUseTokens, users } from "../../../src/platform/db/schema/users.ts";
 import type { Failure } from "../../../src/platform/failures.ts";
 import { expectRefusal, send, sendWith } from "../../support/access.ts";
+import { mailedCode } from "../../support/browser.ts";
 import { ORIGIN, seedSession, seedUser, type TestUser } from "../../support/people.ts";
 import {
   auditOf,
@@ -50,8 +50,7 @@ const hasPasskey = async ({ userId }: TestUser) => {
 
 /** Enters the code of the newest mail in the browser that holds the nonce. */
 async function proveMailbox(email: string, nonce: string | undefined) {
-  const [mail] = await env.DEV_MAILBOX.getByName("mailbox").list(email);
-  const [code] = /\b\d{8}\b/.exec(mail?.text ?? "") ?? [];
+  const code = await mailedCode(email);
   const headers = { origin: ORIGIN, cookie: `signin=${nonce}` };
   return send("/api/v1/auth/email/verify", { method: "POST", body: { email, code }, headers });
 }
@@ -101,9 +100,7 @@ describe("an unknown identity", () => {
     const { finished, callback } = await walk({ verdict: ok(identity) });
     expect(finished).toEqual({ ok: true, value: { kind: "PROOF_REQUIRED", email: identity.email, returnTo: "/" } });
     expect(await ownersOf(identity)).toEqual([]);
-    const [mail] = await env.DEV_MAILBOX.getByName("mailbox").list(user.email);
-    const [code] = /\b\d{8}\b/.exec(mail?.text ?? "") ?? [];
-    const body = { email: user.email, code };
+    const body = { email: user.email, code: await mailedCode(user.email) };
     const elsewhere = { origin: ORIGIN, cookie: `signin=${fresh()}` };
     expectRefusal(
       await send("/api/v1/auth/email/verify", { method: "POST", body, headers: elsewhere }),

@@ -5,6 +5,7 @@ import { sha256Hex } from "../../../src/lib/bytes.ts";
 import { DAY_MS } from "../../../src/lib/time.ts";
 import { merchants } from "../../../src/platform/db/schema/merchants.ts";
 import { seedKey, send } from "../../support/access.ts";
+import { freshEmail, mailsTo } from "../../support/browser.ts";
 import { seedSession } from "../../support/people.ts";
 import {
   ACCEPT,
@@ -17,10 +18,8 @@ import {
   tally,
   tokensMailedTo,
 } from "../../support/teams.ts";
-import { freshId, testDb } from "../../support/worker-merchant.ts";
+import { testDb } from "../../support/worker-merchant.ts";
 import { expire } from "./invitations-harness.ts";
-
-const freshEmail = () => `${freshId("usr").toLowerCase()}@example.com`;
 
 describe("an invitation", () => {
   it("is answered without its token and mailed with it, and the token is stored only as its SHA-256", async () => {
@@ -43,7 +42,7 @@ describe("an invitation", () => {
       },
     ]);
     expect(Date.parse(answer.body.expiresAt) - Date.parse(answer.body.createdAt)).toBe(7 * DAY_MS);
-    const [mail] = await env.DEV_MAILBOX.getByName("mailbox").list(email);
+    const [mail] = await mailsTo(email);
     expect(mail).toMatchObject({ to: email, subject: "Invitation to the team of Test shop" });
     const [token = "", ...others] = await tokensMailedTo(email);
     expect(token).toMatch(/^[\w-]{43}$/);
@@ -73,7 +72,7 @@ describe("an invitation", () => {
       .where(eq(merchants.id, team.merchantId));
     const email = freshEmail();
     await invited(team, owner, email, "VIEWER");
-    const [mail] = await env.DEV_MAILBOX.getByName("mailbox").list(email);
+    const [mail] = await mailsTo(email);
     expect(mail?.subject).toBe("Invitation to the team of Shop Bcc: all<img src=x>");
     for (const each of ["<img", "\u202e"]) expect(mail?.html.includes(each)).toBe(false);
   });

@@ -7,7 +7,7 @@ import { openDb } from "../../../src/platform/db/client.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
 import { backupCodes, factorGuesses, sessions } from "../../../src/platform/db/schema/users.ts";
 import { type Answer, expectRefusal, seedMerchant } from "../../support/access.ts";
-import { type Browser, mailedCode, newBrowser, signIn } from "../../support/browser.ts";
+import { type Browser, mailedCode, mailsTo, newBrowser, signIn } from "../../support/browser.ts";
 import {
   appCode,
   appHolder,
@@ -48,7 +48,6 @@ const sessionOf = async (browser: Browser) => {
 const give = (browser: Browser, code: unknown, method?: string) =>
   browser.post(VERIFY, { code, ...(method === undefined ? {} : { method }) });
 const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status).sort();
-const mailsTo = (email: string) => env.DEV_MAILBOX.getByName("mailbox").list(email);
 
 /** A user with mailed codes as their second factor. */
 async function mailHolder() {

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { and, eq, sql } from "drizzle-orm";
 import { describe, expect, test } from "vitest";
 import { sha256Hex } from "../../../src/lib/bytes.ts";
-import { type IdPrefix, makeId, newUlid, type UserId } from "../../../src/lib/ids.ts";
+import type { UserId } from "../../../src/lib/ids.ts";
 import { DAY_MS, MINUTE_MS } from "../../../src/lib/time.ts";
 import { openDb } from "../../../src/platform/db/client.ts";
 import { auditEvents } from "../../../src/platform/db/schema/audit-events.ts";
@@ -10,14 +10,13 @@ import { backupCodes, identities, passkeys, sessions, users } from "../../../src
 import { expectHeaders, expectRefusal, seedKey, seedMerchant, send } from "../../support/access.ts";
 import { freshEmail, newBrowser, signIn } from "../../support/browser.ts";
 import { seedSession, seedUser } from "../../support/people.ts";
+import { freshId } from "../../support/worker-merchant.ts";
 
 const db = openDb(env.DB);
 const ME = "/api/v1/me";
 const SESSIONS = `${ME}/sessions`;
 const SIGN_OUT = "/api/v1/auth/sign-out";
 
-const freshId = <P extends IdPrefix>(prefix: P) =>
-  makeId(prefix, newUlid(Date.now(), crypto.getRandomValues(new Uint8Array(16))));
 const tokenHashOf = (headers: Readonly<Record<string, string>>) => sha256Hex(String(headers.cookie?.split("=")[1]));
 const ageSession = (headers: Readonly<Record<string, string>>, changes: Partial<typeof sessions.$inferInsert>) =>
   db
