@@ -174,7 +174,7 @@ describe("a removal", () => {
     expect(done).toEqual(["OWNER ADMIN", "OWNER MEMBER", "OWNER VIEWER", "ADMIN MEMBER", "ADMIN VIEWER"]);
   });
 
-  it("ends the member's access and pending invitations, keeps their API keys, and is recorded and announced", async () => {
+  it("ends the member's access and pending invitations, keeps their API keys, and makes an audit entry and an event", async () => {
     const { team, owner } = await freshTeam();
     const admin = await team.join("ADMIN");
     const key = await seedKey(team.merchantId, { createdBy: admin.userId } as Parameters<typeof seedKey>[1]);
